@@ -1,0 +1,197 @@
+# cleave: image segmentation with learned graph cuts.
+#
+#   make demo      installs what is missing, builds, trains on the shipped samples, segments a folder, writes the report
+#   make check     installs what is missing, builds, runs every test
+#   make help      the rest
+#
+# Knobs: SANITIZE=address,undefined  DEVELOPER=1 (warnings are errors)  WITH_BK=0|1 (libmaxflow, GPL-3+)
+#        PREFIX=/usr/local  DESTDIR=  BUILD=build  CLEAVE_DATA=../shared/data  V=1 (show commands)
+
+VERSION := 0.1.0
+PREFIX ?= /usr/local
+DESTDIR ?=
+WITH_BK ?= 1
+SANITIZE ?=
+DEVELOPER ?=
+COVERAGE ?=
+empty :=
+comma := ,
+BUILD ?= build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),/coverage)$(if $(filter 0,$(WITH_BK)),/no-bk)
+CLEAVE_DATA ?= ../shared/data
+export CLEAVE_DATA
+
+CC ?= cc
+CXX ?= c++
+OPTIMIZE ?= -O3
+# No FMA contraction and no reassociation: the same bytes whichever vector width the machine has.
+CFLAGS ?= $(OPTIMIZE) -g
+CFLAGS += -std=gnu17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
+          -ffp-contract=off -fno-math-errno -fopenmp -fPIC -fvisibility=hidden -MMD -MP
+CXXFLAGS ?= $(OPTIMIZE) -g
+CXXFLAGS += -std=c++17 -Wall -Wextra -fPIC -fvisibility=hidden -MMD -MP
+CPPFLAGS += -Iinclude -Isrc -Ithird_party -D_GNU_SOURCE -DCLEAVE_VERSION='"cleave $(VERSION)"' -DWITH_BK=$(WITH_BK)
+ifneq ($(DEVELOPER),)
+CFLAGS += -Werror
+CXXFLAGS += -Werror
+endif
+ifneq ($(SANITIZE),)
+CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=undefined
+CXXFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=$(SANITIZE)
+endif
+ifneq ($(COVERAGE),)
+CFLAGS += --coverage
+LDFLAGS += --coverage
+endif
+LDLIBS += -lpng -ljpeg -lvl -ljansson -fopenmp -lm
+ifeq ($(WITH_BK),1)
+LDLIBS += -lmaxflow -lstdc++
+endif
+
+Q := $(if $(V),,@)
+
+library_sources := $(filter-out src/cli/%,$(wildcard src/*/*.c))
+library_objects := $(library_sources:%.c=$(BUILD)/%.o)
+ifeq ($(WITH_BK),1)
+library_objects += $(BUILD)/third_party/maxflow_shim.o
+endif
+cli_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/cli/*.c))
+# Each tests/<area>/test_<name>.c defines Suite *<name>_suite(void); one runner holds them all.
+test_sources := $(sort $(wildcard tests/*/test_*.c))
+test_support := $(wildcard tests/support/*.c) $(wildcard tests/fuzz/fuzz_*.c)
+test_objects := $(patsubst %.c,$(BUILD)/%.o,$(test_sources) $(test_support))
+test_names := $(patsubst test_%.c,%,$(notdir $(test_sources)))
+benches := $(patsubst tools/bench/%.c,$(BUILD)/bench/%,$(wildcard tools/bench/*.c))
+
+.PHONY: all deps demo check coverage format format-check lint bench fuzz install uninstall clean help
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+# `make deps` runs first in demo and check, so that each alone works on a fresh machine; the build itself is a second make,
+# which sees what the first one installed.
+all: $(BUILD)/cleave $(BUILD)/libcleave.a
+
+help:
+	@sed -n '2,9s/^# \{0,1\}//p' Makefile
+	@echo "targets: all deps demo check coverage format lint bench fuzz install uninstall clean"
+
+deps:
+	$(Q)tools/deps build
+
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/demo $(BUILD)
+
+check: deps
+	$(Q)tools/check-layers
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
+	$(Q)CLEAVE_BUILD=$(BUILD) CK_DEFAULT_TIMEOUT=$${CK_DEFAULT_TIMEOUT:-300} $(BUILD)/run-tests
+
+coverage: deps
+	$(Q)tools/deps coverage
+	$(Q)tools/coverage
+
+format:
+	$(Q)tools/deps lint
+	$(Q)git ls-files '*.c' '*.h' '*.cc' | xargs clang-format -i
+
+format-check:
+	$(Q)git ls-files '*.c' '*.h' '*.cc' | xargs clang-format --dry-run --Werror
+
+lint: deps
+	$(Q)tools/deps lint
+	$(Q)tools/lint
+
+bench: deps
+	$(Q)tools/deps bench
+	$(Q)$(MAKE) --no-print-directory all $(benches) $(BUILD)/bench/opencv
+	$(Q)tools/bench/run $(BUILD)
+
+fuzz: deps
+	$(Q)tools/deps fuzz
+	$(Q)tools/fuzz $(BUILD)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/cleave \
+	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 755 $(BUILD)/cleave $(DESTDIR)$(PREFIX)/bin/cleave
+	install -m 644 $(BUILD)/libcleave.a $(DESTDIR)$(PREFIX)/lib/libcleave.a
+	install -m 644 include/cleave.h $(DESTDIR)$(PREFIX)/include/cleave.h
+	install -m 644 include/cleave/*.h $(DESTDIR)$(PREFIX)/include/cleave/
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LDLIBS)|' tools/cleave.pc.in \
+	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/cleave.pc
+	install -m 644 tools/cleave.1 $(DESTDIR)$(PREFIX)/share/man/man1/cleave.1
+	install -m 644 tools/bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cleave
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/cleave $(DESTDIR)$(PREFIX)/lib/libcleave.a $(DESTDIR)$(PREFIX)/include/cleave.h \
+	    $(DESTDIR)$(PREFIX)/lib/pkgconfig/cleave.pc $(DESTDIR)$(PREFIX)/share/man/man1/cleave.1 \
+	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cleave
+	rm -rf $(DESTDIR)$(PREFIX)/include/cleave
+
+clean:
+	rm -rf build
+
+# Objects depend on the flags they were built with: a change of knobs rebuilds.
+flags := $(CC) $(CXX) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) $(LDFLAGS) $(LDLIBS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(flags))' | cmp -s - $@ || echo '$(subst ','\'',$(flags))' > $@
+FORCE:
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC   $<")
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/%.o: %.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CXX  $<")
+	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
+
+# The installed archive shows only the public names: internal ones are made local.
+$(BUILD)/libcleave.a: $(library_objects)
+	$(if $(Q),@echo "  AR   $@")
+	$(Q)ld -r -o $(BUILD)/libcleave.o $(library_objects)
+	$(Q)objcopy --localize-hidden $(BUILD)/libcleave.o
+	$(Q)rm -f $@ && ar rcs $@ $(BUILD)/libcleave.o
+
+$(BUILD)/cleave: $(cli_objects) $(library_objects)
+	$(if $(Q),@echo "  LD   $@")
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# The command with failure injection, and the tests: only src/base/array.c is compiled differently.
+fault_objects := $(filter-out $(BUILD)/src/base/array.o,$(library_objects)) $(BUILD)/faults/array.o
+$(BUILD)/faults/array.o: src/base/array.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DCLV_TEST_FAULTS -c -o $@ $<
+
+$(BUILD)/cleave-faults: $(cli_objects) $(fault_objects)
+	$(if $(Q),@echo "  LD   $@")
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/tests/suites.h: Makefile $(test_sources)
+	@mkdir -p $(@D)
+	@{ for name in $(test_names); do echo "SUITE($$name)"; done; } > $@
+
+$(BUILD)/tests/support/main.o: $(BUILD)/tests/suites.h
+$(BUILD)/tests/%.o: CPPFLAGS += -Itests -I$(BUILD)/tests -I.
+$(BUILD)/tests/%.o: CFLAGS += -Wno-missing-prototypes
+
+$(BUILD)/run-tests: $(test_objects) $(library_objects)
+	$(if $(Q),@echo "  LD   $@")
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $$(pkg-config --libs check)
+
+$(BUILD)/bench/%: tools/bench/%.c $(library_objects)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD   $@")
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(library_objects) $(LDLIBS)
+
+# OpenCV's side of the benchmarks; built only where its headers are.
+$(BUILD)/bench/opencv: tools/bench/opencv.cc
+	@mkdir -p $(@D)
+	$(Q)if pkg-config --exists opencv4; then echo "  LD   $@"; \
+	    $(CXX) -O3 -std=c++17 -o $@ $< $$(pkg-config --cflags opencv4) -lopencv_core -lopencv_imgproc -lopencv_imgcodecs -lopencv_ximgproc; \
+	else echo "skipped: OpenCV is absent (libopencv-dev)"; fi
+
+-include $(library_objects:.o=.d) $(cli_objects:.o=.d) $(test_objects:.o=.d) $(BUILD)/faults/array.d

@@ -1,0 +1,19 @@
+/* cleave: image segmentation with learned graph cuts. The umbrella header. */
+#ifndef CLEAVE_H
+#define CLEAVE_H
+
+#include "cleave/data.h"
+#include "cleave/features.h"
+#include "cleave/image.h"
+#include "cleave/infer.h"
+#include "cleave/learn.h"
+#include "cleave/model.h"
+#include "cleave/problem.h"
+#include "cleave/report.h"
+#include "cleave/score.h"
+#include "cleave/status.h"
+#include "cleave/superpixel.h"
+#include "cleave/synth.h"
+#include "cleave/tensors.h"
+
+#endif

@@ -1,0 +1,81 @@
+/* Sets of images: manifests, bare folders, labels, masks and boxes. */
+#ifndef CLEAVE_DATA_H
+#define CLEAVE_DATA_H
+
+#include "cleave/image.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CLV_MAX_LABELS 255 /* labels are 0..254 in masks */
+#define CLV_VOID 255       /* the mask value of pixels that never count */
+
+/* Names and colours of labels 0..n_labels-1. void_value is the mask value that labels.tsv names "void" (-1: only 255). When
+ * it lies below other labels (MSRC: 0), labels keep their mask values: label 0 simply never occurs. */
+struct clv_labels {
+    int32_t n_labels;
+    int32_t void_value;
+    char (*names)[64];        /* [n_labels] */
+    uint8_t (*palette)[3];    /* [256] */
+};
+CLV_API void clv_labels_release(struct clv_labels *labels);
+/* "background" and "foreground". */
+CLV_API enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *err) CLV_CHECK;
+/* Reads labels.tsv: header `value name red green blue`, tab-separated. Errors name file and line. */
+CLV_API enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* One row of a set. Paths are joined to the set's root; mask, tags may be NULL; split is "" when there is no such column. */
+struct clv_item {
+    char *name;  /* the image as the manifest spells it, relative to root: the item's identity in notes and outputs */
+    char *image; /* path that opens */
+    char *mask;
+    char *split;
+    char *tags;
+};
+
+/* A set of images. */
+struct clv_set {
+    char *root; /* the manifest's folder */
+    struct clv_item *items;
+    size_t n_items;
+    struct clv_labels labels; /* from labels.tsv beside the manifest, else binary */
+    int has_label_file;
+    size_t n_skipped; /* bare folder: files that are no images by content */
+};
+CLV_API void clv_set_release(struct clv_set *set);
+
+/* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, boxes, tags, split, in any order; unknown
+ * columns are ignored; a BOM and CRLF are accepted; paths must stay inside the manifest's folder (no "..", no absolute
+ * path, no escaping link); the same image twice in one split is an error. Errors name file, line and value. */
+CLV_API enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* A bare folder: every image below it (told by content), or, when it holds `images/` and `masks/`, those of images/ with the
+ * mask of the same relative stem where there is one. */
+CLV_API enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err) CLV_CHECK;
+
+/* A manifest file or a folder, whichever `path` is. */
+CLV_API enum clv_status clv_set_read(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* Keeps the items whose split is one of `splits`, comma-separated; NULL keeps all. No item left is an error that lists the
+ * splits there are. */
+CLV_API enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct clv_error *err) CLV_CHECK;
+
+/* A mask as labels[height][width]: 0..n_labels-1 or CLV_VOID. Palette PNGs are read as indices. With the binary labels
+ * (no labels.tsv) 0 is background, 255 is void where the PNG's palette exists or other values above 1 occur, and a mask of
+ * just {0, 255} is read as 0/1 (*note then says so; otherwise *note is NULL). expected_width/height 0: any size. Errors:
+ * JPEG masks (with a hint), another size than expected, a value without a label (names the value and the pixel). */
+struct clv_mask {
+    int32_t width, height;
+    uint8_t *labels;
+    const char *note; /* a static string, or NULL */
+};
+CLV_API void clv_mask_release(struct clv_mask *mask);
+CLV_API enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
+                                      int32_t expected_width, int32_t expected_height,
+                                      const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,136 @@
+/* From images to problems: the feature recipe (everything that turns a picture into nodes, edges and features), and feature
+ * files. The recipe is learned once on the training images and travels inside the model. */
+#ifndef CLEAVE_FEATURES_H
+#define CLEAVE_FEATURES_H
+
+#include "cleave/data.h"
+#include "cleave/problem.h"
+#include "cleave/superpixel.h"
+#include "cleave/tensors.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Feature blocks of a node, to be combined with |. */
+enum clv_blocks {
+    CLV_BLOCK_WORDS = 1,     /* dense-SIFT words, two scales */
+    CLV_BLOCK_COLOUR = 2,    /* RGB histogram, Lab statistics */
+    CLV_BLOCK_POSITION = 4,  /* soft-binned position */
+    CLV_BLOCK_SIZE = 8,      /* size and a bias of 1 */
+    CLV_BLOCK_CONTRAST = 16, /* border distances, uniqueness, spread, gradient mass */
+    CLV_BLOCK_ALL = 31,
+};
+
+#define CLV_MAX_SCALES 4
+#define CLV_DESCRIPTOR_SIZE 128
+
+/* Nearest-centre vector quantiser over 128-d descriptors of values 0..255. All arithmetic is integer, so words are exact and
+ * the same on every machine; ties go to the lowest word. */
+struct clv_codebook {
+    int32_t n_words;
+    uint8_t *centres; /* [n_words][128] */
+};
+
+/* Every choice that maps an image to a problem. Plain values are set by clv_recipe_init and may be changed before
+ * clv_recipe_learn; codebooks are learned. */
+struct clv_recipe {
+    int32_t working_pixels; /* images larger than this are shrunk to it for features; default 80,000 */
+    struct clv_slic_options slic;
+    int32_t blocks;                       /* of enum clv_blocks */
+    int32_t n_scales;                     /* SIFT scales, 1..CLV_MAX_SCALES; default 2 */
+    int32_t bin_size_px[CLV_MAX_SCALES];  /* SIFT spatial bin, default {4, 8} */
+    int32_t step_px;                      /* descriptor grid, default 3 */
+    int32_t n_words;                      /* per scale, default 500 */
+    int32_t n_codebook_samples;           /* descriptors per scale for k-means, default 30,000 */
+    struct clv_codebook codebooks[CLV_MAX_SCALES];
+};
+CLV_API void clv_recipe_init(struct clv_recipe *recipe);
+CLV_API void clv_recipe_release(struct clv_recipe *recipe);
+CLV_API int32_t clv_recipe_n_features(const struct clv_recipe *recipe);
+CLV_API int32_t clv_recipe_n_edge_features(const struct clv_recipe *recipe);
+/* Describes feature `index` ("word 17 of scale 0", "border distance bin 3"), for `cleave inspect`. */
+CLV_API void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index);
+CLV_API const char *clv_recipe_edge_feature_name(const struct clv_recipe *recipe, int32_t index);
+
+/* Learns the codebooks by k-means on descriptors sampled evenly from the images (image_paths[n]). Same seed, same recipe at
+ * any thread count. */
+CLV_API enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *image_paths, size_t n, uint64_t seed,
+                                         int n_threads, const struct clv_image_limits *limits,
+                                         const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+
+/* One image's problem, with memory of its own. superpixels are at working size; clv_example_paint brings labels back. */
+struct clv_example {
+    struct clv_problem problem; /* points into the arrays below */
+    struct clv_superpixels superpixels;
+    int32_t width, height; /* of the original image */
+    int64_t *row;
+    int32_t *index;
+    float *value;
+    int32_t (*edges)[2];
+    float *edge_features;
+    float *volume;  /* pixels of the ORIGINAL image */
+    int32_t *label; /* NULL until clv_example_set_truth */
+    float *counts;  /* [n_nodes][n_labels] original pixels of each true label; NULL until then */
+    float *theta;   /* [n_nodes][n_labels] */
+};
+CLV_API void clv_example_release(struct clv_example *example);
+
+/* Superpixels, features and edges of a 3-channel image. One thread; deterministic. */
+CLV_API enum clv_status clv_example_extract(struct clv_example *example, const struct clv_image *image,
+                                            const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
+
+/* Counts the mask's pixels per node, sets label (the majority by theta, CLV_UNKNOWN where all pixels are void) and theta. The
+ * mask has the original image's size. */
+CLV_API enum clv_status clv_example_set_truth(struct clv_example *example, const struct clv_mask *mask, int32_t n_labels,
+                                              struct clv_error *err) CLV_CHECK;
+
+/* theta[n_nodes][n_labels] from counts[n_nodes][n_labels]: counts / (2 V_b) for two labels, counts / (K' V_b) in general, where
+ * V_b is the image's pixels of label b and K' the number of labels present; labels that are absent weigh 0. */
+CLV_API void clv_balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels);
+
+/* pixels[height][width] of the original size = label of the superpixel under each pixel. */
+CLV_API enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_example *example, const int32_t *y,
+                                          struct clv_error *err) CLV_CHECK;
+
+/* Training data: problems by number. Either held in memory or views into a mapped feature file. */
+struct clv_dataset;
+CLV_API void clv_dataset_free(struct clv_dataset *dataset);
+CLV_API size_t clv_dataset_size(const struct clv_dataset *dataset);
+CLV_API int32_t clv_dataset_n_labels(const struct clv_dataset *dataset);
+CLV_API struct clv_problem clv_dataset_problem(const struct clv_dataset *dataset, size_t index);
+CLV_API const char *clv_dataset_name(const struct clv_dataset *dataset, size_t index); /* the image */
+
+/* Makes a dataset in memory from problems (arrays are copied); for tests, tools and other kinds of data. */
+CLV_API enum clv_status clv_dataset_new(struct clv_dataset **dataset, int32_t n_labels, struct clv_error *err) CLV_CHECK;
+CLV_API enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_problem *problem, const char *name,
+                                        struct clv_error *err) CLV_CHECK;
+
+/* Extracts every item of a set (in parallel, memory bounded by the threads plus what is kept) with its truth where it has a
+ * mask, into memory. on_item, if not NULL, is told of every failure and may return 0 to go on without that item. */
+CLV_API enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct clv_set *set,
+                                            const struct clv_recipe *recipe, int n_threads,
+                                            const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                            struct clv_error *err) CLV_CHECK;
+
+/* Feature files: safetensors with the recipe, the items' names and all problems, so that a second training starts at once.
+ *   node_offset i64[n+1], edge_offset i64[n+1]: nodes and edges of image i
+ *   row i64[N+1], index i32[*], value f32[*]    sparse features; or  x f32[N][d]  dense ones from elsewhere
+ *   edges i32[M][2] (within the image), edge_features f32[M][p]
+ *   counts f32[N][K], volume f32[N]
+ *   size i32[n][4]: original and working width, height;  superpixels i32[sum of working pixels]
+ * metadata: format "cleave features 1", n_labels, names (one a line), recipe ("none" for features from elsewhere). */
+CLV_API enum clv_status clv_features_write(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
+                                           int n_threads, const struct clv_image_limits *limits,
+                                           const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+/* Opens a feature file as a dataset of views. *recipe (may be NULL) receives the recipe, if the file has one. */
+CLV_API enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
+                                          struct clv_error *err) CLV_CHECK;
+/* For segmenting from a feature file: item `index` as an example (views; release it as usual). */
+CLV_API enum clv_status clv_dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index,
+                                            struct clv_error *err) CLV_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,95 @@
+/* The structured problem every learner and oracle of cleave sees, its weights, its joint feature and its loss.
+ *
+ *     score  f(y|x;w) = sum_i <W[y_i], x_i> - [pairwise] sum_(i,j) [y_i != y_j] <c, e_ij>      (Potts)
+ *                                           + [pairwise] sum_(i,j) <P[y_i, y_j], e_ij>          (full tables)
+ *                     = <w, Psi(x, y)>
+ *
+ * With two labels, W has one row: label 0 scores 0 (the other row would be redundant). Potts couplings c >= 0 make f
+ * supermodular when all e_ij >= 0, so that its maximum is a min-cut.
+ */
+#ifndef CLEAVE_PROBLEM_H
+#define CLEAVE_PROBLEM_H
+
+#include "cleave/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CLV_UNKNOWN (-1) /* a node whose label is not known */
+
+/* A view: the arrays belong to whoever made it (a dataset, a mapped feature file). Rows of x are sparse: row i holds the
+ * entries row[i]..row[i+1]-1 of index (ascending within a row) and value. */
+struct clv_problem {
+    int32_t n_nodes, n_edges;
+    int32_t n_features;            /* d */
+    int32_t n_edge_features;       /* p */
+    const int64_t *row;            /* [n_nodes + 1] */
+    const int32_t *index;          /* [row[n_nodes]], in 0..d-1 */
+    const float *value;            /* [row[n_nodes]] */
+    const int32_t (*edges)[2];     /* [n_edges], a < b */
+    const float *edge_features;    /* [n_edges][p], >= 0 for cuts */
+    const int32_t *label;          /* [n_nodes] true labels or CLV_UNKNOWN; NULL at test time */
+    const float *theta;            /* [n_nodes][n_labels] loss weights; NULL at test time. See clv_loss */
+    const float *volume;           /* [n_nodes] pixels of each node */
+};
+
+enum clv_pairwise {
+    CLV_PAIRWISE_NONE,  /* edges off: an unstructured model */
+    CLV_PAIRWISE_POTTS, /* p couplings */
+    CLV_PAIRWISE_FULL,  /* K x K x p table, any sign */
+};
+
+/* How a weight vector is laid out: first W, rows x n_features (rows = 1 if n_labels == 2, else n_labels), then c[p] or
+ * P[n_labels][n_labels][p]. */
+struct clv_shape {
+    int32_t n_labels, n_features, n_edge_features;
+    enum clv_pairwise pairwise;
+};
+CLV_API size_t clv_shape_rows(const struct clv_shape *shape);
+CLV_API size_t clv_shape_unary_size(const struct clv_shape *shape); /* rows x n_features */
+CLV_API size_t clv_shape_size(const struct clv_shape *shape);       /* all weights */
+
+/* Checks a problem against a shape and itself: sizes, indices, edge ends, finite values, non-negative Potts edge features
+ * and theta, labels in range. O(size of the problem). */
+CLV_API enum clv_status clv_problem_check(const struct clv_problem *problem, const struct clv_shape *shape,
+                                          struct clv_error *err) CLV_CHECK;
+
+/* What an oracle sees: unary scores and couplings of one problem under one w. For n_labels == 2 `unary` is [n_nodes], the
+ * score of label 1 minus that of label 0; otherwise [n_nodes][n_labels]. `pairwise` is coupling[n_edges] (Potts; the score
+ * loses coupling when the ends differ), table[n_edges][K][K] (full; added), or NULL. */
+struct clv_field {
+    int32_t n_nodes, n_edges, n_labels;
+    enum clv_pairwise form;
+    const int32_t (*edges)[2];
+    double *unary;
+    double *pairwise;
+};
+
+/* unary = W x, into the caller's array. O(non-zeros x rows). */
+CLV_API void clv_unary_scores(double *unary, const struct clv_problem *problem, const struct clv_shape *shape,
+                              const double *w);
+/* coupling[n_edges] or table[n_edges][K][K] by the shape's form. */
+CLV_API void clv_pairwise_scores(double *pairwise, const struct clv_problem *problem, const struct clv_shape *shape,
+                                 const double *w);
+
+/* psi += scale * Psi(x, y): psi[clv_shape_size]. Nodes with y = CLV_UNKNOWN and edges that touch one contribute nothing. */
+CLV_API void clv_joint_feature_add(double *psi, const struct clv_problem *problem, const struct clv_shape *shape,
+                                   const int32_t *y, double scale);
+
+/* f(y) of a field. y complete. */
+CLV_API double clv_field_score(const struct clv_field *field, const int32_t *y);
+
+/* Weighted Hamming loss: loss(y) = sum_i sum_{b != y_i} theta[i][b]. theta[i][b] is the weight of node i's pixels whose true
+ * label is b: pixels / (2 V_b) for the balanced error of two labels (see score.h), so that the loss of a superpixel labelling
+ * is the pixel loss of the mask it paints. Nodes without known pixels have a zero row. */
+CLV_API double clv_loss(const struct clv_problem *problem, int32_t n_labels, const int32_t *y);
+
+/* Loss augmentation: unary += loss of each label, so that the maximum of the field is max_y f(y) + loss(y) - constant;
+ * returns that constant (0 for n_labels > 2; the loss of labelling everything 0 for two labels). */
+CLV_API double clv_field_add_loss(struct clv_field *field, const struct clv_problem *problem);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,39 @@
+/* One self-contained HTML page of results: image, mask, overlay, truth and score side by side, sortable by score, usable from
+ * the keyboard, working from disk without network. Items are written as they come, so memory stays bounded. */
+#ifndef CLEAVE_REPORT_H
+#define CLEAVE_REPORT_H
+
+#include "cleave/data.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct clv_report_item {
+    const char *name;             /* shown and searched */
+    const struct clv_image *image; /* 3 channels */
+    const uint8_t *labels;        /* [height][width] the segmentation */
+    const uint8_t *truth;         /* the same size, or NULL */
+    double weighted_hamming, mean_iou; /* NaN: none */
+};
+
+struct clv_report;
+/* Starts folder/index.html (the folder is made if needed); it appears only when clv_report_finish succeeds. `summary` is shown
+ * under the title: n_summary pairs {name, value} (model, command, version). */
+CLV_API enum clv_status clv_report_begin(struct clv_report **report, const char *folder, const char *title,
+                                         const struct clv_labels *labels, const char *const (*summary)[2],
+                                         size_t n_summary, struct clv_error *err) CLV_CHECK;
+/* Pictures larger than 640 px a side are shrunk for the page. */
+CLV_API enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item,
+                                       struct clv_error *err) CLV_CHECK;
+/* Adds a file that failed, with its message. */
+CLV_API enum clv_status clv_report_add_failure(struct clv_report *report, const char *name, const char *message,
+                                               struct clv_error *err) CLV_CHECK;
+/* Writes totals and puts the page in place; frees the report whatever the outcome. clv_report_abandon leaves nothing. */
+CLV_API enum clv_status clv_report_finish(struct clv_report *report, struct clv_error *err) CLV_CHECK;
+CLV_API void clv_report_abandon(struct clv_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,45 @@
+/* Losses and measures of label maps.
+ *
+ * Weighted Hamming (balanced error) of one image: sum over true labels b of (wrong pixels of b) / (K' V_b), with V_b its
+ * pixels and K' the number of labels present; for figure/ground this is half the miss rate plus half the false-alarm rate,
+ * in [0, 1]. A side that is absent contributes nothing and the other is weighted 1. Void pixels never count.
+ */
+#ifndef CLEAVE_SCORE_H
+#define CLEAVE_SCORE_H
+
+#include "cleave/data.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct clv_image_score {
+    double weighted_hamming; /* NaN if no pixel counts */
+    double hamming;          /* share of wrong pixels */
+    double mean_iou;         /* over foreground labels (>= 1) present in truth or prediction; 1 if none */
+    uint64_t n_pixels;       /* that count */
+};
+
+/* confusion[truth][prediction] of n_labels x n_labels, in pixels. */
+struct clv_confusion {
+    int32_t n_labels;
+    uint64_t *counts;
+};
+CLV_API enum clv_status clv_confusion_init(struct clv_confusion *confusion, int32_t n_labels, struct clv_error *err) CLV_CHECK;
+CLV_API void clv_confusion_release(struct clv_confusion *confusion);
+CLV_API void clv_confusion_clear(struct clv_confusion *confusion);
+
+/* Adds n pixels; a truth of CLV_VOID does not count; a prediction of CLV_VOID or >= n_labels counts as wrong for every label. */
+CLV_API void clv_confusion_add(struct clv_confusion *confusion, const uint8_t *truth, const uint8_t *prediction, size_t n);
+CLV_API void clv_confusion_merge(struct clv_confusion *total, const struct clv_confusion *part);
+
+CLV_API struct clv_image_score clv_confusion_score(const struct clv_confusion *confusion);
+/* Intersection over union of one label; NaN if it is in neither. */
+CLV_API double clv_confusion_iou(const struct clv_confusion *confusion, int32_t label);
+/* Share of label's true pixels that are right (recall); NaN if there are none. */
+CLV_API double clv_confusion_class_accuracy(const struct clv_confusion *confusion, int32_t label);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

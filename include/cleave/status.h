@@ -1,0 +1,63 @@
+/* Status codes, error details, progress and cancellation: what every fallible call of cleave shares.
+ *
+ * Every function that can fail returns `enum clv_status` and takes, last, a caller-owned `struct clv_error *` (NULL is
+ * allowed) that receives one line naming the file and the offending value. On failure, outputs are left as they were
+ * (or null, for fresh objects) and nothing is leaked. The library never exits, prints, or touches signals.
+ */
+#ifndef CLEAVE_STATUS_H
+#define CLEAVE_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CLV_API __attribute__((visibility("default")))
+#define CLV_CHECK __attribute__((warn_unused_result))
+
+enum clv_status {
+    CLV_OK = 0,
+    CLV_ERR_USAGE,       /* an argument is out of its range; exit code 64 */
+    CLV_ERR_DATA,        /* a file's content is wrong; 65 */
+    CLV_ERR_NO_INPUT,    /* a file is missing or cannot be read; 66 */
+    CLV_ERR_INTERNAL,    /* a bug in cleave; 70 */
+    CLV_ERR_MEMORY,      /* an allocation failed; 71 */
+    CLV_ERR_OS,          /* any other failure of the operating system; 71 */
+    CLV_ERR_CREATE,      /* an output cannot be created; 73 */
+    CLV_ERR_IO,          /* writing failed, such as a full disk; 74 */
+    CLV_ERR_INTERRUPTED, /* the caller asked to stop; 130 */
+};
+
+#define CLV_ERROR_MESSAGE_MAX 1024
+
+struct clv_error {
+    enum clv_status status;
+    int os_errno;                        /* errno at the failure, 0 if none */
+    char message[CLV_ERROR_MESSAGE_MAX]; /* one line, no newline: "horse012.png: mask is 320x213, image is 640x426" */
+};
+
+/* A short English name of a status ("bad data"). Never NULL. */
+CLV_API const char *clv_status_name(enum clv_status status);
+
+/* The documented process exit code of a status (sysexits.h values; 130 for an interruption). */
+CLV_API int clv_status_exit_code(enum clv_status status);
+
+/* How long work reports back, and how the caller stops it. All fields may be zero. `report` may be called from any
+ * thread, one call at a time: `what` names the stage, `done` of `total` units (total 0: unknown), `note` is extra text or
+ * NULL. Once `*stop` is non-zero, work ends soon, either with CLV_ERR_INTERRUPTED or, for learners, with the model so far. */
+struct clv_progress {
+    void (*report)(void *context, const char *what, size_t done, size_t total, const char *note);
+    void *context;
+    const volatile int *stop;
+};
+
+/* "cleave 0.1.0", and whether libmaxflow (GPL-3+) is linked in. */
+CLV_API const char *clv_version(void);
+CLV_API int clv_has_bk(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,66 @@
+/* Superpixels and patches: the nodes of a random field over an image, and who neighbours whom. */
+#ifndef CLEAVE_SUPERPIXEL_H
+#define CLEAVE_SUPERPIXEL_H
+
+#include "cleave/image.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A partition of an image: labels[height][width] in 0..n-1, every label used, numbered by first pixel in raster order. */
+struct clv_superpixels {
+    int32_t width, height, n;
+    int32_t *labels;
+};
+
+struct clv_slic_options {
+    int32_t n_superpixels; /* wanted number, >= 1; what comes out is near it. Default 600 */
+    float compactness;     /* m of Achanta et al.: colour units that weigh as much as one grid step. > 0; default 10 */
+    int32_t n_iterations;  /* 1..100, default 10 */
+};
+
+CLV_API void clv_superpixels_release(struct clv_superpixels *superpixels);
+
+/* SLIC (Achanta et al., TPAMI 2012): k-means in (L, a, b, x, y) within 2S x 2S windows, then connectivity enforced: every
+ * superpixel is 4-connected, fragments join the neighbour they share most border with. options may be NULL. Image of 3
+ * channels, any size down to 1x1. Deterministic. O(iterations x pixels). */
+CLV_API enum clv_status clv_slic(struct clv_superpixels *superpixels, const struct clv_image *image,
+                                 const struct clv_slic_options *options, struct clv_error *err) CLV_CHECK;
+
+/* Region adjacency. edges[n_edges] = {a, b} with a < b, sorted; boundary_length[n_edges] counts the 4-neighbour pixel pairs
+ * across the common border. O(pixels). */
+struct clv_adjacency {
+    int32_t n_nodes, n_edges;
+    int32_t (*edges)[2];
+    float *boundary_length;
+};
+CLV_API void clv_adjacency_release(struct clv_adjacency *adjacency);
+CLV_API enum clv_status clv_adjacency_build(struct clv_adjacency *adjacency, const struct clv_superpixels *superpixels,
+                                            struct clv_error *err) CLV_CHECK;
+
+/* Patches of size_px x size_px every step_px: n_rows x n_columns of them, row-major, all inside the image; when the image is
+ * smaller than a patch there is one patch, clipped. Patch (r, c) covers x in [c*step, c*step+size), y likewise; its node is
+ * r * n_columns + c, and its 4-neighbours in the grid are its edges. A 320x213 image with 20/10 has 20 x 31 patches. */
+struct clv_patch_grid {
+    int32_t width, height; /* of the image */
+    int32_t size_px, step_px, n_rows, n_columns;
+};
+CLV_API enum clv_status clv_patch_grid_init(struct clv_patch_grid *grid, int32_t width, int32_t height, int32_t size_px,
+                                            int32_t step_px, struct clv_error *err) CLV_CHECK;
+CLV_API enum clv_status clv_patch_grid_adjacency(struct clv_adjacency *adjacency, const struct clv_patch_grid *grid,
+                                                 struct clv_error *err) CLV_CHECK;
+/* Brings one label per patch to pixels: each pixel takes the label of the patch whose centre is nearest. */
+CLV_API void clv_patch_grid_to_pixels(uint8_t *pixels, const struct clv_patch_grid *grid, const uint8_t *patch_labels);
+
+/* Measures against a true label map truth[height][width] (void_label pixels never count; -1: none).
+ * Achievable segmentation accuracy: the share of pixels that are right when every superpixel takes its best label.
+ * Boundary recall: the share of true boundary pixels with a superpixel boundary pixel within `tolerance_px` (Chebyshev). */
+CLV_API double clv_achievable_accuracy(const struct clv_superpixels *superpixels, const uint8_t *truth, int void_label);
+CLV_API enum clv_status clv_boundary_recall(double *recall, const struct clv_superpixels *superpixels,
+                                            const uint8_t *truth, int32_t tolerance_px, struct clv_error *err) CLV_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,55 @@
+/* Tensor files in the safetensors format: an 8-byte little-endian header length, a JSON header, raw little-endian arrays.
+ * Features and models are stored this way; Python opens them with one line. */
+#ifndef CLEAVE_TENSORS_H
+#define CLEAVE_TENSORS_H
+
+#include "cleave/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum clv_dtype { CLV_U8, CLV_I32, CLV_I64, CLV_F32, CLV_F64, CLV_U16, CLV_I16 };
+
+#define CLV_TENSOR_MAX_DIMENSIONS 4
+
+/* data points into the mapped file (reader) or at the caller's array (writer); it is aligned for its type. */
+struct clv_tensor {
+    const char *name;
+    enum clv_dtype dtype;
+    int32_t n_dimensions;
+    int64_t shape[CLV_TENSOR_MAX_DIMENSIONS];
+    const void *data;
+};
+
+/* --- reading: the file is mapped, not read; tensors are views valid until clv_tensors_close --- */
+struct clv_tensors;
+CLV_API enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path, struct clv_error *err) CLV_CHECK;
+CLV_API enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *bytes, size_t size, const char *name,
+                                          struct clv_error *err) CLV_CHECK; /* bytes must outlive it, 8-byte aligned */
+CLV_API void clv_tensors_close(struct clv_tensors *tensors);
+CLV_API size_t clv_tensors_count(const struct clv_tensors *tensors);
+CLV_API const struct clv_tensor *clv_tensors_at(const struct clv_tensors *tensors, size_t index); /* sorted by name */
+CLV_API const struct clv_tensor *clv_tensors_find(const struct clv_tensors *tensors, const char *name); /* or NULL */
+
+/* The tensor, or CLV_ERR_DATA naming file, tensor and what differs. A dimension of -1 in `shape` matches any size. */
+CLV_API enum clv_status clv_tensors_require(const struct clv_tensor **tensor, const struct clv_tensors *tensors,
+                                            const char *name, enum clv_dtype dtype, int32_t n_dimensions,
+                                            const int64_t *shape, struct clv_error *err) CLV_CHECK;
+
+/* A string of the header's __metadata__, or NULL. */
+CLV_API const char *clv_tensors_metadata(const struct clv_tensors *tensors, const char *key);
+CLV_API size_t clv_tensors_metadata_count(const struct clv_tensors *tensors);
+CLV_API const char *clv_tensors_metadata_key(const struct clv_tensors *tensors, size_t index); /* sorted */
+
+/* --- writing: all or nothing. metadata: n_metadata pairs {key, value}. Same input, same bytes (sorted by name). --- */
+CLV_API enum clv_status clv_tensors_write(const char *path, const struct clv_tensor *tensors, size_t n_tensors,
+                                          const char *const (*metadata)[2], size_t n_metadata,
+                                          struct clv_error *err) CLV_CHECK;
+
+CLV_API size_t clv_dtype_size(enum clv_dtype dtype);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,107 @@
+#include "base/array.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_size_t requests;
+
+size_t array_request_count(void)
+{
+    return atomic_load(&requests);
+}
+
+#ifdef CLV_TEST_FAULTS
+static int fails(void)
+{
+    static atomic_long chosen = -1; /* -1: the environment was not read yet */
+    long target = atomic_load(&chosen);
+    if (target < 0) {
+        const char *text = getenv("CLV_FAIL_ALLOC");
+        target = text ? strtol(text, NULL, 10) : 0;
+        atomic_store(&chosen, target);
+    }
+    return (long)(atomic_fetch_add(&requests, 1) + 1) == target;
+}
+#else
+static int fails(void)
+{
+    return 0;
+}
+#endif
+
+/* count x size, at least 1; 0 on overflow or past PTRDIFF_MAX. */
+static size_t byte_count(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX)
+        return 0;
+    return bytes ? bytes : 1;
+}
+
+void *array_alloc(size_t count, size_t size)
+{
+    size_t bytes = byte_count(count, size);
+    return !bytes || fails() ? NULL : malloc(bytes);
+}
+
+void *array_zalloc(size_t count, size_t size)
+{
+    size_t bytes = byte_count(count, size);
+    return !bytes || fails() ? NULL : calloc(1, bytes);
+}
+
+void *array_realloc(void *array, size_t count, size_t size)
+{
+    size_t bytes = byte_count(count, size);
+    return !bytes || fails() ? NULL : realloc(array, bytes);
+}
+
+void *array_zalloc_aligned(size_t count, size_t size)
+{
+    size_t bytes = byte_count(count, size);
+    if (!bytes || bytes > PTRDIFF_MAX - 64 || fails())
+        return NULL;
+    bytes = (bytes + 63) / 64 * 64;
+    void *array = aligned_alloc(64, bytes);
+    if (array)
+        memset(array, 0, bytes);
+    return array;
+}
+
+void *array_copy(const void *array, size_t count, size_t size)
+{
+    void *copy = array_alloc(count, size);
+    if (copy && count && size)
+        memcpy(copy, array, count * size);
+    return copy;
+}
+
+char *string_copy(const char *text)
+{
+    return array_copy(text, strlen(text) + 1, 1);
+}
+
+void array_free(void *array)
+{
+    free(array);
+}
+
+int array_reserve(void **array, size_t *capacity, size_t needed, size_t size)
+{
+    if (needed <= *capacity)
+        return 0;
+    size_t grown = *capacity ? *capacity : 8;
+    while (grown < needed) {
+        if (grown > SIZE_MAX / 2)
+            return -1;
+        grown *= 2;
+    }
+    void *moved = array_realloc(*array, grown, size);
+    if (!moved)
+        return -1;
+    *array = moved;
+    *capacity = grown;
+    return 0;
+}

@@ -1,0 +1,103 @@
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int exit_code;
+} statuses[] = {
+    [CLV_OK] = {"ok", 0},
+    [CLV_ERR_USAGE] = {"usage", 64},
+    [CLV_ERR_DATA] = {"bad data", 65},
+    [CLV_ERR_NO_INPUT] = {"no input", 66},
+    [CLV_ERR_INTERNAL] = {"internal error", 70},
+    [CLV_ERR_MEMORY] = {"out of memory", 71},
+    [CLV_ERR_OS] = {"operating system error", 71},
+    [CLV_ERR_CREATE] = {"cannot create output", 73},
+    [CLV_ERR_IO] = {"output error", 74},
+    [CLV_ERR_INTERRUPTED] = {"interrupted", 130},
+};
+
+static int known(enum clv_status status)
+{
+    return (size_t)status < sizeof statuses / sizeof *statuses;
+}
+
+const char *clv_status_name(enum clv_status status)
+{
+    return known(status) ? statuses[status].name : "unknown status";
+}
+
+int clv_status_exit_code(enum clv_status status)
+{
+    return known(status) ? statuses[status].exit_code : 70;
+}
+
+static void record(struct clv_error *err, enum clv_status status, int os_errno, const char *format, va_list args)
+{
+    if (!err)
+        return;
+    err->status = status;
+    err->os_errno = os_errno;
+    vsnprintf(err->message, sizeof err->message, format, args);
+    if (os_errno) {
+        size_t used = strlen(err->message);
+        char text[128];
+        const char *reason = strerror_r(os_errno, text, sizeof text);
+        snprintf(err->message + used, sizeof err->message - used, ": %s", reason);
+    }
+    for (char *c = err->message; *c; c++) /* one line, whatever a file name holds */
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+}
+
+enum clv_status fail(struct clv_error *err, enum clv_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    record(err, status, 0, format, args);
+    va_end(args);
+    return status;
+}
+
+enum clv_status fail_errno(struct clv_error *err, enum clv_status status, const char *format, ...)
+{
+    int saved = errno;
+    va_list args;
+    va_start(args, format);
+    record(err, status, saved, format, args);
+    va_end(args);
+    return status;
+}
+
+enum clv_status fail_memory(struct clv_error *err)
+{
+    return fail(err, CLV_ERR_MEMORY, "out of memory");
+}
+
+enum clv_status fail_within(struct clv_error *err, enum clv_status status, const char *prefix)
+{
+    if (err) {
+        char message[CLV_ERROR_MESSAGE_MAX];
+        int used = snprintf(message, sizeof message, "%s: ", prefix);
+        if (used > 0 && (size_t)used < sizeof message)
+            snprintf(message + used, sizeof message - (size_t)used, "%.*s", (int)(sizeof message - (size_t)used - 1),
+                     err->message);
+        memcpy(err->message, message, sizeof message);
+    }
+    return status;
+}
+
+int stop_requested(const struct clv_progress *progress)
+{
+    return progress && progress->stop && *progress->stop;
+}
+
+void report_progress(const struct clv_progress *progress, const char *what, size_t done, size_t total, const char *note)
+{
+    if (progress && progress->report)
+        progress->report(progress->context, what, done, total, note);
+}

@@ -1,0 +1,27 @@
+/* Filling a struct clv_error. */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include "cleave/status.h"
+
+/* Records status and message and returns status, so that callers write `return fail(err, CLV_ERR_DATA, "...")`. */
+enum clv_status fail(struct clv_error *err, enum clv_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same, with errno's text appended: "m.cleave: cannot open: No such file or directory". */
+enum clv_status fail_errno(struct clv_error *err, enum clv_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* "out of memory"; the one message for a failed allocation. */
+enum clv_status fail_memory(struct clv_error *err);
+
+/* Puts "prefix: " before the message of an error that already happened (a file's name before a parser's complaint). */
+enum clv_status fail_within(struct clv_error *err, enum clv_status status, const char *prefix);
+
+/* Whether the caller asked to stop. */
+int stop_requested(const struct clv_progress *progress);
+
+/* Reports progress if anybody listens. */
+void report_progress(const struct clv_progress *progress, const char *what, size_t done, size_t total, const char *note);
+
+#endif

@@ -1,0 +1,68 @@
+/* Reading files whole or mapped, writing them all or not at all, walking folders, taking paths apart. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cleave/status.h"
+
+/* Reads a regular file whole into *bytes (array_free it), with a zero byte behind the end that does not count in *size.
+ * Folders, FIFOs, devices and files larger than max_size are refused by name. */
+enum clv_status file_read(char **bytes, size_t *size, const char *path, size_t max_size, struct clv_error *err) CLV_CHECK;
+
+/* A read-only memory map of a regular file (zero bytes long is allowed: bytes is then NULL). */
+struct file_map {
+    const unsigned char *bytes;
+    size_t size;
+};
+enum clv_status file_map_open(struct file_map *map, const char *path, struct clv_error *err) CLV_CHECK;
+void file_map_close(struct file_map *map);
+
+/* Writes a file all or nothing: an O_EXCL temporary beside the target receives the bytes; commit flushes, fsyncs, checks
+ * the close and renames it over the target; abort removes it. An existing target that is not a regular file (/dev/stdout,
+ * /dev/full, a FIFO) is written directly, its close checked. "-" is standard output. Release with commit or abort, once. */
+struct file_writer {
+    FILE *stream; /* fwrite and fprintf to this; its errors surface in file_commit */
+    char *path, *temporary;
+};
+enum clv_status file_create(struct file_writer *writer, const char *path, struct clv_error *err) CLV_CHECK;
+enum clv_status file_commit(struct file_writer *writer, struct clv_error *err) CLV_CHECK;
+void file_abort(struct file_writer *writer);
+
+/* create + write + commit in one. */
+enum clv_status file_write(const char *path, const void *bytes, size_t size, struct clv_error *err) CLV_CHECK;
+
+/* Removes this process's unfinished temporaries; safe in a signal handler. */
+void file_remove_temporaries(void);
+
+/* Makes a folder and its missing parents; an existing folder is fine. */
+enum clv_status folder_create(const char *path, struct clv_error *err) CLV_CHECK;
+
+bool path_exists(const char *path);
+bool path_is_folder(const char *path);
+
+/* New strings (array_free); NULL when out of memory. */
+char *path_join(const char *folder, const char *name); /* name alone if it is absolute or folder is "" */
+char *path_folder(const char *path);                   /* "a/b.png" -> "a", "b.png" -> "." */
+char *path_stem(const char *path);                     /* "a/b.tar.gz" -> "b.tar" */
+char *path_replace_extension(const char *path, const char *extension); /* ("a/b.jpg", ".png") -> "a/b.png" */
+const char *path_name(const char *path);               /* "a/b.png" -> "b.png", into the argument */
+
+/* Checks that `relative` is a relative path without ".." that, symbolic links resolved, stays inside `folder`. A path that
+ * does not exist passes (opening it will say so). */
+enum clv_status path_check_inside(const char *folder, const char *relative, struct clv_error *err) CLV_CHECK;
+
+/* A sorted list of paths. */
+struct path_list {
+    char **paths;
+    size_t n, capacity;
+};
+void path_list_release(struct path_list *list);
+enum clv_status path_list_add(struct path_list *list, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* Every file below `folder`, subfolders included (links to folders are not followed; names that begin with a dot are
+ * skipped), as paths relative to it, sorted by bytes. */
+enum clv_status folder_walk(struct path_list *list, const char *folder, struct clv_error *err) CLV_CHECK;
+
+#endif

@@ -1,0 +1,239 @@
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/array.h"
+
+void text_init(struct text *text, size_t max)
+{
+    *text = (struct text){.max = max};
+}
+
+void text_release(struct text *text)
+{
+    array_free(text->bytes);
+    *text = (struct text){0};
+}
+
+void text_append(struct text *text, const void *bytes, size_t size)
+{
+    if (text->failed)
+        return;
+    if (size >= text->max - text->size ||
+        array_reserve((void **)&text->bytes, &text->capacity, text->size + size + 1, 1)) {
+        text->failed = true;
+        return;
+    }
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+    text->bytes[text->size] = 0;
+}
+
+void text_put(struct text *text, const char *string)
+{
+    text_append(text, string, strlen(string));
+}
+
+void text_printf(struct text *text, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    char small[256];
+    int size = vsnprintf(small, sizeof small, format, args);
+    if (size >= 0 && (size_t)size < sizeof small) {
+        text_append(text, small, (size_t)size);
+    } else {
+        char *large = size < 0 ? NULL : array_alloc((size_t)size + 1, 1);
+        if (large) {
+            vsnprintf(large, (size_t)size + 1, format, again);
+            text_append(text, large, (size_t)size);
+        } else {
+            text->failed = true;
+        }
+        array_free(large);
+    }
+    va_end(again);
+    va_end(args);
+}
+
+/* Length in bytes of the valid UTF-8 character at s (1..4), or 0 if there is none (RFC 3629). */
+static int utf8_length(const unsigned char *s)
+{
+    if (s[0] < 0x80)
+        return 1;
+    int length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 0;
+    for (int i = 1; i < length; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+static void put_escaped(struct text *text, const char *string, void (*put_ascii)(struct text *, char))
+{
+    const unsigned char *s = (const unsigned char *)string;
+    while (*s) {
+        int length = utf8_length(s);
+        if (length == 1)
+            put_ascii(text, (char)*s);
+        else if (length == 0)
+            text_put(text, "\xef\xbf\xbd");
+        else
+            text_append(text, s, (size_t)length);
+        s += length ? length : 1;
+    }
+}
+
+static void put_json_char(struct text *text, char c)
+{
+    switch (c) {
+    case '"': text_put(text, "\\\""); break;
+    case '\\': text_put(text, "\\\\"); break;
+    case '\n': text_put(text, "\\n"); break;
+    case '\r': text_put(text, "\\r"); break;
+    case '\t': text_put(text, "\\t"); break;
+    default:
+        if ((unsigned char)c < ' ')
+            text_printf(text, "\\u%04x", c);
+        else
+            text_append(text, &c, 1);
+    }
+}
+
+static void put_html_char(struct text *text, char c)
+{
+    switch (c) {
+    case '<': text_put(text, "&lt;"); break;
+    case '>': text_put(text, "&gt;"); break;
+    case '&': text_put(text, "&amp;"); break;
+    case '"': text_put(text, "&quot;"); break;
+    case '\'': text_put(text, "&#39;"); break;
+    default: text_append(text, &c, 1);
+    }
+}
+
+void text_put_json(struct text *text, const char *string)
+{
+    text_put(text, "\"");
+    put_escaped(text, string, put_json_char);
+    text_put(text, "\"");
+}
+
+void text_put_html(struct text *text, const char *string)
+{
+    put_escaped(text, string, put_html_char);
+}
+
+void text_put_json_number(struct text *text, double value)
+{
+    if (!isfinite(value)) {
+        text_put(text, "null");
+        return;
+    }
+    char digits[32];
+    for (int precision = 1; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    text_put(text, digits);
+}
+
+static bool is_number_start(const char *s)
+{
+    return (*s >= '0' && *s <= '9') || ((*s == '-' || *s == '+' || *s == '.') && s[1] && s[1] != ' ');
+}
+
+bool parse_int64(const char *string, int64_t *value)
+{
+    char *end;
+    if (!is_number_start(string))
+        return false;
+    errno = 0;
+    intmax_t parsed = strtoimax(string, &end, 10);
+    if (*end || end == string || errno || parsed < INT64_MIN || parsed > INT64_MAX)
+        return false;
+    *value = parsed;
+    return true;
+}
+
+bool parse_uint64(const char *string, uint64_t *value)
+{
+    char *end;
+    if (!is_number_start(string) || *string == '-')
+        return false;
+    errno = 0;
+    uintmax_t parsed = strtoumax(string, &end, 10);
+    if (*end || end == string || errno || parsed > UINT64_MAX)
+        return false;
+    *value = parsed;
+    return true;
+}
+
+bool parse_int32(const char *string, int32_t *value)
+{
+    int64_t wide;
+    if (!parse_int64(string, &wide) || wide < INT32_MIN || wide > INT32_MAX)
+        return false;
+    *value = (int32_t)wide;
+    return true;
+}
+
+bool parse_double(const char *string, double *value)
+{
+    char *end;
+    if (!is_number_start(string))
+        return false;
+    double parsed = strtod(string, &end);
+    if (*end || end == string || !isfinite(parsed))
+        return false;
+    *value = parsed;
+    return true;
+}
+
+char *line_next(char **cursor, char *end)
+{
+    char *line = *cursor;
+    if (line >= end)
+        return NULL;
+    char *newline = memchr(line, '\n', (size_t)(end - line));
+    char *stop = newline ? newline : end;
+    *cursor = newline ? newline + 1 : end;
+    if (stop > line && stop[-1] == '\r')
+        stop--;
+    *stop = 0;
+    return line;
+}
+
+size_t split_tabs(char *line, char **fields, size_t max)
+{
+    size_t n = 0;
+    for (char *field = line; field;) {
+        char *tab = strchr(field, '\t');
+        if (tab)
+            *tab = 0;
+        if (n < max)
+            fields[n] = field;
+        n++;
+        field = tab ? tab + 1 : NULL;
+    }
+    return n;
+}
+
+bool text_ends_with(const char *string, const char *suffix)
+{
+    size_t length = strlen(string), tail = strlen(suffix);
+    return length >= tail && strcasecmp(string + length - tail, suffix) == 0;
+}

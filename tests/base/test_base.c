@@ -1,0 +1,160 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "support/support.h"
+
+START_TEST(allocation_refuses_overflowing_sizes)
+{
+    ck_assert_ptr_null(array_alloc(SIZE_MAX / 2, 4));
+    ck_assert_ptr_null(array_zalloc(SIZE_MAX, SIZE_MAX));
+    void *empty = array_alloc(0, 8);
+    ck_assert_ptr_nonnull(empty);
+    array_free(empty);
+}
+END_TEST
+
+START_TEST(numbers_are_parsed_strictly)
+{
+    double d;
+    int32_t i;
+    ck_assert(parse_double("-1.5e3", &d) && d == -1500);
+    ck_assert(!parse_double("1.5x", &d) && !parse_double("", &d) && !parse_double(" 1", &d));
+    ck_assert(!parse_double("nan", &d) && !parse_double("inf", &d) && !parse_double("1e999", &d));
+    ck_assert(parse_int32("-2147483648", &i) && i == INT32_MIN);
+    ck_assert(!parse_int32("2147483648", &i) && !parse_int32("1 ", &i) && !parse_int32("0x10", &i));
+    uint64_t u;
+    ck_assert(parse_uint64("18446744073709551615", &u) && u == UINT64_MAX);
+    ck_assert(!parse_uint64("-1", &u));
+}
+END_TEST
+
+START_TEST(json_text_escapes_and_replaces_broken_utf8)
+{
+    struct text t;
+    text_init(&t, 1000);
+    text_put_json(&t, "a\"\\\n\x01\xc3\xa9\xff");
+    ck_assert_str_eq(t.bytes, "\"a\\\"\\\\\\n\\u0001\xc3\xa9\xef\xbf\xbd\"");
+    text_release(&t);
+    text_init(&t, 8);
+    text_put(&t, "1234567");
+    ck_assert(!t.failed);
+    text_put(&t, "8");
+    ck_assert(t.failed);
+    ck_assert_str_eq(t.bytes, "1234567");
+    text_release(&t);
+}
+END_TEST
+
+START_TEST(random_numbers_depend_on_seed_stream_and_index_only)
+{
+    ck_assert_double_eq(rng_uniform(1, 2, 3), rng_uniform(1, 2, 3));
+    ck_assert_double_ne(rng_uniform(1, 2, 3), rng_uniform(2, 2, 3));
+    ck_assert_double_ne(rng_uniform(1, 2, 3), rng_uniform(1, 3, 3));
+    double mean = 0, gumbel = 0, square = 0;
+    int n = 200000;
+    for (int i = 0; i < n; i++) {
+        double g = rng_gumbel(7, 1, (uint64_t)i);
+        mean += rng_normal(7, 0, (uint64_t)i) / n;
+        gumbel += g / n;
+        square += g * g / n;
+    }
+    ck_assert_double_lt(fabs(mean), 0.01);
+    ck_assert_double_lt(fabs(gumbel), 0.012); /* standard deviation 1.28 / sqrt(n), four of them */
+    ck_assert_double_lt(fabs(square - M_PI * M_PI / 6), 0.04);
+    int32_t perm[100];
+    int seen[100] = {0};
+    rng_permutation(perm, 100, 1, 0);
+    for (int i = 0; i < 100; i++)
+        seen[perm[i]]++;
+    for (int i = 0; i < 100; i++)
+        ck_assert_int_eq(seen[i], 1);
+}
+END_TEST
+
+static enum clv_status fails_at_multiples_of_seven(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    ((int *)context)[index] = 1;
+    return index % 7 == 6 ? fail(err, CLV_ERR_DATA, "task %zu", index) : CLV_OK;
+}
+
+START_TEST(parallel_loops_report_the_first_failure)
+{
+    for (int threads = 1; threads <= 8; threads *= 2) {
+        int ran[100] = {0};
+        must_fail(CLV_ERR_DATA, "task 6", parallel_for(100, threads, fails_at_multiples_of_seven, ran, err));
+        for (int i = 0; i < 6; i++)
+            ck_assert_int_eq(ran[i], 1);
+    }
+}
+END_TEST
+
+START_TEST(files_appear_whole_or_not_at_all)
+{
+    const char *folder = temporary_folder(), *path = formatted("%s/out.txt", folder);
+    struct file_writer writer;
+    must(file_create(&writer, path, err));
+    fputs("half", writer.stream);
+    file_abort(&writer);
+    ck_assert(!path_exists(path));
+    must(file_write(path, "whole", 5, err));
+    char *bytes;
+    size_t size;
+    must(file_read(&bytes, &size, path, 100, err));
+    ck_assert_str_eq(bytes, "whole");
+    array_free(bytes);
+    struct path_list list = {0};
+    must(folder_walk(&list, folder, err));
+    ck_assert_uint_eq(list.n, 1); /* no temporary is left */
+    path_list_release(&list);
+    must_fail(CLV_ERR_IO, "/dev/full", file_write("/dev/full", "x", 1, err));
+    must_fail(CLV_ERR_CREATE, "/nowhere/", file_write("/nowhere/x", "x", 1, err));
+    must_fail(CLV_ERR_NO_INPUT, "is a folder", file_read(&bytes, &size, folder, 100, err));
+    must_fail(CLV_ERR_DATA, "limit is 3", file_read(&bytes, &size, path, 3, err));
+}
+END_TEST
+
+START_TEST(paths_are_taken_apart)
+{
+    char *s;
+    ck_assert_str_eq(s = path_stem("a/b.tar.gz"), "b.tar");
+    array_free(s);
+    ck_assert_str_eq(s = path_replace_extension("a.d/b", ".png"), "a.d/b.png");
+    array_free(s);
+    ck_assert_str_eq(s = path_folder("a/b/c.png"), "a/b");
+    array_free(s);
+    ck_assert_str_eq(s = path_folder("/c.png"), "/");
+    array_free(s);
+    ck_assert_str_eq(s = path_join("a/", "b"), "a/b");
+    array_free(s);
+    const char *folder = temporary_folder();
+    must_fail(CLV_ERR_DATA, "..", path_check_inside(folder, "a/../b", err));
+    must_fail(CLV_ERR_DATA, "absolute", path_check_inside(folder, "/etc/passwd", err));
+    ck_assert_int_eq(symlink("/etc", formatted("%s/link", folder)), 0);
+    must_fail(CLV_ERR_DATA, "outside", path_check_inside(folder, "link/passwd", err));
+    must(path_check_inside(folder, "..a/b..", err));
+}
+END_TEST
+
+Suite *base_suite(void)
+{
+    Suite *suite = suite_create("base");
+    TCase *tests = tcase_create("base");
+    tcase_add_test(tests, allocation_refuses_overflowing_sizes);
+    tcase_add_test(tests, numbers_are_parsed_strictly);
+    tcase_add_test(tests, json_text_escapes_and_replaces_broken_utf8);
+    tcase_add_test(tests, random_numbers_depend_on_seed_stream_and_index_only);
+    tcase_add_test(tests, parallel_loops_report_the_first_failure);
+    tcase_add_test(tests, files_appear_whole_or_not_at_all);
+    tcase_add_test(tests, paths_are_taken_apart);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

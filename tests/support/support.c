@@ -1,0 +1,115 @@
+#include "support/support.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void skip(const char *name, const char *why)
+{
+    fprintf(stderr, "skipped: %s: %s\n", name, why);
+}
+
+const char *formatted(const char *format, ...)
+{
+    static char ring[16][4096];
+    static unsigned next;
+    char *slot = ring[next++ % 16];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(slot, sizeof ring[0], format, args);
+    va_end(args);
+    return slot;
+}
+
+const char *real_data(const char *test_name, const char *relative)
+{
+    const char *root = getenv("CLEAVE_DATA");
+    const char *path = formatted("%s/%s", root ? root : "../shared/data", relative);
+    struct stat info;
+    if (stat(path, &info) == 0)
+        return path;
+    skip(test_name, formatted("%s is absent", path));
+    return NULL;
+}
+
+static char temporary[64];
+static pid_t temporary_owner;
+
+static void remove_temporary(void)
+{
+    if (temporary[0] && getpid() == temporary_owner && system(formatted("rm -rf '%s'", temporary)) != 0)
+        fprintf(stderr, "cannot remove %s\n", temporary);
+}
+
+const char *temporary_folder(void)
+{
+    if (!temporary[0] || temporary_owner != getpid()) {
+        strcpy(temporary, "/tmp/cleave-test-XXXXXX");
+        ck_assert(mkdtemp(temporary) != NULL);
+        temporary_owner = getpid();
+        atexit(remove_temporary);
+    }
+    return temporary;
+}
+
+int run_command(char **output, const char *format, ...)
+{
+    char command[16384], build[PATH_MAX];
+    const char *folder = getenv("CLEAVE_BUILD");
+    ck_assert(realpath(folder ? folder : "build", build) != NULL);
+    setenv("CLEAVE", formatted("%s/cleave", build), 1);
+    setenv("CLEAVE_FAULTS", formatted("%s/cleave-faults", build), 1);
+
+    va_list args;
+    va_start(args, format);
+    int used = vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    ck_assert(used > 0 && (size_t)used < sizeof command - 16);
+    const char *wrapped = formatted("{ %s\n} 2>&1 </dev/null", command);
+    FILE *pipe = popen(wrapped, "r");
+    ck_assert(pipe != NULL);
+
+    size_t size = 0, capacity = 4096;
+    char *text = malloc(capacity);
+    for (size_t n; (n = fread(text + size, 1, capacity - size - 1, pipe)) > 0;) {
+        size += n;
+        if (size + 1 == capacity)
+            text = realloc(text, capacity *= 2);
+    }
+    text[size] = 0;
+    if (output)
+        *output = text;
+    else
+        free(text);
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+char *slurp(const char *path, size_t *size)
+{
+    FILE *stream = fopen(path, "rb");
+    ck_assert_msg(stream != NULL, "cannot open %s", path);
+    ck_assert(fseek(stream, 0, SEEK_END) == 0);
+    long length = ftell(stream);
+    rewind(stream);
+    char *bytes = malloc((size_t)length + 1);
+    ck_assert(fread(bytes, 1, (size_t)length, stream) == (size_t)length);
+    bytes[length] = 0;
+    fclose(stream);
+    if (size)
+        *size = (size_t)length;
+    return bytes;
+}
+
+void spill(const char *path, const void *bytes, size_t size)
+{
+    FILE *stream = fopen(path, "wb");
+    ck_assert_msg(stream != NULL, "cannot create %s", path);
+    ck_assert(fwrite(bytes, 1, size, stream) == size);
+    ck_assert(fclose(stream) == 0);
+}

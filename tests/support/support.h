@@ -1,0 +1,53 @@
+/* What every test shares: where things are, skipping by name, temporary folders, running the command. */
+#ifndef TESTS_SUPPORT_H
+#define TESTS_SUPPORT_H
+
+#include <check.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cleave.h"
+
+#undef fail /* Check's deprecated macro; cleave has a function of that name */
+
+/* Fails with the error's message unless the call returned CLV_OK. */
+#define must(call)                                                                                                     \
+    do {                                                                                                               \
+        struct clv_error error_ = {0};                                                                                 \
+        struct clv_error *err = &error_;                                                                               \
+        ck_assert_msg((call) == CLV_OK, "%s", error_.message);                                                         \
+    } while (0)
+
+/* Expects a status and a part of the message: must_fail(CLV_ERR_DATA, "truncated", clv_image_read(.., err)). */
+#define must_fail(expected, part, call)                                                                                \
+    do {                                                                                                               \
+        struct clv_error error_ = {0};                                                                                 \
+        struct clv_error *err = &error_;                                                                               \
+        enum clv_status status_ = (call);                                                                              \
+        ck_assert_msg(status_ == (expected), "status is \"%s\": %s", clv_status_name(status_), error_.message);        \
+        ck_assert_msg(strstr(error_.message, (part)) != NULL, "message is \"%s\"", error_.message);                    \
+    } while (0)
+
+/* Prints "skipped: NAME: why" so that a skip is never silent. */
+void skip(const char *name, const char *why);
+
+/* A path below the real data folder (CLEAVE_DATA, default ../shared/data), or NULL after skip() when it is not there. The
+ * string is static per call site use; copy it to keep it. */
+const char *real_data(const char *test_name, const char *relative);
+
+/* A fresh temporary folder, removed with everything in it when the test process ends. */
+const char *temporary_folder(void);
+
+/* printf into a static ring of strings, for paths. */
+const char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Runs a shell command, returns its exit code (128 + signal if killed); *output (may be NULL) receives stdout and stderr,
+ * free() it. "$CLEAVE" in the command is the built binary, "$CLEAVE_FAULTS" the one with failure injection. */
+int run_command(char **output, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Reads or writes a whole file; fails the test on errors. free() the result. */
+char *slurp(const char *path, size_t *size);
+void spill(const char *path, const void *bytes, size_t size);
+
+#endif
