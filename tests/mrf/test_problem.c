@@ -1,0 +1,283 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mrf/random_problem.h"
+
+static struct random_problem r;
+
+static void fill(int32_t n_labels, enum clv_pairwise form, int32_t n_nodes, uint64_t seed)
+{
+    struct clv_shape shape = {.n_labels = n_labels, .n_features = 13, .n_edge_features = 3, .pairwise = form};
+    random_problem_fill(&r, &shape, n_nodes, 0.4, 0.5, seed);
+    must(clv_problem_check(&r.problem, &r.shape, err));
+}
+
+static double *random_weights(uint64_t seed)
+{
+    size_t n = clv_shape_size(&r.shape);
+    double *w = calloc(n, sizeof *w);
+    for (size_t k = 0; k < n; k++)
+        w[k] = rng_normal(seed, RNG_TEST, 1000000 + k);
+    return w;
+}
+
+static struct clv_field field_of(const double *w)
+{
+    struct clv_field field = {.n_nodes = r.problem.n_nodes,
+                              .n_edges = r.problem.n_edges,
+                              .n_labels = r.shape.n_labels,
+                              .form = r.shape.pairwise,
+                              .edges = r.problem.edges};
+    size_t k = (size_t)r.shape.n_labels;
+    field.unary = calloc((size_t)field.n_nodes * k, sizeof *field.unary);
+    field.pairwise = calloc((size_t)field.n_edges * k * k + 1, sizeof *field.pairwise);
+    clv_unary_scores(field.unary, &r.problem, &r.shape, w);
+    clv_pairwise_scores(field.pairwise, &r.problem, &r.shape, w);
+    return field;
+}
+
+static void field_release(struct clv_field *field)
+{
+    free(field->unary);
+    free(field->pairwise);
+}
+
+static void random_labelling(int32_t *y, uint64_t seed)
+{
+    for (int32_t i = 0; i < r.problem.n_nodes; i++)
+        y[i] = (int32_t)rng_below(seed, RNG_TEST, 2000000 + (uint64_t)i, (uint32_t)r.shape.n_labels);
+}
+
+/* problem.h's first formula, word for word. */
+static double score_by_definition(const double *w, const int32_t *y)
+{
+    const struct clv_problem *p = &r.problem;
+    int32_t n_labels = r.shape.n_labels, d = r.shape.n_features, n_f = r.shape.n_edge_features;
+    const double *pairwise = w + clv_shape_unary_size(&r.shape);
+    double score = 0;
+    for (int32_t i = 0; i < p->n_nodes; i++)
+        for (int64_t k = p->row[i]; k < p->row[i + 1] && y[i] != CLV_UNKNOWN; k++)
+            if (n_labels > 2 || y[i] == 1)
+                score += w[(n_labels > 2 ? y[i] * d : 0) + p->index[k]] * (double)p->value[k];
+    for (int32_t e = 0; r.shape.pairwise != CLV_PAIRWISE_NONE && e < p->n_edges; e++)
+        for (int32_t f = 0; f < n_f; f++) {
+            int32_t a = y[p->edges[e][0]], b = y[p->edges[e][1]];
+            double feature = (double)p->edge_features[e * n_f + f];
+            if (a == CLV_UNKNOWN || b == CLV_UNKNOWN)
+                continue;
+            if (r.shape.pairwise == CLV_PAIRWISE_FULL)
+                score += pairwise[(a * n_labels + b) * n_f + f] * feature;
+            else if (a != b)
+                score -= pairwise[f] * feature;
+        }
+    return score;
+}
+
+START_TEST(score_is_the_inner_product_with_the_joint_feature)
+{
+    static const enum clv_pairwise forms[] = {CLV_PAIRWISE_NONE, CLV_PAIRWISE_POTTS, CLV_PAIRWISE_FULL};
+    for (uint64_t seed = 0; seed < 30; seed++)
+        for (int32_t n_labels = 2; n_labels <= 5; n_labels++) {
+            fill(n_labels, forms[seed % 3], 17, seed);
+            double *w = random_weights(seed), *psi = calloc(clv_shape_size(&r.shape), sizeof *psi);
+            struct clv_field field = field_of(w);
+            int32_t y[RANDOM_MAX_NODES];
+            random_labelling(y, seed);
+            clv_joint_feature_add(psi, &r.problem, &r.shape, y, 2);
+            clv_joint_feature_add(psi, &r.problem, &r.shape, y, -1);
+            double inner = 0;
+            for (size_t k = 0; k < clv_shape_size(&r.shape); k++)
+                inner += w[k] * psi[k];
+            ck_assert_double_eq_tol(inner, score_by_definition(w, y), 1e-10);
+            ck_assert_double_eq_tol(inner, clv_field_score(&field, y), 1e-10);
+            field_release(&field);
+            free(psi);
+            free(w);
+        }
+}
+END_TEST
+
+START_TEST(shapes_have_one_row_for_two_labels)
+{
+    struct clv_shape shape = {.n_labels = 2, .n_features = 7, .n_edge_features = 3, .pairwise = CLV_PAIRWISE_POTTS};
+    ck_assert_uint_eq(clv_shape_rows(&shape), 1);
+    ck_assert_uint_eq(clv_shape_size(&shape), 10);
+    shape.pairwise = CLV_PAIRWISE_FULL;
+    ck_assert_uint_eq(clv_shape_size(&shape), 7 + 4 * 3);
+    shape.n_labels = 4;
+    ck_assert_uint_eq(clv_shape_rows(&shape), 4);
+    ck_assert_uint_eq(clv_shape_size(&shape), 28 + 16 * 3);
+    shape.pairwise = CLV_PAIRWISE_NONE;
+    ck_assert_uint_eq(clv_shape_size(&shape), 28);
+    ck_assert_uint_eq(clv_shape_unary_size(&shape), 28);
+}
+END_TEST
+
+START_TEST(unknown_nodes_and_their_edges_contribute_nothing)
+{
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        fill(seed % 2 ? 2 : 3, seed % 3 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL, 11, seed);
+        double *w = random_weights(seed), *psi = calloc(clv_shape_size(&r.shape), sizeof *psi);
+        int32_t y[RANDOM_MAX_NODES];
+        random_labelling(y, seed);
+        double complete = score_by_definition(w, y);
+        y[4] = y[7] = CLV_UNKNOWN;
+        clv_joint_feature_add(psi, &r.problem, &r.shape, y, 1);
+        double inner = 0;
+        for (size_t k = 0; k < clv_shape_size(&r.shape); k++)
+            inner += w[k] * psi[k];
+        ck_assert_double_eq_tol(inner, score_by_definition(w, y), 1e-10);
+        ck_assert_double_ne(inner, complete);
+        free(psi);
+        free(w);
+    }
+}
+END_TEST
+
+START_TEST(loss_is_the_weight_of_wrong_pixels)
+{
+    for (uint64_t seed = 0; seed < 20; seed++)
+        for (int32_t n_labels = 2; n_labels <= 5; n_labels++) {
+            fill(n_labels, CLV_PAIRWISE_NONE, 20, seed);
+            for (int32_t k = 0; k < 20 * n_labels; k++) /* nodes with pixels of several labels */
+                r.theta[k] = (float)rng_uniform(seed, RNG_TEST, 3000000 + (uint64_t)k);
+            int32_t y[RANDOM_MAX_NODES];
+            random_labelling(y, seed);
+            double loss = 0;
+            for (int32_t i = 0; i < 20; i++)
+                for (int32_t b = 0; b < n_labels; b++)
+                    loss += y[i] == b ? 0 : (double)r.theta[i * n_labels + b];
+            ck_assert_double_eq_tol(clv_loss(&r.problem, n_labels, y), loss, 1e-12);
+        }
+}
+END_TEST
+
+START_TEST(balanced_loss_is_0_at_the_truth_and_1_at_its_opposite)
+{
+    fill(2, CLV_PAIRWISE_NONE, 40, 5);
+    int32_t opposite[RANDOM_MAX_NODES];
+    for (int32_t i = 0; i < 40; i++)
+        opposite[i] = 1 - r.label[i];
+    ck_assert_double_eq(clv_loss(&r.problem, 2, r.label), 0);
+    ck_assert_double_eq_tol(clv_loss(&r.problem, 2, opposite), 1, 1e-6);
+}
+END_TEST
+
+START_TEST(loss_augmentation_adds_the_loss_but_for_its_constant)
+{
+    for (uint64_t seed = 0; seed < 20; seed++)
+        for (int32_t n_labels = 2; n_labels <= 4; n_labels++) {
+            fill(n_labels, CLV_PAIRWISE_POTTS, 15, seed);
+            for (int32_t k = 0; k < 15 * n_labels; k++)
+                r.theta[k] = (float)rng_uniform(seed, RNG_TEST, 3000000 + (uint64_t)k);
+            double *w = random_weights(seed);
+            struct clv_field plain = field_of(w), augmented = field_of(w);
+            double constant = clv_field_add_loss(&augmented, &r.problem);
+            int32_t y[RANDOM_MAX_NODES] = {0};
+            if (n_labels == 2)
+                ck_assert_double_eq_tol(constant, clv_loss(&r.problem, 2, y), 1e-12);
+            else
+                ck_assert_double_eq(constant, 0);
+            for (uint64_t draw = 0; draw < 5; draw++) {
+                random_labelling(y, seed * 5 + draw);
+                double expected = clv_field_score(&plain, y) + clv_loss(&r.problem, n_labels, y) - constant;
+                ck_assert_double_eq_tol(clv_field_score(&augmented, y), expected, 1e-10);
+            }
+            field_release(&plain);
+            field_release(&augmented);
+            free(w);
+        }
+}
+END_TEST
+
+static void fill_potts(void)
+{
+    fill(3, CLV_PAIRWISE_POTTS, 10, 1);
+    ck_assert_int_gt(r.problem.n_edges, 4);
+}
+
+/* Sets one thing wrong, expects the complaint. */
+#define refuses(expected, part, change)                                                                                \
+    do {                                                                                                               \
+        fill_potts();                                                                                                  \
+        change;                                                                                                        \
+        must_fail(expected, part, clv_problem_check(&r.problem, &r.shape, err));                                       \
+    } while (0)
+
+START_TEST(malformed_problems_are_refused_naming_node_or_edge)
+{
+    enum clv_status data = CLV_ERR_DATA;
+    refuses(data, "0 nodes", r.problem.n_nodes = 0);
+    refuses(data, "-1 edges", r.problem.n_edges = -1);
+    refuses(data, "12 features per node, expected 13", r.problem.n_features = 12);
+    refuses(data, "2 features per edge, expected 3", r.problem.n_edge_features = 2);
+    refuses(data, "no feature rows", r.problem.row = NULL);
+    refuses(data, "no edge list", r.problem.edges = NULL);
+    refuses(data, "no edge features", r.problem.edge_features = NULL);
+    refuses(data, "node 0: its features start at -1", r.row[0] = -1);
+    refuses(data, "node 2: its features run from", r.row[3] = r.row[2] - 1);
+    refuses(data, "node 2: its features run from", r.row[3] = r.row[2] + 14);
+    refuses(data, "node 0: its features are missing", r.problem.value = NULL);
+    refuses(data, "node 4: feature 13 is outside 0..12", r.index[r.row[5] - 1] = 13);
+    refuses(data, "node 4: feature -1 is outside", r.index[r.row[4]] = -1);
+    refuses(data, "node 4: feature 12 comes after feature 12", r.index[r.row[5] - 2] = r.index[r.row[5] - 1] = 12);
+    refuses(data, "is nan", r.value[r.row[6]] = NAN);
+    refuses(data, "node 6: feature", r.value[r.row[6]] = INFINITY);
+    refuses(data, "edge 3: its ends", r.edges[3][0] = r.edges[3][1]);
+    refuses(data, "edge 3: its ends -1 and", r.edges[3][0] = -1);
+    refuses(data, "edge 3: its ends", r.edges[3][1] = 10);
+    refuses(data, "edge 2: feature 1 is -0.5", r.edge_features[2 * 3 + 1] = -0.5F);
+    refuses(data, "edge 2: feature 2 is nan", r.edge_features[2 * 3 + 2] = NAN);
+    refuses(data, "node 7: label 3 is outside 0..2", r.label[7] = 3);
+    refuses(data, "node 7: label -2 is outside 0..2", r.label[7] = -2);
+    refuses(data, "node 8: loss weight of label 2 is -1", r.theta[8 * 3 + 2] = -1);
+    refuses(data, "node 8: loss weight of label 0 is inf", r.theta[8 * 3] = INFINITY);
+    refuses(data, "node 9: volume is -3", r.volume[9] = -3);
+}
+END_TEST
+
+START_TEST(malformed_shapes_are_refused_as_usage)
+{
+    enum clv_status usage = CLV_ERR_USAGE;
+    refuses(usage, "1 labels", r.shape.n_labels = 1);
+    refuses(usage, "256 labels", r.shape.n_labels = 256);
+    refuses(usage, "0 features", r.shape.n_features = 0);
+    refuses(usage, "0 edge features", r.shape.n_edge_features = 0);
+    refuses(usage, "pairwise form 9", r.shape.pairwise = (enum clv_pairwise)9);
+}
+END_TEST
+
+START_TEST(what_a_form_does_not_use_is_not_checked)
+{
+    fill_potts();
+    r.label[7] = CLV_UNKNOWN;
+    r.edge_features[0] = -1;
+    r.shape.pairwise = CLV_PAIRWISE_FULL; /* full tables take any sign */
+    must(clv_problem_check(&r.problem, &r.shape, err));
+    r.shape.pairwise = CLV_PAIRWISE_NONE;
+    r.shape.n_edge_features = 0;
+    r.problem.edge_features = NULL;
+    r.problem.label = NULL;
+    r.problem.theta = NULL;
+    r.problem.volume = NULL;
+    must(clv_problem_check(&r.problem, &r.shape, err));
+}
+END_TEST
+
+Suite *problem_suite(void)
+{
+    Suite *suite = suite_create("problem");
+    TCase *tests = tcase_create("problem");
+    tcase_add_test(tests, score_is_the_inner_product_with_the_joint_feature);
+    tcase_add_test(tests, shapes_have_one_row_for_two_labels);
+    tcase_add_test(tests, unknown_nodes_and_their_edges_contribute_nothing);
+    tcase_add_test(tests, loss_is_the_weight_of_wrong_pixels);
+    tcase_add_test(tests, balanced_loss_is_0_at_the_truth_and_1_at_its_opposite);
+    tcase_add_test(tests, loss_augmentation_adds_the_loss_but_for_its_constant);
+    tcase_add_test(tests, malformed_problems_are_refused_naming_node_or_edge);
+    tcase_add_test(tests, malformed_shapes_are_refused_as_usage);
+    tcase_add_test(tests, what_a_form_does_not_use_is_not_checked);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
