@@ -16,25 +16,33 @@ extern "C" {
 struct clv_image_score {
     double weighted_hamming; /* NaN if no pixel counts */
     double hamming;          /* share of wrong pixels */
-    double mean_iou;         /* over foreground labels (>= 1) present in truth or prediction; 1 if none */
+    double mean_iou;         /* over foreground labels (>= 1) present in truth or prediction; 1 if there are none */
     uint64_t n_pixels;       /* that count */
 };
 
-/* confusion[truth][prediction] of n_labels x n_labels, in pixels. */
+/* counts[n_labels][n_labels + 1], in pixels: row = true label, column = predicted label; the last column holds predictions
+ * that are no label. */
 struct clv_confusion {
     int32_t n_labels;
     uint64_t *counts;
 };
+/* Zeroed; n_labels 1..CLV_MAX_LABELS, else CLV_ERR_USAGE. */
 CLV_API enum clv_status clv_confusion_init(struct clv_confusion *confusion, int32_t n_labels, struct clv_error *err) CLV_CHECK;
 CLV_API void clv_confusion_release(struct clv_confusion *confusion);
 CLV_API void clv_confusion_clear(struct clv_confusion *confusion);
 
-/* Adds n pixels; a truth of CLV_VOID does not count; a prediction of CLV_VOID or >= n_labels counts as wrong for every label. */
+/* Adds n pixels, O(n). A truth of CLV_VOID, or >= n_labels, does not count; a prediction of CLV_VOID or >= n_labels is wrong
+ * whatever the truth. */
 CLV_API void clv_confusion_add(struct clv_confusion *confusion, const uint8_t *truth, const uint8_t *prediction, size_t n);
+/* Adds `weight` pixels (a whole superpixel) at once, by the same rules. */
+CLV_API void clv_confusion_add_weighted(struct clv_confusion *confusion, int32_t truth, int32_t prediction,
+                                        uint64_t weight);
+/* total += part, of equally many labels. */
 CLV_API void clv_confusion_merge(struct clv_confusion *total, const struct clv_confusion *part);
 
+/* The measures of all pixels added so far; NaN where nothing counts (mean_iou too). O(n_labels^2). */
 CLV_API struct clv_image_score clv_confusion_score(const struct clv_confusion *confusion);
-/* Intersection over union of one label; NaN if it is in neither. */
+/* Intersection over union of one label: pixels that are b in both / pixels that are b in either; NaN if b is in neither. */
 CLV_API double clv_confusion_iou(const struct clv_confusion *confusion, int32_t label);
 /* Share of label's true pixels that are right (recall); NaN if there are none. */
 CLV_API double clv_confusion_class_accuracy(const struct clv_confusion *confusion, int32_t label);
