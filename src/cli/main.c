@@ -1,4 +1,119 @@
-int main(void)
+/* cleave: finds the command in the table, runs it, prints its error, returns its documented exit code. */
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cleave/status.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/signals.h"
+#include "cli/suggest.h"
+
+#define MAX_COMMANDS 32
+
+/* Output that could not be written (a full disk, /dev/full) must not end in success; argp exits by itself after --help, so
+ * this is where every way out passes. */
+static void close_output(void)
 {
-    return 0;
+    int failed = ferror(stdout);
+    errno = 0;
+    if (fclose(stdout) || failed) {
+        console_error("standard output: cannot write%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
+        _exit(clv_status_exit_code(CLV_ERR_IO));
+    }
+}
+
+static void print_version(FILE *stream, struct argp_state *state)
+{
+    (void)state;
+    fprintf(stream, "%s\n", clv_version());
+    if (clv_has_bk())
+        fputs("This binary is linked with libmaxflow, which is licensed GPL-3+; as a whole it is therefore under "
+              "GPL-3+.\n"
+              "cleave's own code is Apache-2.0; `make WITH_BK=0` builds a binary without libmaxflow.\n",
+              stream);
+    else
+        fputs("Licence: Apache-2.0. Built without libmaxflow.\n", stream);
+}
+
+static void print_help(FILE *stream)
+{
+    fputs("Usage: cleave COMMAND [OPTION...]\n"
+          "Image segmentation with learned graph cuts: train on images with masks, segment others.\n\n"
+          "Commands:\n",
+          stream);
+    for (const struct command *command = commands; command->name; command++)
+        fprintf(stream, "  %-10s %s\n", command->name, command->summary);
+    fputs("\n`cleave COMMAND --help` tells a command's options; `cleave --version` tells version and licence.\n\n"
+          "Example:\n"
+          "  cleave train --learner ssvm --data set/manifest.tsv --split train --seed 1 -o horse.cleave\n"
+          "  cleave segment -m horse.cleave photos/ -o out/ --overlay --report report/\n\n"
+          "Exit status: 0 success, 64 usage, 65 bad data, 66 missing input, 70 internal error, 71 out of memory or\n"
+          "operating system error, 73 output cannot be created, 74 output cannot be written, 130 and 143 stopped by\n"
+          "SIGINT and SIGTERM. The first of these signals ends work at the next safe point, the second at once.\n",
+          stream);
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[MAX_COMMANDS];
+    size_t n = 0;
+    for (const struct command *command = commands; command->name && n < MAX_COMMANDS; command++)
+        names[n++] = command->name;
+    const char *near = suggest(name, names, n);
+    if (near)
+        console_error("%s: no such command; did you mean \"%s\"? `cleave --help` lists them", name, near);
+    else
+        console_error("%s: no such command; `cleave --help` lists them", name);
+    return clv_status_exit_code(CLV_ERR_USAGE);
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    char title[64];
+    snprintf(title, sizeof title, "cleave %s", command->name);
+    argv[0] = title;
+    struct clv_error err = {0};
+    enum clv_status status = command->run(argc, argv, &err);
+    console_clear();
+    if (status != CLV_OK && err.message[0])
+        console_error("%s", err.message);
+    /* A signal outranks what it caused. */
+    return signals_exit_code() ? signals_exit_code() : clv_status_exit_code(status);
+}
+
+int main(int argc, char **argv)
+{
+    console_init();
+    signals_install();
+    atexit(close_output);
+    argp_program_version_hook = print_version;
+    argp_err_exit_status = clv_status_exit_code(CLV_ERR_USAGE);
+
+    const char *name = argc > 1 ? argv[1] : NULL;
+    if (!name) {
+        print_help(stderr);
+        return clv_status_exit_code(CLV_ERR_USAGE);
+    }
+    bool help = strcmp(name, "help") == 0;
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || (help && argc == 2)) {
+        print_help(stdout);
+        return EXIT_SUCCESS;
+    }
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        print_version(stdout, NULL);
+        return EXIT_SUCCESS;
+    }
+    if (help) { /* `cleave help train` is `cleave train --help` */
+        static char option[] = "--help";
+        name = argv[2];
+        argv[2] = option;
+        argc = 3;
+    }
+    const struct command *command = command_find(name);
+    return command ? run(command, argc - 1, argv + 1) : unknown_command(name);
 }

@@ -1,0 +1,20 @@
+/* The commands of `cleave`: one table, one entry and one cmd_<name>.c each. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "cleave/status.h"
+
+/* Runs with argv[0] = "cleave <name>"; results go to stdout, notes and progress through console.h. A failure comes back as
+ * status and message for main to print: the exit code is the status's. Usage errors that argp finds end the process there. */
+typedef enum clv_status command_run(int argc, char **argv, struct clv_error *err);
+
+struct command {
+    const char *name, *summary;
+    command_run *run;
+};
+
+extern const struct command commands[]; /* ends with a NULL name */
+
+const struct command *command_find(const char *name); /* or NULL */
+
+#endif

@@ -1,0 +1,16 @@
+#include "cli/command.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const struct command commands[] = {
+    {NULL, NULL, NULL},
+};
+
+const struct command *command_find(const char *name)
+{
+    for (const struct command *command = commands; command->name; command++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}

@@ -1,0 +1,149 @@
+#include "cli/console.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/signals.h"
+
+#define FIRST_SHOWN_S 1.0
+#define SHOWN_EVERY_S 0.1
+
+static struct {
+    pthread_mutex_t lock;
+    bool terminal, colour, quiet;
+    bool line_stands;
+    char what[64]; /* the stage that progress belongs to */
+    double started_s, shown_s;
+} console = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void console_init(void)
+{
+    const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+    console.terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    console.colour = console.terminal && !(no_color && *no_color);
+}
+
+void console_set_quiet(bool quiet)
+{
+    console.quiet = quiet;
+}
+
+static void wipe(void)
+{
+    if (console.line_stands)
+        fputs("\r\033[K", stderr);
+    console.line_stands = false;
+}
+
+static void message(const char *colour, const char *format, va_list args)
+{
+    char line[CLV_ERROR_MESSAGE_MAX + 256];
+    vsnprintf(line, sizeof line, format, args);
+    for (char *c = line; *c; c++) /* one line, whatever a file name holds */
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    pthread_mutex_lock(&console.lock);
+    wipe();
+    if (console.colour)
+        fprintf(stderr, "%scleave:\033[0m %s\n", colour, line);
+    else
+        fprintf(stderr, "cleave: %s\n", line);
+    pthread_mutex_unlock(&console.lock);
+}
+
+void console_note(const char *format, ...)
+{
+    if (console.quiet)
+        return;
+    va_list args;
+    va_start(args, format);
+    message("\033[1m", format, args);
+    va_end(args);
+}
+
+void console_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    message("\033[1;31m", format, args);
+    va_end(args);
+}
+
+void console_clear(void)
+{
+    pthread_mutex_lock(&console.lock);
+    wipe();
+    fflush(stderr);
+    pthread_mutex_unlock(&console.lock);
+}
+
+static void format_duration(char *text, size_t size, double seconds)
+{
+    long s = seconds < 359999 ? (long)(seconds + 0.5) : 359999;
+    if (s >= 3600)
+        snprintf(text, size, "%ld h %02ld min", s / 3600, s / 60 % 60);
+    else if (s >= 60)
+        snprintf(text, size, "%ld min %02ld s", s / 60, s % 60);
+    else
+        snprintf(text, size, "%ld s", s);
+}
+
+static void draw(size_t done, size_t total, const char *note, double elapsed_s)
+{
+    char line[256], left[32];
+    int used = snprintf(line, sizeof line, "%s %zu", console.what, done);
+    if (total)
+        used += snprintf(line + used, sizeof line - (size_t)used, "/%zu", total);
+    if (total && done && done < total) {
+        format_duration(left, sizeof left, elapsed_s * (double)(total - done) / (double)done);
+        used += snprintf(line + used, sizeof line - (size_t)used, ", %s left", left);
+    }
+    if (note)
+        snprintf(line + used, sizeof line - (size_t)used, ", %s", note);
+
+    struct winsize window;
+    int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 ? window.ws_col : 80;
+    fprintf(stderr, "\r%.*s\033[K", columns - 1, line);
+    fflush(stderr);
+    console.line_stands = true;
+}
+
+static void show_progress(void *context, const char *what, size_t done, size_t total, const char *note)
+{
+    (void)context;
+    if (!console.terminal || console.quiet)
+        return;
+    pthread_mutex_lock(&console.lock);
+    double now = now_s();
+    if (strncmp(console.what, what, sizeof console.what - 1) != 0) {
+        wipe();
+        snprintf(console.what, sizeof console.what, "%s", what);
+        console.started_s = now;
+        console.shown_s = 0;
+    }
+    if (total && done >= total)
+        wipe();
+    else if (now - console.started_s >= FIRST_SHOWN_S && now - console.shown_s >= SHOWN_EVERY_S) {
+        draw(done, total, note, now - console.started_s);
+        console.shown_s = now;
+    }
+    pthread_mutex_unlock(&console.lock);
+}
+
+struct clv_progress console_progress(void)
+{
+    return (struct clv_progress){.report = show_progress, .stop = signals_stop()};
+}

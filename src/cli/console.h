@@ -1,0 +1,27 @@
+/* What a person at the terminal sees: one-line notes and errors, and a progress line. All of it on standard error, safe from
+ * any thread. */
+#ifndef CLI_CONSOLE_H
+#define CLI_CONSOLE_H
+
+#include <stdbool.h>
+
+#include "cleave/status.h"
+
+/* Looks whether standard error is a terminal and whether NO_COLOR is set. Call once, before the rest. */
+void console_init(void);
+
+/* Leaves out notes and progress; errors stay. */
+void console_set_quiet(bool quiet);
+
+/* "cleave: MESSAGE" on a line of its own. */
+void console_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void console_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Progress for library calls: shown on a terminal only, from a stage's second second on, with the time left; stops the work
+ * when a signal arrives. */
+struct clv_progress console_progress(void);
+
+/* Wipes a progress line that stands. */
+void console_clear(void);
+
+#endif
