@@ -81,6 +81,19 @@ static int utf8_length(const unsigned char *s)
     return length;
 }
 
+bool text_is_utf8(const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size;) {
+        unsigned char window[4] = {0}; /* a character cut off at the end meets zero bytes, which continue nothing */
+        memcpy(window, bytes + i, size - i < 4 ? size - i : 4);
+        int length = utf8_length(window);
+        if (!length)
+            return false;
+        i += (size_t)length;
+    }
+    return true;
+}
+
 static void put_escaped(struct text *text, const char *string, void (*put_ascii)(struct text *, char))
 {
     const unsigned char *s = (const unsigned char *)string;

@@ -40,6 +40,7 @@ char *line_next(char **cursor, char *end);
 /* Splits a line at tabs in place; returns the number of fields, of which at most `max` are stored. */
 size_t split_tabs(char *line, char **fields, size_t max);
 
+bool text_is_utf8(const char *bytes, size_t size); /* valid throughout (RFC 3629); a zero byte is a valid character */
 bool text_ends_with(const char *string, const char *suffix); /* ASCII case-insensitive */
 
 #endif
