@@ -53,10 +53,13 @@ CLV_API enum clv_status clv_patch_grid_adjacency(struct clv_adjacency *adjacency
 /* Brings one label per patch to pixels: each pixel takes the label of the patch whose centre is nearest. */
 CLV_API void clv_patch_grid_to_pixels(uint8_t *pixels, const struct clv_patch_grid *grid, const uint8_t *patch_labels);
 
-/* Measures against a true label map truth[height][width] (void_label pixels never count; -1: none).
- * Achievable segmentation accuracy: the share of pixels that are right when every superpixel takes its best label.
- * Boundary recall: the share of true boundary pixels with a superpixel boundary pixel within `tolerance_px` (Chebyshev). */
-CLV_API double clv_achievable_accuracy(const struct clv_superpixels *superpixels, const uint8_t *truth, int void_label);
+/* Measures against a true label map truth[height][width]. O(pixels).
+ * Achievable segmentation accuracy: the share of pixels that are right when every superpixel takes its best label;
+ * void_label pixels never count (-1: none); 1 when no pixel counts.
+ * Boundary recall: the share of true boundary pixels (those with a 4-neighbour of another label) with a superpixel boundary
+ * pixel (the same) within `tolerance_px` >= 0 (Chebyshev); 1 when the truth has no boundary. */
+CLV_API enum clv_status clv_achievable_accuracy(double *accuracy, const struct clv_superpixels *superpixels,
+                                                const uint8_t *truth, int void_label, struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_boundary_recall(double *recall, const struct clv_superpixels *superpixels,
                                             const uint8_t *truth, int32_t tolerance_px, struct clv_error *err) CLV_CHECK;
 
