@@ -1,0 +1,104 @@
+/* The regular grid of overlapping patches. */
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cleave/superpixel.h"
+
+/* Patches along a side: all that fit, one that is clipped if none does. */
+static int32_t patches_along(int32_t side, int32_t size, int32_t step)
+{
+    return side <= size ? 1 : (side - size) / step + 1;
+}
+
+enum clv_status clv_patch_grid_init(struct clv_patch_grid *grid, int32_t width, int32_t height, int32_t size_px,
+                                    int32_t step_px, struct clv_error *err)
+{
+    if (width < 1 || height < 1)
+        return fail(err, CLV_ERR_USAGE, "patches: image is %dx%d", width, height);
+    if (size_px < 1)
+        return fail(err, CLV_ERR_USAGE, "patches: size is %d px, not at least 1", size_px);
+    if (step_px < 1)
+        return fail(err, CLV_ERR_USAGE, "patches: step is %d px, not at least 1", step_px);
+    int32_t rows = patches_along(height, size_px, step_px), columns = patches_along(width, size_px, step_px);
+    if ((int64_t)rows * columns > INT32_MAX)
+        return fail(err, CLV_ERR_USAGE, "patches: %d rows of %d, more than 2^31", rows, columns);
+    *grid = (struct clv_patch_grid){width, height, size_px, step_px, rows, columns};
+    return CLV_OK;
+}
+
+/* The patch (of n along a side) whose centre is nearest to pixel `at`, the lower one in the middle between two. Centres lie
+ * at c * step + (size - 1) / 2, so c is (2 at - (size - 1)) / (2 step), rounded, halves down. */
+static int32_t nearest_patch(int32_t at, int32_t side, int32_t size, int32_t step, int32_t n)
+{
+    int64_t clipped = size < side ? size : side, numerator = 2 * (int64_t)at - (clipped - 1) - step;
+    int64_t c = numerator <= 0 ? 0 : (numerator + 2 * (int64_t)step - 1) / (2 * (int64_t)step);
+    return c < n ? (int32_t)c : n - 1;
+}
+
+static int32_t column_of(const struct clv_patch_grid *grid, int32_t x)
+{
+    return nearest_patch(x, grid->width, grid->size_px, grid->step_px, grid->n_columns);
+}
+
+static int32_t row_of(const struct clv_patch_grid *grid, int32_t y)
+{
+    return nearest_patch(y, grid->height, grid->size_px, grid->step_px, grid->n_rows);
+}
+
+void clv_patch_grid_to_pixels(uint8_t *pixels, const struct clv_patch_grid *grid, const uint8_t *patch_labels)
+{
+    size_t width = (size_t)grid->width;
+    for (int32_t y = 0; y < grid->height; y++) {
+        uint8_t *row = pixels + (size_t)y * width;
+        int32_t r = row_of(grid, y);
+        if (y > 0 && r == row_of(grid, y - 1)) {
+            memcpy(row, row - width, width);
+            continue;
+        }
+        for (int32_t x = 0; x < grid->width; x++)
+            row[x] = patch_labels[(size_t)r * (size_t)grid->n_columns + (size_t)column_of(grid, x)];
+    }
+}
+
+enum clv_status clv_patch_grid_adjacency(struct clv_adjacency *adjacency, const struct clv_patch_grid *grid,
+                                         struct clv_error *err)
+{
+    int64_t rows = grid->n_rows, columns = grid->n_columns, n_edges = rows * (columns - 1) + (rows - 1) * columns;
+    if (n_edges > INT32_MAX)
+        return fail(err, CLV_ERR_USAGE, "patches: %lld edges, more than 2^31", (long long)n_edges);
+    struct clv_adjacency made = {.n_nodes = (int32_t)(rows * columns), .n_edges = (int32_t)n_edges};
+    made.edges = array_alloc((size_t)n_edges, sizeof *made.edges);
+    made.boundary_length = array_alloc((size_t)n_edges, sizeof *made.boundary_length);
+    int32_t *widths = array_zalloc((size_t)columns, sizeof *widths),
+            *heights = array_zalloc((size_t)rows, sizeof *heights);
+    if (!made.edges || !made.boundary_length || !widths || !heights) {
+        clv_adjacency_release(&made);
+        array_free(widths);
+        array_free(heights);
+        return fail_memory(err);
+    }
+    for (int32_t x = 0; x < grid->width; x++)
+        widths[column_of(grid, x)]++;
+    for (int32_t y = 0; y < grid->height; y++)
+        heights[row_of(grid, y)]++;
+
+    size_t n = 0;
+    for (int32_t r = 0; r < rows; r++)
+        for (int32_t c = 0; c < columns; c++) {
+            int32_t node = r * (int32_t)columns + c;
+            int32_t other[2] = {c + 1 < columns ? node + 1 : -1, r + 1 < rows ? node + (int32_t)columns : -1};
+            int32_t length[2] = {heights[r], widths[c]};
+            for (int i = 0; i < 2; i++) {
+                if (other[i] < 0)
+                    continue;
+                made.edges[n][0] = node;
+                made.edges[n][1] = other[i];
+                made.boundary_length[n++] = (float)length[i];
+            }
+        }
+    array_free(widths);
+    array_free(heights);
+    *adjacency = made;
+    return CLV_OK;
+}
