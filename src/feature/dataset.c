@@ -1,0 +1,183 @@
+#include "feature/dataset.h"
+
+#include <stdbool.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+void dataset_item_release(struct dataset_item *item)
+{
+    array_free(item->name);
+    array_free(item->row);
+    array_free(item->index);
+    array_free(item->value);
+    array_free(item->edges);
+    array_free(item->edge_features);
+    array_free(item->volume);
+    array_free(item->label);
+    array_free(item->theta);
+    *item = (struct dataset_item){0};
+}
+
+void clv_dataset_free(struct clv_dataset *dataset)
+{
+    if (!dataset)
+        return;
+    for (size_t i = 0; i < dataset->n; i++)
+        dataset_item_release(&dataset->items[i]);
+    array_free(dataset->items);
+    clv_tensors_close(dataset->file.tensors);
+    array_free(dataset->file.superpixel_offset);
+    array_free(dataset->file.dense_row);
+    array_free(dataset->file.dense_index);
+    array_free(dataset->file.label);
+    array_free(dataset->file.theta);
+    array_free(dataset->file.volume);
+    array_free(dataset);
+}
+
+size_t clv_dataset_size(const struct clv_dataset *dataset)
+{
+    return dataset->n;
+}
+
+int32_t clv_dataset_n_labels(const struct clv_dataset *dataset)
+{
+    return dataset->n_labels;
+}
+
+struct clv_problem clv_dataset_problem(const struct clv_dataset *dataset, size_t index)
+{
+    return index < dataset->n ? dataset->items[index].problem : (struct clv_problem){0};
+}
+
+const char *clv_dataset_name(const struct clv_dataset *dataset, size_t index)
+{
+    return index < dataset->n ? dataset->items[index].name : NULL;
+}
+
+enum clv_status clv_dataset_new(struct clv_dataset **dataset, int32_t n_labels, struct clv_error *err)
+{
+    *dataset = NULL;
+    if (n_labels < 2 || n_labels > CLV_MAX_LABELS)
+        return fail(err, CLV_ERR_USAGE, "%d labels; a dataset has 2 to %d", n_labels, CLV_MAX_LABELS);
+    struct clv_dataset *fresh = array_zalloc(1, sizeof *fresh);
+    if (!fresh)
+        return fail_memory(err);
+    fresh->n_labels = n_labels;
+    *dataset = fresh;
+    return CLV_OK;
+}
+
+/* A first problem sets the sizes that all later ones must have. */
+static enum clv_status check_problem(const struct clv_dataset *dataset, const struct clv_problem *problem,
+                                     const char *name, struct clv_error *err)
+{
+    bool first = dataset->n == 0;
+    int32_t p = first ? problem->n_edge_features : dataset->n_edge_features;
+    struct clv_shape shape = {
+        .n_labels = dataset->n_labels,
+        .n_features = first ? problem->n_features : dataset->n_features,
+        .n_edge_features = p,
+        .pairwise = p > 0 ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE, /* couplings of either sign may be wanted */
+    };
+    enum clv_status status = clv_problem_check(problem, &shape, err);
+    if (status == CLV_OK && problem->n_edge_features != p)
+        status = fail(err, CLV_ERR_DATA, "problem has %d features per edge, expected %d", problem->n_edge_features, p);
+    return status == CLV_OK ? status : fail_within(err, status, name);
+}
+
+/* The item must be complete; it is the dataset's from here on. */
+static enum clv_status append(struct clv_dataset *dataset, struct dataset_item *item, struct clv_error *err)
+{
+    if (array_reserve((void **)&dataset->items, &dataset->capacity, dataset->n + 1, sizeof *dataset->items))
+        return fail_memory(err);
+    dataset->n_features = item->problem.n_features;
+    dataset->n_edge_features = item->problem.n_edge_features;
+    dataset->items[dataset->n++] = *item;
+    return CLV_OK;
+}
+
+static void point_to_own_arrays(struct dataset_item *item)
+{
+    struct clv_problem *problem = &item->problem;
+    problem->row = item->row;
+    problem->index = item->index;
+    problem->value = item->value;
+    problem->edges = (const int32_t(*)[2])item->edges;
+    problem->edge_features = item->edge_features;
+    problem->volume = item->volume;
+    problem->label = item->label;
+    problem->theta = item->theta;
+}
+
+enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_problem *problem, const char *name,
+                                struct clv_error *err)
+{
+    if (dataset->file.tensors)
+        return fail(err, CLV_ERR_USAGE, "%s: a feature file's dataset cannot grow", name);
+    enum clv_status status = check_problem(dataset, problem, name, err);
+    if (status != CLV_OK)
+        return status;
+    size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = (size_t)dataset->n_labels;
+    size_t p = (size_t)problem->n_edge_features, first = (size_t)problem->row[0];
+    size_t n_entries = (size_t)problem->row[n] - first;
+    struct dataset_item item = {.problem = *problem};
+    item.name = string_copy(name);
+    item.row = array_copy(problem->row, n + 1, sizeof *item.row);
+    item.index = array_copy(n_entries ? problem->index + first : NULL, n_entries, sizeof *item.index);
+    item.value = array_copy(n_entries ? problem->value + first : NULL, n_entries, sizeof *item.value);
+    item.edges = array_copy(problem->edges, m, sizeof *item.edges);
+    item.edge_features = array_copy(problem->edge_features, m * p, sizeof *item.edge_features);
+    item.volume = problem->volume ? array_copy(problem->volume, n, sizeof *item.volume) : NULL;
+    item.label = problem->label ? array_copy(problem->label, n, sizeof *item.label) : NULL;
+    item.theta = problem->theta ? array_copy(problem->theta, n * k, sizeof *item.theta) : NULL;
+    if (!item.name || !item.row || !item.index || !item.value || !item.edges || !item.edge_features ||
+        (problem->volume && !item.volume) || (problem->label && !item.label) || (problem->theta && !item.theta)) {
+        status = fail_memory(err);
+        goto done;
+    }
+    for (size_t i = 0; i <= n; i++)
+        item.row[i] -= (int64_t)first;
+    point_to_own_arrays(&item);
+    status = append(dataset, &item, err);
+    if (status == CLV_OK)
+        item = (struct dataset_item){0};
+done:
+    dataset_item_release(&item);
+    return status;
+}
+
+enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *example, const char *name,
+                             struct clv_error *err)
+{
+    struct dataset_item item = {
+        .name = string_copy(name),
+        .problem = example->problem,
+        .row = example->row,
+        .index = example->index,
+        .value = example->value,
+        .edges = example->edges,
+        .edge_features = example->edge_features,
+        .volume = example->volume,
+        .label = example->label,
+        .theta = example->theta,
+    };
+    if (!item.name)
+        return fail_memory(err);
+    point_to_own_arrays(&item);
+    enum clv_status status = append(dataset, &item, err);
+    if (status != CLV_OK) {
+        array_free(item.name);
+        return status;
+    }
+    example->row = NULL;
+    example->index = NULL;
+    example->value = NULL;
+    example->edges = NULL;
+    example->edge_features = NULL;
+    example->volume = NULL;
+    example->label = NULL;
+    example->theta = NULL;
+    return CLV_OK;
+}

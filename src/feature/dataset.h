@@ -1,0 +1,48 @@
+/* A dataset's insides, shared by the ways to fill one: problems added, images extracted, a feature file opened. */
+#ifndef FEATURE_DATASET_H
+#define FEATURE_DATASET_H
+
+#include "cleave/features.h"
+
+/* problem points into the item's own arrays, or into the dataset's file and the arrays derived from it (the own ones are
+ * then NULL). */
+struct dataset_item {
+    char *name;
+    struct clv_problem problem;
+    int64_t *row;
+    int32_t *index;
+    float *value;
+    int32_t (*edges)[2];
+    float *edge_features;
+    float *volume;
+    int32_t *label;
+    float *theta;
+};
+void dataset_item_release(struct dataset_item *item);
+
+/* What an opened feature file adds: the mapped arrays, and what is derived from them once. */
+struct dataset_file {
+    struct clv_tensors *tensors;
+    const int32_t (*size)[4];   /* [n] original and working width and height, or NULL */
+    const int32_t *superpixels; /* the working label maps of all items, or NULL */
+    int64_t *superpixel_offset; /* [n + 1] */
+    int64_t *dense_row;         /* [most nodes of an item + 1] 0, d, 2d ..: the rows of every item, if dense */
+    int32_t *dense_index;       /* [most nodes x d] 0 .. d-1 again and again */
+    int32_t *label;             /* [N] */
+    float *theta;               /* [N][n_labels] */
+    float *volume;              /* [N] ones, if the file has none */
+};
+
+struct clv_dataset {
+    int32_t n_labels, n_features, n_edge_features;
+    struct dataset_item *items;
+    size_t n, capacity;
+    struct dataset_file file;
+};
+
+/* Moves an extracted example's arrays into the dataset; what the dataset does not keep stays in the example, for its
+ * release. */
+enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *example, const char *name,
+                             struct clv_error *err) CLV_CHECK;
+
+#endif
