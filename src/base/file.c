@@ -39,7 +39,9 @@ static enum clv_status open_regular(int *fd, size_t *size, const char *path, str
     return CLV_OK;
 }
 
-enum clv_status file_read(char **bytes, size_t *size, const char *path, size_t max_size, struct clv_error *err)
+/* Reads a regular file's first bytes, at most `wanted`. A file longer than max_size is refused. */
+static enum clv_status read_bytes(char **bytes, size_t *size, const char *path, size_t wanted, size_t max_size,
+                                  struct clv_error *err)
 {
     int fd = -1;
     size_t length = 0, got = 0;
@@ -52,6 +54,7 @@ enum clv_status file_read(char **bytes, size_t *size, const char *path, size_t m
         status = fail(err, CLV_ERR_DATA, "%s: %zu bytes, the limit is %zu", path, length, max_size);
         goto done;
     }
+    length = length < wanted ? length : wanted;
     buffer = array_alloc(length + 1, 1);
     if (!buffer) {
         status = fail_memory(err);
@@ -77,6 +80,16 @@ done:
     array_free(buffer);
     close(fd);
     return status;
+}
+
+enum clv_status file_read(char **bytes, size_t *size, const char *path, size_t max_size, struct clv_error *err)
+{
+    return read_bytes(bytes, size, path, SIZE_MAX, max_size, err);
+}
+
+enum clv_status file_read_head(char **bytes, size_t *size, const char *path, size_t wanted, struct clv_error *err)
+{
+    return read_bytes(bytes, size, path, wanted, SIZE_MAX, err);
 }
 
 enum clv_status file_map_open(struct file_map *map, const char *path, struct clv_error *err)

@@ -11,6 +11,10 @@
  * Folders, FIFOs, devices and files larger than max_size are refused by name. */
 enum clv_status file_read(char **bytes, size_t *size, const char *path, size_t max_size, struct clv_error *err) CLV_CHECK;
 
+/* The same for a file's beginning: at most `wanted` bytes, however long the file is. */
+enum clv_status file_read_head(char **bytes, size_t *size, const char *path, size_t wanted,
+                               struct clv_error *err) CLV_CHECK;
+
 /* A read-only memory map of a regular file (zero bytes long is allowed: bytes is then NULL). */
 struct file_map {
     const unsigned char *bytes;
