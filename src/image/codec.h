@@ -1,0 +1,39 @@
+/* What image.c asks of the PNG and JPEG files, and the little they share. Messages carry no file name: the caller that
+ * knows one puts it in front. */
+#ifndef IMAGE_CODEC_H
+#define IMAGE_CODEC_H
+
+#include <stdbool.h>
+
+#include "cleave/image.h"
+
+/* A copy with every default filled in; limits may be NULL. */
+struct clv_image_limits limits_resolved(const struct clv_image_limits *limits);
+
+/* Refuses sizes that are zero or over the (resolved) limits, naming value and limit. */
+enum clv_status limits_check(uint32_t width, uint32_t height, const struct clv_image_limits *limits,
+                             struct clv_error *err) CLV_CHECK;
+
+/* Told by the first bytes. */
+bool png_recognised(const uint8_t *bytes, size_t size);
+bool jpeg_recognised(const uint8_t *bytes, size_t size);
+
+/* Header only; *orientation is the EXIF tag, 1..8, still to be applied. */
+enum clv_status png_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
+                         const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status jpeg_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
+                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* Whole images, 3 channels. */
+enum clv_status png_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
+                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status jpeg_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size,
+                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+enum clv_status png_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
+                                   const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* What a writer can take: at least 1x1 pixels, 1 or 3 channels. */
+enum clv_status writable_check(const struct clv_image *image, struct clv_error *err) CLV_CHECK;
+
+#endif

@@ -1,0 +1,219 @@
+/* Overlays: a label map painted over its image.
+ *
+ * Borders are contours, not pixels: between two neighbouring pixels of different labels the contour passes where the label
+ * map, slightly blurred, changes sides (marching squares), so that a staircase becomes a straight line. Every pixel near a
+ * contour then takes its colour by its distance to it, which gives even width and smooth edges. The image is painted in
+ * tiles whose distances live on the stack: there is nothing to allocate, nothing to fail. */
+#include <math.h>
+#include <string.h>
+
+#include "cleave/image.h"
+
+#define TILE 64
+
+struct map {
+    const uint8_t *labels;
+    int32_t width, height;
+    int void_label;
+};
+
+struct line {
+    float half_width, rim, shift; /* pixels; shift: towards the upper label, so that odd widths fall on whole pixels */
+};
+
+struct tile {
+    int32_t x0, y0, x1, y1; /* pixels x0 <= x < x1, y0 <= y < y1 */
+    float distance[TILE][TILE];
+};
+
+struct point {
+    float x, y;
+};
+
+void clv_default_palette(uint8_t palette[256][3])
+{
+    for (int label = 0; label < 256; label++) {
+        uint8_t colour[3] = {0};
+        for (int bit = 0; bit < 8; bit++)
+            colour[bit % 3] |= (uint8_t)((label >> bit & 1) << (7 - bit / 3));
+        memcpy(palette[label], colour, sizeof colour);
+    }
+}
+
+static int32_t clamped(int32_t value, int32_t n)
+{
+    return value < 0 ? 0 : value >= n ? n - 1 : value;
+}
+
+static int label_at(const struct map *map, int32_t x, int32_t y)
+{
+    return map->labels[(size_t)clamped(y, map->height) * (size_t)map->width + (size_t)clamped(x, map->width)];
+}
+
+/* Void borders are drawn on the other label's side. */
+static int rank(const struct map *map, int label)
+{
+    return label == map->void_label ? -1 : label;
+}
+
+/* How much label a outweighs label b around a pixel: binomial 5x5 window, in 1/256. */
+static int majority(const struct map *map, int32_t x, int32_t y, int a, int b)
+{
+    static const int binomial[5] = {1, 4, 6, 4, 1};
+    int sum = 0;
+    for (int32_t dy = -2; dy <= 2; dy++)
+        for (int32_t dx = -2; dx <= 2; dx++) {
+            int label = label_at(map, x + dx, y + dy);
+            sum += binomial[dy + 2] * binomial[dx + 2] * ((label == a) - (label == b));
+        }
+    return sum;
+}
+
+/* Where the contour crosses between the centres of two neighbouring pixels. */
+static struct point crossing(const struct map *map, int32_t x, int32_t y, int32_t dx, int32_t dy)
+{
+    int a = label_at(map, x, y), b = label_at(map, x + dx, y + dy);
+    int here = majority(map, x, y, a, b), there = majority(map, x + dx, y + dy, a, b);
+    float t = here > 0 && there < 0 ? (float)here / (float)(here - there) : 0.5f;
+    return (struct point){(float)x + t * (float)dx, (float)y + t * (float)dy};
+}
+
+static float distance_to(struct point p, struct point a, struct point b)
+{
+    float dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy;
+    float t = length > 0 ? ((p.x - a.x) * dx + (p.y - a.y) * dy) / length : 0;
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    float ex = p.x - a.x - t * dx, ey = p.y - a.y - t * dy;
+    return sqrtf(ex * ex + ey * ey);
+}
+
+/* Lowers the distances of the tile's pixels around a piece of contour. */
+static void add_piece(struct tile *tile, const struct map *map, const struct line *line, struct point a, struct point b,
+                      int upper)
+{
+    float reach = line->half_width + line->rim + 1;
+    int32_t x0 = (int32_t)floorf(fminf(a.x, b.x) - reach), x1 = (int32_t)ceilf(fmaxf(a.x, b.x) + reach) + 1;
+    int32_t y0 = (int32_t)floorf(fminf(a.y, b.y) - reach), y1 = (int32_t)ceilf(fmaxf(a.y, b.y) + reach) + 1;
+    x0 = x0 > tile->x0 ? x0 : tile->x0;
+    y0 = y0 > tile->y0 ? y0 : tile->y0;
+    x1 = x1 < tile->x1 ? x1 : tile->x1;
+    y1 = y1 < tile->y1 ? y1 : tile->y1;
+    for (int32_t y = y0; y < y1; y++)
+        for (int32_t x = x0; x < x1; x++) {
+            float d = distance_to((struct point){(float)x, (float)y}, a, b);
+            d = fabsf(label_at(map, x, y) == upper ? d - line->shift : d + line->shift);
+            float *least = &tile->distance[y - tile->y0][x - tile->x0];
+            *least = d < *least ? d : *least;
+        }
+}
+
+/* The contour within the square between four pixel centres, upper left (x, y). */
+static void add_cell(struct tile *tile, const struct map *map, const struct line *line, int32_t x, int32_t y)
+{
+    int corner[4] = {label_at(map, x, y), label_at(map, x + 1, y), label_at(map, x, y + 1),
+                     label_at(map, x + 1, y + 1)};
+    if (corner[0] == corner[1] && corner[0] == corner[2] && corner[0] == corner[3])
+        return;
+    struct point crossings[4], centre = {0, 0};
+    int n = 0, upper = corner[0];
+    for (int i = 1; i < 4; i++)
+        upper = rank(map, corner[i]) > rank(map, upper) ? corner[i] : upper;
+    if (corner[0] != corner[1])
+        crossings[n++] = crossing(map, x, y, 1, 0);
+    if (corner[2] != corner[3])
+        crossings[n++] = crossing(map, x, y + 1, 1, 0);
+    if (corner[0] != corner[2])
+        crossings[n++] = crossing(map, x, y, 0, 1);
+    if (corner[1] != corner[3])
+        crossings[n++] = crossing(map, x + 1, y, 0, 1);
+    if (n == 2) {
+        add_piece(tile, map, line, crossings[0], crossings[1], upper);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        centre.x += crossings[i].x / (float)n;
+        centre.y += crossings[i].y / (float)n;
+    }
+    for (int i = 0; i < n; i++)
+        add_piece(tile, map, line, crossings[i], centre, upper);
+}
+
+static void measure(struct tile *tile, const struct map *map, const struct line *line)
+{
+    int32_t reach = (int32_t)ceilf(line->half_width + line->rim) + 2;
+    for (int i = 0; i < TILE; i++)
+        for (int j = 0; j < TILE; j++)
+            tile->distance[i][j] = 1e9f;
+    int32_t x0 = tile->x0 - reach > -1 ? tile->x0 - reach : -1, y0 = tile->y0 - reach > -1 ? tile->y0 - reach : -1;
+    for (int32_t y = y0; y < tile->y1 + reach && y < map->height; y++)
+        for (int32_t x = x0; x < tile->x1 + reach && x < map->width; x++)
+            add_cell(tile, map, line, x, y);
+}
+
+/* The part of a pixel at distance d that a line of the given half width covers. */
+static float coverage(float half_width, float d)
+{
+    float c = half_width + 0.5f - d;
+    return c < 0 ? 0 : c > 1 ? 1 : c;
+}
+
+static void mix(uint8_t *pixel, float grey, float amount)
+{
+    for (int c = 0; c < 3; c++)
+        pixel[c] = (uint8_t)((float)pixel[c] + (grey - (float)pixel[c]) * amount + 0.5f);
+}
+
+static void tint(uint8_t *pixel, const uint8_t *colour, int opacity)
+{
+    for (int c = 0; c < 3; c++)
+        pixel[c] = (uint8_t)((pixel[c] * (255 - opacity) + colour[c] * opacity + 127) / 255);
+}
+
+/* Diagonal stripes, smooth at their edges. */
+static void hatch(uint8_t *pixel, int32_t x, int32_t y)
+{
+    static const uint8_t greys[8] = {90, 90, 90, 135, 180, 180, 180, 135};
+    mix(pixel, greys[(x + y) % 8], 0.65f);
+}
+
+static void outline(struct clv_image *image, const struct map *map, const struct line *line)
+{
+    struct tile tile;
+    for (int32_t y0 = 0; y0 < image->height; y0 += TILE)
+        for (int32_t x0 = 0; x0 < image->width; x0 += TILE) {
+            tile.x0 = x0;
+            tile.y0 = y0;
+            tile.x1 = image->width - x0 < TILE ? image->width : x0 + TILE;
+            tile.y1 = image->height - y0 < TILE ? image->height : y0 + TILE;
+            measure(&tile, map, line);
+            for (int32_t y = y0; y < tile.y1; y++)
+                for (int32_t x = x0; x < tile.x1; x++) {
+                    float d = tile.distance[y - y0][x - x0];
+                    uint8_t *pixel = image->pixels + ((size_t)y * (size_t)image->width + (size_t)x) * 3;
+                    mix(pixel, 0, 0.75f * coverage(line->half_width + line->rim, d));
+                    mix(pixel, 255, coverage(line->half_width, d));
+                }
+        }
+}
+
+void clv_overlay_draw(struct clv_image *image, const uint8_t *labels, const uint8_t (*palette)[3], double opacity,
+                      int32_t outline_px, int void_label)
+{
+    if (image->channels != 3)
+        return;
+    struct map map = {labels, image->width, image->height, void_label};
+    int level = opacity > 0 ? opacity < 1 ? (int)(opacity * 255 + 0.5) : 255 : 0;
+    uint8_t *pixel = image->pixels;
+    for (int32_t y = 0; y < image->height; y++)
+        for (int32_t x = 0; x < image->width; x++, pixel += 3) {
+            int label = *labels++;
+            if (label == void_label)
+                hatch(pixel, x, y);
+            else if (label)
+                tint(pixel, palette[label], level);
+        }
+    if (outline_px < 1)
+        return;
+    struct line line = {(float)outline_px / 2, outline_px < 3 ? 1 : (float)outline_px / 2, outline_px % 2 ? 0.5f : 0};
+    outline(image, &map, &line);
+}

@@ -1,0 +1,444 @@
+/* PNG files, by libpng: the only file that knows it.
+ *
+ * libpng leaves by longjmp on errors. Every call that may do so runs inside guarded(), all its state lives in a struct
+ * outside, and nothing is owned in between, so no local variable can be lost. */
+#include <png.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "codec.h"
+
+#define SIGNATURE_BYTES 8
+#define HEADER_BYTES    33 /* signature and IHDR chunk */
+
+/* One file being read or written. */
+struct job {
+    png_structp png;
+    png_infop info;
+    bool out_of_memory;
+    char message[160];
+
+    const uint8_t *input;
+    size_t input_size, position;
+    uint8_t *output;
+    size_t output_size, capacity;
+
+    int32_t width, height;
+    int bit_depth, colour_type;
+    const struct plan *plan;
+    uint8_t *samples; /* [height][width][sample_channels], 8 bits each */
+    size_t sample_channels;
+    const uint8_t (*palette)[3];
+    int palette_size;
+};
+
+/* How samples are compressed: see encode(). */
+struct plan {
+    int level, filters, strategy;
+};
+
+static void on_error(png_structp png, png_const_charp message)
+{
+    struct job *job = png_get_error_ptr(png);
+    snprintf(job->message, sizeof job->message, "%s", message);
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp message)
+{
+    (void)png;
+    (void)message;
+}
+
+static png_voidp on_alloc(png_structp png, png_alloc_size_t size)
+{
+    struct job *job = png_get_mem_ptr(png);
+    void *memory = array_alloc(size, 1);
+    if (!memory)
+        job->out_of_memory = true;
+    return memory;
+}
+
+static void on_free(png_structp png, png_voidp memory)
+{
+    (void)png;
+    array_free(memory);
+}
+
+static void on_read(png_structp png, png_bytep target, size_t size)
+{
+    struct job *job = png_get_io_ptr(png);
+    if (size > job->input_size - job->position)
+        png_error(png, "truncated file");
+    memcpy(target, job->input + job->position, size);
+    job->position += size;
+}
+
+static void on_write(png_structp png, png_bytep source, size_t size)
+{
+    struct job *job = png_get_io_ptr(png);
+    if (array_reserve((void **)&job->output, &job->capacity, job->output_size + size, 1)) {
+        job->out_of_memory = true;
+        png_error(png, "out of memory");
+    }
+    memcpy(job->output + job->output_size, source, size);
+    job->output_size += size;
+}
+
+static void on_flush(png_structp png)
+{
+    (void)png;
+}
+
+/* Runs work(job); false when libpng gave up, or ran short of memory and went on without. */
+static bool guarded(struct job *job, void (*work)(struct job *))
+{
+    if (setjmp(png_jmpbuf(job->png)))
+        return false;
+    work(job);
+    return !job->out_of_memory;
+}
+
+static enum clv_status job_failed(const struct job *job, struct clv_error *err)
+{
+    if (job->out_of_memory)
+        return fail_memory(err);
+    return fail(err, CLV_ERR_DATA, "corrupt PNG: %s", job->message[0] ? job->message : "unknown error");
+}
+
+bool png_recognised(const uint8_t *bytes, size_t size)
+{
+    return size >= SIGNATURE_BYTES && memcmp(bytes, "\x89PNG\r\n\x1a\n", SIGNATURE_BYTES) == 0;
+}
+
+static uint32_t big_endian(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+enum clv_status png_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
+                         const struct clv_image_limits *limits, struct clv_error *err)
+{
+    if (size < HEADER_BYTES)
+        return fail(err, CLV_ERR_DATA, "corrupt PNG: truncated file");
+    if (memcmp(bytes + SIGNATURE_BYTES, "\0\0\0\x0dIHDR", 8) != 0)
+        return fail(err, CLV_ERR_DATA, "corrupt PNG: does not begin with an IHDR chunk");
+    uint32_t w = big_endian(bytes + 16), h = big_endian(bytes + 20);
+    enum clv_status status = limits_check(w, h, limits, err);
+    if (status == CLV_OK) {
+        *width = (int32_t)w;
+        *height = (int32_t)h;
+    }
+    return status;
+}
+
+static void read_header(struct job *job)
+{
+    png_set_read_fn(job->png, job, on_read);
+    png_set_user_limits(job->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* ours were checked before */
+    png_set_crc_action(job->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+    /* Text, profiles and the like are checked (CRC) and skipped, never stored. */
+    png_set_keep_unknown_chunks(job->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
+    png_set_chunk_cache_max(job->png, 16);
+    png_set_chunk_malloc_max(job->png, 1 << 20);
+    png_read_info(job->png, job->info);
+    job->bit_depth = png_get_bit_depth(job->png, job->info);
+    job->colour_type = png_get_color_type(job->png, job->info);
+}
+
+/* Whether samples are one value of up to 8 bits, that is, palette indices or grey. */
+static bool is_indexed(const struct job *job)
+{
+    return job->colour_type == PNG_COLOR_TYPE_PALETTE ||
+           (job->colour_type == PNG_COLOR_TYPE_GRAY && job->bit_depth <= 8);
+}
+
+static void choose_transformations(struct job *job)
+{
+    if (is_indexed(job)) {
+        png_set_packing(job->png); /* a byte each, values as they are */
+    } else {
+        png_set_expand(job->png); /* a transparent colour becomes alpha */
+        png_set_scale_16(job->png);
+        png_set_gray_to_rgb(job->png);
+    }
+    png_set_interlace_handling(job->png);
+    png_read_update_info(job->png, job->info);
+    job->sample_channels = png_get_channels(job->png, job->info);
+}
+
+static void read_samples(struct job *job)
+{
+    size_t row_bytes = (size_t)job->width * job->sample_channels;
+    if (png_get_rowbytes(job->png, job->info) != row_bytes)
+        png_error(job->png, "unexpected row size");
+    int n_passes = png_get_interlace_type(job->png, job->info) == PNG_INTERLACE_NONE ? 1 : PNG_INTERLACE_ADAM7_PASSES;
+    for (int pass = 0; pass < n_passes; pass++)
+        for (int32_t y = 0; y < job->height; y++)
+            png_read_row(job->png, job->samples + (size_t)y * row_bytes, NULL);
+    png_read_end(job->png, NULL);
+}
+
+static void reader_close(struct job *job)
+{
+    png_destroy_read_struct(&job->png, &job->info, NULL);
+    array_free(job->samples);
+    job->samples = NULL;
+}
+
+/* Opens and reads up to the pixels. Whatever comes back, reader_close ends it. */
+static enum clv_status reader_open(struct job *job, const uint8_t *bytes, size_t size,
+                                   const struct clv_image_limits *limits, struct clv_error *err)
+{
+    *job = (struct job){.input = bytes, .input_size = size};
+    enum clv_status status = png_size(&job->width, &job->height, bytes, size, limits, err);
+    if (status != CLV_OK)
+        return status;
+    job->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, job, on_error, on_warning, job, on_alloc, on_free);
+    if (job->png)
+        job->info = png_create_info_struct(job->png);
+    if (!job->info)
+        return fail_memory(err);
+    return guarded(job, read_header) ? CLV_OK : job_failed(job, err);
+}
+
+/* Indices and greys must stay below the number of palette entries. */
+static enum clv_status check_indices(const struct job *job, int n_entries, struct clv_error *err)
+{
+    size_t width = (size_t)job->width, n = width * (size_t)job->height;
+    uint8_t largest = 0;
+    for (size_t i = 0; i < n; i++)
+        largest = job->samples[i] > largest ? job->samples[i] : largest;
+    if (largest < n_entries)
+        return CLV_OK;
+    size_t at = 0;
+    while (job->samples[at] < n_entries)
+        at++;
+    return fail(err, CLV_ERR_DATA, "corrupt PNG: pixel (%zu, %zu) has palette index %d, the palette has %d entries",
+                at % width, at / width, job->samples[at], n_entries);
+}
+
+static enum clv_status reader_samples(struct job *job, struct clv_error *err)
+{
+    if (!guarded(job, choose_transformations))
+        return job_failed(job, err);
+    job->samples = array_zalloc((size_t)job->height, (size_t)job->width * job->sample_channels);
+    if (!job->samples)
+        return fail_memory(err);
+    if (!guarded(job, read_samples))
+        return job_failed(job, err);
+    png_colorp palette;
+    int n_entries = 256;
+    if (job->colour_type == PNG_COLOR_TYPE_PALETTE && !png_get_PLTE(job->png, job->info, &palette, &n_entries))
+        return fail(err, CLV_ERR_DATA, "corrupt PNG: no palette");
+    return is_indexed(job) ? check_indices(job, n_entries, err) : CLV_OK;
+}
+
+/* Over white, in 8 bits, rounded to nearest: (c a + 255 (255 - a)) / 255. */
+static uint8_t over_white(uint32_t value, uint32_t alpha)
+{
+    return (uint8_t)((value * alpha + 255 * (255 - alpha) + 127) / 255);
+}
+
+/* What each palette index or grey value looks like. */
+static void sample_colours(uint8_t colours[256][3], const struct job *job)
+{
+    png_colorp palette = NULL;
+    png_bytep alphas = NULL;
+    png_color_16p transparent = NULL;
+    int n_entries = 0, n_alphas = 0;
+    png_get_PLTE(job->png, job->info, &palette, &n_entries);
+    bool has_transparency = png_get_tRNS(job->png, job->info, &alphas, &n_alphas, &transparent) & PNG_INFO_tRNS;
+    int largest = (1 << job->bit_depth) - 1;
+    memset(colours, 255, 256 * sizeof *colours);
+    if (job->colour_type == PNG_COLOR_TYPE_PALETTE) {
+        for (int i = 0; i < n_entries; i++) {
+            uint32_t alpha = has_transparency && alphas && i < n_alphas ? alphas[i] : 255;
+            colours[i][0] = over_white(palette[i].red, alpha);
+            colours[i][1] = over_white(palette[i].green, alpha);
+            colours[i][2] = over_white(palette[i].blue, alpha);
+        }
+    } else {
+        for (int i = 0; i <= largest; i++)
+            if (!(has_transparency && transparent && i == transparent->gray))
+                memset(colours[i], i * 255 / largest, 3);
+    }
+}
+
+static void paint(struct clv_image *image, const struct job *job)
+{
+    size_t n = (size_t)image->width * (size_t)image->height;
+    const uint8_t *source = job->samples;
+    uint8_t *target = image->pixels;
+    if (is_indexed(job)) {
+        uint8_t colours[256][3];
+        sample_colours(colours, job);
+        for (size_t i = 0; i < n; i++)
+            memcpy(target + 3 * i, colours[source[i]], 3);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            for (int c = 0; c < 3; c++)
+                target[3 * i + c] = over_white(source[4 * i + c], source[4 * i + 3]);
+    }
+}
+
+enum clv_status png_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
+                           const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct job job;
+    enum clv_status status = reader_open(&job, bytes, size, limits, err);
+    if (status == CLV_OK)
+        status = reader_samples(&job, err);
+    if (status == CLV_OK && job.sample_channels == 3) {
+        *image = (struct clv_image){job.width, job.height, 3, job.samples};
+        job.samples = NULL;
+    } else if (status == CLV_OK) {
+        status = clv_image_new(image, job.width, job.height, 3, err);
+        if (status == CLV_OK)
+            paint(image, &job);
+    }
+    reader_close(&job);
+    return status;
+}
+
+static enum clv_status refuse_as_mask(const struct job *job, struct clv_error *err)
+{
+    const char *kind = job->colour_type == PNG_COLOR_TYPE_GRAY         ? "a 16-bit grey"
+                       : job->colour_type == PNG_COLOR_TYPE_GRAY_ALPHA ? "a grey and alpha"
+                       : job->colour_type == PNG_COLOR_TYPE_RGB        ? "an RGB"
+                                                                       : "an RGBA";
+    return fail(err, CLV_ERR_DATA, "%s PNG; masks must be 8-bit grey or palette PNG", kind);
+}
+
+enum clv_status png_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
+                                   const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct job job;
+    enum clv_status status = reader_open(&job, bytes, size, limits, err);
+    if (status == CLV_OK && !is_indexed(&job))
+        status = refuse_as_mask(&job, err);
+    if (status == CLV_OK)
+        status = reader_samples(&job, err);
+    if (status == CLV_OK) {
+        *image = (struct clv_indexed_image){job.width, job.height, job.samples, job.bit_depth, 0, {{0}}};
+        job.samples = NULL;
+        png_colorp palette;
+        if (job.colour_type == PNG_COLOR_TYPE_PALETTE &&
+            png_get_PLTE(job.png, job.info, &palette, &image->palette_size))
+            for (int i = 0; i < image->palette_size; i++) {
+                image->palette[i][0] = palette[i].red;
+                image->palette[i][1] = palette[i].green;
+                image->palette[i][2] = palette[i].blue;
+            }
+    }
+    reader_close(&job);
+    return status;
+}
+
+static void write_all(struct job *job)
+{
+    png_color palette[256];
+    png_set_write_fn(job->png, job, on_write, on_flush);
+    png_set_IHDR(job->png, job->info, (png_uint_32)job->width, (png_uint_32)job->height, 8, job->colour_type,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    for (int i = 0; i < job->palette_size; i++)
+        palette[i] = (png_color){job->palette[i][0], job->palette[i][1], job->palette[i][2]};
+    if (job->palette_size)
+        png_set_PLTE(job->png, job->info, palette, job->palette_size);
+    png_set_compression_level(job->png, job->plan->level);
+    png_set_compression_strategy(job->png, job->plan->strategy);
+    png_set_filter(job->png, PNG_FILTER_TYPE_BASE, job->plan->filters);
+    png_write_info(job->png, job->info);
+    size_t row_bytes = (size_t)job->width * job->sample_channels;
+    for (int32_t y = 0; y < job->height; y++)
+        png_write_row(job->png, job->samples + (size_t)y * row_bytes);
+    png_write_end(job->png, NULL);
+}
+
+static enum clv_status encode(uint8_t **bytes, size_t *size, struct job *job, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    job->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, job, on_error, on_warning, job, on_alloc, on_free);
+    if (job->png)
+        job->info = png_create_info_struct(job->png);
+    if (!job->info)
+        status = fail_memory(err);
+    else if (!guarded(job, write_all))
+        status = job->out_of_memory ? fail_memory(err) : fail(err, CLV_ERR_INTERNAL, "libpng: %s", job->message);
+    png_destroy_write_struct(&job->png, &job->info);
+    if (status == CLV_OK) {
+        *bytes = job->output;
+        *size = job->output_size;
+    } else {
+        array_free(job->output);
+    }
+    return status;
+}
+
+static const struct plan photo_plan = {1, PNG_FILTER_SUB, 0};
+static const struct plan label_plan = {4, PNG_FILTER_NONE, 0};
+
+enum clv_status clv_png_encode(uint8_t **bytes, size_t *size, const struct clv_image *image, struct clv_error *err)
+{
+    enum clv_status status = writable_check(image, err);
+    if (status != CLV_OK)
+        return status;
+    struct job job = {.width = image->width,
+                      .height = image->height,
+                      .colour_type = image->channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
+                      .samples = image->pixels,
+                      .sample_channels = (size_t)image->channels,
+                      .plan = &photo_plan};
+    return encode(bytes, size, &job, err);
+}
+
+enum clv_status clv_png_write(const char *path, const struct clv_image *image, struct clv_error *err)
+{
+    uint8_t *bytes;
+    size_t size;
+    enum clv_status status = clv_png_encode(&bytes, &size, image, err);
+    if (status != CLV_OK)
+        return fail_within(err, status, path);
+    status = file_write(path, bytes, size, err);
+    array_free(bytes);
+    return status;
+}
+
+static enum clv_status check_labels(const struct job *job, struct clv_error *err)
+{
+    if (job->width < 1 || job->height < 1 || !job->samples)
+        return fail(err, CLV_ERR_USAGE, "labels of %dx%d pixels cannot be written", job->width, job->height);
+    if (job->palette_size < 0 || job->palette_size > 256)
+        return fail(err, CLV_ERR_USAGE, "a palette of %d colours; it must be 0..256", job->palette_size);
+    size_t width = (size_t)job->width, n = width * (size_t)job->height;
+    for (size_t i = 0; job->palette_size && i < n; i++)
+        if (job->samples[i] >= job->palette_size)
+            return fail(err, CLV_ERR_USAGE, "label %d at (%zu, %zu) has no colour; the palette has %d", job->samples[i],
+                        i % width, i / width, job->palette_size);
+    return CLV_OK;
+}
+
+enum clv_status clv_png_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,
+                                     const uint8_t (*palette)[3], int palette_size, struct clv_error *err)
+{
+    uint8_t *bytes;
+    size_t size;
+    struct job job = {.width = width,
+                      .height = height,
+                      .colour_type = palette_size ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY,
+                      .samples = (uint8_t *)labels, /* only read */
+                      .sample_channels = 1,
+                      .palette = palette,
+                      .palette_size = palette_size,
+                      .plan = &label_plan};
+    enum clv_status status = check_labels(&job, err);
+    if (status == CLV_OK)
+        status = encode(&bytes, &size, &job, err);
+    if (status != CLV_OK)
+        return fail_within(err, status, path);
+    status = file_write(path, bytes, size, err);
+    array_free(bytes);
+    return status;
+}

@@ -1,0 +1,153 @@
+/* Images and label maps at another size. */
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cleave/image.h"
+
+/* Where one axis's target samples come from: sample i is the sum over k of weights[first_weight[i] + k] times source sample
+ * first[i] + k. */
+struct axis {
+    int32_t *first;
+    size_t *first_weight; /* [n + 1] */
+    float *weights;
+};
+
+static void axis_release(struct axis *axis)
+{
+    array_free(axis->first);
+    array_free(axis->first_weight);
+    array_free(axis->weights);
+}
+
+/* Shrinking: target sample i covers source [i s, (i + 1) s), s = source / target, each source sample by its overlap. */
+static size_t area_weights(float *weights, int32_t *first, int32_t i, int32_t source, int32_t target)
+{
+    double scale = (double)source / target, from = i * scale, to = (i + 1) * scale;
+    int32_t begin = (int32_t)from, end = (int32_t)to + ((int32_t)to < to);
+    end = end > source ? source : end;
+    *first = begin;
+    for (int32_t j = begin; j < end; j++) {
+        double low = j > from ? j : from, high = j + 1 < to ? j + 1 : to;
+        weights[j - begin] = (float)((high - low) / scale);
+    }
+    return (size_t)(end - begin);
+}
+
+/* Enlarging: pixel centres are aligned, (i + 1/2) s - 1/2, and the border repeats. */
+static size_t linear_weights(float *weights, int32_t *first, int32_t i, int32_t source, int32_t target)
+{
+    double centre = (i + 0.5) * source / target - 0.5;
+    centre = centre < 0 ? 0 : centre > source - 1 ? source - 1 : centre;
+    *first = (int32_t)centre;
+    weights[0] = (float)(1 - (centre - *first));
+    weights[1] = (float)(centre - *first);
+    return *first + 1 < source && weights[1] > 0 ? 2 : 1;
+}
+
+static enum clv_status axis_init(struct axis *axis, int32_t source, int32_t target, struct clv_error *err)
+{
+    size_t n = (size_t)target, room = 2 * n + (size_t)source + 2;
+    *axis = (struct axis){array_alloc(n, sizeof *axis->first), array_alloc(n + 1, sizeof *axis->first_weight),
+                          array_alloc(room, sizeof *axis->weights)};
+    if (!axis->first || !axis->first_weight || !axis->weights)
+        return fail_memory(err);
+    size_t used = 0;
+    for (int32_t i = 0; i < target; i++) {
+        axis->first_weight[i] = used;
+        used += target < source ? area_weights(axis->weights + used, &axis->first[i], i, source, target)
+                                : linear_weights(axis->weights + used, &axis->first[i], i, source, target);
+    }
+    axis->first_weight[target] = used;
+    return CLV_OK;
+}
+
+/* One target row's source rows, blended: sum[n]. */
+static void blend_rows(float *sum, const uint8_t *rows, size_t n, const float *weights, size_t n_weights)
+{
+    for (size_t i = 0; i < n; i++)
+        sum[i] = weights[0] * rows[i];
+    for (size_t k = 1; k < n_weights; k++) {
+        const uint8_t *row = rows + k * n;
+        for (size_t i = 0; i < n; i++)
+            sum[i] += weights[k] * row[i];
+    }
+}
+
+static void blend_columns(uint8_t *target, int32_t width, size_t channels, const float *row, const struct axis *axis)
+{
+    for (int32_t x = 0; x < width; x++) {
+        const float *weights = axis->weights + axis->first_weight[x];
+        size_t n = axis->first_weight[x + 1] - axis->first_weight[x];
+        const float *source = row + (size_t)axis->first[x] * channels;
+        for (size_t c = 0; c < channels; c++) {
+            float sum = 0;
+            for (size_t k = 0; k < n; k++)
+                sum += weights[k] * source[k * channels + c];
+            *target++ = (uint8_t)(sum + 0.5f);
+        }
+    }
+}
+
+enum clv_status clv_image_resize(struct clv_image *target, const struct clv_image *source, int32_t width,
+                                 int32_t height, struct clv_error *err)
+{
+    struct clv_image resized = {0};
+    struct axis across = {0}, down = {0};
+    float *row = NULL;
+    size_t channels = (size_t)source->channels, row_size = (size_t)source->width * channels;
+    enum clv_status status = clv_image_new(&resized, width, height, source->channels, err);
+    if (status == CLV_OK)
+        status = axis_init(&across, source->width, width, err);
+    if (status == CLV_OK)
+        status = axis_init(&down, source->height, height, err);
+    if (status == CLV_OK && !(row = array_alloc(row_size, sizeof *row)))
+        status = fail_memory(err);
+    if (status != CLV_OK)
+        goto done;
+    for (int32_t y = 0; y < height; y++) {
+        size_t at = down.first_weight[y];
+        blend_rows(row, source->pixels + (size_t)down.first[y] * row_size, row_size, down.weights + at,
+                   down.first_weight[y + 1] - at);
+        blend_columns(resized.pixels + (size_t)y * (size_t)width * channels, width, channels, row, &across);
+    }
+    *target = resized;
+    resized = (struct clv_image){0};
+done:
+    clv_image_release(&resized);
+    axis_release(&across);
+    axis_release(&down);
+    array_free(row);
+    return status;
+}
+
+void clv_labels_resize(uint8_t *target, int32_t target_width, int32_t target_height, const uint8_t *source,
+                       int32_t source_width, int32_t source_height)
+{
+    if (target_width < 1 || target_height < 1 || source_width < 1 || source_height < 1)
+        return;
+    /* Source column of target column x: floor((2 x + 1) w / (2 W)), kept as quotient and remainder. */
+    int64_t twice = 2 * (int64_t)target_width, step = 2 * (int64_t)source_width / twice;
+    int64_t step_rest = 2 * (int64_t)source_width % twice;
+    int64_t previous = -1;
+    for (int32_t y = 0; y < target_height; y++) {
+        uint8_t *row = target + (size_t)y * (size_t)target_width;
+        int64_t from = (2 * (int64_t)y + 1) * source_height / (2 * (int64_t)target_height);
+        if (from == previous) {
+            memcpy(row, row - target_width, (size_t)target_width);
+            continue;
+        }
+        previous = from;
+        const uint8_t *labels = source + from * source_width;
+        int64_t column = source_width / twice, rest = source_width % twice;
+        for (int32_t x = 0; x < target_width; x++) {
+            row[x] = labels[column];
+            column += step;
+            rest += step_rest;
+            if (rest >= twice) {
+                rest -= twice;
+                column++;
+            }
+        }
+    }
+}
