@@ -1,0 +1,137 @@
+#include "infer/capacities.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "infer/maxflow.h"
+
+void capacities_init(struct capacities *capacities)
+{
+    memset(capacities, 0, sizeof *capacities);
+}
+
+void capacities_release(struct capacities *capacities)
+{
+    array_free(capacities->terminal);
+    array_free(capacities->capacity);
+    array_free(capacities->unary);
+    array_free(capacities->coupling);
+    capacities_init(capacities);
+}
+
+static enum clv_status check_edges(const struct clv_field *field, struct clv_error *err)
+{
+    for (int32_t e = 0; e < field->n_edges; e++) {
+        int32_t a = field->edges[e][0], b = field->edges[e][1];
+        if (a < 0 || b < 0 || a >= field->n_nodes || b >= field->n_nodes || a == b)
+            return fail(err, CLV_ERR_DATA, "edge %d joins nodes %d and %d of %d", e, a, b, field->n_nodes);
+    }
+    return CLV_OK;
+}
+
+enum clv_status field_check(const struct clv_field *field, struct clv_error *err)
+{
+    if (field->n_nodes < 0 || field->n_edges < 0 || field->n_labels < 2)
+        return fail(err, CLV_ERR_USAGE, "a field of %d nodes, %d edges and %d labels", field->n_nodes, field->n_edges,
+                    field->n_labels);
+    size_t labels = (size_t)field->n_labels, columns = labels == 2 ? 1 : labels;
+    for (size_t i = 0; i < (size_t)field->n_nodes * columns; i++)
+        if (!isfinite(field->unary[i]))
+            return fail(err, CLV_ERR_DATA, "node %zu: its unary score is %g", i / columns, field->unary[i]);
+    if (field->form == CLV_PAIRWISE_NONE)
+        return CLV_OK;
+    enum clv_status status = check_edges(field, err);
+    size_t cells = field->form == CLV_PAIRWISE_FULL ? labels * labels : 1;
+    for (size_t k = 0; !status && k < (size_t)field->n_edges * cells; k++)
+        if (!isfinite(field->pairwise[k]))
+            status = fail(err, CLV_ERR_DATA, "edge %zu: its pairwise score is %g", k / cells, field->pairwise[k]);
+    return status;
+}
+
+static enum clv_status make_room(struct capacities *c, size_t n_nodes, size_t n_edges, struct clv_error *err)
+{
+    if (n_nodes > c->node_room || n_edges > c->edge_room || !c->terminal) {
+        capacities_release(c);
+        c->terminal = array_alloc(n_nodes, sizeof *c->terminal);
+        c->unary = array_alloc(n_nodes, sizeof *c->unary);
+        c->capacity = array_alloc(n_edges, sizeof *c->capacity);
+        c->coupling = array_alloc(n_edges, sizeof *c->coupling);
+        if (!c->terminal || !c->unary || !c->capacity || !c->coupling) {
+            capacities_release(c);
+            return fail_memory(err);
+        }
+        c->node_room = n_nodes;
+        c->edge_room = n_edges;
+    }
+    return CLV_OK;
+}
+
+/* With D = P11 + P00 - P01 - P10 >= 0, P[y_a][y_b] is, up to P00,
+ *   y_a (P10 - P00 + P11 - P01) / 2 + y_b (P01 - P00 + P11 - P10) / 2 - D/2 [y_a != y_b]. */
+static enum clv_status reparametrise(struct capacities *c, const struct clv_field *field, struct clv_error *err)
+{
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        c->unary[i] = field->unary[i];
+    for (int32_t e = 0; e < field->n_edges; e++) {
+        const double *table = &field->pairwise[4 * (size_t)e];
+        double p00 = table[0], p01 = table[1], p10 = table[2], p11 = table[3];
+        double d = (p11 / 4 + p00 / 4) - (p01 / 4 + p10 / 4); /* D/4, which cannot overflow */
+        double size = fabs(p00) / 4 + fabs(p01) / 4 + fabs(p10) / 4 + fabs(p11) / 4;
+        if (d < -0x1p-40 * size) /* what rounding leaves of D = 0 is none */
+            return fail(err, CLV_ERR_DATA, "edge %d (nodes %d and %d) is not supermodular: %g + %g < %g + %g", e,
+                        field->edges[e][0], field->edges[e][1], p00, p11, p01, p10);
+        c->coupling[e] = d > 0 ? 2 * d : 0;
+        c->unary[field->edges[e][0]] += (p10 / 2 - p00 / 2) + (p11 / 2 - p01 / 2);
+        c->unary[field->edges[e][1]] += (p01 / 2 - p00 / 2) + (p11 / 2 - p10 / 2);
+    }
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        if (!isfinite(c->unary[i]))
+            return fail(err, CLV_ERR_DATA, "node %d: its score and its edges' tables overflow", i);
+    for (int32_t e = 0; e < field->n_edges; e++)
+        if (!isfinite(c->coupling[e]))
+            return fail(err, CLV_ERR_DATA, "edge %d: its table overflows", e);
+    return CLV_OK;
+}
+
+/* The largest k <= 1000 such that largest x 2^k still rounds to MAXFLOW_LIMIT = 2^30 - 1 or less. */
+static int grid_exponent(double largest)
+{
+    int exponent;
+    double fraction = frexp(largest, &exponent); /* in [1/2, 1), or 0 */
+    int k = 30 - exponent - (rint(ldexp(fraction, 30)) > MAXFLOW_LIMIT);
+    return largest == 0 ? 0 : k > 1000 ? 1000 : k;
+}
+
+enum clv_status capacities_set(struct capacities *c, const struct clv_field *field, struct clv_error *err)
+{
+    size_t n_nodes = (size_t)field->n_nodes, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : (size_t)field->n_edges;
+    const double *unary = field->unary, *coupling = field->pairwise;
+    enum clv_status status = field_check(field, err);
+    if (!status)
+        status = make_room(c, n_nodes, n_edges, err);
+    if (!status && field->form == CLV_PAIRWISE_FULL) {
+        status = reparametrise(c, field, err);
+        unary = c->unary;
+        coupling = c->coupling;
+    }
+    if (status)
+        return status;
+    double largest = 0;
+    for (size_t i = 0; i < n_nodes; i++)
+        largest = fmax(largest, fabs(unary[i]));
+    for (size_t e = 0; e < n_edges; e++) {
+        if (coupling[e] < 0)
+            return fail(err, CLV_ERR_DATA, "edge %zu (nodes %d and %d): its coupling is %g, below 0", e,
+                        field->edges[e][0], field->edges[e][1], coupling[e]);
+        largest = fmax(largest, coupling[e]);
+    }
+    c->exponent = grid_exponent(largest);
+    double scale = ldexp(1, c->exponent);
+    for (size_t i = 0; i < n_nodes; i++)
+        c->terminal[i] = (int32_t)rint(unary[i] * scale);
+    for (size_t e = 0; e < n_edges; e++)
+        c->capacity[e] = (int32_t)rint(coupling[e] * scale);
+    return CLV_OK;
+}

@@ -1,0 +1,28 @@
+/* Two-label fields as min-cut problems on whole numbers, the same for every engine. */
+#ifndef INFER_CAPACITIES_H
+#define INFER_CAPACITIES_H
+
+#include "cleave/problem.h"
+
+/* f(y) ~ (sum_i terminal[i] y_i - sum_e capacity[e] [y_a != y_b]) 2^-exponent + constant. */
+struct capacities {
+    int32_t *terminal; /* [n_nodes], within +-MAXFLOW_LIMIT */
+    int32_t *capacity; /* [n_edges], 0..MAXFLOW_LIMIT */
+    int exponent;
+    double *unary, *coupling; /* of full tables, reparametrised */
+    size_t node_room, edge_room;
+};
+
+void capacities_init(struct capacities *capacities);
+void capacities_release(struct capacities *capacities);
+
+/* Checks the field (two labels, any form) and rounds it to the grid. Couplings are rounded to nearest like unaries, so each
+ * term is off by at most 2^-exponent / 2. Refused, naming node or edge: values that are not finite, negative couplings,
+ * tables that are not supermodular, edges without two different ends in range. */
+enum clv_status capacities_set(struct capacities *capacities, const struct clv_field *field,
+                               struct clv_error *err) CLV_CHECK;
+
+/* The checks that need no capacities: sizes, edge ends and finite values, for any number of labels and any form. */
+enum clv_status field_check(const struct clv_field *field, struct clv_error *err) CLV_CHECK;
+
+#endif

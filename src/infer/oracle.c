@@ -1,0 +1,182 @@
+/* The MAP oracle: picks the engine, keeps its buffers from call to call. */
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cleave/infer.h"
+#include "infer/capacities.h"
+#include "infer/maxflow.h"
+#if WITH_BK
+#include "maxflow_shim.h"
+#endif
+
+struct clv_oracle {
+    enum clv_engine engine;
+    struct capacities capacities;
+    struct maxflow graph;
+    int32_t (*edges)[2]; /* of the graph that the engine holds; n_nodes < 0: none */
+    size_t edge_room;
+    int32_t n_nodes, n_edges;
+#if WITH_BK
+    struct bk *bk;
+    double *terminal, *capacity; /* as libmaxflow wants them */
+#endif
+};
+
+const char *clv_engine_name(enum clv_engine engine)
+{
+    switch (engine) {
+    case CLV_ENGINE_DEFAULT:
+    case CLV_ENGINE_CLEAVE: return "cleave";
+    case CLV_ENGINE_BK: return "bk";
+    }
+    return "unknown";
+}
+
+enum clv_status clv_oracle_new(struct clv_oracle **oracle, enum clv_engine engine, struct clv_error *err)
+{
+    *oracle = NULL;
+    if (engine != CLV_ENGINE_DEFAULT && engine != CLV_ENGINE_CLEAVE && engine != CLV_ENGINE_BK)
+        return fail(err, CLV_ERR_USAGE, "there is no engine %d", (int)engine);
+    if (engine == CLV_ENGINE_BK && !clv_has_bk())
+        return fail(err, CLV_ERR_USAGE, "this cleave was built without libmaxflow (WITH_BK=0)");
+    struct clv_oracle *made = array_zalloc(1, sizeof *made);
+    if (!made)
+        return fail_memory(err);
+    made->engine = engine;
+    made->n_nodes = -1;
+    capacities_init(&made->capacities);
+    maxflow_init(&made->graph);
+    *oracle = made;
+    return CLV_OK;
+}
+
+static void forget_graph(struct clv_oracle *oracle)
+{
+    oracle->n_nodes = -1;
+#if WITH_BK
+    bk_free(oracle->bk);
+    array_free(oracle->terminal);
+    array_free(oracle->capacity);
+    oracle->bk = NULL;
+    oracle->terminal = oracle->capacity = NULL;
+#endif
+}
+
+void clv_oracle_free(struct clv_oracle *oracle)
+{
+    if (!oracle)
+        return;
+    forget_graph(oracle);
+    capacities_release(&oracle->capacities);
+    maxflow_release(&oracle->graph);
+    array_free(oracle->edges);
+    array_free(oracle);
+}
+
+#if WITH_BK
+static int build_bk(struct clv_oracle *oracle, const struct clv_field *field)
+{
+    oracle->terminal = array_alloc((size_t)field->n_nodes, sizeof *oracle->terminal);
+    oracle->capacity = array_alloc((size_t)field->n_edges, sizeof *oracle->capacity);
+    if (!oracle->terminal || !oracle->capacity)
+        return -1;
+    return bk_new(&oracle->bk, field->n_nodes, field->n_edges, field->edges, NULL) == BK_OK ? 0 : -1;
+}
+
+static int solve_bk(struct clv_oracle *oracle)
+{
+    for (int32_t i = 0; i < oracle->n_nodes; i++)
+        oracle->terminal[i] = oracle->capacities.terminal[i];
+    for (int32_t e = 0; e < oracle->n_edges; e++)
+        oracle->capacity[e] = oracle->capacities.capacity[e];
+    return bk_solve(oracle->bk, NULL, oracle->terminal, oracle->capacity, oracle->capacity, NULL) == BK_OK ? 0 : -1;
+}
+#endif
+
+/* Builds the engine's graph unless it already is this one. */
+static int hold_graph(struct clv_oracle *oracle, const struct clv_field *field)
+{
+    size_t n_edges = (size_t)field->n_edges;
+    if (oracle->n_nodes == field->n_nodes && oracle->n_edges == field->n_edges &&
+        (!n_edges || memcmp(oracle->edges, field->edges, n_edges * sizeof *field->edges) == 0))
+        return 0;
+    forget_graph(oracle);
+    if (array_reserve((void **)&oracle->edges, &oracle->edge_room, n_edges, sizeof *oracle->edges))
+        return -1;
+    if (n_edges)
+        memcpy(oracle->edges, field->edges, n_edges * sizeof *field->edges);
+    int failed;
+#if WITH_BK
+    if (oracle->engine == CLV_ENGINE_BK)
+        failed = build_bk(oracle, field);
+    else
+#endif
+        failed = maxflow_build(&oracle->graph, field->n_nodes, field->n_edges, field->edges);
+    if (failed) {
+        forget_graph(oracle);
+        return -1;
+    }
+    oracle->n_nodes = field->n_nodes;
+    oracle->n_edges = field->n_edges;
+    return 0;
+}
+
+static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field, struct clv_error *err)
+{
+    enum clv_status status = capacities_set(&oracle->capacities, field, err);
+    if (status)
+        return status;
+    if (hold_graph(oracle, field))
+        return fail_memory(err);
+#if WITH_BK
+    if (oracle->engine == CLV_ENGINE_BK) {
+        if (solve_bk(oracle))
+            return fail_memory(err);
+        for (int32_t i = 0; i < field->n_nodes; i++)
+            y[i] = bk_on_source_side(oracle->bk, i);
+        return CLV_OK;
+    }
+#endif
+    const struct capacities *c = &oracle->capacities;
+    maxflow_set(&oracle->graph, c->terminal, c->capacity, c->capacity);
+    maxflow_solve(&oracle->graph);
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        y[i] = oracle->graph.label[i];
+    return CLV_OK;
+}
+
+/* The best label of every node by itself, the lowest at ties. */
+static void label_apart(int32_t *y, const struct clv_field *field)
+{
+    size_t labels = (size_t)field->n_labels;
+    for (size_t i = 0; i < (size_t)field->n_nodes; i++) {
+        if (labels == 2) {
+            y[i] = field->unary[i] > 0;
+            continue;
+        }
+        const double *unary = &field->unary[i * labels];
+        y[i] = 0;
+        for (size_t k = 1; k < labels; k++)
+            if (unary[k] > unary[y[i]])
+                y[i] = (int32_t)k;
+    }
+}
+
+enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
+                               struct clv_error *err)
+{
+    enum clv_status status;
+    if (field->form == CLV_PAIRWISE_NONE) {
+        status = field_check(field, err);
+        if (!status)
+            label_apart(y, field);
+    } else if (field->n_labels == 2) {
+        status = cut(oracle, y, field, err);
+    } else {
+        status = fail(err, CLV_ERR_USAGE, "no exact MAP for a field with edges and %d labels", field->n_labels);
+    }
+    if (!status && score)
+        *score = clv_field_score(field, y);
+    return status;
+}

@@ -1,0 +1,245 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/rng.h"
+#include "support/support.h"
+
+#define MAX_NODES 12
+#define MAX_EDGES 40
+
+struct sample {
+    int32_t edges[MAX_EDGES][2];
+    double unary[MAX_NODES], pairwise[4 * MAX_EDGES];
+    struct clv_field field;
+};
+
+/* A random field on whole numbers in -range..range, so that ties abound. */
+static void draw_sample(struct sample *s, uint64_t index, enum clv_pairwise form, uint32_t range)
+{
+    uint64_t at = index * 1000;
+    int32_t n = (int32_t)rng_below(1, 0, at++, MAX_NODES + 1),
+            m = n < 2 ? 0 : (int32_t)rng_below(1, 0, at++, MAX_EDGES);
+    for (int32_t i = 0; i < n; i++)
+        s->unary[i] = (double)rng_below(1, 0, at++, 2 * range + 1) - range;
+    for (int32_t e = 0; e < m; e++) {
+        int32_t a = (int32_t)rng_below(1, 0, at++, (uint32_t)n), b = (int32_t)rng_below(1, 0, at++, (uint32_t)n - 1);
+        b += b >= a;
+        s->edges[e][0] = a < b ? a : b;
+        s->edges[e][1] = a < b ? b : a;
+        double c = rng_below(1, 0, at++, range + 1);
+        if (form == CLV_PAIRWISE_POTTS) {
+            s->pairwise[e] = c;
+            continue;
+        }
+        double *table = &s->pairwise[4 * e];
+        for (int k = 0; k < 4; k++)
+            table[k] = (double)rng_below(1, 0, at++, 2 * range + 1) - range;
+        table[0] = table[1] + table[2] - table[3] + 2 * c;
+    }
+    s->field = (struct clv_field){.n_nodes = n,
+                                  .n_edges = m,
+                                  .n_labels = 2,
+                                  .form = form,
+                                  .edges = (const int32_t(*)[2])s->edges,
+                                  .unary = s->unary,
+                                  .pairwise = s->pairwise};
+}
+
+/* The maximiser with the fewest 1s, by enumeration. */
+static double canonical(int32_t *y, const struct clv_field *field)
+{
+    double best = -INFINITY;
+    int fewest = 0;
+    for (int code = 0; code < 1 << field->n_nodes; code++) {
+        int32_t labels[MAX_NODES];
+        for (int32_t i = 0; i < field->n_nodes; i++)
+            labels[i] = code >> i & 1;
+        double f = clv_field_score(field, labels);
+        int ones = __builtin_popcount((unsigned)code);
+        if (f > best || (f == best && ones < fewest)) {
+            best = f;
+            fewest = ones;
+            memcpy(y, labels, (size_t)field->n_nodes * sizeof *y);
+        }
+    }
+    return best;
+}
+
+static void check_against_enumeration(enum clv_engine engine, enum clv_pairwise form)
+{
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, engine, err));
+    for (uint64_t t = 0; t < 3000; t++) {
+        struct sample s;
+        draw_sample(&s, t, form, t % 3 == 0 ? 1 : t % 3 == 1 ? 4 : 1000);
+        int32_t y[MAX_NODES], expected[MAX_NODES];
+        double score, best = canonical(expected, &s.field);
+        must(clv_oracle_map(oracle, y, &score, &s.field, err));
+        ck_assert_double_eq(score, best);
+        ck_assert_msg(memcmp(y, expected, (size_t)s.field.n_nodes * sizeof *y) == 0, "sample %d", (int)t);
+    }
+    clv_oracle_free(oracle);
+}
+
+START_TEST(cuts_equal_enumeration_with_ties)
+{
+    check_against_enumeration(CLV_ENGINE_DEFAULT, CLV_PAIRWISE_POTTS);
+    if (clv_has_bk())
+        check_against_enumeration(CLV_ENGINE_BK, CLV_PAIRWISE_POTTS);
+}
+END_TEST
+
+START_TEST(supermodular_tables_are_cut_exactly)
+{
+    check_against_enumeration(CLV_ENGINE_DEFAULT, CLV_PAIRWISE_FULL);
+    if (clv_has_bk())
+        check_against_enumeration(CLV_ENGINE_BK, CLV_PAIRWISE_FULL);
+}
+END_TEST
+
+START_TEST(fields_without_edges_take_each_nodes_best_label)
+{
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    double unary[] = {1, 3, 3, -1, -2, -3, 0, 0, 0};
+    struct clv_field field = {.n_nodes = 3, .n_labels = 3, .form = CLV_PAIRWISE_NONE, .unary = unary};
+    int32_t y[4];
+    double score;
+    must(clv_oracle_map(oracle, y, &score, &field, err));
+    ck_assert(y[0] == 1 && y[1] == 0 && y[2] == 0);
+    ck_assert_double_eq(score, 2);
+    double binary[] = {1, 0, -1, 1e-300};
+    field = (struct clv_field){.n_nodes = 4, .n_labels = 2, .form = CLV_PAIRWISE_NONE, .unary = binary};
+    must(clv_oracle_map(oracle, y, &score, &field, err));
+    ck_assert(y[0] == 1 && y[1] == 0 && y[2] == 0 && y[3] == 1);
+    struct clv_field empty = {.n_labels = 2, .form = CLV_PAIRWISE_POTTS};
+    must(clv_oracle_map(oracle, y, &score, &empty, err));
+    ck_assert_double_eq(score, 0);
+    clv_oracle_free(oracle);
+}
+END_TEST
+
+START_TEST(extreme_values_are_cut_without_overflow)
+{
+    double scales[] = {1, 0x1p-1074, 0x1p-1000, 1e300, 0x1p29, 0x1p30, 1 - 0x1p-53, 0.999999999999};
+    int32_t edges[3][2] = {{0, 1}, {0, 1}, {1, 2}};
+    for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_CLEAVE; engine++) {
+        if (engine == CLV_ENGINE_BK && !clv_has_bk())
+            continue;
+        struct clv_oracle *oracle;
+        must(clv_oracle_new(&oracle, (enum clv_engine)engine, err));
+        for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
+            double s = scales[k], unary[] = {s, -s, s}, coupling[] = {s, s, s};
+            struct clv_field field = {.n_nodes = 3,
+                                      .n_edges = 3,
+                                      .n_labels = 2,
+                                      .form = CLV_PAIRWISE_POTTS,
+                                      .edges = (const int32_t(*)[2])edges,
+                                      .unary = unary,
+                                      .pairwise = coupling};
+            int32_t y[3];
+            must(clv_oracle_map(oracle, y, NULL, &field, err));
+            if (k != 1) /* below the grid: all scores round to 0 */
+                ck_assert(y[0] == 1 && y[1] == 1 && y[2] == 1);
+            unary[2] = -s;
+            must(clv_oracle_map(oracle, y, NULL, &field, err));
+            ck_assert(y[0] == 0 && y[1] == 0 && y[2] == 0);
+        }
+        clv_oracle_free(oracle);
+    }
+}
+END_TEST
+
+START_TEST(unsound_fields_are_refused_by_name)
+{
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    int32_t edges[2][2] = {{0, 1}, {1, 2}}, y[3] = {7, 7, 7};
+    double unary[3] = {0, 1, 0}, coupling[2] = {1, 1}, score = 7;
+    struct clv_field field = {.n_nodes = 3,
+                              .n_edges = 2,
+                              .n_labels = 2,
+                              .form = CLV_PAIRWISE_POTTS,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = coupling};
+    unary[2] = NAN;
+    must_fail(CLV_ERR_DATA, "node 2", clv_oracle_map(oracle, y, &score, &field, err));
+    unary[2] = -INFINITY;
+    must_fail(CLV_ERR_DATA, "node 2", clv_oracle_map(oracle, y, &score, &field, err));
+    unary[2] = 0;
+    coupling[1] = -1e-9;
+    must_fail(CLV_ERR_DATA, "edge 1", clv_oracle_map(oracle, y, &score, &field, err));
+    coupling[1] = NAN;
+    must_fail(CLV_ERR_DATA, "edge 1", clv_oracle_map(oracle, y, &score, &field, err));
+    coupling[1] = 1;
+    edges[1][1] = 3;
+    must_fail(CLV_ERR_DATA, "edge 1", clv_oracle_map(oracle, y, &score, &field, err));
+    edges[1][1] = 1;
+    must_fail(CLV_ERR_DATA, "edge 1", clv_oracle_map(oracle, y, &score, &field, err));
+    edges[1][1] = 2;
+    double tables[8] = {0, -1, -1, 0, 0, 1, 0, 0.5};
+    field.form = CLV_PAIRWISE_FULL;
+    field.pairwise = tables;
+    must_fail(CLV_ERR_DATA, "edge 1", clv_oracle_map(oracle, y, &score, &field, err));
+    for (int k = 0; k < 8; k++)
+        tables[k] = k % 4 == 0 || k % 4 == 3 ? 1.7e308 : -1.7e308;
+    must_fail(CLV_ERR_DATA, "overflow", clv_oracle_map(oracle, y, &score, &field, err));
+    field.n_labels = 3;
+    double three[9] = {0}, wide[18] = {0};
+    field.unary = three;
+    field.pairwise = wide;
+    must_fail(CLV_ERR_USAGE, "3 labels", clv_oracle_map(oracle, y, &score, &field, err));
+    ck_assert(y[0] == 7 && y[1] == 7 && y[2] == 7 && score == 7);
+    clv_oracle_free(oracle);
+    must_fail(CLV_ERR_USAGE, "engine 99", clv_oracle_new(&oracle, (enum clv_engine)99, err));
+    if (!clv_has_bk())
+        must_fail(CLV_ERR_USAGE, "WITH_BK=0", clv_oracle_new(&oracle, CLV_ENGINE_BK, err));
+}
+END_TEST
+
+START_TEST(enumeration_gives_partition_and_marginals)
+{
+    int32_t edges[1][2] = {{0, 1}}, y[2];
+    double unary[6] = {0.5, 1, -1, 0, 0.25, 2}, table[9] = {1, 0, 2, -1, 0.5, 0, 0, 0, 1}, z = 0, shares[6] = {0};
+    struct clv_field field = {.n_nodes = 2,
+                              .n_edges = 1,
+                              .n_labels = 3,
+                              .form = CLV_PAIRWISE_FULL,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = table};
+    double score, log_partition, marginals[6];
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++) {
+            double weight = exp(unary[a] + unary[3 + b] + table[3 * a + b]);
+            z += weight;
+            shares[a] += weight;
+            shares[3 + b] += weight;
+        }
+    must(clv_exhaustive(y, &score, &log_partition, marginals, &field, err));
+    ck_assert(y[0] == 0 && y[1] == 2);
+    ck_assert_double_eq(score, 4.5);
+    ck_assert_double_eq_tol(log_partition, log(z), 1e-12);
+    for (int k = 0; k < 6; k++)
+        ck_assert_double_eq_tol(marginals[k], shares[k] / z, 1e-12);
+    double many[30] = {0};
+    struct clv_field large = {.n_nodes = 25, .n_labels = 2, .form = CLV_PAIRWISE_NONE, .unary = many};
+    must_fail(CLV_ERR_USAGE, "25 nodes", clv_exhaustive(y, NULL, NULL, NULL, &large, err));
+}
+END_TEST
+
+Suite *oracle_suite(void)
+{
+    Suite *suite = suite_create("oracle");
+    TCase *tests = tcase_create("oracle");
+    tcase_add_test(tests, cuts_equal_enumeration_with_ties);
+    tcase_add_test(tests, supermodular_tables_are_cut_exactly);
+    tcase_add_test(tests, fields_without_edges_take_each_nodes_best_label);
+    tcase_add_test(tests, extreme_values_are_cut_without_overflow);
+    tcase_add_test(tests, unsound_fields_are_refused_by_name);
+    tcase_add_test(tests, enumeration_gives_partition_and_marginals);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
