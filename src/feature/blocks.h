@@ -1,0 +1,43 @@
+/* The blocks of node features. Each fills its own stretch of one node's row; recipe.c says where the stretches lie. Every
+ * block has a norm of about 1, so that one L2 regulariser fits them all. */
+#ifndef FEATURE_BLOCKS_H
+#define FEATURE_BLOCKS_H
+
+#include "feature/scene.h"
+
+/* Where each block starts in a row; -1 when it is off. */
+struct layout {
+    int32_t words[CLV_MAX_SCALES], colour, position, size, contrast;
+    int32_t n_features;
+};
+void layout_init(struct layout *layout, const struct clv_recipe *recipe);
+
+/* CLV_ERR_USAGE when a plain value is out of range (names it), or with need_codebooks when words are wanted but not learned. */
+enum clv_status recipe_check(const struct clv_recipe *recipe, int need_codebooks, struct clv_error *err) CLV_CHECK;
+
+/* --- words: histograms of dense-SIFT words, one per scale --- */
+struct word_map {
+    int32_t n_columns, step_px;
+    int32_t *word; /* of each cell of the descriptor grid */
+};
+void word_map_release(struct word_map *map);
+enum clv_status word_map_init(struct word_map *map, const struct scene *scene, const struct clv_recipe *recipe,
+                              int32_t scale, struct clv_error *err) CLV_CHECK;
+void words_fill(float *row, const struct scene *scene, const struct word_map *map, int32_t region);
+
+/* --- colour: RGB histograms, Lab mean and deviation --- */
+int32_t colour_size(void);
+void colour_fill(float *row, const struct scene *scene, int32_t region);
+void colour_name(char *name, size_t size, int32_t index);
+
+/* --- position: bilinear weights over a grid of cells; they sum to 1 --- */
+int32_t position_size(void);
+void position_fill(float *row, const struct scene *scene, int32_t region);
+void position_name(char *name, size_t size, int32_t index);
+
+/* --- size: a bias of 1 and the region's pixels relative to the mean --- */
+int32_t size_size(void);
+void size_fill(float *row, const struct scene *scene, int32_t region);
+void size_name(char *name, size_t size, int32_t index);
+
+#endif

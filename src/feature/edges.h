@@ -1,0 +1,15 @@
+/* Edge features: all >= 0, so that couplings >= 0 make cuts. */
+#ifndef FEATURE_EDGES_H
+#define FEATURE_EDGES_H
+
+#include "feature/scene.h"
+
+int32_t edge_feature_count(void);
+const char *edge_feature_name(int32_t index);
+
+/* features[n_edges][edge_feature_count()]. problem's rows hold the word histograms in columns 0..n_word_features-1 (square
+ * roots, unit norm per scale, n_scales of them; 0 scales: texture counts as equal). O(edges x words of a node). */
+void edges_fill(float *features, const struct clv_adjacency *adjacency, const struct scene *scene,
+                const struct clv_problem *problem, int32_t n_word_features, int32_t n_scales);
+
+#endif

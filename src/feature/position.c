@@ -1,0 +1,54 @@
+#include <math.h>
+#include <stdio.h>
+
+#include "feature/blocks.h"
+
+enum { GRID = 10 };
+
+int32_t position_size(void)
+{
+    return GRID * GRID;
+}
+
+/* The two grid lines around a coordinate in 0..1, with cell centres at (k + 1/2) / GRID, and the weight of the second. */
+static void soft_bin(int *low, int *high, float *weight, float coordinate)
+{
+    float at = coordinate * GRID - 0.5f;
+    float lower = floorf(at);
+    *weight = at - lower;
+    *low = lower < 0 ? 0 : (int)lower;
+    *high = lower + 1 > GRID - 1 ? GRID - 1 : (int)lower + 1;
+}
+
+void position_fill(float *row, const struct scene *scene, int32_t region)
+{
+    int x[2], y[2];
+    float fx, fy;
+    soft_bin(&x[0], &x[1], &fx, scene->regions[region].x);
+    soft_bin(&y[0], &y[1], &fy, scene->regions[region].y);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            row[y[i] * GRID + x[j]] += (i ? fy : 1 - fy) * (j ? fx : 1 - fx);
+}
+
+void position_name(char *name, size_t size, int32_t index)
+{
+    snprintf(name, size, "position row %d column %d", index / GRID, index % GRID);
+}
+
+int32_t size_size(void)
+{
+    return 2;
+}
+
+void size_fill(float *row, const struct scene *scene, int32_t region)
+{
+    row[0] = 1;
+    row[1] =
+        (float)((double)scene->regions[region].n_pixels * scene->n_regions / ((double)scene->width * scene->height));
+}
+
+void size_name(char *name, size_t size, int32_t index)
+{
+    snprintf(name, size, "%s", index == 0 ? "bias" : "relative size");
+}

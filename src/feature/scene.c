@@ -1,0 +1,88 @@
+#include "feature/scene.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+void grey_from_rgb(float *grey, const uint8_t *rgb, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        grey[i] = (float)(299 * rgb[i * 3] + 587 * rgb[i * 3 + 1] + 114 * rgb[i * 3 + 2]) * (1.0f / 255000.0f);
+}
+
+void scene_release(struct scene *scene)
+{
+    array_free(scene->lab);
+    array_free(scene->grey);
+    array_free(scene->start);
+    array_free(scene->pixel);
+    array_free(scene->regions);
+    *scene = (struct scene){0};
+}
+
+/* Counting sort of the pixels by label. */
+static void group_pixels(struct scene *scene)
+{
+    int32_t n_pixels = scene->width * scene->height;
+    int32_t *start = scene->start; /* zeroed */
+    for (int32_t i = 0; i < n_pixels; i++)
+        start[scene->labels[i] + 1]++;
+    for (int32_t r = 0; r < scene->n_regions; r++)
+        start[r + 1] += start[r];
+    for (int32_t i = 0; i < n_pixels; i++)
+        scene->pixel[start[scene->labels[i]]++] = i;
+    for (int32_t r = scene->n_regions; r > 0; r--)
+        start[r] = start[r - 1];
+    start[0] = 0;
+}
+
+static void measure_region(struct region *region, const struct scene *scene, int32_t index)
+{
+    double sum[3] = {0}, square[3] = {0}, x = 0, y = 0;
+    int32_t n = scene->start[index + 1] - scene->start[index];
+    for (int32_t k = scene->start[index]; k < scene->start[index + 1]; k++) {
+        int32_t pixel = scene->pixel[k];
+        for (int c = 0; c < 3; c++) {
+            double value = scene->lab[(size_t)pixel * 3 + (size_t)c];
+            sum[c] += value;
+            square[c] += value * value;
+        }
+        x += pixel % scene->width;
+        y += pixel / scene->width;
+    }
+    for (int c = 0; c < 3; c++) {
+        double mean = sum[c] / n;
+        region->lab[c] = (float)mean;
+        region->deviation[c] = (float)sqrt(fmax(square[c] / n - mean * mean, 0));
+    }
+    region->x = (float)((x / n + 0.5) / scene->width);
+    region->y = (float)((y / n + 0.5) / scene->height);
+    region->n_pixels = n;
+}
+
+enum clv_status scene_init(struct scene *scene, const struct clv_image *image,
+                           const struct clv_superpixels *superpixels, struct clv_error *err)
+{
+    size_t n_pixels = (size_t)image->width * (size_t)image->height;
+    *scene = (struct scene){.width = image->width,
+                            .height = image->height,
+                            .n_regions = superpixels->n,
+                            .rgb = image->pixels,
+                            .labels = superpixels->labels,
+                            .lab = array_alloc(n_pixels, 3 * sizeof(float)),
+                            .grey = array_alloc(n_pixels, sizeof(float)),
+                            .start = array_zalloc((size_t)superpixels->n + 1, sizeof(int32_t)),
+                            .pixel = array_alloc(n_pixels, sizeof(int32_t)),
+                            .regions = array_alloc((size_t)superpixels->n, sizeof(struct region))};
+    if (!scene->lab || !scene->grey || !scene->start || !scene->pixel || !scene->regions) {
+        scene_release(scene);
+        return fail_memory(err);
+    }
+    clv_rgb_to_lab(scene->lab, image->pixels, n_pixels);
+    grey_from_rgb(scene->grey, image->pixels, n_pixels);
+    group_pixels(scene);
+    for (int32_t r = 0; r < scene->n_regions; r++)
+        measure_region(&scene->regions[r], scene, r);
+    return CLV_OK;
+}

@@ -1,0 +1,132 @@
+/* Between superpixels and the original image's pixels: true labels in, mask out. */
+#include "base/array.h"
+#include "base/error.h"
+#include "feature/working.h"
+
+void clv_balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels)
+{
+    int32_t n_present = 0;
+    for (int32_t pass = 0; pass < 2; pass++) /* labels present are counted first */
+        for (int32_t b = 0; b < n_labels; b++) {
+            double volume = 0; /* V_b */
+            for (int32_t i = 0; i < n_nodes; i++)
+                volume += counts[(size_t)i * (size_t)n_labels + (size_t)b];
+            if (pass == 0) {
+                n_present += volume > 0;
+                continue;
+            }
+            for (int32_t i = 0; i < n_nodes; i++) {
+                size_t at = (size_t)i * (size_t)n_labels + (size_t)b;
+                theta[at] = volume > 0 ? (float)(counts[at] / (n_present * volume)) : 0;
+            }
+        }
+}
+
+/* labels[i] = argmax_b theta[i][b], the lowest on ties; CLV_UNKNOWN for a row of zeros. */
+static void majority_labels(int32_t *label, const float *theta, int32_t n_nodes, int32_t n_labels)
+{
+    for (int32_t i = 0; i < n_nodes; i++) {
+        const float *row = theta + (size_t)i * (size_t)n_labels;
+        float best = 0;
+        label[i] = CLV_UNKNOWN;
+        for (int32_t b = 0; b < n_labels; b++)
+            if (row[b] > best) {
+                best = row[b];
+                label[i] = b;
+            }
+    }
+}
+
+/* working[original_size]: the working column (or row) under each original one. */
+static int32_t *coordinate_table(int32_t original_size, int32_t working_size)
+{
+    int32_t *table = array_alloc((size_t)original_size, sizeof *table);
+    for (int32_t k = 0; table && k < original_size; k++)
+        table[k] = working_coordinate(k, original_size, working_size);
+    return table;
+}
+
+static enum clv_status count_labels(int64_t *count, const struct clv_example *example, const struct clv_mask *mask,
+                                    int32_t n_labels, struct clv_error *err)
+{
+    const struct clv_superpixels *sp = &example->superpixels;
+    int32_t *column = coordinate_table(mask->width, sp->width);
+    if (!column)
+        return fail_memory(err);
+    enum clv_status status = CLV_OK;
+    for (int32_t y = 0; y < mask->height && status == CLV_OK; y++) {
+        const int32_t *node = sp->labels + (size_t)working_coordinate(y, mask->height, sp->height) * (size_t)sp->width;
+        const uint8_t *label = mask->labels + (size_t)y * (size_t)mask->width;
+        for (int32_t x = 0; x < mask->width; x++) {
+            if (label[x] < n_labels)
+                count[(size_t)node[column[x]] * (size_t)n_labels + label[x]]++;
+            else if (label[x] != CLV_VOID) {
+                status = fail(err, CLV_ERR_DATA, "mask has the value %d at (%d, %d), labels are 0..%d", label[x], x, y,
+                              n_labels - 1);
+                break;
+            }
+        }
+    }
+    array_free(column);
+    return status;
+}
+
+enum clv_status clv_example_set_truth(struct clv_example *example, const struct clv_mask *mask, int32_t n_labels,
+                                      struct clv_error *err)
+{
+    if (n_labels < 2 || n_labels > CLV_MAX_LABELS)
+        return fail(err, CLV_ERR_USAGE, "n_labels is %d, must be 2..%d", n_labels, CLV_MAX_LABELS);
+    if (mask->width != example->width || mask->height != example->height)
+        return fail(err, CLV_ERR_DATA, "mask is %dx%d, image is %dx%d", mask->width, mask->height, example->width,
+                    example->height);
+    int32_t n_nodes = example->problem.n_nodes;
+    size_t size = (size_t)n_nodes * (size_t)n_labels;
+    int64_t *count = array_zalloc(size, sizeof *count);
+    float *counts = array_alloc(size, sizeof *counts);
+    float *theta = array_alloc(size, sizeof *theta);
+    int32_t *label = array_alloc((size_t)n_nodes, sizeof *label);
+    enum clv_status status = CLV_OK;
+    if (!count || !counts || !theta || !label)
+        status = fail_memory(err);
+    else
+        status = count_labels(count, example, mask, n_labels, err);
+    if (status == CLV_OK) {
+        for (size_t k = 0; k < size; k++)
+            counts[k] = (float)count[k];
+        clv_balanced_theta(theta, counts, n_nodes, n_labels);
+        majority_labels(label, theta, n_nodes, n_labels);
+        array_free(example->counts);
+        array_free(example->theta);
+        array_free(example->label);
+        example->counts = counts;
+        example->problem.theta = example->theta = theta;
+        example->problem.label = example->label = label;
+    } else {
+        array_free(counts);
+        array_free(theta);
+        array_free(label);
+    }
+    array_free(count);
+    return status;
+}
+
+enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_example *example, const int32_t *y,
+                                  struct clv_error *err)
+{
+    const struct clv_superpixels *sp = &example->superpixels;
+    for (int32_t i = 0; i < sp->n; i++)
+        if (y[i] < 0 || y[i] > UINT8_MAX)
+            return fail(err, CLV_ERR_USAGE, "node %d has the label %d, which a mask cannot hold", i, y[i]);
+    int32_t *column = coordinate_table(example->width, sp->width);
+    if (!column)
+        return fail_memory(err);
+    for (int32_t row = 0; row < example->height; row++) {
+        const int32_t *node =
+            sp->labels + (size_t)working_coordinate(row, example->height, sp->height) * (size_t)sp->width;
+        uint8_t *target = pixels + (size_t)row * (size_t)example->width;
+        for (int32_t x = 0; x < example->width; x++)
+            target[x] = (uint8_t)y[node[column[x]]];
+    }
+    array_free(column);
+    return CLV_OK;
+}

@@ -1,0 +1,254 @@
+/* |x - c|^2 = |x|^2 - (2<x,c> - |c|^2), so the nearest centre is the one with the largest score 2<x,c> - |c|^2. Descriptors
+ * and centres are bytes: a score is an integer below 2^25 in size, every sum is exact in 32 bits in any order, and so every
+ * instruction set finds the same word.
+ *
+ * The vector kernels are small matrix products: a tile of descriptors against a block of centres whose coordinates are
+ * interleaved, so that each lane of a vector accumulates one centre's score and a descriptor's coordinates are broadcast. */
+#include "feature/words.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+#if defined(__x86_64__)
+#define HAVE_X86 1
+#include <immintrin.h>
+#endif
+
+enum {
+    SIZE = CLV_DESCRIPTOR_SIZE,
+    TILE = 8 /* descriptors that share one pass over the packed centres */
+};
+
+static int64_t square_norm(const uint8_t *x)
+{
+    int32_t sum = 0;
+    for (int k = 0; k < SIZE; k++)
+        sum += x[k] * x[k];
+    return sum;
+}
+
+static void assign_plain(int32_t *word, const struct clv_codebook *codebook, const int32_t *norm,
+                         const uint8_t *descriptors, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int16_t x[SIZE];
+        for (int k = 0; k < SIZE; k++)
+            x[k] = descriptors[i * SIZE + k];
+        int32_t best = INT32_MIN;
+        for (int32_t w = 0; w < codebook->n_words; w++) {
+            const uint8_t *c = codebook->centres + (size_t)w * SIZE;
+            int32_t product = 0;
+            for (int k = 0; k < SIZE; k++)
+                product += x[k] * (int16_t)c[k];
+            int32_t score = 2 * product - norm[w];
+            if (score > best) {
+                best = score;
+                word[i] = w;
+            }
+        }
+    }
+}
+
+#ifdef HAVE_X86
+/* The lane with the largest score, the lowest word on ties. */
+static int32_t best_lane(const int32_t *score, const int32_t *word, int lanes)
+{
+    int best = 0;
+    for (int k = 1; k < lanes; k++)
+        if (score[k] > score[best] || (score[k] == score[best] && word[k] < word[best]))
+            best = k;
+    return word[best];
+}
+
+/* packed[block][SIZE/2][8 centres][2 coordinates] of int16; bias[block][8] = -|c|^2, INT32_MIN for padding. */
+static void pack_avx2(int16_t *packed, const struct clv_codebook *codebook)
+{
+    for (int32_t w = 0; w < codebook->n_words; w++)
+        for (int k = 0; k < SIZE; k++)
+            packed[(size_t)(w / 8) * 8 * SIZE + (size_t)(k / 2) * 16 + (size_t)(w % 8) * 2 + (size_t)(k % 2)] =
+                codebook->centres[(size_t)w * SIZE + (size_t)k];
+}
+
+enum { TILE_AVX2 = 6 };
+
+/* One tile: n <= TILE_AVX2 descriptors. x[SIZE/2][TILE_AVX2] holds pairs of coordinates, two int16 in an int32. */
+__attribute__((target("avx2"))) static void tile_avx2(int32_t *word, const int16_t *packed, const int32_t *bias,
+                                                      int n_blocks, const int32_t *x, int n)
+{
+    __m256i best[TILE_AVX2], best_word[TILE_AVX2];
+    for (int t = 0; t < TILE_AVX2; t++) {
+        best[t] = _mm256_set1_epi32(INT32_MIN);
+        best_word[t] = _mm256_setzero_si256();
+    }
+    __m256i name = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    for (int b = 0; b < n_blocks; b++) {
+        __m256i sum[TILE_AVX2];
+        for (int t = 0; t < TILE_AVX2; t++)
+            sum[t] = _mm256_setzero_si256();
+        const int16_t *block = packed + (size_t)b * 8 * SIZE;
+        for (int k = 0; k < SIZE / 2; k++) {
+            __m256i c = _mm256_load_si256((const __m256i *)(block + (size_t)k * 16));
+#pragma GCC unroll 6
+            for (int t = 0; t < TILE_AVX2; t++)
+                sum[t] = _mm256_add_epi32(sum[t], _mm256_madd_epi16(c, _mm256_set1_epi32(x[k * TILE_AVX2 + t])));
+        }
+        __m256i offset = _mm256_load_si256((const __m256i *)(bias + (size_t)b * 8));
+        for (int t = 0; t < TILE_AVX2; t++) {
+            __m256i score = _mm256_add_epi32(_mm256_slli_epi32(sum[t], 1), offset);
+            __m256i better = _mm256_cmpgt_epi32(score, best[t]);
+            best[t] = _mm256_max_epi32(best[t], score);
+            best_word[t] = _mm256_blendv_epi8(best_word[t], name, better);
+        }
+        name = _mm256_add_epi32(name, _mm256_set1_epi32(8));
+    }
+    for (int t = 0; t < n; t++) {
+        int32_t score[8], lane_word[8];
+        _mm256_storeu_si256((__m256i *)score, best[t]);
+        _mm256_storeu_si256((__m256i *)lane_word, best_word[t]);
+        word[t] = best_lane(score, lane_word, 8);
+    }
+}
+
+static void assign_avx2(int32_t *word, const int16_t *packed, const int32_t *bias, int n_blocks,
+                        const uint8_t *descriptors, size_t n)
+{
+    int32_t x[SIZE / 2 * TILE_AVX2];
+    for (size_t i = 0; i < n; i += TILE_AVX2) {
+        int tile = n - i < TILE_AVX2 ? (int)(n - i) : TILE_AVX2;
+        memset(x, 0, sizeof x);
+        for (int t = 0; t < tile; t++)
+            for (int k = 0; k < SIZE / 2; k++) {
+                const uint8_t *pair = descriptors + (i + (size_t)t) * SIZE + (size_t)k * 2;
+                x[k * TILE_AVX2 + t] = pair[0] | pair[1] << 16;
+            }
+        tile_avx2(word + i, packed, bias, n_blocks, x, tile);
+    }
+}
+
+/* packed[block][SIZE/4][16 centres][4 coordinates] of bytes. */
+static void pack_vnni(uint8_t *packed, const struct clv_codebook *codebook)
+{
+    for (int32_t w = 0; w < codebook->n_words; w++)
+        for (int k = 0; k < SIZE; k++)
+            packed[(size_t)(w / 16) * 16 * SIZE + (size_t)(k / 4) * 64 + (size_t)(w % 16) * 4 + (size_t)(k % 4)] =
+                codebook->centres[(size_t)w * SIZE + (size_t)k];
+}
+
+/* vpdpbusd multiplies unsigned by signed bytes: the descriptor is taken less 128, and the 128 x sum(c) that the product then
+ * lacks is in the bias: 2<x,c> - |c|^2 = 2<x-128,c> + (256 sum(c) - |c|^2). */
+__attribute__((target("avx512f,avx512bw,avx512vnni"))) static void
+tile_vnni(int32_t *word, const uint8_t *packed, const int32_t *bias, int n_blocks, const uint8_t *x, int n)
+{
+    __m512i best[TILE], best_word[TILE];
+    for (int t = 0; t < TILE; t++) {
+        best[t] = _mm512_set1_epi32(INT32_MIN);
+        best_word[t] = _mm512_setzero_si512();
+    }
+    __m512i name = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (int b = 0; b < n_blocks; b++) {
+        __m512i sum[TILE];
+        for (int t = 0; t < TILE; t++)
+            sum[t] = _mm512_setzero_si512();
+        const uint8_t *block = packed + (size_t)b * 16 * SIZE;
+        for (int k = 0; k < SIZE / 4; k++) {
+            __m512i c = _mm512_load_si512(block + (size_t)k * 64);
+#pragma GCC unroll 8
+            for (int t = 0; t < TILE; t++) {
+                int32_t four;
+                memcpy(&four, x + t * SIZE + k * 4, 4);
+                sum[t] = _mm512_dpbusd_epi32(sum[t], c, _mm512_set1_epi32(four));
+            }
+        }
+        __m512i offset = _mm512_load_si512(bias + (size_t)b * 16);
+        for (int t = 0; t < TILE; t++) {
+            __m512i score = _mm512_add_epi32(_mm512_slli_epi32(sum[t], 1), offset);
+            __mmask16 better = _mm512_cmpgt_epi32_mask(score, best[t]);
+            best[t] = _mm512_max_epi32(best[t], score);
+            best_word[t] = _mm512_mask_mov_epi32(best_word[t], better, name);
+        }
+        name = _mm512_add_epi32(name, _mm512_set1_epi32(16));
+    }
+    for (int t = 0; t < n; t++) {
+        int32_t score[16], lane_word[16];
+        _mm512_storeu_si512(score, best[t]);
+        _mm512_storeu_si512(lane_word, best_word[t]);
+        word[t] = best_lane(score, lane_word, 16);
+    }
+}
+
+static void assign_vnni(int32_t *word, const uint8_t *packed, const int32_t *bias, int n_blocks,
+                        const uint8_t *descriptors, size_t n)
+{
+    uint8_t x[TILE * SIZE];
+    for (size_t i = 0; i < n; i += TILE) {
+        int tile = n - i < TILE ? (int)(n - i) : TILE;
+        memset(x, 0, sizeof x);
+        for (int k = 0; k < tile * SIZE; k++)
+            x[k] = descriptors[i * SIZE + (size_t)k] ^ 128; /* less 128, as a signed byte */
+        tile_vnni(word + i, packed, bias, n_blocks, x, tile);
+    }
+}
+#endif
+
+enum words_level words_best_level(void)
+{
+#ifdef HAVE_X86
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni"))
+        return WORDS_AVX512_VNNI;
+    if (__builtin_cpu_supports("avx2"))
+        return WORDS_AVX2;
+#endif
+    return WORDS_PLAIN;
+}
+
+enum clv_status words_assign_at(enum words_level level, int32_t *word, const struct clv_codebook *codebook,
+                                const uint8_t *descriptors, size_t n, struct clv_error *err)
+{
+    if (codebook->n_words < 1 || !codebook->centres)
+        return fail(err, CLV_ERR_USAGE, "codebook is empty");
+    enum { LANES = 16 }; /* the widest block; every level pads to it */
+    int32_t n_padded = (codebook->n_words + LANES - 1) / LANES * LANES;
+    int32_t *bias = array_zalloc_aligned((size_t)n_padded, sizeof *bias);
+    void *packed = array_zalloc_aligned((size_t)n_padded * SIZE, level == WORDS_AVX2 ? 2 : 1);
+    enum clv_status status = CLV_OK;
+    if (!bias || !packed) {
+        status = fail_memory(err);
+        goto done;
+    }
+    for (int32_t w = 0; w < n_padded; w++) {
+        if (w >= codebook->n_words) {
+            bias[w] = INT32_MIN / 2; /* below every real score: padding never wins */
+            continue;
+        }
+        const uint8_t *c = codebook->centres + (size_t)w * SIZE;
+        int32_t norm = (int32_t)square_norm(c), sum = 0;
+        for (int k = 0; k < SIZE; k++)
+            sum += c[k];
+        bias[w] = level == WORDS_PLAIN ? norm : level == WORDS_AVX2 ? -norm : 256 * sum - norm;
+    }
+#ifdef HAVE_X86
+    if (level == WORDS_AVX512_VNNI) {
+        pack_vnni(packed, codebook);
+        assign_vnni(word, packed, bias, n_padded / 16, descriptors, n);
+        goto done;
+    }
+    if (level == WORDS_AVX2) {
+        pack_avx2(packed, codebook);
+        assign_avx2(word, packed, bias, n_padded / 8, descriptors, n);
+        goto done;
+    }
+#endif
+    assign_plain(word, codebook, bias, descriptors, n);
+done:
+    array_free(bias);
+    array_free(packed);
+    return status;
+}
+
+enum clv_status words_assign(int32_t *word, const struct clv_codebook *codebook, const uint8_t *descriptors, size_t n,
+                             struct clv_error *err)
+{
+    return words_assign_at(words_best_level(), word, codebook, descriptors, n, err);
+}

@@ -1,0 +1,148 @@
+#include <stdlib.h>
+#include <string.h>
+#include <vl/kmeans.h>
+
+#include "base/rng.h"
+#include "feature/words.h"
+#include "support/support.h"
+
+enum { SIZE = CLV_DESCRIPTOR_SIZE };
+
+static uint8_t *random_bytes(size_t n, uint32_t range, uint64_t stream)
+{
+    uint8_t *bytes = malloc(n * SIZE);
+    for (size_t k = 0; k < n * SIZE; k++)
+        bytes[k] = (uint8_t)rng_below(1, RNG_STREAM(RNG_TEST, stream), k, range);
+    return bytes;
+}
+
+/* The definition, in the plainest C. */
+static int32_t nearest(const struct clv_codebook *codebook, const uint8_t *x)
+{
+    int32_t best = 0;
+    long best_distance = -1;
+    for (int32_t w = 0; w < codebook->n_words; w++) {
+        long distance = 0;
+        for (int k = 0; k < SIZE; k++) {
+            long difference = (long)x[k] - codebook->centres[(size_t)w * SIZE + (size_t)k];
+            distance += difference * difference;
+        }
+        if (best_distance < 0 || distance < best_distance) {
+            best_distance = distance;
+            best = w;
+        }
+    }
+    return best;
+}
+
+static void check_all_levels(const struct clv_codebook *codebook, const uint8_t *descriptors, size_t n)
+{
+    int32_t *word = malloc(n * sizeof *word);
+    for (int level = WORDS_PLAIN; level <= (int)words_best_level(); level++) {
+        memset(word, -1, n * sizeof *word);
+        must(words_assign_at((enum words_level)level, word, codebook, descriptors, n, err));
+        for (size_t i = 0; i < n; i++)
+            ck_assert_msg(word[i] == nearest(codebook, descriptors + i * SIZE),
+                          "level %d, descriptor %zu: word %d, not %d", level, i, word[i],
+                          nearest(codebook, descriptors + i * SIZE));
+    }
+    free(word);
+}
+
+START_TEST(words_are_the_nearest_centres_at_every_level_and_size)
+{
+    static const int32_t sizes[] = {1, 2, 7, 8, 15, 16, 17, 33, 500};
+    static const uint32_t ranges[] = {2, 60, 256};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t r = 0; r < 3; r++) {
+            struct clv_codebook codebook = {sizes[s], random_bytes((size_t)sizes[s], ranges[r], 1)};
+            for (size_t n = 1; n <= 20; n += 3) {
+                uint8_t *descriptors = random_bytes(n, ranges[r], 2);
+                check_all_levels(&codebook, descriptors, n);
+                free(descriptors);
+            }
+            free(codebook.centres);
+        }
+}
+END_TEST
+
+START_TEST(extreme_descriptors_do_not_overflow)
+{
+    struct clv_codebook codebook = {18, calloc(18, SIZE)};
+    memset(codebook.centres + 3 * SIZE, 255, SIZE);
+    memset(codebook.centres + 17 * SIZE, 128, SIZE);
+    uint8_t descriptors[4 * SIZE];
+    memset(descriptors, 255, SIZE);
+    memset(descriptors + SIZE, 0, SIZE);
+    memset(descriptors + 2 * SIZE, 127, SIZE);
+    memset(descriptors + 3 * SIZE, 192, SIZE);
+    check_all_levels(&codebook, descriptors, 4);
+    free(codebook.centres);
+}
+END_TEST
+
+START_TEST(ties_go_to_the_lowest_word)
+{
+    struct clv_codebook codebook = {40, random_bytes(40, 256, 3)};
+    for (int w = 0; w < 40; w++) /* 8 different centres, five times each, in reverse */
+        memcpy(codebook.centres + w * SIZE, codebook.centres + (39 - w % 8) * SIZE, SIZE);
+    uint8_t *descriptors = random_bytes(50, 256, 4);
+    int32_t word[50];
+    for (int level = WORDS_PLAIN; level <= (int)words_best_level(); level++) {
+        must(words_assign_at((enum words_level)level, word, &codebook, descriptors, 50, err));
+        for (int i = 0; i < 50; i++)
+            ck_assert_int_lt(word[i], 8);
+    }
+    check_all_levels(&codebook, descriptors, 50);
+    free(descriptors);
+    free(codebook.centres);
+}
+END_TEST
+
+START_TEST(words_are_those_of_vlfeat)
+{
+    enum { N = 2000, K = 100 };
+    struct clv_codebook codebook = {K, random_bytes(K, 4, 5)}; /* a narrow range makes ties frequent */
+    uint8_t *descriptors = random_bytes(N, 4, 6);
+    float *x = malloc(N * SIZE * sizeof *x), *c = malloc(K * SIZE * sizeof *c);
+    for (size_t k = 0; k < N * SIZE; k++)
+        x[k] = descriptors[k];
+    for (size_t k = 0; k < K * SIZE; k++)
+        c[k] = codebook.centres[k];
+    VlKMeans *kmeans = vl_kmeans_new(VL_TYPE_FLOAT, VlDistanceL2);
+    vl_kmeans_set_centers(kmeans, c, SIZE, K);
+    vl_uint32 theirs[N];
+    vl_kmeans_quantize(kmeans, theirs, NULL, x, N);
+    int32_t ours[N];
+    must(words_assign(ours, &codebook, descriptors, N, err));
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(ours[i], (int)theirs[i]);
+    vl_kmeans_delete(kmeans);
+    free(x);
+    free(c);
+    free(descriptors);
+    free(codebook.centres);
+}
+END_TEST
+
+START_TEST(an_empty_codebook_is_refused)
+{
+    struct clv_codebook codebook = {0};
+    uint8_t descriptor[SIZE] = {0};
+    int32_t word;
+    must_fail(CLV_ERR_USAGE, "codebook is empty", words_assign(&word, &codebook, descriptor, 1, err));
+}
+END_TEST
+
+Suite *words_suite(void)
+{
+    Suite *suite = suite_create("words");
+    TCase *tc = tcase_create("words");
+    tcase_add_test(tc, words_are_the_nearest_centres_at_every_level_and_size);
+    tcase_add_test(tc, extreme_descriptors_do_not_overflow);
+    tcase_add_test(tc, ties_go_to_the_lowest_word);
+    tcase_add_test(tc, words_are_those_of_vlfeat);
+    tcase_add_test(tc, an_empty_codebook_is_refused);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
