@@ -16,6 +16,7 @@ extern "C" {
 struct clv_labels {
     int32_t n_labels;
     int32_t void_value;
+    int from_file;            /* 1: labels.tsv named them; 0: the two default labels, whose masks are read as figure/ground */
     char (*names)[64];        /* [n_labels] */
     uint8_t (*palette)[3];    /* [256] */
 };
@@ -25,11 +26,13 @@ CLV_API enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_
 /* Reads labels.tsv: header `value name red green blue`, tab-separated. Errors name file and line. */
 CLV_API enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* One row of a set. Paths are joined to the set's root; mask, tags may be NULL; split is "" when there is no such column. */
+/* One row of a set. Paths are joined to the set's root; mask, boxes and tags are NULL where the row has none; split is ""
+ * when there is no such column. */
 struct clv_item {
     char *name;  /* the image as the manifest spells it, relative to root: the item's identity in notes and outputs */
     char *image; /* path that opens */
     char *mask;
+    char *boxes;
     char *split;
     char *tags;
 };

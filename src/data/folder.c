@@ -1,0 +1,179 @@
+/* Bare folders as sets. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "data/set.h"
+
+/* PNG or JPEG by its first bytes. What cannot be opened is neither. */
+static bool is_image_by_content(const char *path)
+{
+    struct file_map map;
+    if (file_map_open(&map, path, NULL) != CLV_OK)
+        return false;
+    bool is_image = (map.size >= 8 && memcmp(map.bytes, "\x89PNG\r\n\x1a\n", 8) == 0) ||
+                    (map.size >= 3 && memcmp(map.bytes, "\xff\xd8\xff", 3) == 0);
+    file_map_close(&map);
+    return is_image;
+}
+
+/* A damaged image has to fail by name later on, not to pass for something else: the extension counts too. */
+static bool is_image(const char *path)
+{
+    return text_ends_with(path, ".png") || text_ends_with(path, ".jpg") || text_ends_with(path, ".jpeg") ||
+           is_image_by_content(path);
+}
+
+/* A mask and the path without extension that an image must share with it. */
+struct stem {
+    char *stem;
+    const char *path;
+};
+
+struct stems {
+    struct stem *entries;
+    size_t n;
+};
+
+static void release_stems(struct stems *stems)
+{
+    for (size_t i = 0; i < stems->n; i++)
+        array_free(stems->entries[i].stem);
+    array_free(stems->entries);
+}
+
+static int compare_stems(const void *a, const void *b)
+{
+    return strcmp(((const struct stem *)a)->stem, ((const struct stem *)b)->stem);
+}
+
+static enum clv_status list_stems(struct stems *stems, const struct path_list *masks, struct clv_error *err)
+{
+    stems->entries = array_zalloc(masks->n, sizeof *stems->entries);
+    if (!stems->entries)
+        return fail_memory(err);
+    for (stems->n = 0; stems->n < masks->n; stems->n++) {
+        struct stem *entry = &stems->entries[stems->n];
+        entry->path = masks->paths[stems->n];
+        entry->stem = path_replace_extension(entry->path, "");
+        if (!entry->stem)
+            return fail_memory(err);
+    }
+    qsort(stems->entries, stems->n, sizeof *stems->entries, compare_stems);
+    return CLV_OK;
+}
+
+/* The mask with the image's stem, or NULL. Two are an error: which one is true cannot be guessed. */
+static enum clv_status find_mask(const char **mask, const struct stems *stems, const char *image, const char *folder,
+                                 struct clv_error *err)
+{
+    *mask = NULL;
+    struct stem wanted = {path_replace_extension(image, ""), NULL};
+    if (!wanted.stem)
+        return fail_memory(err);
+    enum clv_status status = CLV_OK;
+    const struct stem *end = stems->entries + stems->n;
+    const struct stem *found =
+        stems->n ? bsearch(&wanted, stems->entries, stems->n, sizeof wanted, compare_stems) : NULL;
+    if (found) {
+        const struct stem *other = found > stems->entries && compare_stems(found - 1, found) == 0 ? found - 1
+                                   : found + 1 < end && compare_stems(found, found + 1) == 0      ? found + 1
+                                                                                                  : NULL;
+        *mask = found->path;
+        if (other)
+            status = fail(err, CLV_ERR_DATA, "%s: image %s has two masks, %s and %s", folder, image, found->path,
+                          other->path);
+    }
+    array_free(wanted.stem);
+    return status;
+}
+
+/* Adds the images below root/below ("" for the root itself); masks may be NULL. */
+/* One file below root/below: an item, or counted as skipped. stems is NULL where there are no masks. */
+static enum clv_status add_file(struct clv_set *set, size_t *capacity, const char *below, const char *file,
+                                const struct stems *stems, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    const char *mask = NULL;
+    char *name = path_join(below, file), *full = name ? path_join(set->root, name) : NULL, *mask_name = NULL;
+    if (!full) {
+        status = fail_memory(err);
+        goto done;
+    }
+    if (!is_image(full)) {
+        set->n_skipped += strcmp(name, "labels.tsv") != 0;
+        goto done;
+    }
+    if (stems)
+        status = find_mask(&mask, stems, file, set->root, err);
+    if (status == CLV_OK && mask && !(mask_name = path_join("masks", mask)))
+        status = fail_memory(err);
+    if (status == CLV_OK)
+        status = set_add(set, capacity, &(struct item_fields){.name = name, .mask = mask_name, .split = ""}, err);
+done:
+    array_free(mask_name);
+    array_free(full);
+    array_free(name);
+    return status;
+}
+
+/* The files below root/below into *list. */
+static enum clv_status walk_below(struct path_list *list, const char *root, const char *below, struct clv_error *err)
+{
+    char *folder = path_join(root, below);
+    if (!folder)
+        return fail_memory(err);
+    enum clv_status status = folder_walk(list, folder, err);
+    array_free(folder);
+    return status;
+}
+
+/* Whether the folder holds both images/ and masks/. */
+static enum clv_status has_pairs(bool *paired, const char *folder, struct clv_error *err)
+{
+    char *images = path_join(folder, "images"), *masks = path_join(folder, "masks");
+    enum clv_status status = images && masks ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        *paired = path_is_folder(images) && path_is_folder(masks);
+    array_free(images);
+    array_free(masks);
+    return status;
+}
+
+enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err)
+{
+    struct clv_set fresh = {.root = string_copy(folder)};
+    struct path_list files = {0}, masks = {0};
+    struct stems stems = {0};
+    size_t capacity = 0;
+    if (!fresh.root)
+        return fail_memory(err);
+    bool paired = false;
+    enum clv_status status = has_pairs(&paired, folder, err);
+    const char *below = paired ? "images" : "";
+    if (status == CLV_OK)
+        status = walk_below(&files, folder, below, err);
+    if (status == CLV_OK && paired)
+        status = walk_below(&masks, folder, "masks", err);
+    if (status == CLV_OK && paired)
+        status = list_stems(&stems, &masks, err);
+    for (size_t i = 0; status == CLV_OK && i < files.n; i++)
+        status = add_file(&fresh, &capacity, below, files.paths[i], paired ? &stems : NULL, err);
+    if (status == CLV_OK && !fresh.n_items)
+        status =
+            fail(err, CLV_ERR_NO_INPUT, "%s: holds no PNG or JPEG image (%zu other files)", folder, fresh.n_skipped);
+    if (status == CLV_OK)
+        status = set_read_labels(&fresh, err);
+    if (status == CLV_OK)
+        *set = fresh;
+    else
+        clv_set_release(&fresh);
+    release_stems(&stems);
+    path_list_release(&files);
+    path_list_release(&masks);
+    return status;
+}

@@ -1,0 +1,157 @@
+/* Names and colours of labels. */
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cleave/data.h"
+#include "data/tsv.h"
+
+#define NAME_ROOM sizeof(((struct clv_labels *)0)->names[0])
+
+void clv_labels_release(struct clv_labels *labels)
+{
+    array_free(labels->names);
+    array_free(labels->palette);
+    *labels = (struct clv_labels){0};
+}
+
+/* Nameless labels 0..n_labels-1 in the default colours. */
+static enum clv_status init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
+{
+    *labels = (struct clv_labels){.n_labels = n_labels, .void_value = -1};
+    labels->names = array_zalloc((size_t)n_labels, sizeof *labels->names);
+    labels->palette = array_zalloc(256, sizeof *labels->palette);
+    if (!labels->names || !labels->palette) {
+        clv_labels_release(labels);
+        return fail_memory(err);
+    }
+    clv_default_palette(labels->palette);
+    return CLV_OK;
+}
+
+enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *err)
+{
+    struct clv_labels fresh;
+    enum clv_status status = init(&fresh, 2, err);
+    if (status != CLV_OK)
+        return status;
+    strcpy(fresh.names[0], "background");
+    strcpy(fresh.names[1], "foreground");
+    *labels = fresh;
+    return CLV_OK;
+}
+
+/* One row of labels.tsv, checked. */
+struct row {
+    int32_t value;
+    const char *name;
+    uint8_t colour[3];
+};
+
+struct columns {
+    int value, name, colour[3];
+};
+
+static enum clv_status find_columns(struct columns *columns, const struct tsv *table, struct clv_error *err)
+{
+    static const char *const names[] = {"value", "name", "red", "green", "blue"};
+    int *const places[] = {&columns->value, &columns->name, &columns->colour[0], &columns->colour[1],
+                           &columns->colour[2]};
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; status == CLV_OK && i < sizeof names / sizeof *names; i++)
+        status = tsv_require_column(places[i], table, names[i], err);
+    return status;
+}
+
+static enum clv_status parse_row(struct row *row, const struct tsv *table, const struct columns *columns,
+                                 struct clv_error *err)
+{
+    const char *value = table->fields[columns->value], *name = table->fields[columns->name];
+    bool is_void = strcmp(name, "void") == 0;
+    if (!parse_int32(value, &row->value) || row->value < 0 || row->value > 255)
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: value \"%s\" is no mask value (0 to 254)", table->path,
+                    table->line, value);
+    if (row->value == CLV_VOID && !is_void)
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: value 255 is always void, it cannot be \"%s\"", table->path,
+                    table->line, name);
+    if (!*name || strlen(name) >= NAME_ROOM)
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: name \"%s\" has %zu bytes, must have 1 to %zu", table->path,
+                    table->line, name, strlen(name), NAME_ROOM - 1);
+    row->name = name;
+    for (int c = 0; c < 3; c++) {
+        int32_t level;
+        const char *text = table->fields[columns->colour[c]];
+        if (!parse_int32(text, &level) || level < 0 || level > 255)
+            return fail(err, CLV_ERR_DATA, "%s: line %zu: colour \"%s\" is not in 0 to 255", table->path, table->line,
+                        text);
+        row->colour[c] = (uint8_t)level;
+    }
+    return CLV_OK;
+}
+
+/* What the rows say so far; names[256] of values, void among them. */
+struct reading {
+    char names[256][NAME_ROOM];
+    uint8_t palette[256][3];
+    int32_t void_value, highest;
+};
+
+static enum clv_status add_row(struct reading *reading, const struct row *row, const struct tsv *table,
+                               struct clv_error *err)
+{
+    if (reading->names[row->value][0])
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: value %d is there twice", table->path, table->line, row->value);
+    for (int v = 0; v < 256; v++)
+        if (strcmp(reading->names[v], row->name) == 0)
+            return fail(err, CLV_ERR_DATA, "%s: line %zu: name \"%s\" is there twice", table->path, table->line,
+                        row->name);
+    strcpy(reading->names[row->value], row->name);
+    memcpy(reading->palette[row->value], row->colour, 3);
+    if (strcmp(row->name, "void") == 0) {
+        reading->void_value = row->value;
+        memcpy(reading->palette[CLV_VOID], row->colour, 3);
+    } else if (row->value > reading->highest) {
+        reading->highest = row->value;
+    }
+    return CLV_OK;
+}
+
+enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err)
+{
+    struct tsv table;
+    struct columns columns;
+    struct row row;
+    struct clv_labels fresh = {0};
+    struct reading *reading = array_zalloc(1, sizeof *reading);
+    if (!reading)
+        return fail_memory(err);
+    reading->void_value = reading->highest = -1;
+    clv_default_palette(reading->palette);
+    bool more = true;
+    enum clv_status status = tsv_open(&table, path, err);
+    if (status == CLV_OK)
+        status = find_columns(&columns, &table, err);
+    while (status == CLV_OK) {
+        status = tsv_next(&more, &table, err);
+        if (status != CLV_OK || !more)
+            break;
+        status = parse_row(&row, &table, &columns, err);
+        if (status == CLV_OK)
+            status = add_row(reading, &row, &table, err);
+    }
+    if (status == CLV_OK && reading->highest < 1)
+        status = fail(err, CLV_ERR_DATA, "%s: names no label above 0; at least labels 0 and 1 are needed", path);
+    if (status == CLV_OK)
+        status = init(&fresh, reading->highest + 1, err);
+    if (status == CLV_OK) {
+        memcpy(fresh.names, reading->names, (size_t)fresh.n_labels * sizeof *fresh.names);
+        memcpy(fresh.palette, reading->palette, sizeof reading->palette);
+        fresh.void_value = reading->void_value == CLV_VOID ? -1 : reading->void_value;
+        fresh.from_file = 1;
+        *labels = fresh;
+    }
+    tsv_release(&table);
+    array_free(reading);
+    return status;
+}

@@ -1,0 +1,197 @@
+/* Manifests: tables whose rows name images, their masks and their splits. */
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "data/set.h"
+#include "data/tsv.h"
+
+struct columns {
+    int image, mask, boxes, split, tags; /* -1: absent */
+};
+
+/* Takes "./" and repeated slashes out of a path, in place, so that one file has one name. */
+static void simplify(char *path)
+{
+    char *out = path;
+    bool at_start = *path != '/'; /* of a step */
+    for (const char *c = path; *c;) {
+        if (at_start && c[0] == '.' && c[1] == '/')
+            c += 2;
+        else if (at_start && c[0] == '/')
+            c++;
+        else
+            at_start = (*out++ = *c++) == '/';
+    }
+    *out = 0;
+}
+
+/* The field as a path below the root; *path is NULL for a column that is absent or a field that is empty. */
+static enum clv_status take_path(const char **path, const struct tsv *table, int column, const char *root,
+                                 struct clv_error *err)
+{
+    char where[64];
+    *path = NULL;
+    if (column < 0 || !*table->fields[column])
+        return CLV_OK;
+    char *field = table->fields[column];
+    simplify(field);
+    if (strlen(field) >= PATH_MAX)
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: %s is a path of %zu bytes, the limit is %d", table->path,
+                    table->line, table->columns[column], strlen(field), PATH_MAX - 1);
+    enum clv_status status = path_check_inside(root, field, err);
+    if (status != CLV_OK) {
+        snprintf(where, sizeof where, "line %zu", table->line);
+        fail_within(err, status, where);
+        return fail_within(err, status, table->path);
+    }
+    *path = field;
+    return CLV_OK;
+}
+
+static enum clv_status add_row(struct clv_set *set, size_t *capacity, const struct tsv *table,
+                               const struct columns *columns, struct clv_error *err)
+{
+    struct item_fields fields = {0};
+    enum clv_status status = take_path(&fields.name, table, columns->image, set->root, err);
+    if (status == CLV_OK && !fields.name)
+        status = fail(err, CLV_ERR_DATA, "%s: line %zu: image is empty", table->path, table->line);
+    if (status == CLV_OK)
+        status = take_path(&fields.mask, table, columns->mask, set->root, err);
+    if (status == CLV_OK)
+        status = take_path(&fields.boxes, table, columns->boxes, set->root, err);
+    if (status != CLV_OK)
+        return status;
+    fields.split = columns->split < 0 ? "" : table->fields[columns->split];
+    if (strchr(fields.split, ','))
+        return fail(err, CLV_ERR_DATA,
+                    "%s: line %zu: split \"%s\" has a comma, which separates splits when they are chosen", table->path,
+                    table->line, fields.split);
+    if (columns->tags >= 0 && *table->fields[columns->tags])
+        fields.tags = table->fields[columns->tags];
+    return set_add(set, capacity, &fields, err);
+}
+
+/* An item with the line it came from, to be sorted. */
+struct origin {
+    const struct clv_item *item;
+    size_t line;
+};
+
+static int compare_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "");
+}
+
+/* By split, image and mask. */
+static int compare_items(const struct clv_item *a, const struct clv_item *b)
+{
+    int order = strcmp(a->split, b->split);
+    if (!order)
+        order = strcmp(a->name, b->name);
+    return order ? order : compare_text(a->mask, b->mask);
+}
+
+static int compare_origins(const void *a, const void *b)
+{
+    const struct origin *s = a, *t = b;
+    int order = compare_items(s->item, t->item);
+    return order ? order : (s->line > t->line) - (s->line < t->line);
+}
+
+/* Images that have several masks in a split (one object each) are fine; rows that say the same twice are not. */
+static enum clv_status check_duplicates(const struct clv_set *set, const size_t *lines, const char *path,
+                                        struct clv_error *err)
+{
+    struct origin *origins = array_alloc(set->n_items, sizeof *origins);
+    if (!origins)
+        return fail_memory(err);
+    for (size_t i = 0; i < set->n_items; i++)
+        origins[i] = (struct origin){&set->items[i], lines[i]};
+    qsort(origins, set->n_items, sizeof *origins, compare_origins);
+    const struct origin *first = NULL; /* of the repeated rows, the one that comes first in the file */
+    for (size_t i = 1; i < set->n_items; i++)
+        if (compare_items(origins[i - 1].item, origins[i].item) == 0 && (!first || origins[i].line < first->line))
+            first = &origins[i];
+    enum clv_status status = CLV_OK;
+    if (first)
+        status = fail(err, CLV_ERR_DATA, "%s: line %zu: image \"%s\" is there twice%s%s", path, first->line,
+                      first->item->name, *first->item->split ? " in split " : "", first->item->split);
+    array_free(origins);
+    return status;
+}
+
+static enum clv_status read_rows(struct clv_set *set, struct tsv *table, const struct columns *columns,
+                                 struct clv_error *err)
+{
+    size_t *lines = NULL, capacity = 0, items_capacity = 0;
+    enum clv_status status = CLV_OK;
+    for (;;) {
+        bool more;
+        status = tsv_next(&more, table, err);
+        if (status != CLV_OK)
+            goto done;
+        if (!more)
+            break;
+        status = add_row(set, &items_capacity, table, columns, err);
+        if (status != CLV_OK)
+            goto done;
+        if (array_reserve((void **)&lines, &capacity, set->n_items, sizeof *lines)) {
+            status = fail_memory(err);
+            goto done;
+        }
+        lines[set->n_items - 1] = table->line;
+    }
+    if (!set->n_items)
+        status = fail(err, CLV_ERR_DATA, "%s: has a header but no images", table->path);
+    else
+        status = check_duplicates(set, lines, table->path, err);
+done:
+    array_free(lines);
+    return status;
+}
+
+enum clv_status manifest_parse(struct clv_set *set, const char *path, char *bytes, size_t size, struct clv_error *err)
+{
+    struct tsv table;
+    struct columns columns;
+    enum clv_status status = tsv_parse(&table, path, bytes, size, err);
+    if (status != CLV_OK)
+        return status;
+    status = tsv_require_column(&columns.image, &table, "image", err);
+    columns.mask = tsv_column(&table, "mask");
+    columns.boxes = tsv_column(&table, "boxes");
+    columns.split = tsv_column(&table, "split");
+    columns.tags = tsv_column(&table, "tags");
+    if (status == CLV_OK)
+        status = read_rows(set, &table, &columns, err);
+    tsv_release(&table);
+    return status;
+}
+
+enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, struct clv_error *err)
+{
+    char *bytes;
+    size_t size;
+    enum clv_status status = file_read(&bytes, &size, path, TSV_MAX_SIZE, err);
+    if (status != CLV_OK)
+        return status;
+    struct clv_set fresh = {.root = path_folder(path)};
+    if (fresh.root) {
+        status = manifest_parse(&fresh, path, bytes, size, err);
+    } else {
+        array_free(bytes);
+        status = fail_memory(err);
+    }
+    if (status == CLV_OK)
+        status = set_read_labels(&fresh, err);
+    if (status == CLV_OK)
+        *set = fresh;
+    else
+        clv_set_release(&fresh);
+    return status;
+}
