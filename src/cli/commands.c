@@ -4,6 +4,7 @@
 #include <string.h>
 
 const struct command commands[] = {
+    {"synth", "draw a set of textured animals with exact masks", cmd_synth},
     {NULL, NULL, NULL},
 };
 

@@ -92,6 +92,7 @@ int main(int argc, char **argv)
     signals_install();
     atexit(close_output);
     argp_program_version_hook = print_version;
+    setenv("ARGP_HELP_FMT", "no-dup-args-note,rmargin=100", 0);
     argp_err_exit_status = clv_status_exit_code(CLV_ERR_USAGE);
 
     const char *name = argc > 1 ? argv[1] : NULL;

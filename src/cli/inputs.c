@@ -1,0 +1,184 @@
+#include "cli/inputs.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+
+#define LONGEST_PATH (1 << 16) /* of a list; longer lines are no paths */
+
+void input_list_release(struct input_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        array_free(list->items[i].name);
+        array_free(list->items[i].image);
+        array_free(list->items[i].mask);
+        array_free(list->items[i].output);
+    }
+    array_free(list->items);
+    array_free(list->first_skipped);
+    *list = (struct input_list){0};
+}
+
+/* Copies everything; `output` still has its extension. image and mask may be NULL. */
+static enum clv_status add(struct input_list *list, const char *name, const char *image, const char *mask,
+                           const char *output, struct clv_error *err)
+{
+    if (array_reserve((void **)&list->items, &list->capacity, list->n + 1, sizeof *list->items))
+        return fail_memory(err);
+    struct input *item = &list->items[list->n++];
+    *item = (struct input){
+        .name = string_copy(name),
+        .image = image ? string_copy(image) : NULL,
+        .mask = mask ? string_copy(mask) : NULL,
+        .output = path_replace_extension(output, ""),
+    };
+    bool complete = item->name && item->output && (item->image || !image) && (item->mask || !mask);
+    return complete ? CLV_OK : fail_memory(err);
+}
+
+/* PNG's and JPEG's first bytes. */
+static bool begins_like_an_image(const char *path)
+{
+    unsigned char head[8] = {0};
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    ssize_t n = regular ? read(fd, head, sizeof head) : 0;
+    close(fd);
+    return (n == 8 && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0) || (n >= 3 && memcmp(head, "\xff\xd8\xff", 3) == 0);
+}
+
+static bool is_named_like_an_image(const char *path)
+{
+    return text_ends_with(path, ".png") || text_ends_with(path, ".jpg") || text_ends_with(path, ".jpeg");
+}
+
+static bool lies_below(const char *path, const char *folder)
+{
+    char real[PATH_MAX];
+    if (!folder || !realpath(path, real))
+        return false;
+    size_t length = strlen(folder);
+    return strncmp(real, folder, length) == 0 && (real[length] == '/' || length == 1);
+}
+
+static enum clv_status add_folder_file(struct input_list *list, const char *folder, const char *below,
+                                       const char *skip_below, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    char *path = path_join(folder, below);
+    if (!path) {
+        status = fail_memory(err);
+    } else if (lies_below(path, skip_below)) {
+        /* an earlier run's output */
+    } else if (begins_like_an_image(path) || is_named_like_an_image(path)) {
+        status = add(list, path, path, NULL, below, err);
+    } else {
+        list->n_skipped++;
+        if (!list->first_skipped && !(list->first_skipped = string_copy(path)))
+            status = fail_memory(err);
+    }
+    array_free(path);
+    return status;
+}
+
+enum clv_status inputs_add_path(struct input_list *list, const char *path, struct clv_error *err)
+{
+    if (!path_is_folder(path))
+        return add(list, path, path, NULL, path_name(path), err);
+    /* An output folder inside the input folder is left out; one around it, or the same, is the clash check's business. */
+    char real[PATH_MAX];
+    bool inside = list->skip_below && realpath(path, real) && strcmp(real, list->skip_below) != 0 &&
+                  lies_below(list->skip_below, real);
+    struct path_list files = {0};
+    enum clv_status status = folder_walk(&files, path, err);
+    for (size_t i = 0; i < files.n && status == CLV_OK; i++)
+        status = add_folder_file(list, path, files.paths[i], inside ? list->skip_below : NULL, err);
+    path_list_release(&files);
+    return status;
+}
+
+enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char separator, struct clv_error *err)
+{
+    struct text path;
+    enum clv_status status = CLV_OK;
+    text_init(&path, LONGEST_PATH);
+    for (int c = 0; c != EOF && status == CLV_OK;) {
+        c = getc(stream);
+        if (c != EOF && c != separator) {
+            char byte = (char)c;
+            text_append(&path, &byte, 1);
+            if (path.failed)
+                status = path.size + 2 > LONGEST_PATH
+                             ? fail(err, CLV_ERR_DATA, "standard input: a path is longer than %d bytes; is it a list?",
+                                    LONGEST_PATH)
+                             : fail_memory(err);
+            continue;
+        }
+        if (separator == '\n' && path.size && path.bytes[path.size - 1] == '\r')
+            path.bytes[--path.size] = 0;
+        if (path.size)
+            status = inputs_add_path(list, path.bytes, err);
+        path.size = 0;
+    }
+    if (status == CLV_OK && ferror(stream))
+        status = fail_errno(err, CLV_ERR_NO_INPUT, "standard input: cannot read");
+    text_release(&path);
+    return status;
+}
+
+/* Shortens `common`, a length of a's beginning that ends behind a slash, to what b shares. */
+static size_t shared_folder(const char *a, size_t common, const char *b)
+{
+    size_t shared = 0;
+    for (size_t i = 0; i < common && a[i] == b[i]; i++)
+        if (a[i] == '/')
+            shared = i + 1;
+    return shared;
+}
+
+size_t set_common_folder(const struct clv_set *set)
+{
+    if (!set->n_items)
+        return 0;
+    const char *first = set->items[0].name;
+    size_t common = (size_t)(path_name(first) - first);
+    for (size_t i = 1; i < set->n_items && common; i++)
+        common = shared_folder(first, common, set->items[i].name);
+    return common;
+}
+
+enum clv_status inputs_add_set(struct input_list *list, const struct clv_set *set, size_t common, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < set->n_items && status == CLV_OK; i++) {
+        const struct clv_item *item = &set->items[i];
+        status = add(list, item->name, item->image, item->mask, item->name + common, err);
+    }
+    return status;
+}
+
+enum clv_status inputs_add_dataset(struct input_list *list, const struct clv_dataset *dataset, struct clv_error *err)
+{
+    size_t n = clv_dataset_size(dataset);
+    const char *first = n ? clv_dataset_name(dataset, 0) : "";
+    size_t common = (size_t)(path_name(first) - first);
+    for (size_t i = 1; i < n; i++)
+        common = shared_folder(first, common, clv_dataset_name(dataset, i));
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        const char *name = clv_dataset_name(dataset, i);
+        status = add(list, name, NULL, NULL, name + common, err);
+    }
+    return status;
+}

@@ -1,0 +1,47 @@
+/* Which images a command works on, and under which name each one's output goes: files, folders, a list on standard input, a
+ * set, the items of a feature file. */
+#ifndef CLI_INPUTS_H
+#define CLI_INPUTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cleave/features.h"
+
+struct input {
+    char *name;   /* in notes: the path as given, or the set's spelling */
+    char *image;  /* path that opens; NULL for an item of a feature file */
+    char *mask;   /* the truth, or NULL */
+    char *output; /* relative path without extension: "a/b" for photos/a/b.jpg */
+};
+
+struct input_list {
+    struct input *items;
+    size_t n, capacity;
+    size_t n_skipped;       /* files in folders that are no images */
+    char *first_skipped;    /* the first of them, or NULL */
+    const char *skip_below; /* a real path: files below it are left out of folders around it */
+};
+void input_list_release(struct input_list *list);
+
+/* A file is one input, whatever it holds (opening it will tell); its output is its stem. A folder adds every image below it
+ * in order of their paths, its subfolders kept: what has an image's first bytes or an image's extension. */
+enum clv_status inputs_add_path(struct input_list *list, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* Paths read from a stream, ended by `separator`; empty ones are ignored. */
+enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char separator,
+                                  struct clv_error *err) CLV_CHECK;
+
+/* The length of the folder ("images/") that every item of a set lies in: outputs go without it. */
+size_t set_common_folder(const struct clv_set *set);
+
+/* The items of a (selected) set; `common` is set_common_folder of the whole one, so that a split's outputs have the same
+ * names whether it is worked on alone or with the others. */
+enum clv_status inputs_add_set(struct input_list *list, const struct clv_set *set, size_t common,
+                               struct clv_error *err) CLV_CHECK;
+
+/* The items of a feature file, under the same rule. */
+enum clv_status inputs_add_dataset(struct input_list *list, const struct clv_dataset *dataset,
+                                   struct clv_error *err) CLV_CHECK;
+
+#endif

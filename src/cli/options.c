@@ -1,0 +1,160 @@
+#include "cli/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/console.h"
+#include "cli/suggest.h"
+
+#define CANONICAL_MAX 65536
+
+enum common_keys { KEY_MAX_PIXELS = KEYS_COMMON, KEY_MAX_SIDE, KEY_MAX_SCANS };
+
+static const struct argp_option common_options[] = {
+    {NULL, 0, NULL, 0, "General:", 90},
+    {"threads", 't', "N", 0, "Threads to use (default: all processors). Results do not depend on it", 90},
+    {"quiet", 'q', NULL, 0, "No notes and no progress, only errors", 90},
+    {"max-pixels", KEY_MAX_PIXELS, "N", 0, "Refuse images of more pixels (default 67108864)", 90},
+    {"max-side", KEY_MAX_SIDE, "N", 0, "Refuse images with a longer side (default 65535)", 90},
+    {"max-jpeg-scans", KEY_MAX_SCANS, "N", 0, "Refuse progressive JPEGs of more scans (default 100)", 90},
+    {0},
+};
+
+static error_t parse_common(int key, char *arg, struct argp_state *state)
+{
+    struct common_options *common = state->input;
+    switch (key) {
+    case 't': return option_int(&common->n_threads, "--threads", arg, 1, 1024, common);
+    case 'q': console_set_quiet(true); return 0;
+    case KEY_MAX_PIXELS: return option_uint64(&common->limits.max_pixels, "--max-pixels", arg, 1, common);
+    case KEY_MAX_SIDE: return option_int(&common->limits.max_side_px, "--max-side", arg, 1, INT32_MAX, common);
+    case KEY_MAX_SCANS:
+        return option_int(&common->limits.max_jpeg_scans, "--max-jpeg-scans", arg, 1, INT32_MAX, common);
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp common_argp = {.options = common_options, .parser = parse_common};
+
+void common_options_init(struct common_options *common, struct clv_error *err)
+{
+    *common = (struct common_options){.err = err};
+    text_init(&common->canonical, CANONICAL_MAX);
+}
+
+void common_options_release(struct common_options *common)
+{
+    text_release(&common->canonical);
+}
+
+enum clv_status options_parse(const struct argp *argp, int argc, char **argv, void *input,
+                              struct common_options *common)
+{
+    error_t failed = argp_parse(argp, argc, argv, 0, NULL, input);
+    if (common->status != CLV_OK)
+        return common->status;
+    if (failed)
+        return failed == ENOMEM ? fail_memory(common->err)
+                                : fail(common->err, CLV_ERR_INTERNAL, "options: %s", strerror(failed));
+    return common->canonical.failed ? fail_memory(common->err) : CLV_OK;
+}
+
+/* Quotes for the shell where needed. */
+static void put_word(struct text *text, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        text_put(text, word);
+        return;
+    }
+    text_put(text, "'");
+    for (; *word; word++) {
+        if (*word == '\'')
+            text_put(text, "'\\''");
+        else
+            text_append(text, word, 1);
+    }
+    text_put(text, "'");
+}
+
+void options_note(struct common_options *common, const struct argp_option *options, const char *ignored, int key,
+                  const char *arg)
+{
+    if (key <= 0 || (key < 0x80 && strchr(ignored, key)))
+        return;
+    for (const struct argp_option *option = options; option->name || option->doc; option++) {
+        if (!option->name || option->key != key)
+            continue;
+        text_printf(&common->canonical, " --%s", option->name);
+        if (arg) {
+            text_put(&common->canonical, " ");
+            put_word(&common->canonical, arg);
+        }
+        return;
+    }
+}
+
+error_t option_error(struct common_options *common, const char *format, ...)
+{
+    char message[CLV_ERROR_MESSAGE_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    common->status = fail(common->err, CLV_ERR_USAGE, "%s", message);
+    return EINVAL;
+}
+
+error_t option_int(int32_t *value, const char *name, const char *arg, int32_t minimum, int32_t maximum,
+                   struct common_options *common)
+{
+    int32_t parsed;
+    if (!parse_int32(arg, &parsed) || parsed < minimum || parsed > maximum)
+        return option_error(common, "%s: \"%s\" is no whole number from %" PRId32 " to %" PRId32, name, arg, minimum,
+                            maximum);
+    *value = parsed;
+    return 0;
+}
+
+error_t option_uint64(uint64_t *value, const char *name, const char *arg, uint64_t minimum,
+                      struct common_options *common)
+{
+    uint64_t parsed;
+    if (!parse_uint64(arg, &parsed) || parsed < minimum)
+        return option_error(common, "%s: \"%s\" is no whole number from %" PRIu64 " to %" PRIu64, name, arg, minimum,
+                            UINT64_MAX);
+    *value = parsed;
+    return 0;
+}
+
+error_t option_number(double *value, const char *name, const char *arg, double minimum, double maximum,
+                      struct common_options *common)
+{
+    double parsed;
+    if (!parse_double(arg, &parsed) || parsed < minimum || parsed > maximum)
+        return option_error(common, "%s: \"%s\" is no number from %g to %g", name, arg, minimum, maximum);
+    *value = parsed;
+    return 0;
+}
+
+error_t option_choice(int *value, const char *name, const char *arg, const char *const *choices, size_t n,
+                      struct common_options *common)
+{
+    char list[512] = "";
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(arg, choices[i]) == 0) {
+            *value = (int)i;
+            return 0;
+        }
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", choices[i]);
+    }
+    const char *near = suggest(arg, choices, n);
+    if (near)
+        return option_error(common, "%s: \"%s\" is none of %s; did you mean \"%s\"?", name, arg, list, near);
+    return option_error(common, "%s: \"%s\" is none of %s", name, arg, list);
+}

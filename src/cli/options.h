@@ -1,0 +1,57 @@
+/* What the commands' option parsing shares: values with ranges and choices, the options that every working command has, and
+ * the canonical spelling of a command line for the record. Parsing itself is argp's. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <argp.h>
+
+#include "base/text.h"
+#include "cleave/image.h"
+
+/* --threads, --quiet, --max-pixels and friends. */
+struct common_options {
+    int32_t n_threads; /* 0: all the machine's */
+    struct clv_image_limits limits;
+    struct text canonical; /* " --name value" of every option given that can change results, in order */
+    struct clv_error *err; /* receives the first bad value */
+    enum clv_status status;
+};
+
+void common_options_init(struct common_options *common, struct clv_error *err);
+void common_options_release(struct common_options *common);
+
+/* A child parser; its input is a struct common_options. */
+extern const struct argp common_argp;
+
+/* Keys for options without a short form start here; each parser has a range of its own. */
+enum option_keys {
+    KEYS_COMMON = 0x100,
+    KEYS_COMMAND = 0x200,
+    KEYS_RECIPE = 0x300,
+    KEYS_LEARNER = 0x400,
+};
+
+/* Runs argp over the command line. --help, --usage and unknown options end the process; a bad value is a status. */
+enum clv_status options_parse(const struct argp *argp, int argc, char **argv, void *input,
+                              struct common_options *common) CLV_CHECK;
+
+/* To be called first by every parser function: adds the option to common->canonical. `ignored` is a string of the short keys
+ * that name outputs and cannot change results. */
+void options_note(struct common_options *common, const struct argp_option *options, const char *ignored, int key,
+                  const char *arg);
+
+/* Option values. Each returns 0, or EINVAL after recording "--name: "typed" is ..." (CLV_ERR_USAGE) in common. */
+error_t option_int(int32_t *value, const char *name, const char *arg, int32_t minimum, int32_t maximum,
+                   struct common_options *common);
+error_t option_uint64(uint64_t *value, const char *name, const char *arg, uint64_t minimum,
+                      struct common_options *common);
+error_t option_number(double *value, const char *name, const char *arg, double minimum, double maximum,
+                      struct common_options *common);
+/* choices[n]; *value is the index. */
+error_t option_choice(int *value, const char *name, const char *arg, const char *const *choices, size_t n,
+                      struct common_options *common);
+
+/* Records any other complaint about the command line. */
+error_t option_error(struct common_options *common, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

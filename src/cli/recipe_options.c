@@ -1,0 +1,153 @@
+#include "cli/recipe_options.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    size_t offset; /* of the int32_t in struct clv_recipe */
+    int32_t minimum, maximum;
+    const char *help;
+} table[] = {
+    {"superpixels", offsetof(struct clv_recipe, slic.n_superpixels), 1, 1000000, "Superpixels wanted per image"},
+    {"slic-iterations", offsetof(struct clv_recipe, slic.n_iterations), 1, 100, "Rounds of SLIC"},
+    {"working-pixels", offsetof(struct clv_recipe, working_pixels), 256, 1 << 26,
+     "Larger images are shrunk to this many pixels for features; masks come out at full size"},
+    {"sift-step", offsetof(struct clv_recipe, step_px), 1, 64, "Pixels between SIFT descriptors"},
+    {"words", offsetof(struct clv_recipe, n_words), 1, 65535, "Visual words per SIFT scale"},
+    {"codebook-samples", offsetof(struct clv_recipe, n_codebook_samples), 1, 10000000,
+     "Descriptors per scale that the words are learned from"},
+};
+#define N_ROWS (sizeof table / sizeof *table)
+
+enum recipe_keys { KEY_TABLE = KEYS_RECIPE, KEY_COMPACTNESS = KEYS_RECIPE + 0x80, KEY_SIFT_BINS, KEY_BLOCKS };
+
+static const struct {
+    const char *name;
+    int32_t block;
+} blocks[] = {
+    {"words", CLV_BLOCK_WORDS}, {"colour", CLV_BLOCK_COLOUR},     {"position", CLV_BLOCK_POSITION},
+    {"size", CLV_BLOCK_SIZE},   {"contrast", CLV_BLOCK_CONTRAST},
+};
+#define N_BLOCKS (sizeof blocks / sizeof *blocks)
+
+static char help[N_ROWS][160];
+static struct argp_option options[N_ROWS + 5];
+
+static int32_t *field(struct clv_recipe *recipe, size_t row)
+{
+    return (int32_t *)((char *)recipe + table[row].offset);
+}
+
+static error_t parse_bins(struct recipe_options *self, const char *arg)
+{
+    struct clv_recipe *recipe = &self->recipe;
+    char copy[64], *cursor = copy, *part;
+    int32_t n = 0, bins[CLV_MAX_SCALES];
+    snprintf(copy, sizeof copy, "%s", arg);
+    while ((part = strsep(&cursor, ","))) {
+        if (n == CLV_MAX_SCALES)
+            return option_error(self->common, "--sift-bins: \"%s\" has more than %d scales", arg, CLV_MAX_SCALES);
+        error_t failed = option_int(&bins[n], "--sift-bins", part, 1, 64, self->common);
+        if (failed)
+            return failed;
+        n++;
+    }
+    recipe->n_scales = n;
+    memcpy(recipe->bin_size_px, bins, (size_t)n * sizeof *bins);
+    return 0;
+}
+
+static error_t parse_blocks(struct recipe_options *self, const char *arg)
+{
+    const char *names[N_BLOCKS];
+    for (size_t i = 0; i < N_BLOCKS; i++)
+        names[i] = blocks[i].name;
+    char copy[128], *cursor = copy, *part;
+    int32_t chosen = 0;
+    snprintf(copy, sizeof copy, "%s", arg);
+    while ((part = strsep(&cursor, ","))) {
+        int index = 0;
+        error_t failed = option_choice(&index, "--blocks", part, names, N_BLOCKS, self->common);
+        if (failed)
+            return failed;
+        chosen |= blocks[index].block;
+    }
+    self->recipe.blocks = chosen;
+    return 0;
+}
+
+static error_t parse_recipe(int key, char *arg, struct argp_state *state)
+{
+    struct recipe_options *self = state->input;
+    double compactness;
+    error_t failed = ARGP_ERR_UNKNOWN;
+    options_note(self->common, options, "", key, arg);
+    switch (key) {
+    case KEY_COMPACTNESS:
+        failed = option_number(&compactness, "--compactness", arg, 0.01, 1000, self->common);
+        if (!failed)
+            self->recipe.slic.compactness = (float)compactness;
+        break;
+    case KEY_SIFT_BINS: failed = parse_bins(self, arg); break;
+    case KEY_BLOCKS: failed = parse_blocks(self, arg); break;
+    default:
+        if (key >= KEY_TABLE && key < KEY_TABLE + (int)N_ROWS) {
+            size_t row = (size_t)(key - KEY_TABLE);
+            char name[40];
+            snprintf(name, sizeof name, "--%s", table[row].name);
+            failed =
+                option_int(field(&self->recipe, row), name, arg, table[row].minimum, table[row].maximum, self->common);
+        }
+    }
+    if (!failed && !self->first_given)
+        for (const struct argp_option *option = options; option->key || option->doc; option++)
+            if (option->key == key)
+                self->first_given = option->name;
+    return failed;
+}
+
+void recipe_options_init(struct recipe_options *self, struct common_options *common)
+{
+    *self = (struct recipe_options){.common = common};
+    clv_recipe_init(&self->recipe);
+}
+
+void recipe_options_release(struct recipe_options *self)
+{
+    clv_recipe_release(&self->recipe);
+}
+
+const struct argp *recipe_argp(void)
+{
+    static struct argp argp = {.options = options, .parser = parse_recipe};
+    static char compactness_help[96];
+    if (options[0].doc)
+        return &argp;
+    struct clv_recipe defaults;
+    clv_recipe_init(&defaults);
+    size_t n = 0;
+    options[n++] = (struct argp_option){NULL, 0, NULL, 0, "Feature recipe (learned once, part of the model):", 50};
+    for (size_t row = 0; row < N_ROWS; row++) {
+        snprintf(help[row], sizeof help[row], "%s (default %d; %d..%d)", table[row].help, *field(&defaults, row),
+                 table[row].minimum, table[row].maximum);
+        options[n++] = (struct argp_option){table[row].name, KEY_TABLE + (int)row, "N", 0, help[row], 50};
+    }
+    snprintf(compactness_help, sizeof compactness_help,
+             "SLIC's weight of place against colour (default %g; 0.01..1000)", (double)defaults.slic.compactness);
+    options[n++] = (struct argp_option){"compactness", KEY_COMPACTNESS, "X", 0, compactness_help, 50};
+    options[n++] =
+        (struct argp_option){"sift-bins",
+                             KEY_SIFT_BINS,
+                             "N,..",
+                             0,
+                             "Spatial bins of the SIFT scales in pixels (default 4,8; 1..64, up to 4 scales)",
+                             50};
+    options[n++] = (struct argp_option){
+        "blocks", KEY_BLOCKS, "NAME,..", 0, "Feature blocks: words, colour, position, size, contrast (default: all)",
+        50};
+    clv_recipe_release(&defaults);
+    return &argp;
+}

@@ -1,0 +1,20 @@
+/* The options that set a feature recipe, from one table. */
+#ifndef CLI_RECIPE_OPTIONS_H
+#define CLI_RECIPE_OPTIONS_H
+
+#include "cleave/features.h"
+#include "cli/options.h"
+
+struct recipe_options {
+    struct common_options *common;
+    struct clv_recipe recipe; /* release it */
+    const char *first_given;  /* "--words", or NULL: none was given */
+};
+
+void recipe_options_init(struct recipe_options *options, struct common_options *common);
+void recipe_options_release(struct recipe_options *options);
+
+/* The child parser, its input a struct recipe_options; built from the table on the first call. Not for several threads. */
+const struct argp *recipe_argp(void);
+
+#endif

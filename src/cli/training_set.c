@@ -1,0 +1,126 @@
+#include "cli/training_set.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/parallel.h"
+#include "cli/console.h"
+
+bool is_tensor_file(const char *path)
+{
+    /* An 8-byte little-endian header length, far below 2^40, and the header's opening brace. */
+    unsigned char head[9];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, head, sizeof head);
+    close(fd);
+    return n == (ssize_t)sizeof head && !head[5] && !head[6] && !head[7] && head[8] == '{';
+}
+
+enum clv_status training_set_read(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
+                                  struct clv_error *err)
+{
+    enum clv_status status = clv_set_read(set, path, err);
+    if (status != CLV_OK)
+        return status;
+    if (set->n_skipped)
+        console_note("%s: %zu files are no images and were skipped", path, set->n_skipped);
+    if (!splits && prefer_train) {
+        size_t n_train = 0;
+        for (size_t i = 0; i < set->n_items; i++)
+            n_train += strcmp(set->items[i].split, "train") == 0;
+        if (n_train && n_train < set->n_items) {
+            console_note("%s: taking the split \"train\" (%zu of %zu images); --split chooses another", path, n_train,
+                         set->n_items);
+            splits = "train";
+        }
+    }
+    status = clv_set_select(set, splits, err);
+    if (status == CLV_OK && !set->n_items)
+        status = fail(err, CLV_ERR_DATA, "%s: no images in it", path);
+    if (status != CLV_OK)
+        clv_set_release(set);
+    return status;
+}
+
+static void release_item(struct clv_item *item)
+{
+    array_free(item->name);
+    array_free(item->image);
+    array_free(item->mask);
+    array_free(item->split);
+    array_free(item->tags);
+}
+
+enum clv_status training_set_require_masks(struct clv_set *set, const char *path, struct clv_error *err)
+{
+    size_t kept = 0, n = set->n_items;
+    for (size_t i = 0; i < n; i++)
+        kept += set->items[i].mask != NULL;
+    if (!kept)
+        return fail(err, CLV_ERR_DATA, "%s: none of the %zu images has a mask to learn from", path, n);
+    kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (set->items[i].mask)
+            set->items[kept++] = set->items[i];
+        else
+            release_item(&set->items[i]);
+    }
+    set->n_items = kept;
+    if (kept < n)
+        console_note("%s: %zu of %zu images have no mask and were left out", path, n - kept, n);
+    return CLV_OK;
+}
+
+struct mask_check {
+    const struct clv_set *set;
+    const struct clv_image_limits *limits;
+    const struct clv_progress *progress;
+    const char *_Atomic note;
+    atomic_size_t n_noted;
+};
+
+static enum clv_status check_mask(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct mask_check *check = context;
+    const struct clv_item *item = &check->set->items[index];
+    struct clv_mask mask = {0};
+    int32_t width, height;
+    if (stop_requested(check->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    enum clv_status status = clv_image_read_size(&width, &height, item->image, check->limits, err);
+    if (status == CLV_OK)
+        status = clv_mask_read(&mask, item->mask, &check->set->labels, width, height, check->limits, err);
+    if (status == CLV_OK && mask.note) {
+        atomic_store(&check->note, mask.note);
+        atomic_fetch_add(&check->n_noted, 1);
+    }
+    clv_mask_release(&mask);
+    return status;
+}
+
+enum clv_status training_set_check_masks(const struct clv_set *set, int n_threads,
+                                         const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                         struct clv_error *err)
+{
+    struct mask_check check = {.set = set, .limits = limits, .progress = progress};
+    enum clv_status status = parallel_for(set->n_items, n_threads, check_mask, &check, err);
+    if (status == CLV_OK && atomic_load(&check.n_noted))
+        console_note("%zu of %zu masks: %s", atomic_load(&check.n_noted), set->n_items, atomic_load(&check.note));
+    return status;
+}
+
+const char **training_set_images(const struct clv_set *set)
+{
+    const char **images = array_alloc(set->n_items, sizeof *images);
+    for (size_t i = 0; images && i < set->n_items; i++)
+        images[i] = set->items[i].image;
+    return images;
+}
