@@ -1,7 +1,7 @@
 /* sRGB to CIE L*a*b*, quickly: superpixels and colour features start here.
  *
  * Blocks of pixels go through three loops: bytes to linear light by table, linear light to Lab in plain vectorisable
- * arithmetic (the cube root by its exponent and one Halley step each), and interleaving. Every operation is an IEEE one in a
+ * arithmetic, and interleaving. Every operation is an IEEE one in a
  * fixed order, so the result does not depend on the vector width. */
 #include <math.h>
 #include <string.h>
@@ -27,26 +27,34 @@ __attribute__((constructor)) static void fill_linear(void)
     }
 }
 
-/* t^(1/3) for t in 0.008..1.1: dividing the exponent by three gives 3.5 %, a Halley step (relative error e to 2/3 e^3)
- * 3e-5, a second one float precision. */
-static inline float cube_root(float t)
+static inline int32_t bits_of(float value)
 {
-    uint32_t bits;
-    memcpy(&bits, &t, sizeof bits);
-    bits = bits / 3 + 0x2a514067;
-    float y, y3;
-    memcpy(&y, &bits, sizeof y);
-    y3 = y * y * y;
-    y = y * ((y3 + (t + t)) / (y3 + y3 + t));
-    return y;
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
-/* f of CIE 15: the cube root, and a straight line below (6/29)^3. */
+static inline float from_bits(int32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* f of CIE 15: t^(1/3), and a straight line below (6/29)^3; t in 0..1.1.
+ *
+ * The cube root: dividing the exponent by three gives it to 3.5 %, then a Halley step (relative error e becomes 2/3 e^3) to
+ * 3e-5. Choices are made on the bits, which order positive floats as their values do, and by a mask: a float comparison
+ * would keep compilers from vectorising. */
 static inline float lightness(float t)
 {
-    const float knee = 216.0f / 24389, slope = 841.0f / 108, offset = 4.0f / 29;
-    float root = cube_root(t > knee ? t : knee);
-    return t > knee ? root : slope * t + offset;
+    const float slope = 841.0f / 108, offset = 4.0f / 29;
+    const int32_t knee = 0x3c111aa7; /* (6/29)^3 */
+    int32_t bits = bits_of(t), clamped = bits > knee ? bits : knee;
+    float s = from_bits(clamped), y = from_bits((int32_t)((uint32_t)clamped / 3 + 0x2a514067));
+    float y3 = y * y * y, root = y * ((y3 + (s + s)) / (y3 + y3 + s));
+    int32_t above = (knee - bits) >> 31; /* all ones if t is above the knee */
+    return from_bits((bits_of(root) & above) | (bits_of(slope * t + offset) & ~above));
 }
 
 /* Linear light (red, green, blue)[n] to (L, a, b)[n], in place. Matrix and white point: sRGB primaries, D65. */

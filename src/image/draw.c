@@ -5,11 +5,13 @@
  * contour then takes its colour by its distance to it, which gives even width and smooth edges. The image is painted in
  * tiles whose distances live on the stack: there is nothing to allocate, nothing to fail. */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "cleave/image.h"
 
-#define TILE 64
+#define TILE        64
+#define MAX_OUTLINE 100 /* pixels; a line wider than that is a mistake */
 
 struct map {
     const uint8_t *labels;
@@ -18,12 +20,14 @@ struct map {
 };
 
 struct line {
-    float half_width, rim, shift; /* pixels; shift: towards the upper label, so that odd widths fall on whole pixels */
+    float half_width, rim,
+        shift; /* pixels; shift: towards the upper label, so that a one-pixel line falls on whole pixels */
 };
 
 struct tile {
-    int32_t x0, y0, x1, y1; /* pixels x0 <= x < x1, y0 <= y < y1 */
-    float distance[TILE][TILE];
+    int32_t x0, y0, x1, y1;      /* pixels x0 <= x < x1, y0 <= y < y1 */
+    bool touched;                /* a contour comes near */
+    float distance2[TILE][TILE]; /* squared */
 };
 
 struct point {
@@ -56,16 +60,23 @@ static int rank(const struct map *map, int label)
     return label == map->void_label ? -1 : label;
 }
 
-/* How much label a outweighs label b around a pixel: binomial 5x5 window, in 1/256. */
+/* How much label a outweighs label b around a pixel: binomial 5x5 window, in 1/256. The border repeats. */
 static int majority(const struct map *map, int32_t x, int32_t y, int a, int b)
 {
     static const int binomial[5] = {1, 4, 6, 4, 1};
+    int32_t columns[5];
+    for (int i = 0; i < 5; i++)
+        columns[i] = clamped(x + i - 2, map->width);
     int sum = 0;
-    for (int32_t dy = -2; dy <= 2; dy++)
-        for (int32_t dx = -2; dx <= 2; dx++) {
-            int label = label_at(map, x + dx, y + dy);
-            sum += binomial[dy + 2] * binomial[dx + 2] * ((label == a) - (label == b));
+    for (int i = 0; i < 5; i++) {
+        const uint8_t *row = map->labels + (size_t)clamped(y + i - 2, map->height) * (size_t)map->width;
+        int row_sum = 0;
+        for (int j = 0; j < 5; j++) {
+            int label = row[columns[j]];
+            row_sum += binomial[j] * ((label == a) - (label == b));
         }
+        sum += binomial[i] * row_sum;
+    }
     return sum;
 }
 
@@ -78,32 +89,29 @@ static struct point crossing(const struct map *map, int32_t x, int32_t y, int32_
     return (struct point){(float)x + t * (float)dx, (float)y + t * (float)dy};
 }
 
-static float distance_to(struct point p, struct point a, struct point b)
-{
-    float dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy;
-    float t = length > 0 ? ((p.x - a.x) * dx + (p.y - a.y) * dy) / length : 0;
-    t = t < 0 ? 0 : t > 1 ? 1 : t;
-    float ex = p.x - a.x - t * dx, ey = p.y - a.y - t * dy;
-    return sqrtf(ex * ex + ey * ey);
-}
-
 /* Lowers the distances of the tile's pixels around a piece of contour. */
 static void add_piece(struct tile *tile, const struct map *map, const struct line *line, struct point a, struct point b,
                       int upper)
 {
-    float reach = line->half_width + line->rim + 1;
-    int32_t x0 = (int32_t)floorf(fminf(a.x, b.x) - reach), x1 = (int32_t)ceilf(fmaxf(a.x, b.x) + reach) + 1;
-    int32_t y0 = (int32_t)floorf(fminf(a.y, b.y) - reach), y1 = (int32_t)ceilf(fmaxf(a.y, b.y) + reach) + 1;
+    float reach = line->half_width + line->rim + 0.5f + line->shift;
+    int32_t x0 = (int32_t)ceilf(fminf(a.x, b.x) - reach), x1 = (int32_t)floorf(fmaxf(a.x, b.x) + reach);
+    int32_t y0 = (int32_t)ceilf(fminf(a.y, b.y) - reach), y1 = (int32_t)floorf(fmaxf(a.y, b.y) + reach);
     x0 = x0 > tile->x0 ? x0 : tile->x0;
     y0 = y0 > tile->y0 ? y0 : tile->y0;
-    x1 = x1 < tile->x1 ? x1 : tile->x1;
-    y1 = y1 < tile->y1 ? y1 : tile->y1;
-    for (int32_t y = y0; y < y1; y++)
-        for (int32_t x = x0; x < x1; x++) {
-            float d = distance_to((struct point){(float)x, (float)y}, a, b);
-            d = fabsf(label_at(map, x, y) == upper ? d - line->shift : d + line->shift);
-            float *least = &tile->distance[y - tile->y0][x - tile->x0];
-            *least = d < *least ? d : *least;
+    x1 = x1 < tile->x1 ? x1 : tile->x1 - 1;
+    y1 = y1 < tile->y1 ? y1 : tile->y1 - 1;
+    float dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy, scale = length > 0 ? 1 / length : 0;
+    for (int32_t y = y0; y <= y1; y++)
+        for (int32_t x = x0; x <= x1; x++) {
+            float px = (float)x - a.x, py = (float)y - a.y, t = (px * dx + py * dy) * scale;
+            t = t < 0 ? 0 : t > 1 ? 1 : t;
+            float ex = px - t * dx, ey = py - t * dy, square = ex * ex + ey * ey;
+            if (line->shift > 0) {
+                float d = sqrtf(square) + (label_at(map, x, y) == upper ? -line->shift : line->shift);
+                square = d * d;
+            }
+            float *least = &tile->distance2[y - tile->y0][x - tile->x0];
+            *least = square < *least ? square : *least;
         }
 }
 
@@ -116,6 +124,7 @@ static void add_cell(struct tile *tile, const struct map *map, const struct line
         return;
     struct point crossings[4], centre = {0, 0};
     int n = 0, upper = corner[0];
+    tile->touched = true;
     for (int i = 1; i < 4; i++)
         upper = rank(map, corner[i]) > rank(map, upper) ? corner[i] : upper;
     if (corner[0] != corner[1])
@@ -138,16 +147,26 @@ static void add_cell(struct tile *tile, const struct map *map, const struct line
         add_piece(tile, map, line, crossings[i], centre, upper);
 }
 
+static bool is_uniform(const struct map *map, int32_t x, int32_t y)
+{
+    if (x < 0 || y < 0 || x + 1 >= map->width || y + 1 >= map->height)
+        return false;
+    const uint8_t *upper = map->labels + (size_t)y * (size_t)map->width + (size_t)x, *lower = upper + map->width;
+    return upper[0] == upper[1] && upper[0] == lower[0] && upper[0] == lower[1];
+}
+
 static void measure(struct tile *tile, const struct map *map, const struct line *line)
 {
     int32_t reach = (int32_t)ceilf(line->half_width + line->rim) + 2;
+    int32_t x0 = tile->x0 - reach > -1 ? tile->x0 - reach : -1, y0 = tile->y0 - reach > -1 ? tile->y0 - reach : -1;
+    tile->touched = false;
     for (int i = 0; i < TILE; i++)
         for (int j = 0; j < TILE; j++)
-            tile->distance[i][j] = 1e9f;
-    int32_t x0 = tile->x0 - reach > -1 ? tile->x0 - reach : -1, y0 = tile->y0 - reach > -1 ? tile->y0 - reach : -1;
+            tile->distance2[i][j] = INFINITY;
     for (int32_t y = y0; y < tile->y1 + reach && y < map->height; y++)
         for (int32_t x = x0; x < tile->x1 + reach && x < map->width; x++)
-            add_cell(tile, map, line, x, y);
+            if (!is_uniform(map, x, y))
+                add_cell(tile, map, line, x, y);
 }
 
 /* The part of a pixel at distance d that a line of the given half width covers. */
@@ -169,30 +188,54 @@ static void tint(uint8_t *pixel, const uint8_t *colour, int opacity)
         pixel[c] = (uint8_t)((pixel[c] * (255 - opacity) + colour[c] * opacity + 127) / 255);
 }
 
-/* Diagonal stripes, smooth at their edges. */
-static void hatch(uint8_t *pixel, int32_t x, int32_t y)
+/* Diagonal stripes, smooth at their edges; `unit` is an eighth of their period. */
+static void hatch(uint8_t *pixel, int32_t x, int32_t y, int32_t unit)
 {
     static const uint8_t greys[8] = {90, 90, 90, 135, 180, 180, 180, 135};
-    mix(pixel, greys[(x + y) % 8], 0.65f);
+    mix(pixel, greys[((int64_t)x + y) / unit % 8], 0.7f);
+}
+
+static void fill(struct clv_image *image, const struct map *map, const uint8_t (*palette)[3], int opacity)
+{
+    int32_t side = image->width < image->height ? image->width : image->height;
+    int32_t unit = side < 800 ? 1 : side / 400;
+    const uint8_t *labels = map->labels;
+    uint8_t *pixel = image->pixels;
+    for (int32_t y = 0; y < image->height; y++)
+        for (int32_t x = 0; x < image->width; x++, pixel += 3) {
+            int label = *labels++;
+            if (label == map->void_label)
+                hatch(pixel, x, y, unit);
+            else if (label)
+                tint(pixel, palette[label], opacity);
+        }
+}
+
+static void paint_line(struct clv_image *image, const struct tile *tile, const struct line *line)
+{
+    float outer = line->half_width + line->rim;
+    for (int32_t y = tile->y0; y < tile->y1; y++)
+        for (int32_t x = tile->x0; x < tile->x1; x++) {
+            float square = tile->distance2[y - tile->y0][x - tile->x0];
+            if (square >= (outer + 0.5f) * (outer + 0.5f))
+                continue;
+            float d = sqrtf(square);
+            uint8_t *pixel = image->pixels + ((size_t)y * (size_t)image->width + (size_t)x) * 3;
+            mix(pixel, 0, 0.75f * coverage(outer, d));
+            mix(pixel, 255, coverage(line->half_width, d));
+        }
 }
 
 static void outline(struct clv_image *image, const struct map *map, const struct line *line)
 {
     struct tile tile;
-    for (int32_t y0 = 0; y0 < image->height; y0 += TILE)
-        for (int32_t x0 = 0; x0 < image->width; x0 += TILE) {
-            tile.x0 = x0;
-            tile.y0 = y0;
-            tile.x1 = image->width - x0 < TILE ? image->width : x0 + TILE;
-            tile.y1 = image->height - y0 < TILE ? image->height : y0 + TILE;
+    for (tile.y0 = 0; tile.y0 < image->height; tile.y0 += TILE)
+        for (tile.x0 = 0; tile.x0 < image->width; tile.x0 += TILE) {
+            tile.x1 = image->width - tile.x0 < TILE ? image->width : tile.x0 + TILE;
+            tile.y1 = image->height - tile.y0 < TILE ? image->height : tile.y0 + TILE;
             measure(&tile, map, line);
-            for (int32_t y = y0; y < tile.y1; y++)
-                for (int32_t x = x0; x < tile.x1; x++) {
-                    float d = tile.distance[y - y0][x - x0];
-                    uint8_t *pixel = image->pixels + ((size_t)y * (size_t)image->width + (size_t)x) * 3;
-                    mix(pixel, 0, 0.75f * coverage(line->half_width + line->rim, d));
-                    mix(pixel, 255, coverage(line->half_width, d));
-                }
+            if (tile.touched)
+                paint_line(image, &tile, line);
         }
 }
 
@@ -202,18 +245,10 @@ void clv_overlay_draw(struct clv_image *image, const uint8_t *labels, const uint
     if (image->channels != 3)
         return;
     struct map map = {labels, image->width, image->height, void_label};
-    int level = opacity > 0 ? opacity < 1 ? (int)(opacity * 255 + 0.5) : 255 : 0;
-    uint8_t *pixel = image->pixels;
-    for (int32_t y = 0; y < image->height; y++)
-        for (int32_t x = 0; x < image->width; x++, pixel += 3) {
-            int label = *labels++;
-            if (label == void_label)
-                hatch(pixel, x, y);
-            else if (label)
-                tint(pixel, palette[label], level);
-        }
+    fill(image, &map, palette, opacity > 0 ? opacity < 1 ? (int)(opacity * 255 + 0.5) : 255 : 0);
     if (outline_px < 1)
         return;
-    struct line line = {(float)outline_px / 2, outline_px < 3 ? 1 : (float)outline_px / 2, outline_px % 2 ? 0.5f : 0};
+    float width = (float)(outline_px < MAX_OUTLINE ? outline_px : MAX_OUTLINE);
+    struct line line = {width / 2, fmaxf(1, width / 2), outline_px == 1 ? 0.5f : 0};
     outline(image, &map, &line);
 }
