@@ -134,8 +134,9 @@ static const struct species all_species[] = {
 };
 #define N_SPECIES (sizeof all_species / sizeof *all_species)
 
-static const uint32_t coats[] = {0x7a4a2a, 0x5a3520, 0x2c2420, 0xb48a5c, 0xd8c8a8, 0x8c8078, 0xe6e2d8, 0xa0683c,
-                                 0x4a4440, 0xc4a070, 0x6e5a38, 0x988c6c, 0x746c4c, 0x3c3428, 0xb8b0a0, 0x8a5a38};
+static const uint32_t coats[] = {0x7a4a2a, 0x5a3520, 0x2c2420, 0xb48a5c, 0xd8c8a8, 0x8c8078, 0xe6e2d8,
+                                 0xa0683c, 0x4a4440, 0xc4a070, 0x6e5a38, 0x988c6c, 0x746c4c, 0x3c3428,
+                                 0xb8b0a0, 0x8a5a38, 0x6a7044, 0x8a8a50, 0x7e8890, 0xa8a878};
 
 static float roll(struct dice *dice, struct range range)
 {

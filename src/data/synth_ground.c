@@ -91,7 +91,7 @@ void ground_paint(struct canvas *canvas, struct dice *dice, float horizon, struc
                                 .hill_rough = dice_between(dice, 0.4f, 2.5f),
                                 .hill_leafy = dice_chance(dice, 0.5f) ? 0.3f : 0.08f,
                                 .cloud = dice_between(dice, -0.6f, 0.15f),
-                                .lure_share = dice_between(dice, 0, 0.5f),
+                                .lure_share = dice_between(dice, 0.1f, 0.75f),
                                 .shift = dice_between(dice, 0, 60)};
     struct colour hill = dice_chance(dice, 0.3f) ? lure : colour_of(0x5c6c50);
     backdrop.hill = colour_mix(colour_jitter(dice, hill, 0.2f), backdrop.sky_bottom, dice_between(dice, 0, 0.5f));

@@ -8,21 +8,21 @@
 #include "data/synth_animal.h"
 #include "data/synth_ground.h"
 
-/* Where the animal stands and how large: its bounding box fills 45 to 88 % of the frame along the tighter side, and lies inside
- * it, except for one picture in seven, where it is cut by the frame. */
+/* Where the animal stands and how large: its bounding box fills 35 to 78 % of the frame along the tighter side, and lies inside
+ * it, except for one picture in four, where the frame may cut it. */
 static struct point place_animal(struct animal *animal, struct dice *dice, int32_t width, int32_t height)
 {
     bool flip = dice_chance(dice, 0.5f);
-    float turn = dice_between(dice, -0.08f, 0.08f), share = dice_between(dice, 0.45f, 0.88f);
+    float turn = dice_between(dice, -0.08f, 0.08f), share = dice_between(dice, 0.35f, 0.78f);
     animal_place(animal, flip, turn, 1, (struct point){0, 0});
     float fit =
         fminf((float)width / (animal->high.x - animal->low.x), (float)height / (animal->high.y - animal->low.y));
     animal_place(animal, false, 0, share * fit, (struct point){0, 0});
     float free_x = (float)width - (animal->high.x - animal->low.x),
           free_y = (float)height - (animal->high.y - animal->low.y);
-    float overhang = dice_chance(dice, 0.15f) ? 0.3f * share : 0;
+    float overhang = dice_chance(dice, 0.3f) ? 0.3f * share : 0;
     struct point origin = {free_x * dice_between(dice, 0.04f - overhang, 0.96f + overhang) - animal->low.x,
-                           free_y * dice_between(dice, 0.1f, 0.96f + overhang) - animal->low.y};
+                           free_y * dice_between(dice, 0.08f, 0.96f + overhang) - animal->low.y};
     animal_place(animal, false, 0, 1, origin);
     return (struct point){0.5f * (animal->low.x + animal->high.x), animal->high.y};
 }
