@@ -1,6 +1,7 @@
 /* Between superpixels and the original image's pixels: true labels in, mask out. */
 #include "base/array.h"
 #include "base/error.h"
+#include "feature/truth.h"
 #include "feature/working.h"
 
 void clv_balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels)
@@ -22,8 +23,7 @@ void clv_balanced_theta(float *theta, const float *counts, int32_t n_nodes, int3
         }
 }
 
-/* labels[i] = argmax_b theta[i][b], the lowest on ties; CLV_UNKNOWN for a row of zeros. */
-static void majority_labels(int32_t *label, const float *theta, int32_t n_nodes, int32_t n_labels)
+void majority_labels(int32_t *label, const float *theta, int32_t n_nodes, int32_t n_labels)
 {
     for (int32_t i = 0; i < n_nodes; i++) {
         const float *row = theta + (size_t)i * (size_t)n_labels;
