@@ -107,7 +107,8 @@ CLV_API enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struc
                                         struct clv_error *err) CLV_CHECK;
 
 /* Extracts every item of a set (in parallel, memory bounded by the threads plus what is kept) with its truth where it has a
- * mask, into memory. on_item, if not NULL, is told of every failure and may return 0 to go on without that item. */
+ * mask, into memory, in the set's order. The first item in that order that fails, fails the whole; the message names its file.
+ * An item without a mask, or whose mask is void throughout, has neither label nor theta. */
 CLV_API enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct clv_set *set,
                                             const struct clv_recipe *recipe, int n_threads,
                                             const struct clv_image_limits *limits, const struct clv_progress *progress,

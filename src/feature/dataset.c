@@ -148,9 +148,19 @@ done:
     return status;
 }
 
+/* Gives back what a growing array took too much; a smaller block that cannot be had is no loss. */
+static void *trimmed(void *array, size_t n, size_t size)
+{
+    void *moved = array ? array_realloc(array, n, size) : NULL;
+    return moved ? moved : array;
+}
+
 enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *example, const char *name,
                              struct clv_error *err)
 {
+    size_t n_entries = (size_t)example->row[example->problem.n_nodes];
+    example->index = trimmed(example->index, n_entries, sizeof *example->index);
+    example->value = trimmed(example->value, n_entries, sizeof *example->value);
     struct dataset_item item = {
         .name = string_copy(name),
         .problem = example->problem,

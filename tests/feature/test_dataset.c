@@ -1,7 +1,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/array.h"
+#include "base/file.h"
 #include "support/support.h"
 
 /* Three nodes in a chain, d = 4, p = 1, two labels; rows begin at entry 2, as views into larger arrays do. */
@@ -106,6 +109,152 @@ START_TEST(problems_without_edges_or_features_are_fine)
 }
 END_TEST
 
+/* A small synthetic set, and a recipe that needs no codebook. */
+static struct clv_set synthetic(int32_t n_images)
+{
+    struct clv_set set = {0};
+    struct clv_synth_options options;
+    clv_synth_init(&options);
+    options.n_images = n_images;
+    options.width = 60;
+    options.height = 48;
+    const char *folder = formatted("%s/set", temporary_folder());
+    must(clv_synth_animals(folder, &options, 1, NULL, err));
+    must(clv_set_read(&set, formatted("%s/manifest.tsv", folder), err));
+    return set;
+}
+
+static struct clv_recipe plain_recipe(void)
+{
+    struct clv_recipe recipe;
+    clv_recipe_init(&recipe);
+    recipe.blocks = CLV_BLOCK_COLOUR | CLV_BLOCK_POSITION | CLV_BLOCK_SIZE;
+    recipe.slic.n_superpixels = 40;
+    return recipe;
+}
+
+static void expect_same(const struct clv_problem *a, const struct clv_problem *b, int32_t n_labels)
+{
+    size_t n = (size_t)a->n_nodes, k = (size_t)n_labels;
+    ck_assert_int_eq(a->n_nodes, b->n_nodes);
+    ck_assert_int_eq(a->n_edges, b->n_edges);
+    ck_assert_int_eq(a->n_features, b->n_features);
+    ck_assert_int_eq(a->n_edge_features, b->n_edge_features);
+    for (size_t i = 0; i <= n; i++)
+        ck_assert_int_eq(a->row[i] - a->row[0], b->row[i] - b->row[0]);
+    size_t n_entries = (size_t)(a->row[n] - a->row[0]);
+    ck_assert_mem_eq(a->index + a->row[0], b->index + b->row[0], n_entries * sizeof *a->index);
+    ck_assert_mem_eq(a->value + a->row[0], b->value + b->row[0], n_entries * sizeof *a->value);
+    ck_assert_mem_eq(a->edges, b->edges, (size_t)a->n_edges * sizeof *a->edges);
+    ck_assert_mem_eq(a->edge_features, b->edge_features,
+                     (size_t)a->n_edges * (size_t)a->n_edge_features * sizeof *a->edge_features);
+    ck_assert_mem_eq(a->volume, b->volume, n * sizeof *a->volume);
+    ck_assert(!a->label == !b->label && !a->theta == !b->theta);
+    if (a->label)
+        ck_assert_mem_eq(a->label, b->label, n * sizeof *a->label);
+    if (a->theta)
+        ck_assert_mem_eq(a->theta, b->theta, n * k * sizeof *a->theta);
+}
+
+START_TEST(extraction_is_the_same_at_any_thread_count)
+{
+    struct clv_set set = synthetic(11); /* more than one batch of one thread */
+    struct clv_recipe recipe = plain_recipe();
+    struct clv_dataset *one, *three;
+    must(clv_dataset_extract(&one, &set, &recipe, 1, NULL, NULL, err));
+    must(clv_dataset_extract(&three, &set, &recipe, 3, NULL, NULL, err));
+    ck_assert_uint_eq(clv_dataset_size(one), 11);
+    ck_assert_uint_eq(clv_dataset_size(three), 11);
+    for (size_t i = 0; i < 11; i++) {
+        struct clv_problem a = clv_dataset_problem(one, i), b = clv_dataset_problem(three, i);
+        ck_assert_str_eq(clv_dataset_name(three, i), set.items[i].name);
+        ck_assert(a.label && a.theta);
+        expect_same(&a, &b, 2);
+        struct clv_shape shape = {2, clv_recipe_n_features(&recipe), clv_recipe_n_edge_features(&recipe),
+                                  CLV_PAIRWISE_POTTS};
+        must(clv_problem_check(&a, &shape, err));
+    }
+    clv_dataset_free(one);
+    clv_dataset_free(three);
+    clv_set_release(&set);
+}
+END_TEST
+
+START_TEST(items_without_truth_have_no_labels)
+{
+    struct clv_set set = synthetic(2);
+    struct clv_recipe recipe = plain_recipe();
+    struct clv_dataset *dataset;
+    int32_t width, height;
+    array_free(set.items[0].mask);
+    set.items[0].mask = NULL;
+    must(clv_image_read_size(&width, &height, set.items[1].image, NULL, err));
+    uint8_t *all_void = malloc((size_t)width * (size_t)height), palette[256][3];
+    memset(all_void, CLV_VOID, (size_t)width * (size_t)height);
+    clv_default_palette(palette);
+    must(clv_png_write_labels(set.items[1].mask, width, height, all_void, (const uint8_t(*)[3])palette, 256, err));
+    free(all_void);
+    must(clv_dataset_extract(&dataset, &set, &recipe, 2, NULL, NULL, err));
+    for (size_t i = 0; i < 2; i++) {
+        struct clv_problem problem = clv_dataset_problem(dataset, i);
+        ck_assert(!problem.label && !problem.theta && problem.volume);
+    }
+    clv_dataset_free(dataset);
+    clv_set_release(&set);
+}
+END_TEST
+
+START_TEST(the_first_bad_item_fails_the_extraction_by_name)
+{
+    struct clv_set set = synthetic(12);
+    struct clv_recipe recipe = plain_recipe();
+    struct clv_dataset *dataset = (struct clv_dataset *)1;
+    uint8_t dot = 0;
+    must(clv_png_write_labels(set.items[5].mask, 1, 1, &dot, NULL, 0, err));
+    spill(set.items[9].image, "", 0);
+    const char *part = formatted("%s: mask is 1x1, image is ", set.items[5].mask);
+    for (int threads = 1; threads <= 4; threads += 3)
+        must_fail(CLV_ERR_DATA, part, clv_dataset_extract(&dataset, &set, &recipe, threads, NULL, NULL, err));
+    ck_assert_ptr_null(dataset);
+    ck_assert_int_eq(unlink(set.items[2].image), 0);
+    must_fail(CLV_ERR_NO_INPUT, path_name(set.items[2].image),
+              clv_dataset_extract(&dataset, &set, &recipe, 4, NULL, NULL, err));
+    recipe.slic.n_superpixels = 0;
+    must_fail(CLV_ERR_USAGE, "n_superpixels is 0", clv_dataset_extract(&dataset, &set, &recipe, 1, NULL, NULL, err));
+    clv_set_release(&set);
+}
+END_TEST
+
+struct witness {
+    size_t reports;
+    volatile int stop;
+};
+
+static void stop_at_three(void *context, const char *what, size_t done, size_t total, const char *note)
+{
+    struct witness *witness = context;
+    ck_assert_str_eq(what, "extracting features");
+    ck_assert_uint_eq(total, 6);
+    ck_assert_ptr_nonnull(note);
+    ck_assert_uint_eq(done, ++witness->reports);
+    if (done == 3)
+        witness->stop = 1;
+}
+
+START_TEST(extraction_reports_and_stops_when_asked)
+{
+    struct clv_set set = synthetic(6);
+    struct clv_recipe recipe = plain_recipe();
+    struct clv_dataset *dataset;
+    struct witness witness = {0};
+    struct clv_progress progress = {stop_at_three, &witness, &witness.stop};
+    must_fail(CLV_ERR_INTERRUPTED, "interrupted",
+              clv_dataset_extract(&dataset, &set, &recipe, 1, NULL, &progress, err));
+    ck_assert_uint_eq(witness.reports, 3);
+    clv_set_release(&set);
+}
+END_TEST
+
 Suite *dataset_suite(void)
 {
     Suite *suite = suite_create("dataset");
@@ -113,6 +262,10 @@ Suite *dataset_suite(void)
     tcase_add_test(tests, added_problems_are_copied);
     tcase_add_test(tests, bad_problems_are_refused_and_change_nothing);
     tcase_add_test(tests, problems_without_edges_or_features_are_fine);
+    tcase_add_test(tests, extraction_is_the_same_at_any_thread_count);
+    tcase_add_test(tests, items_without_truth_have_no_labels);
+    tcase_add_test(tests, the_first_bad_item_fails_the_extraction_by_name);
+    tcase_add_test(tests, extraction_reports_and_stops_when_asked);
     suite_add_tcase(suite, tests);
     return suite;
 }

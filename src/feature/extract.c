@@ -1,0 +1,126 @@
+#include "feature/extract.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "feature/dataset.h"
+
+/* Items in flight for each thread: enough that threads seldom wait for the slowest image, few enough to bound memory (an
+ * example takes about 2 MB at the default working size). */
+#define BATCH_PER_THREAD 8
+
+struct batch {
+    const struct clv_set *set;
+    const struct clv_recipe *recipe;
+    const struct clv_image_limits *limits;
+    const struct clv_progress *progress;
+    size_t first;                 /* item of the batch */
+    struct clv_example *examples; /* of this batch */
+    size_t n_done;                /* over all batches; guarded by the critical section */
+};
+
+/* Reads the item's mask into the example. */
+static enum clv_status read_truth(struct clv_example *example, const struct clv_item *item,
+                                  const struct clv_labels *labels, const struct clv_image_limits *limits,
+                                  struct clv_error *err)
+{
+    struct clv_mask mask = {0};
+    enum clv_status status = clv_mask_read(&mask, item->mask, labels, example->width, example->height, limits, err);
+    if (status != CLV_OK)
+        return status;
+    status = clv_example_set_truth(example, &mask, labels->n_labels, err);
+    if (status != CLV_OK)
+        fail_within(err, status, item->mask);
+    clv_mask_release(&mask);
+    return status;
+}
+
+/* Truth in which no pixel counts is dropped, so that it reads the same from memory and from a feature file. */
+static void drop_void_truth(struct clv_example *example, int32_t n_labels)
+{
+    size_t n = (size_t)example->problem.n_nodes * (size_t)n_labels;
+    for (size_t i = 0; i < n; i++)
+        if (example->counts[i] > 0)
+            return;
+    array_free(example->counts);
+    array_free(example->theta);
+    array_free(example->label);
+    example->counts = example->theta = NULL;
+    example->label = NULL;
+    example->problem.theta = NULL;
+    example->problem.label = NULL;
+}
+
+static enum clv_status extract_item(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct batch *batch = context;
+    struct clv_image image = {0};
+    struct clv_example *example = &batch->examples[index];
+    const struct clv_item *item = &batch->set->items[batch->first + index];
+    if (stop_requested(batch->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    enum clv_status status = clv_image_read(&image, item->image, batch->limits, err);
+    if (status != CLV_OK)
+        return status;
+    status = clv_example_extract(example, &image, batch->recipe, err);
+    if (status != CLV_OK)
+        fail_within(err, status, item->image);
+    clv_image_release(&image);
+    if (status == CLV_OK && item->mask) {
+        status = read_truth(example, item, &batch->set->labels, batch->limits, err);
+        if (status == CLV_OK)
+            drop_void_truth(example, batch->set->labels.n_labels);
+    }
+#pragma omp critical(extract_progress)
+    report_progress(batch->progress, "extracting features", ++batch->n_done, batch->set->n_items, item->name);
+    return status;
+}
+
+enum clv_status extract_set(const struct clv_set *set, const struct clv_recipe *recipe, int n_threads,
+                            const struct clv_image_limits *limits, const struct clv_progress *progress,
+                            take_example *take, void *context, struct clv_error *err)
+{
+    n_threads = parallel_threads(n_threads);
+    size_t room = (size_t)n_threads * BATCH_PER_THREAD;
+    struct batch batch = {.set = set, .recipe = recipe, .limits = limits, .progress = progress};
+    batch.examples = array_zalloc(room, sizeof *batch.examples);
+    if (!batch.examples)
+        return fail_memory(err);
+    enum clv_status status = CLV_OK;
+    for (; status == CLV_OK && batch.first < set->n_items; batch.first += room) {
+        size_t n = set->n_items - batch.first < room ? set->n_items - batch.first : room;
+        status = parallel_for(n, n_threads, extract_item, &batch, err);
+        for (size_t i = 0; i < n; i++) {
+            if (status == CLV_OK)
+                status = take(context, &batch.examples[i], &set->items[batch.first + i], err);
+            clv_example_release(&batch.examples[i]);
+        }
+    }
+    array_free(batch.examples);
+    return status;
+}
+
+static enum clv_status keep(void *context, struct clv_example *example, const struct clv_item *item,
+                            struct clv_error *err)
+{
+    return dataset_take(context, example, item->name, err);
+}
+
+enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct clv_set *set,
+                                    const struct clv_recipe *recipe, int n_threads,
+                                    const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                    struct clv_error *err)
+{
+    *dataset = NULL;
+    struct clv_dataset *fresh;
+    enum clv_status status = clv_dataset_new(&fresh, set->labels.n_labels, err);
+    if (status != CLV_OK)
+        return status;
+    status = extract_set(set, recipe, n_threads, limits, progress, keep, fresh, err);
+    if (status == CLV_OK)
+        *dataset = fresh;
+    else
+        clv_dataset_free(fresh);
+    return status;
+}

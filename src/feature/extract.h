@@ -1,0 +1,19 @@
+/* Images of a set as examples, in parallel and in order, with bounded memory. */
+#ifndef FEATURE_EXTRACT_H
+#define FEATURE_EXTRACT_H
+
+#include <stdbool.h>
+
+#include "cleave/features.h"
+
+/* Receives the examples one by one in the set's order, on the calling thread. What it leaves in the example is released. */
+typedef enum clv_status take_example(void *context, struct clv_example *example, const struct clv_item *item,
+                                     struct clv_error *err);
+
+/* Reads every image, extracts its example, and its truth where there is a mask; a mask that is void throughout is no truth.
+ * Memory: a fixed number of examples a thread. Fails as the first failing item in the set's order would. */
+enum clv_status extract_set(const struct clv_set *set, const struct clv_recipe *recipe, int n_threads,
+                            const struct clv_image_limits *limits, const struct clv_progress *progress,
+                            take_example *take, void *context, struct clv_error *err) CLV_CHECK;
+
+#endif
