@@ -3,7 +3,7 @@
  *     f(y|x;w) = sum_i <W[y_i], x_i> + pairwise = <w, Psi(x, y)>        (problem.h)
  *
  * Both are the learners' inner loops: a superpixel has about 150 non-zero features among thousands. */
-#include "cleave/problem.h"
+#include "mrf/energy.h"
 
 /* <w, x> of one sparse row. Four running sums hide the latency of the additions; that their number is fixed keeps the result
  * the same on every machine. */
@@ -52,29 +52,35 @@ void clv_pairwise_scores(double *pairwise, const struct clv_problem *problem, co
     }
 }
 
-static void add_unary(double *restrict psi, const struct clv_problem *problem, const struct clv_shape *shape,
-                      const int32_t *y, double scale)
+/* target += scale x of one sparse row. */
+static void sparse_add(double *restrict target, const struct clv_problem *problem, int32_t node, double scale)
 {
-    for (int32_t i = 0; i < problem->n_nodes; i++) {
-        int32_t row = shape->n_labels == 2 ? y[i] - 1 : y[i]; /* two labels: label 0 has no row */
-        if (y[i] == CLV_UNKNOWN || row < 0)
-            continue;
-        double *target = psi + (size_t)row * (size_t)shape->n_features;
-        for (int64_t k = problem->row[i]; k < problem->row[i + 1]; k++)
-            target[problem->index[k]] += scale * (double)problem->value[k];
-    }
+    for (int64_t k = problem->row[node]; k < problem->row[node + 1]; k++)
+        target[problem->index[k]] += scale * (double)problem->value[k];
 }
 
-static void add_pairwise(double *restrict psi, const struct clv_problem *problem, const struct clv_shape *shape,
-                         const int32_t *y, double scale)
+void unary_feature_add(double *psi, const struct clv_problem *problem, const struct clv_shape *shape,
+                       const double *weight)
 {
+    size_t n_rows = clv_shape_rows(shape), d = (size_t)shape->n_features;
+    for (int32_t i = 0; i < problem->n_nodes; i++)
+        for (size_t r = 0; r < n_rows; r++)
+            if (weight[(size_t)i * n_rows + r] != 0)
+                sparse_add(psi + r * d, problem, i, weight[(size_t)i * n_rows + r]);
+}
+
+void pairwise_feature_add(double *pairwise, const struct clv_problem *problem, const struct clv_shape *shape,
+                          const int32_t *y, double scale)
+{
+    if (shape->pairwise == CLV_PAIRWISE_NONE)
+        return;
     size_t p = (size_t)shape->n_edge_features, n_labels = (size_t)shape->n_labels;
     int potts = shape->pairwise == CLV_PAIRWISE_POTTS;
     for (size_t e = 0; e < (size_t)problem->n_edges; e++) {
         int32_t a = y[problem->edges[e][0]], b = y[problem->edges[e][1]];
         if (a == CLV_UNKNOWN || b == CLV_UNKNOWN || (potts && a == b))
             continue;
-        double *target = potts ? psi : psi + ((size_t)a * n_labels + (size_t)b) * p;
+        double *target = potts ? pairwise : pairwise + ((size_t)a * n_labels + (size_t)b) * p;
         double sign = potts ? -scale : scale;
         for (size_t f = 0; f < p; f++)
             target[f] += sign * (double)problem->edge_features[e * p + f];
@@ -84,9 +90,12 @@ static void add_pairwise(double *restrict psi, const struct clv_problem *problem
 void clv_joint_feature_add(double *psi, const struct clv_problem *problem, const struct clv_shape *shape,
                            const int32_t *y, double scale)
 {
-    add_unary(psi, problem, shape, y, scale);
-    if (shape->pairwise != CLV_PAIRWISE_NONE)
-        add_pairwise(psi + clv_shape_unary_size(shape), problem, shape, y, scale);
+    for (int32_t i = 0; i < problem->n_nodes; i++) {
+        int32_t row = shape->n_labels == 2 ? y[i] - 1 : y[i]; /* two labels: label 0 has no row */
+        if (y[i] != CLV_UNKNOWN && row >= 0)
+            sparse_add(psi + (size_t)row * (size_t)shape->n_features, problem, i, scale);
+    }
+    pairwise_feature_add(psi + clv_shape_unary_size(shape), problem, shape, y, scale);
 }
 
 double clv_field_score(const struct clv_field *field, const int32_t *y)

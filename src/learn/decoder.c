@@ -1,0 +1,147 @@
+#include "learn/decoder.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+enum clv_status decoders_new(struct decoder **decoders, int n, enum clv_engine engine, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    *decoders = NULL;
+    struct decoder *made = array_zalloc((size_t)n, sizeof *made);
+    if (!made)
+        return fail_memory(err);
+    for (int t = 0; t < n && !status; t++)
+        status = clv_oracle_new(&made[t].oracle, engine, err);
+    if (status)
+        decoders_free(made, n);
+    else
+        *decoders = made;
+    return status;
+}
+
+void decoders_free(struct decoder *decoders, int n)
+{
+    for (int t = 0; decoders && t < n; t++) {
+        clv_oracle_free(decoders[t].oracle);
+        array_free(decoders[t].field.unary);
+        array_free(decoders[t].field.pairwise);
+        array_free(decoders[t].y);
+    }
+    array_free(decoders);
+}
+
+/* Numbers of the pairwise table of one edge. */
+static size_t entries_per_edge(const struct clv_shape *shape)
+{
+    switch (shape->pairwise) {
+    case CLV_PAIRWISE_NONE: return 0;
+    case CLV_PAIRWISE_POTTS: return 1;
+    case CLV_PAIRWISE_FULL: return (size_t)shape->n_labels * (size_t)shape->n_labels;
+    }
+    return 0;
+}
+
+static enum clv_status load(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
+                            const double *w, struct clv_error *err)
+{
+    struct clv_field *field = &self->field;
+    size_t n = (size_t)problem->n_nodes, n_pairwise = (size_t)problem->n_edges * entries_per_edge(shape);
+    if (array_reserve((void **)&field->unary, &self->unary_capacity, n * clv_shape_rows(shape), sizeof(double)) ||
+        array_reserve((void **)&field->pairwise, &self->pairwise_capacity, n_pairwise, sizeof(double)) ||
+        array_reserve((void **)&self->y, &self->y_capacity, n, sizeof(int32_t)))
+        return fail_memory(err);
+    field->n_nodes = problem->n_nodes;
+    field->n_edges = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges;
+    field->n_labels = shape->n_labels;
+    field->form = shape->pairwise;
+    field->edges = problem->edges;
+    clv_unary_scores(field->unary, problem, shape, w);
+    clv_pairwise_scores(field->pairwise, problem, shape, w);
+    return CLV_OK;
+}
+
+/* Silences nodes of unknown label and their edges. */
+static void drop_unknown(struct clv_field *field, const struct clv_problem *problem, const struct clv_shape *shape)
+{
+    size_t n_rows = clv_shape_rows(shape), n_entries = entries_per_edge(shape);
+    const int32_t *label = problem->label;
+    int any = 0;
+    for (size_t i = 0; i < (size_t)field->n_nodes; i++)
+        if (label[i] == CLV_UNKNOWN) {
+            memset(field->unary + i * n_rows, 0, n_rows * sizeof *field->unary);
+            any = 1;
+        }
+    for (size_t e = 0; any && e < (size_t)field->n_edges; e++)
+        if (label[field->edges[e][0]] == CLV_UNKNOWN || label[field->edges[e][1]] == CLV_UNKNOWN)
+            memset(field->pairwise + e * n_entries, 0, n_entries * sizeof *field->pairwise);
+}
+
+static enum clv_status map_known(struct decoder *self, double *score, const struct clv_problem *problem,
+                                 const struct clv_shape *shape, struct clv_error *err)
+{
+    drop_unknown(&self->field, problem, shape);
+    enum clv_status status = clv_oracle_map(self->oracle, self->y, score, &self->field, err);
+    for (int32_t i = 0; !status && i < problem->n_nodes; i++)
+        if (problem->label[i] == CLV_UNKNOWN)
+            self->y[i] = CLV_UNKNOWN;
+    return status;
+}
+
+enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
+                       const double *w, struct clv_error *err)
+{
+    enum clv_status status = load(self, problem, shape, w, err);
+    return status ? status : clv_oracle_map(self->oracle, self->y, NULL, &self->field, err);
+}
+
+enum clv_status decode_known(struct decoder *self, double *score, const struct clv_problem *problem,
+                             const struct clv_shape *shape, const double *w, struct clv_error *err)
+{
+    enum clv_status status = load(self, problem, shape, w, err);
+    return status ? status : map_known(self, score, problem, shape, err);
+}
+
+enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,
+                                 const struct clv_shape *shape, const double *w, struct clv_error *err)
+{
+    enum clv_status status = load(self, problem, shape, w, err);
+    if (status)
+        return status;
+    clv_field_add_loss(&self->field, problem);
+    return map_known(self, score, problem, shape, err);
+}
+
+double decoder_truth_score(const struct decoder *self, const struct clv_problem *problem)
+{
+    const struct clv_field *field = &self->field;
+    const int32_t *label = problem->label;
+    size_t n_labels = (size_t)field->n_labels;
+    double score = 0;
+    for (size_t i = 0; i < (size_t)field->n_nodes; i++)
+        if (label[i] != CLV_UNKNOWN && n_labels > 2)
+            score += field->unary[i * n_labels + (size_t)label[i]];
+        else if (label[i] == 1)
+            score += field->unary[i];
+    for (size_t e = 0; e < (size_t)field->n_edges; e++) {
+        int32_t a = label[field->edges[e][0]], b = label[field->edges[e][1]];
+        if (a == CLV_UNKNOWN || b == CLV_UNKNOWN)
+            continue;
+        if (field->form == CLV_PAIRWISE_FULL)
+            score += field->pairwise[(e * n_labels + (size_t)a) * n_labels + (size_t)b];
+        else if (a != b)
+            score -= field->pairwise[e];
+    }
+    return score;
+}
+
+double known_loss(const struct clv_problem *problem, int32_t n_labels, const int32_t *y)
+{
+    double loss = 0;
+    for (size_t i = 0; i < (size_t)problem->n_nodes; i++)
+        for (int32_t b = 0; b < n_labels && problem->label[i] != CLV_UNKNOWN; b++)
+            if (b != y[i])
+                loss += (double)problem->theta[i * (size_t)n_labels + (size_t)b];
+    return loss;
+}

@@ -1,0 +1,37 @@
+/* Decoding for learners: one per thread, its memory grows and is kept. */
+#ifndef LEARN_DECODER_H
+#define LEARN_DECODER_H
+
+#include "cleave/infer.h"
+
+struct decoder {
+    struct clv_oracle *oracle;
+    struct clv_field field;
+    int32_t *y; /* [n_nodes] the labelling found */
+    size_t unary_capacity, pairwise_capacity, y_capacity;
+};
+
+/* n decoders; *decoders is null on failure. */
+enum clv_status decoders_new(struct decoder **decoders, int n, enum clv_engine engine, struct clv_error *err) CLV_CHECK;
+void decoders_free(struct decoder *decoders, int n);
+
+/* y = argmax_y f(y) over all nodes: what segmenting does. */
+enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
+                       const double *w, struct clv_error *err) CLV_CHECK;
+
+/* The same for training: nodes of unknown label are left out. They and their edges score nothing, and y is CLV_UNKNOWN there.
+ * *score (may be NULL) is the field's maximum.
+ * decode_augmented maximises f(y) + L(y) - L(0), where L counts known nodes only; L(0) is the loss of labelling everything
+ * 0 for two labels, else nothing (clv_field_add_loss). The field stays loaded for field_expectation. */
+enum clv_status decode_known(struct decoder *self, double *score, const struct clv_problem *problem,
+                             const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
+enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,
+                                 const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
+
+/* The loaded field's score of the true labels of the known nodes. */
+double decoder_truth_score(const struct decoder *self, const struct clv_problem *problem);
+
+/* L(y) over known nodes. */
+double known_loss(const struct clv_problem *problem, int32_t n_labels, const int32_t *y);
+
+#endif

@@ -1,0 +1,153 @@
+#include "learn/examples.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+
+double mean_of(const double *values, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += values[i];
+    return sum / (double)n;
+}
+
+struct survey {
+    struct examples *examples;
+    double *scale;   /* [n] N_i sum |x|^2 */
+    double *squares; /* [n] sum |x|^2 */
+    double *n_known; /* [n] */
+};
+
+static enum clv_status survey_example(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread, (void)err;
+    struct survey *survey = context;
+    struct examples *self = survey->examples;
+    const struct clv_problem *problem = &self->problems[index];
+    double n_known = 0, squares = 0;
+    for (int32_t i = 0; i < problem->n_nodes; i++) {
+        if (problem->label[i] == CLV_UNKNOWN)
+            continue;
+        n_known++;
+        for (int64_t k = problem->row[i]; k < problem->row[i + 1]; k++)
+            squares += (double)problem->value[k] * (double)problem->value[k];
+    }
+    survey->scale[index] = n_known * squares;
+    survey->squares[index] = squares;
+    survey->n_known[index] = n_known;
+    self->truth_loss[index] = known_loss(problem, self->shape.n_labels, problem->label);
+    return CLV_OK;
+}
+
+enum clv_status examples_open(struct examples *self, const struct clv_training *training, bool edges,
+                              struct clv_error *err)
+{
+    enum clv_status status;
+    size_t n = training->n_examples;
+    *self = (struct examples){.training = training, .shape = training->shape, .n = n};
+    if (!edges)
+        self->shape.pairwise = CLV_PAIRWISE_NONE;
+    self->n_threads = parallel_threads(training->n_threads);
+    self->problems = array_alloc(n, sizeof *self->problems);
+    self->truth_loss = array_alloc(n, sizeof *self->truth_loss);
+    double *memory = array_alloc(n, 3 * sizeof *memory);
+    if (!self->problems || !self->truth_loss || !memory) {
+        status = fail_memory(err);
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++)
+        self->problems[i] = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+    struct survey survey = {self, memory, memory + n, memory + 2 * n};
+    status = parallel_for(n, self->n_threads, survey_example, &survey, err);
+    if (status)
+        goto done;
+    self->scale = mean_of(survey.scale, n);
+    self->node_scale = mean_of(survey.squares, n) / mean_of(survey.n_known, n);
+    if (!(self->scale > 0)) { /* no known node, or no feature: no weights follow from nothing */
+        status = fail(err, CLV_ERR_DATA, "no node of the %zu examples has both a known label and a feature", n);
+        goto done;
+    }
+    status = decoders_new(&self->decoders, self->n_threads, training->engine, err);
+done:
+    array_free(memory);
+    if (status)
+        examples_release(self);
+    return status;
+}
+
+void examples_release(struct examples *self)
+{
+    decoders_free(self->decoders, self->n_threads);
+    array_free(self->problems);
+    array_free(self->truth_loss);
+    *self = (struct examples){0};
+}
+
+struct hinge_pass {
+    struct examples *examples;
+    const double *w;
+    double *hinge;
+};
+
+static enum clv_status hinge_of_example(void *context, size_t index, int thread, struct clv_error *err)
+{
+    struct hinge_pass *pass = context;
+    struct examples *self = pass->examples;
+    struct decoder *decoder = &self->decoders[thread];
+    const struct clv_problem *problem = &self->problems[index];
+    if (stop_requested(self->training->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    double score;
+    enum clv_status status = decode_augmented(decoder, &score, problem, &self->shape, pass->w, err);
+    if (status)
+        return status;
+    /* Both scores are loss-augmented, so their difference lacks L(y_i). The oracle rounds: keep the bound. */
+    pass->hinge[index] = fmax(0, score - decoder_truth_score(decoder, problem)) + self->truth_loss[index];
+    return CLV_OK;
+}
+
+enum clv_status examples_hinges(double *hinge, struct examples *self, const double *w, struct clv_error *err)
+{
+    struct hinge_pass pass = {self, w, hinge};
+    return parallel_for(self->n, self->n_threads, hinge_of_example, &pass, err);
+}
+
+enum clv_status examples_loss(double *loss, struct examples *self, const double *w, struct clv_error *err)
+{
+    const struct clv_training *training = self->training;
+    return clv_evaluate(loss, training->dataset, training->examples, training->n_examples, &self->shape, w,
+                        training->engine, self->n_threads, err);
+}
+
+void project_couplings(double *w, const struct clv_shape *shape)
+{
+    if (shape->pairwise != CLV_PAIRWISE_POTTS)
+        return;
+    for (size_t k = clv_shape_unary_size(shape); k < clv_shape_size(shape); k++)
+        w[k] = w[k] > 0 ? w[k] : 0;
+}
+
+enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_point point, struct clv_error *err)
+{
+    struct clv_curve_point *grown = array_realloc(result->curve, result->n_curve + 1, sizeof point);
+    if (!grown)
+        return fail_memory(err);
+    result->curve = grown;
+    result->curve[result->n_curve++] = point;
+    return CLV_OK;
+}
+
+enum clv_status result_set(struct clv_training_result *result, const struct examples *self, const double *w,
+                           struct clv_error *err)
+{
+    if (!result->w)
+        result->w = array_zalloc(clv_shape_size(&self->training->shape), sizeof *w);
+    if (!result->w)
+        return fail_memory(err);
+    memcpy(result->w, w, clv_shape_size(&self->shape) * sizeof *w);
+    return CLV_OK;
+}

@@ -1,0 +1,49 @@
+/* What every learner starts from: the chosen problems, decoders for each thread, and results that grow. */
+#ifndef LEARN_EXAMPLES_H
+#define LEARN_EXAMPLES_H
+
+#include <stdbool.h>
+
+#include "cleave/learn.h"
+#include "learn/decoder.h"
+
+struct examples {
+    const struct clv_training *training;
+    struct clv_shape shape; /* what is learned: the training's, without couplings when edges are off */
+    struct clv_problem *problems;
+    size_t n;
+    struct decoder *decoders; /* [n_threads] */
+    int n_threads;
+    double *truth_loss; /* [n] L(y_i): not 0 where superpixels hold pixels of several labels */
+    double scale;       /* see examples_open */
+    double node_scale;  /* mean |x|^2 of known nodes */
+};
+
+/* Opens the training's examples. `scale` becomes the mean over examples of N_i sum_n |x_n|^2 over their N_i known nodes, by which
+ * learners multiply lambda: with theta about 1/N_i per node, the structured objective at (w / N, lambda N^2 |x|^2) is that of an
+ * ordinary SVM over unit features at (w, lambda), so that one lambda suits any number of superpixels and any features. */
+enum clv_status examples_open(struct examples *self, const struct clv_training *training, bool edges,
+                              struct clv_error *err) CLV_CHECK;
+void examples_release(struct examples *self);
+
+/* hinge[n]: H_i(w) = max_y L(y) + f(y) - f(y_i), at least L(y_i). In parallel. CLV_ERR_INTERRUPTED when asked to stop. */
+enum clv_status examples_hinges(double *hinge, struct examples *self, const double *w, struct clv_error *err) CLV_CHECK;
+
+/* Mean weighted Hamming loss on the examples. */
+enum clv_status examples_loss(double *loss, struct examples *self, const double *w, struct clv_error *err) CLV_CHECK;
+
+/* The couplings of Potts forms are not negative: w = max(w, 0) there. */
+void project_couplings(double *w, const struct clv_shape *shape);
+
+/* Appends to the result's curve. */
+enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_point point,
+                          struct clv_error *err) CLV_CHECK;
+
+/* result->w = w, with zero couplings where they were not learned. */
+enum clv_status result_set(struct clv_training_result *result, const struct examples *self, const double *w,
+                           struct clv_error *err) CLV_CHECK;
+
+/* Mean of values[n], summed in order. */
+double mean_of(const double *values, size_t n);
+
+#endif

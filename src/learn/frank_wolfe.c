@@ -1,0 +1,92 @@
+/* The geometry of the dual.
+ *
+ * Primal, with psi_i(y) = Psi(x_i, y_i) - Psi(x_i, y) and couplings c the last weights:
+ *
+ *     min_w  lambda/2 |w|^2 + (1/n) sum_i H_i(w)   subject to c >= 0,     H_i(w) = max_y L_i(y) - <w, psi_i(y)>
+ *
+ * Write H_i as a maximum over distributions alpha_i of labellings, and give c >= 0 multipliers mu >= 0. With
+ *
+ *     v(alpha) = sum_i v_i,   v_i = 1/(lambda n) sum_y alpha_i(y) psi_i(y),   l(alpha) = 1/n sum_i sum_y alpha_i(y) L_i(y)
+ *
+ * the Lagrangian is least at w = v + (0, mu)/lambda, where it is -lambda/2 |v + (0, mu)/lambda|^2 + l. The best mu sets each
+ * negative coupling of v to zero and leaves the others: w = Pi(v), the projection onto c >= 0. So mu can be eliminated,
+ *
+ *     D(alpha) = -lambda/2 |Pi(v(alpha))|^2 + l(alpha)
+ *
+ * over the product of simplices alone. |Pi(v)|^2 / 2 is differentiable with gradient Pi(v) (a squared distance to a convex
+ * cone, the polar one), so D is concave and smooth, and dD / dalpha_i(y) = (1/n) (L_i(y) - <w, psi_i(y)>) at w = Pi(v): the
+ * Frank-Wolfe corner of block i is the loss-augmented MAP at w, whose couplings are non-negative: a min-cut. As
+ * <w, v> = |w|^2, the Frank-Wolfe gap sum_i g_i with g_i = (1/n) H_i(w) - l_i + lambda <w, v_i> >= 0 is the whole duality gap,
+ * just as without the constraint (Lacoste-Julien et al. 2013, section 4).
+ *
+ * Along v + t delta, D'(t) = dl - lambda <Pi(v + t delta), delta> falls, and is linear between the t where a coupling changes
+ * sign. There are at most as many of those as couplings: bisecting over them finds the linear piece with the root. */
+#include "learn/frank_wolfe.h"
+
+static double positive_part(double x)
+{
+    return x > 0 ? x : 0;
+}
+
+double dual_value(const struct dual_point *point)
+{
+    double squares = 0;
+    for (size_t k = 0; k < point->size; k++)
+        squares += point->w[k] * point->w[k];
+    return point->loss - point->lambda / 2 * squares;
+}
+
+/* D'(t) on the line, given <v, delta> and |delta|^2 of the unconstrained part. */
+struct line {
+    const struct dual_point *point;
+    const double *delta;
+    double loss_change, along, squares;
+};
+
+static double slope_at(const struct line *line, double t)
+{
+    const struct dual_point *p = line->point;
+    double inner = line->along + t * line->squares;
+    for (size_t k = p->free_size; k < p->size; k++)
+        inner += positive_part(p->v[k] + t * line->delta[k]) * line->delta[k];
+    return line->loss_change - p->lambda * inner;
+}
+
+double dual_line_search(const struct dual_point *point, const double *delta, double loss_change)
+{
+    struct line line = {point, delta, loss_change, 0, 0};
+    for (size_t k = 0; k < point->free_size; k++) {
+        line.along += point->v[k] * delta[k];
+        line.squares += delta[k] * delta[k];
+    }
+    double low = 0, high = 1, slope_low = slope_at(&line, 0), slope_high = slope_at(&line, 1);
+    if (!(slope_low > 0))
+        return 0;
+    if (slope_high >= 0)
+        return 1;
+    for (size_t k = point->free_size; k < point->size; k++) {
+        double t = delta[k] != 0 ? -point->v[k] / delta[k] : 0;
+        if (!(t > low && t < high))
+            continue;
+        double slope = slope_at(&line, t);
+        if (slope > 0) {
+            low = t;
+            slope_low = slope;
+        } else {
+            high = t;
+            slope_high = slope;
+        }
+    }
+    return low + (high - low) * (slope_low / (slope_low - slope_high));
+}
+
+void dual_step(struct dual_point *point, const double *delta, double loss_change, double step)
+{
+    for (size_t k = 0; k < point->free_size; k++)
+        point->w[k] = point->v[k] += step * delta[k];
+    for (size_t k = point->free_size; k < point->size; k++) {
+        point->v[k] += step * delta[k];
+        point->w[k] = positive_part(point->v[k]);
+    }
+    point->loss += step * loss_change;
+}

@@ -1,0 +1,25 @@
+/* The dual of the structured SVM with non-negative couplings, as block-coordinate Frank-Wolfe walks it. */
+#ifndef LEARN_FRANK_WOLFE_H
+#define LEARN_FRANK_WOLFE_H
+
+#include <stddef.h>
+
+/* Where the dual stands. size weights, of which those from `free_size` on must not be negative. */
+struct dual_point {
+    size_t size, free_size;
+    double lambda;
+    double *v;   /* [size] the unconstrained combination sum_i v_i */
+    double *w;   /* [size] its projection: the primal point */
+    double loss; /* l = (1/n) sum_i sum_y alpha_i(y) L_i(y) */
+};
+
+/* D = -lambda/2 |w|^2 + l. */
+double dual_value(const struct dual_point *point);
+
+/* The step in [0, 1] along `delta` (and loss_change in l) that raises D most: exact. 0 if D does not rise. */
+double dual_line_search(const struct dual_point *point, const double *delta, double loss_change);
+
+/* v += step * delta, w = projection of v, l += step * loss_change. */
+void dual_step(struct dual_point *point, const double *delta, double loss_change, double step);
+
+#endif

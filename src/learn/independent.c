@@ -1,0 +1,201 @@
+/* The unstructured baseline: every node for itself, an ordinary SVM whose examples weigh what their pixels weigh in the loss.
+ *
+ *     min_w  lambda/2 |w|^2 + (1/n) sum_i sum_node sum_b theta_b max(0, 1 - s_b <w, x_node>)
+ *
+ * with s_b = 1 for the row's own label and -1 for the others: one row for two labels, else one row a label against the rest.
+ * Solved in the dual, one node at a time: Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for
+ * large-scale linear SVM (ICML 2008), Algorithm 1. Divided by lambda, node costs are C = theta / (n lambda) and
+ *
+ *     dual  sum alpha - 1/2 |w|^2,   w = sum s alpha x,   0 <= alpha <= C */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/rng.h"
+#include "learn/examples.h"
+#include "learn/learners.h"
+
+enum { LAMBDA, PASSES, GAP };
+
+static const struct clv_parameter parameters[] = {
+    [LAMBDA] = {"lambda", 1e-3, 1e-12, 1e12, "regularisation, relative to the size of the features"},
+    [PASSES] = {"passes", 100, 1, 1e6, "most passes over the examples"},
+    [GAP] = {"gap", 0.01, 0, 1, "stop once (objective - dual) / objective is this small"},
+    {0},
+};
+
+#define CHECK_EVERY 5 /* passes between looks at the objective */
+
+struct independent {
+    const struct clv_training *training;
+    struct examples examples;
+    size_t n_rows, size;
+    double lambda;
+    double *w;
+    double **alpha; /* [n] of [n_nodes][rows][2]: the node as its row's label, and as another */
+    double *alpha_memory;
+    double *scores; /* [most nodes][rows] */
+    int32_t *order, *node_order;
+};
+
+/* Costs of one node in one row: of being the row's label, and of not being it. */
+static void costs_of(double cost[2], const struct independent *self, const struct clv_problem *problem, size_t node,
+                     size_t row)
+{
+    size_t n_labels = (size_t)self->examples.shape.n_labels, own = self->n_rows == 1 ? 1 : row;
+    const float *theta = problem->theta + node * n_labels;
+    double unit = 1 / ((double)self->examples.n * self->lambda);
+    cost[0] = unit * (double)theta[own];
+    cost[1] = 0;
+    for (size_t b = 0; b < n_labels; b++)
+        if (b != own)
+            cost[1] += unit * (double)theta[b];
+}
+
+static double clip(double x, double high)
+{
+    return x < 0 ? 0 : x > high ? high : x;
+}
+
+/* Both of a node's variables in turn, for one row. Gradient s <w, x> - 1, curvature |x|^2. */
+static void update_node(struct independent *self, const struct clv_problem *problem, double *alpha, size_t node,
+                        size_t row)
+{
+    double *w = self->w + row * (size_t)self->examples.shape.n_features, cost[2], score = 0, squares = 0, move = 0;
+    for (int64_t k = problem->row[node]; k < problem->row[node + 1]; k++) {
+        double x = (double)problem->value[k];
+        score += w[problem->index[k]] * x;
+        squares += x * x;
+    }
+    if (squares <= 0)
+        return;
+    costs_of(cost, self, problem, node, row);
+    for (int side = 0; side < 2; side++) {
+        double s = side ? -1 : 1;
+        double changed = clip(alpha[side] - (s * (score + move * squares) - 1) / squares, cost[side]);
+        move += s * (changed - alpha[side]);
+        alpha[side] = changed;
+    }
+    for (int64_t k = problem->row[node]; move != 0 && k < problem->row[node + 1]; k++)
+        w[problem->index[k]] += move * (double)problem->value[k];
+}
+
+static bool run_pass(struct independent *self, uint32_t pass)
+{
+    size_t n = self->examples.n;
+    rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, 2 * pass));
+    for (size_t k = 0; k < n; k++) {
+        size_t i = (size_t)self->order[k];
+        const struct clv_problem *problem = &self->examples.problems[i];
+        if (stop_requested(self->training->progress))
+            return false;
+        rng_permutation(self->node_order, (size_t)problem->n_nodes, self->training->seed + i,
+                        RNG_STREAM(RNG_ORDER, 2 * pass + 1));
+        for (int32_t j = 0; j < problem->n_nodes; j++) {
+            size_t node = (size_t)self->node_order[j];
+            for (size_t r = 0; r < self->n_rows && problem->label[node] != CLV_UNKNOWN; r++)
+                update_node(self, problem, self->alpha[i] + (node * self->n_rows + r) * 2, node, r);
+        }
+    }
+    return true;
+}
+
+/* Primal and dual of the objective as stated (times lambda of the scaled one), and the training loss. */
+static enum clv_status check(struct independent *self, struct clv_curve_point *point, struct clv_error *err)
+{
+    double squares = 0, hinge = 0, alpha_sum = 0;
+    for (size_t k = 0; k < self->size; k++)
+        squares += self->w[k] * self->w[k];
+    for (size_t i = 0; i < self->examples.n; i++) {
+        const struct clv_problem *problem = &self->examples.problems[i];
+        clv_unary_scores(self->scores, problem, &self->examples.shape, self->w);
+        for (size_t k = 0; k < (size_t)problem->n_nodes * self->n_rows; k++) {
+            double cost[2];
+            if (problem->label[k / self->n_rows] == CLV_UNKNOWN)
+                continue;
+            costs_of(cost, self, problem, k / self->n_rows, k % self->n_rows);
+            hinge += cost[0] * fmax(0, 1 - self->scores[k]) + cost[1] * fmax(0, 1 + self->scores[k]);
+            alpha_sum += self->alpha[i][2 * k] + self->alpha[i][2 * k + 1];
+        }
+    }
+    point->objective = self->lambda * (squares / 2 + hinge);
+    point->dual = self->lambda * (alpha_sum - squares / 2);
+    return examples_loss(&point->train_loss, &self->examples, self->w, err);
+}
+
+static enum clv_status independent_open(struct independent *self, const struct clv_training *training,
+                                        struct clv_error *err)
+{
+    *self = (struct independent){.training = training};
+    enum clv_status status = examples_open(&self->examples, training, false, err);
+    if (status)
+        return status;
+    const struct examples *examples = &self->examples;
+    size_t n_nodes = 0, most_nodes = 0;
+    for (size_t i = 0; i < examples->n; i++) {
+        size_t n = (size_t)examples->problems[i].n_nodes;
+        n_nodes += n;
+        most_nodes = n > most_nodes ? n : most_nodes;
+    }
+    self->n_rows = clv_shape_rows(&examples->shape);
+    self->size = clv_shape_size(&examples->shape);
+    self->lambda = training->parameters[LAMBDA] * examples->node_scale;
+    self->w = array_zalloc(self->size, sizeof *self->w);
+    self->alpha = array_alloc(examples->n, sizeof *self->alpha);
+    self->alpha_memory = array_zalloc(n_nodes * self->n_rows, 2 * sizeof(double));
+    self->scores = array_alloc(most_nodes * self->n_rows, sizeof(double));
+    self->order = array_alloc(examples->n, sizeof *self->order);
+    self->node_order = array_alloc(most_nodes, sizeof *self->node_order);
+    if (!self->w || !self->alpha || !self->alpha_memory || !self->scores || !self->order || !self->node_order)
+        return fail_memory(err);
+    double *memory = self->alpha_memory;
+    for (size_t i = 0; i < examples->n; i++) {
+        self->alpha[i] = memory;
+        memory += (size_t)examples->problems[i].n_nodes * self->n_rows * 2;
+    }
+    return CLV_OK;
+}
+
+static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
+                             struct clv_error *err)
+{
+    struct independent self;
+    enum clv_status status = independent_open(&self, training, err);
+    size_t n_passes = (size_t)training->parameters[PASSES];
+    for (size_t pass = 1; !status && pass <= n_passes; pass++) {
+        result->interrupted = !run_pass(&self, (uint32_t)pass);
+        if (result->interrupted)
+            break;
+        if (pass % CHECK_EVERY && pass != n_passes)
+            continue;
+        struct clv_curve_point point = {.pass = (double)pass};
+        status = check(&self, &point, err);
+        if (!status)
+            status = curve_add(result, point, err);
+        char note[96];
+        snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", point.objective,
+                 point.objective - point.dual, point.train_loss);
+        report_progress(training->progress, "training", pass, n_passes, note);
+        if (point.objective - point.dual <= training->parameters[GAP] * point.objective)
+            break;
+    }
+    if (!status)
+        status = result_set(result, &self.examples, self.w, err);
+    examples_release(&self.examples);
+    array_free(self.w);
+    array_free(self.alpha);
+    array_free(self.alpha_memory);
+    array_free(self.scores);
+    array_free(self.order);
+    array_free(self.node_order);
+    return status;
+}
+
+const struct clv_learner independent_learner = {
+    "independent",
+    "cost-weighted SVM on each node alone, no couplings (Hsieh et al. 2008)",
+    parameters,
+    train,
+};

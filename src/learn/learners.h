@@ -1,0 +1,12 @@
+/* One line a method; table.c lists them. */
+#ifndef LEARN_LEARNERS_H
+#define LEARN_LEARNERS_H
+
+#include "cleave/learn.h"
+
+extern const struct clv_learner ssvm_learner;
+extern const struct clv_learner perceptron_learner;
+extern const struct clv_learner subgradient_learner;
+extern const struct clv_learner independent_learner;
+
+#endif

@@ -1,0 +1,401 @@
+/* The structured SVM by block-coordinate Frank-Wolfe.
+ *
+ *     min_w  lambda/2 |w|^2 + (1/n) sum_i H_i(w),  couplings >= 0,   H_i(w) = max_y L_i(y) + f_i(y) - f_i(y_i)
+ *
+ * Lacoste-Julien, Jaggi, Schmidt, Pletscher: Block-coordinate Frank-Wolfe optimization for structural SVMs (ICML 2013),
+ * Algorithm 4 with exact line search and weighted averaging; Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien: Minding the
+ * gaps for block Frank-Wolfe optimization of structured SVMs (ICML 2016), gap sampling. frank_wolfe.c has the dual.
+ *
+ * The dual variables of example i are a distribution over labellings. All that matters of it is linear in the labelling: the
+ * share m of each node's label and the pairwise part of E[Psi]. So a block is stored as N_i marginals and a few
+ * numbers, less than one per cent of the example's features, instead of a dense v_i; <w, v_i> and the block's gap follow from
+ * the unary scores that the oracle needs anyway. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "learn/examples.h"
+#include "learn/frank_wolfe.h"
+#include "learn/learners.h"
+#include "mrf/energy.h"
+
+enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING, BATCH };
+
+static const struct clv_parameter parameters[] = {
+    [LAMBDA] = {"lambda", 1e-3, 1e-12, 1e12, "regularisation, relative to the size of the features"},
+    [PASSES] = {"passes", 100, 1, 1e6, "most passes over the examples"},
+    [GAP] = {"gap", 0.01, 0, 1, "stop once (objective - dual) / objective is this small"},
+    [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates, keep the better"},
+    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings (the unstructured baseline)"},
+    [SAMPLING] = {"sampling", 1, 0, 1, "1: draw examples by their duality gaps; 0: in random order"},
+    [BATCH] = {"batch", 1, 1, 64, "examples decoded at once, in parallel, from the same weights"},
+    {0},
+};
+
+#define CHECK_EVERY 5 /* passes between looks at all gaps */
+
+/* The dual variables of one example. */
+struct block {
+    double *marginal; /* [n_nodes][rows] share of label 1, or of each label */
+    double *pairwise; /* [pairwise_size] of E[Psi] */
+    double loss;      /* E[L], known nodes */
+    double gap;       /* n g_i when last seen */
+};
+
+/* One answer of the oracle, as a direction in the dual. */
+struct direction {
+    size_t example;
+    int32_t *y;
+    double *change;   /* [n_nodes][rows] marginal - indicator of y */
+    double *pairwise; /* [pairwise_size] of Psi(x, y) */
+    double *delta;    /* [size] of v, towards y */
+    double loss;      /* L(y) */
+};
+
+struct ssvm {
+    const struct clv_training *training;
+    struct examples examples;
+    size_t n, n_rows, size, unary_size, pairwise_size;
+    struct dual_point dual;
+    struct block *blocks; /* [n] */
+    double *block_memory;
+    struct direction *directions; /* [batch] */
+    size_t batch;
+    double *direction_memory;
+    int32_t *y_memory, *order;
+    double *average; /* weighted mean of w over all steps */
+    size_t n_steps;
+    double *hinge, *loss; /* [n] of the checks */
+    double *best;         /* the w of least objective so far */
+    double best_objective, best_dual;
+};
+
+static double parameter(const struct ssvm *self, int index)
+{
+    return self->training->parameters[index];
+}
+
+/* --- blocks ------------------------------------------------------------------------------------------------------------ */
+
+/* indicator[n_nodes][rows] of y; unknown nodes have none. */
+static void set_indicator(double *indicator, const struct ssvm *self, const struct clv_problem *problem,
+                          const int32_t *y)
+{
+    for (size_t i = 0; i < (size_t)problem->n_nodes; i++)
+        for (size_t r = 0; r < self->n_rows; r++)
+            indicator[i * self->n_rows + r] = y[i] == (self->n_rows == 1 ? 1 : (int32_t)r);
+}
+
+/* The dual starts at the true labels: v = 0. */
+static void start_block(struct ssvm *self, size_t index)
+{
+    struct block *block = &self->blocks[index];
+    const struct clv_problem *problem = &self->examples.problems[index];
+    set_indicator(block->marginal, self, problem, problem->label);
+    pairwise_feature_add(block->pairwise, problem, &self->examples.shape, problem->label, 1);
+    block->loss = self->examples.truth_loss[index];
+    block->gap = 1;
+}
+
+/* E[L + f] - L(0) of the block under the loaded, loss-augmented field: linear in the marginals. */
+static double block_score(const struct ssvm *self, const struct block *block, const struct decoder *decoder,
+                          const double *w)
+{
+    double score = 0;
+    size_t n = (size_t)decoder->field.n_nodes * self->n_rows;
+    for (size_t k = 0; k < n; k++)
+        score += block->marginal[k] * decoder->field.unary[k];
+    for (size_t k = 0; k < self->pairwise_size; k++)
+        score += block->pairwise[k] * w[self->unary_size + k];
+    return score;
+}
+
+/* --- one step ---------------------------------------------------------------------------------------------------------- */
+
+/* Asks the oracle at the current w and turns its answer into a direction: Algorithm 4, lines 5 and 6. */
+static enum clv_status find_direction(void *context, size_t slot, int thread, struct clv_error *err)
+{
+    struct ssvm *self = context;
+    struct direction *direction = &self->directions[slot];
+    struct block *block = &self->blocks[direction->example];
+    struct decoder *decoder = &self->examples.decoders[thread];
+    const struct clv_problem *problem = &self->examples.problems[direction->example];
+    const struct clv_shape *shape = &self->examples.shape;
+    double score, scale = 1 / (self->dual.lambda * (double)self->n);
+    enum clv_status status = decode_augmented(decoder, &score, problem, shape, self->dual.w, err);
+    if (status)
+        return status;
+    block->gap = fmax(0, score - block_score(self, block, decoder, self->dual.w));
+    size_t n_marginals = (size_t)problem->n_nodes * self->n_rows;
+    memcpy(direction->y, decoder->y, (size_t)problem->n_nodes * sizeof *direction->y);
+    direction->loss = known_loss(problem, shape->n_labels, direction->y);
+
+    /* v_i holds psi_i = Psi(x, y_i) - Psi(x, y), so the direction is E[Psi] - Psi(x, y), up to 1 / (lambda n). */
+    set_indicator(direction->change, self, problem, direction->y);
+    for (size_t k = 0; k < n_marginals; k++)
+        direction->change[k] = block->marginal[k] - direction->change[k];
+    memset(direction->delta, 0, self->size * sizeof *direction->delta);
+    unary_feature_add(direction->delta, problem, shape, direction->change);
+    memset(direction->pairwise, 0, self->pairwise_size * sizeof *direction->pairwise);
+    pairwise_feature_add(direction->pairwise, problem, shape, direction->y, 1);
+    for (size_t k = 0; k < self->pairwise_size; k++)
+        direction->delta[self->unary_size + k] = block->pairwise[k] - direction->pairwise[k];
+    for (size_t k = 0; k < self->size; k++)
+        direction->delta[k] *= scale;
+    return CLV_OK;
+}
+
+/* Line search and update: Algorithm 4, lines 7 to 10, and the weighted average with rho = 2 / (k + 2). */
+static void take_step(struct ssvm *self, const struct direction *direction)
+{
+    struct block *block = &self->blocks[direction->example];
+    const struct clv_problem *problem = &self->examples.problems[direction->example];
+    double loss_change = (direction->loss - block->loss) / (double)self->n;
+    double step = dual_line_search(&self->dual, direction->delta, loss_change);
+    if (step > 0) {
+        dual_step(&self->dual, direction->delta, loss_change, step);
+        size_t n_marginals = (size_t)problem->n_nodes * self->n_rows;
+        for (size_t k = 0; k < n_marginals; k++)
+            block->marginal[k] -= step * direction->change[k];
+        for (size_t k = 0; k < self->pairwise_size; k++)
+            block->pairwise[k] += step * (direction->pairwise[k] - block->pairwise[k]);
+        block->loss += step * (direction->loss - block->loss);
+    }
+    double rho = 2 / ((double)self->n_steps++ + 2);
+    if (self->average)
+        for (size_t k = 0; k < self->size; k++)
+            self->average[k] += rho * (self->dual.w[k] - self->average[k]);
+}
+
+/* The next example: drawn by gap, or the next of the pass's order. `taken` examples of this batch are not drawn again. */
+static size_t pick_example(const struct ssvm *self, uint32_t pass, size_t draw, size_t taken)
+{
+    if (!parameter(self, SAMPLING))
+        return (size_t)self->order[draw];
+    double total = 0;
+    for (size_t i = 0; i < self->n; i++)
+        total += self->blocks[i].gap;
+    for (size_t t = 0; t < taken; t++)
+        total -= self->blocks[self->directions[t].example].gap;
+    double left = total * rng_uniform(self->training->seed, RNG_STREAM(RNG_ORDER, pass), draw);
+    size_t last = self->n;
+    for (size_t i = 0; i < self->n; i++) {
+        bool is_taken = false;
+        for (size_t t = 0; t < taken; t++)
+            is_taken |= self->directions[t].example == i;
+        if (is_taken || !(self->blocks[i].gap > 0))
+            continue;
+        last = i;
+        left -= self->blocks[i].gap;
+        if (left < 0)
+            break;
+    }
+    return last; /* n: all gaps are closed, as far as known */
+}
+
+/* One pass: n draws. *stopped is set when the caller asked to stop. */
+static enum clv_status run_pass(struct ssvm *self, uint32_t pass, bool *stopped, struct clv_error *err)
+{
+    rng_permutation(self->order, self->n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
+    for (size_t draw = 0; draw < self->n;) {
+        if (stop_requested(self->training->progress)) {
+            *stopped = true;
+            return CLV_OK;
+        }
+        size_t taken = 0;
+        while (taken < self->batch && draw < self->n) {
+            size_t example = pick_example(self, pass, draw++, taken);
+            if (example == self->n)
+                break;
+            self->directions[taken++].example = example;
+        }
+        if (taken == 0)
+            return CLV_OK;
+        enum clv_status status = parallel_for(taken, self->examples.n_threads, find_direction, self, err);
+        if (status)
+            return status;
+        for (size_t t = 0; t < taken; t++)
+            take_step(self, &self->directions[t]);
+    }
+    return CLV_OK;
+}
+
+/* --- checks ------------------------------------------------------------------------------------------------------------ */
+
+/* Hinge and gap of one example at w. */
+static enum clv_status check_example(void *context, size_t index, int thread, struct clv_error *err)
+{
+    struct ssvm *self = context;
+    struct decoder *decoder = &self->examples.decoders[thread];
+    const struct clv_problem *problem = &self->examples.problems[index];
+    if (stop_requested(self->training->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    double score;
+    enum clv_status status = decode_augmented(decoder, &score, problem, &self->examples.shape, self->dual.w, err);
+    if (status)
+        return status;
+    self->hinge[index] = fmax(0, score - decoder_truth_score(decoder, problem)) + self->examples.truth_loss[index];
+    self->blocks[index].gap = fmax(0, score - block_score(self, &self->blocks[index], decoder, self->dual.w));
+    return CLV_OK;
+}
+
+static void offer(struct ssvm *self, const double *w)
+{
+    double squares = 0;
+    for (size_t k = 0; k < self->size; k++)
+        squares += w[k] * w[k];
+    double objective = self->dual.lambda / 2 * squares + mean_of(self->hinge, self->n);
+    if (objective < self->best_objective) {
+        self->best_objective = objective;
+        memcpy(self->best, w, self->size * sizeof *w);
+    }
+}
+
+/* Looks at all examples: refreshes the gaps, the bounds and the best weights, and adds a point to the curve. */
+static enum clv_status check(struct ssvm *self, struct clv_training_result *result, size_t pass, struct clv_error *err)
+{
+    enum clv_status status = parallel_for(self->n, self->examples.n_threads, check_example, self, err);
+    if (status)
+        return status;
+    offer(self, self->dual.w);
+    self->best_dual = fmax(self->best_dual, dual_value(&self->dual));
+    if (self->average && pass > 0) {
+        status = examples_hinges(self->hinge, &self->examples, self->average, err);
+        if (status)
+            return status;
+        offer(self, self->average);
+    }
+    double train_loss;
+    status = examples_loss(&train_loss, &self->examples, self->best, err);
+    if (status)
+        return status;
+    struct clv_curve_point point = {(double)pass, self->best_objective, self->best_dual, train_loss};
+    status = curve_add(result, point, err);
+    char note[96];
+    snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", self->best_objective,
+             self->best_objective - self->best_dual, train_loss);
+    report_progress(self->training->progress, "training", pass, (size_t)parameter(self, PASSES), note);
+    return status;
+}
+
+/* --- the whole --------------------------------------------------------------------------------------------------------- */
+
+static enum clv_status allocate_blocks(struct ssvm *self, struct clv_error *err)
+{
+    size_t n_marginals = 0, most_nodes = 0;
+    for (size_t i = 0; i < self->n; i++) {
+        size_t n_nodes = (size_t)self->examples.problems[i].n_nodes;
+        n_marginals += n_nodes * self->n_rows;
+        most_nodes = n_nodes > most_nodes ? n_nodes : most_nodes;
+    }
+    size_t n_direction = most_nodes * self->n_rows + self->pairwise_size + self->size;
+    self->blocks = array_zalloc(self->n, sizeof *self->blocks);
+    self->block_memory = array_zalloc(n_marginals + self->n * self->pairwise_size, sizeof(double));
+    self->directions = array_zalloc(self->batch, sizeof *self->directions);
+    self->direction_memory = array_zalloc(self->batch * n_direction, sizeof(double));
+    self->y_memory = array_alloc(self->batch * most_nodes, sizeof *self->y_memory);
+    if (!self->blocks || !self->block_memory || !self->directions || !self->direction_memory || !self->y_memory)
+        return fail_memory(err);
+    double *memory = self->block_memory;
+    for (size_t i = 0; i < self->n; i++) {
+        self->blocks[i].marginal = memory;
+        memory += (size_t)self->examples.problems[i].n_nodes * self->n_rows;
+        self->blocks[i].pairwise = memory;
+        memory += self->pairwise_size;
+        start_block(self, i);
+    }
+    for (size_t t = 0; t < self->batch; t++) {
+        struct direction *direction = &self->directions[t];
+        direction->y = self->y_memory + t * most_nodes;
+        direction->change = self->direction_memory + t * n_direction;
+        direction->pairwise = direction->change + most_nodes * self->n_rows;
+        direction->delta = direction->pairwise + self->pairwise_size;
+    }
+    return CLV_OK;
+}
+
+static enum clv_status ssvm_open(struct ssvm *self, const struct clv_training *training, struct clv_error *err)
+{
+    *self = (struct ssvm){.training = training, .best_objective = INFINITY, .best_dual = -INFINITY};
+    enum clv_status status = examples_open(&self->examples, training, training->parameters[EDGES] != 0, err);
+    if (status)
+        return status;
+    const struct clv_shape *shape = &self->examples.shape;
+    self->n = self->examples.n;
+    self->n_rows = clv_shape_rows(shape);
+    self->size = clv_shape_size(shape);
+    self->unary_size = clv_shape_unary_size(shape);
+    self->pairwise_size = self->size - self->unary_size;
+    self->batch = (size_t)parameter(self, BATCH) < self->n ? (size_t)parameter(self, BATCH) : self->n;
+    self->dual.size = self->size;
+    self->dual.free_size = shape->pairwise == CLV_PAIRWISE_POTTS ? self->unary_size : self->size;
+    self->dual.lambda = parameter(self, LAMBDA) * self->examples.scale;
+    self->dual.loss = mean_of(self->examples.truth_loss, self->n);
+    self->dual.v = array_zalloc(self->size, sizeof(double));
+    self->dual.w = array_zalloc(self->size, sizeof(double));
+    self->best = array_zalloc(self->size, sizeof(double));
+    self->average = parameter(self, AVERAGING) ? array_zalloc(self->size, sizeof(double)) : NULL;
+    self->hinge = array_alloc(self->n, sizeof(double));
+    self->order = array_alloc(self->n, sizeof *self->order);
+    if (!self->dual.v || !self->dual.w || !self->best || !self->hinge || !self->order ||
+        (parameter(self, AVERAGING) && !self->average))
+        return fail_memory(err);
+    return allocate_blocks(self, err);
+}
+
+static void ssvm_release(struct ssvm *self)
+{
+    examples_release(&self->examples);
+    array_free(self->dual.v);
+    array_free(self->dual.w);
+    array_free(self->best);
+    array_free(self->average);
+    array_free(self->hinge);
+    array_free(self->order);
+    array_free(self->blocks);
+    array_free(self->block_memory);
+    array_free(self->directions);
+    array_free(self->direction_memory);
+    array_free(self->y_memory);
+}
+
+static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
+                             struct clv_error *err)
+{
+    struct ssvm self;
+    enum clv_status status = ssvm_open(&self, training, err);
+    size_t n_passes = (size_t)training->parameters[PASSES];
+    bool stopped = false;
+    for (size_t pass = 0; !status && !stopped; pass++) {
+        if (pass % CHECK_EVERY == 0 || pass == n_passes) {
+            status = check(&self, result, pass, err);
+            double gap = self.best_objective - self.best_dual;
+            if (!status && (pass == n_passes || gap <= training->parameters[GAP] * self.best_objective))
+                break;
+        }
+        if (!status)
+            status = run_pass(&self, (uint32_t)pass, &stopped, err);
+    }
+    if (status == CLV_ERR_INTERRUPTED) {
+        status = CLV_OK;
+        stopped = true;
+    }
+    /* After an interruption the latest average is as good a guess as any without another look at all examples. */
+    const double *w = !stopped ? self.best : self.average ? self.average : self.dual.w;
+    result->interrupted = stopped;
+    if (!status)
+        status = result_set(result, &self.examples, w, err);
+    ssvm_release(&self);
+    return status;
+}
+
+const struct clv_learner ssvm_learner = {
+    "ssvm",
+    "structured SVM by block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013; Osokin et al. 2016)",
+    parameters,
+    train,
+};

@@ -1,0 +1,114 @@
+/* The learner table, and the checks that every training run passes through. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "learn/learners.h"
+
+static const struct clv_learner *const learners[] = {
+    &ssvm_learner,
+    &perceptron_learner,
+    &subgradient_learner,
+    &independent_learner,
+};
+
+const struct clv_learner *clv_learner_at(size_t index)
+{
+    return index < sizeof learners / sizeof *learners ? learners[index] : NULL;
+}
+
+const struct clv_learner *clv_learner_find(const char *name)
+{
+    const struct clv_learner *learner;
+    for (size_t i = 0; (learner = clv_learner_at(i)); i++)
+        if (!strcmp(learner->name, name))
+            return learner;
+    return NULL;
+}
+
+int clv_learner_parameter(const struct clv_learner *learner, const char *name)
+{
+    for (int i = 0; learner->parameters[i].name; i++)
+        if (!strcmp(learner->parameters[i].name, name))
+            return i;
+    return -1;
+}
+
+void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner)
+{
+    memset(training->parameters, 0, sizeof training->parameters);
+    for (int i = 0; learner->parameters[i].name; i++)
+        training->parameters[i] = learner->parameters[i].value;
+}
+
+void clv_training_result_release(struct clv_training_result *result)
+{
+    if (!result)
+        return;
+    array_free(result->w);
+    array_free(result->curve);
+    *result = (struct clv_training_result){0};
+}
+
+static enum clv_status check_parameter(const struct clv_learner *learner, int index, double value,
+                                       struct clv_error *err)
+{
+    const struct clv_parameter *p = &learner->parameters[index];
+    if (!(value >= p->minimum && value <= p->maximum)) /* NaN fails too */
+        return fail(err, CLV_ERR_USAGE, "%s: %s is %g, must be %g to %g", learner->name, p->name, value, p->minimum,
+                    p->maximum);
+    return CLV_OK;
+}
+
+static enum clv_status check_example(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    const struct clv_training *training = context;
+    size_t item = (size_t)training->examples[index];
+    struct clv_problem problem = clv_dataset_problem(training->dataset, item);
+    enum clv_status status = clv_problem_check(&problem, &training->shape, err);
+    if (!status && (!problem.label || !problem.theta))
+        status = fail(err, CLV_ERR_DATA, "has no true labels to learn from");
+    if (status) {
+        const char *name = clv_dataset_name(training->dataset, item);
+        return fail_within(err, status, name ? name : "example");
+    }
+    return CLV_OK;
+}
+
+static enum clv_status check_training(const struct clv_training *training, struct clv_error *err)
+{
+    size_t size = clv_dataset_size(training->dataset);
+    if (training->n_examples < 1 || training->n_examples > INT32_MAX)
+        return fail(err, CLV_ERR_DATA, "%zu examples to learn from", training->n_examples);
+    if (training->shape.n_labels != clv_dataset_n_labels(training->dataset))
+        return fail(err, CLV_ERR_USAGE, "shape has %d labels, the data %d", training->shape.n_labels,
+                    clv_dataset_n_labels(training->dataset));
+    for (size_t i = 0; i < training->n_examples; i++)
+        if (training->examples[i] < 0 || (size_t)training->examples[i] >= size)
+            return fail(err, CLV_ERR_USAGE, "example %zu is number %d of a dataset of %zu", i, training->examples[i],
+                        size);
+    return parallel_for(training->n_examples, training->n_threads, check_example, (void *)(uintptr_t)training, err);
+}
+
+enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
+                          const struct clv_training *training, struct clv_error *err)
+{
+    for (int i = 0; learner->parameters[i].name; i++) {
+        enum clv_status status = check_parameter(learner, i, training->parameters[i], err);
+        if (status)
+            return status;
+    }
+    enum clv_status status = check_training(training, err);
+    if (status)
+        return status;
+    struct clv_training_result own = {0};
+    status = learner->train(&own, training, err);
+    if (status)
+        clv_training_result_release(&own);
+    else
+        *result = own;
+    return status;
+}

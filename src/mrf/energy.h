@@ -1,0 +1,15 @@
+/* The two halves of the joint feature, for learners that keep fractional labellings (marginals). */
+#ifndef MRF_ENERGY_H
+#define MRF_ENERGY_H
+
+#include "cleave/problem.h"
+
+/* psi[rows][n_features] += sum_i weight[i][row] x_i; nodes of zero weight cost nothing. */
+void unary_feature_add(double *psi, const struct clv_problem *problem, const struct clv_shape *shape,
+                       const double *weight);
+
+/* pairwise[pairwise size] += scale * the pairwise part of Psi(x, y). */
+void pairwise_feature_add(double *pairwise, const struct clv_problem *problem, const struct clv_shape *shape,
+                          const int32_t *y, double scale);
+
+#endif
