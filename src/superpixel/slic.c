@@ -5,7 +5,9 @@
  * whatever their width. For each iteration a tile lists the centres whose window touches it; only pixels that change
  * their cluster touch the clusters' sums. Colours are integers (1/32 of a Lab unit), so the sums are exact and do not
  * depend on the order of changes. */
+#include <endian.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -159,25 +161,30 @@ static void cluster_add(struct cluster *cluster, const struct tiles *tiles, size
     cluster->y += sign * y;
 }
 
-/* Moves the tile's pixels whose label changed from cluster to cluster; returns how many did. */
-static int update_tile(struct slic *slic, size_t t, const int32_t *labels)
+/* Moves the tile's changed pixels from cluster to cluster; returns whether there are any. A row of changed[] is one word. */
+static bool update_tile(struct slic *slic, size_t t, const int32_t *labels, const uint8_t *changed)
 {
     struct tiles *tiles = &slic->tiles;
     int32_t left = (int32_t)(t % (size_t)tiles->columns) * TILE_SIDE,
             top = (int32_t)(t / (size_t)tiles->columns) * TILE_SIDE;
-    int32_t *old = tiles->labels + t * TILE_PIXELS;
-    int changed = 0;
-    for (int32_t i = 0; i < TILE_PIXELS; i++) {
-        int32_t x = left + i % TILE_SIDE, y = top + i / TILE_SIDE;
-        if (labels[i] == old[i] || x >= tiles->width || y >= tiles->height)
-            continue;
-        if (old[i] >= 0)
-            cluster_add(&slic->clusters[old[i]], tiles, t * TILE_PIXELS + (size_t)i, x, y, -1);
-        cluster_add(&slic->clusters[labels[i]], tiles, t * TILE_PIXELS + (size_t)i, x, y, 1);
-        old[i] = labels[i];
-        changed++;
+    int32_t n_columns = tiles->width - left < TILE_SIDE ? tiles->width - left : TILE_SIDE;
+    int32_t n_rows = tiles->height - top < TILE_SIDE ? tiles->height - top : TILE_SIDE;
+    size_t begin = t * TILE_PIXELS;
+    bool any = false;
+    for (int32_t r = 0; r < n_rows; r++) {
+        uint64_t word;
+        memcpy(&word, changed + r * TILE_SIDE, sizeof word);
+        word = le64toh(word) & (UINT64_MAX >> (8 * (TILE_SIDE - n_columns)));
+        any |= word != 0;
+        for (; word; word &= word - 1) {
+            int32_t c = __builtin_ctzll(word) / 8, i = r * TILE_SIDE + c, old = tiles->labels[begin + (size_t)i];
+            if (old >= 0)
+                cluster_add(&slic->clusters[old], tiles, begin + (size_t)i, left + c, top + r, -1);
+            cluster_add(&slic->clusters[labels[i]], tiles, begin + (size_t)i, left + c, top + r, 1);
+            tiles->labels[begin + (size_t)i] = labels[i];
+        }
     }
-    return changed;
+    return any;
 }
 
 static void move_centres(struct slic *slic)
@@ -198,17 +205,18 @@ static void iterate(struct slic *slic, int32_t n_iterations, float weight)
 {
     for (int32_t i = 0; i < n_iterations; i++) {
         list_candidates(slic);
-        int64_t changed = 0;
+        bool any = false;
         for (size_t t = 0; t < slic->tiles.n; t++) {
             int32_t labels[TILE_PIXELS];
+            uint8_t changed[TILE_PIXELS];
             size_t n_candidates = slic->first[t + 1] - slic->first[t];
             if (!n_candidates) /* every centre moved away: the pixels stay where they were */
                 continue;
-            tile_assign(labels, &slic->tiles, t, slic->centres, slic->candidates + slic->first[t], n_candidates,
-                        weight);
-            changed += update_tile(slic, t, labels);
+            tile_assign(labels, changed, &slic->tiles, t, slic->centres, slic->candidates + slic->first[t],
+                        n_candidates, weight);
+            any |= update_tile(slic, t, labels, changed);
         }
-        if (!changed)
+        if (!any)
             break;
         move_centres(slic);
     }

@@ -8,13 +8,20 @@
 #define TILE_PIXELS (TILE_SIDE * TILE_SIDE)
 #define LAB_SCALE   32.0F /* plane values per Lab unit */
 
-/* Tiles row by row, the pixels of a tile row by row; those outside the image are zero and carry no meaning. */
+/* The colours of a tile lie within. */
+struct tile_box {
+    int16_t low[3], high[3];
+};
+
+/* Tiles row by row, the pixels of a tile row by row. Pixels beyond the right and lower edge of the image have the colours of
+ * the edge and labels without meaning. */
 struct tiles {
     int32_t width, height; /* of the image */
     int32_t columns, rows; /* of tiles */
     size_t n;              /* columns x rows */
     int16_t *lab[3];       /* [n][TILE_PIXELS] */
-    int32_t *labels;       /* [n][TILE_PIXELS] cluster, -1: none yet */
+    struct tile_box *boxes;
+    int32_t *labels; /* [n][TILE_PIXELS] cluster, -1: none yet */
 };
 
 struct centre {
@@ -28,9 +35,11 @@ void tiles_release(struct tiles *tiles);
 void tiles_read_labels(int32_t *labels, const struct tiles *tiles);
 
 /* labels[TILE_PIXELS] = for each pixel of tile t the candidate (>= 1 of them) with the least
- * |lab - centre's|^2 + weight * |position - centre's|^2, the first among equals. The same for every vector width. */
-void tile_assign(int32_t *labels, const struct tiles *tiles, size_t t, const struct centre *centres,
-                 const int32_t *candidates, size_t n_candidates, float weight);
+ * |lab - centre's|^2 + weight * |position - centre's|^2, the first among equals. changed[i] = whether it is another one than
+ * the tile has. The same for every vector width. */
+void tile_assign(int32_t *restrict labels, uint8_t *restrict changed, const struct tiles *restrict tiles, size_t t,
+                 const struct centre *restrict centres, const int32_t *restrict candidates, size_t n_candidates,
+                 float weight);
 
 static inline size_t tile_offset(const struct tiles *tiles, int32_t x, int32_t y)
 {
