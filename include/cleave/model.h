@@ -15,6 +15,7 @@ struct clv_record_entry {
     char *key, *value;
 };
 
+/* W and couplings under one recipe. A struct of zeros is an empty model; clv_model_release makes one of any. */
 struct clv_model {
     struct clv_shape shape;
     double *w; /* [clv_shape_size(shape)] */
@@ -23,17 +24,32 @@ struct clv_model {
     struct clv_labels labels;
     struct clv_record_entry *record;
     size_t n_record;
+    struct clv_tensor *extra; /* what a learner keeps besides w (variances, kernels); see clv_model_attach */
+    size_t n_extra;
 };
 CLV_API void clv_model_release(struct clv_model *model);
+
+/* Adds an entry to the record, or replaces the value of the one there is. UTF-8. */
 CLV_API enum clv_status clv_model_note(struct clv_model *model, const char *key, const char *value,
-                                       struct clv_error *err) CLV_CHECK; /* adds or replaces */
+                                       struct clv_error *err) CLV_CHECK;
 CLV_API const char *clv_model_record(const struct clv_model *model, const char *key); /* or NULL */
 
-/* Files: old or new, never half. Reading checks everything: magic, version, finite weights, shapes against the recipe. */
+/* Adds a named tensor (copied), or replaces the one of that name; it travels in the model file as "extra.NAME". Reading does
+ * not check its values: whoever attached it knows what they must be. */
+CLV_API enum clv_status clv_model_attach(struct clv_model *model, const struct clv_tensor *tensor,
+                                         struct clv_error *err) CLV_CHECK;
+CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *model, const char *name); /* or NULL */
+
+/* Files: old or new, never half; the same model gives the same bytes.
+ *   unary f64 [rows][d], pairwise f64 [p] (Potts) or [K][K][p] (full), palette u8 [256][3], codebook.S u8 [n_words][128],
+ *   extra.NAME; metadata: format "cleave model 1", and as JSON model (n_labels, n_features, n_edge_features, pairwise), labels,
+ *   recipe (or "none"), record.
+ * Writing and reading check everything and refuse with CLV_ERR_DATA, naming file and value: another format or version,
+ * truncation, weights that are not finite, negative couplings, sizes that disagree with each other or with the recipe. */
 CLV_API enum clv_status clv_model_write(const char *path, const struct clv_model *model, struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_model_read(struct clv_model *model, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Decodes one problem: y[n_nodes]. */
+/* Decodes one problem: y[n_nodes] = argmax of its field under w. The problem is checked against the model's shape first. */
 CLV_API enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
                                           struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 

@@ -1,0 +1,171 @@
+#include "feature/recipe_file.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "feature/blocks.h"
+
+/* Every plain value of a recipe, in the order of the file. */
+static const struct {
+    const char *name;
+    size_t offset;
+    enum { INTEGER, REAL, PER_SCALE } kind;
+} fields[] = {
+    {"working_pixels", offsetof(struct clv_recipe, working_pixels), INTEGER},
+    {"n_superpixels", offsetof(struct clv_recipe, slic.n_superpixels), INTEGER},
+    {"compactness", offsetof(struct clv_recipe, slic.compactness), REAL},
+    {"n_iterations", offsetof(struct clv_recipe, slic.n_iterations), INTEGER},
+    {"blocks", offsetof(struct clv_recipe, blocks), INTEGER},
+    {"n_scales", offsetof(struct clv_recipe, n_scales), INTEGER},
+    {"bin_size_px", offsetof(struct clv_recipe, bin_size_px), PER_SCALE},
+    {"step_px", offsetof(struct clv_recipe, step_px), INTEGER},
+    {"n_words", offsetof(struct clv_recipe, n_words), INTEGER},
+    {"n_codebook_samples", offsetof(struct clv_recipe, n_codebook_samples), INTEGER},
+};
+#define N_FIELDS (sizeof fields / sizeof *fields)
+
+void recipe_put_json(struct text *text, const struct clv_recipe *recipe)
+{
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        const char *at = (const char *)recipe + fields[i].offset;
+        text_printf(text, "%s\"%s\":", i ? "," : "{", fields[i].name);
+        switch (fields[i].kind) {
+        case INTEGER: text_printf(text, "%d", *(const int32_t *)at); break;
+        case REAL: text_put_json_number(text, (double)*(const float *)at); break;
+        case PER_SCALE:
+            for (int s = 0; s < CLV_MAX_SCALES; s++)
+                text_printf(text, "%s%d", s ? "," : "[", ((const int32_t *)at)[s]);
+            text_put(text, "]");
+        }
+    }
+    text_put(text, "}");
+}
+
+static const char *const codebook_names[CLV_MAX_SCALES] = {RECIPE_CODEBOOK_PREFIX "0", RECIPE_CODEBOOK_PREFIX "1",
+                                                           RECIPE_CODEBOOK_PREFIX "2", RECIPE_CODEBOOK_PREFIX "3"};
+
+static bool has_codebook(const struct clv_recipe *recipe, int scale)
+{
+    return (recipe->blocks & CLV_BLOCK_WORDS) && scale < recipe->n_scales;
+}
+
+size_t recipe_tensors(struct clv_tensor tensors[CLV_MAX_SCALES], const struct clv_recipe *recipe)
+{
+    size_t n = 0;
+    for (int s = 0; s < CLV_MAX_SCALES; s++)
+        if (has_codebook(recipe, s))
+            tensors[n++] = (struct clv_tensor){.name = codebook_names[s],
+                                               .dtype = CLV_U8,
+                                               .n_dimensions = 2,
+                                               .shape = {recipe->codebooks[s].n_words, CLV_DESCRIPTOR_SIZE},
+                                               .data = recipe->codebooks[s].centres};
+    return n;
+}
+
+static bool get_int32(const struct json_value *value, int32_t *number)
+{
+    int64_t wide;
+    if (!json_get_int64(value, &wide) || wide < INT32_MIN || wide > INT32_MAX)
+        return false;
+    *number = (int32_t)wide;
+    return true;
+}
+
+static bool get_field(char *at, int kind, const struct json_value *value)
+{
+    size_t n;
+    double real;
+    switch (kind) {
+    case INTEGER: return get_int32(value, (int32_t *)at);
+    case REAL:
+        if (!json_get_double(value, &real))
+            return false;
+        *(float *)at = (float)real;
+        return true;
+    default:
+        if (!json_get_array(value, &n) || n != CLV_MAX_SCALES)
+            return false;
+        for (size_t s = 0; s < n; s++)
+            if (!get_int32(json_element(value, s), (int32_t *)at + s))
+                return false;
+        return true;
+    }
+}
+
+static bool is_field(const char *name)
+{
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static enum clv_status read_fields(struct clv_recipe *recipe, const struct json_value *root, const char *name,
+                                   struct clv_error *err)
+{
+    const struct json_value *value;
+    for (const char *key = NULL; (key = json_next_member(&value, root, key));)
+        if (!is_field(key))
+            return fail(err, CLV_ERR_DATA, "%s: its recipe has a \"%s\" that this version does not know", name, key);
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        value = json_member(root, fields[i].name);
+        if (!value)
+            return fail(err, CLV_ERR_DATA, "%s: its recipe has no \"%s\"", name, fields[i].name);
+        if (!get_field((char *)recipe + fields[i].offset, (int)fields[i].kind, value))
+            return fail(err, CLV_ERR_DATA, "%s: \"%s\" of its recipe is of another type or out of range", name,
+                        fields[i].name);
+    }
+    return CLV_OK;
+}
+
+static enum clv_status read_codebooks(struct clv_recipe *recipe, const struct clv_tensors *tensors,
+                                      struct clv_error *err)
+{
+    for (int s = 0; s < CLV_MAX_SCALES; s++) {
+        if (!has_codebook(recipe, s))
+            continue;
+        const struct clv_tensor *tensor;
+        int64_t shape[] = {recipe->n_words, CLV_DESCRIPTOR_SIZE};
+        enum clv_status status = clv_tensors_require(&tensor, tensors, codebook_names[s], CLV_U8, 2, shape, err);
+        if (status != CLV_OK)
+            return status;
+        recipe->codebooks[s].n_words = recipe->n_words;
+        recipe->codebooks[s].centres = array_copy(tensor->data, (size_t)recipe->n_words, CLV_DESCRIPTOR_SIZE);
+        if (!recipe->codebooks[s].centres)
+            return fail_memory(err);
+    }
+    return CLV_OK;
+}
+
+/* The checks that extraction makes of its caller's values are, of a file's values, about its content. */
+static enum clv_status check(const struct clv_recipe *recipe, const char *name, struct clv_error *err)
+{
+    struct clv_error reason;
+    return recipe_check(recipe, 0, &reason) == CLV_OK ? CLV_OK
+                                                      : fail(err, CLV_ERR_DATA, "%s: %s", name, reason.message);
+}
+
+enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const struct clv_tensors *tensors,
+                            const char *name, struct clv_error *err)
+{
+    struct clv_recipe fresh = {0};
+    struct json_value *root;
+    enum clv_status status = json_parse(&root, json, strlen(json), name, err);
+    if (status != CLV_OK)
+        return status;
+    status = read_fields(&fresh, root, name, err);
+    if (status == CLV_OK)
+        status = check(&fresh, name, err);
+    if (status == CLV_OK)
+        status = read_codebooks(&fresh, tensors, err);
+    if (status == CLV_OK)
+        *recipe = fresh;
+    else
+        clv_recipe_release(&fresh);
+    json_root_free(root);
+    return status;
+}

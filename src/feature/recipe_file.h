@@ -1,0 +1,21 @@
+/* Recipes in tensor files: plain values as JSON, codebooks as tensors. Models and feature files carry them. */
+#ifndef FEATURE_RECIPE_FILE_H
+#define FEATURE_RECIPE_FILE_H
+
+#include "base/text.h"
+#include "cleave/features.h"
+
+#define RECIPE_CODEBOOK_PREFIX "codebook." /* + scale: u8 [n_words][128] */
+
+/* Appends the plain values as one JSON object. */
+void recipe_put_json(struct text *text, const struct clv_recipe *recipe);
+
+/* The codebooks as tensors (views of the recipe; names are static); returns how many. */
+size_t recipe_tensors(struct clv_tensor tensors[CLV_MAX_SCALES], const struct clv_recipe *recipe);
+
+/* The recipe of an open file from its JSON (metadata) and its codebook tensors. `name` is the file, for messages; every value
+ * is checked. The recipe owns its codebooks; unchanged on failure. */
+enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const struct clv_tensors *tensors,
+                            const char *name, struct clv_error *err) CLV_CHECK;
+
+#endif

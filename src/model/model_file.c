@@ -1,0 +1,414 @@
+/* Model files. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cleave/model.h"
+#include "feature/recipe_file.h"
+#include "model/model_tensor.h"
+
+#define FORMAT        "cleave model "
+#define VERSION       "1"
+#define EXTRA         "extra."
+#define N_METADATA    5
+#define N_OWN_TENSORS (3 + CLV_MAX_SCALES) /* unary, pairwise, palette, codebooks */
+
+static const char *const pairwise_names[] = {
+    [CLV_PAIRWISE_NONE] = "none", [CLV_PAIRWISE_POTTS] = "potts", [CLV_PAIRWISE_FULL] = "full"};
+#define N_PAIRWISE ((int)(sizeof pairwise_names / sizeof *pairwise_names))
+
+/* --- what must hold of any model --- */
+
+static enum clv_status check_shape(const struct clv_model *model, const char *name, struct clv_error *err)
+{
+    const struct clv_shape *shape = &model->shape;
+    if (shape->n_labels < 2 || shape->n_labels > CLV_MAX_LABELS)
+        return fail(err, CLV_ERR_DATA, "%s: n_labels is %d, must be 2 to %d", name, shape->n_labels, CLV_MAX_LABELS);
+    if (shape->n_features < 1 || shape->n_edge_features < 0 ||
+        (shape->n_edge_features < 1 && shape->pairwise != CLV_PAIRWISE_NONE))
+        return fail(err, CLV_ERR_DATA, "%s: n_features is %d and n_edge_features %d", name, shape->n_features,
+                    shape->n_edge_features);
+    if (model->labels.n_labels != shape->n_labels)
+        return fail(err, CLV_ERR_DATA, "%s: weights for %d labels, names for %d", name, shape->n_labels,
+                    model->labels.n_labels);
+    if (!model->has_recipe)
+        return CLV_OK;
+    int32_t n_features = clv_recipe_n_features(&model->recipe);
+    int32_t n_edge_features = clv_recipe_n_edge_features(&model->recipe);
+    if (shape->n_features != n_features)
+        return fail(err, CLV_ERR_DATA, "%s: n_features is %d, its recipe makes %d", name, shape->n_features,
+                    n_features);
+    if (shape->n_edge_features != n_edge_features)
+        return fail(err, CLV_ERR_DATA, "%s: n_edge_features is %d, its recipe makes %d", name, shape->n_edge_features,
+                    n_edge_features);
+    return CLV_OK;
+}
+
+static enum clv_status check_weights(const struct clv_shape *shape, const double *unary, const double *pairwise,
+                                     const char *name, struct clv_error *err)
+{
+    size_t n_unary = clv_shape_unary_size(shape), n_pairwise = clv_shape_size(shape) - n_unary;
+    for (size_t i = 0; i < n_unary; i++)
+        if (!isfinite(unary[i]))
+            return fail(err, CLV_ERR_DATA, "%s: unary weight %zu is %g", name, i, unary[i]);
+    for (size_t i = 0; i < n_pairwise; i++) {
+        if (!isfinite(pairwise[i]))
+            return fail(err, CLV_ERR_DATA, "%s: pairwise weight %zu is %g", name, i, pairwise[i]);
+        if (pairwise[i] < 0 && shape->pairwise == CLV_PAIRWISE_POTTS)
+            return fail(err, CLV_ERR_DATA, "%s: coupling %zu is %g, must not be negative", name, i, pairwise[i]);
+    }
+    return CLV_OK;
+}
+
+/* --- writing --- */
+
+/* The JSON texts of the metadata. */
+struct header {
+    struct text model, labels, recipe, record;
+};
+
+static void release_header(struct header *header)
+{
+    text_release(&header->model);
+    text_release(&header->labels);
+    text_release(&header->recipe);
+    text_release(&header->record);
+}
+
+static enum clv_status put_header(struct header *header, const struct clv_model *model, struct clv_error *err)
+{
+    struct text *const texts[] = {&header->model, &header->labels, &header->recipe, &header->record};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        text_init(texts[i], SIZE_MAX / 2);
+    text_printf(&header->model, "{\"n_labels\":%d,\"n_features\":%d,\"n_edge_features\":%d,\"pairwise\":\"%s\"}",
+                model->shape.n_labels, model->shape.n_features, model->shape.n_edge_features,
+                pairwise_names[model->shape.pairwise]);
+    text_printf(&header->labels, "{\"from_file\":%d,\"void_value\":%d,\"names\":[", model->labels.from_file != 0,
+                model->labels.void_value);
+    for (int32_t i = 0; i < model->labels.n_labels; i++) {
+        text_put(&header->labels, i ? "," : "");
+        text_put_json(&header->labels, model->labels.names[i]);
+    }
+    text_put(&header->labels, "]}");
+    if (model->has_recipe)
+        recipe_put_json(&header->recipe, &model->recipe);
+    else
+        text_put(&header->recipe, "none");
+    text_put(&header->record, "{");
+    for (size_t i = 0; i < model->n_record; i++) {
+        text_put(&header->record, i ? "," : "");
+        text_put_json(&header->record, model->record[i].key);
+        text_put(&header->record, ":");
+        text_put_json(&header->record, model->record[i].value);
+    }
+    text_put(&header->record, "}");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i]->failed)
+            return fail_memory(err);
+    return CLV_OK;
+}
+
+/* The model's own tensors, as views of it; returns how many. */
+static size_t own_tensors(struct clv_tensor *tensors, const struct clv_model *model)
+{
+    const struct clv_shape *shape = &model->shape;
+    int64_t k = shape->n_labels, p = shape->n_edge_features;
+    const double *pairwise = model->w + clv_shape_unary_size(shape);
+    size_t n = 0;
+    tensors[n++] = (struct clv_tensor){.name = "unary",
+                                       .dtype = CLV_F64,
+                                       .n_dimensions = 2,
+                                       .shape = {(int64_t)clv_shape_rows(shape), shape->n_features},
+                                       .data = model->w};
+    if (shape->pairwise == CLV_PAIRWISE_POTTS)
+        tensors[n++] = (struct clv_tensor){
+            .name = "pairwise", .dtype = CLV_F64, .n_dimensions = 1, .shape = {p}, .data = pairwise};
+    if (shape->pairwise == CLV_PAIRWISE_FULL)
+        tensors[n++] = (struct clv_tensor){
+            .name = "pairwise", .dtype = CLV_F64, .n_dimensions = 3, .shape = {k, k, p}, .data = pairwise};
+    tensors[n++] = (struct clv_tensor){
+        .name = "palette", .dtype = CLV_U8, .n_dimensions = 2, .shape = {256, 3}, .data = model->labels.palette};
+    if (model->has_recipe)
+        n += recipe_tensors(tensors + n, &model->recipe);
+    return n;
+}
+
+/* "extra.NAME" of every attached tensor, in one block of texts. */
+static enum clv_status put_extra(struct clv_tensor *tensors, struct text *names, const struct clv_model *model,
+                                 struct clv_error *err)
+{
+    for (size_t i = 0; i < model->n_extra; i++) {
+        text_put(names, EXTRA);
+        text_append(names, model->extra[i].name, strlen(model->extra[i].name) + 1);
+    }
+    if (names->failed)
+        return fail_memory(err);
+    const char *name = names->bytes;
+    for (size_t i = 0; i < model->n_extra; i++) {
+        tensors[i] = model->extra[i];
+        tensors[i].name = name;
+        name += strlen(name) + 1;
+    }
+    return CLV_OK;
+}
+
+enum clv_status clv_model_write(const char *path, const struct clv_model *model, struct clv_error *err)
+{
+    if ((int)model->shape.pairwise < 0 || (int)model->shape.pairwise >= N_PAIRWISE)
+        return fail(err, CLV_ERR_USAGE, "%s: unknown pairwise form %d", path, (int)model->shape.pairwise);
+    if (!model->w || !model->labels.palette)
+        return fail(err, CLV_ERR_USAGE, "%s: the model has no weights or no labels", path);
+    enum clv_status status = check_shape(model, path, err);
+    if (status == CLV_OK)
+        status = check_weights(&model->shape, model->w, model->w + clv_shape_unary_size(&model->shape), path, err);
+    if (status != CLV_OK)
+        return status;
+    struct header header;
+    struct text names;
+    text_init(&names, SIZE_MAX / 2);
+    struct clv_tensor *tensors = array_alloc(N_OWN_TENSORS + model->n_extra, sizeof *tensors);
+    status = put_header(&header, model, err);
+    if (status == CLV_OK && !tensors)
+        status = fail_memory(err);
+    if (status != CLV_OK)
+        goto done;
+    size_t n = own_tensors(tensors, model);
+    status = put_extra(tensors + n, &names, model, err);
+    if (status != CLV_OK)
+        goto done;
+    const char *const metadata[N_METADATA][2] = {{"format", FORMAT VERSION},
+                                                 {"model", header.model.bytes},
+                                                 {"labels", header.labels.bytes},
+                                                 {"recipe", header.recipe.bytes},
+                                                 {"record", header.record.bytes}};
+    status = clv_tensors_write(path, tensors, n + model->n_extra, metadata, N_METADATA, err);
+done:
+    release_header(&header);
+    text_release(&names);
+    array_free(tensors);
+    return status;
+}
+
+/* --- reading --- */
+
+static enum clv_status check_format(const struct clv_tensors *tensors, const char *path, struct clv_error *err)
+{
+    const char *format = clv_tensors_metadata(tensors, "format");
+    if (!format || strncmp(format, FORMAT, strlen(FORMAT)) != 0)
+        return fail(err, CLV_ERR_DATA, "%s: not a cleave model (format \"%.60s\")", path, format ? format : "");
+    if (strcmp(format + strlen(FORMAT), VERSION) != 0)
+        return fail(err, CLV_ERR_DATA, "%s: a cleave model of version \"%.60s\", this program reads version %s", path,
+                    format + strlen(FORMAT), VERSION);
+    return CLV_OK;
+}
+
+/* A metadata text as JSON. */
+static enum clv_status parse_metadata(struct json_value **root, const struct clv_tensors *tensors, const char *key,
+                                      const char *path, struct clv_error *err)
+{
+    *root = NULL;
+    const char *text = clv_tensors_metadata(tensors, key);
+    if (!text)
+        return fail(err, CLV_ERR_DATA, "%s: its metadata has no \"%s\"", path, key);
+    enum clv_status status = json_parse(root, text, strlen(text), key, err);
+    return status == CLV_OK ? status : fail_within(err, status, path);
+}
+
+static enum clv_status get_count(int32_t *count, const struct json_value *object, const char *key, const char *path,
+                                 struct clv_error *err)
+{
+    int64_t wide;
+    const struct json_value *value = json_member(object, key);
+    if (!json_get_int64(value, &wide) || wide < INT32_MIN || wide > INT32_MAX)
+        return fail(err, CLV_ERR_DATA, "%s: \"%s\" is missing or out of range", path, key);
+    *count = (int32_t)wide;
+    return CLV_OK;
+}
+
+static enum clv_status read_shape(struct clv_shape *shape, const struct clv_tensors *tensors, const char *path,
+                                  struct clv_error *err)
+{
+    struct json_value *root;
+    const char *form = "";
+    enum clv_status status = parse_metadata(&root, tensors, "model", path, err);
+    if (status == CLV_OK)
+        status = get_count(&shape->n_labels, root, "n_labels", path, err);
+    if (status == CLV_OK)
+        status = get_count(&shape->n_features, root, "n_features", path, err);
+    if (status == CLV_OK)
+        status = get_count(&shape->n_edge_features, root, "n_edge_features", path, err);
+    if (status == CLV_OK) {
+        int i = 0;
+        json_get_text(json_member(root, "pairwise"), &form);
+        while (i < N_PAIRWISE && strcmp(form, pairwise_names[i]) != 0)
+            i++;
+        shape->pairwise = (enum clv_pairwise)i;
+        if (i == N_PAIRWISE)
+            status = fail(err, CLV_ERR_DATA, "%s: pairwise form \"%.60s\" is none of none, potts, full", path, form);
+    }
+    json_root_free(root);
+    return status;
+}
+
+static enum clv_status read_names(struct clv_labels *labels, const struct json_value *root, const char *path,
+                                  struct clv_error *err)
+{
+    size_t n;
+    const struct json_value *names = json_member(root, "names");
+    if (!json_get_array(names, &n) || n < 2 || n > CLV_MAX_LABELS)
+        return fail(err, CLV_ERR_DATA, "%s: its label names are no list of 2 to %d", path, CLV_MAX_LABELS);
+    labels->names = array_zalloc(n, sizeof *labels->names);
+    if (!labels->names)
+        return fail_memory(err);
+    labels->n_labels = (int32_t)n;
+    for (size_t i = 0; i < n; i++) {
+        const char *name;
+        if (!json_get_text(json_element(names, i), &name) || strlen(name) >= sizeof *labels->names)
+            return fail(err, CLV_ERR_DATA, "%s: the name of label %zu is no text of less than %zu bytes", path, i,
+                        sizeof *labels->names);
+        strcpy(labels->names[i], name);
+    }
+    return CLV_OK;
+}
+
+static enum clv_status read_labels(struct clv_labels *labels, const struct clv_tensors *tensors, const char *path,
+                                   struct clv_error *err)
+{
+    struct json_value *root;
+    const struct clv_tensor *palette;
+    int32_t from_file = 0;
+    enum clv_status status = parse_metadata(&root, tensors, "labels", path, err);
+    if (status == CLV_OK)
+        status = read_names(labels, root, path, err);
+    if (status == CLV_OK)
+        status = get_count(&from_file, root, "from_file", path, err);
+    if (status == CLV_OK)
+        status = get_count(&labels->void_value, root, "void_value", path, err);
+    if (status == CLV_OK && (labels->void_value < -1 || labels->void_value >= CLV_VOID))
+        status = fail(err, CLV_ERR_DATA, "%s: void_value is %d, must be -1 to 254", path, labels->void_value);
+    if (status == CLV_OK)
+        status = clv_tensors_require(&palette, tensors, "palette", CLV_U8, 2, (int64_t[]){256, 3}, err);
+    if (status == CLV_OK && !(labels->palette = array_copy(palette->data, 256, sizeof *labels->palette)))
+        status = fail_memory(err);
+    labels->from_file = from_file != 0;
+    json_root_free(root);
+    return status;
+}
+
+static enum clv_status read_record(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
+                                   struct clv_error *err)
+{
+    size_t n = 0;
+    struct json_value *root;
+    const struct json_value *value;
+    enum clv_status status = parse_metadata(&root, tensors, "record", path, err);
+    if (status == CLV_OK && !json_get_object(root, &n))
+        status = fail(err, CLV_ERR_DATA, "%s: its record is no JSON object", path);
+    if (status == CLV_OK && !(model->record = array_zalloc(n, sizeof *model->record)))
+        status = fail_memory(err);
+    for (const char *key = NULL; status == CLV_OK && (key = json_next_member(&value, root, key));) {
+        const char *text;
+        struct clv_record_entry *entry = &model->record[model->n_record++];
+        if (!json_get_text(value, &text)) {
+            status = fail(err, CLV_ERR_DATA, "%s: \"%.60s\" of its record is no text", path, key);
+            break;
+        }
+        entry->key = string_copy(key);
+        entry->value = string_copy(text);
+        if (!entry->key || !entry->value)
+            status = fail_memory(err);
+    }
+    json_root_free(root);
+    return status;
+}
+
+static enum clv_status read_weights(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
+                                    struct clv_error *err)
+{
+    const struct clv_shape *shape = &model->shape;
+    int64_t k = shape->n_labels, p = shape->n_edge_features;
+    const struct clv_tensor *unary, *pairwise = NULL;
+    enum clv_status status = clv_tensors_require(&unary, tensors, "unary", CLV_F64, 2,
+                                                 (int64_t[]){(int64_t)clv_shape_rows(shape), shape->n_features}, err);
+    if (status == CLV_OK && shape->pairwise == CLV_PAIRWISE_POTTS)
+        status = clv_tensors_require(&pairwise, tensors, "pairwise", CLV_F64, 1, (int64_t[]){p}, err);
+    if (status == CLV_OK && shape->pairwise == CLV_PAIRWISE_FULL)
+        status = clv_tensors_require(&pairwise, tensors, "pairwise", CLV_F64, 3, (int64_t[]){k, k, p}, err);
+    if (status == CLV_OK)
+        status = check_weights(shape, unary->data, pairwise ? pairwise->data : NULL, path, err);
+    if (status != CLV_OK)
+        return status;
+    size_t n_unary = clv_shape_unary_size(shape), n = clv_shape_size(shape);
+    model->w = array_alloc(n, sizeof *model->w);
+    if (!model->w)
+        return fail_memory(err);
+    memcpy(model->w, unary->data, n_unary * sizeof *model->w);
+    if (pairwise)
+        memcpy(model->w + n_unary, pairwise->data, (n - n_unary) * sizeof *model->w);
+    return CLV_OK;
+}
+
+/* Attached tensors; any other that is not the model's own was put there by something this program does not know. */
+static enum clv_status read_extra(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
+                                  struct clv_error *err)
+{
+    struct clv_tensor own[N_OWN_TENSORS];
+    size_t n_own = own_tensors(own, model), n = clv_tensors_count(tensors);
+    model->extra = array_zalloc(n, sizeof *model->extra);
+    if (!model->extra)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        struct clv_tensor tensor = *clv_tensors_at(tensors, i);
+        size_t at = 0;
+        while (at < n_own && strcmp(own[at].name, tensor.name) != 0)
+            at++;
+        if (at < n_own)
+            continue;
+        if (strncmp(tensor.name, EXTRA, strlen(EXTRA)) != 0)
+            return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\" does not belong in a model", path, tensor.name);
+        tensor.name += strlen(EXTRA);
+        enum clv_status status = tensor_copy(&model->extra[model->n_extra], &tensor, err);
+        if (status != CLV_OK)
+            return status;
+        model->n_extra++;
+    }
+    return CLV_OK;
+}
+
+enum clv_status clv_model_read(struct clv_model *model, const char *path, struct clv_error *err)
+{
+    struct clv_model fresh = {0};
+    struct clv_tensors *tensors;
+    enum clv_status status = clv_tensors_open(&tensors, path, err);
+    if (status != CLV_OK)
+        return status;
+    status = check_format(tensors, path, err);
+    if (status == CLV_OK)
+        status = read_shape(&fresh.shape, tensors, path, err);
+    if (status == CLV_OK)
+        status = read_labels(&fresh.labels, tensors, path, err);
+    const char *recipe = status == CLV_OK ? clv_tensors_metadata(tensors, "recipe") : NULL;
+    if (status == CLV_OK && !recipe)
+        status = fail(err, CLV_ERR_DATA, "%s: its metadata has no \"recipe\"", path);
+    if (status == CLV_OK && strcmp(recipe, "none") != 0) {
+        status = recipe_read(&fresh.recipe, recipe, tensors, path, err);
+        fresh.has_recipe = status == CLV_OK;
+    }
+    if (status == CLV_OK)
+        status = check_shape(&fresh, path, err);
+    if (status == CLV_OK)
+        status = read_weights(&fresh, tensors, path, err);
+    if (status == CLV_OK)
+        status = read_extra(&fresh, tensors, path, err);
+    if (status == CLV_OK)
+        status = read_record(&fresh, tensors, path, err);
+    if (status == CLV_OK)
+        *model = fresh;
+    else
+        clv_model_release(&fresh);
+    clv_tensors_close(tensors);
+    return status;
+}

@@ -1,0 +1,303 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/file.h"
+#include "support/support.h"
+
+/* A model over a small recipe with codebooks, three attached things and a record. */
+static struct clv_model small_model(enum clv_pairwise pairwise)
+{
+    struct clv_model model = {.has_recipe = 1};
+    clv_recipe_init(&model.recipe);
+    model.recipe.n_words = 3;
+    model.recipe.slic.compactness = 0.1f;
+    for (int s = 0; s < model.recipe.n_scales; s++) {
+        model.recipe.codebooks[s].n_words = 3;
+        model.recipe.codebooks[s].centres = array_alloc(3, CLV_DESCRIPTOR_SIZE);
+        for (int i = 0; i < 3 * CLV_DESCRIPTOR_SIZE; i++)
+            model.recipe.codebooks[s].centres[i] = (uint8_t)(i * (s + 3));
+    }
+    model.shape = (struct clv_shape){2, clv_recipe_n_features(&model.recipe), clv_recipe_n_edge_features(&model.recipe),
+                                     pairwise};
+    size_t n = clv_shape_size(&model.shape);
+    model.w = array_alloc(n, sizeof *model.w);
+    for (size_t i = 0; i < n; i++)
+        model.w[i] = i < clv_shape_unary_size(&model.shape) ? sin((double)i) : 0.5 + cos((double)i) / 4;
+    must(clv_labels_binary(&model.labels, err));
+    must(clv_model_note(&model, "learner", "ssvm", err));
+    must(clv_model_note(&model, "objective", "0.7 0.5\n0.3 \"quoted\"", err));
+    must(clv_model_note(&model, "learner", "perceptron", err));
+    must(clv_model_note(&model, "a", "", err));
+    return model;
+}
+
+static const char *write_model(const struct clv_model *model, const char *name)
+{
+    const char *path = formatted("%s/%s", temporary_folder(), name);
+    must(clv_model_write(path, model, err));
+    return path;
+}
+
+START_TEST(what_is_written_is_read_back)
+{
+    for (int form = CLV_PAIRWISE_NONE; form <= CLV_PAIRWISE_FULL; form++) {
+        struct clv_model model = small_model((enum clv_pairwise)form), read = {0};
+        const float variance[2][2] = {{1, 2}, {3, NAN}};
+        struct clv_tensor extra = {.name = "variance", .dtype = CLV_F32, .n_dimensions = 2, .shape = {2, 2}};
+        extra.data = variance;
+        must(clv_model_attach(&model, &extra, err));
+        must(clv_model_read(&read, write_model(&model, "m.cleave"), err));
+        ck_assert_mem_eq(&read.shape, &model.shape, sizeof model.shape);
+        ck_assert_mem_eq(read.w, model.w, clv_shape_size(&model.shape) * sizeof *model.w);
+        ck_assert(read.has_recipe);
+        struct clv_recipe a = model.recipe, b = read.recipe;
+        for (int s = 0; s < CLV_MAX_SCALES; s++) {
+            ck_assert_int_eq(a.codebooks[s].n_words, b.codebooks[s].n_words);
+            if (a.codebooks[s].n_words)
+                ck_assert_mem_eq(a.codebooks[s].centres, b.codebooks[s].centres, 3 * CLV_DESCRIPTOR_SIZE);
+            a.codebooks[s].centres = b.codebooks[s].centres = NULL;
+        }
+        ck_assert_mem_eq(&a, &b, sizeof a);
+        ck_assert_int_eq(read.labels.n_labels, 2);
+        ck_assert_str_eq(read.labels.names[1], "foreground");
+        ck_assert_mem_eq(read.labels.palette, model.labels.palette, 768);
+        ck_assert_int_eq(read.labels.void_value, -1);
+        ck_assert_uint_eq(read.n_record, 3);
+        ck_assert_str_eq(read.record[0].key, "learner");
+        ck_assert_str_eq(read.record[0].value, "perceptron");
+        ck_assert_str_eq(read.record[2].key, "a");
+        ck_assert_str_eq(clv_model_record(&read, "objective"), "0.7 0.5\n0.3 \"quoted\"");
+        ck_assert_ptr_null(clv_model_record(&read, "seed"));
+        const struct clv_tensor *attached = clv_model_attached(&read, "variance");
+        ck_assert_ptr_nonnull(attached);
+        ck_assert_int_eq(attached->shape[1], 2);
+        ck_assert_mem_eq(attached->data, variance, sizeof variance);
+        ck_assert_ptr_null(clv_model_attached(&read, "unary"));
+
+        size_t n, m;
+        char *first = slurp(formatted("%s/m.cleave", temporary_folder()), &n);
+        char *second = slurp(write_model(&read, "again.cleave"), &m);
+        ck_assert_uint_eq(n, m);
+        ck_assert_mem_eq(first, second, n);
+        free(first);
+        free(second);
+        clv_model_release(&model);
+        clv_model_release(&read);
+        clv_model_release(&read);
+    }
+}
+END_TEST
+
+START_TEST(models_without_a_recipe_and_with_named_labels_are_read_back)
+{
+    struct clv_model model = {.shape = {3, 5, 2, CLV_PAIRWISE_FULL}}, read = {0};
+    const char *labels = formatted("%s/labels.tsv", temporary_folder());
+    const char text[] = "value\tname\tred\tgreen\tblue\n0\tvoid\t9\t9\t9\n1\tcow\t1\t2\t3\n2\tgr\xc3\xa4s\t4\t5\t6\n";
+    spill(labels, text, sizeof text - 1);
+    must(clv_labels_read(&model.labels, labels, err));
+    model.w = array_zalloc(clv_shape_size(&model.shape), sizeof *model.w);
+    model.w[7] = -1e-310;
+    must(clv_model_read(&read, write_model(&model, "m"), err));
+    ck_assert(!read.has_recipe && read.labels.from_file && read.labels.void_value == 0);
+    ck_assert_str_eq(read.labels.names[2], "gr\xc3\xa4s");
+    ck_assert_double_eq(read.w[7], -1e-310);
+    ck_assert_uint_eq(read.n_record, 0);
+    clv_model_release(&model);
+    clv_model_release(&read);
+}
+END_TEST
+
+START_TEST(attached_tensors_are_replaced_by_name)
+{
+    struct clv_model model = {0};
+    const uint8_t one[1] = {1}, two[2] = {2, 2};
+    struct clv_tensor tensor = {.name = "t", .dtype = CLV_U8, .n_dimensions = 1, .shape = {1}, .data = one};
+    must(clv_model_attach(&model, &tensor, err));
+    tensor.shape[0] = 2;
+    tensor.data = two;
+    must(clv_model_attach(&model, &tensor, err));
+    ck_assert_uint_eq(model.n_extra, 1);
+    ck_assert_int_eq(clv_model_attached(&model, "t")->shape[0], 2);
+    tensor.shape[0] = -1;
+    must_fail(CLV_ERR_USAGE, "\"t\": type or shape", clv_model_attach(&model, &tensor, err));
+    clv_model_release(&model);
+}
+END_TEST
+
+START_TEST(models_that_could_not_be_read_are_not_written)
+{
+    struct clv_model model = small_model(CLV_PAIRWISE_POTTS);
+    const char *path = formatted("%s/m.cleave", temporary_folder());
+    double kept = model.w[4];
+    model.w[4] = NAN;
+    must_fail(CLV_ERR_DATA, "m.cleave: unary weight 4 is nan", clv_model_write(path, &model, err));
+    model.w[4] = kept;
+    size_t first = clv_shape_unary_size(&model.shape);
+    kept = model.w[first + 1];
+    model.w[first + 1] = -0.5;
+    must_fail(CLV_ERR_DATA, "coupling 1 is -0.5", clv_model_write(path, &model, err));
+    model.w[first + 1] = kept;
+    model.shape.n_features--;
+    must_fail(CLV_ERR_DATA, "its recipe makes", clv_model_write(path, &model, err));
+    model.shape.n_features++;
+    model.shape.n_labels = 3;
+    must_fail(CLV_ERR_DATA, "weights for 3 labels, names for 2", clv_model_write(path, &model, err));
+    model.shape.n_labels = 2;
+    model.shape.pairwise = (enum clv_pairwise)7;
+    must_fail(CLV_ERR_USAGE, "unknown pairwise form 7", clv_model_write(path, &model, err));
+    model.shape.pairwise = CLV_PAIRWISE_POTTS;
+    must_fail(CLV_ERR_IO, "/dev/full", clv_model_write("/dev/full", &model, err));
+    struct path_list left = {0};
+    must(folder_walk(&left, temporary_folder(), err));
+    ck_assert_uint_eq(left.n, 0);
+    path_list_release(&left);
+    clv_model_release(&model);
+    must_fail(CLV_ERR_USAGE, "no weights", clv_model_write(path, &model, err));
+}
+END_TEST
+
+/* Reads the model file with `old` replaced by `new` (the same length) wherever it stands. */
+static void expect_bad(const char *old, const char *new, const char *part)
+{
+    size_t size, length = strlen(old), n_found = 0;
+    ck_assert_uint_eq(length, strlen(new));
+    struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {.n_record = 77};
+    const char *path = write_model(&model, "bad.cleave");
+    char *bytes = slurp(path, &size);
+    for (size_t i = 0; i + length <= size; i++)
+        if (memcmp(bytes + i, old, length) == 0) {
+            memcpy(bytes + i, new, length);
+            n_found++;
+        }
+    ck_assert_uint_ge(n_found, 1);
+    spill(path, bytes, size);
+    must_fail(CLV_ERR_DATA, part, clv_model_read(&read, path, err));
+    must_fail(CLV_ERR_DATA, "bad.cleave: ", clv_model_read(&read, path, err));
+    ck_assert_uint_eq(read.n_record, 77); /* unchanged */
+    free(bytes);
+    clv_model_release(&model);
+}
+
+START_TEST(damaged_models_are_refused_with_file_and_value)
+{
+    expect_bad("cleave model 1", "cleave fodel 1", "not a cleave model (format \"cleave fodel 1\")");
+    expect_bad("cleave model 1", "cleave model 2", "a cleave model of version \"2\", this program reads version 1");
+    expect_bad("\"format\":", "\"farmat\":", "not a cleave model (format \"\")");
+    expect_bad("\\\"n_features\\\":1", "\\\"n_features\\\":2", "n_features is 2");
+    expect_bad("n_labels\\\":2", "n_labels\\\":3", "weights for 3 labels, names for 2");
+    expect_bad("n_labels\\\":2", "n_labels\\\":x", "bad JSON");
+    expect_bad("\\\"n_labels", "\\\"m_labels", "\"n_labels\" is missing");
+    expect_bad("\\\"potts\\\"", "\\\"pitts\\\"", "pairwise form \"pitts\"");
+    expect_bad("\\\"potts\\\"", "\\\"fulls\\\"", "pairwise form \"fulls\"");
+    expect_bad("\"recipe\":", "\"racipe\":", "its metadata has no \"recipe\"");
+    expect_bad("\"record\":", "\"racord\":", "its metadata has no \"record\"");
+    expect_bad("\"labels\":", "\"lobels\":", "its metadata has no \"labels\"");
+    expect_bad("n_words\\\":3", "n_words\\\":4", "\"codebook.0\": its shape is [3, 128], not [4, 128]");
+    expect_bad("n_scales\\\":2", "n_scales\\\":1", "n_features is");
+    expect_bad("n_scales\\\":2", "n_scales\\\":9", "n_scales is 9, must be 1..4");
+    expect_bad("n_scales", "m_scales", "a \"m_scales\" that this version does not know");
+    expect_bad("blocks\\\":31", "blocks\\\":.5", "bad JSON");
+    expect_bad("blocks\\\":31", "blocks\\\":99", "blocks is 99");
+    expect_bad("\\\"n_scales\\\":2", "\\\"step_px\\\" :2", "duplicate");
+    expect_bad("\"palette\":", "\"palette\";", "bad JSON");
+    expect_bad("palette", "pilette", "tensor \"palette\" is missing");
+    expect_bad("codebook.1", "codebook.3", "tensor \"codebook.1\" is missing");
+    expect_bad("pairwise\":{", "poirwise\":{", "tensor \"pairwise\" is missing");
+    expect_bad("foreground", "for\\u000gd", "bad JSON");
+    expect_bad("void_value\\\":-1", "void_value\\\":-2", "void_value is -2");
+}
+END_TEST
+
+START_TEST(weights_that_are_not_finite_are_refused)
+{
+    struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {0};
+    size_t size, n_unary = clv_shape_unary_size(&model.shape);
+    const double bad[] = {NAN, INFINITY, -INFINITY, -1};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        size_t at = bad[i] == -1 ? n_unary : i == 1 ? n_unary + 1 : 5;
+        const char *path = write_model(&model, "bad.cleave");
+        char *bytes = slurp(path, &size);
+        for (size_t k = 0; k + 8 <= size; k += 8)
+            if (memcmp(bytes + k, &model.w[at], 8) == 0)
+                memcpy(bytes + k, &bad[i], 8);
+        spill(path, bytes, size);
+        const char *part = bad[i] == -1 ? "bad.cleave: coupling 0 is -1"
+                           : i == 1     ? "bad.cleave: pairwise weight 1 is inf"
+                                        : formatted("bad.cleave: unary weight 5 is %g", bad[i]);
+        must_fail(CLV_ERR_DATA, part, clv_model_read(&read, path, err));
+        free(bytes);
+    }
+    clv_model_release(&model);
+}
+END_TEST
+
+START_TEST(models_cut_short_or_with_tensors_of_others_are_refused)
+{
+    struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {0};
+    const char *path = write_model(&model, "bad.cleave");
+    size_t size;
+    char *bytes = slurp(path, &size);
+    for (size_t cut = 0; cut < size; cut += cut < 64 ? 1 : 97) {
+        spill(path, bytes, cut);
+        must_fail(CLV_ERR_DATA, "bad.cleave: ", clv_model_read(&read, path, err));
+    }
+    free(bytes);
+    clv_model_release(&model);
+    must_fail(CLV_ERR_NO_INPUT, "absent", clv_model_read(&read, "/nowhere/absent", err));
+
+    const uint8_t x = 0;
+    struct clv_tensor tensor = {.name = "x", .dtype = CLV_U8, .n_dimensions = 0, .data = &x};
+    must(clv_tensors_write(path, &tensor, 1, NULL, 0, err));
+    must_fail(CLV_ERR_DATA, "not a cleave model (format \"\")", clv_model_read(&read, path, err));
+}
+END_TEST
+
+/* A chain of three nodes whose unaries are the features themselves. */
+START_TEST(prediction_is_the_maximum_of_the_field)
+{
+    struct clv_model model = {.shape = {2, 1, 1, CLV_PAIRWISE_POTTS}};
+    struct clv_problem problem = {.n_nodes = 3,
+                                  .n_edges = 2,
+                                  .n_features = 1,
+                                  .n_edge_features = 1,
+                                  .row = (const int64_t[]){0, 1, 2, 3},
+                                  .index = (const int32_t[]){0, 0, 0},
+                                  .value = (const float[]){3, -1, 2},
+                                  .edges = (const int32_t[][2]){{0, 1}, {1, 2}},
+                                  .edge_features = (const float[]){1, 1}};
+    double w[2] = {1, 0.25};
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    model.w = w;
+    int32_t y[3];
+    must(clv_model_predict(y, &model, &problem, oracle, err));
+    ck_assert_mem_eq(y, ((int32_t[]){1, 0, 1}), sizeof y);
+    w[1] = 2; /* couplings that outweigh the middle node's doubt */
+    must(clv_model_predict(y, &model, &problem, oracle, err));
+    ck_assert_mem_eq(y, ((int32_t[]){1, 1, 1}), sizeof y);
+    model.shape.pairwise = CLV_PAIRWISE_NONE;
+    must(clv_model_predict(y, &model, &problem, oracle, err));
+    ck_assert_mem_eq(y, ((int32_t[]){1, 0, 1}), sizeof y);
+    problem.n_features = 2;
+    must_fail(CLV_ERR_DATA, "2 features", clv_model_predict(y, &model, &problem, oracle, err));
+    clv_oracle_free(oracle);
+}
+END_TEST
+
+Suite *model_suite(void)
+{
+    Suite *suite = suite_create("model");
+    TCase *tests = tcase_create("model");
+    tcase_add_test(tests, what_is_written_is_read_back);
+    tcase_add_test(tests, models_without_a_recipe_and_with_named_labels_are_read_back);
+    tcase_add_test(tests, attached_tensors_are_replaced_by_name);
+    tcase_add_test(tests, models_that_could_not_be_read_are_not_written);
+    tcase_add_test(tests, damaged_models_are_refused_with_file_and_value);
+    tcase_add_test(tests, weights_that_are_not_finite_are_refused);
+    tcase_add_test(tests, models_cut_short_or_with_tensors_of_others_are_refused);
+    tcase_add_test(tests, prediction_is_the_maximum_of_the_field);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
