@@ -423,11 +423,10 @@ static enum clv_status check_labels(const struct job *job, struct clv_error *err
     return CLV_OK;
 }
 
-enum clv_status clv_png_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,
-                                     const uint8_t (*palette)[3], int palette_size, struct clv_error *err)
+enum clv_status clv_png_encode_labels(uint8_t **bytes, size_t *size, int32_t width, int32_t height,
+                                      const uint8_t *labels, const uint8_t (*palette)[3], int palette_size,
+                                      struct clv_error *err)
 {
-    uint8_t *bytes;
-    size_t size;
     struct job job = {.width = width,
                       .height = height,
                       .colour_type = palette_size ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY,
@@ -437,8 +436,15 @@ enum clv_status clv_png_write_labels(const char *path, int32_t width, int32_t he
                       .palette_size = palette_size,
                       .plan = &label_plan};
     enum clv_status status = check_labels(&job, err);
-    if (status == CLV_OK)
-        status = encode(&bytes, &size, &job, err);
+    return status == CLV_OK ? encode(bytes, size, &job, err) : status;
+}
+
+enum clv_status clv_png_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,
+                                     const uint8_t (*palette)[3], int palette_size, struct clv_error *err)
+{
+    uint8_t *bytes;
+    size_t size;
+    enum clv_status status = clv_png_encode_labels(&bytes, &size, width, height, labels, palette, palette_size, err);
     if (status != CLV_OK)
         return fail_within(err, status, path);
     status = file_write(path, bytes, size, err);
