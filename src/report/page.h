@@ -1,0 +1,40 @@
+/* The parts of the report's page: markup, style and script, written by hand. */
+#ifndef REPORT_PAGE_H
+#define REPORT_PAGE_H
+
+#include <stdio.h>
+
+#include "cleave/report.h"
+#include "report/pictures.h"
+
+extern const char page_style[], page_script[];
+
+/* Weighted Hamming of the items in cells of 1/HISTOGRAM_CELLS; the last one holds 1. */
+#define HISTOGRAM_CELLS 400
+
+/* What is known once all items have come. */
+struct page_totals {
+    size_t n_images, n_failures, n_scored, n_with_iou, n_with_truth;
+    double sum_weighted_hamming, sum_iou, highest_weighted_hamming;
+    size_t histogram[HISTOGRAM_CELLS + 1];
+};
+
+struct page_header {
+    char *title;
+    char **facts; /* [2 n_facts]: name, value, name, value .. */
+    size_t n_facts;
+    int32_t n_labels;
+    int32_t void_value;
+    char (*names)[64];     /* [n_labels] */
+    uint8_t (*palette)[3]; /* [256] */
+};
+
+/* Everything before the first item, and everything after the last. Errors stay in the stream; -1 when out of memory. */
+int page_write_head(FILE *stream, const struct page_header *header, const struct page_totals *totals);
+void page_write_tail(FILE *stream, const struct page_totals *totals);
+
+/* One item or one failed file; the same. */
+int page_write_item(FILE *stream, const struct clv_report_item *item, const struct pictures *pictures);
+int page_write_failure(FILE *stream, const char *name, const char *message);
+
+#endif

@@ -1,0 +1,102 @@
+#include "report/pictures.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+#define LONGEST_SIDE_PX 640
+#define JPEG_QUALITY    85
+#define TINT            0.45
+#define OUTLINE_PX      2
+
+const uint8_t difference_palette[N_DIFFERENCES][3] = {
+    [DIFFERENCE_GROUND] = {250, 250, 248},     [DIFFERENCE_FIGURE] = {188, 190, 192},
+    [DIFFERENCE_FALSE_ALARM] = {230, 130, 0},  [DIFFERENCE_MISS] = {0, 100, 178},
+    [DIFFERENCE_WRONG_LABEL] = {204, 90, 160}, [DIFFERENCE_VOID] = {226, 226, 222},
+};
+
+void pictures_release(struct pictures *pictures)
+{
+    for (int layer = 0; layer < N_LAYERS; layer++)
+        clv_free(pictures->layer[layer].bytes);
+    *pictures = (struct pictures){0};
+}
+
+static enum difference difference_of(uint8_t truth, uint8_t label)
+{
+    if (truth == CLV_VOID)
+        return DIFFERENCE_VOID;
+    if (truth == label)
+        return label ? DIFFERENCE_FIGURE : DIFFERENCE_GROUND;
+    if (!truth)
+        return DIFFERENCE_FALSE_ALARM;
+    return label && label != CLV_VOID ? DIFFERENCE_WRONG_LABEL : DIFFERENCE_MISS;
+}
+
+static enum clv_status encode_jpeg(struct pictures *pictures, enum layer layer, const struct clv_image *image,
+                                   struct clv_error *err)
+{
+    pictures->layer[layer].type = "image/jpeg";
+    return clv_jpeg_encode(&pictures->layer[layer].bytes, &pictures->layer[layer].size, image, JPEG_QUALITY, err);
+}
+
+static enum clv_status encode_labels(struct pictures *pictures, enum layer layer, const uint8_t *labels,
+                                     const uint8_t (*palette)[3], struct clv_error *err)
+{
+    int highest = 0;
+    for (size_t i = 0; i < (size_t)pictures->width * (size_t)pictures->height; i++)
+        highest = labels[i] > highest ? labels[i] : highest;
+    pictures->layer[layer].type = "image/png";
+    return clv_png_encode_labels(&pictures->layer[layer].bytes, &pictures->layer[layer].size, pictures->width,
+                                 pictures->height, labels, palette, highest + 1, err);
+}
+
+static int32_t shrunk_side(int32_t side, double factor)
+{
+    int32_t shrunk = (int32_t)lround(side * factor);
+    return shrunk < 1 ? 1 : shrunk;
+}
+
+enum clv_status pictures_make(struct pictures *pictures, const struct clv_report_item *item,
+                              const uint8_t (*palette)[3], struct clv_error *err)
+{
+    const struct clv_image *source = item->image;
+    int32_t longest = source->width > source->height ? source->width : source->height;
+    double factor = longest > LONGEST_SIDE_PX ? (double)LONGEST_SIDE_PX / longest : 1;
+    struct pictures made = {.width = shrunk_side(source->width, factor), .height = shrunk_side(source->height, factor)};
+    size_t n = (size_t)made.width * (size_t)made.height;
+    struct clv_image photo = {0};
+    uint8_t *labels = array_alloc(n, 1), *truth = array_alloc(n, 1);
+    enum clv_status status = labels && truth ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_image_resize(&photo, source, made.width, made.height, err);
+    if (status == CLV_OK)
+        status = encode_jpeg(&made, LAYER_IMAGE, &photo, err);
+    if (status != CLV_OK)
+        goto done;
+
+    clv_labels_resize(labels, made.width, made.height, item->labels, source->width, source->height);
+    clv_overlay_draw(&photo, labels, palette, TINT, OUTLINE_PX, CLV_VOID);
+    status = encode_jpeg(&made, LAYER_OVERLAY, &photo, err);
+    if (status == CLV_OK)
+        status = encode_labels(&made, LAYER_MASK, labels, palette, err);
+    if (status == CLV_OK && item->truth) {
+        clv_labels_resize(truth, made.width, made.height, item->truth, source->width, source->height);
+        status = encode_labels(&made, LAYER_TRUTH, truth, palette, err);
+        for (size_t i = 0; i < n; i++)
+            labels[i] = (uint8_t)difference_of(truth[i], labels[i]);
+        if (status == CLV_OK)
+            status = encode_labels(&made, LAYER_DIFFERENCE, labels, difference_palette, err);
+    }
+done:
+    if (status == CLV_OK)
+        *pictures = made;
+    else
+        pictures_release(&made);
+    clv_image_release(&photo);
+    array_free(labels);
+    array_free(truth);
+    return status;
+}

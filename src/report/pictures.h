@@ -1,0 +1,34 @@
+/* The pictures of one report item, shrunk and encoded. */
+#ifndef REPORT_PICTURES_H
+#define REPORT_PICTURES_H
+
+#include "cleave/report.h"
+
+/* In the order of the page's columns and of its keys 1..5. */
+enum layer { LAYER_IMAGE, LAYER_OVERLAY, LAYER_MASK, LAYER_TRUTH, LAYER_DIFFERENCE, N_LAYERS };
+
+struct pictures {
+    int32_t width, height; /* as shown */
+    struct {
+        const char *type; /* "image/jpeg" or "image/png" */
+        uint8_t *bytes;   /* NULL where there is no truth */
+        size_t size;
+    } layer[N_LAYERS];
+};
+enum clv_status pictures_make(struct pictures *pictures, const struct clv_report_item *item,
+                              const uint8_t (*palette)[3], struct clv_error *err) CLV_CHECK;
+void pictures_release(struct pictures *pictures);
+
+/* Colours of the difference picture, told apart by every kind of colour vision (Okabe and Ito 2008). */
+enum difference {
+    DIFFERENCE_GROUND,
+    DIFFERENCE_FIGURE,
+    DIFFERENCE_FALSE_ALARM,
+    DIFFERENCE_MISS,
+    DIFFERENCE_WRONG_LABEL,
+    DIFFERENCE_VOID,
+    N_DIFFERENCES
+};
+extern const uint8_t difference_palette[N_DIFFERENCES][3];
+
+#endif

@@ -1,0 +1,196 @@
+/* One self-contained HTML page. Items go to an unnamed spool file in the report's folder as they come, since what stands above
+ * them (totals, histogram) is known last; finishing joins head, spool and tail into the page. */
+#include "cleave/report.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "report/page.h"
+
+struct clv_report {
+    char *folder, *path;
+    bool made_folder;
+    FILE *spool;
+    bool broken; /* the spool ends within an item */
+    struct page_header header;
+    struct page_totals totals;
+};
+
+static void report_free(struct clv_report *report, bool remove_folder)
+{
+    if (report->spool)
+        fclose(report->spool);
+    if (remove_folder && report->made_folder)
+        rmdir(report->folder);
+    for (size_t i = 0; report->header.facts && i < 2 * report->header.n_facts; i++)
+        array_free(report->header.facts[i]);
+    array_free(report->header.facts);
+    array_free(report->header.title);
+    array_free(report->header.names);
+    array_free(report->header.palette);
+    array_free(report->folder);
+    array_free(report->path);
+    array_free(report);
+}
+
+/* A file without a name: it goes with its last descriptor, even after a crash. */
+static enum clv_status open_spool(struct clv_report *report, struct clv_error *err)
+{
+    int fd = open(report->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0) { /* not every file system has such files */
+        char *name = path_join(report->folder, ".items-XXXXXX");
+        if (!name)
+            return fail_memory(err);
+        fd = mkostemp(name, O_CLOEXEC);
+        if (fd >= 0)
+            unlink(name);
+        array_free(name);
+    }
+    if (fd < 0)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a file", report->folder);
+    report->spool = fdopen(fd, "w+b");
+    if (report->spool)
+        return CLV_OK;
+    close(fd);
+    return fail_errno(err, CLV_ERR_OS, "%s: cannot open a stream", report->folder);
+}
+
+static enum clv_status copy_header(struct page_header *header, const char *title, const struct clv_labels *labels,
+                                   const char *const (*summary)[2], size_t n_summary, struct clv_error *err)
+{
+    header->title = string_copy(title);
+    header->names = array_copy(labels->names, (size_t)labels->n_labels, sizeof *labels->names);
+    header->palette = array_copy(labels->palette, 256, sizeof *labels->palette);
+    header->n_labels = labels->n_labels;
+    header->void_value = labels->void_value;
+    header->facts = array_zalloc(2 * n_summary, sizeof *header->facts);
+    if (!header->title || !header->names || !header->palette || !header->facts)
+        return fail_memory(err);
+    header->n_facts = n_summary;
+    for (size_t i = 0; i < 2 * n_summary; i++) {
+        header->facts[i] = string_copy(summary[i / 2][i % 2]);
+        if (!header->facts[i])
+            return fail_memory(err);
+    }
+    return CLV_OK;
+}
+
+enum clv_status clv_report_begin(struct clv_report **report, const char *folder, const char *title,
+                                 const struct clv_labels *labels, const char *const (*summary)[2], size_t n_summary,
+                                 struct clv_error *err)
+{
+    *report = NULL;
+    struct clv_report *made = array_zalloc(1, sizeof *made);
+    if (!made)
+        return fail_memory(err);
+    made->folder = string_copy(folder);
+    made->path = path_join(folder, "index.html");
+    enum clv_status status = made->folder && made->path ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        status = copy_header(&made->header, title, labels, summary, n_summary, err);
+    if (status == CLV_OK) {
+        bool was_there = path_exists(folder);
+        status = folder_create(folder, err);
+        made->made_folder = status == CLV_OK && !was_there;
+    }
+    if (status == CLV_OK)
+        status = open_spool(made, err);
+    if (status == CLV_OK)
+        *report = made;
+    else
+        report_free(made, true);
+    return status;
+}
+
+/* After an item: what was written of it counts only if all of it was. */
+static enum clv_status check_spool(struct clv_report *report, int result, struct clv_error *err)
+{
+    if (result == 0 && !fflush(report->spool) && !ferror(report->spool))
+        return CLV_OK;
+    report->broken = true;
+    return result ? fail_memory(err) : fail_errno(err, CLV_ERR_IO, "%s: cannot write", report->path);
+}
+
+static void count_item(struct page_totals *totals, const struct clv_report_item *item)
+{
+    totals->n_images++;
+    totals->n_with_truth += item->truth != NULL;
+    if (isfinite(item->weighted_hamming)) {
+        double score = fmin(fmax(item->weighted_hamming, 0), 1);
+        totals->n_scored++;
+        totals->sum_weighted_hamming += item->weighted_hamming;
+        totals->highest_weighted_hamming = fmax(totals->highest_weighted_hamming, score);
+        totals->histogram[(int)(score * HISTOGRAM_CELLS)]++;
+    }
+    if (isfinite(item->mean_iou)) {
+        totals->n_with_iou++;
+        totals->sum_iou += item->mean_iou;
+    }
+}
+
+enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item, struct clv_error *err)
+{
+    struct pictures pictures = {0};
+    if (item->image->channels != 3 || item->image->width < 1 || item->image->height < 1)
+        return fail(err, CLV_ERR_USAGE, "%s: image of %dx%d pixels and %d channels cannot be reported", item->name,
+                    item->image->width, item->image->height, item->image->channels);
+    enum clv_status status = pictures_make(&pictures, item, (const uint8_t(*)[3])report->header.palette, err);
+    if (status != CLV_OK)
+        return fail_within(err, status, item->name);
+    status = check_spool(report, page_write_item(report->spool, item, &pictures), err);
+    if (status == CLV_OK)
+        count_item(&report->totals, item);
+    pictures_release(&pictures);
+    return status;
+}
+
+enum clv_status clv_report_add_failure(struct clv_report *report, const char *name, const char *message,
+                                       struct clv_error *err)
+{
+    enum clv_status status = check_spool(report, page_write_failure(report->spool, name, message), err);
+    report->totals.n_failures += status == CLV_OK;
+    return status;
+}
+
+/* Appends the spool to the page. */
+static enum clv_status copy_items(FILE *page, struct clv_report *report, struct clv_error *err)
+{
+    char buffer[1 << 15];
+    rewind(report->spool);
+    for (size_t n; (n = fread(buffer, 1, sizeof buffer, report->spool)) > 0;)
+        fwrite(buffer, 1, n, page);
+    return ferror(report->spool) ? fail_errno(err, CLV_ERR_OS, "%s: cannot read back the items", report->path) : CLV_OK;
+}
+
+enum clv_status clv_report_finish(struct clv_report *report, struct clv_error *err)
+{
+    struct file_writer writer = {0};
+    enum clv_status status = CLV_OK;
+    if (report->broken)
+        status = fail(err, CLV_ERR_IO, "%s: an item was not written", report->path);
+    else
+        status = file_create(&writer, report->path, err);
+    if (status == CLV_OK && page_write_head(writer.stream, &report->header, &report->totals))
+        status = fail_memory(err);
+    if (status == CLV_OK)
+        status = copy_items(writer.stream, report, err);
+    if (status == CLV_OK) {
+        page_write_tail(writer.stream, &report->totals);
+        status = file_commit(&writer, err);
+    } else {
+        file_abort(&writer);
+    }
+    report_free(report, status != CLV_OK);
+    return status;
+}
+
+void clv_report_abandon(struct clv_report *report)
+{
+    if (report)
+        report_free(report, true);
+}
