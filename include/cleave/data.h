@@ -21,7 +21,7 @@ struct clv_labels {
     uint8_t (*palette)[3];    /* [256] */
 };
 CLV_API void clv_labels_release(struct clv_labels *labels);
-/* "background" and "foreground". */
+/* "background" (black) and "foreground" (a bright rose). */
 CLV_API enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *err) CLV_CHECK;
 /* Reads labels.tsv: header `value name red green blue`, tab-separated. Errors name file and line. */
 CLV_API enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err) CLV_CHECK;

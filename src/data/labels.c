@@ -38,6 +38,9 @@ enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *e
         return status;
     strcpy(fresh.names[0], "background");
     strcpy(fresh.names[1], "foreground");
+    /* Rare in nature, so that a tint of it is seen on any photograph; the default's dark red is lost on dark animals. */
+    static const uint8_t rose[3] = {236, 64, 122};
+    memcpy(fresh.palette[1], rose, sizeof rose);
     *labels = fresh;
     return CLV_OK;
 }
