@@ -156,6 +156,10 @@ void text_put_json_number(struct text *text, double value)
         return;
     }
     char digits[32];
+    if (value == trunc(value) && fabs(value) < 1e15) { /* 60, where %g would say 6e+01 */
+        text_printf(text, "%.0f", value == 0 ? 0.0 : value);
+        return;
+    }
     for (int precision = 1; precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, value);
         if (strtod(digits, NULL) == value)

@@ -43,6 +43,14 @@ START_TEST(json_text_escapes_and_replaces_broken_utf8)
     text_put_json(&t, "a\"\\\n\x01\xc3\xa9\xff");
     ck_assert_str_eq(t.bytes, "\"a\\\"\\\\\\n\\u0001\xc3\xa9\xef\xbf\xbd\"");
     text_release(&t);
+    const double numbers[] = {60, -1e14, 0.1, 1e300, -0.0, NAN};
+    text_init(&t, 1000);
+    for (int i = 0; i < 6; i++) {
+        text_put_json_number(&t, numbers[i]);
+        text_put(&t, " ");
+    }
+    ck_assert_str_eq(t.bytes, "60 -100000000000000 0.1 1e+300 0 null ");
+    text_release(&t);
     text_init(&t, 8);
     text_put(&t, "1234567");
     ck_assert(!t.failed);
