@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,15 @@ size_t array_request_count(void)
 }
 
 #ifdef CLV_TEST_FAULTS
+static void tell_count(void)
+{
+    FILE *stream = fopen(getenv("CLV_COUNT_ALLOCS"), "w");
+    if (stream) {
+        fprintf(stream, "%zu\n", array_request_count());
+        fclose(stream);
+    }
+}
+
 static int fails(void)
 {
     static atomic_long chosen = -1; /* -1: the environment was not read yet */
@@ -20,6 +30,8 @@ static int fails(void)
     if (target < 0) {
         const char *text = getenv("CLV_FAIL_ALLOC");
         target = text ? strtol(text, NULL, 10) : 0;
+        if (getenv("CLV_COUNT_ALLOCS"))
+            atexit(tell_count);
         atomic_store(&chosen, target);
     }
     return (long)(atomic_fetch_add(&requests, 1) + 1) == target;
