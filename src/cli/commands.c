@@ -5,6 +5,11 @@
 
 const struct command commands[] = {
     {"synth", "draw a set of textured animals with exact masks", cmd_synth},
+    {"train", "learn a model from images with masks", cmd_train},
+    {"segment", "segment images with a model", cmd_segment},
+    {"score", "score masks against the truth", cmd_score},
+    {"features", "extract features into a file, for training again and again", cmd_features},
+    {"inspect", "tell what is in a model and how it was made", cmd_inspect},
     {NULL, NULL, NULL},
 };
 

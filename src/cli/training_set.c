@@ -54,6 +54,7 @@ static void release_item(struct clv_item *item)
     array_free(item->name);
     array_free(item->image);
     array_free(item->mask);
+    array_free(item->boxes);
     array_free(item->split);
     array_free(item->tags);
 }

@@ -1,0 +1,134 @@
+/* cleave features: extracts a set's features into a file, so that later trainings start at once. */
+#include <stdio.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cleave/model.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/outputs.h"
+#include "cli/recipe_options.h"
+#include "cli/training_set.h"
+
+struct features {
+    struct common_options common;
+    struct recipe_options recipe;
+    const char *data, *split, *model_path, *output;
+    uint64_t seed;
+};
+
+enum features_keys { KEY_SPLIT = KEYS_COMMAND };
+
+static const struct argp_option features_options[] = {
+    {"data", 'd', "PATH", 0, "The images: a manifest or a folder", 0},
+    {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
+    {"output", 'o', "FILE", 0, "The feature file to write (safetensors), all or nothing", 0},
+    {"model", 'm', "FILE", 0, "Use this model's recipe (to segment with it later); default: learn one from the images",
+     0},
+    {"seed", 's', "N", 0, "Seed for learning the recipe (default 0)", 0},
+    {0},
+};
+
+static error_t parse_features(int key, char *arg, struct argp_state *state)
+{
+    struct features *self = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &self->common;
+        state->child_inputs[1] = &self->recipe;
+        return 0;
+    case ARGP_KEY_ARG:
+        return option_error(&self->common, "%s: features takes no arguments; --data names the images", arg);
+    case 'd': self->data = arg; return 0;
+    case 'o': self->output = arg; return 0;
+    case 'm': self->model_path = arg; return 0;
+    case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
+    case KEY_SPLIT: self->split = arg; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static enum clv_status parse(struct features *self, int argc, char **argv, struct clv_error *err)
+{
+    const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {recipe_argp(), 0, NULL, 0}, {0}};
+    const struct argp argp = {
+        features_options,
+        parse_features,
+        NULL,
+        "Extracts the features of images into a safetensors file, which `cleave train --data' and `cleave segment "
+        "--features' take.",
+        children,
+        NULL,
+        NULL,
+    };
+    common_options_init(&self->common, err);
+    recipe_options_init(&self->recipe, &self->common);
+    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
+    if (status != CLV_OK)
+        return status;
+    if (!self->data)
+        return fail(err, CLV_ERR_USAGE, "features: --data is missing: which images?");
+    if (!self->output)
+        return fail(err, CLV_ERR_USAGE, "features: -o is missing: where do the features go?");
+    if (self->model_path && self->recipe.first_given)
+        return fail(err, CLV_ERR_USAGE, "%s: the recipe is the model's, given by -m", self->recipe.first_given);
+    return output_check_creatable(self->output, err);
+}
+
+/* *recipe is the model's or learned from the images. */
+static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *self, const struct clv_set *set,
+                                   const struct clv_progress *progress, struct clv_error *err)
+{
+    struct clv_model model = {0};
+    enum clv_status status = CLV_OK;
+    if (self->model_path) {
+        status = clv_model_read(&model, self->model_path, err);
+        if (status == CLV_OK && !model.has_recipe)
+            status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; it has no recipe",
+                          self->model_path);
+        if (status == CLV_OK) {
+            *recipe = model.recipe;
+            model.recipe = (struct clv_recipe){0};
+        }
+        clv_model_release(&model);
+        return status;
+    }
+    const char **images = training_set_images(set);
+    if (!images)
+        return fail_memory(err);
+    *recipe = self->recipe.recipe;
+    self->recipe.recipe = (struct clv_recipe){0};
+    status = clv_recipe_learn(recipe, images, set->n_items, self->seed, self->common.n_threads, &self->common.limits,
+                              progress, err);
+    array_free(images);
+    return status;
+}
+
+static enum clv_status run(struct features *self, struct clv_error *err)
+{
+    const struct common_options *common = &self->common;
+    struct clv_progress progress = console_progress();
+    struct clv_set set = {0};
+    struct clv_recipe recipe = {0};
+    enum clv_status status = training_set_read(&set, self->data, self->split, false, err);
+    if (status == CLV_OK)
+        status = make_recipe(&recipe, self, &set, &progress, err);
+    if (status == CLV_OK)
+        status = clv_features_write(self->output, &set, &recipe, common->n_threads, &common->limits, &progress, err);
+    if (status == CLV_OK)
+        console_note("features of %zu images in %s", set.n_items, self->output);
+    clv_recipe_release(&recipe);
+    clv_set_release(&set);
+    return status;
+}
+
+enum clv_status cmd_features(int argc, char **argv, struct clv_error *err)
+{
+    struct features self = {0};
+    enum clv_status status = parse(&self, argc, argv, err);
+    if (status == CLV_OK)
+        status = run(&self, err);
+    recipe_options_release(&self.recipe);
+    common_options_release(&self.common);
+    return status;
+}

@@ -1,0 +1,138 @@
+/* cleave score: masks against the truth. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/options.h"
+#include "cli/score_set.h"
+#include "cli/training_set.h"
+
+struct score {
+    struct common_options common;
+    const char *data, *split, *predictions, *model_path;
+    bool json, csv, per_image;
+};
+
+enum score_keys { KEY_SPLIT = KEYS_COMMAND, KEY_JSON, KEY_CSV, KEY_PER_IMAGE };
+
+static const struct argp_option score_options[] = {
+    {"data", 'd', "PATH", 0, "The truth: a manifest, or a folder with images/ and masks/", 0},
+    {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
+    {"pred", 'p', "FOLDER", 0, "The predictions, as `cleave segment -o FOLDER' wrote them", 0},
+    {"model", 'm', "FILE", 0,
+     "Also score per superpixel, with the superpixels of this model's recipe (reads the images)", 0},
+    {"per-image", KEY_PER_IMAGE, NULL, 0, "Also every image", 0},
+    {"json", KEY_JSON, NULL, 0, "One JSON document, in fractions", 0},
+    {"csv", KEY_CSV, NULL, 0, "A line per image, comma-separated, in fractions", 0},
+    {0},
+};
+
+static error_t parse_score(int key, char *arg, struct argp_state *state)
+{
+    struct score *self = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &self->common; return 0;
+    case ARGP_KEY_ARG: return option_error(&self->common, "%s: score takes no arguments; --data and --pred do it", arg);
+    case 'd': self->data = arg; return 0;
+    case 'p': self->predictions = arg; return 0;
+    case 'm': self->model_path = arg; return 0;
+    case KEY_SPLIT: self->split = arg; return 0;
+    case KEY_JSON: self->json = true; return 0;
+    case KEY_CSV: self->csv = true; return 0;
+    case KEY_PER_IMAGE: self->per_image = true; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static enum clv_status parse(struct score *self, int argc, char **argv, struct clv_error *err)
+{
+    static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {
+        score_options,
+        parse_score,
+        NULL,
+        "Scores masks against the truth: weighted Hamming (half the miss rate plus half the false-alarm rate, for "
+        "figure "
+        "and ground), Hamming, intersection over union.\v"
+        "Weighted Hamming, Hamming and IoU are means over images; accuracies are over all pixels of the set. Mean IoU "
+        "is "
+        "over labels from 1 on. Void pixels never count.",
+        children,
+        NULL,
+        NULL,
+    };
+    common_options_init(&self->common, err);
+    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
+    if (status != CLV_OK)
+        return status;
+    if (!self->data)
+        return fail(err, CLV_ERR_USAGE, "score: --data is missing: where is the truth?");
+    if (!self->predictions)
+        return fail(err, CLV_ERR_USAGE, "score: --pred is missing: where are the predictions?");
+    if (self->json && self->csv)
+        return fail(err, CLV_ERR_USAGE, "--json and --csv exclude each other");
+    if (!path_is_folder(self->predictions))
+        return fail(err, CLV_ERR_NO_INPUT, "%s: no such folder of predictions", self->predictions);
+    return CLV_OK;
+}
+
+static enum clv_status run(const struct score *self, struct clv_error *err)
+{
+    struct clv_progress progress = console_progress();
+    struct clv_set set = {0};
+    struct clv_model model = {0};
+    struct input_list inputs = {0};
+    struct set_score score = {0};
+    enum clv_status status = clv_set_read(&set, self->data, err);
+    if (status != CLV_OK)
+        return status;
+    size_t common = set_common_folder(&set); /* of the whole set, as segment has it */
+    status = clv_set_select(&set, self->split, err);
+    if (status == CLV_OK)
+        status = training_set_require_masks(&set, self->data, err);
+    if (status == CLV_OK)
+        status = inputs_add_set(&inputs, &set, common, err);
+    if (status == CLV_OK && self->model_path)
+        status = clv_model_read(&model, self->model_path, err);
+    if (status == CLV_OK && self->model_path && !model.has_recipe)
+        status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; it has no superpixels",
+                      self->model_path);
+    const struct score_task task = {
+        .inputs = &inputs,
+        .labels = &set.labels,
+        .folder = self->predictions,
+        .model = self->model_path ? &model : NULL,
+        .n_threads = self->common.n_threads,
+        .limits = &self->common.limits,
+        .progress = &progress,
+    };
+    if (status == CLV_OK)
+        status = score_set(&score, &task, err);
+    if (status != CLV_OK)
+        goto done;
+    console_clear();
+    if (self->json)
+        status = score_print_json(&score, self->per_image, err);
+    else if (self->csv)
+        score_print_csv(&score);
+    else
+        score_print_text(&score, self->per_image);
+done:
+    set_score_release(&score);
+    input_list_release(&inputs);
+    clv_model_release(&model);
+    clv_set_release(&set);
+    return status;
+}
+
+enum clv_status cmd_score(int argc, char **argv, struct clv_error *err)
+{
+    struct score self = {0};
+    enum clv_status status = parse(&self, argc, argv, err);
+    if (status == CLV_OK)
+        status = run(&self, err);
+    common_options_release(&self.common);
+    return status;
+}

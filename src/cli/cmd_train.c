@@ -1,0 +1,331 @@
+/* cleave train: from images with masks to a model. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/engine_option.h"
+#include "cli/outputs.h"
+#include "cli/signals.h"
+#include "cli/train.h"
+#include "cli/training_set.h"
+
+enum train_keys { KEY_SPLIT = KEYS_COMMAND, KEY_VALIDATE, KEY_NO_EDGES, KEY_CV, KEY_CV_GRID, KEY_ENGINE };
+
+static const struct argp_option train_options[] = {
+    {"data", 'd', "PATH", 0, "Images with masks: a manifest, a folder with images/ and masks/, or a feature file", 0},
+    {"split", KEY_SPLIT, "NAME,..", 0,
+     "Splits of the manifest to learn from (default: train if there is one, else all)", 0},
+    {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
+    {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
+    {"no-edges", KEY_NO_EDGES, NULL, 0, "Leave out the pairwise terms: an unstructured model, for comparison", 0},
+    {"validate", KEY_VALIDATE, "NAME,..", 0, "Report the loss on these splits, too", 0},
+    {"cv", KEY_CV, "K", 0, "Choose lambda by K-fold cross-validation among the images trained on", 0},
+    {"cv-grid", KEY_CV_GRID, "X,..", 0, "The candidates of --cv (default: 0.01, 0.1, 1, 10, 100 times lambda)", 0},
+    {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 0},
+    {0},
+};
+
+static error_t parse_grid(struct train *self, char *arg)
+{
+    char *cursor = arg, *part;
+    while ((part = strsep(&cursor, ","))) {
+        if (self->n_candidates == MAX_CANDIDATES)
+            return option_error(&self->common, "--cv-grid: more than %d candidates", MAX_CANDIDATES);
+        error_t failed =
+            option_number(&self->candidates[self->n_candidates++], "--cv-grid", part, 0, 1e12, &self->common);
+        if (failed)
+            return failed;
+        if (cursor)
+            cursor[-1] = ','; /* argv stays as it was typed */
+    }
+    return 0;
+}
+
+static error_t parse_train(int key, char *arg, struct argp_state *state)
+{
+    struct train *self = state->input;
+    options_note(&self->common, train_options, "o", key, arg);
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &self->common;
+        state->child_inputs[1] = &self->recipe;
+        state->child_inputs[2] = &self->learner;
+        return 0;
+    case ARGP_KEY_ARG: return option_error(&self->common, "%s: train takes no arguments; --data names the images", arg);
+    case 'd': self->data = arg; return 0;
+    case 'o': self->output = arg; return 0;
+    case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
+    case KEY_SPLIT: self->split = arg; return 0;
+    case KEY_VALIDATE: self->validate = arg; return 0;
+    case KEY_NO_EDGES: self->no_edges = true; return 0;
+    case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
+    case KEY_CV_GRID: return parse_grid(self, arg);
+    case KEY_ENGINE: return option_engine(&self->engine, arg, &self->common);
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static enum clv_status parse(struct train *self, int argc, char **argv, struct clv_error *err)
+{
+    struct argp_child children[] = {
+        {&common_argp, 0, NULL, 0}, {recipe_argp(), 0, NULL, 0}, {learner_argp(argc, argv), 0, NULL, 0}, {0}};
+    const struct argp argp = {
+        train_options,
+        parse_train,
+        NULL,
+        "Learns a model from images with masks.\v"
+        "The summary goes to standard output. The first Ctrl-C while learning writes the model so far and ends with "
+        "status 130; the second ends at once. Other exit statuses: `cleave --help'.",
+        children,
+        NULL,
+        NULL,
+    };
+    common_options_init(&self->common, err);
+    recipe_options_init(&self->recipe, &self->common);
+    learner_options_init(&self->learner, &self->common);
+    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
+    if (status != CLV_OK)
+        return status;
+    if (!self->data)
+        return fail(err, CLV_ERR_USAGE, "train: --data is missing: which images?");
+    if (!self->output)
+        return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
+    if (self->n_candidates && !self->n_folds)
+        return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
+    if (self->validate && is_tensor_file(self->data))
+        return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", self->data);
+    self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
+    return output_check_creatable(self->output, err);
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* An array of 0..n-1; NULL when out of memory. */
+static int32_t *all_examples(size_t n)
+{
+    int32_t *examples = array_alloc(n, sizeof *examples);
+    for (size_t i = 0; examples && i < n; i++)
+        examples[i] = (int32_t)i;
+    return examples;
+}
+
+static enum clv_status record_curve(struct clv_model *model, const struct clv_training_result *result,
+                                    struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, 1 << 20);
+    text_put(&text, "pass objective dual train_loss");
+    for (size_t i = 0; i < result->n_curve; i++) {
+        const struct clv_curve_point *point = &result->curve[i];
+        const double values[] = {point->pass, point->objective, point->dual, point->train_loss};
+        text_put(&text, ";");
+        for (size_t k = 0; k < 4; k++) {
+            text_put(&text, " ");
+            text_put_json_number(&text, values[k]);
+        }
+    }
+    enum clv_status status = text.failed ? fail_memory(err) : clv_model_note(model, "curve", text.bytes, err);
+    text_release(&text);
+    return status;
+}
+
+/* How the model was made. Nothing that may differ between two runs of the same training: no times, threads or output. */
+static enum clv_status record(struct clv_model *model, const struct train *self, const struct train_data *data,
+                              const struct clv_training *training, const struct clv_training_result *result,
+                              double train_loss, struct clv_error *err)
+{
+    const struct clv_learner *learner = self->learner.learner;
+    struct text command;
+    text_init(&command, 1 << 17);
+    text_printf(&command, "cleave train%s", self->common.canonical.bytes ? self->common.canonical.bytes : "");
+    char seed[32], key[80];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)self->seed);
+    const char *const entries[][2] = {
+        {"version", clv_version()},
+        {"command", command.failed ? NULL : command.bytes},
+        {"data", self->data},
+        {"data_digest", data->digest},
+        {"seed", seed},
+        {"learner", learner->name},
+    };
+    enum clv_status status = command.failed ? fail_memory(err) : CLV_OK;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries && status == CLV_OK; i++)
+        status = clv_model_note(model, entries[i][0], entries[i][1], err);
+    for (int i = 0; learner->parameters[i].name && status == CLV_OK; i++) {
+        snprintf(key, sizeof key, "parameter.%s", learner->parameters[i].name);
+        status = record_number(model, key, training->parameters[i], err);
+    }
+    if (status == CLV_OK)
+        status = record_number(model, "images", (double)training->n_examples, err);
+    if (status == CLV_OK)
+        status = record_number(model, "train_weighted_hamming", train_loss, err);
+    if (status == CLV_OK)
+        status = clv_model_note(model, "interrupted", result->interrupted ? "yes" : "no", err);
+    if (status == CLV_OK)
+        status = record_curve(model, result, err);
+    text_release(&command);
+    return status;
+}
+
+static void print_data(const struct train *self, const struct train_data *data, double seconds)
+{
+    size_t n = clv_dataset_size(data->dataset);
+    int64_t n_nodes = 0, n_edges = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct clv_problem problem = clv_dataset_problem(data->dataset, i);
+        n_nodes += problem.n_nodes;
+        n_edges += problem.n_edges;
+    }
+    struct clv_problem first = clv_dataset_problem(data->dataset, 0);
+    fprintf(self->summary, "images    %zu, %lld nodes of %d features, %lld edges of %d; %d labels\n", n,
+            (long long)n_nodes, first.n_features, (long long)n_edges, first.n_edge_features,
+            clv_dataset_n_labels(data->dataset));
+    fprintf(self->summary, "features  %.1f s\n", seconds);
+    fflush(self->summary);
+}
+
+static void print_learning(const struct train *self, const struct clv_training_result *result, double train_loss,
+                           double seconds)
+{
+    fprintf(self->summary, "learning  %.1f s with %s", seconds, self->learner.learner->name);
+    if (result->n_curve) {
+        const struct clv_curve_point *last = &result->curve[result->n_curve - 1];
+        fprintf(self->summary, ", %g passes", last->pass);
+        if (!isnan(last->objective))
+            fprintf(self->summary, ", objective %.6g", last->objective);
+        if (!isnan(last->objective) && !isnan(last->dual))
+            fprintf(self->summary, ", duality gap %.2g", last->objective - last->dual);
+    }
+    fprintf(self->summary, "%s\ntraining  weighted Hamming %.2f %%\n", result->interrupted ? " (interrupted)" : "",
+            100 * train_loss);
+}
+
+/* Loss on other splits, under the finished model. */
+static enum clv_status validate(const struct train *self, const struct clv_model *model,
+                                const struct clv_progress *progress, struct clv_error *err)
+{
+    const struct common_options *common = &self->common;
+    struct clv_set set = {0};
+    struct clv_dataset *dataset = NULL;
+    int32_t *examples = NULL;
+    double loss = NAN;
+    enum clv_status status = training_set_read(&set, self->data, self->validate, false, err);
+    if (status != CLV_OK)
+        return status;
+    status = training_set_require_masks(&set, self->data, err);
+    if (status == CLV_OK)
+        status = clv_dataset_extract(&dataset, &set, &model->recipe, common->n_threads, &common->limits, progress, err);
+    if (status != CLV_OK)
+        goto done;
+    size_t n = clv_dataset_size(dataset);
+    examples = all_examples(n);
+    status = examples ? clv_evaluate(&loss, dataset, examples, n, &model->shape, model->w, self->engine,
+                                     common->n_threads, err)
+                      : fail_memory(err);
+    if (status == CLV_OK)
+        fprintf(self->summary, "%-9s weighted Hamming %.2f %% on %zu images\n", self->validate, 100 * loss, n);
+done:
+    array_free(examples);
+    clv_dataset_free(dataset);
+    clv_set_release(&set);
+    return status;
+}
+
+/* Learns from loaded data; *model is complete but for its recipe's owner, which stays `data` until here. */
+static enum clv_status learn(struct clv_model *model, struct train *self, struct train_data *data,
+                             struct clv_training *training, struct clv_error *err)
+{
+    struct clv_training_result result = {0};
+    double train_loss = NAN, started = now_s();
+    enum clv_status status = clv_train(&result, self->learner.learner, training, err);
+    double seconds = now_s() - started;
+    if (status == CLV_OK)
+        status = clv_evaluate(&train_loss, training->dataset, training->examples, training->n_examples,
+                              &training->shape, result.w, training->engine, training->n_threads, err);
+    if (status == CLV_OK)
+        status = record(model, self, data, training, &result, train_loss, err);
+    if (status == CLV_OK) {
+        print_learning(self, &result, train_loss, seconds);
+        model->shape = training->shape;
+        model->w = result.w;
+        result.w = NULL;
+        model->recipe = data->recipe;
+        model->has_recipe = data->has_recipe;
+        model->labels = data->labels;
+        data->recipe = (struct clv_recipe){0};
+        data->labels = (struct clv_labels){0};
+    }
+    clv_training_result_release(&result);
+    return status;
+}
+
+static enum clv_status run(struct train *self, struct clv_error *err)
+{
+    struct clv_progress progress = console_progress();
+    struct train_data data = {0};
+    struct clv_model model = {0};
+    int32_t *examples = NULL;
+    struct clv_training training = {
+        .seed = self->seed,
+        .n_threads = self->common.n_threads,
+        .engine = self->engine,
+        .progress = &progress,
+    };
+    enum clv_status status = learner_options_apply(&self->learner, &training);
+    if (status != CLV_OK)
+        return status;
+    double started = now_s();
+    status = train_data_load(&data, self, &progress, err);
+    if (status != CLV_OK)
+        goto done;
+    print_data(self, &data, now_s() - started);
+    training.dataset = data.dataset;
+    training.n_examples = clv_dataset_size(data.dataset);
+    training.examples = examples = all_examples(training.n_examples);
+    struct clv_problem first = clv_dataset_problem(data.dataset, 0);
+    training.shape = (struct clv_shape){
+        .n_labels = clv_dataset_n_labels(data.dataset),
+        .n_features = first.n_features,
+        .n_edge_features = first.n_edge_features,
+        .pairwise = self->no_edges || !first.n_edge_features ? CLV_PAIRWISE_NONE : CLV_PAIRWISE_POTTS,
+    };
+    if (!examples)
+        status = fail_memory(err);
+    if (status == CLV_OK && self->n_folds)
+        status = train_cross_validate(self, &training, err);
+    if (status == CLV_OK)
+        status = learn(&model, self, &data, &training, err);
+    if (status == CLV_OK && self->validate && !*progress.stop)
+        status = validate(self, &model, &progress, err);
+    if (status == CLV_OK)
+        status = clv_model_write(self->output, &model, err);
+    if (status == CLV_OK && *progress.stop)
+        console_note("interrupted; the model so far is in %s", self->output);
+done:
+    array_free(examples);
+    clv_model_release(&model);
+    train_data_release(&data);
+    return status;
+}
+
+enum clv_status cmd_train(int argc, char **argv, struct clv_error *err)
+{
+    struct train self = {0};
+    enum clv_status status = parse(&self, argc, argv, err);
+    if (status == CLV_OK)
+        status = run(&self, err);
+    recipe_options_release(&self.recipe);
+    common_options_release(&self.common);
+    return status;
+}

@@ -1,0 +1,264 @@
+#include "cli/inspect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+
+#define JSON_MAX ((size_t)1 << 28)
+
+struct weight {
+    double value;
+    int32_t feature;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const struct weight *first = a, *second = b;
+    double x = fabs(first->value), y = fabs(second->value);
+    if (x != y)
+        return x > y ? -1 : 1;
+    return (first->feature > second->feature) - (first->feature < second->feature);
+}
+
+/* The weights of one row, largest magnitude first; array_free it. */
+static struct weight *sorted_row(const struct clv_model *model, size_t row)
+{
+    int32_t d = model->shape.n_features;
+    struct weight *weights = array_alloc((size_t)d, sizeof *weights);
+    if (!weights)
+        return NULL;
+    for (int32_t f = 0; f < d; f++)
+        weights[f] = (struct weight){model->w[row * (size_t)d + (size_t)f], f};
+    qsort(weights, (size_t)d, sizeof *weights, by_size);
+    return weights;
+}
+
+static void feature_name(char name[96], const struct clv_model *model, int32_t feature)
+{
+    if (model->has_recipe)
+        clv_recipe_feature_name(name, 96, &model->recipe, feature);
+    else
+        snprintf(name, 96, "feature %d", feature);
+}
+
+static void edge_feature_name(char name[96], const struct clv_model *model, int32_t feature)
+{
+    const char *known = model->has_recipe ? clv_recipe_edge_feature_name(&model->recipe, feature) : NULL;
+    if (known)
+        snprintf(name, 96, "%s", known);
+    else
+        snprintf(name, 96, "edge feature %d", feature);
+}
+
+/* The label that row `row` of W scores: with two labels the only row is label 1's. */
+static int32_t row_label(const struct clv_model *model, size_t row)
+{
+    return model->shape.n_labels == 2 ? 1 : (int32_t)row;
+}
+
+static const char *pairwise_name(enum clv_pairwise pairwise)
+{
+    switch (pairwise) {
+    case CLV_PAIRWISE_NONE: return "none";
+    case CLV_PAIRWISE_POTTS: return "potts";
+    case CLV_PAIRWISE_FULL: return "full";
+    }
+    return "unknown";
+}
+
+static const struct {
+    int32_t block;
+    const char *name;
+} blocks[] = {
+    {CLV_BLOCK_WORDS, "words"}, {CLV_BLOCK_COLOUR, "colour"},     {CLV_BLOCK_POSITION, "position"},
+    {CLV_BLOCK_SIZE, "size"},   {CLV_BLOCK_CONTRAST, "contrast"},
+};
+
+static void print_recipe(const struct clv_recipe *recipe)
+{
+    printf("recipe        %d working pixels, %d superpixels of compactness %g in %d rounds\n", recipe->working_pixels,
+           recipe->slic.n_superpixels, (double)recipe->slic.compactness, recipe->slic.n_iterations);
+    printf("blocks       ");
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (recipe->blocks & blocks[i].block)
+            printf(" %s", blocks[i].name);
+    printf("\n");
+    if (recipe->blocks & CLV_BLOCK_WORDS) {
+        printf("words         %d for each SIFT bin size of", recipe->n_words);
+        for (int32_t s = 0; s < recipe->n_scales; s++)
+            printf(" %d", recipe->bin_size_px[s]);
+        printf(" px, every %d px\n", recipe->step_px);
+    }
+}
+
+static void print_record(const struct clv_model *model)
+{
+    printf("\nrecord\n");
+    for (size_t i = 0; i < model->n_record; i++) {
+        const struct clv_record_entry *entry = &model->record[i];
+        size_t length = strlen(entry->value);
+        if (length <= 160)
+            printf("  %-24s %s\n", entry->key, entry->value);
+        else /* the curve: its end is what counts, the whole is in --json */
+            printf("  %-24s .. %s\n", entry->key, entry->value + length - 120);
+    }
+}
+
+enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, struct clv_error *err)
+{
+    const struct clv_shape *shape = &model->shape;
+    size_t unary_size = clv_shape_unary_size(shape), size = clv_shape_size(shape);
+    char name[96];
+    printf("labels       ");
+    for (int32_t label = 0; label < model->labels.n_labels; label++)
+        if (model->labels.names[label][0])
+            printf(" %d %s%s", label, model->labels.names[label], label + 1 < model->labels.n_labels ? "," : "");
+    printf("\nweights       %zu: %d node features, %d edge features, pairwise %s\n", size, shape->n_features,
+           shape->n_edge_features, pairwise_name(shape->pairwise));
+    if (model->has_recipe)
+        print_recipe(&model->recipe);
+    else
+        printf("recipe        none: features from elsewhere\n");
+
+    for (size_t row = 0; row < clv_shape_rows(shape) && n_top; row++) {
+        struct weight *weights = sorted_row(model, row);
+        if (!weights)
+            return fail_memory(err);
+        printf("\nlargest weights of %s\n", model->labels.names[row_label(model, row)]);
+        for (int32_t i = 0; i < n_top && i < shape->n_features; i++) {
+            feature_name(name, model, weights[i].feature);
+            printf("  %12.5g  %s\n", weights[i].value, name);
+        }
+        array_free(weights);
+    }
+    if (shape->pairwise == CLV_PAIRWISE_POTTS) {
+        printf("\ncouplings\n");
+        for (int32_t f = 0; f < shape->n_edge_features; f++) {
+            edge_feature_name(name, model, f);
+            printf("  %12.5g  %s\n", model->w[unary_size + (size_t)f], name);
+        }
+    }
+    print_record(model);
+    return CLV_OK;
+}
+
+static void put_key(struct text *text, const char *key)
+{
+    char last = text->size ? text->bytes[text->size - 1] : '{';
+    text_put(text, last == '{' || last == '[' ? "" : ",");
+    text_put_json(text, key);
+    text_put(text, ":");
+}
+
+static void put_number(struct text *text, const char *key, double value)
+{
+    put_key(text, key);
+    text_put_json_number(text, value);
+}
+
+static void put_string(struct text *text, const char *key, const char *value)
+{
+    put_key(text, key);
+    text_put_json(text, value);
+}
+
+static void put_recipe(struct text *text, const struct clv_recipe *recipe)
+{
+    put_number(text, "working_pixels", recipe->working_pixels);
+    put_number(text, "superpixels", recipe->slic.n_superpixels);
+    put_number(text, "compactness", (double)recipe->slic.compactness);
+    put_number(text, "slic_iterations", recipe->slic.n_iterations);
+    put_key(text, "blocks");
+    text_put(text, "[");
+    for (size_t i = 0, n = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (recipe->blocks & blocks[i].block) {
+            text_put(text, n++ ? "," : "");
+            text_put_json(text, blocks[i].name);
+        }
+    text_put(text, "]");
+    put_number(text, "words", recipe->n_words);
+    put_number(text, "sift_step", recipe->step_px);
+    put_key(text, "sift_bins");
+    for (int32_t s = 0; s < recipe->n_scales; s++)
+        text_printf(text, "%s%d", s ? "," : "[", recipe->bin_size_px[s]);
+    text_put(text, "]");
+}
+
+static enum clv_status put_weights(struct text *text, const struct clv_model *model, int32_t n_top,
+                                   struct clv_error *err)
+{
+    char name[96];
+    put_key(text, "largest_weights");
+    text_put(text, "{");
+    for (size_t row = 0; row < clv_shape_rows(&model->shape); row++) {
+        struct weight *weights = sorted_row(model, row);
+        if (!weights)
+            return fail_memory(err);
+        snprintf(name, sizeof name, "%d", row_label(model, row));
+        put_key(text, name);
+        text_put(text, "[");
+        for (int32_t i = 0; i < n_top && i < model->shape.n_features; i++) {
+            text_put(text, i ? ",{" : "{");
+            feature_name(name, model, weights[i].feature);
+            put_string(text, "feature", name);
+            put_number(text, "weight", weights[i].value);
+            text_put(text, "}");
+        }
+        text_put(text, "]");
+        array_free(weights);
+    }
+    text_put(text, "}");
+    if (model->shape.pairwise == CLV_PAIRWISE_POTTS) {
+        size_t unary_size = clv_shape_unary_size(&model->shape);
+        put_key(text, "couplings");
+        text_put(text, "{");
+        for (int32_t f = 0; f < model->shape.n_edge_features; f++) {
+            edge_feature_name(name, model, f);
+            put_number(text, name, model->w[unary_size + (size_t)f]);
+        }
+        text_put(text, "}");
+    }
+    return CLV_OK;
+}
+
+enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, JSON_MAX);
+    text_put(&text, "{");
+    put_key(&text, "labels");
+    text_put(&text, "[");
+    for (int32_t label = 0; label < model->labels.n_labels; label++) {
+        text_put(&text, label ? "," : "");
+        text_put_json(&text, model->labels.names[label]);
+    }
+    text_put(&text, "]");
+    put_number(&text, "node_features", model->shape.n_features);
+    put_number(&text, "edge_features", model->shape.n_edge_features);
+    put_string(&text, "pairwise", pairwise_name(model->shape.pairwise));
+    put_key(&text, "recipe");
+    if (model->has_recipe) {
+        text_put(&text, "{");
+        put_recipe(&text, &model->recipe);
+        text_put(&text, "}");
+    } else {
+        text_put(&text, "null");
+    }
+    enum clv_status status = put_weights(&text, model, n_top, err);
+    put_key(&text, "record");
+    text_put(&text, "{");
+    for (size_t i = 0; i < model->n_record; i++)
+        put_string(&text, model->record[i].key, model->record[i].value);
+    text_put(&text, "}}\n");
+    if (status == CLV_OK && text.failed)
+        status = fail_memory(err);
+    if (status == CLV_OK)
+        fwrite(text.bytes, 1, text.size, stdout);
+    text_release(&text);
+    return status;
+}

@@ -1,0 +1,11 @@
+/* A model told to standard output. */
+#ifndef CLI_INSPECT_H
+#define CLI_INSPECT_H
+
+#include "cleave/model.h"
+
+/* n_top: how many of the largest weights of each label are named. */
+enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, struct clv_error *err) CLV_CHECK;
+enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, struct clv_error *err) CLV_CHECK;
+
+#endif

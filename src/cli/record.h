@@ -1,0 +1,20 @@
+/* What a model's record says about where it came from. */
+#ifndef CLI_RECORD_H
+#define CLI_RECORD_H
+
+#include "cleave/model.h"
+
+#define DIGEST_SIZE 24
+
+/* A digest of training data, "fnv1a:" and 16 hexadecimal digits: 64-bit FNV-1a over each item's name, split, and the sizes in
+ * bytes of its image and mask, in order. It tells sets apart at no cost; it does not prove that pixels are the same. Where
+ * the set lies does not matter. */
+void digest_set(char digest[DIGEST_SIZE], const struct clv_set *set);
+
+/* The same of a file's content, by 8-byte words (a feature file may have gigabytes). */
+enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct clv_error *err) CLV_CHECK;
+
+/* Notes a number in its shortest form. */
+enum clv_status record_number(struct clv_model *model, const char *key, double value, struct clv_error *err) CLV_CHECK;
+
+#endif

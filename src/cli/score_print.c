@@ -1,0 +1,229 @@
+#include <math.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/score_set.h"
+
+#define JSON_MAX ((size_t)1 << 30)
+
+/* Mean of one field over the images; all fields of struct scored_image but n_pixels are doubles. */
+#define MEAN(score, field, mean, error)                                                                                \
+    mean_over_images(mean, error, &(score)->images[0].field, (score)->inputs->n,                                       \
+                     sizeof(struct scored_image) / sizeof(double))
+
+static bool is_void(const struct clv_labels *labels, int32_t label)
+{
+    return label == labels->void_value;
+}
+
+static double mean_iou_of_label(const struct set_score *score, int32_t label)
+{
+    double mean, error;
+    size_t n_labels = (size_t)score->labels->n_labels;
+    mean_over_images(&mean, &error, score->iou + label, score->inputs->n, n_labels);
+    return mean;
+}
+
+/* Over the labels that occur in the truth. */
+static double mean_class_accuracy(const struct set_score *score)
+{
+    double sum = 0;
+    int32_t n = 0;
+    for (int32_t label = 0; label < score->labels->n_labels; label++) {
+        double accuracy = clv_confusion_class_accuracy(&score->confusion, label);
+        if (!isnan(accuracy)) {
+            sum += accuracy;
+            n++;
+        }
+    }
+    return n ? sum / n : NAN;
+}
+
+/* A number in text, or "-" where there is none. */
+static const char *shown(char buffer[32], double value, double scale, int digits)
+{
+    if (isnan(value))
+        return "-";
+    snprintf(buffer, 32, "%.*f", digits, scale * value);
+    return buffer;
+}
+
+static void print_measures(const char *title, double weighted, double weighted_error, double hamming, double iou)
+{
+    char a[32], b[32], c[32], d[32];
+    printf("%-14s %18s %15s %10s %9s\n", title, shown(a, weighted, 100, 2), shown(b, weighted_error, 100, 2),
+           shown(c, hamming, 100, 2), shown(d, iou, 1, 4));
+}
+
+void score_print_text(const struct set_score *score, bool per_image)
+{
+    double weighted, weighted_error, hamming, iou, error;
+    char a[32], b[32], c[32];
+    if (per_image) {
+        printf("weighted Hamming %%  Hamming %%  mean IoU  image\n");
+        for (size_t i = 0; i < score->inputs->n; i++) {
+            const struct clv_image_score *pixel = &score->images[i].pixel;
+            printf("%18s %10s %9s  %s\n", shown(a, pixel->weighted_hamming, 100, 2), shown(b, pixel->hamming, 100, 2),
+                   shown(c, pixel->mean_iou, 1, 4), score->inputs->items[i].name);
+        }
+        printf("\n");
+    }
+    printf("%-14s weighted Hamming %%  standard error  Hamming %%  mean IoU\n", "");
+    MEAN(score, pixel.weighted_hamming, &weighted, &weighted_error);
+    MEAN(score, pixel.hamming, &hamming, &error);
+    MEAN(score, pixel.mean_iou, &iou, &error);
+    print_measures("per pixel", weighted, weighted_error, hamming, iou);
+    if (score->has_superpixels) {
+        MEAN(score, superpixel.weighted_hamming, &weighted, &weighted_error);
+        MEAN(score, superpixel.hamming, &hamming, &error);
+        MEAN(score, superpixel.mean_iou, &iou, &error);
+        print_measures("per superpixel", weighted, weighted_error, hamming, iou);
+    }
+    printf("\nlabel                 mean IoU  accuracy %%\n");
+    for (int32_t label = 0; label < score->labels->n_labels; label++) {
+        double accuracy = clv_confusion_class_accuracy(&score->confusion, label);
+        double label_iou = mean_iou_of_label(score, label);
+        if (!is_void(score->labels, label) && (!isnan(label_iou) || !isnan(accuracy)))
+            printf("%3d %-16s %9s %11s\n", label, score->labels->names[label], shown(a, label_iou, 1, 4),
+                   shown(b, accuracy, 100, 2));
+    }
+    printf("\n%zu images; pixel accuracy %s %%, mean over labels %s %%\n", score->inputs->n,
+           shown(a, 1 - clv_confusion_score(&score->confusion).hamming, 100, 2),
+           shown(b, mean_class_accuracy(score), 100, 2));
+}
+
+static void put_csv_number(struct text *text, double value)
+{
+    text_put(text, ",");
+    if (!isnan(value))
+        text_put_json_number(text, value);
+}
+
+/* RFC 4180. */
+static void put_csv_string(struct text *text, const char *string)
+{
+    text_put(text, "\"");
+    for (; *string; string++) {
+        text_append(text, string, 1);
+        if (*string == '"')
+            text_put(text, "\"");
+    }
+    text_put(text, "\"");
+}
+
+void score_print_csv(const struct set_score *score)
+{
+    int32_t n_labels = score->labels->n_labels;
+    printf("image,pixels,weighted_hamming,hamming,mean_iou");
+    if (score->has_superpixels)
+        printf(",superpixel_weighted_hamming,superpixel_hamming,superpixel_mean_iou");
+    for (int32_t label = 0; label < n_labels; label++)
+        if (!is_void(score->labels, label))
+            printf(",iou_%d", label);
+    printf("\n");
+    for (size_t i = 0; i < score->inputs->n; i++) {
+        const struct scored_image *image = &score->images[i];
+        struct text line;
+        text_init(&line, 1 << 20);
+        put_csv_string(&line, score->inputs->items[i].name);
+        put_csv_number(&line, (double)image->pixel.n_pixels);
+        put_csv_number(&line, image->pixel.weighted_hamming);
+        put_csv_number(&line, image->pixel.hamming);
+        put_csv_number(&line, image->pixel.mean_iou);
+        if (score->has_superpixels) {
+            put_csv_number(&line, image->superpixel.weighted_hamming);
+            put_csv_number(&line, image->superpixel.hamming);
+            put_csv_number(&line, image->superpixel.mean_iou);
+        }
+        for (int32_t label = 0; label < n_labels; label++)
+            if (!is_void(score->labels, label))
+                put_csv_number(&line, score->iou[i * (size_t)n_labels + (size_t)label]);
+        printf("%s\n", line.bytes ? line.bytes : "");
+        text_release(&line);
+    }
+}
+
+static void put_field(struct text *text, const char *name, double value)
+{
+    text_put(text, text->size && text->bytes[text->size - 1] != '{' ? "," : "");
+    text_put_json(text, name);
+    text_put(text, ":");
+    text_put_json_number(text, value);
+}
+
+static void put_image_fields(struct text *text, const struct clv_image_score *image)
+{
+    put_field(text, "weighted_hamming", image->weighted_hamming);
+    put_field(text, "hamming", image->hamming);
+    put_field(text, "mean_iou", image->mean_iou);
+}
+
+static void put_means(struct text *text, const struct set_score *score)
+{
+    double mean, error, ignored;
+    MEAN(score, pixel.weighted_hamming, &mean, &error);
+    put_field(text, "weighted_hamming", mean);
+    put_field(text, "weighted_hamming_standard_error", error);
+    MEAN(score, pixel.hamming, &mean, &ignored);
+    put_field(text, "hamming", mean);
+    text_put(text, ",\"iou\":{");
+    for (int32_t label = 0; label < score->labels->n_labels; label++) {
+        char number[16];
+        double iou = mean_iou_of_label(score, label);
+        snprintf(number, sizeof number, "%d", label);
+        if (!is_void(score->labels, label) && !isnan(iou))
+            put_field(text, number, iou);
+    }
+    text_put(text, "}");
+    MEAN(score, pixel.mean_iou, &mean, &ignored);
+    put_field(text, "mean_iou", mean);
+}
+
+static void put_accuracies(struct text *text, const struct set_score *score)
+{
+    const struct clv_labels *labels = score->labels;
+    put_field(text, "accuracy", 1 - clv_confusion_score(&score->confusion).hamming);
+    text_put(text, ",\"class_accuracy\":{");
+    for (int32_t label = 0; label < labels->n_labels; label++)
+        if (!is_void(labels, label) && labels->names[label][0])
+            put_field(text, labels->names[label], clv_confusion_class_accuracy(&score->confusion, label));
+    text_put(text, "}");
+    put_field(text, "mean_class_accuracy", mean_class_accuracy(score));
+}
+
+enum clv_status score_print_json(const struct set_score *score, bool per_image, struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, JSON_MAX);
+    text_put(&text, "{");
+    put_field(&text, "images", (double)score->inputs->n);
+    put_means(&text, score);
+    put_field(&text, "pixels", (double)clv_confusion_score(&score->confusion).n_pixels);
+    put_accuracies(&text, score);
+    if (score->has_superpixels) {
+        struct clv_image_score means = {0};
+        double ignored;
+        MEAN(score, superpixel.weighted_hamming, &means.weighted_hamming, &ignored);
+        MEAN(score, superpixel.hamming, &means.hamming, &ignored);
+        MEAN(score, superpixel.mean_iou, &means.mean_iou, &ignored);
+        text_put(&text, ",\"superpixel\":{");
+        put_image_fields(&text, &means);
+        text_put(&text, "}");
+    }
+    if (per_image) {
+        text_put(&text, ",\"per_image\":[");
+        for (size_t i = 0; i < score->inputs->n; i++) {
+            text_put(&text, i ? ",{\"image\":" : "{\"image\":");
+            text_put_json(&text, score->inputs->items[i].name);
+            put_image_fields(&text, &score->images[i].pixel);
+            text_put(&text, "}");
+        }
+        text_put(&text, "]");
+    }
+    text_put(&text, "}\n");
+    enum clv_status status = text.failed ? fail_memory(err) : CLV_OK;
+    if (status == CLV_OK)
+        fwrite(text.bytes, 1, text.size, stdout);
+    text_release(&text);
+    return status;
+}

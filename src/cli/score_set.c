@@ -1,0 +1,210 @@
+#include "cli/score_set.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/parallel.h"
+
+struct job {
+    const struct score_task *task;
+    struct set_score *score;
+    struct clv_confusion *own;   /* [n_threads] of the image in work */
+    struct clv_confusion *total; /* [n_threads] whole pixels add up to the same in any order */
+    size_t n_done;
+};
+
+void set_score_release(struct set_score *score)
+{
+    array_free(score->images);
+    array_free(score->iou);
+    clv_confusion_release(&score->confusion);
+    *score = (struct set_score){0};
+}
+
+static char *prediction_path(const struct score_task *task, size_t index)
+{
+    const char *output = task->inputs->items[index].output;
+    size_t room = strlen(task->folder) + strlen(output) + 8;
+    char *path = array_alloc(room, 1);
+    if (path)
+        snprintf(path, room, "%s/%s.png", task->folder, output);
+    return path;
+}
+
+static enum clv_status check_all_there(const struct score_task *task, struct clv_error *err)
+{
+    size_t n_missing = 0, n = task->inputs->n;
+    char *first = NULL;
+    for (size_t i = 0; i < n; i++) {
+        char *path = prediction_path(task, i);
+        if (!path) {
+            array_free(first);
+            return fail_memory(err);
+        }
+        if (path_exists(path) || n_missing++) {
+            array_free(path);
+        } else {
+            first = path;
+        }
+    }
+    enum clv_status status = CLV_OK;
+    if (n_missing)
+        status = fail(err, CLV_ERR_NO_INPUT, "%s: no such prediction (%zu of %zu are missing)", first, n_missing, n);
+    array_free(first);
+    return status;
+}
+
+/* argmax over counts[n_labels], the lowest at ties. */
+static int32_t majority(const float *counts, int32_t n_labels)
+{
+    int32_t best = 0;
+    for (int32_t label = 1; label < n_labels; label++)
+        if (counts[label] > counts[best])
+            best = label;
+    return best;
+}
+
+/* The sources' measure: every superpixel has one true label, the majority of its known pixels by count, and one predicted
+ * label, the majority of the mask's pixels in it; it weighs its known pixels. */
+static enum clv_status score_superpixels(struct clv_image_score *score, struct clv_confusion *confusion,
+                                         const struct job *job, size_t index, const struct clv_mask *truth,
+                                         const struct clv_mask *prediction, struct clv_error *err)
+{
+    const struct score_task *task = job->task;
+    int32_t n_labels = task->labels->n_labels;
+    struct clv_image image = {0};
+    struct clv_example example = {0};
+    int32_t *predicted = NULL;
+    enum clv_status status = clv_image_read(&image, task->inputs->items[index].image, task->limits, err);
+    if (status == CLV_OK)
+        status = clv_example_extract(&example, &image, &task->model->recipe, err);
+    clv_image_release(&image);
+    if (status == CLV_OK)
+        status = clv_example_set_truth(&example, prediction, n_labels, err);
+    if (status != CLV_OK)
+        goto done;
+    size_t n_nodes = (size_t)example.problem.n_nodes;
+    predicted = array_alloc(n_nodes, sizeof *predicted);
+    if (!predicted) {
+        status = fail_memory(err);
+        goto done;
+    }
+    for (size_t i = 0; i < n_nodes; i++)
+        predicted[i] = majority(example.counts + i * (size_t)n_labels, n_labels);
+    status = clv_example_set_truth(&example, truth, n_labels, err);
+    if (status != CLV_OK)
+        goto done;
+    clv_confusion_clear(confusion);
+    for (size_t i = 0; i < n_nodes; i++) {
+        const float *counts = example.counts + i * (size_t)n_labels;
+        double known = 0;
+        for (int32_t label = 0; label < n_labels; label++)
+            known += counts[label];
+        if (known > 0)
+            clv_confusion_add_weighted(confusion, majority(counts, n_labels), predicted[i], (uint64_t)known);
+    }
+    *score = clv_confusion_score(confusion);
+done:
+    array_free(predicted);
+    clv_example_release(&example);
+    return status;
+}
+
+static enum clv_status score_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    struct job *job = context;
+    const struct score_task *task = job->task;
+    const struct input *input = &task->inputs->items[index];
+    struct scored_image *scored = &job->score->images[index];
+    struct clv_confusion *confusion = &job->own[thread];
+    struct clv_mask truth = {0}, prediction = {0};
+    if (stop_requested(task->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    char *path = prediction_path(task, index);
+    enum clv_status status =
+        path ? clv_mask_read(&truth, input->mask, task->labels, 0, 0, task->limits, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_mask_read(&prediction, path, task->labels, 0, 0, task->limits, err);
+    if (status == CLV_OK && (prediction.width != truth.width || prediction.height != truth.height))
+        status = fail(err, CLV_ERR_DATA, "%s: prediction is %dx%d, its truth %s is %dx%d", path, prediction.width,
+                      prediction.height, input->mask, truth.width, truth.height);
+    if (status == CLV_OK) {
+        clv_confusion_clear(confusion);
+        clv_confusion_add(confusion, truth.labels, prediction.labels, (size_t)truth.width * (size_t)truth.height);
+        scored->pixel = clv_confusion_score(confusion);
+        int32_t n_labels = task->labels->n_labels;
+        for (int32_t label = 0; label < n_labels; label++)
+            job->score->iou[index * (size_t)n_labels + (size_t)label] = clv_confusion_iou(confusion, label);
+        clv_confusion_merge(&job->total[thread], confusion);
+    }
+    if (status == CLV_OK && task->model)
+        status = score_superpixels(&scored->superpixel, confusion, job, index, &truth, &prediction, err);
+    clv_mask_release(&truth);
+    clv_mask_release(&prediction);
+    array_free(path);
+    if (status == CLV_OK)
+        report_progress(task->progress, "scoring", __atomic_add_fetch(&job->n_done, 1, __ATOMIC_RELAXED),
+                        task->inputs->n, NULL);
+    return status;
+}
+
+enum clv_status score_set(struct set_score *score, const struct score_task *task, struct clv_error *err)
+{
+    int n_threads = parallel_threads(task->n_threads);
+    int32_t n_labels = task->labels->n_labels;
+    struct set_score fresh = {.inputs = task->inputs, .labels = task->labels, .has_superpixels = task->model != NULL};
+    struct job job = {.task = task, .score = &fresh};
+    enum clv_status status = check_all_there(task, err);
+    if (status == CLV_OK)
+        status = clv_confusion_init(&fresh.confusion, n_labels, err);
+    if (status != CLV_OK)
+        return status;
+    fresh.images = array_zalloc(task->inputs->n, sizeof *fresh.images);
+    fresh.iou = array_alloc(task->inputs->n * (size_t)n_labels, sizeof *fresh.iou);
+    job.own = array_zalloc((size_t)n_threads, sizeof *job.own);
+    job.total = array_zalloc((size_t)n_threads, sizeof *job.total);
+    if (!fresh.images || !fresh.iou || !job.own || !job.total)
+        status = fail_memory(err);
+    for (int thread = 0; thread < n_threads && status == CLV_OK; thread++) {
+        status = clv_confusion_init(&job.own[thread], n_labels, err);
+        if (status == CLV_OK)
+            status = clv_confusion_init(&job.total[thread], n_labels, err);
+    }
+    if (status == CLV_OK)
+        status = parallel_for(task->inputs->n, n_threads, score_one, &job, err);
+    for (int thread = 0; thread < n_threads && job.own && job.total; thread++) {
+        if (status == CLV_OK)
+            clv_confusion_merge(&fresh.confusion, &job.total[thread]);
+        clv_confusion_release(&job.own[thread]);
+        clv_confusion_release(&job.total[thread]);
+    }
+    array_free(job.own);
+    array_free(job.total);
+    if (status == CLV_OK)
+        *score = fresh;
+    else
+        set_score_release(&fresh);
+    return status;
+}
+
+void mean_over_images(double *mean, double *standard_error, const double *values, size_t n, size_t stride)
+{
+    double sum = 0, squares = 0;
+    size_t counted = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(values[i * stride])) {
+            sum += values[i * stride];
+            counted++;
+        }
+    *mean = counted ? sum / (double)counted : NAN;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(values[i * stride])) {
+            double off = values[i * stride] - *mean;
+            squares += off * off;
+        }
+    *standard_error = counted > 1 ? sqrt(squares / (double)(counted - 1) / (double)counted) : NAN;
+}

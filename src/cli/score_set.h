@@ -1,0 +1,52 @@
+/* Scoring a set's predictions: the numbers, and how they are shown. */
+#ifndef CLI_SCORE_SET_H
+#define CLI_SCORE_SET_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cleave/model.h"
+#include "cleave/score.h"
+#include "cli/inputs.h"
+
+struct scored_image {
+    struct clv_image_score pixel; /* of the written mask */
+    struct clv_image_score
+        superpixel; /* the same measures, each superpixel counted as its majority labels; if has_superpixels */
+};
+
+/* Means over images leave out those where a measure is NaN. */
+struct set_score {
+    const struct input_list *inputs;
+    const struct clv_labels *labels;
+    struct scored_image *images;    /* [inputs->n] */
+    double *iou;                    /* [inputs->n][n_labels] */
+    struct clv_confusion confusion; /* all images' pixels */
+    bool has_superpixels;
+};
+void set_score_release(struct set_score *score);
+
+/* Where the prediction of each input is, and how to read images for superpixels. */
+struct score_task {
+    const struct input_list *inputs; /* with masks */
+    const struct clv_labels *labels;
+    const char *folder;            /* prediction i: folder/<inputs->items[i].output>.png */
+    const struct clv_model *model; /* its recipe makes the superpixels; NULL: per pixel only */
+    int n_threads;
+    const struct clv_image_limits *limits;
+    const struct clv_progress *progress;
+};
+
+/* Missing predictions are CLV_ERR_NO_INPUT, naming the first and counting them; one of another size than its truth is
+ * CLV_ERR_DATA. */
+enum clv_status score_set(struct set_score *score, const struct score_task *task, struct clv_error *err) CLV_CHECK;
+
+/* Mean and standard error over the values that are not NaN; NaN without any. values[n], `stride` doubles apart. */
+void mean_over_images(double *mean, double *standard_error, const double *values, size_t n, size_t stride);
+
+/* To standard output. */
+void score_print_text(const struct set_score *score, bool per_image);
+void score_print_csv(const struct set_score *score);
+enum clv_status score_print_json(const struct set_score *score, bool per_image, struct clv_error *err) CLV_CHECK;
+
+#endif

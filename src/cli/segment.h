@@ -1,0 +1,51 @@
+/* What `cleave segment` was asked to do, and the run over its inputs. */
+#ifndef CLI_SEGMENT_H
+#define CLI_SEGMENT_H
+
+#include <stdbool.h>
+
+#include "cleave/model.h"
+#include "cleave/report.h"
+#include "cli/inputs.h"
+#include "cli/options.h"
+#include "cli/outputs.h"
+
+/* How masks are written: palette where labels have colours of their own, else grey. */
+enum mask_form { MASKS_AUTO, MASKS_GREY, MASKS_PALETTE };
+
+struct segment {
+    struct common_options common;
+    const char *model_path, *data, *split, *features, *output, *report, *status_file;
+    char **paths; /* [n_paths] */
+    size_t n_paths;
+    char list_separator;
+    bool overlay, fail_fast;
+    enum existing existing;
+    int mask_form; /* enum mask_form */
+    enum clv_engine engine;
+};
+
+/* Everything a run over inputs needs; views. */
+struct segment_run {
+    const struct segment *options;
+    const struct clv_model *model;
+    const struct clv_dataset *dataset; /* the inputs are its items; NULL: they are images */
+    const struct input_list *inputs;
+    const struct output_list *outputs;
+    struct clv_report *report; /* NULL: none */
+    FILE *status;              /* a line per input, NULL: none */
+    const struct clv_progress *progress;
+};
+
+struct segment_counts {
+    size_t n_done, n_finished_before, n_failed;
+    enum clv_status first_failure; /* in input order */
+};
+
+/* Segments all inputs in parallel: each thread holds one image at a time, results are told in input order. Failures of an
+ * input are printed and counted and the rest goes on, unless options->fail_fast. What makes going on useless (an output that
+ * cannot be written, an interruption) ends the run and is the status. */
+enum clv_status segment_all(struct segment_counts *counts, const struct segment_run *run,
+                            struct clv_error *err) CLV_CHECK;
+
+#endif

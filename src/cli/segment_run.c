@@ -1,0 +1,262 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cleave/score.h"
+#include "cli/console.h"
+#include "cli/segment.h"
+#include "cli/turnstile.h"
+
+#define OVERLAY_OPACITY    0.45
+#define OVERLAY_OUTLINE_PX 1
+
+struct job {
+    const struct segment_run *run;
+    struct segment_counts *counts;
+    struct clv_oracle **oracles; /* one per thread, made on first use */
+    bool palette;
+    struct turnstile turnstile; /* guards counts, the report, the status file */
+};
+
+/* One input in work. */
+struct work {
+    const struct input *input;
+    const struct output *output;
+    struct clv_image image; /* empty when nothing needs it any more */
+    int32_t width, height;
+    uint8_t *labels; /* [height][width] */
+    struct clv_mask truth;
+};
+
+static void work_release(struct work *work)
+{
+    clv_image_release(&work->image);
+    clv_mask_release(&work->truth);
+    array_free(work->labels);
+}
+
+/* Labels the example's nodes and paints them at the original size. */
+static enum clv_status label_pixels(struct work *work, const struct job *job, const struct clv_example *example,
+                                    int thread, struct clv_error *err)
+{
+    struct clv_oracle **oracle = &job->oracles[thread];
+    enum clv_status status = CLV_OK;
+    int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
+    work->width = example->width;
+    work->height = example->height;
+    work->labels = array_alloc((size_t)work->width, (size_t)work->height);
+    if (!y || !work->labels)
+        status = fail_memory(err);
+    if (status == CLV_OK && !*oracle)
+        status = clv_oracle_new(oracle, job->run->options->engine, err);
+    if (status == CLV_OK)
+        status = clv_model_predict(y, job->run->model, &example->problem, *oracle, err);
+    if (status == CLV_OK)
+        status = clv_example_paint(work->labels, example, y, err);
+    array_free(y);
+    return status;
+}
+
+static enum clv_status compute(struct work *work, const struct job *job, size_t index, int thread,
+                               struct clv_error *err)
+{
+    const struct segment_run *run = job->run;
+    struct clv_example example = {0};
+    enum clv_status status = CLV_OK;
+    if (run->dataset) {
+        status = clv_dataset_example(&example, run->dataset, index, err);
+    } else {
+        status = clv_image_read(&work->image, work->input->image, &run->options->common.limits, err);
+        if (status == CLV_OK)
+            status = clv_example_extract(&example, &work->image, &run->model->recipe, err);
+    }
+    if (status == CLV_OK)
+        status = label_pixels(work, job, &example, thread, err);
+    clv_example_release(&example);
+    return status;
+}
+
+static enum clv_status write_mask(const struct work *work, const struct job *job, struct clv_error *err)
+{
+    const struct clv_labels *labels = &job->run->model->labels;
+    enum clv_status status = outputs_make_folder(work->output->mask, err);
+    if (status != CLV_OK)
+        return status;
+    return clv_png_write_labels(work->output->mask, work->width, work->height, work->labels,
+                                job->palette ? (const uint8_t(*)[3])labels->palette : NULL, job->palette ? 256 : 0,
+                                err);
+}
+
+static enum clv_status write_overlay(const struct work *work, const struct job *job, struct clv_error *err)
+{
+    struct clv_image painted = {0};
+    enum clv_status status = outputs_make_folder(work->output->overlay, err);
+    if (status == CLV_OK)
+        status = clv_image_new(&painted, work->image.width, work->image.height, work->image.channels, err);
+    if (status == CLV_OK) {
+        size_t size = (size_t)painted.width * (size_t)painted.height * (size_t)painted.channels;
+        memcpy(painted.pixels, work->image.pixels, size);
+        clv_overlay_draw(&painted, work->labels, (const uint8_t(*)[3])job->run->model->labels.palette, OVERLAY_OPACITY,
+                         OVERLAY_OUTLINE_PX, -1);
+        status = clv_png_write(work->output->overlay, &painted, err);
+    }
+    clv_image_release(&painted);
+    return status;
+}
+
+/* An output that an earlier run finished is read back for the report. */
+static enum clv_status read_finished(struct work *work, const struct job *job, struct clv_error *err)
+{
+    const struct clv_image_limits *limits = &job->run->options->common.limits;
+    struct clv_indexed_image mask = {0};
+    enum clv_status status = clv_image_read(&work->image, work->input->image, limits, err);
+    if (status == CLV_OK)
+        status = clv_indexed_image_read(&mask, work->output->mask, limits, err);
+    if (status == CLV_OK && (mask.width != work->image.width || mask.height != work->image.height))
+        status = fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", work->output->mask, mask.width,
+                      mask.height, work->image.width, work->image.height);
+    if (status == CLV_OK) {
+        work->width = mask.width;
+        work->height = mask.height;
+        work->labels = mask.values;
+        mask.values = NULL;
+    }
+    clv_indexed_image_release(&mask);
+    return status;
+}
+
+static enum clv_status process(struct work *work, const struct job *job, size_t index, int thread,
+                               struct clv_error *err)
+{
+    const struct segment_run *run = job->run;
+    enum clv_status status = CLV_OK;
+    if (stop_requested(run->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    if (work->output->finished)
+        return run->report ? read_finished(work, job, err) : CLV_OK;
+    status = compute(work, job, index, thread, err);
+    /* The mask comes last: where it exists, the input is finished. */
+    if (status == CLV_OK && work->output->overlay)
+        status = write_overlay(work, job, err);
+    if (status == CLV_OK)
+        status = write_mask(work, job, err);
+    return status;
+}
+
+/* The truth is for the report only: without a readable one the item goes without. */
+static void read_truth(struct work *work, const struct job *job)
+{
+    struct clv_error ignored;
+    if (work->input->mask && clv_mask_read(&work->truth, work->input->mask, &job->run->model->labels, work->width,
+                                           work->height, &job->run->options->common.limits, &ignored) != CLV_OK)
+        console_note("%s (no truth in the report)", ignored.message);
+}
+
+static enum clv_status add_to_report(struct work *work, const struct job *job, struct clv_error *err)
+{
+    struct clv_report_item item = {
+        .name = work->input->name,
+        .image = &work->image,
+        .labels = work->labels,
+        .truth = work->truth.labels,
+        .weighted_hamming = NAN,
+        .mean_iou = NAN,
+    };
+    enum clv_status status = CLV_OK;
+    if (item.truth) {
+        struct clv_confusion confusion;
+        status = clv_confusion_init(&confusion, job->run->model->labels.n_labels, err);
+        if (status != CLV_OK)
+            return status;
+        clv_confusion_add(&confusion, item.truth, item.labels, (size_t)work->width * (size_t)work->height);
+        struct clv_image_score score = clv_confusion_score(&confusion);
+        clv_confusion_release(&confusion);
+        item.weighted_hamming = score.weighted_hamming;
+        item.mean_iou = score.mean_iou;
+    }
+    return clv_report_add(job->run->report, &item, err);
+}
+
+static void tell_status(const struct job *job, const struct work *work, enum clv_status status, const char *message)
+{
+    const char *word = status != CLV_OK ? "failed" : work->output->finished ? "finished before" : "done";
+    if (job->run->status)
+        fprintf(job->run->status, "%s\t%s\t%s\t%s\n", work->input->name, word,
+                status == CLV_OK ? work->output->mask : "", message);
+}
+
+/* Alone and in input order. Returns a failure that ends the run. */
+static enum clv_status tell(struct job *job, struct work *work, size_t index, enum clv_status status,
+                            struct clv_error *err)
+{
+    const struct segment_run *run = job->run;
+    struct segment_counts *counts = job->counts;
+    tell_status(job, work, status, status == CLV_OK ? "" : err->message);
+    if (status == CLV_OK) {
+        counts->n_done += !work->output->finished;
+        counts->n_finished_before += work->output->finished;
+        if (run->report)
+            status = add_to_report(work, job, err);
+    } else {
+        counts->n_failed++;
+        if (counts->first_failure == CLV_OK)
+            counts->first_failure = status;
+        if (status == CLV_ERR_CREATE || status == CLV_ERR_IO || run->options->fail_fast)
+            return status;
+        if (run->inputs->n > 1)
+            console_error("%s", err->message);
+        status = run->report ? clv_report_add_failure(run->report, work->input->name, err->message, err) : CLV_OK;
+        if (status == CLV_OK && run->inputs->n == 1)
+            status = counts->first_failure; /* the only input's failure is the command's */
+    }
+    report_progress(run->progress, "segmenting", index + 1, run->inputs->n, NULL);
+    return status;
+}
+
+static enum clv_status segment_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    struct job *job = context;
+    struct work work = {.input = &job->run->inputs->items[index], .output = &job->run->outputs->items[index]};
+    enum clv_status status = process(&work, job, index, thread, err);
+    const char *path = work.input->image ? work.input->image : work.input->name;
+    if (status != CLV_OK && status != CLV_ERR_INTERRUPTED && status != CLV_ERR_CREATE && status != CLV_ERR_IO &&
+        !strstr(err->message, path))
+        fail_within(err, status, path);
+    if (status == CLV_OK && job->run->report)
+        read_truth(&work, job);
+    turnstile_enter(&job->turnstile, index);
+    if (status != CLV_ERR_INTERRUPTED)
+        status = tell(job, &work, index, status, err);
+    turnstile_leave(&job->turnstile);
+    work_release(&work);
+    return status;
+}
+
+/* Two labels that no set named are 0 and 1 in grey; named ones have colours. */
+static bool wants_palette(const struct segment_run *run)
+{
+    const struct clv_labels *labels = &run->model->labels;
+    if (run->options->mask_form != MASKS_AUTO)
+        return run->options->mask_form == MASKS_PALETTE;
+    return labels->from_file;
+}
+
+enum clv_status segment_all(struct segment_counts *counts, const struct segment_run *run, struct clv_error *err)
+{
+    int n_threads = parallel_threads(run->options->common.n_threads);
+    *counts = (struct segment_counts){0};
+    struct job job = {.run = run, .counts = counts, .palette = wants_palette(run)};
+    job.oracles = array_zalloc((size_t)n_threads, sizeof *job.oracles);
+    if (!job.oracles)
+        return fail_memory(err);
+    turnstile_init(&job.turnstile);
+    enum clv_status status = parallel_for(run->inputs->n, n_threads, segment_one, &job, err);
+    turnstile_release(&job.turnstile);
+    for (int thread = 0; thread < n_threads; thread++)
+        clv_oracle_free(job.oracles[thread]);
+    array_free(job.oracles);
+    return status;
+}

@@ -1,0 +1,104 @@
+#include "cli/train.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cli/console.h"
+#include "cli/training_set.h"
+
+void train_data_release(struct train_data *data)
+{
+    clv_dataset_free(data->dataset);
+    clv_recipe_release(&data->recipe);
+    clv_labels_release(&data->labels);
+    *data = (struct train_data){0};
+}
+
+/* Features from elsewhere come without label names: "label 0", "label 1" .. */
+static enum clv_status number_labels(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
+{
+    if (n_labels == 2)
+        return clv_labels_binary(labels, err);
+    struct clv_labels numbered = {.n_labels = n_labels, .void_value = -1};
+    numbered.names = array_zalloc((size_t)n_labels, sizeof *numbered.names);
+    numbered.palette = array_zalloc(256, sizeof *numbered.palette);
+    if (!numbered.names || !numbered.palette) {
+        clv_labels_release(&numbered);
+        return fail_memory(err);
+    }
+    for (int32_t label = 0; label < n_labels; label++)
+        snprintf(numbered.names[label], sizeof numbered.names[label], "label %d", label);
+    clv_default_palette(numbered.palette);
+    *labels = numbered;
+    return CLV_OK;
+}
+
+static enum clv_status open_features(struct train_data *data, const struct train *train, struct clv_error *err)
+{
+    if (train->recipe.first_given)
+        return fail(err, CLV_ERR_USAGE, "%s: %s is a feature file, its features are made already",
+                    train->recipe.first_given, train->data);
+    if (train->split)
+        return fail(err, CLV_ERR_USAGE, "--split: %s is a feature file, which has no splits", train->data);
+    enum clv_status status = digest_file(data->digest, train->data, err);
+    if (status == CLV_OK)
+        status = clv_features_open(&data->dataset, &data->recipe, train->data, err);
+    if (status != CLV_OK)
+        return status;
+    data->has_recipe = clv_recipe_n_features(&data->recipe) > 0 && data->recipe.n_scales > 0;
+    return number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
+}
+
+static enum clv_status extract_set(struct train_data *data, struct train *train, const struct clv_progress *progress,
+                                   struct clv_error *err)
+{
+    const struct common_options *common = &train->common;
+    struct clv_set set = {0};
+    const char **images = NULL;
+    enum clv_status status = training_set_read(&set, train->data, train->split, true, err);
+    if (status != CLV_OK)
+        return status;
+    status = training_set_require_masks(&set, train->data, err);
+    if (status == CLV_OK)
+        status = training_set_check_masks(&set, common->n_threads, &common->limits, progress, err);
+    if (status != CLV_OK)
+        goto done;
+    digest_set(data->digest, &set);
+    images = training_set_images(&set);
+    if (!images) {
+        status = fail_memory(err);
+        goto done;
+    }
+    data->recipe = train->recipe.recipe;
+    train->recipe.recipe = (struct clv_recipe){0};
+    data->has_recipe = 1;
+    status = clv_recipe_learn(&data->recipe, images, set.n_items, train->seed, common->n_threads, &common->limits,
+                              progress, err);
+    if (status == CLV_OK)
+        status =
+            clv_dataset_extract(&data->dataset, &set, &data->recipe, common->n_threads, &common->limits, progress, err);
+    data->labels = set.labels;
+    set.labels = (struct clv_labels){0};
+done:
+    array_free(images);
+    clv_set_release(&set);
+    return status;
+}
+
+enum clv_status train_data_load(struct train_data *data, struct train *train, const struct clv_progress *progress,
+                                struct clv_error *err)
+{
+    struct train_data loaded = {0};
+    enum clv_status status =
+        is_tensor_file(train->data) ? open_features(&loaded, train, err) : extract_set(&loaded, train, progress, err);
+    if (status == CLV_OK && !clv_dataset_size(loaded.dataset))
+        status = fail(err, CLV_ERR_DATA, "%s: no images in it", train->data);
+    if (status == CLV_OK)
+        *data = loaded;
+    else
+        train_data_release(&loaded);
+    return status;
+}

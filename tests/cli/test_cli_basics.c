@@ -1,0 +1,151 @@
+/* The command's face: help, version, typing errors, output that cannot be written. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleave/learn.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+static const char *const names[] = {"synth", "train", "segment", "score", "features", "inspect"};
+#define N_NAMES (sizeof names / sizeof *names)
+
+START_TEST(help_lists_every_command_and_every_exit_status)
+{
+    char *output = expect_success("\"$CLEAVE\" --help");
+    for (size_t i = 0; i < N_NAMES; i++)
+        ck_assert_msg(strstr(output, names[i]) != NULL, "%s", names[i]);
+    for (int status = CLV_ERR_USAGE; status <= CLV_ERR_INTERRUPTED; status++)
+        ck_assert_ptr_nonnull(strstr(output, formatted("%d", clv_status_exit_code((enum clv_status)status))));
+    free(output);
+}
+END_TEST
+
+START_TEST(every_command_has_help_on_standard_output)
+{
+    for (size_t i = 0; i < N_NAMES; i++) {
+        char *output = expect_success("\"$CLEAVE\" %s --help 2>/dev/null", names[i]);
+        ck_assert_ptr_nonnull(strstr(output, formatted("Usage: cleave %s", names[i])));
+        ck_assert_ptr_nonnull(strstr(output, "--threads"));
+        char *again = expect_success("\"$CLEAVE\" help %s", names[i]);
+        ck_assert_str_eq(output, again);
+        free(output);
+        free(again);
+    }
+}
+END_TEST
+
+START_TEST(version_says_which_licence_the_binary_is_under)
+{
+    char *output = expect_success("\"$CLEAVE\" --version");
+    ck_assert_ptr_nonnull(strstr(output, clv_version()));
+    ck_assert((strstr(output, "GPL-3+") != NULL) == (clv_has_bk() != 0));
+    char *of_command = expect_success("\"$CLEAVE\" train --version");
+    ck_assert_str_eq(output, of_command);
+    free(output);
+    free(of_command);
+}
+END_TEST
+
+START_TEST(train_help_shows_the_parameters_of_the_learner_named)
+{
+    for (size_t i = 0; clv_learner_at(i); i++) {
+        const struct clv_learner *learner = clv_learner_at(i);
+        char *output = expect_success("ARGP_HELP_FMT=rmargin=400 \"$CLEAVE\" train --learner %s --help", learner->name);
+        for (const struct clv_parameter *parameter = learner->parameters; parameter->name; parameter++) {
+            ck_assert_msg(strstr(output, formatted("--%s=", parameter->name)) != NULL, "%s %s", learner->name,
+                          parameter->name);
+            ck_assert_ptr_nonnull(strstr(
+                output, formatted("(default %g; %g..%g)", parameter->value, parameter->minimum, parameter->maximum)));
+        }
+        free(output);
+    }
+}
+END_TEST
+
+START_TEST(unknown_names_are_answered_with_the_nearest_known_one)
+{
+    expect_error(64, "trian: no such command; did you mean \"train\"?", "\"$CLEAVE\" trian");
+    expect_error(64, "did you mean \"segment\"?", "\"$CLEAVE\" segmnt");
+    expect_error(64, "did you mean \"segment\"?", "\"$CLEAVE\" seg");
+    expect_error(64, "xyzzy: no such command; `cleave", "\"$CLEAVE\" xyzzy");
+    expect_error(64, "such command; `cleave", "\"$CLEAVE\" 'something else entirely, and long at that'");
+    expect_error(64, "--learner: \"svm\" is none of ssvm", "\"$CLEAVE\" train --learner svm --data x -o y");
+    expect_error(64, "did you mean \"ssvm\"?", "\"$CLEAVE\" train --learner svm --data x -o y");
+    expect_error(64, "--engine: \"bc\" is none of cleave", "\"$CLEAVE\" train --engine bc");
+}
+END_TEST
+
+START_TEST(option_values_are_checked_and_named)
+{
+    expect_error(64, "--threads: \"0\" is no whole number from 1", "\"$CLEAVE\" train --threads 0");
+    expect_error(64, "--seed: \"-1\"", "\"$CLEAVE\" train --seed -1");
+    expect_error(64, "--words: \"many\"", "\"$CLEAVE\" train --words many");
+    expect_error(64, "--superpixels: \"1e3\"", "\"$CLEAVE\" features --superpixels 1e3");
+    expect_error(64, "--compactness: \"nan\"", "\"$CLEAVE\" train --compactness nan");
+    expect_error(64, "--sift-bins: \"\"", "\"$CLEAVE\" train --sift-bins 4,,8");
+    expect_error(64, "--sift-bins: \"1,2,3,4,5\" has more", "\"$CLEAVE\" train --sift-bins 1,2,3,4,5");
+    expect_error(64, "--blocks: \"colours\" is none of words, colour", "\"$CLEAVE\" train --blocks words,colours");
+    expect_error(64, "--size: \"10x10\"", "\"$CLEAVE\" synth --size 10x10 -o x");
+    expect_error(64, "--train-share: \"2\"", "\"$CLEAVE\" synth --train-share 2 -o x");
+    expect_error(64, "--masks: \"rgb\" is none of auto, grey, palette", "\"$CLEAVE\" segment --masks rgb");
+    expect_error(64, "--lambda: \"-1\" is no number", "\"$CLEAVE\" train --lambda -1 --data x -o y");
+    expect_error(64, "--cv: \"1\"", "\"$CLEAVE\" train --cv 1");
+    expect_error(64, "unrecognized option '--nonsense'", "\"$CLEAVE\" train --nonsense");
+}
+END_TEST
+
+START_TEST(missing_and_conflicting_options_are_named)
+{
+    expect_error(64, "--data is missing", "\"$CLEAVE\" train -o x");
+    expect_error(64, "-o is missing", "\"$CLEAVE\" train --data x");
+    expect_error(64, "-m is missing", "\"$CLEAVE\" segment x -o y");
+    expect_error(64, "-o is missing", "\"$CLEAVE\" segment x -m y");
+    expect_error(64, "no images", "\"$CLEAVE\" segment -m x -o y");
+    expect_error(64, "exclude each other", "\"$CLEAVE\" segment --overwrite --resume");
+    expect_error(64, "--split", "\"$CLEAVE\" segment -m x -o y --split test z");
+    expect_error(64, "--overlay: a feature file", "\"$CLEAVE\" segment -m x -o y --features z --overlay");
+    expect_error(64, "--pred is missing", "\"$CLEAVE\" score --data x");
+    expect_error(64, "exclude each other", "\"$CLEAVE\" score --data x --pred . --json --csv");
+    expect_error(64, "no folder", "\"$CLEAVE\" synth");
+    expect_error(64, "which model", "\"$CLEAVE\" inspect");
+    expect_error(64, "x: train takes no arguments", "\"$CLEAVE\" train x");
+    ck_assert_int_eq(run_command(NULL, "\"$CLEAVE\""), 64);
+}
+END_TEST
+
+START_TEST(a_parameter_of_another_learner_is_refused_by_name)
+{
+    const struct clv_learner *first = clv_learner_at(0);
+    for (size_t i = 1; clv_learner_at(i); i++)
+        for (const struct clv_parameter *p = clv_learner_at(i)->parameters; p->name; p++)
+            if (clv_learner_parameter(first, p->name) < 0) {
+                expect_error(64, formatted("--%s: learner \"%s\" has no such parameter", p->name, first->name),
+                             "\"$CLEAVE\" train --learner %s --%s 1 --data x -o y", first->name, p->name);
+                return;
+            }
+}
+END_TEST
+
+START_TEST(results_that_cannot_be_written_are_an_output_error)
+{
+    expect_error(74, "standard output: cannot write", "\"$CLEAVE\" --help >/dev/full");
+    expect_error(74, "standard output: cannot write", "\"$CLEAVE\" train --help >/dev/full");
+}
+END_TEST
+
+Suite *cli_basics_suite(void)
+{
+    Suite *suite = suite_create("cli_basics");
+    TCase *tests = tcase_create("cli_basics");
+    tcase_add_test(tests, help_lists_every_command_and_every_exit_status);
+    tcase_add_test(tests, every_command_has_help_on_standard_output);
+    tcase_add_test(tests, version_says_which_licence_the_binary_is_under);
+    tcase_add_test(tests, train_help_shows_the_parameters_of_the_learner_named);
+    tcase_add_test(tests, unknown_names_are_answered_with_the_nearest_known_one);
+    tcase_add_test(tests, option_values_are_checked_and_named);
+    tcase_add_test(tests, missing_and_conflicting_options_are_named);
+    tcase_add_test(tests, a_parameter_of_another_learner_is_refused_by_name);
+    tcase_add_test(tests, results_that_cannot_be_written_are_an_output_error);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,286 @@
+/* The command from drawn images to scores. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+/* The number at a key of a flat JSON object, by plain search: "key":number. */
+static double json_number(const char *json, const char *key)
+{
+    const char *found = strstr(json, formatted("\"%s\":", key));
+    ck_assert_msg(found != NULL, "no \"%s\" in %s", key, json);
+    return strtod(found + strlen(key) + 3, NULL);
+}
+
+START_TEST(the_documented_lines_work_as_written)
+{
+    const char *folder = temporary_folder();
+    char *output =
+        expect_success("cd %s && ln -s %s M && \"$CLEAVE\" train --learner ssvm --data M/manifest.tsv --split "
+                       "train " SAMPLE_TRAINING " -o horse.cleave",
+                       folder, sample_set());
+    ck_assert_ptr_nonnull(strstr(output, "images    8,"));
+    ck_assert_ptr_nonnull(strstr(output, "weighted Hamming"));
+    ck_assert_ptr_nonnull(strstr(output, "duality gap"));
+    free(output);
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m horse.cleave --data M/manifest.tsv --split test -o out/",
+                        folder));
+    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 4);
+    char *score = expect_success(
+        "cd %s && \"$CLEAVE\" score --data M/manifest.tsv --split test --pred out/ --json 2>/dev/null", folder);
+    ck_assert_ptr_nonnull(strstr(score, "{\"images\":4,\"weighted_hamming\":"));
+    ck_assert_double_ge(json_number(score, "weighted_hamming"), 0);
+    ck_assert_double_lt(json_number(score, "weighted_hamming"), 0.45); /* it has learned something */
+    ck_assert_double_eq(json_number(strstr(score, "\"iou\":{"), "1"), json_number(score, "mean_iou"));
+    free(score);
+    free(expect_success(
+        "cd %s && cp -r M/images photos && \"$CLEAVE\" segment -m horse.cleave photos/ -o out2/ --overlay "
+        "--report report/",
+        folder));
+    ck_assert_int_eq(count_files(formatted("%s/out2", folder)), 24);
+    ck_assert_int_eq(count_files(formatted("%s/out2/overlays", folder)), 12);
+    ck_assert(path_exists(formatted("%s/report/index.html", folder)));
+}
+END_TEST
+
+START_TEST(masks_are_label_numbers_at_the_image_s_own_size)
+{
+    const char *out = formatted("%s/out", temporary_folder());
+    free(expect_success("\"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o %s", sample_model(),
+                        sample_set(), out));
+    for (int i = 9; i <= 12; i++) {
+        struct clv_indexed_image mask = {0};
+        int32_t width, height, n_foreground = 0;
+        must(clv_image_read_size(&width, &height, formatted("%s/images/%04d.jpg", sample_set(), i), NULL, err));
+        must(clv_indexed_image_read(&mask, formatted("%s/%04d.png", out, i), NULL, err));
+        ck_assert_int_eq(mask.width, width);
+        ck_assert_int_eq(mask.height, height);
+        ck_assert_int_eq(mask.bit_depth, 8);
+        ck_assert_int_eq(mask.palette_size, 0); /* labels without names of their own: grey */
+        for (int32_t k = 0; k < width * height; k++) {
+            ck_assert_int_le(mask.values[k], 1);
+            n_foreground += mask.values[k];
+        }
+        ck_assert(n_foreground > 0 && n_foreground < width * height);
+        clv_indexed_image_release(&mask);
+    }
+}
+END_TEST
+
+START_TEST(same_seed_gives_the_same_bytes_at_any_thread_count)
+{
+    const char *folder = temporary_folder();
+    const int threads[] = {1, 2, 8};
+    for (int k = 0; k < 3; k++) {
+        int t = threads[k];
+        free(expect_success(
+            "cd %s && \"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train " SAMPLE_TRAINING
+            " -t %d -o %d.cleave",
+            folder, sample_set(), t, t));
+        free(expect_success("cd %s && \"$CLEAVE\" segment -m %d.cleave --data %s/manifest.tsv --split test -o out%d "
+                            "--overlay --threads %d",
+                            folder, t, sample_set(), t, t));
+        free(expect_success("cd %s && \"$CLEAVE\" score --data %s/manifest.tsv --split test --pred out%d --json -m "
+                            "%d.cleave --per-image -t %d >%d.json",
+                            folder, sample_set(), t, t, t, t));
+        free(expect_success("cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split test -m %d.cleave -t %d -o "
+                            "%d.safetensors",
+                            folder, sample_set(), t, t, t));
+        static const char *const made[] = {"cleave", "json", "safetensors"};
+        for (size_t i = 0; i < 3; i++)
+            ck_assert_msg(same_bytes(formatted("%s/1.%s", folder, made[i]), formatted("%s/%d.%s", folder, t, made[i])),
+                          "%d.%s differs", t, made[i]);
+        ck_assert(same_bytes(formatted("%s/out1", folder), formatted("%s/out%d", folder, t)));
+    }
+}
+END_TEST
+
+START_TEST(another_seed_gives_another_model)
+{
+    const char *model = formatted("%s/other.cleave", temporary_folder());
+    free(expect_success("\"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train " SAMPLE_TRAINING
+                        " --seed 2 -o %s",
+                        sample_set(), model));
+    ck_assert(!same_bytes(model, sample_model()));
+}
+END_TEST
+
+START_TEST(training_on_a_feature_file_equals_training_on_its_images)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split train --seed 1 --superpixels 120 "
+                        "--words 20 --codebook-samples 2000 -o train.safetensors",
+                        folder, sample_set()));
+    free(expect_success("cd %s && \"$CLEAVE\" train --learner ssvm --data train.safetensors --seed 1 --passes 10 -o "
+                        "cached.cleave",
+                        folder));
+    free(expect_success("cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split test -m cached.cleave -o "
+                        "test.safetensors",
+                        folder, sample_set()));
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m cached.cleave --features test.safetensors -o cached", folder));
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o direct", folder,
+                        sample_model(), sample_set()));
+    ck_assert_int_eq(count_files(formatted("%s/cached", folder)), 4);
+    ck_assert(same_bytes(formatted("%s/cached", folder), formatted("%s/direct", folder)));
+}
+END_TEST
+
+START_TEST(the_record_says_how_a_model_was_made)
+{
+    char *text = expect_success("\"$CLEAVE\" inspect %s", sample_model());
+    char *json = expect_success("\"$CLEAVE\" inspect --json %s", sample_model());
+    ck_assert_ptr_nonnull(strstr(text, "0 background, 1 foreground"));
+    ck_assert_ptr_nonnull(strstr(text, "couplings"));
+    ck_assert_ptr_nonnull(strstr(json, "\"learner\":\"ssvm\""));
+    ck_assert_ptr_nonnull(strstr(json, "\"seed\":\"1\""));
+    ck_assert_ptr_nonnull(strstr(json, "\"words\":20"));
+    ck_assert_ptr_nonnull(strstr(json, "\"data_digest\":\"fnv1a:"));
+    ck_assert_ptr_nonnull(strstr(json, "--split train"));
+    ck_assert_ptr_nonnull(strstr(json, "\"curve\":\"pass objective dual train_loss; "));
+    free(text);
+    free(json);
+}
+END_TEST
+
+START_TEST(edges_off_leaves_only_unary_weights)
+{
+    const char *model = formatted("%s/unary.cleave", temporary_folder());
+    free(expect_success(
+        "\"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train --no-edges " SAMPLE_TRAINING " -o %s",
+        sample_set(), model));
+    char *json = expect_success("\"$CLEAVE\" inspect --json %s", model);
+    ck_assert_ptr_nonnull(strstr(json, "\"pairwise\":\"none\""));
+    free(json);
+    free(expect_success("\"$CLEAVE\" segment -m %s %s/images -o %s/out", model, sample_set(), temporary_folder()));
+}
+END_TEST
+
+START_TEST(cross_validation_prints_its_losses_and_chooses)
+{
+    char *output =
+        expect_success("\"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train " SAMPLE_TRAINING
+                       " --cv 2 --cv-grid 0.0001,0.01 --validate test -o %s/cv.cleave",
+                       sample_set(), temporary_folder());
+    ck_assert_ptr_nonnull(strstr(output, "2-fold cross-validation"));
+    ck_assert_ptr_nonnull(strstr(output, "chosen"));
+    ck_assert_ptr_nonnull(strstr(output, "test      weighted Hamming"));
+    free(output);
+}
+END_TEST
+
+START_TEST(without_a_split_training_keeps_away_from_the_test_images)
+{
+    char *output = expect_success("\"$CLEAVE\" train --data %s/manifest.tsv " SAMPLE_TRAINING " -o %s/m.cleave",
+                                  sample_set(), temporary_folder());
+    ck_assert_ptr_nonnull(strstr(output, "taking the split \"train\" (8 of 12 images)"));
+    free(output);
+}
+END_TEST
+
+START_TEST(a_model_can_go_to_standard_output)
+{
+    const char *model = formatted("%s/piped.cleave", temporary_folder());
+    free(expect_success("\"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train " SAMPLE_TRAINING
+                        " -o - 2>/dev/null | cat >%s",
+                        sample_set(), model));
+    ck_assert(same_bytes(model, sample_model()));
+}
+END_TEST
+
+/* Starts training that would go on for hours; returns once it learns. */
+static pid_t start_endless_training(const char *model, FILE **output)
+{
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    free(expect_success("true")); /* sets $CLEAVE */
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        signal(SIGINT, SIG_DFL);
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        execl(getenv("CLEAVE"), "cleave", "train", "--learner", "ssvm", "--data",
+              formatted("%s/manifest.tsv", sample_set()), "--split", "train", "--superpixels", "120", "--words", "20",
+              "--codebook-samples", "2000", "--passes", "1e6", "--gap", "0", "-q", "-o", model, (char *)NULL);
+        _exit(99);
+    }
+    close(ends[1]);
+    *output = fdopen(ends[0], "r");
+    char line[512];
+    while (fgets(line, sizeof line, *output) && strncmp(line, "features", 8) != 0) {
+    }
+    return pid;
+}
+
+START_TEST(the_first_signal_leaves_a_usable_model)
+{
+    const int signals[] = {SIGINT, SIGTERM};
+    for (int k = 0; k < 2; k++) {
+        FILE *output;
+        int status;
+        const char *model = formatted("%s/stopped%d.cleave", temporary_folder(), k);
+        pid_t pid = start_endless_training(model, &output);
+        ck_assert_int_eq(kill(pid, signals[k]), 0);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        fclose(output);
+        ck_assert(WIFEXITED(status));
+        ck_assert_int_eq(WEXITSTATUS(status), 128 + signals[k]);
+        char *json = expect_success("\"$CLEAVE\" inspect --json %s", model);
+        ck_assert_ptr_nonnull(strstr(json, "\"interrupted\":\"yes\""));
+        free(json);
+    }
+    ck_assert_int_eq(count_files(temporary_folder()), 2); /* the models, no temporaries */
+}
+END_TEST
+
+START_TEST(a_signal_during_segmentation_leaves_no_half_file)
+{
+    const char *folder = temporary_folder();
+    for (int k = 0; k < 5; k++) {
+        int code =
+            run_command(NULL,
+                        "cd %s && rm -rf out && { \"$CLEAVE\" segment -q -m %s %s/images -o out --overlay & } && sleep "
+                        "0.0%d && kill -TERM $!; wait $!",
+                        folder, sample_model(), sample_set(), 2 * k);
+        ck_assert_msg(code == 0 || code == 143, "exits with %d", code);
+        const char *out = formatted("%s/out", folder);
+        if (!path_is_folder(out))
+            continue;
+        struct path_list files = {0};
+        must(folder_walk(&files, out, err));
+        for (size_t i = 0; i < files.n; i++) {
+            struct clv_image image = {0};
+            must(clv_image_read(&image, formatted("%s/%s", out, files.paths[i]), NULL, err));
+            clv_image_release(&image);
+        }
+        path_list_release(&files);
+    }
+}
+END_TEST
+
+Suite *cli_run_suite(void)
+{
+    Suite *suite = suite_create("cli_run");
+    TCase *tests = tcase_create("cli_run");
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_test(tests, the_documented_lines_work_as_written);
+    tcase_add_test(tests, masks_are_label_numbers_at_the_image_s_own_size);
+    tcase_add_test(tests, same_seed_gives_the_same_bytes_at_any_thread_count);
+    tcase_add_test(tests, another_seed_gives_another_model);
+    tcase_add_test(tests, training_on_a_feature_file_equals_training_on_its_images);
+    tcase_add_test(tests, the_record_says_how_a_model_was_made);
+    tcase_add_test(tests, edges_off_leaves_only_unary_weights);
+    tcase_add_test(tests, cross_validation_prints_its_losses_and_chooses);
+    tcase_add_test(tests, without_a_split_training_keeps_away_from_the_test_images);
+    tcase_add_test(tests, a_model_can_go_to_standard_output);
+    tcase_add_test(tests, the_first_signal_leaves_a_usable_model);
+    tcase_add_test(tests, a_signal_during_segmentation_leaves_no_half_file);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,92 @@
+#include "support/sample.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "support/support.h"
+
+static char set_folder[256], model_path[256];
+
+void sample_setup(void)
+{
+    char *output;
+    if (set_folder[0])
+        return;
+    snprintf(set_folder, sizeof set_folder, "%s/sample", temporary_folder());
+    snprintf(model_path, sizeof model_path, "%s/sample.cleave", temporary_folder());
+    int code = run_command(&output,
+                           "\"$CLEAVE\" synth -n 12 --size 120x90 --seed 3 -o %s && \"$CLEAVE\" train --learner ssvm "
+                           "--data %s/manifest.tsv --split train " SAMPLE_TRAINING " -o %s",
+                           set_folder, set_folder, model_path);
+    if (code) {
+        fprintf(stderr, "cannot make the sample (status %d): %s\n", code, output);
+        exit(EXIT_FAILURE);
+    }
+    free(output);
+}
+
+const char *sample_set(void)
+{
+    return set_folder;
+}
+
+const char *sample_model(void)
+{
+    return model_path;
+}
+
+static char *expand(const char *format, va_list args)
+{
+    char *command = malloc(16384);
+    int used = vsnprintf(command, 16384, format, args);
+    ck_assert(command != NULL && used > 0 && used < 16384);
+    return command;
+}
+
+void expect_error(int code, const char *part, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *command = expand(format, args), *output;
+    va_end(args);
+    int got = run_command(&output, "%s", command);
+    ck_assert_msg(got == code, "%s\nexits with %d, not %d: %s", command, got, code, output);
+    char *found = strstr(output, part);
+    ck_assert_msg(found != NULL, "%s\ndoes not say \"%s\": %s", command, part, output);
+    while (found > output && found[-1] != '\n')
+        found--;
+    ck_assert_msg(strncmp(found, "cleave", 6) == 0, "%s\nsays it on no line of its own: %s", command, output);
+    free(output);
+    free(command);
+}
+
+char *expect_success(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *command = expand(format, args), *output;
+    va_end(args);
+    int got = run_command(&output, "%s", command);
+    ck_assert_msg(got == 0, "%s\nexits with %d: %s", command, got, output);
+    free(command);
+    return output;
+}
+
+int count_files(const char *folder)
+{
+    struct path_list list = {0};
+    if (!path_is_folder(folder))
+        return 0;
+    must(folder_walk(&list, folder, err));
+    int n = (int)list.n;
+    path_list_release(&list);
+    return n;
+}
+
+int same_bytes(const char *a, const char *b)
+{
+    return run_command(NULL, "diff -r '%s' '%s'", a, b) == 0;
+}

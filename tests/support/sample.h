@@ -1,0 +1,25 @@
+/* What tests of the command share: a small drawn set with a model trained on it, made once per suite. */
+#ifndef TESTS_SAMPLE_H
+#define TESTS_SAMPLE_H
+
+/* Recipe and learner options that make training on the sample quick. */
+#define SAMPLE_TRAINING "--seed 1 --superpixels 120 --words 20 --codebook-samples 2000 --passes 10"
+
+/* For tcase_add_unchecked_fixture: makes the sample before a case's first test. */
+void sample_setup(void);
+
+const char *sample_set(void);   /* a folder: 12 images of about 120x90, 8 in split train, 4 in test */
+const char *sample_model(void); /* trained on its train split */
+
+/* Runs a command as run_command does and fails the test unless it exits with `code` and says `part` in one line that begins
+ * with "cleave: ". */
+void expect_error(int code, const char *part, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Runs a command that must succeed; returns what it printed, free() it. */
+char *expect_success(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Number of files below a folder, 0 if there is none; whether two files, or two folders, hold the same bytes. */
+int count_files(const char *folder);
+int same_bytes(const char *a, const char *b);
+
+#endif
