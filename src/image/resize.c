@@ -92,6 +92,8 @@ static void blend_columns(uint8_t *target, int32_t width, size_t channels, const
 enum clv_status clv_image_resize(struct clv_image *target, const struct clv_image *source, int32_t width,
                                  int32_t height, struct clv_error *err)
 {
+    if (source->width < 1 || source->height < 1 || source->channels < 1 || !source->pixels)
+        return fail(err, CLV_ERR_USAGE, "an image of %dx%d pixels cannot be resized", source->width, source->height);
     struct clv_image resized = {0};
     struct axis across = {0}, down = {0};
     float *row = NULL;

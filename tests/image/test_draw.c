@@ -1,0 +1,220 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/pictures.h"
+#include "support/support.h"
+
+static uint8_t palette[256][3];
+
+static struct clv_image flat_image(int width, int height, int value)
+{
+    struct clv_image image;
+    clv_default_palette(palette);
+    must(clv_image_new(&image, width, height, 3, err));
+    memset(image.pixels, value, (size_t)(width * height * 3));
+    return image;
+}
+
+static const uint8_t *pixel_at(const struct clv_image *image, int x, int y)
+{
+    return image->pixels + 3 * (y * image->width + x);
+}
+
+START_TEST(regions_are_tinted_and_the_background_is_left)
+{
+    struct clv_image image = flat_image(10, 6, 100);
+    uint8_t labels[60] = {0};
+    memset(labels + 30, 1, 30); /* the lower half */
+    clv_overlay_draw(&image, labels, palette, 0.5, 0, -1);
+    for (int i = 0; i < 60; i++) {
+        ck_assert_int_le(abs(image.pixels[3 * i] - (i < 30 ? 100 : 114)), 1); /* colour 1 is (128, 0, 0) */
+        ck_assert_int_le(abs(image.pixels[3 * i + 1] - (i < 30 ? 100 : 50)), 1);
+    }
+    clv_image_release(&image);
+}
+END_TEST
+
+START_TEST(opacity_is_clamped_and_zero_changes_nothing)
+{
+    uint8_t labels[16];
+    memset(labels, 2, sizeof labels);
+    static const struct {
+        double opacity;
+        int green;
+    } cases[] = {{-3, 50}, {0, 50}, {NAN, 50}, {1, 128}, {7, 128}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct clv_image image = flat_image(4, 4, 50);
+        clv_overlay_draw(&image, labels, palette, cases[i].opacity, 3, -1); /* one label: no border */
+        for (int k = 0; k < 16; k++)
+            ck_assert_int_eq(image.pixels[3 * k + 1], cases[i].green);
+        clv_image_release(&image);
+    }
+}
+END_TEST
+
+/* Labels 0 left of `border`, 1 from there on. */
+static uint8_t *two_halves(int width, int height, int border)
+{
+    uint8_t *labels = malloc((size_t)(width * height));
+    for (int i = 0; i < width * height; i++)
+        labels[i] = i % width >= border;
+    return labels;
+}
+
+/* W white, d dark, . untouched: what a row looks like. */
+static void must_look_like(const struct clv_image *image, int y, int from, const char *row)
+{
+    for (int i = 0; row[i]; i++) {
+        const uint8_t *pixel = pixel_at(image, from + i, y);
+        int low = row[i] == 'W' ? 255 : row[i] == 'd' ? 20 : 100, high = row[i] == 'W' ? 255 : row[i] == 'd' ? 40 : 100;
+        for (int c = 0; c < 3; c++)
+            if (pixel[c] < low || pixel[c] > high)
+                ck_abort_msg("pixel (%d, %d) is %d, meant '%c'", from + i, y, pixel[c], row[i]);
+    }
+}
+
+START_TEST(a_straight_border_is_crisp_and_whole)
+{
+    static const struct {
+        int outline_px;
+        const char *row; /* from 6 pixels left of the border */
+    } cases[] = {
+        {0, "............"}, {1, ".....dWd...."}, {2, "....dWWd...."}, {4, "..ddWWWWdd.."}, {6, "dddWWWWWWddd"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int border = 6; border <= 194; border += 47) { /* also beside the seams of the painter's tiles */
+            struct clv_image image = flat_image(200, 130, 100);
+            uint8_t *labels = two_halves(200, 130, border);
+            clv_overlay_draw(&image, labels, palette, 0, cases[i].outline_px, -1);
+            for (int y = 0; y < 130; y++)
+                must_look_like(&image, y, border - 6, cases[i].row);
+            const char *rest = "....................";
+            if (border < 100)
+                must_look_like(&image, 64, 170, rest);
+            free(labels);
+            clv_image_release(&image);
+        }
+}
+END_TEST
+
+/* A disc, a band and a void patch, with slanted borders. */
+static uint8_t *scene(int width, int height, int dx, int dy)
+{
+    uint8_t *labels = malloc((size_t)(width * height));
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            int u = x + dx, v = y + dy;
+            int label = (u - 70) * (u - 70) + (v - 60) * (v - 60) < 45 * 45 ? 1 : 0;
+            if (3 * v - u > 200)
+                label = 2;
+            if (u > 110 && v < 40)
+                label = 255;
+            labels[y * width + x] = (uint8_t)label;
+        }
+    return labels;
+}
+
+/* The same scene, drawn whole and drawn as a part: apart from the part's rim, the same pixels. */
+START_TEST(outlines_do_not_depend_on_where_the_image_begins)
+{
+    for (int outline_px = 1; outline_px <= 5; outline_px++) {
+        struct clv_image whole = flat_image(170, 150, 90), part = flat_image(120, 100, 90);
+        uint8_t *labels = scene(170, 150, 0, 0), *part_labels = scene(120, 100, 23, 31);
+        clv_overlay_draw(&whole, labels, palette, 0.4, outline_px, -1);
+        clv_overlay_draw(&part, part_labels, palette, 0.4, outline_px, -1);
+        for (int y = 12; y < 88; y++)
+            ck_assert_mem_eq(pixel_at(&part, 12, y), pixel_at(&whole, 12 + 23, y + 31), 3 * 96);
+        clv_image_release(&whole);
+        clv_image_release(&part);
+        free(labels);
+        free(part_labels);
+    }
+}
+END_TEST
+
+START_TEST(void_is_hatched_grey)
+{
+    struct clv_image image = flat_image(40, 40, 0);
+    for (int i = 0; i < 1600; i++)
+        image.pixels[3 * i] = 255; /* a red ground */
+    uint8_t labels[1600];
+    memset(labels, 9, sizeof labels);
+    clv_overlay_draw(&image, labels, palette, 1, 2, 9);
+    int darkest = 255, lightest = 0;
+    for (int i = 0; i < 1600; i++) {
+        const uint8_t *pixel = image.pixels + 3 * i;
+        darkest = pixel[1] < darkest ? pixel[1] : darkest;
+        lightest = pixel[1] > lightest ? pixel[1] : lightest;
+        ck_assert_uint_eq(pixel[1], pixel[2]);
+        ck_assert_int_lt(pixel[0] - pixel[1], 100);
+    }
+    ck_assert_int_gt(lightest - darkest, 40);
+    for (int y = 1; y < 40; y++)
+        for (int x = 0; x < 39; x++)
+            ck_assert_mem_eq(pixel_at(&image, x, y), pixel_at(&image, x + 1, y - 1), 3); /* diagonal */
+    clv_image_release(&image);
+}
+END_TEST
+
+START_TEST(tiny_and_odd_images_are_drawn)
+{
+    for (int width = 1; width <= 3; width++)
+        for (int height = 1; height <= 3; height++) {
+            struct clv_image image = flat_image(width, height, 100);
+            uint8_t labels[9] = {0, 1, 2, 255, 0, 1, 3, 3, 0};
+            clv_overlay_draw(&image, labels, palette, 0.5, 1000000, 255);
+            clv_image_release(&image);
+        }
+    struct clv_image grey;
+    must(clv_image_new(&grey, 2, 1, 1, err));
+    clv_overlay_draw(&grey, (uint8_t[]){0, 1}, palette, 1, 2, -1); /* not 3 channels: left alone */
+    ck_assert(grey.pixels[0] == 0 && grey.pixels[1] == 0);
+    clv_image_release(&grey);
+
+    /* Borders one pixel wide reach the image's edges: a column of two labels has its line across. */
+    struct clv_image column = flat_image(1, 8, 100);
+    clv_overlay_draw(&column, (uint8_t[]){0, 0, 0, 0, 1, 1, 1, 1}, palette, 0, 2, -1);
+    ck_assert(pixel_at(&column, 0, 3)[0] == 255 && pixel_at(&column, 0, 4)[0] == 255);
+    ck_assert(pixel_at(&column, 0, 2)[0] < 40 && pixel_at(&column, 0, 5)[0] < 40);
+    ck_assert(pixel_at(&column, 0, 1)[0] == 100 && pixel_at(&column, 0, 6)[0] == 100);
+    clv_image_release(&column);
+}
+END_TEST
+
+/* CLEAVE_WRITE_GOLDEN=1 writes the picture anew; look at it before it is committed. */
+START_TEST(an_overlay_looks_as_it_did)
+{
+    const char *path = "tests/golden/image-overlay.png";
+    struct clv_image image = flat_image(160, 120, 0), golden;
+    for (int i = 0; i < 160 * 120; i++) {
+        image.pixels[3 * i] = (uint8_t)(90 + i % 160);
+        image.pixels[3 * i + 1] = (uint8_t)(60 + i / 160);
+        image.pixels[3 * i + 2] = 120;
+    }
+    uint8_t *labels = scene(160, 120, 0, 0);
+    clv_overlay_draw(&image, labels, palette, 0.45, 2, 255);
+    if (getenv("CLEAVE_WRITE_GOLDEN"))
+        must(clv_png_write(path, &image, err));
+    must(clv_image_read(&golden, path, NULL, err));
+    ck_assert(golden.width == 160 && golden.height == 120);
+    ck_assert_mem_eq(image.pixels, golden.pixels, 160 * 120 * 3);
+    free(labels);
+    clv_image_release(&image);
+    clv_image_release(&golden);
+}
+END_TEST
+
+Suite *draw_suite(void)
+{
+    Suite *suite = suite_create("draw");
+    TCase *tests = tcase_create("draw");
+    tcase_add_test(tests, regions_are_tinted_and_the_background_is_left);
+    tcase_add_test(tests, opacity_is_clamped_and_zero_changes_nothing);
+    tcase_add_test(tests, a_straight_border_is_crisp_and_whole);
+    tcase_add_test(tests, outlines_do_not_depend_on_where_the_image_begins);
+    tcase_add_test(tests, void_is_hatched_grey);
+    tcase_add_test(tests, tiny_and_odd_images_are_drawn);
+    tcase_add_test(tests, an_overlay_looks_as_it_did);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
