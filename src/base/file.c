@@ -209,11 +209,23 @@ enum clv_status file_create(struct file_writer *writer, const char *path, struct
     return status;
 }
 
+/* Sets errno to why an earlier write to the temporary failed, which the stream has forgotten: by failing once more. */
+static void recall_failure(const struct file_writer *writer)
+{
+    static const char block[4096];
+    if (writer->temporary && write(fileno(writer->stream), block, sizeof block) >= 0)
+        errno = 0;
+}
+
 enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
     errno = 0;
-    int bad = ferror(writer->stream) || fflush(writer->stream);
+    int bad = fflush(writer->stream);
+    if (!bad && ferror(writer->stream)) {
+        recall_failure(writer);
+        bad = 1;
+    }
     if (!bad && writer->temporary)
         bad = fsync(fileno(writer->stream));
     if (bad)
