@@ -135,6 +135,17 @@ static enum clv_status add_data(struct input_list *inputs, const struct segment 
     return status;
 }
 
+static void note_skipped(const struct input_list *inputs, const struct segment *self)
+{
+    if (!inputs->first_skipped)
+        console_note("%s: files that are no images were skipped: %zu", self->data, inputs->n_skipped);
+    else if (inputs->n_skipped == 1)
+        console_note("1 file is no image and was skipped: %s", inputs->first_skipped);
+    else
+        console_note("%zu files are no images and were skipped, the first is %s", inputs->n_skipped,
+                     inputs->first_skipped);
+}
+
 static enum clv_status gather(struct input_list *inputs, const struct segment *self, const struct clv_dataset *dataset,
                               struct clv_error *err)
 {
@@ -150,9 +161,7 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
                                                   : inputs_add_path(inputs, self->paths[i], err);
     inputs->skip_below = NULL;
     if (status == CLV_OK && inputs->n_skipped)
-        console_note("%zu files are no images and were skipped%s%s", inputs->n_skipped,
-                     inputs->first_skipped ? ", the first is " : "",
-                     inputs->first_skipped ? inputs->first_skipped : "");
+        note_skipped(inputs, self);
     if (status == CLV_OK && !inputs->n)
         status = fail(err, CLV_ERR_NO_INPUT, "%s: no images in it",
                       self->features ? self->features

@@ -23,8 +23,8 @@ __attribute__((weak)) enum clv_status clv_features_write(const char *path, const
     return fail(err, CLV_ERR_INTERNAL, "%s: feature files are not supported yet", path);
 }
 
-__attribute__((weak)) enum clv_status clv_dataset_example(struct clv_example *example, const struct clv_dataset *dataset,
-                                                          size_t index, struct clv_error *err)
+__attribute__((weak)) enum clv_status
+clv_dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index, struct clv_error *err)
 {
     (void)example;
     (void)dataset;

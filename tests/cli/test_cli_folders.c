@@ -1,0 +1,297 @@
+/* cleave segment over folders, lists and outputs that are there already. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+/* A folder "photos" with `n` copies of sample images, 000.jpg and on. */
+static const char *copy_photos(int n)
+{
+    static char photos[256];
+    snprintf(photos, sizeof photos, "%s/photos", temporary_folder());
+    ck_assert_int_eq(mkdir(photos, 0777), 0);
+    for (int i = 0; i < n; i++) {
+        size_t size;
+        char *bytes = slurp(formatted("%s/images/%04d.jpg", sample_set(), 1 + i % 12), &size);
+        spill(formatted("%s/%03d.jpg", photos, i), bytes, size);
+        free(bytes);
+    }
+    return photos;
+}
+
+static void truncate_to(const char *path, size_t wanted)
+{
+    size_t size;
+    char *bytes = slurp(path, &size);
+    ck_assert_uint_lt(wanted, size);
+    spill(path, bytes, wanted);
+    free(bytes);
+}
+
+static int count_text(const char *text, const char *part)
+{
+    int n = 0;
+    for (; (text = strstr(text, part)); text++)
+        n++;
+    return n;
+}
+
+START_TEST(bad_images_are_reported_and_the_rest_goes_on)
+{
+    const char *folder = temporary_folder(), *photos = copy_photos(100);
+    char *output;
+    truncate_to(formatted("%s/007.jpg", photos), 700);
+    truncate_to(formatted("%s/055.jpg", photos), 0);
+    spill(formatted("%s/099.jpg", photos), "no image at all", 15);
+    spill(formatted("%s/notes.txt", photos), "hello", 5);
+    int code =
+        run_command(&output, "cd %s && \"$CLEAVE\" segment -m %s photos -o out --status status.tsv --report report",
+                    folder, sample_model());
+    ck_assert_int_eq(code, 65);
+    ck_assert_ptr_nonnull(strstr(output, "cleave: photos/007.jpg: "));
+    ck_assert_ptr_nonnull(strstr(output, "cleave: photos/055.jpg: "));
+    ck_assert_ptr_nonnull(strstr(output, "cleave: photos/099.jpg: "));
+    ck_assert(strstr(output, "photos/007.jpg") < strstr(output, "photos/055.jpg")); /* in order */
+    ck_assert_ptr_nonnull(strstr(output, "97 images segmented into out, 3 failed"));
+    ck_assert_ptr_nonnull(strstr(output, "1 file is no image and was skipped: photos/notes.txt"));
+    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 97);
+    ck_assert(!path_exists(formatted("%s/out/007.png", folder)));
+    free(output);
+    char *status = slurp(formatted("%s/status.tsv", folder), NULL);
+    ck_assert_int_eq(count_text(status, "\tdone\t"), 97);
+    ck_assert_int_eq(count_text(status, "\tfailed\t"), 3);
+    free(status);
+    char *page = slurp(formatted("%s/report/index.html", folder), NULL);
+    ck_assert_ptr_nonnull(strstr(page, "photos/055.jpg"));
+    free(page);
+}
+END_TEST
+
+START_TEST(fail_fast_stops_at_the_first_bad_image)
+{
+    const char *folder = temporary_folder(), *photos = copy_photos(40);
+    truncate_to(formatted("%s/003.jpg", photos), 700);
+    expect_error(65, "photos/003.jpg: ", "cd %s && \"$CLEAVE\" segment -m %s photos -o out --fail-fast -t 2", folder,
+                 sample_model());
+    int n = count_files(formatted("%s/out", folder));
+    ck_assert_msg(n >= 3 && n <= 6, "%d images were segmented", n); /* those before it, and what was in work */
+}
+END_TEST
+
+START_TEST(the_only_image_s_failure_is_the_command_s)
+{
+    const char *folder = temporary_folder();
+    char *output;
+    expect_error(66, "none.jpg: cannot open", "cd %s && \"$CLEAVE\" segment -m %s none.jpg -o out", folder,
+                 sample_model());
+    int code = run_command(&output, "cd %s && \"$CLEAVE\" segment -q -m %s none.jpg -o out", folder, sample_model());
+    ck_assert_int_eq(code, 66);
+    ck_assert_int_eq(count_text(output, "\n"), 1); /* said once */
+    free(output);
+    ck_assert_int_eq(mkfifo(formatted("%s/pipe.jpg", folder), 0666), 0);
+    expect_error(66, "pipe.jpg: not a regular file", "cd %s && \"$CLEAVE\" segment -m %s pipe.jpg -o out", folder,
+                 sample_model());
+    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 0);
+}
+END_TEST
+
+START_TEST(existing_outputs_are_neither_skipped_nor_replaced_unasked)
+{
+    const char *folder = temporary_folder();
+    copy_photos(3);
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos/001.jpg -o out", folder, sample_model()));
+    spill(formatted("%s/out/001.png", folder), "mine", 4);
+    expect_error(73, "out/001.png: exists already", "cd %s && \"$CLEAVE\" segment -m %s photos -o out", folder,
+                 sample_model());
+    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 1); /* nothing was begun */
+
+    char *output = expect_success("cd %s && \"$CLEAVE\" segment -m %s photos -o out --resume", folder, sample_model());
+    ck_assert_ptr_nonnull(strstr(output, "2 images segmented into out, 1 finished before"));
+    free(output);
+    char *kept = slurp(formatted("%s/out/001.png", folder), NULL);
+    ck_assert_str_eq(kept, "mine");
+    free(kept);
+
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos -o out --overwrite", folder, sample_model()));
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos -o fresh", folder, sample_model()));
+    ck_assert(same_bytes(formatted("%s/out", folder), formatted("%s/fresh", folder)));
+    expect_error(
+        73, "report/index.html: exists already",
+        "cd %s && mkdir report && touch report/index.html && \"$CLEAVE\" segment -m %s photos -o new --report report",
+        folder, sample_model());
+}
+END_TEST
+
+START_TEST(resuming_makes_missing_overlays_and_shows_finished_images_in_the_report)
+{
+    const char *folder = temporary_folder();
+    copy_photos(2);
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos -o out --overlay", folder, sample_model()));
+    ck_assert_int_eq(unlink(formatted("%s/out/overlays/000.png", folder)), 0);
+    char *output = expect_success("cd %s && \"$CLEAVE\" segment -m %s photos -o out --overlay --resume --report report",
+                                  folder, sample_model());
+    ck_assert_ptr_nonnull(strstr(output, "1 image segmented into out, 1 finished before"));
+    free(output);
+    ck_assert(path_exists(formatted("%s/out/overlays/000.png", folder)));
+    char *page = slurp(formatted("%s/report/index.html", folder), NULL);
+    ck_assert(strstr(page, "000.jpg") && strstr(page, "001.jpg"));
+    free(page);
+}
+END_TEST
+
+START_TEST(two_images_with_one_output_are_named_up_front)
+{
+    const char *folder = temporary_folder();
+    copy_photos(1);
+    expect_error(
+        64, "out/000.png: both photos/000.jpg and photos/000.jpeg would be written there",
+        "cd %s && cp photos/000.jpg photos/000.jpeg && \"$CLEAVE\" segment -m %s photos/000.jpg photos/000.jpeg -o out",
+        folder, sample_model());
+    ck_assert(!path_exists(formatted("%s/out", folder)));
+    expect_error(
+        64, "out/overlays/a.png: both ",
+        "cd %s && mkdir -p in/overlays && cp photos/000.jpg in/a.jpg && cp photos/000.jpg in/overlays/a.jpg && "
+        "\"$CLEAVE\" segment -m %s in -o out --overlay",
+        folder, sample_model());
+}
+END_TEST
+
+START_TEST(inputs_are_never_replaced)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && mkdir in && cp %s/masks/0001.png in/a.png && cp in/a.png before", folder,
+                        sample_set()));
+    expect_error(64, "in/a.png: the output would replace an input",
+                 "cd %s && \"$CLEAVE\" segment -m %s in -o in --overwrite", folder, sample_model());
+    expect_error(64, "would replace an input",
+                 "cd %s && cp -r %s set && \"$CLEAVE\" segment -m %s --data set/manifest.tsv -o set/masks --overwrite",
+                 folder, sample_set(), sample_model());
+    ck_assert(same_bytes(formatted("%s/in/a.png", folder), formatted("%s/before", folder)));
+    ck_assert(same_bytes(formatted("%s/set", folder), sample_set()));
+}
+END_TEST
+
+START_TEST(subfolders_are_kept_and_an_output_folder_inside_is_left_out)
+{
+    const char *folder = temporary_folder();
+    copy_photos(2);
+    free(expect_success("cd %s && mkdir -p photos/a/b && mv photos/001.jpg photos/a/b/x.y.jpg", folder));
+    for (int round = 0; round < 2; round++)
+        free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos -o photos/masks --overwrite", folder,
+                            sample_model()));
+    ck_assert_int_eq(count_files(formatted("%s/photos/masks", folder)), 2);
+    ck_assert(path_exists(formatted("%s/photos/masks/a/b/x.y.png", folder)));
+}
+END_TEST
+
+START_TEST(lists_come_from_standard_input)
+{
+    const char *folder = temporary_folder();
+    copy_photos(3);
+    free(expect_success("cd %s && mv photos/001.jpg 'photos/with space.jpg' && printf 'photos/000.jpg\\n\\nphotos/with "
+                        "space.jpg\\r\\n' | \"$CLEAVE\" segment -m %s - -o out",
+                        folder, sample_model()));
+    ck_assert(path_exists(formatted("%s/out/000.png", folder)));
+    ck_assert(path_exists(formatted("%s/out/with space.png", folder)));
+    free(expect_success(
+        "cd %s && mv photos/002.jpg 'photos/new\nline.jpg' && find photos -name 'new*' -print0 | \"$CLEAVE\" "
+        "segment -m %s -0 - -o zero",
+        folder, sample_model()));
+    ck_assert(path_exists(formatted("%s/zero/new\nline.png", folder)));
+    expect_error(66, "-: no images", "cd %s && \"$CLEAVE\" segment -m %s - -o none </dev/null", folder, sample_model());
+}
+END_TEST
+
+START_TEST(output_that_cannot_be_written_ends_the_run)
+{
+    const char *folder = temporary_folder();
+    copy_photos(3);
+    expect_error(73, "file: is not a folder", "cd %s && touch file && \"$CLEAVE\" segment -m %s photos -o file", folder,
+                 sample_model());
+    expect_error(73, "file", "cd %s && \"$CLEAVE\" segment -m %s photos -o file/below", folder, sample_model());
+    expect_error(73, "is a folder",
+                 "cd %s && mkdir -p out/000.png && \"$CLEAVE\" segment -m %s photos -o out --overwrite", folder,
+                 sample_model());
+    expect_error(74, "/dev/full", "cd %s && \"$CLEAVE\" segment -m %s photos -o o2 --status /dev/full", folder,
+                 sample_model());
+}
+END_TEST
+
+START_TEST(a_full_disk_ends_the_run_and_leaves_whole_masks_only)
+{
+    const char *folder = temporary_folder();
+    copy_photos(12);
+    if (run_command(NULL, "mkdir %s/disk && mount -t tmpfs -o size=16k none %s/disk", folder, folder)) {
+        skip("a_full_disk_ends_the_run_and_leaves_whole_masks_only", "cannot mount a tmpfs");
+        return;
+    }
+    char *output;
+    int code =
+        run_command(&output, "cd %s && \"$CLEAVE\" segment -m %s photos -o disk --overlay", folder, sample_model());
+    struct path_list files = {0};
+    must(folder_walk(&files, formatted("%s/disk", folder), err));
+    for (size_t i = 0; i < files.n; i++) {
+        struct clv_image image = {0};
+        must(clv_image_read(&image, formatted("%s/disk/%s", folder, files.paths[i]), NULL, err));
+        clv_image_release(&image);
+    }
+    path_list_release(&files);
+    ck_assert_int_eq(run_command(NULL, "umount %s/disk", folder), 0);
+    ck_assert_msg(code == 74 || code == 73, "exits with %d: %s", code, output);
+    ck_assert_ptr_nonnull(strstr(output, "No space left on device"));
+    free(output);
+}
+END_TEST
+
+START_TEST(sets_with_named_labels_give_palette_masks)
+{
+    const char *folder = temporary_folder();
+    free(expect_success(
+        "cd %s && cp -r %s set && printf 'value\\tname\\tred\\tgreen\\tblue\\n0\\tground\\t0\\t0\\t0\\n1\\tanimal"
+        "\\t250\\t120\\t10\\n' >set/labels.tsv && \"$CLEAVE\" train --learner ssvm --data set/manifest.tsv "
+        "--split train " SAMPLE_TRAINING " -o m.cleave && \"$CLEAVE\" segment -m m.cleave --data "
+        "set/manifest.tsv --split test -o out && \"$CLEAVE\" segment -m m.cleave --data set/manifest.tsv "
+        "--split test -o grey --masks grey",
+        folder, sample_set()));
+    struct clv_indexed_image mask = {0}, grey = {0};
+    must(clv_indexed_image_read(&mask, formatted("%s/out/0009.png", folder), NULL, err));
+    must(clv_indexed_image_read(&grey, formatted("%s/grey/0009.png", folder), NULL, err));
+    ck_assert_int_gt(mask.palette_size, 1);
+    ck_assert_int_eq(mask.palette[1][0], 250);
+    ck_assert_int_eq(grey.palette_size, 0);
+    ck_assert_mem_eq(mask.values, grey.values, (size_t)mask.width * (size_t)mask.height);
+    clv_indexed_image_release(&mask);
+    clv_indexed_image_release(&grey);
+    char *score =
+        expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred out --json", folder);
+    ck_assert_ptr_nonnull(strstr(score, "\"class_accuracy\":{\"ground\":"));
+    ck_assert_ptr_nonnull(strstr(score, ",\"animal\":"));
+    free(score);
+}
+END_TEST
+
+Suite *cli_folders_suite(void)
+{
+    Suite *suite = suite_create("cli_folders");
+    TCase *tests = tcase_create("cli_folders");
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_test(tests, bad_images_are_reported_and_the_rest_goes_on);
+    tcase_add_test(tests, fail_fast_stops_at_the_first_bad_image);
+    tcase_add_test(tests, the_only_image_s_failure_is_the_command_s);
+    tcase_add_test(tests, existing_outputs_are_neither_skipped_nor_replaced_unasked);
+    tcase_add_test(tests, resuming_makes_missing_overlays_and_shows_finished_images_in_the_report);
+    tcase_add_test(tests, two_images_with_one_output_are_named_up_front);
+    tcase_add_test(tests, inputs_are_never_replaced);
+    tcase_add_test(tests, subfolders_are_kept_and_an_output_folder_inside_is_left_out);
+    tcase_add_test(tests, lists_come_from_standard_input);
+    tcase_add_test(tests, output_that_cannot_be_written_ends_the_run);
+    tcase_add_test(tests, a_full_disk_ends_the_run_and_leaves_whole_masks_only);
+    tcase_add_test(tests, sets_with_named_labels_give_palette_masks);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
