@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/repair.h"
 #include "support/pictures.h"
 #include "support/support.h"
 
@@ -327,23 +328,12 @@ static void put_32(uint8_t *bytes, uint32_t value)
         bytes[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-/* The checksum of a chunk's type and data, bit by bit (PNG specification, annex D). */
-static uint32_t checksum(const uint8_t *bytes, size_t size)
-{
-    uint32_t crc = UINT32_MAX;
-    for (size_t i = 0; i < 8 * size; i++) {
-        uint32_t bit = (crc ^ (uint32_t)bytes[i / 8] >> i % 8) & 1;
-        crc = crc >> 1 ^ (bit ? 0xedb88320 : 0);
-    }
-    return ~crc;
-}
-
 /* The same file with another size in its header, checksum made right. */
 static void set_size(uint8_t *png, uint32_t width, uint32_t height)
 {
     put_32(png + 16, width);
     put_32(png + 20, height);
-    put_32(png + 29, checksum(png + 12, 17));
+    put_32(png + 29, png_checksum(png + 12, 17));
 }
 
 START_TEST(limits_are_checked_in_the_png_header)

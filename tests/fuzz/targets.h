@@ -1,0 +1,3 @@
+/* Every fuzz target, one a line. */
+TARGET(image)
+TARGET(indexed)
