@@ -1,12 +1,10 @@
-/* Push-relabel (Goldberg & Tarjan 1988), first phase only: a minimum cut needs the preflow, not the flow. Terminals are no
- * nodes: what the source can send is a node's excess from the start, what the sink can take is excess below zero, and
- * distances count arcs to the nearest node that can still take flow. First-in first-out, with exact distances recomputed by
- * breadth-first search whenever relabelling has cost as much as that search does. */
+/* The graph, its capacities, and the solver's outline. */
 #include "infer/maxflow.h"
 
 #include <string.h>
 
 #include "base/array.h"
+#include "infer/maxflow_core.h"
 
 void maxflow_init(struct maxflow *graph)
 {
@@ -15,189 +13,167 @@ void maxflow_init(struct maxflow *graph)
 
 void maxflow_release(struct maxflow *graph)
 {
-    array_free(graph->nodes);
-    array_free(graph->arcs);
-    array_free(graph->forward);
-    array_free(graph->queue);
-    array_free(graph->label);
+    void *arrays[] = {graph->first,    graph->last,   graph->head,   graph->reverse,  graph->residual, graph->sum,
+                      graph->origin,   graph->excess, graph->slack,  graph->terminal, graph->queue,    graph->core,
+                      graph->distance, graph->next,   graph->active, graph->count,    graph->label};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        array_free(arrays[k]);
     maxflow_init(graph);
 }
 
-static int grow(struct maxflow *graph, size_t n_nodes, size_t n_edges)
+static int grow(struct maxflow *graph, size_t nodes, size_t slots)
 {
-    if (n_nodes > graph->node_capacity || !graph->nodes) {
-        maxflow_release(graph);
-        graph->nodes = array_alloc(n_nodes + 1, sizeof *graph->nodes);
-        graph->queue = array_alloc(n_nodes, sizeof *graph->queue);
-        graph->label = array_alloc(n_nodes, sizeof *graph->label);
-        graph->node_capacity = n_nodes;
-    }
-    if (n_edges > graph->edge_capacity || !graph->arcs) {
-        array_free(graph->arcs);
-        array_free(graph->forward);
-        graph->arcs = array_alloc(n_edges, 2 * sizeof *graph->arcs);
-        graph->forward = array_alloc(n_edges, sizeof *graph->forward);
-        graph->edge_capacity = n_edges;
-    }
-    if (graph->nodes && graph->queue && graph->label && graph->arcs && graph->forward)
+    if (graph->first && nodes <= graph->node_room && slots <= graph->slot_room)
         return 0;
+    nodes = nodes > graph->node_room ? nodes : graph->node_room;
+    slots = slots > graph->slot_room ? slots : graph->slot_room;
     maxflow_release(graph);
-    return -1;
+    int is_complete = (graph->first = array_alloc(nodes + 1, sizeof *graph->first)) &&
+                      (graph->last = array_alloc(nodes, sizeof *graph->last)) &&
+                      (graph->head = array_zalloc_aligned(slots, sizeof *graph->head)) &&
+                      (graph->reverse = array_alloc(slots, sizeof *graph->reverse)) &&
+                      (graph->residual = array_zalloc_aligned(slots, sizeof *graph->residual)) &&
+                      (graph->sum = array_zalloc_aligned(slots, sizeof *graph->sum)) &&
+                      (graph->origin = array_alloc(slots, sizeof *graph->origin)) &&
+                      (graph->excess = array_alloc(nodes + 1, sizeof *graph->excess)) &&
+                      (graph->slack = array_alloc(nodes, 2 * sizeof *graph->slack)) &&
+                      (graph->terminal = array_alloc(nodes, sizeof *graph->terminal)) &&
+                      (graph->queue = array_alloc(nodes + 1, 2 * sizeof *graph->queue)) &&
+                      (graph->core = array_alloc(nodes + 1, sizeof *graph->core)) &&
+                      (graph->distance = array_alloc(nodes + 1, sizeof *graph->distance)) &&
+                      (graph->next = array_alloc(nodes, sizeof *graph->next)) &&
+                      (graph->active = array_alloc(nodes + 2, sizeof *graph->active)) &&
+                      (graph->count = array_alloc(nodes + 2, sizeof *graph->count)) &&
+                      (graph->label = array_alloc(nodes, sizeof *graph->label));
+    if (!is_complete) {
+        maxflow_release(graph);
+        return -1;
+    }
+    graph->node_room = nodes;
+    graph->slot_room = slots;
+    return 0;
+}
+
+/* Slots that the graph takes, from the degrees. */
+static size_t count_slots(const int32_t *degree, int32_t n_nodes)
+{
+    size_t slots = 0;
+    for (int32_t i = 0; i < n_nodes; i++)
+        slots += ((size_t)degree[i] + 7) / 8 * 8;
+    return slots;
 }
 
 int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2])
 {
-    if (grow(graph, (size_t)n_nodes, (size_t)n_edges))
+    int32_t *degree = array_zalloc((size_t)n_nodes, sizeof *degree);
+    if (!degree)
         return -1;
+    for (int32_t e = 0; e < n_edges; e++) {
+        degree[edges[e][0]]++;
+        degree[edges[e][1]]++;
+    }
+    size_t slots = count_slots(degree, n_nodes);
+    if (slots > INT32_MAX || grow(graph, (size_t)n_nodes, slots)) {
+        array_free(degree);
+        maxflow_release(graph);
+        return -1;
+    }
     graph->n_nodes = n_nodes;
     graph->n_edges = n_edges;
-    struct maxflow_node *nodes = graph->nodes;
-    for (int32_t i = 0; i <= n_nodes; i++)
-        nodes[i].first = 0;
+    graph->n_slots = (int32_t)slots;
+    for (int32_t i = 0, at = 0; i < n_nodes; i++) {
+        graph->first[i] = graph->last[i] = at;
+        at += (degree[i] + 7) / 8 * 8;
+        graph->first[i + 1] = at;
+    }
+    graph->first[0] = 0;
+    array_free(degree);
     for (int32_t e = 0; e < n_edges; e++) {
-        nodes[edges[e][0]].first++;
-        nodes[edges[e][1]].first++;
+        int32_t a = edges[e][0], b = edges[e][1], there = graph->last[a]++, back = graph->last[b]++;
+        graph->head[there] = b;
+        graph->head[back] = a;
+        graph->reverse[there] = back;
+        graph->reverse[back] = there;
+        graph->origin[there] = 2 * (uint32_t)e;
+        graph->origin[back] = 2 * (uint32_t)e + 1;
     }
-    /* Running ends, from which the placement below counts down to the beginnings. */
-    for (int32_t i = 1; i <= n_nodes; i++)
-        nodes[i].first += nodes[i - 1].first;
-    for (int32_t e = n_edges - 1; e >= 0; e--) {
-        int32_t a = edges[e][0], b = edges[e][1];
-        int32_t there = --nodes[a].first, back = --nodes[b].first;
-        graph->arcs[there] = (struct maxflow_arc){.head = b, .reverse = back};
-        graph->arcs[back] = (struct maxflow_arc){.head = a, .reverse = there};
-        graph->forward[e] = there;
-    }
+    for (int32_t i = 0; i < n_nodes; i++)
+        for (int32_t k = graph->last[i]; k < graph->first[i + 1]; k++) {
+            graph->head[k] = n_nodes;
+            graph->residual[k] = graph->sum[k] = 0;
+        }
     return 0;
+}
+
+/* One row; returns the capacity away from the node, *into gets the one towards it. */
+static inline int64_t set_row(struct maxflow *graph, int64_t *into, int32_t i, const int32_t *forward,
+                              const int32_t *backward)
+{
+    int32_t *restrict residual = graph->residual, *restrict sum = graph->sum;
+    const uint32_t *restrict origin = graph->origin;
+    int64_t out = 0, in = 0;
+    for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++) {
+        uint32_t at = origin[k];
+        int32_t away = forward[at >> 1], back = away;
+        if (forward != backward) {
+            away = at & 1 ? backward[at >> 1] : away;
+            back = at & 1 ? back : backward[at >> 1];
+        }
+        residual[k] = away;
+        sum[k] = away + back;
+        out += away;
+        in += back;
+    }
+    *into = in;
+    return out;
 }
 
 void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *forward, const int32_t *backward)
 {
-    for (int32_t i = 0; i < graph->n_nodes; i++)
-        graph->nodes[i].excess = terminal[i];
-    struct maxflow_arc *arcs = graph->arcs;
-    for (int32_t e = 0; e < graph->n_edges; e++) {
-        struct maxflow_arc *arc = &arcs[graph->forward[e]], *reverse = &arcs[arc->reverse];
-        arc->residual = forward[e];
-        reverse->residual = backward[e];
-        arc->sum = reverse->sum = forward[e] + backward[e];
+    int64_t *slack = graph->slack;
+    int32_t tail = 0, *queue = graph->queue;
+    graph->is_symmetric = forward == backward;
+    for (int32_t i = 0; i < graph->n_nodes; i++) {
+        int64_t in, out = graph->is_symmetric ? set_row(graph, &in, i, forward, forward)
+                                              : set_row(graph, &in, i, forward, backward);
+        graph->terminal[i] = terminal[i];
+        slack[2 * i] = 1 - terminal[i] - in;
+        slack[2 * i + 1] = terminal[i] - out;
+        int is_one = slack[2 * i + 1] > 0, is_zero = slack[2 * i] > 0;
+        queue[tail] = 2 * i + is_one;
+        tail += is_one | is_zero;
     }
+    graph->n_decided = tail;
 }
 
-/* Distance of every node to the nearest deficit along residual arcs; n_nodes where there is none. */
-static void measure_distances(struct maxflow *graph)
-{
-    struct maxflow_node *nodes = graph->nodes;
-    int32_t n = graph->n_nodes, head = 0, tail = 0, *queue = graph->queue;
-    for (int32_t i = 0; i < n; i++)
-        if (nodes[i].excess < 0) {
-            nodes[i].distance = 0;
-            queue[tail++] = i;
-        } else {
-            nodes[i].distance = n;
-        }
-    while (head < tail) {
-        int32_t i = queue[head++];
-        for (int32_t k = nodes[i].first; k < nodes[i + 1].first; k++) {
-            const struct maxflow_arc *arc = &graph->arcs[k];
-            struct maxflow_node *from = &nodes[arc->head];
-            if (arc->sum > arc->residual && from->distance == n && from->excess >= 0) {
-                from->distance = nodes[i].distance + 1;
-                queue[tail++] = arc->head;
-            }
-        }
-    }
-}
-
-/* First-in first-out queue of active nodes in a ring; a node is in it at most once. */
-struct ring {
-    int32_t *slots, size, head, count;
-};
-
-static void ring_put(struct ring *ring, int32_t i)
-{
-    int32_t at = ring->head + ring->count++;
-    ring->slots[at >= ring->size ? at - ring->size : at] = i;
-}
-
-static int32_t ring_take(struct ring *ring)
-{
-    int32_t i = ring->slots[ring->head];
-    ring->head = ring->head + 1 == ring->size ? 0 : ring->head + 1;
-    ring->count--;
-    return i;
-}
-
-/* Pushes node i's excess towards the sink, raising i as long as it must; returns the arcs looked at. */
-static int64_t discharge(struct maxflow *graph, struct ring *active, int32_t i)
-{
-    struct maxflow_node *nodes = graph->nodes, *node = &nodes[i];
-    int32_t begin = node->first, end = nodes[i + 1].first, n = graph->n_nodes;
-    int64_t work = 0;
-    while (node->distance < n) {
-        int32_t lowest = n;
-        for (int32_t k = begin; k < end; k++) {
-            struct maxflow_arc *arc = &graph->arcs[k];
-            if (!arc->residual)
-                continue;
-            struct maxflow_node *to = &nodes[arc->head];
-            if (to->distance + 1 == node->distance) {
-                int32_t amount = node->excess < arc->residual ? (int32_t)node->excess : arc->residual;
-                int64_t before = to->excess;
-                arc->residual -= amount;
-                graph->arcs[arc->reverse].residual += amount;
-                node->excess -= amount;
-                to->excess += amount;
-                if (before <= 0 && to->excess > 0)
-                    ring_put(active, arc->head);
-                if (!node->excess)
-                    return work + k - begin + 1;
-                if (!arc->residual)
-                    continue;
-            }
-            lowest = to->distance < lowest ? to->distance : lowest;
-        }
-        work += end - begin;
-        node->distance = lowest < n ? lowest + 1 : n;
-    }
-    return work;
-}
-
-/* The minimal source set: what is reachable from excess that is left over. */
+/* What is reachable from excess that is left over; decided nodes have their labels. */
 static void read_labels(struct maxflow *graph)
 {
-    struct maxflow_node *nodes = graph->nodes;
-    int32_t head = 0, tail = 0, *queue = graph->queue;
-    for (int32_t i = 0; i < graph->n_nodes; i++) {
-        graph->label[i] = nodes[i].excess > 0;
-        if (graph->label[i])
-            queue[tail++] = i;
+    const int32_t *restrict head = graph->head, *restrict residual = graph->residual,
+                            *restrict distance = graph->distance;
+    int32_t *restrict queue = graph->queue, tail = 0;
+    uint8_t *restrict label = graph->label;
+    for (int32_t c = 0; c < graph->n_core; c++) {
+        int32_t i = graph->core[c];
+        label[i] = graph->excess[i] > 0;
+        queue[tail] = i;
+        tail += label[i];
     }
-    while (head < tail) {
-        int32_t i = queue[head++];
-        for (int32_t k = nodes[i].first; k < nodes[i + 1].first; k++) {
-            int32_t to = graph->arcs[k].head;
-            if (graph->arcs[k].residual && !graph->label[to]) {
-                graph->label[to] = 1;
-                queue[tail++] = to;
-            }
+    for (int32_t at = 0; at < tail; at++) {
+        int32_t i = queue[at];
+        for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++) {
+            int32_t to = head[k];
+            int fresh = (residual[k] > 0) & !label[to] & (distance[to] != MAXFLOW_DECIDED);
+            label[to] |= (uint8_t)fresh;
+            queue[tail] = to;
+            tail += fresh;
         }
     }
 }
 
 void maxflow_solve(struct maxflow *graph)
 {
-    int64_t budget = 4 * (int64_t)graph->n_nodes + 2 * (int64_t)graph->n_edges;
-    int32_t n = graph->n_nodes;
-    struct ring active = {.slots = graph->queue, .size = n};
-    do {
-        measure_distances(graph);
-        active.head = active.count = 0;
-        for (int32_t i = 0; i < n; i++)
-            if (graph->nodes[i].excess > 0 && graph->nodes[i].distance < n)
-                ring_put(&active, i);
-        for (int64_t work = 0; active.count && work < budget;)
-            work += discharge(graph, &active, ring_take(&active));
-    } while (active.count);
+    maxflow_eliminate(graph);
+    maxflow_push(graph);
     read_labels(graph);
 }

@@ -1,0 +1,329 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "infer/maxflow.h"
+#include "support/support.h"
+#if WITH_BK
+#include "maxflow_shim.h"
+#endif
+
+/* A cut problem; flow that no labelling can avoid (s -> i -> t) is apart. */
+struct network {
+    int32_t n, m;
+    size_t room;
+    int32_t (*edges)[2], *terminal, *forward, *backward;
+    int64_t constant;
+};
+
+static void release_network(struct network *net)
+{
+    free(net->edges);
+    free(net->terminal);
+    free(net->forward);
+    free(net->backward);
+    memset(net, 0, sizeof *net);
+}
+
+static void add_edge(struct network *net, int32_t a, int32_t b, int32_t forward, int32_t backward)
+{
+    if ((size_t)net->m == net->room) {
+        net->room = net->room ? 2 * net->room : 64;
+        net->edges = realloc(net->edges, net->room * sizeof *net->edges);
+        net->forward = realloc(net->forward, net->room * sizeof *net->forward);
+        net->backward = realloc(net->backward, net->room * sizeof *net->backward);
+    }
+    net->edges[net->m][0] = a;
+    net->edges[net->m][1] = b;
+    net->forward[net->m] = forward;
+    net->backward[net->m++] = backward;
+}
+
+static int64_t cut_value(const struct network *net, const uint8_t *label)
+{
+    int64_t value = net->constant;
+    for (int32_t i = 0; i < net->n; i++)
+        if ((net->terminal[i] > 0) != label[i])
+            value += llabs(net->terminal[i]);
+    for (int32_t e = 0; e < net->m; e++) {
+        int a = label[net->edges[e][0]], b = label[net->edges[e][1]];
+        value += a && !b ? net->forward[e] : b && !a ? net->backward[e] : 0;
+    }
+    return value;
+}
+
+static void solve(struct maxflow *graph, const struct network *net)
+{
+    ck_assert_int_eq(maxflow_build(graph, net->n, net->m, (const int32_t(*)[2])net->edges), 0);
+    maxflow_set(graph, net->terminal, net->forward, net->backward);
+    maxflow_solve(graph);
+}
+
+/* Terminal arcs of the same node are netted; the part that passes straight through is constant. */
+static void read_dimacs(struct network *net, const char *path)
+{
+    FILE *file = popen(formatted("gzip -dc '%s'", path), "r");
+    ck_assert_ptr_nonnull(file);
+    char line[256];
+    int32_t source = 0, sink = 0;
+    int64_t *out = NULL, *in = NULL;
+    memset(net, 0, sizeof *net);
+    while (fgets(line, sizeof line, file)) {
+        int32_t a, b, c;
+        char which;
+        if (sscanf(line, "p max %" SCNd32 " %*d", &net->n) == 1) {
+            out = calloc((size_t)net->n + 1, sizeof *out);
+            in = calloc((size_t)net->n + 1, sizeof *in);
+        } else if (sscanf(line, "n %" SCNd32 " %c", &a, &which) == 2) {
+            *(which == 's' ? &source : &sink) = a;
+        } else if (sscanf(line, "a %" SCNd32 " %" SCNd32 " %" SCNd32, &a, &b, &c) == 3) {
+            if (a == source)
+                out[b] += c;
+            else if (b == sink)
+                in[a] += c;
+            else if (net->m && net->edges[net->m - 1][0] == b && net->edges[net->m - 1][1] == a)
+                net->backward[net->m - 1] += c;
+            else
+                add_edge(net, a, b, c, 0);
+        }
+    }
+    ck_assert_int_eq(pclose(file), 0);
+    ck_assert(source == 1 && sink == 2); /* as in all files of this set */
+    net->n -= 2;
+    net->terminal = calloc((size_t)net->n, sizeof *net->terminal);
+    for (int32_t i = 0; i < net->n; i++) {
+        net->terminal[i] = (int32_t)(out[i + 3] - in[i + 3]);
+        net->constant += out[i + 3] < in[i + 3] ? out[i + 3] : in[i + 3];
+    }
+    for (int32_t e = 0; e < net->m; e++) {
+        net->edges[e][0] -= 3;
+        net->edges[e][1] -= 3;
+    }
+    free(out);
+    free(in);
+}
+
+START_TEST(real_instances_reach_their_known_flow_and_minimal_source_set)
+{
+    const char *table =
+        real_data("real_instances_reach_their_known_flow_and_minimal_source_set", "maxflow/optimal.txt");
+    if (!table)
+        return;
+    FILE *file = fopen(table, "r");
+    char line[256], name[128];
+    int64_t flow;
+    int32_t ones, done = 0;
+    struct maxflow graph;
+    maxflow_init(&graph);
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#' || sscanf(line, "%127s %*d %*d %" SCNd64 " %" SCNd32, name, &flow, &ones) != 3)
+            continue;
+        struct network net;
+        read_dimacs(&net, real_data(name, formatted("maxflow/%s.max.gz", name)));
+        solve(&graph, &net);
+        int32_t found = 0;
+        for (int32_t i = 0; i < net.n; i++)
+            found += graph.label[i];
+        ck_assert_msg(cut_value(&net, graph.label) == flow && found == ones, "%s: %" PRId64 ", %d", name,
+                      cut_value(&net, graph.label), found);
+        release_network(&net);
+        done++;
+    }
+    fclose(file);
+    maxflow_release(&graph);
+    ck_assert_int_eq(done, 7);
+}
+END_TEST
+
+/* Capacities of many kinds: zero, ties everywhere, wide, at the limit. */
+static int32_t draw_capacity(uint64_t *at, int kind)
+{
+    uint32_t r = rng_below(5, 1, (*at)++, 1 << 30);
+    switch (kind) {
+    case 0: return 0;
+    case 1: return (int32_t)(r % 3);
+    case 2: return (int32_t)(r % 100);
+    case 3: return (int32_t)r;
+    default: return r % 2 ? MAXFLOW_LIMIT : (int32_t)(r % 2);
+    }
+}
+
+static void draw_network(struct network *net, uint64_t seed)
+{
+    uint64_t at = seed << 16;
+    net->n = 1 + (int32_t)rng_below(5, 1, at++, seed % 50 ? 24 : 200);
+    int kind = (int)rng_below(5, 1, at++, 5), mixed = rng_below(5, 1, at++, 4) == 0;
+    int is_symmetric = rng_below(5, 1, at++, 2) != 0;
+    uint32_t density = rng_below(5, 1, at++, 5);
+    net->m = 0;
+    net->constant = 0;
+    free(net->terminal);
+    net->terminal = malloc((size_t)net->n * sizeof *net->terminal);
+    for (int32_t i = 0; i < net->n; i++) {
+        int32_t t = draw_capacity(&at, mixed ? (int)rng_below(5, 1, at++, 5) : kind);
+        net->terminal[i] = rng_below(5, 1, at++, 2) ? t : -t;
+    }
+    for (int32_t e = 0; net->n > 1 && e < net->n * (int32_t)density; e++) {
+        int32_t a = (int32_t)rng_below(5, 1, at++, (uint32_t)net->n),
+                b = (int32_t)rng_below(5, 1, at++, (uint32_t)net->n - 1);
+        int32_t forward = draw_capacity(&at, mixed ? (int)rng_below(5, 1, at++, 5) : kind);
+        add_edge(net, a, b + (b >= a), forward, is_symmetric ? forward : draw_capacity(&at, kind));
+    }
+}
+
+/* Minimal and canonical, by trying every labelling. */
+static void check_by_enumeration(const struct network *net, const uint8_t *label)
+{
+    int64_t best = INT64_MAX;
+    int fewest = 0;
+    for (int code = 0; code < 1 << net->n; code++) {
+        uint8_t labels[12];
+        for (int32_t i = 0; i < net->n; i++)
+            labels[i] = code >> i & 1;
+        int64_t value = cut_value(net, labels);
+        int ones = __builtin_popcount((unsigned)code);
+        if (value < best || (value == best && ones < fewest)) {
+            best = value;
+            fewest = ones;
+        }
+    }
+    int ones = 0;
+    for (int32_t i = 0; i < net->n; i++)
+        ones += label[i];
+    ck_assert_int_eq(cut_value(net, label), best);
+    ck_assert_int_eq(ones, fewest);
+}
+
+START_TEST(small_graphs_equal_enumeration)
+{
+    struct network net = {0};
+    struct maxflow graph;
+    maxflow_init(&graph);
+    for (uint64_t seed = 1; seed < 6000; seed++) {
+        draw_network(&net, seed);
+        if (net.n > 10)
+            continue;
+        solve(&graph, &net);
+        check_by_enumeration(&net, graph.label);
+    }
+    release_network(&net);
+    maxflow_release(&graph);
+}
+END_TEST
+
+#if WITH_BK
+static double *as_doubles(const int32_t *values, int32_t n)
+{
+    double *copy = malloc(((size_t)n + 1) * sizeof *copy);
+    for (int32_t i = 0; i < n; i++)
+        copy[i] = values[i];
+    return copy;
+}
+
+START_TEST(random_graphs_equal_libmaxflow_in_flow_and_labels)
+{
+    struct network net = {0};
+    struct maxflow graph;
+    maxflow_init(&graph);
+    for (uint64_t seed = 1; seed <= 100000; seed++) {
+        draw_network(&net, seed);
+        solve(&graph, &net);
+        double *terminal = as_doubles(net.terminal, net.n), *forward = as_doubles(net.forward, net.m),
+               *backward = as_doubles(net.backward, net.m), flow;
+        struct bk *bk;
+        ck_assert_int_eq(bk_new(&bk, net.n, net.m, (const int32_t(*)[2])net.edges, NULL), BK_OK);
+        ck_assert_int_eq(bk_solve(bk, &flow, terminal, forward, backward, NULL), BK_OK);
+        ck_assert_msg((double)cut_value(&net, graph.label) == flow, "seed %d", (int)seed);
+        for (int32_t i = 0; i < net.n; i++)
+            ck_assert_msg(bk_on_source_side(bk, i) == graph.label[i], "seed %d, node %d", (int)seed, i);
+        bk_free(bk);
+        free(terminal);
+        free(forward);
+        free(backward);
+    }
+    release_network(&net);
+    maxflow_release(&graph);
+}
+END_TEST
+
+START_TEST(the_shim_refuses_what_libmaxflow_would_swallow)
+{
+    int32_t edges[1][2] = {{0, 1}}, loop[1][2] = {{1, 1}}, culprit = -1;
+    double terminal[2] = {1, -2}, capacity[1] = {3}, flow;
+    struct bk *bk;
+    ck_assert_int_eq(bk_new(&bk, 2, 1, (const int32_t(*)[2])loop, &culprit), BK_BAD_EDGE);
+    ck_assert(bk == NULL && culprit == 0);
+    ck_assert_int_eq(bk_new(&bk, 2, 1, (const int32_t(*)[2])edges, NULL), BK_OK);
+    ck_assert_int_eq(bk_resolve(bk, NULL), BK_BAD_SEQUENCE);
+    ck_assert_int_eq(bk_change(bk, 0, 1), BK_BAD_SEQUENCE);
+    double bad[] = {NAN, INFINITY, -INFINITY, 0x1p60};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        terminal[1] = bad[k];
+        ck_assert_int_eq(bk_solve(bk, &flow, terminal, capacity, capacity, &culprit), BK_BAD_NODE);
+        ck_assert_int_eq(culprit, 1);
+        terminal[1] = -2;
+        capacity[0] = bad[k];
+        ck_assert_int_eq(bk_solve(bk, &flow, terminal, capacity, capacity, &culprit), BK_BAD_EDGE);
+        ck_assert_int_eq(culprit, 0);
+        capacity[0] = 3;
+    }
+    capacity[0] = -1;
+    ck_assert_int_eq(bk_solve(bk, &flow, terminal, capacity, capacity, &culprit), BK_BAD_EDGE);
+    capacity[0] = 3;
+    ck_assert_int_eq(bk_solve(bk, &flow, terminal, capacity, capacity, NULL), BK_OK);
+    ck_assert_double_eq(flow, 1);
+    ck_assert_int_eq(bk_change(bk, 0, 4), BK_OK);
+    ck_assert_int_eq(bk_resolve(bk, &flow), BK_OK);
+    ck_assert_double_eq(flow, 1);
+    ck_assert(bk_on_source_side(bk, 0) && bk_on_source_side(bk, 1)); /* 5 against 2: the sink arc is what is cut */
+    bk_free(bk);
+}
+END_TEST
+
+START_TEST(the_shims_flow_stays_exact_over_many_solves)
+{
+    int32_t edges[1][2] = {{0, 1}};
+    double terminal[2] = {0x1p50, -0x1p50}, capacity[1] = {0x1p50 - 1}, flow;
+    struct bk *bk;
+    ck_assert_int_eq(bk_new(&bk, 2, 1, (const int32_t(*)[2])edges, NULL), BK_OK);
+    for (int k = 0; k < 40; k++) {
+        ck_assert_int_eq(bk_solve(bk, &flow, terminal, capacity, capacity, NULL), BK_OK);
+        ck_assert_double_eq(flow, 0x1p50 - 1);
+    }
+    bk_free(bk);
+}
+END_TEST
+#endif
+
+START_TEST(graphs_without_edges_or_nodes_are_solved)
+{
+    struct maxflow graph;
+    maxflow_init(&graph);
+    struct network none = {0};
+    solve(&graph, &none);
+    int32_t terminal[4] = {1, 0, -1, MAXFLOW_LIMIT};
+    struct network apart = {.n = 4, .terminal = terminal};
+    solve(&graph, &apart);
+    ck_assert(graph.label[0] == 1 && graph.label[1] == 0 && graph.label[2] == 0 && graph.label[3] == 1);
+    maxflow_release(&graph);
+}
+END_TEST
+
+Suite *maxflow_suite(void)
+{
+    Suite *suite = suite_create("maxflow");
+    TCase *tests = tcase_create("maxflow");
+    tcase_add_test(tests, real_instances_reach_their_known_flow_and_minimal_source_set);
+    tcase_add_test(tests, small_graphs_equal_enumeration);
+#if WITH_BK
+    tcase_add_test(tests, random_graphs_equal_libmaxflow_in_flow_and_labels);
+    tcase_add_test(tests, the_shim_refuses_what_libmaxflow_would_swallow);
+    tcase_add_test(tests, the_shims_flow_stays_exact_over_many_solves);
+#endif
+    tcase_add_test(tests, graphs_without_edges_or_nodes_are_solved);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

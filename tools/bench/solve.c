@@ -1,0 +1,102 @@
+/* One solve, fresh noise on a kept graph: set all capacities, solve, read all labels. Ours against libmaxflow.
+ * Usage: solve [difficulty [superpixels]] */
+#include "graphs.h"
+#include "maxflow_shim.h"
+
+#define N_GRAPHS 12
+#define N_DRAWS  8
+
+struct problem {
+    int32_t *terminal, *capacity;
+    double *terminal_bk, *capacity_bk;
+};
+
+struct sides {
+    struct maxflow ours;
+    struct bk *bk;
+};
+
+static void solve_both(double *ours, double *theirs, struct sides *sides, const struct bench_graph *graph,
+                       const struct problem *p, uint8_t *labels)
+{
+    double start = thread_seconds();
+    maxflow_set(&sides->ours, p->terminal, p->capacity, p->capacity);
+    maxflow_solve(&sides->ours);
+    double middle = thread_seconds();
+    if (bk_solve(sides->bk, NULL, p->terminal_bk, p->capacity_bk, p->capacity_bk, NULL) != BK_OK)
+        exit(70);
+    for (int32_t i = 0; i < graph->n; i++)
+        labels[i] = (uint8_t)bk_on_source_side(sides->bk, i);
+    double end = thread_seconds();
+    *ours += middle - start;
+    *theirs += end - middle;
+    if (memcmp(labels, sides->ours.label, (size_t)graph->n)) {
+        fprintf(stderr, "labels differ\n");
+        exit(70);
+    }
+}
+
+static void run(const struct bench_graph *graphs, const struct difficulty *d, int32_t size)
+{
+    static struct problem problems[N_GRAPHS][N_DRAWS];
+    static struct sides sides[N_GRAPHS];
+    int32_t most = 0;
+    for (int g = 0; g < N_GRAPHS; g++) {
+        const struct bench_graph *graph = &graphs[g];
+        most = graph->n > most ? graph->n : most;
+        maxflow_init(&sides[g].ours);
+        if (maxflow_build(&sides[g].ours, graph->n, graph->m, (const int32_t(*)[2])graph->edges) ||
+            bk_new(&sides[g].bk, graph->n, graph->m, (const int32_t(*)[2])graph->edges, NULL))
+            exit(71);
+        for (int k = 0; k < N_DRAWS; k++) {
+            struct problem *p = &problems[g][k];
+            p->terminal = need(malloc((size_t)graph->n * sizeof(int32_t)));
+            p->capacity = need(malloc((size_t)graph->m * sizeof(int32_t)));
+            p->terminal_bk = need(malloc((size_t)graph->n * sizeof(double)));
+            p->capacity_bk = need(malloc((size_t)graph->m * sizeof(double)));
+            draw_problem(p->terminal, p->capacity, graph, d, (uint64_t)(g * N_DRAWS + k));
+            for (int32_t i = 0; i < graph->n; i++)
+                p->terminal_bk[i] = p->terminal[i];
+            for (int32_t e = 0; e < graph->m; e++)
+                p->capacity_bk[e] = p->capacity[e];
+        }
+    }
+    uint8_t *labels = need(malloc((size_t)most));
+    double ours[REPETITIONS + 1] = {0}, theirs[REPETITIONS + 1] = {0}; /* the first one warms up */
+    for (int r = 0; r <= REPETITIONS; r++) {
+        for (int g = 0; g < N_GRAPHS; g++)
+            for (int k = 0; k < N_DRAWS; k++)
+                solve_both(&ours[r], &theirs[r], &sides[g], &graphs[g], &problems[g][k], labels);
+        ours[r] /= N_GRAPHS * N_DRAWS;
+        theirs[r] /= N_GRAPHS * N_DRAWS;
+    }
+    char what[64];
+    snprintf(what, sizeof what, "solve %s %d nodes", d->name, size);
+    print_ratio(what, ours + 1, theirs + 1, REPETITIONS);
+    free(labels);
+    for (int g = 0; g < N_GRAPHS; g++) {
+        maxflow_release(&sides[g].ours);
+        bk_free(sides[g].bk);
+        for (int k = 0; k < N_DRAWS; k++) {
+            free(problems[g][k].terminal);
+            free(problems[g][k].capacity);
+            free(problems[g][k].terminal_bk);
+            free(problems[g][k].capacity_bk);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int32_t sizes[] = {200, 600, 1500};
+    for (int s = 0; s < 3; s++) {
+        if (argc > 2 && atoi(argv[2]) != sizes[s])
+            continue;
+        struct bench_graph *graphs = horse_graphs(N_GRAPHS, sizes[s]);
+        for (int d = 0; d < 3; d++)
+            if (argc <= 1 || strcmp(argv[1], "all") == 0 || strcmp(argv[1], difficulties[d].name) == 0)
+                run(graphs, &difficulties[d], sizes[s]);
+        free_graphs(graphs, N_GRAPHS);
+    }
+    return 0;
+}
