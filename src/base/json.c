@@ -7,9 +7,19 @@
 #include "base/array.h"
 #include "base/error.h"
 
+/* Whether an allocation failed during this thread's parse. */
+static thread_local bool out_of_memory;
+
+/* jansson 2.14 does not look at every failure: it loses characters, asserts or crashes. So a failure is remembered, which
+ * makes json_parse throw the result away, and tried once more. */
 static void *allocate(size_t size)
 {
-    return array_alloc(size, 1);
+    void *memory = array_alloc(size, 1);
+    if (!memory) {
+        out_of_memory = true;
+        memory = array_alloc(size, 1);
+    }
+    return memory;
 }
 
 /* jansson's memory goes through base/array.h, so that failure injection reaches it. Its allocator belongs to the whole
@@ -56,9 +66,12 @@ enum clv_status json_parse(struct json_value **root, const char *bytes, size_t s
     if (nesting(bytes, size) > JSON_MAX_DEPTH)
         return fail(err, CLV_ERR_DATA, "%s: JSON nested deeper than %d levels", name, JSON_MAX_DEPTH);
     json_error_t reason;
+    out_of_memory = false;
     json_t *parsed = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &reason);
-    if (!parsed && json_error_code(&reason) == json_error_out_of_memory)
+    if (out_of_memory || (!parsed && json_error_code(&reason) == json_error_out_of_memory)) {
+        json_decref(parsed);
         return fail_memory(err);
+    }
     if (!parsed)
         return fail(err, CLV_ERR_DATA, "%s: bad JSON in line %d, column %d: %s", name, reason.line, reason.column,
                     reason.text);
