@@ -71,7 +71,7 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "features: -o is missing: where do the features go?");
     if (self->model_path && self->recipe.first_given)
-        return fail(err, CLV_ERR_USAGE, "%s: the recipe is the model's, given by -m", self->recipe.first_given);
+        return fail(err, CLV_ERR_USAGE, "--%s: the recipe is the model's, given by -m", self->recipe.first_given);
     return output_check_creatable(self->output, err);
 }
 

@@ -250,7 +250,7 @@ static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err
             status = written;
         }
     }
-    if (counts.n_done + counts.n_finished_before + counts.n_failed)
+    if (counts.n_done + counts.n_finished_before || counts.n_failed > 1)
         print_summary(self, &counts);
     /* Failures of single images were printed as they came: only their status is left to tell. */
     return status == CLV_OK ? counts.first_failure : status;

@@ -8,7 +8,7 @@
 struct recipe_options {
     struct common_options *common;
     struct clv_recipe recipe; /* release it */
-    const char *first_given;  /* "--words", or NULL: none was given */
+    const char *first_given;  /* "words", or NULL: none was given */
 };
 
 void recipe_options_init(struct recipe_options *options, struct common_options *common);

@@ -147,12 +147,16 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
 }
 
 /* The truth is for the report only: without a readable one the item goes without. */
-static void read_truth(struct work *work, const struct job *job)
+static enum clv_status read_truth(struct work *work, const struct job *job, struct clv_error *err)
 {
-    struct clv_error ignored;
-    if (work->input->mask && clv_mask_read(&work->truth, work->input->mask, &job->run->model->labels, work->width,
-                                           work->height, &job->run->options->common.limits, &ignored) != CLV_OK)
-        console_note("%s (no truth in the report)", ignored.message);
+    if (!work->input->mask)
+        return CLV_OK;
+    enum clv_status status = clv_mask_read(&work->truth, work->input->mask, &job->run->model->labels, work->width,
+                                           work->height, &job->run->options->common.limits, err);
+    if (status == CLV_OK || status == CLV_ERR_MEMORY)
+        return status;
+    console_note("%s (so the report has no truth for it)", err->message);
+    return CLV_OK;
 }
 
 static enum clv_status add_to_report(struct work *work, const struct job *job, struct clv_error *err)
@@ -221,12 +225,12 @@ static enum clv_status segment_one(void *context, size_t index, int thread, stru
     struct job *job = context;
     struct work work = {.input = &job->run->inputs->items[index], .output = &job->run->outputs->items[index]};
     enum clv_status status = process(&work, job, index, thread, err);
+    if (status == CLV_OK && job->run->report)
+        status = read_truth(&work, job, err);
     const char *path = work.input->image ? work.input->image : work.input->name;
     if (status != CLV_OK && status != CLV_ERR_INTERRUPTED && status != CLV_ERR_CREATE && status != CLV_ERR_IO &&
         !strstr(err->message, path))
         fail_within(err, status, path);
-    if (status == CLV_OK && job->run->report)
-        read_truth(&work, job);
     turnstile_enter(&job->turnstile, index);
     if (status != CLV_ERR_INTERRUPTED)
         status = tell(job, &work, index, status, err);

@@ -39,7 +39,7 @@ static enum clv_status number_labels(struct clv_labels *labels, int32_t n_labels
 static enum clv_status open_features(struct train_data *data, const struct train *train, struct clv_error *err)
 {
     if (train->recipe.first_given)
-        return fail(err, CLV_ERR_USAGE, "%s: %s is a feature file, its features are made already",
+        return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, its features are made already",
                     train->recipe.first_given, train->data);
     if (train->split)
         return fail(err, CLV_ERR_USAGE, "--split: %s is a feature file, which has no splits", train->data);

@@ -1,0 +1,145 @@
+/* cleave score: numbers by hand, missing and mismatched predictions, formats. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+static void write_mask(const char *path, int32_t width, int32_t height, const uint8_t *labels)
+{
+    must(clv_png_write_labels(path, width, height, labels, NULL, 0, err));
+}
+
+/* folder/set with two images of 4x2 pixels and folder/pred; the first prediction misses one of 4 foreground pixels and
+ * invents one among 4 of background, the second is right. */
+static const char *make_tiny_set(const char *header)
+{
+    static char folder[256];
+    const uint8_t truth[] = {1, 1, 1, 1, 0, 0, 0, 0}, prediction[] = {1, 1, 1, 0, 1, 0, 0, 0};
+    snprintf(folder, sizeof folder, "%s", temporary_folder());
+    free(expect_success("cd %s && mkdir -p set/images/deep set/masks pred", folder));
+    struct clv_image image = {0};
+    must(clv_image_new(&image, 4, 2, 3, err));
+    must(clv_png_write(formatted("%s/set/images/a.png", folder), &image, err));
+    must(clv_png_write(formatted("%s/set/images/b.png", folder), &image, err));
+    clv_image_release(&image);
+    write_mask(formatted("%s/set/masks/a.png", folder), 4, 2, truth);
+    write_mask(formatted("%s/set/masks/b.png", folder), 4, 2, truth);
+    write_mask(formatted("%s/pred/a.png", folder), 4, 2, prediction);
+    write_mask(formatted("%s/pred/b.png", folder), 4, 2, truth);
+    const char *text = formatted("%s\nimages/a.png\tmasks/a.png\ttest\nimages/b.png\tmasks/b.png\ttest\n", header);
+    spill(formatted("%s/set/manifest.tsv", folder), text, strlen(text));
+    return folder;
+}
+
+START_TEST(json_holds_the_means_over_images)
+{
+    const char *folder = make_tiny_set("image\tmask\tsplit");
+    char *json =
+        expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred pred --json --per-image", folder);
+    ck_assert_str_eq(
+        json, "{\"images\":2,\"weighted_hamming\":0.125,\"weighted_hamming_standard_error\":0.125,\"hamming\":0.125,"
+              "\"iou\":{\"0\":0.8,\"1\":0.8},\"mean_iou\":0.8,\"pixels\":16,\"accuracy\":0.875,\"class_accuracy\":{"
+              "\"background\":0.875,\"foreground\":0.875},\"mean_class_accuracy\":0.875,\"per_image\":["
+              "{\"image\":\"images/a.png\",\"weighted_hamming\":0.25,\"hamming\":0.25,\"mean_iou\":0.6},"
+              "{\"image\":\"images/b.png\",\"weighted_hamming\":0,\"hamming\":0,\"mean_iou\":1}]}\n");
+    free(json);
+    char *csv = expect_success("cd %s && \"$CLEAVE\" score --data set --pred pred --csv", folder);
+    ck_assert_str_eq(csv, "image,pixels,weighted_hamming,hamming,mean_iou,iou_0,iou_1\n"
+                          "\"images/a.png\",8,0.25,0.25,0.6,0.6,0.6\n\"images/b.png\",8,0,0,1,1,1\n");
+    free(csv);
+    char *text = expect_success("cd %s && \"$CLEAVE\" score --data set --pred pred --per-image", folder);
+    ck_assert_ptr_nonnull(strstr(text, "12.50"));
+    ck_assert_ptr_nonnull(strstr(text, "25.00      25.00    0.6000  images/a.png"));
+    free(text);
+}
+END_TEST
+
+START_TEST(void_pixels_never_count_and_named_classes_have_accuracies)
+{
+    const char *folder = make_tiny_set("image\tmask\tsplit");
+    const uint8_t truth[] = {0, 0, 1, 1, 2, 2, 2, 2}, prediction[] = {1, 2, 1, 2, 2, 2, 2, 2};
+    const char *labels = "value\tname\tred\tgreen\tblue\n0\tvoid\t0\t0\t0\n1\tgrass\t0\t128\t0\n2\tcow\t0\t0\t128\n";
+    spill(formatted("%s/set/labels.tsv", folder), labels, strlen(labels));
+    write_mask(formatted("%s/set/masks/a.png", folder), 4, 2, truth);
+    write_mask(formatted("%s/pred/a.png", folder), 4, 2, prediction);
+    free(expect_success("cd %s && cp set/masks/a.png set/masks/b.png && cp pred/a.png pred/b.png", folder));
+    char *json = expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred pred --json", folder);
+    ck_assert_ptr_nonnull(strstr(json,
+                                 "\"pixels\":12,\"accuracy\":0.8333333333333334,\"class_accuracy\":{\"grass\":0.5,"
+                                 "\"cow\":1},\"mean_class_accuracy\":0.75"));
+    ck_assert_ptr_nonnull(strstr(json, "\"weighted_hamming\":0.25,"));
+    ck_assert_ptr_nonnull(strstr(json, "\"iou\":{\"1\":0.5,\"2\":0.8}"));
+    ck_assert_ptr_nonnull(strstr(json, "\"mean_iou\":0.65"));
+    free(json);
+}
+END_TEST
+
+START_TEST(predictions_that_are_missing_or_of_another_size_are_named)
+{
+    const char *folder = make_tiny_set("image\tmask\tsplit");
+    const uint8_t other[6] = {0};
+    write_mask(formatted("%s/pred/b.png", folder), 3, 2, other);
+    expect_error(65, "pred/b.png: prediction is 3x2, its truth set/masks/b.png is 4x2",
+                 "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred pred", folder);
+    expect_error(66, "pred/b.png: no such prediction (1 of 2 are missing)",
+                 "cd %s && rm pred/b.png && \"$CLEAVE\" score --data set/manifest.tsv --pred pred --json", folder);
+    expect_error(66, "nowhere: no such folder", "cd %s && \"$CLEAVE\" score --data set --pred nowhere", folder);
+    expect_error(65, "no image has split \"dev\"",
+                 "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split dev --pred pred", folder);
+    expect_error(65, "none of the 2 images has a mask",
+                 "cd %s && printf 'image\\nimages/a.png\\nimages/b.png\\n' >set/bare.tsv && \"$CLEAVE\" score --data "
+                 "set/bare.tsv --pred pred",
+                 folder);
+}
+END_TEST
+
+START_TEST(nothing_is_printed_when_scoring_fails)
+{
+    const char *folder = make_tiny_set("image\tmask\tsplit");
+    char *output;
+    ck_assert_int_eq(
+        run_command(&output, "cd %s && rm pred/a.png && \"$CLEAVE\" score --data set --pred pred --json 2>/dev/null",
+                    folder),
+        66);
+    ck_assert_str_eq(output, "");
+    free(output);
+    expect_error(74, "standard output: cannot write",
+                 "cd %s && cp pred/b.png pred/a.png && \"$CLEAVE\" score --data set --pred pred --json >/dev/full",
+                 folder);
+}
+END_TEST
+
+START_TEST(superpixel_scores_of_perfect_masks_are_perfect)
+{
+    const char *folder = temporary_folder();
+    char *json = expect_success("\"$CLEAVE\" score --data %s/manifest.tsv --split test --pred %s/masks -m %s --json",
+                                sample_set(), sample_set(), sample_model());
+    ck_assert_ptr_nonnull(strstr(json, "\"weighted_hamming\":0,"));
+    ck_assert_ptr_nonnull(strstr(json, "\"superpixel\":{\"weighted_hamming\":0,\"hamming\":0,\"mean_iou\":1}"));
+    free(json);
+    /* A mask that the model painted has whole superpixels: its superpixel score takes sides with the majority. */
+    free(expect_success("\"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o %s/out", sample_model(),
+                        sample_set(), folder));
+    json = expect_success("\"$CLEAVE\" score --data %s/manifest.tsv --split test --pred %s/out -m %s --json",
+                          sample_set(), folder, sample_model());
+    ck_assert_ptr_null(strstr(json, "\"superpixel\":{\"weighted_hamming\":0,"));
+    free(json);
+}
+END_TEST
+
+Suite *cli_score_suite(void)
+{
+    Suite *suite = suite_create("cli_score");
+    TCase *tests = tcase_create("cli_score");
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_test(tests, json_holds_the_means_over_images);
+    tcase_add_test(tests, void_pixels_never_count_and_named_classes_have_accuracies);
+    tcase_add_test(tests, predictions_that_are_missing_or_of_another_size_are_named);
+    tcase_add_test(tests, nothing_is_printed_when_scoring_fails);
+    tcase_add_test(tests, superpixel_scores_of_perfect_masks_are_perfect);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

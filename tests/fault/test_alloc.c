@@ -1,0 +1,128 @@
+/* Every allocation failed in turn, over the commands that read and write files: each run ends with the documented status and
+ * a message and leaves no output, or does as well as without the failure. make check takes a sample of the requests;
+ * CLEAVE_FAULTS_ALL=1 takes all. Leaks show in builds with SANITIZE=address. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+#define TINY_TRAINING "--words 2 --superpixels 8 --codebook-samples 50 --passes 2 --seed 1"
+
+static char folder[256];
+
+/* A set of 3 images of about 32x24 and a model trained on it. */
+static void setup(void)
+{
+    snprintf(folder, sizeof folder, "%s", temporary_folder());
+    int code =
+        run_command(NULL,
+                    "cd %s && \"$CLEAVE\" synth -n 3 --size 32x24 -o set && \"$CLEAVE\" train --data "
+                    "set/manifest.tsv --split train -t 1 " TINY_TRAINING " -o m.cleave && \"$CLEAVE\" segment -m "
+                    "m.cleave --data set/manifest.tsv --split test -o masks",
+                    folder);
+    if (code) {
+        fprintf(stderr, "cannot make the tiny set (status %d)\n", code);
+        exit(EXIT_FAILURE);
+    }
+}
+
+static size_t count_requests(const char *command)
+{
+    free(expect_success("cd %s && rm -rf made && CLV_COUNT_ALLOCS=count \"$CLEAVE_FAULTS\" %s -t 1", folder, command));
+    char *text = slurp(formatted("%s/count", folder), NULL);
+    size_t n = strtoul(text, NULL, 10);
+    free(text);
+    return n;
+}
+
+/* Absent, or an empty folder, or an empty file (standard output, redirected by the shell). */
+static bool holds_nothing(const char *path)
+{
+    struct stat info;
+    if (path_is_folder(path))
+        return count_files(path) == 0;
+    return stat(path, &info) != 0 || info.st_size == 0;
+}
+
+/* Runs `cleave COMMAND`, whose output is called "made", with each (or every step-th) request failing. A run that succeeds all
+ * the same must have made what the run without failures made. */
+static void fail_each_request(const char *command, size_t step)
+{
+    size_t n = count_requests(command), n_failed = 0;
+    free(expect_success("cd %s && rm -rf reference && mv made reference", folder));
+    ck_assert_uint_gt(n, 50);
+    if (getenv("CLEAVE_FAULTS_ALL"))
+        step = 1;
+    for (size_t request = 1; request <= n; request += step) {
+        char *output;
+        int code =
+            run_command(&output, "cd %s && CLV_FAIL_ALLOC=%zu \"$CLEAVE_FAULTS\" %s -t 1", folder, request, command);
+        const char *made = formatted("%s/made", folder);
+        if (code == 0) {
+            ck_assert_msg(same_bytes(made, formatted("%s/reference", folder)), "%s: request %zu changes the result",
+                          command, request);
+        } else {
+            ck_assert_msg(code == 71, "%s: request %zu: exits with %d: %s", command, request, code, output);
+            ck_assert_msg(strstr(output, "cleave: ") && strstr(output, "out of memory"), "%s: request %zu: %s", command,
+                          request, output);
+            ck_assert_msg(holds_nothing(made), "%s: request %zu leaves an output", command, request);
+            n_failed++;
+        }
+        free(output);
+        free(expect_success("rm -rf %s", made));
+    }
+    ck_assert_msg(n_failed * step > n / 2, "%s: only %zu of %zu requests mattered", command, n_failed, n);
+    char *temporaries = expect_success("find %s -name '*.tmp'", folder);
+    ck_assert_str_eq(temporaries, "");
+    free(temporaries);
+}
+
+START_TEST(training_survives_every_failed_allocation)
+{
+    fail_each_request("train --data set/manifest.tsv --split train " TINY_TRAINING " -o made", 5);
+}
+END_TEST
+
+START_TEST(segmenting_survives_every_failed_allocation)
+{
+    fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test -o made", 5);
+}
+END_TEST
+
+START_TEST(overlays_and_reports_survive_every_failed_allocation)
+{
+    /* The mask and the overlay may be there already when the report fails; the page may not. */
+    fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test -o masks --resume --report made", 5);
+}
+END_TEST
+
+START_TEST(scoring_survives_every_failed_allocation)
+{
+    fail_each_request("score -m m.cleave --data set/manifest.tsv --split test --pred masks --json >made", 7);
+}
+END_TEST
+
+START_TEST(feature_files_survive_every_failed_allocation)
+{
+    fail_each_request("features --data set/manifest.tsv --split test -m m.cleave -o made", 7);
+}
+END_TEST
+
+Suite *alloc_suite(void)
+{
+    Suite *suite = suite_create("alloc");
+    TCase *tests = tcase_create("alloc");
+    tcase_set_timeout(tests, 1200);
+    tcase_add_unchecked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, training_survives_every_failed_allocation);
+    tcase_add_test(tests, segmenting_survives_every_failed_allocation);
+    tcase_add_test(tests, overlays_and_reports_survive_every_failed_allocation);
+    tcase_add_test(tests, scoring_survives_every_failed_allocation);
+    tcase_add_test(tests, feature_files_survive_every_failed_allocation);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
