@@ -21,7 +21,7 @@
 enum { LAMBDA, PASSES, AVERAGING, EDGES };
 
 static const struct clv_parameter parameters[] = {
-    [LAMBDA] = {"lambda", 1e-3, 1e-12, 1e12, "regularisation, relative to the size of the features"},
+    [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},
     [PASSES] = {"passes", 100, 1, 1e6, "passes over the examples"},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},
     [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},

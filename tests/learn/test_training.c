@@ -1,0 +1,269 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/toy.h"
+
+static const struct clv_shape potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
+
+START_TEST(every_learner_has_a_sound_table)
+{
+    size_t n = 0;
+    for (const struct clv_learner *learner; (learner = clv_learner_at(n)); n++) {
+        ck_assert_ptr_eq(clv_learner_find(learner->name), learner);
+        ck_assert_uint_gt(strlen(learner->summary), 10);
+        struct clv_training training = {.parameters[CLV_MAX_PARAMETERS - 1] = 7};
+        clv_training_defaults(&training, learner);
+        int k = 0;
+        for (; learner->parameters[k].name; k++) {
+            const struct clv_parameter *p = &learner->parameters[k];
+            ck_assert(p->minimum <= p->value && p->value <= p->maximum);
+            ck_assert_uint_gt(strlen(p->help), 5);
+            ck_assert_double_eq(training.parameters[k], p->value);
+            ck_assert_int_eq(clv_learner_parameter(learner, p->name), k); /* no name twice */
+        }
+        ck_assert(k > 0 && k <= CLV_MAX_PARAMETERS);
+        ck_assert_double_eq(training.parameters[CLV_MAX_PARAMETERS - 1], 0);
+    }
+    ck_assert_uint_ge(n, 4);
+    ck_assert_ptr_null(clv_learner_find("nearest"));
+    ck_assert_int_eq(clv_learner_parameter(clv_learner_find("ssvm"), "nothing"), -1);
+}
+END_TEST
+
+START_TEST(parameters_out_of_range_are_refused_by_name_and_value)
+{
+    struct toy toy;
+    toy_random(&toy, 3, 8, &potts, 1);
+    struct clv_training_result result = {0};
+    for (size_t l = 0; clv_learner_at(l); l++) {
+        const struct clv_learner *learner = clv_learner_at(l);
+        for (int k = 0; learner->parameters[k].name; k++) {
+            struct clv_training training = toy_training(&toy, learner->name);
+            training.parameters[k] = learner->parameters[k].minimum - 1;
+            const char *message =
+                formatted("%s: %s is %g", learner->name, learner->parameters[k].name, training.parameters[k]);
+            must_fail(CLV_ERR_USAGE, message, clv_train(&result, learner, &training, err));
+            training.parameters[k] = learner->parameters[k].maximum * 2 + 1;
+            message = formatted("must be %g to %g", learner->parameters[k].minimum, learner->parameters[k].maximum);
+            must_fail(CLV_ERR_USAGE, message, clv_train(&result, learner, &training, err));
+            training.parameters[k] = NAN;
+            must_fail(CLV_ERR_USAGE, "is nan", clv_train(&result, learner, &training, err));
+        }
+    }
+    ck_assert_ptr_null(result.w);
+    toy_release(&toy);
+}
+END_TEST
+
+START_TEST(examples_that_cannot_be_learned_from_are_refused)
+{
+    struct toy toy;
+    toy_random(&toy, 3, 8, &potts, 1);
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    struct clv_training_result result = {0};
+    struct clv_training good = toy_training(&toy, "ssvm"), bad = good;
+    bad.n_examples = 0;
+    must_fail(CLV_ERR_DATA, "0 examples", clv_train(&result, learner, &bad, err));
+    bad = good;
+    int32_t outside[] = {0, 3};
+    bad.examples = outside;
+    bad.n_examples = 2;
+    must_fail(CLV_ERR_USAGE, "example 1 is number 3 of a dataset of 3", clv_train(&result, learner, &bad, err));
+    bad = good;
+    bad.shape.n_features = 9;
+    must_fail(CLV_ERR_DATA, "toy0: problem has 8 features", clv_train(&result, learner, &bad, err));
+    bad = good;
+    bad.shape.n_labels = 3;
+    must_fail(CLV_ERR_USAGE, "shape has 3 labels, the data 2", clv_train(&result, learner, &bad, err));
+    toy_release(&toy);
+
+    static struct random_problem r;
+    random_problem_fill(&r, &potts, 8, 0.3, 0.6, 1);
+    struct clv_problem unlabelled = r.problem;
+    unlabelled.label = NULL;
+    unlabelled.theta = NULL;
+    toy_begin(&toy, 2, 8, 2, CLV_PAIRWISE_POTTS);
+    toy_add(&toy, &r.problem);
+    toy_add(&toy, &unlabelled);
+    bad = toy_training(&toy, "ssvm");
+    must_fail(CLV_ERR_DATA, "toy1: has no true labels", clv_train(&result, learner, &bad, err));
+    toy_release(&toy);
+
+    for (int k = 0; k < 8; k++)
+        r.label[k] = CLV_UNKNOWN;
+    toy_begin(&toy, 2, 8, 2, CLV_PAIRWISE_POTTS);
+    toy_add(&toy, &r.problem);
+    bad = toy_training(&toy, "ssvm");
+    must_fail(CLV_ERR_DATA, "known label", clv_train(&result, learner, &bad, err));
+    toy_release(&toy);
+    ck_assert_ptr_null(result.w);
+}
+END_TEST
+
+START_TEST(a_training_uses_only_its_examples)
+{
+    struct toy part, whole;
+    toy_random(&part, 6, 12, &potts, 3);
+    toy_random(&whole, 10, 12, &potts, 3); /* begins with the same six */
+    struct clv_training a = toy_training(&part, "ssvm"), b = toy_training(&whole, "ssvm");
+    b.n_examples = 6;
+    struct clv_training_result of_a = run("ssvm", &a), of_b = run("ssvm", &b);
+    ck_assert(!memcmp(of_a.w, of_b.w, 10 * sizeof(double)));
+    clv_training_result_release(&of_a);
+    clv_training_result_release(&of_b);
+    toy_release(&part);
+    toy_release(&whole);
+}
+END_TEST
+
+START_TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
+{
+    struct toy toy;
+    toy_random(&toy, 5, 10, &potts, 6);
+    double w[10], expected = 0, loss;
+    for (size_t k = 0; k < 10; k++)
+        w[k] = k < 8 ? rng_normal(1, RNG_TEST, k) : 0.3;
+    for (size_t i = 0; i < toy.n; i++) {
+        struct clv_problem p = clv_dataset_problem(toy.dataset, i);
+        double unary[RANDOM_MAX_NODES], coupling[RANDOM_MAX_EDGES];
+        struct clv_field field = {p.n_nodes, p.n_edges, 2, CLV_PAIRWISE_POTTS, p.edges, unary, coupling};
+        int32_t y[RANDOM_MAX_NODES];
+        clv_unary_scores(unary, &p, &toy.shape, w);
+        clv_pairwise_scores(coupling, &p, &toy.shape, w);
+        must(clv_exhaustive(y, NULL, NULL, NULL, &field, err));
+        expected += clv_loss(&p, 2, y) / 5;
+    }
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, w, CLV_ENGINE_DEFAULT, threads, err));
+        ck_assert_double_eq_tol(loss, expected, 1e-12);
+    }
+    must_fail(CLV_ERR_USAGE, "no examples",
+              clv_evaluate(&loss, toy.dataset, toy.examples, 0, &toy.shape, w, CLV_ENGINE_DEFAULT, 1, err));
+    toy_release(&toy);
+}
+END_TEST
+
+/* Planted weights, then a tenth of the labels flipped, and few nodes for many features: no regularisation learns the noise,
+ * too much learns nothing. */
+static void toy_noisy(struct toy *toy)
+{
+    static struct random_problem r;
+    struct clv_shape shape = {2, 40, 1, CLV_PAIRWISE_NONE};
+    toy_begin(toy, 2, 40, 1, CLV_PAIRWISE_NONE);
+    for (uint64_t i = 0; i < 12; i++) {
+        random_problem_fill(&r, &shape, 20, 0, 1, 500 + i);
+        double total[2] = {0};
+        for (int32_t k = 0; k < 20; k++) {
+            double score = (double)(r.value[r.row[k]] - r.value[r.row[k] + 1]);
+            r.label[k] = (score > 0) != (rng_uniform(i, RNG_TEST, 800000 + (uint64_t)k) < 0.2);
+            total[r.label[k]] += (double)r.volume[k];
+        }
+        for (int32_t k = 0; k < 20; k++)
+            for (int32_t b = 0; b < 2; b++)
+                r.theta[2 * k + b] = r.label[k] == b ? (float)((double)r.volume[k] / (2 * total[b])) : 0;
+        toy_add(toy, &r.problem);
+    }
+}
+
+START_TEST(cross_validation_finds_the_regularisation_that_generalises)
+{
+    struct toy toy;
+    toy_noisy(&toy);
+    const double candidates[] = {1e-9, 1e-3, 1e6};
+    double best, losses[3], errors[3], again[3], best_again;
+    struct clv_training training = toy_training(&toy, "ssvm");
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    int lambda = clv_learner_parameter(learner, "lambda");
+    must(clv_cross_validate(&best, losses, errors, learner, &training, lambda, candidates, 3, 4, err));
+    ck_assert_double_eq(best, 1e-3);
+    ck_assert(losses[1] < losses[0] && losses[1] < losses[2]);
+    for (int k = 0; k < 3; k++)
+        ck_assert(errors[k] > 0 && errors[k] < 0.1);
+    training.n_threads = 8;
+    must(clv_cross_validate(&best_again, again, NULL, learner, &training, lambda, candidates, 3, 4, err));
+    ck_assert(!memcmp(losses, again, sizeof losses) && best == best_again);
+    training.seed = 99; /* other folds */
+    must(clv_cross_validate(&best_again, again, NULL, learner, &training, lambda, candidates, 3, 4, err));
+    ck_assert(memcmp(losses, again, sizeof losses) != 0);
+    toy_release(&toy);
+}
+END_TEST
+
+/* Leave-one-out by hand. */
+START_TEST(cross_validation_never_trains_on_what_it_tests)
+{
+    struct toy toy;
+    toy_random(&toy, 4, 10, &potts, 33);
+    const double candidates[] = {1e-2};
+    double best, loss, error, by_hand[4], mean = 0, variance = 0;
+    struct clv_training training = toy_training(&toy, "subgradient");
+    const struct clv_learner *learner = clv_learner_find("subgradient");
+    set(&training, "subgradient", "lambda", candidates[0]);
+    int32_t order[4]; /* of the examples, as the seed shuffles them for the folds */
+    rng_permutation(order, 4, training.seed, RNG_STREAM(RNG_FOLD, 0));
+    must(clv_cross_validate(&best, &loss, &error, learner, &training, 0, candidates, 1, 4, err));
+    for (int fold = 0; fold < 4; fold++) {
+        int32_t rest[3];
+        for (int32_t k = 0, n = 0; k < 4; k++)
+            if (k != fold)
+                rest[n++] = order[k];
+        struct clv_training one = training;
+        one.examples = rest;
+        one.n_examples = 3;
+        struct clv_training_result result = run("subgradient", &one);
+        must(clv_evaluate(&by_hand[fold], toy.dataset, &order[fold], 1, &toy.shape, result.w, training.engine, 1, err));
+        mean += by_hand[fold] / 4;
+        clv_training_result_release(&result);
+    }
+    for (int k = 0; k < 4; k++)
+        variance += (by_hand[k] - mean) * (by_hand[k] - mean) / 3;
+    ck_assert_double_eq_tol(loss, mean, 1e-12);
+    ck_assert_double_eq_tol(error, sqrt(variance / 4), 1e-12);
+    toy_release(&toy);
+}
+END_TEST
+
+static volatile int stopped = 1;
+
+START_TEST(cross_validation_refuses_bad_requests_and_stops_when_asked)
+{
+    struct toy toy;
+    toy_random(&toy, 4, 8, &potts, 2);
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    struct clv_training training = toy_training(&toy, "ssvm");
+    double best = -5, good[] = {1e-3}, bad[] = {1e-3, -1};
+    must_fail(CLV_ERR_USAGE, "5 folds", clv_cross_validate(&best, NULL, NULL, learner, &training, 0, good, 1, 5, err));
+    must_fail(CLV_ERR_USAGE, "1 folds", clv_cross_validate(&best, NULL, NULL, learner, &training, 0, good, 1, 1, err));
+    must_fail(CLV_ERR_USAGE, "no candidates",
+              clv_cross_validate(&best, NULL, NULL, learner, &training, 0, good, 0, 2, err));
+    must_fail(CLV_ERR_USAGE, "no parameter number -1",
+              clv_cross_validate(&best, NULL, NULL, learner, &training, -1, good, 1, 2, err));
+    must_fail(CLV_ERR_USAGE, "no parameter number 23",
+              clv_cross_validate(&best, NULL, NULL, learner, &training, 23, good, 1, 2, err));
+    must_fail(CLV_ERR_USAGE, "lambda is -1",
+              clv_cross_validate(&best, NULL, NULL, learner, &training, 0, bad, 2, 2, err));
+    struct clv_progress progress = {.stop = &stopped};
+    training.progress = &progress;
+    must_fail(CLV_ERR_INTERRUPTED, "interrupted",
+              clv_cross_validate(&best, NULL, NULL, learner, &training, 0, good, 1, 2, err));
+    ck_assert_double_eq(best, -5);
+    toy_release(&toy);
+}
+END_TEST
+
+Suite *training_suite(void)
+{
+    Suite *suite = suite_create("training");
+    TCase *tests = tcase_create("training");
+    tcase_add_test(tests, every_learner_has_a_sound_table);
+    tcase_add_test(tests, parameters_out_of_range_are_refused_by_name_and_value);
+    tcase_add_test(tests, examples_that_cannot_be_learned_from_are_refused);
+    tcase_add_test(tests, a_training_uses_only_its_examples);
+    tcase_add_test(tests, evaluation_is_the_mean_loss_of_the_map_labellings);
+    tcase_add_test(tests, cross_validation_finds_the_regularisation_that_generalises);
+    tcase_add_test(tests, cross_validation_never_trains_on_what_it_tests);
+    tcase_add_test(tests, cross_validation_refuses_bad_requests_and_stops_when_asked);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
