@@ -1,0 +1,111 @@
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "support/support.h"
+
+/* Files of a given kind below the test's folder. */
+static void put(const char *name, const char *bytes, size_t size)
+{
+    const char *path = formatted("%s/%s", temporary_folder(), name);
+    char *folder = path_folder(path);
+    must(folder_create(folder, err));
+    clv_free(folder);
+    spill(path, bytes, size);
+}
+
+static void put_image(const char *name, bool is_jpeg)
+{
+    struct clv_image image = {0};
+    put(name, "", 0);
+    must(clv_image_new(&image, 4, 3, 3, err));
+    const char *path = formatted("%s/%s", temporary_folder(), name);
+    if (is_jpeg)
+        must(clv_jpeg_write(path, &image, 90, err));
+    else
+        must(clv_png_write(path, &image, err));
+    clv_image_release(&image);
+}
+
+START_TEST(images_are_told_by_content_and_the_rest_is_counted)
+{
+    struct clv_set set = {0};
+    put_image("z.png", false);
+    put_image("a/photo", true); /* no extension */
+    put_image("a/b/wrong.txt", false);
+    put("readme.txt", "hello", 5);
+    put("table.tsv", "", 0);
+    put("short", "\x89PNG", 4);
+    put(".hidden.png", "x", 1);
+    put("a/broken.JPG", "oops", 4); /* called an image: kept, to fail by name when it is read */
+    ck_assert_int_eq(mkfifo(formatted("%s/pipe", temporary_folder()), 0666), 0);
+    must(clv_set_read(&set, temporary_folder(), err));
+    static const char *const names[] = {"a/b/wrong.txt", "a/broken.JPG", "a/photo", "z.png"};
+    ck_assert_uint_eq(set.n_items, 4);
+    for (size_t i = 0; i < 4; i++) {
+        ck_assert_str_eq(set.items[i].name, names[i]);
+        ck_assert_str_eq(set.items[i].image, formatted("%s/%s", temporary_folder(), names[i]));
+        ck_assert(!set.items[i].mask && !*set.items[i].split);
+    }
+    ck_assert_uint_eq(set.n_skipped, 4);
+    clv_set_release(&set);
+}
+END_TEST
+
+START_TEST(images_and_masks_are_paired_by_stem)
+{
+    struct clv_set set = {0};
+    put_image("images/horse.1.jpg", true);
+    put_image("images/sub/horse.jpg", true);
+    put_image("images/other.png", false);
+    put_image("masks/horse.1.png", false);
+    put_image("masks/sub/horse.png", false);
+    put_image("masks/horse.png", false); /* of another folder */
+    put_image("elsewhere.png", false);
+    put("images/notes.txt", "x", 1);
+    static const char labels[] = "value\tname\tred\tgreen\tblue\n0\ta\t0\t0\t0\n1\tb\t0\t0\t0\n";
+    put("labels.tsv", labels, sizeof labels - 1);
+    must(clv_set_read_folder(&set, formatted("%s/", temporary_folder()), err));
+    ck_assert_uint_eq(set.n_items, 3);
+    ck_assert_str_eq(set.items[0].name, "images/horse.1.jpg");
+    ck_assert_str_eq(set.items[0].mask, formatted("%s/masks/horse.1.png", temporary_folder()));
+    ck_assert_str_eq(set.items[1].name, "images/other.png");
+    ck_assert_ptr_null(set.items[1].mask);
+    ck_assert_str_eq(set.items[2].mask, formatted("%s/masks/sub/horse.png", temporary_folder()));
+    ck_assert_uint_eq(set.n_skipped, 1);
+    ck_assert(set.has_label_file && set.labels.from_file);
+    ck_assert_str_eq(set.labels.names[1], "b");
+    clv_set_release(&set);
+
+    put_image("masks/sub/horse.tif", false);
+    must_fail(CLV_ERR_DATA, "image sub/horse.jpg has two masks, sub/horse.png and sub/horse.tif",
+              clv_set_read_folder(&set, temporary_folder(), err));
+    ck_assert_ptr_null(set.items);
+}
+END_TEST
+
+START_TEST(folders_without_images_are_refused)
+{
+    struct clv_set set = {0};
+    must_fail(CLV_ERR_NO_INPUT, "holds no PNG or JPEG image (0 other files)",
+              clv_set_read(&set, temporary_folder(), err));
+    put("a.txt", "x", 1);
+    put("b/c.txt", "x", 1);
+    must_fail(CLV_ERR_NO_INPUT, "holds no PNG or JPEG image (2 other files)",
+              clv_set_read(&set, temporary_folder(), err));
+    must_fail(CLV_ERR_NO_INPUT, "/nowhere", clv_set_read_folder(&set, "/nowhere", err));
+    must_fail(CLV_ERR_NO_INPUT, "a.txt", clv_set_read_folder(&set, formatted("%s/a.txt", temporary_folder()), err));
+}
+END_TEST
+
+Suite *folder_suite(void)
+{
+    Suite *suite = suite_create("folder");
+    TCase *tests = tcase_create("folder");
+    tcase_add_test(tests, images_are_told_by_content_and_the_rest_is_counted);
+    tcase_add_test(tests, images_and_masks_are_paired_by_stem);
+    tcase_add_test(tests, folders_without_images_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,122 @@
+#include <string.h>
+
+#include "support/support.h"
+
+static const char *spilled(const char *text, size_t size)
+{
+    const char *path = formatted("%s/labels.tsv", temporary_folder());
+    spill(path, text, size);
+    return path;
+}
+
+static void expect_bad(const char *text, size_t size, const char *part)
+{
+    struct clv_labels labels = {.n_labels = 77};
+    must_fail(CLV_ERR_DATA, part, clv_labels_read(&labels, spilled(text, size), err));
+    ck_assert(labels.n_labels == 77 && !labels.names && !labels.palette); /* unchanged */
+}
+#define bad(text, part) expect_bad(text, sizeof(text) - 1, part)
+#define HEADER          "value\tname\tred\tgreen\tblue\n"
+
+START_TEST(names_and_colours_are_read)
+{
+    struct clv_labels labels = {0}, copy = {0};
+    static const char text[] = "\xef\xbb\xbfname\tblue\tvalue\tred\tgreen\r\n"
+                               "void\t3\t0\t1\t2\r\ncow\t30\t4\t10\t20\r\ngr\xc3\xa4s\t255\t2\t0\t255\r\n";
+    must(clv_labels_read(&labels, spilled(text, sizeof text - 1), err));
+    ck_assert(labels.from_file && labels.n_labels == 5 && labels.void_value == 0);
+    ck_assert_str_eq(labels.names[4], "cow");
+    ck_assert_str_eq(labels.names[2], "gr\xc3\xa4s");
+    ck_assert_str_eq(labels.names[1], ""); /* a value that is not named */
+    ck_assert_mem_eq(labels.palette[4], ((uint8_t[]){10, 20, 30}), 3);
+    ck_assert_mem_eq(labels.palette[0], ((uint8_t[]){1, 2, 3}), 3);
+    ck_assert_mem_eq(labels.palette[CLV_VOID], ((uint8_t[]){1, 2, 3}),
+                     3); /* void is shown alike wherever it comes from */
+    must(clv_labels_copy(&copy, &labels, err));
+    clv_labels_release(&labels);
+    clv_labels_release(&labels);
+    ck_assert_str_eq(copy.names[4], "cow");
+    ck_assert_int_eq(copy.palette[4][2], 30);
+    clv_labels_release(&copy);
+}
+END_TEST
+
+START_TEST(void_may_stand_anywhere_or_nowhere)
+{
+    struct clv_labels labels = {0};
+    static const char high[] = HEADER "0\ta\t0\t0\t0\n1\tb\t0\t0\t0\n9\tvoid\t7\t7\t7\n";
+    must(clv_labels_read(&labels, spilled(high, sizeof high - 1), err));
+    ck_assert(labels.n_labels == 2 && labels.void_value == 9);
+    clv_labels_release(&labels);
+    static const char usual[] = HEADER "0\ta\t0\t0\t0\n1\tb\t0\t0\t0\n255\tvoid\t7\t7\t7\n";
+    must(clv_labels_read(&labels, spilled(usual, sizeof usual - 1), err));
+    ck_assert(labels.n_labels == 2 && labels.void_value == -1);
+    clv_labels_release(&labels);
+    static const char none[] = HEADER "0\ta\t0\t0\t0\n254\tb\t0\t0\t0\n";
+    must(clv_labels_read(&labels, spilled(none, sizeof none - 1), err));
+    ck_assert(labels.n_labels == 255 && labels.void_value == -1);
+    clv_labels_release(&labels);
+}
+END_TEST
+
+START_TEST(binary_labels_are_background_and_foreground)
+{
+    struct clv_labels labels = {0};
+    must(clv_labels_binary(&labels, err));
+    ck_assert(labels.n_labels == 2 && labels.void_value == -1 && !labels.from_file);
+    ck_assert_str_eq(labels.names[0], "background");
+    ck_assert_mem_eq(labels.palette[0], ((uint8_t[]){0, 0, 0}), 3);
+    ck_assert_mem_ne(labels.palette[1], labels.palette[0], 3);
+    clv_labels_release(&labels);
+}
+END_TEST
+
+START_TEST(bad_label_files_are_refused_with_file_line_and_value)
+{
+    bad("", "labels.tsv: is empty");
+    bad("value\tname\tred\tgreen\n0\ta\t0\t0\n", "no column \"blue\"");
+    bad("value name red green blue\n", "no column \"value\" in its header (columns are separated by tabs)");
+    bad(HEADER, "names no label above 0");
+    bad(HEADER "0\ta\t0\t0\t0\n", "names no label above 0");
+    bad(HEADER "0\ta\t0\t0\t0\n1\tvoid\t0\t0\t0\n", "names no label above 0");
+    bad(HEADER "0\ta\t0\t0\t0\n1\tb\t0\t0\n", "line 3 has 4 fields, the header has 5");
+    bad(HEADER "x\ta\t0\t0\t0\n", "line 2: value \"x\" is no mask value");
+    bad(HEADER "256\ta\t0\t0\t0\n", "line 2: value \"256\" is no mask value (0 to 254)");
+    bad(HEADER "-1\ta\t0\t0\t0\n", "value \"-1\"");
+    bad(HEADER "1.0\ta\t0\t0\t0\n", "value \"1.0\"");
+    bad(HEADER "255\tsky\t0\t0\t0\n", "line 2: value 255 is always void, it cannot be \"sky\"");
+    bad(HEADER "1\t\t0\t0\t0\n", "line 2: name \"\" has 0 bytes, must have 1 to 63");
+    bad(HEADER "1\t0123456789012345678901234567890123456789012345678901234567890123\t0\t0\t0\n", "has 64 bytes");
+    bad(HEADER "1\ta\t0\t256\t0\n", "line 2: colour \"256\" is not in 0 to 255");
+    bad(HEADER "1\ta\t0\t0\tblue\n", "colour \"blue\"");
+    bad(HEADER "1\ta\t0\t0\t0\n1\tb\t0\t0\t0\n", "line 3: value 1 is there twice");
+    bad(HEADER "1\ta\t0\t0\t0\n2\ta\t0\t0\t0\n", "line 3: name \"a\" is there twice");
+    bad(HEADER "1\tvoid\t0\t0\t0\n2\tvoid\t0\t0\t0\n", "name \"void\" is there twice");
+    bad(HEADER "1\ta\0\t0\t0\t0\n", "is zero: this is no text file");
+    bad(HEADER "1\t\xff\t0\t0\t0\n", "line 2 is not UTF-8");
+}
+END_TEST
+
+START_TEST(a_bad_label_file_beside_a_manifest_fails_the_set)
+{
+    struct clv_set set = {0};
+    const char *manifest = formatted("%s/manifest.tsv", temporary_folder());
+    spill(manifest, "image\na.png\n", 12);
+    spilled("value\n", 6);
+    must_fail(CLV_ERR_DATA, "labels.tsv: no column \"name\"", clv_set_read_manifest(&set, manifest, err));
+    ck_assert_ptr_null(set.items);
+}
+END_TEST
+
+Suite *labels_suite(void)
+{
+    Suite *suite = suite_create("labels");
+    TCase *tests = tcase_create("labels");
+    tcase_add_test(tests, names_and_colours_are_read);
+    tcase_add_test(tests, void_may_stand_anywhere_or_nowhere);
+    tcase_add_test(tests, binary_labels_are_background_and_foreground);
+    tcase_add_test(tests, bad_label_files_are_refused_with_file_line_and_value);
+    tcase_add_test(tests, a_bad_label_file_beside_a_manifest_fails_the_set);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

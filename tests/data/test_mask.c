@@ -1,0 +1,211 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/mask.h"
+#include "support/support.h"
+
+/* A 4x1 image of four values, not decoded from a file. */
+static struct clv_indexed_image values_of(const uint8_t values[4], int bit_depth, int palette_size)
+{
+    return (struct clv_indexed_image){
+        .width = 4, .height = 1, .values = (uint8_t *)values, .bit_depth = bit_depth, .palette_size = palette_size};
+}
+
+static void expect_labels(const uint8_t values[4], int bit_depth, int palette_size, const struct clv_labels *labels,
+                          const uint8_t expected[4], bool noted)
+{
+    struct clv_mask mask = {0};
+    struct clv_indexed_image image = values_of(values, bit_depth, palette_size);
+    must(mask_from_indexed(&mask, &image, "m.png", labels, err));
+    ck_assert_mem_eq(mask.labels, expected, 4);
+    ck_assert_int_eq(mask.note != NULL, noted);
+    clv_mask_release(&mask);
+}
+#define four(a, b, c, d) ((const uint8_t[4]){a, b, c, d})
+
+START_TEST(two_labels_without_names_are_told_by_their_values)
+{
+    struct clv_labels labels = {0};
+    must(clv_labels_binary(&labels, err));
+    expect_labels(four(0, 1, 1, 0), 1, 0, &labels, four(0, 1, 1, 0), false);
+    expect_labels(four(0, 1, 1, 0), 8, 0, &labels, four(0, 1, 1, 0), false);
+    expect_labels(four(0, 255, 255, 0), 8, 0, &labels, four(0, 1, 1, 0), true);
+    expect_labels(four(255, 255, 255, 255), 8, 0, &labels, four(1, 1, 1, 1), true);
+    expect_labels(four(0, 0, 0, 0), 8, 0, &labels, four(0, 0, 0, 0), false);
+    expect_labels(four(0, 15, 15, 0), 4, 0, &labels, four(0, 1, 1, 0), true); /* white in 4 bits */
+    expect_labels(four(0, 3, 3, 0), 2, 0, &labels, four(0, 1, 1, 0), true);
+    expect_labels(four(0, 1, 255, 0), 8, 0, &labels, four(0, 1, CLV_VOID, 0), false);
+    expect_labels(four(0, 255, 255, 0), 8, 3, &labels, four(0, CLV_VOID, CLV_VOID, 0), false); /* palette: void */
+    expect_labels(four(0, 1, 255, 0), 8, 256, &labels, four(0, 1, CLV_VOID, 0), false);
+    clv_labels_release(&labels);
+}
+END_TEST
+
+START_TEST(values_without_a_label_are_named_with_their_pixel)
+{
+    struct clv_labels labels = {0};
+    struct clv_mask mask = {.note = "kept"};
+    must(clv_labels_binary(&labels, err));
+    static const struct {
+        uint8_t values[4];
+        int bit_depth;
+        const char *part;
+    } bad[] = {
+        {{0, 1, 2, 0}, 8, "m.png: value 2 at pixel (2, 0) has no label"},
+        {{0, 255, 128, 0}, 8, "value 128 at pixel (2, 0)"}, /* a grey edge: 0/255 is not sure any more */
+        {{7, 0, 0, 0}, 4, "value 7 at pixel (0, 0)"},
+        {{0, 1, 1, 3}, 2, "value 3 at pixel (3, 0)"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct clv_indexed_image image = values_of(bad[i].values, bad[i].bit_depth, 0);
+        must_fail(CLV_ERR_DATA, bad[i].part, mask_from_indexed(&mask, &image, "m.png", &labels, err));
+        must_fail(CLV_ERR_DATA, "masks hold 0 and 1, or 0 and 255",
+                  mask_from_indexed(&mask, &image, "m.png", &labels, err));
+        image.palette_size = 4;
+        must_fail(CLV_ERR_DATA, bad[i].part, mask_from_indexed(&mask, &image, "m.png", &labels, err));
+    }
+    ck_assert_str_eq(mask.note, "kept"); /* unchanged */
+    clv_labels_release(&labels);
+}
+END_TEST
+
+START_TEST(named_labels_keep_their_values_and_void_is_void)
+{
+    struct clv_labels labels = {0};
+    struct clv_mask mask = {0};
+    static const char text[] = "value\tname\tred\tgreen\tblue\n0\tvoid\t0\t0\t0\n1\ta\t1\t1\t1\n4\tb\t2\t2\t2\n";
+    const char *path = formatted("%s/labels.tsv", temporary_folder());
+    spill(path, text, sizeof text - 1);
+    must(clv_labels_read(&labels, path, err));
+    expect_labels(four(0, 1, 4, 255), 8, 5, &labels, four(CLV_VOID, 1, 4, CLV_VOID), false);
+    expect_labels(four(0, 255, 0, 0), 8, 0, &labels, four(CLV_VOID, CLV_VOID, CLV_VOID, CLV_VOID), false);
+    struct clv_indexed_image image = values_of(four(1, 4, 3, 1), 8, 5);
+    must_fail(CLV_ERR_DATA, "m.png: value 3 at pixel (2, 0) has no label in labels.tsv",
+              mask_from_indexed(&mask, &image, "m.png", &labels, err));
+    image = values_of(four(1, 4, 5, 1), 8, 6);
+    must_fail(CLV_ERR_DATA, "value 5 at pixel (2, 0)", mask_from_indexed(&mask, &image, "m.png", &labels, err));
+    clv_labels_release(&labels);
+}
+END_TEST
+
+START_TEST(mask_files_are_checked_against_their_image)
+{
+    struct clv_labels labels = {0};
+    struct clv_mask mask = {0};
+    uint8_t pixels[6] = {0, 1, 0, 1, 1, 9};
+    must(clv_labels_binary(&labels, err));
+    const char *folder = temporary_folder(), *path = formatted("%s/horse012.png", folder);
+    must(clv_png_write_labels(path, 3, 2, pixels, NULL, 0, err));
+    must_fail(CLV_ERR_DATA, "horse012.png: mask is 3x2, image is 640x426",
+              clv_mask_read(&mask, path, &labels, 640, 426, NULL, err));
+    must_fail(CLV_ERR_DATA, "horse012.png: value 9 at pixel (2, 1)",
+              clv_mask_read(&mask, path, &labels, 3, 2, NULL, err));
+    pixels[5] = 1;
+    must(clv_png_write_labels(path, 3, 2, pixels, NULL, 0, err));
+    must(clv_mask_read(&mask, path, &labels, 0, 0, NULL, err));
+    ck_assert(mask.width == 3 && mask.height == 2 && !mask.note);
+    ck_assert_mem_eq(mask.labels, pixels, 6);
+    clv_mask_release(&mask);
+    clv_mask_release(&mask);
+
+    struct clv_image image = {0};
+    must(clv_image_new(&image, 3, 2, 3, err));
+    const char *jpeg = formatted("%s/mask.jpg", folder), *colour = formatted("%s/colour.png", folder);
+    must(clv_jpeg_write(jpeg, &image, 90, err));
+    must_fail(CLV_ERR_DATA, "mask.jpg", clv_mask_read(&mask, jpeg, &labels, 3, 2, NULL, err));
+    must_fail(CLV_ERR_DATA, "masks must be", clv_mask_read(&mask, jpeg, &labels, 3, 2, NULL, err));
+    must(clv_png_write(colour, &image, err));
+    must_fail(CLV_ERR_DATA, "masks must be", clv_mask_read(&mask, colour, &labels, 3, 2, NULL, err));
+    must_fail(CLV_ERR_NO_INPUT, "absent.png",
+              clv_mask_read(&mask, formatted("%s/absent.png", folder), &labels, 3, 2, NULL, err));
+    must_fail(CLV_ERR_NO_INPUT, "is a folder", clv_mask_read(&mask, folder, &labels, 3, 2, NULL, err));
+    spill(path, "", 0);
+    must_fail(CLV_ERR_DATA, "horse012.png", clv_mask_read(&mask, path, &labels, 3, 2, NULL, err));
+    clv_image_release(&image);
+    clv_labels_release(&labels);
+}
+END_TEST
+
+START_TEST(truncated_mask_files_are_refused)
+{
+    struct clv_labels labels = {0};
+    struct clv_mask mask = {0};
+    uint8_t pixels[1000];
+    for (int i = 0; i < 1000; i++)
+        pixels[i] = (uint8_t)(i * i / 7 % 2);
+    must(clv_labels_binary(&labels, err));
+    const char *path = formatted("%s/cut.png", temporary_folder());
+    must(clv_png_write_labels(path, 40, 25, pixels, NULL, 0, err));
+    size_t size;
+    char *bytes = slurp(path, &size);
+    for (size_t cut = 0; cut < size; cut += 7) {
+        spill(path, bytes, cut);
+        must_fail(CLV_ERR_DATA, "cut.png", clv_mask_read(&mask, path, &labels, 40, 25, NULL, err));
+    }
+    free(bytes);
+    clv_labels_release(&labels);
+}
+END_TEST
+
+/* Reads every mask of a set against its image; counts pixels by label. */
+static void count_labels(uint64_t counts[256], const struct clv_set *set)
+{
+    memset(counts, 0, 256 * sizeof *counts);
+    for (size_t i = 0; i < set->n_items; i++) {
+        int32_t width, height;
+        struct clv_mask mask = {0};
+        if (!set->items[i].mask)
+            continue;
+        must(clv_image_read_size(&width, &height, set->items[i].image, NULL, err));
+        must(clv_mask_read(&mask, set->items[i].mask, &set->labels, width, height, NULL, err));
+        for (size_t k = 0; k < (size_t)width * (size_t)height; k++)
+            counts[mask.labels[k]]++;
+        clv_mask_release(&mask);
+    }
+}
+
+START_TEST(the_masks_of_the_real_sets_are_read)
+{
+    struct clv_set set = {0};
+    uint64_t counts[256];
+    const char *path = real_data("the_masks_of_the_real_sets_are_read", "horses/manifest.tsv");
+    if (!path)
+        return;
+    must(clv_set_read(&set, path, err));
+    count_labels(counts, &set);
+    for (int v = 2; v < 256; v++)
+        ck_assert_uint_eq(counts[v], 0);
+    ck_assert(counts[1] > 0 && counts[0] > counts[1]);
+    clv_set_release(&set);
+
+    must(clv_set_read(&set, real_data("the_masks_of_the_real_sets_are_read", "msrc/manifest.tsv"), err));
+    count_labels(counts, &set);
+    ck_assert_uint_eq(counts[0], 0); /* value 0 is void there */
+    uint64_t total = counts[CLV_VOID];
+    for (int v = 1; v <= 9; v++) {
+        ck_assert_uint_gt(counts[v], 0);
+        total += counts[v];
+    }
+    ck_assert_double_eq_tol((double)counts[CLV_VOID] / (double)total, 0.229, 0.005);
+    clv_set_release(&set);
+
+    must(clv_set_read(&set, real_data("the_masks_of_the_real_sets_are_read", "boxes-berkeley/manifest.tsv"), err));
+    count_labels(counts, &set);
+    ck_assert(counts[0] > 0 && counts[1] > 0 && counts[CLV_VOID] == 0);
+    clv_set_release(&set);
+}
+END_TEST
+
+Suite *mask_suite(void)
+{
+    Suite *suite = suite_create("mask");
+    TCase *tests = tcase_create("mask");
+    tcase_add_test(tests, two_labels_without_names_are_told_by_their_values);
+    tcase_add_test(tests, values_without_a_label_are_named_with_their_pixel);
+    tcase_add_test(tests, named_labels_keep_their_values_and_void_is_void);
+    tcase_add_test(tests, mask_files_are_checked_against_their_image);
+    tcase_add_test(tests, truncated_mask_files_are_refused);
+    tcase_add_test(tests, the_masks_of_the_real_sets_are_read);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
