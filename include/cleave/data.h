@@ -21,6 +21,8 @@ struct clv_labels {
     uint8_t (*palette)[3];    /* [256] */
 };
 CLV_API void clv_labels_release(struct clv_labels *labels);
+CLV_API enum clv_status clv_labels_copy(struct clv_labels *copy, const struct clv_labels *labels,
+                                        struct clv_error *err) CLV_CHECK;
 /* "background" (black) and "foreground" (a bright rose). */
 CLV_API enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *err) CLV_CHECK;
 /* Reads labels.tsv: header `value name red green blue`, tab-separated. Errors name file and line. */
@@ -46,6 +48,7 @@ struct clv_set {
     int has_label_file;
     size_t n_skipped; /* bare folder: files that are no images by content */
 };
+CLV_API void clv_item_release(struct clv_item *item);
 CLV_API void clv_set_release(struct clv_set *set);
 
 /* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, boxes, tags, split, in any order; unknown

@@ -98,6 +98,8 @@ struct clv_dataset;
 CLV_API void clv_dataset_free(struct clv_dataset *dataset);
 CLV_API size_t clv_dataset_size(const struct clv_dataset *dataset);
 CLV_API int32_t clv_dataset_n_labels(const struct clv_dataset *dataset);
+/* Names and colours of the labels, or NULL if it was made without (clv_dataset_new, some feature files). */
+CLV_API const struct clv_labels *clv_dataset_labels(const struct clv_dataset *dataset);
 CLV_API struct clv_problem clv_dataset_problem(const struct clv_dataset *dataset, size_t index);
 CLV_API const char *clv_dataset_name(const struct clv_dataset *dataset, size_t index); /* the image */
 
@@ -115,19 +117,33 @@ CLV_API enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const 
                                             struct clv_error *err) CLV_CHECK;
 
 /* Feature files: safetensors with the recipe, the items' names and all problems, so that a second training starts at once.
- *   node_offset i64[n+1], edge_offset i64[n+1]: nodes and edges of image i
- *   row i64[N+1], index i32[*], value f32[*]    sparse features; or  x f32[N][d]  dense ones from elsewhere
- *   edges i32[M][2] (within the image), edge_features f32[M][p]
- *   counts f32[N][K], volume f32[N]
- *   size i32[n][4]: original and working width, height;  superpixels i32[sum of working pixels]
- * metadata: format "cleave features 1", n_labels, names (one a line), recipe ("none" for features from elsewhere). */
+ * N nodes, M edges and n images in all:
+ *   node_offset i64[n+1], edge_offset i64[n+1]: nodes and edges of image i are those from [i] up to [i+1]
+ *   row i64[N+1], index i32[*], value f32[*]    sparse features (compressed rows); or  x f32[N][d]  dense ones from elsewhere
+ *   edges i32[M][2] (nodes within the image, first < second), edge_features f32[M][p]
+ *   counts f32[N][K]: pixels of each label, 0 throughout an image without truth;  volume f32[N]: all its pixels
+ *   size i32[n][4]: original and working width, height;  superpixels i32[sum of working pixels]: the node of each
+ *   palette u8[256][3], codebook.S u8[n_words][128]
+ * metadata: format "cleave features 1", n_labels, n_features, names (one a line), labels and recipe as JSON.
+ * A file from elsewhere needs node_offset, x (or row, index, value and n_features), format, n_labels and names. It may leave
+ * out the three edge tensors (nothing but unaries then), counts (no truth), volume (1 each), size and superpixels (it can be
+ * trained on, but not painted), labels with palette, and recipe (or "none"). */
+
+/* Extracts and writes, in parallel, in the set's order, memory bounded whatever the set's size; all or nothing, fails as
+ * clv_dataset_extract does. While it runs, the arrays grow in nameless files on the target's disk. Same bytes at any thread
+ * count. Names that are not UTF-8 or hold a line break are refused. */
 CLV_API enum clv_status clv_features_write(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
                                            int n_threads, const struct clv_image_limits *limits,
                                            const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
-/* Opens a feature file as a dataset of views. *recipe (may be NULL) receives the recipe, if the file has one. */
+
+/* Opens a feature file as a dataset of views, after checking all of it in one pass: O(size of the file). In memory are then
+ * labels and theta alone (and, for dense features, indices of the largest image). *recipe (may be NULL) receives the recipe
+ * if the file has one, and is left alone otherwise. The file must not be changed while it is open. */
 CLV_API enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                           struct clv_error *err) CLV_CHECK;
-/* For segmenting from a feature file: item `index` as an example (views; release it as usual). */
+
+/* For segmenting from a feature file: item `index` as an example; release it as usual, before the dataset. Its features are
+ * views, its superpixels a copy. CLV_ERR_DATA if there are no superpixels. */
 CLV_API enum clv_status clv_dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index,
                                             struct clv_error *err) CLV_CHECK;
 

@@ -49,7 +49,9 @@ static enum clv_status open_features(struct train_data *data, const struct train
     if (status != CLV_OK)
         return status;
     data->has_recipe = clv_recipe_n_features(&data->recipe) > 0 && data->recipe.n_scales > 0;
-    return number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
+    const struct clv_labels *labels = clv_dataset_labels(data->dataset);
+    return labels ? clv_labels_copy(&data->labels, labels, err)
+                  : number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
 }
 
 static enum clv_status extract_set(struct train_data *data, struct train *train, const struct clv_progress *progress,

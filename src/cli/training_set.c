@@ -49,16 +49,6 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
     return status;
 }
 
-static void release_item(struct clv_item *item)
-{
-    array_free(item->name);
-    array_free(item->image);
-    array_free(item->mask);
-    array_free(item->boxes);
-    array_free(item->split);
-    array_free(item->tags);
-}
-
 enum clv_status training_set_require_masks(struct clv_set *set, const char *path, struct clv_error *err)
 {
     size_t kept = 0, n = set->n_items;
@@ -71,7 +61,7 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
         if (set->items[i].mask)
             set->items[kept++] = set->items[i];
         else
-            release_item(&set->items[i]);
+            clv_item_release(&set->items[i]);
     }
     set->n_items = kept;
     if (kept < n)

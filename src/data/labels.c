@@ -16,6 +16,19 @@ void clv_labels_release(struct clv_labels *labels)
     *labels = (struct clv_labels){0};
 }
 
+enum clv_status clv_labels_copy(struct clv_labels *copy, const struct clv_labels *labels, struct clv_error *err)
+{
+    struct clv_labels fresh = *labels;
+    fresh.names = array_copy(labels->names, (size_t)labels->n_labels, sizeof *labels->names);
+    fresh.palette = array_copy(labels->palette, 256, sizeof *labels->palette);
+    if (!fresh.names || !fresh.palette) {
+        clv_labels_release(&fresh);
+        return fail_memory(err);
+    }
+    *copy = fresh;
+    return CLV_OK;
+}
+
 /* Nameless labels 0..n_labels-1 in the default colours. */
 static enum clv_status init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
 {

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-static void release_item(struct clv_item *item)
+void clv_item_release(struct clv_item *item)
 {
     array_free(item->name);
     array_free(item->image);
@@ -17,12 +17,13 @@ static void release_item(struct clv_item *item)
     array_free(item->boxes);
     array_free(item->split);
     array_free(item->tags);
+    *item = (struct clv_item){0};
 }
 
 void clv_set_release(struct clv_set *set)
 {
     for (size_t i = 0; i < set->n_items; i++)
-        release_item(&set->items[i]);
+        clv_item_release(&set->items[i]);
     array_free(set->items);
     array_free(set->root);
     clv_labels_release(&set->labels);
@@ -48,7 +49,7 @@ enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item
     if (!item.name || !item.image || !item.split || (fields->mask && !item.mask) || (fields->boxes && !item.boxes) ||
         (fields->tags && !item.tags) ||
         array_reserve((void **)&set->items, capacity, set->n_items + 1, sizeof *set->items)) {
-        release_item(&item);
+        clv_item_release(&item);
         return fail_memory(err);
     }
     set->items[set->n_items++] = item;
@@ -139,7 +140,7 @@ enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct c
         if (is_listed(splits, set->items[i].split, strlen(set->items[i].split)))
             set->items[kept++] = set->items[i];
         else
-            release_item(&set->items[i]);
+            clv_item_release(&set->items[i]);
     }
     set->n_items = kept;
     return CLV_OK;

@@ -26,6 +26,7 @@ void clv_dataset_free(struct clv_dataset *dataset)
     for (size_t i = 0; i < dataset->n; i++)
         dataset_item_release(&dataset->items[i]);
     array_free(dataset->items);
+    clv_labels_release(&dataset->labels);
     clv_tensors_close(dataset->file.tensors);
     array_free(dataset->file.superpixel_offset);
     array_free(dataset->file.dense_row);
@@ -44,6 +45,11 @@ size_t clv_dataset_size(const struct clv_dataset *dataset)
 int32_t clv_dataset_n_labels(const struct clv_dataset *dataset)
 {
     return dataset->n_labels;
+}
+
+const struct clv_labels *clv_dataset_labels(const struct clv_dataset *dataset)
+{
+    return dataset->labels.n_labels ? &dataset->labels : NULL;
 }
 
 struct clv_problem clv_dataset_problem(const struct clv_dataset *dataset, size_t index)

@@ -117,7 +117,9 @@ enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct c
     enum clv_status status = clv_dataset_new(&fresh, set->labels.n_labels, err);
     if (status != CLV_OK)
         return status;
-    status = extract_set(set, recipe, n_threads, limits, progress, keep, fresh, err);
+    status = clv_labels_copy(&fresh->labels, &set->labels, err);
+    if (status == CLV_OK)
+        status = extract_set(set, recipe, n_threads, limits, progress, keep, fresh, err);
     if (status == CLV_OK)
         *dataset = fresh;
     else

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "data/safetensors.h"
-#include "model/model_tensor.h"
+#include "model/model_file.h"
 
 static void release_tensor(struct clv_tensor *tensor)
 {

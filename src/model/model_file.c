@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cleave/model.h"
+#include "data/labels_file.h"
 #include "feature/recipe_file.h"
-#include "model/model_tensor.h"
+#include "model/model_file.h"
 
 #define FORMAT        "cleave model "
 #define VERSION       "1"
@@ -86,13 +86,7 @@ static enum clv_status put_header(struct header *header, const struct clv_model 
     text_printf(&header->model, "{\"n_labels\":%d,\"n_features\":%d,\"n_edge_features\":%d,\"pairwise\":\"%s\"}",
                 model->shape.n_labels, model->shape.n_features, model->shape.n_edge_features,
                 pairwise_names[model->shape.pairwise]);
-    text_printf(&header->labels, "{\"from_file\":%d,\"void_value\":%d,\"names\":[", model->labels.from_file != 0,
-                model->labels.void_value);
-    for (int32_t i = 0; i < model->labels.n_labels; i++) {
-        text_put(&header->labels, i ? "," : "");
-        text_put_json(&header->labels, model->labels.names[i]);
-    }
-    text_put(&header->labels, "]}");
+    labels_put_json(&header->labels, &model->labels);
     if (model->has_recipe)
         recipe_put_json(&header->recipe, &model->recipe);
     else
@@ -129,8 +123,7 @@ static size_t own_tensors(struct clv_tensor *tensors, const struct clv_model *mo
     if (shape->pairwise == CLV_PAIRWISE_FULL)
         tensors[n++] = (struct clv_tensor){
             .name = "pairwise", .dtype = CLV_F64, .n_dimensions = 3, .shape = {k, k, p}, .data = pairwise};
-    tensors[n++] = (struct clv_tensor){
-        .name = "palette", .dtype = CLV_U8, .n_dimensions = 2, .shape = {256, 3}, .data = model->labels.palette};
+    tensors[n++] = labels_tensor(&model->labels);
     if (model->has_recipe)
         n += recipe_tensors(tensors + n, &model->recipe);
     return n;
@@ -205,16 +198,22 @@ static enum clv_status check_format(const struct clv_tensors *tensors, const cha
     return CLV_OK;
 }
 
+/* The metadata of that key, or an error that says it is missing. */
+static enum clv_status require_metadata(const char **text, const struct clv_tensors *tensors, const char *key,
+                                        const char *path, struct clv_error *err)
+{
+    *text = clv_tensors_metadata(tensors, key);
+    return *text ? CLV_OK : fail(err, CLV_ERR_DATA, "%s: its metadata has no \"%s\"", path, key);
+}
+
 /* A metadata text as JSON. */
 static enum clv_status parse_metadata(struct json_value **root, const struct clv_tensors *tensors, const char *key,
                                       const char *path, struct clv_error *err)
 {
+    const char *text;
     *root = NULL;
-    const char *text = clv_tensors_metadata(tensors, key);
-    if (!text)
-        return fail(err, CLV_ERR_DATA, "%s: its metadata has no \"%s\"", path, key);
-    enum clv_status status = json_parse(root, text, strlen(text), key, err);
-    return status == CLV_OK ? status : fail_within(err, status, path);
+    enum clv_status status = require_metadata(&text, tensors, key, path, err);
+    return status == CLV_OK ? json_parse(root, text, strlen(text), path, err) : status;
 }
 
 static enum clv_status get_count(int32_t *count, const struct json_value *object, const char *key, const char *path,
@@ -249,51 +248,6 @@ static enum clv_status read_shape(struct clv_shape *shape, const struct clv_tens
         if (i == N_PAIRWISE)
             status = fail(err, CLV_ERR_DATA, "%s: pairwise form \"%.60s\" is none of none, potts, full", path, form);
     }
-    json_root_free(root);
-    return status;
-}
-
-static enum clv_status read_names(struct clv_labels *labels, const struct json_value *root, const char *path,
-                                  struct clv_error *err)
-{
-    size_t n;
-    const struct json_value *names = json_member(root, "names");
-    if (!json_get_array(names, &n) || n < 2 || n > CLV_MAX_LABELS)
-        return fail(err, CLV_ERR_DATA, "%s: its label names are no list of 2 to %d", path, CLV_MAX_LABELS);
-    labels->names = array_zalloc(n, sizeof *labels->names);
-    if (!labels->names)
-        return fail_memory(err);
-    labels->n_labels = (int32_t)n;
-    for (size_t i = 0; i < n; i++) {
-        const char *name;
-        if (!json_get_text(json_element(names, i), &name) || strlen(name) >= sizeof *labels->names)
-            return fail(err, CLV_ERR_DATA, "%s: the name of label %zu is no text of less than %zu bytes", path, i,
-                        sizeof *labels->names);
-        strcpy(labels->names[i], name);
-    }
-    return CLV_OK;
-}
-
-static enum clv_status read_labels(struct clv_labels *labels, const struct clv_tensors *tensors, const char *path,
-                                   struct clv_error *err)
-{
-    struct json_value *root;
-    const struct clv_tensor *palette;
-    int32_t from_file = 0;
-    enum clv_status status = parse_metadata(&root, tensors, "labels", path, err);
-    if (status == CLV_OK)
-        status = read_names(labels, root, path, err);
-    if (status == CLV_OK)
-        status = get_count(&from_file, root, "from_file", path, err);
-    if (status == CLV_OK)
-        status = get_count(&labels->void_value, root, "void_value", path, err);
-    if (status == CLV_OK && (labels->void_value < -1 || labels->void_value >= CLV_VOID))
-        status = fail(err, CLV_ERR_DATA, "%s: void_value is %d, must be -1 to 254", path, labels->void_value);
-    if (status == CLV_OK)
-        status = clv_tensors_require(&palette, tensors, "palette", CLV_U8, 2, (int64_t[]){256, 3}, err);
-    if (status == CLV_OK && !(labels->palette = array_copy(palette->data, 256, sizeof *labels->palette)))
-        status = fail_memory(err);
-    labels->from_file = from_file != 0;
     json_root_free(root);
     return status;
 }
@@ -378,21 +332,20 @@ static enum clv_status read_extra(struct clv_model *model, const struct clv_tens
     return CLV_OK;
 }
 
-enum clv_status clv_model_read(struct clv_model *model, const char *path, struct clv_error *err)
+enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
+                            struct clv_error *err)
 {
     struct clv_model fresh = {0};
-    struct clv_tensors *tensors;
-    enum clv_status status = clv_tensors_open(&tensors, path, err);
-    if (status != CLV_OK)
-        return status;
-    status = check_format(tensors, path, err);
+    const char *labels, *recipe;
+    enum clv_status status = check_format(tensors, path, err);
     if (status == CLV_OK)
         status = read_shape(&fresh.shape, tensors, path, err);
     if (status == CLV_OK)
-        status = read_labels(&fresh.labels, tensors, path, err);
-    const char *recipe = status == CLV_OK ? clv_tensors_metadata(tensors, "recipe") : NULL;
-    if (status == CLV_OK && !recipe)
-        status = fail(err, CLV_ERR_DATA, "%s: its metadata has no \"recipe\"", path);
+        status = require_metadata(&labels, tensors, "labels", path, err);
+    if (status == CLV_OK)
+        status = labels_parse(&fresh.labels, labels, tensors, path, err);
+    if (status == CLV_OK)
+        status = require_metadata(&recipe, tensors, "recipe", path, err);
     if (status == CLV_OK && strcmp(recipe, "none") != 0) {
         status = recipe_read(&fresh.recipe, recipe, tensors, path, err);
         fresh.has_recipe = status == CLV_OK;
@@ -409,6 +362,16 @@ enum clv_status clv_model_read(struct clv_model *model, const char *path, struct
         *model = fresh;
     else
         clv_model_release(&fresh);
+    return status;
+}
+
+enum clv_status clv_model_read(struct clv_model *model, const char *path, struct clv_error *err)
+{
+    struct clv_tensors *tensors;
+    enum clv_status status = clv_tensors_open(&tensors, path, err);
+    if (status != CLV_OK)
+        return status;
+    status = model_parse(model, tensors, path, err);
     clv_tensors_close(tensors);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "feature/small_set.h"
 #include "support/support.h"
 
 /* Three nodes in a chain, d = 4, p = 1, two labels; rows begin at entry 2, as views into larger arrays do. */
@@ -108,53 +109,6 @@ START_TEST(problems_without_edges_or_features_are_fine)
     clv_dataset_free(dataset);
 }
 END_TEST
-
-/* A small synthetic set, and a recipe that needs no codebook. */
-static struct clv_set synthetic(int32_t n_images)
-{
-    struct clv_set set = {0};
-    struct clv_synth_options options;
-    clv_synth_init(&options);
-    options.n_images = n_images;
-    options.width = 60;
-    options.height = 48;
-    const char *folder = formatted("%s/set", temporary_folder());
-    must(clv_synth_animals(folder, &options, 1, NULL, err));
-    must(clv_set_read(&set, formatted("%s/manifest.tsv", folder), err));
-    return set;
-}
-
-static struct clv_recipe plain_recipe(void)
-{
-    struct clv_recipe recipe;
-    clv_recipe_init(&recipe);
-    recipe.blocks = CLV_BLOCK_COLOUR | CLV_BLOCK_POSITION | CLV_BLOCK_SIZE;
-    recipe.slic.n_superpixels = 40;
-    return recipe;
-}
-
-static void expect_same(const struct clv_problem *a, const struct clv_problem *b, int32_t n_labels)
-{
-    size_t n = (size_t)a->n_nodes, k = (size_t)n_labels;
-    ck_assert_int_eq(a->n_nodes, b->n_nodes);
-    ck_assert_int_eq(a->n_edges, b->n_edges);
-    ck_assert_int_eq(a->n_features, b->n_features);
-    ck_assert_int_eq(a->n_edge_features, b->n_edge_features);
-    for (size_t i = 0; i <= n; i++)
-        ck_assert_int_eq(a->row[i] - a->row[0], b->row[i] - b->row[0]);
-    size_t n_entries = (size_t)(a->row[n] - a->row[0]);
-    ck_assert_mem_eq(a->index + a->row[0], b->index + b->row[0], n_entries * sizeof *a->index);
-    ck_assert_mem_eq(a->value + a->row[0], b->value + b->row[0], n_entries * sizeof *a->value);
-    ck_assert_mem_eq(a->edges, b->edges, (size_t)a->n_edges * sizeof *a->edges);
-    ck_assert_mem_eq(a->edge_features, b->edge_features,
-                     (size_t)a->n_edges * (size_t)a->n_edge_features * sizeof *a->edge_features);
-    ck_assert_mem_eq(a->volume, b->volume, n * sizeof *a->volume);
-    ck_assert(!a->label == !b->label && !a->theta == !b->theta);
-    if (a->label)
-        ck_assert_mem_eq(a->label, b->label, n * sizeof *a->label);
-    if (a->theta)
-        ck_assert_mem_eq(a->theta, b->theta, n * k * sizeof *a->theta);
-}
 
 START_TEST(extraction_is_the_same_at_any_thread_count)
 {

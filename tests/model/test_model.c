@@ -206,7 +206,7 @@ START_TEST(damaged_models_are_refused_with_file_and_value)
     expect_bad("codebook.1", "codebook.3", "tensor \"codebook.1\" is missing");
     expect_bad("pairwise\":{", "poirwise\":{", "tensor \"pairwise\" is missing");
     expect_bad("foreground", "for\\u000gd", "bad JSON");
-    expect_bad("void_value\\\":-1", "void_value\\\":-2", "void_value is -2");
+    expect_bad("void_value\\\":-1", "void_value\\\":-2", "void_value of its labels is missing or not in -1 to 254");
 }
 END_TEST
 

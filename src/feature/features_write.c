@@ -1,0 +1,263 @@
+/* Writing feature files. Every array grows in a nameless file of its own while the images go by; at the end they are joined
+ * behind a header, so that memory does not grow with the set (but for 56 bytes an image). */
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "data/labels_file.h"
+#include "data/safetensors.h"
+#include "feature/extract.h"
+#include "feature/features_file.h"
+#include "feature/recipe_file.h"
+#include "feature/staging.h"
+
+enum array { ROW, INDEX, VALUE, EDGES, EDGE_FEATURES, COUNTS, VOLUME, SUPERPIXELS, N_STAGED };
+
+static const struct {
+    const char *name;
+    enum clv_dtype dtype;
+} staged[N_STAGED] = {
+    [ROW] = {"row", CLV_I64},       [INDEX] = {"index", CLV_I32},
+    [VALUE] = {"value", CLV_F32},   [EDGES] = {"edges", CLV_I32},
+    [COUNTS] = {"counts", CLV_F32}, [EDGE_FEATURES] = {"edge_features", CLV_F32},
+    [VOLUME] = {"volume", CLV_F32}, [SUPERPIXELS] = {"superpixels", CLV_I32},
+};
+
+#define N_TENSORS  (N_STAGED + 4 + CLV_MAX_SCALES) /* node_offset, edge_offset, size, palette, codebooks */
+#define N_METADATA 6
+
+struct writing {
+    const char *path;
+    int32_t n_labels;
+    struct staging arrays[N_STAGED];
+    int64_t n_nodes, n_edges, n_entries, n_pixels; /* so far */
+    size_t n;                                      /* items so far */
+    int64_t *node_offset, *edge_offset;            /* [n_items + 1] */
+    int32_t (*size)[4];                            /* [n_items] */
+};
+
+static enum clv_status append(struct writing *self, enum array array, const void *data, size_t n, struct clv_error *err)
+{
+    return staging_append(&self->arrays[array], data, n * clv_dtype_size(staged[array].dtype), self->path, err);
+}
+
+/* Rows of this image count entries from its own first one, rows of the file from the file's. */
+static enum clv_status append_rows(struct writing *self, const struct clv_problem *problem, struct clv_error *err)
+{
+    size_t n = (size_t)problem->n_nodes;
+    int64_t *ends = array_alloc(n, sizeof *ends);
+    if (!ends)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        ends[i] = self->n_entries + problem->row[i + 1] - problem->row[0];
+    enum clv_status status = append(self, ROW, ends, n, err);
+    array_free(ends);
+    return status;
+}
+
+static enum clv_status append_counts(struct writing *self, const struct clv_example *example, struct clv_error *err)
+{
+    size_t n = (size_t)example->problem.n_nodes * (size_t)self->n_labels;
+    if (example->counts)
+        return append(self, COUNTS, example->counts, n, err);
+    float *zeros = array_zalloc(n, sizeof *zeros);
+    if (!zeros)
+        return fail_memory(err);
+    enum clv_status status = append(self, COUNTS, zeros, n, err);
+    array_free(zeros);
+    return status;
+}
+
+static enum clv_status append_example(void *context, struct clv_example *example, const struct clv_item *item,
+                                      struct clv_error *err)
+{
+    (void)item;
+    struct writing *self = context;
+    const struct clv_problem *problem = &example->problem;
+    const struct clv_superpixels *sp = &example->superpixels;
+    size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, p = (size_t)problem->n_edge_features;
+    size_t first = (size_t)problem->row[0], n_entries = (size_t)problem->row[n] - first;
+    size_t n_pixels = (size_t)sp->width * (size_t)sp->height;
+    enum clv_status status = append_rows(self, problem, err);
+    if (status == CLV_OK)
+        status = append(self, INDEX, problem->index + first, n_entries, err);
+    if (status == CLV_OK)
+        status = append(self, VALUE, problem->value + first, n_entries, err);
+    if (status == CLV_OK)
+        status = append(self, EDGES, problem->edges, m * 2, err);
+    if (status == CLV_OK)
+        status = append(self, EDGE_FEATURES, problem->edge_features, m * p, err);
+    if (status == CLV_OK)
+        status = append_counts(self, example, err);
+    if (status == CLV_OK)
+        status = append(self, VOLUME, problem->volume, n, err);
+    if (status == CLV_OK)
+        status = append(self, SUPERPIXELS, sp->labels, n_pixels, err);
+    if (status != CLV_OK)
+        return status;
+    self->n_entries += (int64_t)n_entries;
+    self->n_pixels += (int64_t)n_pixels;
+    const int32_t size[4] = {example->width, example->height, sp->width, sp->height};
+    memcpy(self->size[self->n++], size, sizeof size);
+    self->node_offset[self->n] = self->n_nodes += problem->n_nodes;
+    self->edge_offset[self->n] = self->n_edges += problem->n_edges;
+    return CLV_OK;
+}
+
+static void set_shape(struct clv_tensor *tensor, int64_t rows, int64_t columns)
+{
+    tensor->n_dimensions = columns ? 2 : 1;
+    tensor->shape[0] = rows;
+    tensor->shape[1] = columns;
+}
+
+/* All tensors of the file; those that are staged come first, in the order of enum array, without data. */
+static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct writing *self, const struct clv_set *set,
+                           const struct clv_recipe *recipe)
+{
+    const int64_t n = (int64_t)self->n, shapes[N_STAGED][2] = {
+                                            [ROW] = {self->n_nodes + 1},
+                                            [INDEX] = {self->n_entries},
+                                            [VALUE] = {self->n_entries},
+                                            [EDGES] = {self->n_edges, 2},
+                                            [EDGE_FEATURES] = {self->n_edges, clv_recipe_n_edge_features(recipe)},
+                                            [COUNTS] = {self->n_nodes, self->n_labels},
+                                            [VOLUME] = {self->n_nodes},
+                                            [SUPERPIXELS] = {self->n_pixels},
+                                        };
+    memset(tensors, 0, N_TENSORS * sizeof *tensors);
+    for (int i = 0; i < N_STAGED; i++) {
+        tensors[i].name = staged[i].name;
+        tensors[i].dtype = staged[i].dtype;
+        set_shape(&tensors[i], shapes[i][0], shapes[i][1]);
+    }
+    size_t count = N_STAGED;
+    tensors[count] = (struct clv_tensor){.name = "node_offset", .dtype = CLV_I64, .data = self->node_offset};
+    set_shape(&tensors[count++], n + 1, 0);
+    tensors[count] = (struct clv_tensor){.name = "edge_offset", .dtype = CLV_I64, .data = self->edge_offset};
+    set_shape(&tensors[count++], n + 1, 0);
+    tensors[count] = (struct clv_tensor){.name = "size", .dtype = CLV_I32, .data = self->size};
+    set_shape(&tensors[count++], n, 4);
+    tensors[count++] = labels_tensor(&set->labels);
+    return count + recipe_tensors(tensors + count, recipe);
+}
+
+/* The texts of the metadata. */
+struct header {
+    struct text n_labels, n_features, names, labels, recipe;
+};
+
+static enum clv_status put_header(struct header *header, const struct clv_set *set, const struct clv_recipe *recipe,
+                                  struct clv_error *err)
+{
+    struct text *const texts[] = {&header->n_labels, &header->n_features, &header->names, &header->labels,
+                                  &header->recipe};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        text_init(texts[i], SIZE_MAX / 2);
+    text_printf(&header->n_labels, "%d", set->labels.n_labels);
+    text_printf(&header->n_features, "%d", clv_recipe_n_features(recipe));
+    for (size_t i = 0; i < set->n_items; i++) {
+        text_put(&header->names, i ? "\n" : "");
+        text_put(&header->names, set->items[i].name);
+    }
+    labels_put_json(&header->labels, &set->labels);
+    recipe_put_json(&header->recipe, recipe);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i]->failed)
+            return fail_memory(err);
+    return CLV_OK;
+}
+
+static void release_header(struct header *header)
+{
+    text_release(&header->n_labels);
+    text_release(&header->n_features);
+    text_release(&header->names);
+    text_release(&header->labels);
+    text_release(&header->recipe);
+}
+
+/* Joins the staged arrays into the file. */
+static enum clv_status assemble(struct writing *self, const struct clv_set *set, const struct clv_recipe *recipe,
+                                const struct header *header, struct clv_error *err)
+{
+    struct file_writer writer;
+    struct clv_tensor tensors[N_TENSORS];
+    size_t order[N_TENSORS], n = list_tensors(tensors, self, set, recipe);
+    const char *const metadata[N_METADATA][2] = {{"format", FEATURES_FORMAT FEATURES_VERSION},
+                                                 {"n_labels", header->n_labels.bytes},
+                                                 {"n_features", header->n_features.bytes},
+                                                 {"names", header->names.bytes},
+                                                 {"labels", header->labels.bytes},
+                                                 {"recipe", header->recipe.bytes}};
+    enum clv_status status = tensors_begin(&writer, order, self->path, tensors, n, metadata, N_METADATA, err);
+    if (status != CLV_OK)
+        return status;
+    for (size_t i = 0; status == CLV_OK && i < n; i++) {
+        size_t bytes = 0;
+        tensor_bytes(&bytes, &tensors[order[i]]);
+        if (order[i] < N_STAGED) {
+            status = staging_copy(writer.stream, &self->arrays[order[i]], self->path, err);
+            staging_close(&self->arrays[order[i]]); /* gives its disk space back at once */
+        } else {
+            fwrite(tensors[order[i]].data, 1, bytes, writer.stream);
+        }
+    }
+    if (status == CLV_OK)
+        return file_commit(&writer, err);
+    file_abort(&writer);
+    return status;
+}
+
+/* Names stand one a line in a JSON text. */
+static enum clv_status check_names(const struct clv_set *set, struct clv_error *err)
+{
+    for (size_t i = 0; i < set->n_items; i++) {
+        const char *name = set->items[i].name;
+        if (strchr(name, '\n') || !text_is_utf8(name, strlen(name)))
+            return fail(err, CLV_ERR_DATA,
+                        "%s: the name is not UTF-8 or holds a line break, which a feature file cannot", name);
+    }
+    return CLV_OK;
+}
+
+static enum clv_status begin(struct writing *self, const struct clv_set *set, struct clv_error *err)
+{
+    static const int64_t first_row = 0;
+    self->node_offset = array_zalloc(set->n_items + 1, sizeof *self->node_offset);
+    self->edge_offset = array_zalloc(set->n_items + 1, sizeof *self->edge_offset);
+    self->size = array_zalloc(set->n_items, sizeof *self->size);
+    if (!self->node_offset || !self->edge_offset || !self->size)
+        return fail_memory(err);
+    enum clv_status status = CLV_OK;
+    for (int i = 0; status == CLV_OK && i < N_STAGED; i++)
+        status = staging_open(&self->arrays[i], self->path, err);
+    return status == CLV_OK ? append(self, ROW, &first_row, 1, err) : status;
+}
+
+enum clv_status clv_features_write(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
+                                   int n_threads, const struct clv_image_limits *limits,
+                                   const struct clv_progress *progress, struct clv_error *err)
+{
+    struct writing self = {.path = path, .n_labels = set->labels.n_labels};
+    struct header header = {0};
+    if (!set->n_items)
+        return fail(err, CLV_ERR_USAGE, "%s: no images to take features of", path);
+    enum clv_status status = check_names(set, err);
+    if (status == CLV_OK)
+        status = begin(&self, set, err);
+    if (status == CLV_OK)
+        status = extract_set(set, recipe, n_threads, limits, progress, append_example, &self, err);
+    if (status == CLV_OK)
+        status = put_header(&header, set, recipe, err);
+    if (status == CLV_OK)
+        status = assemble(&self, set, recipe, &header, err);
+    release_header(&header);
+    for (int i = 0; i < N_STAGED; i++)
+        staging_close(&self.arrays[i]);
+    array_free(self.node_offset);
+    array_free(self.edge_offset);
+    array_free(self.size);
+    return status;
+}
