@@ -52,7 +52,7 @@ END_TEST
 
 START_TEST(targets_survive_nothing_and_noise)
 {
-    uint8_t bytes[300];
+    uint8_t bytes[300] = {0};
     uint32_t state = (uint32_t)_i;
     for (size_t size = 0; size < sizeof bytes; size++) {
         for (size_t i = 0; i < size; i++)
