@@ -1,4 +1,5 @@
 /* The inner loop of SLIC over one tile: bounds first, then every pixel against the few centres that are left. */
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -9,33 +10,29 @@
 #define CHUNK      (1 << CHUNK_BITS) /* candidates prepared at a time */
 #define GROUP      16                /* candidates, and pixels, in flight: two rows of a tile */
 
-/* Squared distances of up to CHUNK centres, less a term that all share: constant + <factor, (L, a, b, x, y)>, counted from the
- * middle colour and the first pixel of the tile. Linear, so that a box's corners tell whether one centre beats another
- * throughout. */
+/* Squared distances of up to CHUNK centres, less a term that all share: constant + <factor, (L, a, b, x, y)>, counted from
+ * the middle of the tile. Linear, so that a box's corners tell whether one centre beats another throughout. */
 struct lines {
     float constant[CHUNK], factor[5][CHUNK];
     int32_t label[CHUNK];
 };
 
-/* Where a tile lies: its first pixel and middle colour, and the reach of its pixels from there in (L, a, b, x, y). */
+/* A tile's box in (L, a, b, x, y). */
 struct bounds {
-    float left, top, middle[3], low[5], high[5];
-    float offset; /* makes every line positive within: at least the largest |pixel|^2 */
+    float middle[5], reach[5];
+    float offset; /* makes every line positive within: more than the largest |pixel|^2 */
 };
 
 INLINED struct bounds bounds_of(const struct tiles *tiles, size_t t, float weight)
 {
-    const float side = TILE_SIDE - 1;
-    struct bounds bounds = {.left = (float)(t % (size_t)tiles->columns * TILE_SIDE),
-                            .top = (float)(t / (size_t)tiles->columns * TILE_SIDE),
-                            .high[3] = side,
-                            .high[4] = side,
-                            .offset = 1 + 2 * weight * side * side};
+    const float half = 0.5F * (TILE_SIDE - 1);
+    struct bounds bounds = {.reach[3] = half, .reach[4] = half, .offset = 1 + 2 * weight * half * half};
+    bounds.middle[3] = (float)(t % (size_t)tiles->columns * TILE_SIDE) + half;
+    bounds.middle[4] = (float)(t / (size_t)tiles->columns * TILE_SIDE) + half;
     for (int c = 0; c < 3; c++) {
         float reach = 0.5F * (float)(tiles->boxes[t].high[c] - tiles->boxes[t].low[c]);
         bounds.middle[c] = (float)tiles->boxes[t].low[c] + reach;
-        bounds.low[c] = -reach;
-        bounds.high[c] = reach;
+        bounds.reach[c] = reach;
         bounds.offset += reach * reach;
     }
     return bounds;
@@ -47,7 +44,8 @@ INLINED void lines_set(struct lines *lines, const struct centre *centres, const 
     for (size_t k = 0; k < n; k++) {
         const struct centre *centre = &centres[labels[k]];
         float l = centre->lab[0] - bounds->middle[0], a = centre->lab[1] - bounds->middle[1],
-              b = centre->lab[2] - bounds->middle[2], x = centre->x - bounds->left, y = centre->y - bounds->top;
+              b = centre->lab[2] - bounds->middle[2], x = centre->x - bounds->middle[3],
+              y = centre->y - bounds->middle[4];
         lines->constant[k] = bounds->offset + l * l + a * a + b * b + weight * (x * x + y * y);
         lines->factor[0][k] = -2 * l;
         lines->factor[1][k] = -2 * a;
@@ -56,47 +54,27 @@ INLINED void lines_set(struct lines *lines, const struct centre *centres, const 
         lines->factor[4][k] = -2 * weight * y;
         lines->label[k] = labels[k];
     }
-    for (size_t k = n; k < (n + GROUP - 1) / GROUP * GROUP; k++) {
+    for (size_t k = n; k % GROUP; k++) {
         lines->constant[k] = 0;
         for (int d = 0; d < 5; d++)
             lines->factor[d][k] = 0;
     }
 }
 
-/* The line that is lowest in the middle of the box. */
-INLINED size_t lowest_in_middle(const struct lines *lines, size_t n, const struct bounds *bounds)
-{
-    float value[CHUNK];
-    for (size_t from = 0; from < n; from += GROUP)
-        for (size_t k = from; k < from + GROUP; k++) {
-            float sum = lines->constant[k];
-            for (int d = 0; d < 5; d++)
-                sum += lines->factor[d][k] * (0.5F * (bounds->low[d] + bounds->high[d]));
-            value[k] = sum;
-        }
-    size_t lowest = 0;
-    for (size_t k = 1; k < n; k++)
-        if (value[k] < value[lowest])
-            lowest = k;
-    return lowest;
-}
-
-/* Lists, in order, the lines that do not lie above one and the same other line all over the box; returns how many. */
+/* Lists, in order, the lines that do not lie above the one that is lowest in the middle all over the box; returns how many. */
 INLINED size_t list_unbeaten(uint8_t *unbeaten, const struct lines *lines, size_t n, const struct bounds *bounds)
 {
-    float lead[CHUNK]; /* the least by which line k lies above the reference */
-    size_t reference = lowest_in_middle(lines, n, bounds), kept = 0;
-    float constant = lines->constant[reference], factor[5];
+    size_t reference = 0, kept = 0;
+    for (size_t k = 1; k < n; k++)
+        reference = lines->constant[k] < lines->constant[reference] ? k : reference;
+    float lead[CHUNK], constant = lines->constant[reference], factor[5]; /* lead: the least by which k lies above it */
     for (int d = 0; d < 5; d++)
         factor[d] = lines->factor[d][reference];
     for (size_t from = 0; from < n; from += GROUP)
         for (size_t k = from; k < from + GROUP; k++) {
             float sum = lines->constant[k] - constant;
-            for (int d = 0; d < 5; d++) {
-                float slope = lines->factor[d][k] - factor[d], low = slope * bounds->low[d],
-                      high = slope * bounds->high[d];
-                sum += low < high ? low : high;
-            }
+            for (int d = 0; d < 5; d++)
+                sum -= fabsf(lines->factor[d][k] - factor[d]) * bounds->reach[d];
             lead[k] = sum;
         }
     for (size_t k = 0; k < n; k++) {
@@ -124,9 +102,11 @@ INLINED void least_keys(int32_t *restrict keys, const float (*restrict lab)[TILE
     for (size_t c = 0; c < n; c++) {
         size_t k = chosen[c];
         float l = lines->factor[0][k], a = lines->factor[1][k], b = lines->factor[2][k], position[GROUP];
-        for (int i = 0; i < GROUP; i++)
-            position[i] = lines->constant[k] + lines->factor[3][k] * (float)(i % TILE_SIDE) +
-                          lines->factor[4][k] * (float)(i / TILE_SIDE);
+        for (int i = 0; i < GROUP; i++) {
+            float x = (float)(i % TILE_SIDE) - 0.5F * (TILE_SIDE - 1),
+                  y = (float)(i / TILE_SIDE) - 0.5F * (TILE_SIDE - 1);
+            position[i] = lines->constant[k] + lines->factor[3][k] * x + lines->factor[4][k] * y;
+        }
         for (int from = 0; from < TILE_PIXELS; from += GROUP) {
             float down = lines->factor[4][k] * (float)(from / TILE_SIDE);
             for (int i = 0; i < GROUP; i++) {
@@ -136,6 +116,26 @@ INLINED void least_keys(int32_t *restrict keys, const float (*restrict lab)[TILE
                 keys[from + i] = key < keys[from + i] ? key : keys[from + i];
             }
         }
+    }
+}
+
+INLINED void take_all(int32_t *restrict labels, int32_t *restrict least, const int32_t *restrict keys,
+                      const int32_t *restrict label)
+{
+    for (int i = 0; i < TILE_PIXELS; i++) {
+        labels[i] = label[keys[i] & (CHUNK - 1)];
+        least[i] = keys[i];
+    }
+}
+
+/* The first chunk's wins among equals: numbers of lines do not compare across chunks. */
+INLINED void take_lower(int32_t *restrict labels, int32_t *restrict least, const int32_t *restrict keys,
+                        const int32_t *restrict label)
+{
+    for (int i = 0; i < TILE_PIXELS; i++) {
+        bool lower = (keys[i] & -CHUNK) < (least[i] & -CHUNK);
+        labels[i] = lower ? label[keys[i] & (CHUNK - 1)] : labels[i];
+        least[i] = lower ? keys[i] : least[i];
     }
 }
 
@@ -157,11 +157,10 @@ EVERY_WIDTH void tile_assign(int32_t *restrict labels, uint8_t *restrict changed
         lines_set(&lines, centres, candidates + begin, n, &bounds, weight);
         n = list_unbeaten(unbeaten, &lines, n, &bounds);
         least_keys(keys, lab, &lines, unbeaten, n);
-        for (int i = 0; i < TILE_PIXELS; i++) {
-            bool lower = begin == 0 || (keys[i] & -CHUNK) < least[i];
-            labels[i] = lower ? lines.label[keys[i] & (CHUNK - 1)] : labels[i];
-            least[i] = lower ? keys[i] & -CHUNK : least[i];
-        }
+        if (begin == 0)
+            take_all(labels, least, keys, lines.label);
+        else
+            take_lower(labels, least, keys, lines.label);
     }
     const int32_t *old = tiles->labels + t * TILE_PIXELS;
     for (int i = 0; i < TILE_PIXELS; i++)
