@@ -16,7 +16,7 @@ struct clv_superpixels {
 
 struct clv_slic_options {
     int32_t n_superpixels; /* wanted number, >= 1; what comes out is near it. Default 600 */
-    float compactness;     /* m of Achanta et al.: colour units that weigh as much as one grid step. > 0; default 10 */
+    float compactness;     /* m of Achanta et al.: colour units that weigh as much as one grid step. > 0; default 12 */
     int32_t n_iterations;  /* 1..100, default 10 */
 };
 

@@ -16,7 +16,7 @@
 #include "superpixel/connectivity.h"
 #include "superpixel/tiles.h"
 
-static const struct clv_slic_options defaults = {.n_superpixels = 600, .compactness = 10, .n_iterations = 10};
+static const struct clv_slic_options defaults = {.n_superpixels = 600, .compactness = 12, .n_iterations = 10};
 
 struct cluster {
     int64_t count, lab[3], x, y; /* sums over its pixels */
