@@ -176,7 +176,7 @@ static void put_dialogs(struct text *text, const struct page_header *header)
         text_printf(text, "<button data-layer=\"%d\" aria-pressed=\"false\">%s <kbd>%d</kbd></button>", layer + 1,
                     layer_names[layer], layer + 1);
     text_put(text, "</div><button id=\"viewclose\">Close <kbd>Esc</kbd></button></div>\n"
-                   "<div class=\"stage\" id=\"stage\" tabindex=\"-1\" autofocus></div><div class=\"viewfoot\"><span "
+                   "<div class=\"stage\" id=\"stage\" tabindex=\"-1\"></div><div class=\"viewfoot\"><span "
                    "class=\"count\" id=\"viewplace\">"
                    "</span><div class=\"legend\" id=\"viewlegend\">");
     put_difference_legend(text, header);

@@ -1,0 +1,345 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base64.h"
+#include "base/file.h"
+#include "support/support.h"
+
+static struct clv_labels labels;
+
+static void make_labels(void)
+{
+    must(clv_labels_binary(&labels, err));
+}
+
+static void release_labels(void)
+{
+    clv_labels_release(&labels);
+}
+
+static struct clv_report *begin(const char *folder)
+{
+    static const char *const summary[][2] = {{"Model", "horse.cleave"}, {"Command", "segment \"a\" & <b>"}};
+    struct clv_report *report;
+    must(clv_report_begin(&report, folder, "Horses & <others>", &labels, summary, 2, err));
+    return report;
+}
+
+/* A picture whose left `figure` columns are figure and whose left `truth` columns truly are. */
+static void add(struct clv_report *report, const char *name, int32_t width, int32_t height, int figure, int truth,
+                double score)
+{
+    struct clv_image image = {0};
+    size_t n = (size_t)width * (size_t)height;
+    uint8_t *masks[2] = {calloc(n, 1), calloc(n, 1)};
+    must(clv_image_new(&image, width, height, 3, err));
+    for (size_t i = 0; i < n; i++) {
+        masks[0][i] = (int)(i % (size_t)width) < figure;
+        masks[1][i] = (int)(i % (size_t)width) < truth;
+        image.pixels[3 * i] = (uint8_t)(i * 7);
+    }
+    struct clv_report_item item = {name, &image, masks[0], truth < 0 ? NULL : masks[1], score, 1 - 2 * score};
+    must(clv_report_add(report, &item, err));
+    clv_image_release(&image);
+    free(masks[0]);
+    free(masks[1]);
+}
+
+/* A folder for one test's report, in memory that lasts (formatted()'s ring does not). */
+static const char *place(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", temporary_folder(), name);
+    return path;
+}
+
+static int count(const char *text, const char *part)
+{
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
+        n++;
+    return n;
+}
+
+static size_t count_entries(const char *folder)
+{
+    struct path_list list = {0};
+    must(folder_walk(&list, folder, err));
+    size_t n = list.n;
+    path_list_release(&list);
+    return n;
+}
+
+/* Decodes the first data: URI of a type after `from` into *bytes (free it) and returns what follows. */
+static const char *decode_picture(uint8_t **bytes, size_t *size, const char *from, const char *type)
+{
+    const char *start = strstr(from, formatted("data:%s;base64,", type));
+    ck_assert_msg(start != NULL, "no picture of type %s", type);
+    start = strchr(start, ',') + 1;
+    size_t length = strcspn(start, "\"");
+    ck_assert_uint_eq(length % 4, 0);
+    *bytes = malloc(length);
+    *size = 0;
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint32_t group = 0;
+    for (size_t i = 0; i < length; i++) {
+        const char *digit = start[i] == '=' ? digits : strchr(digits, start[i]);
+        ck_assert(digit && *digit);
+        group = group << 6 | (uint32_t)(digit - digits);
+        if (i % 4 == 3)
+            for (int shift = 16; shift >= 0; shift -= 8)
+                (*bytes)[(*size)++] = (uint8_t)(group >> shift);
+    }
+    *size -= (start[length - 1] == '=') + (start[length - 2] == '=');
+    return start + length;
+}
+
+START_TEST(base64_follows_the_rfc)
+{
+    static const char *const vectors[][2] = {{"", ""},
+                                             {"f", "Zg=="},
+                                             {"fo", "Zm8="},
+                                             {"foo", "Zm9v"},
+                                             {"foob", "Zm9vYg=="},
+                                             {"fooba", "Zm9vYmE="},
+                                             {"foobar", "Zm9vYmFy"}};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        char *out;
+        size_t size;
+        FILE *stream = open_memstream(&out, &size);
+        base64_write(stream, vectors[i][0], strlen(vectors[i][0]));
+        fclose(stream);
+        ck_assert_str_eq(out, vectors[i][1]);
+        free(out);
+    }
+    static uint8_t long_run[10000]; /* longer than the encoder's buffer */
+    memset(long_run, 0xff, sizeof long_run);
+    char *out;
+    size_t size;
+    FILE *stream = open_memstream(&out, &size);
+    base64_write(stream, long_run, 9999);
+    fclose(stream);
+    ck_assert_uint_eq(size, 13332);
+    ck_assert_uint_eq(strspn(out, "/"), 13332);
+    free(out);
+}
+END_TEST
+
+START_TEST(page_has_totals_cards_and_failures)
+{
+    const char *folder = place("page");
+    struct clv_report *report = begin(folder);
+    ck_assert(!path_exists(formatted("%s/index.html", folder)));
+    add(report, "images/one.jpg", 20, 10, 10, 8, 0.05);
+    add(report, "images/two.jpg", 20, 10, 10, 2, 0.15);
+    add(report, "three.jpg", 20, 10, 10, -1, NAN);
+    must(clv_report_add_failure(report, "bad.png", "bad.png: truncated PNG", err));
+    must(clv_report_finish(report, err));
+    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    ck_assert_int_eq(strncmp(page, "<!doctype html>", 15), 0);
+    ck_assert_ptr_nonnull(strstr(page, "<b>3</b><span>images segmented</span>"));
+    ck_assert_ptr_nonnull(strstr(page, "<b>10.00<small>%</small></b><span>mean weighted Hamming error</span>"));
+    ck_assert_ptr_nonnull(strstr(page, "<b>0.800</b><span>mean intersection over union</span>"));
+    ck_assert_ptr_nonnull(strstr(page, "<b>1</b><span>file failed</span>"));
+    ck_assert_int_eq(count(page, "<article class=\"card row\""), 3);
+    ck_assert_int_eq(count(page, "data-score="), 2);
+    ck_assert_int_eq(count(page, "<figure><img"), 5 + 5 + 3);
+    ck_assert_int_eq(count(page, ">no truth<"), 1);
+    ck_assert_ptr_nonnull(strstr(page, "bad.png: truncated PNG"));
+    ck_assert_ptr_nonnull(strstr(page, "<small>images/</small>one.jpg"));
+    ck_assert_int_eq(count(page, "<rect class=\"column\""), 2);
+    ck_assert_str_eq(page + strlen(page) - 8, "</html>\n");
+    ck_assert_uint_eq(count_entries(folder), 1);
+    free(page);
+}
+END_TEST
+
+START_TEST(page_refers_to_nothing_outside_itself)
+{
+    const char *folder = place("closed");
+    struct clv_report *report = begin(folder);
+    add(report, "one.jpg", 8, 8, 4, 4, 0);
+    must(clv_report_finish(report, err));
+    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    ck_assert_ptr_nonnull(strstr(page, "default-src 'none'"));
+    ck_assert_int_eq(count(page, "http:") + count(page, "https:") + count(page, "//cdn") + count(page, "<link"), 0);
+    ck_assert_int_eq(count(page, " src=\""), count(page, " src=\"data:image/"));
+    ck_assert_int_eq(count(page, "url("), 0);
+    free(page);
+}
+END_TEST
+
+START_TEST(names_and_messages_are_escaped)
+{
+    const char *folder = place("escaped");
+    struct clv_report *report = begin(folder);
+    add(report, "<script>\"'&.jpg", 8, 8, 4, 4, 0);
+    add(report, "<b>/\xff.jpg", 8, 8, 4, 4, 0);
+    must(clv_report_add_failure(report, "</article>", "</p><script>", err));
+    must(clv_report_finish(report, err));
+    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    ck_assert_int_eq(count(page, "<script>"), 1);
+    ck_assert_int_eq(count(page, "</article>"), 3);
+    ck_assert_ptr_null(strstr(page, "<b>/"));
+    ck_assert_ptr_nonnull(strstr(page, "&lt;script&gt;&quot;&#39;&amp;.jpg"));
+    ck_assert_ptr_nonnull(strstr(page, "<small>&lt;b&gt;/</small>\xef\xbf\xbd.jpg"));
+    ck_assert_ptr_nonnull(strstr(page, "<title>Horses &amp; &lt;others&gt;</title>"));
+    ck_assert_ptr_nonnull(strstr(page, "<dd>segment &quot;a&quot; &amp; &lt;b&gt;</dd>"));
+    free(page);
+}
+END_TEST
+
+START_TEST(pictures_show_masks_and_errors_at_a_bounded_size)
+{
+    const char *folder = place("pictures");
+    struct clv_report *report = begin(folder);
+    add(report, "wide.jpg", 1300, 130, 650, 325, 0.25);
+    must(clv_report_finish(report, err));
+    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    const char *at = page;
+    struct clv_indexed_image labels_shown[3] = {0};
+    uint8_t *bytes;
+    size_t size;
+    decode_picture(&bytes, &size, page, "image/jpeg");
+    struct clv_image photo = {0};
+    must(clv_image_decode(&photo, bytes, size, NULL, err));
+    ck_assert_int_eq(photo.width, 640);
+    ck_assert_int_eq(photo.height, 64);
+    clv_image_release(&photo);
+    free(bytes);
+    for (int i = 0; i < 3; i++) {
+        at = decode_picture(&bytes, &size, at, "image/png");
+        must(clv_indexed_image_decode(&labels_shown[i], bytes, size, NULL, err));
+        ck_assert_int_eq(labels_shown[i].width, 640);
+        ck_assert_int_eq(labels_shown[i].height, 64);
+        free(bytes);
+    }
+    /* Mask and truth at x = 100, 240, 600; the difference is right figure, false alarm, ground. */
+    static const int x[3] = {100, 240, 600}, mask[3] = {1, 1, 0}, truth[3] = {1, 0, 0}, difference[3] = {1, 2, 0};
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(labels_shown[0].values[x[i]], mask[i]);
+        ck_assert_int_eq(labels_shown[1].values[x[i]], truth[i]);
+        ck_assert_int_eq(labels_shown[2].values[x[i]], difference[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        clv_indexed_image_release(&labels_shown[i]);
+    free(page);
+}
+END_TEST
+
+START_TEST(reports_without_truth_or_without_images_are_pages_too)
+{
+    const char *folder = place("plain");
+    struct clv_report *report = begin(folder);
+    add(report, "one.jpg", 1, 1, 1, -1, NAN);
+    must(clv_report_finish(report, err));
+    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    ck_assert_ptr_null(strstr(page, "<svg"));
+    ck_assert_ptr_null(strstr(page, "data-sort=\"worst\""));
+    ck_assert_int_eq(count(page, "&ndash;</b>"), 2);
+    ck_assert_ptr_nonnull(strstr(page, "--n: 3;"));
+    free(page);
+    must(clv_report_finish(begin(folder), err)); /* replaces the page */
+    page = slurp(formatted("%s/index.html", folder), NULL);
+    ck_assert_ptr_nonnull(strstr(page, "There were no images."));
+    free(page);
+}
+END_TEST
+
+START_TEST(histogram_holds_every_score)
+{
+    const char *folder = place("histogram");
+    struct clv_report *report = begin(folder);
+    for (int i = 0; i <= 20; i++)
+        add(report, formatted("%d.jpg", i), 2, 2, 1, 1, i / 20.0);
+    must(clv_report_finish(report, err));
+    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    int bars = count(page, "<rect class=\"column\""), images = 0;
+    for (const char *at = page; (at = strstr(at, "<title>")); at++) {
+        int n;
+        if (sscanf(at, "<title>%d image", &n) == 1)
+            images += n;
+    }
+    ck_assert_int_eq(images, 21);
+    ck_assert_int_le(bars, 24);
+    free(page);
+}
+END_TEST
+
+START_TEST(abandoned_reports_leave_nothing)
+{
+    const char *folder = place("abandoned");
+    struct clv_report *report = begin(folder);
+    add(report, "one.jpg", 8, 8, 4, 4, 0);
+    clv_report_abandon(report);
+    ck_assert(!path_exists(folder));
+    must(folder_create(folder, err)); /* a folder that was there stays */
+    spill(formatted("%s/index.html", folder), "old", 3);
+    report = begin(folder);
+    add(report, "one.jpg", 8, 8, 4, 4, 0);
+    clv_report_abandon(report);
+    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    ck_assert_str_eq(page, "old");
+    ck_assert_uint_eq(count_entries(folder), 1);
+    free(page);
+    clv_report_abandon(NULL);
+}
+END_TEST
+
+START_TEST(unwritable_places_and_full_disks_are_told)
+{
+    struct clv_report *report;
+    const char *file = formatted("%s/file", temporary_folder());
+    spill(file, "x", 1);
+    must_fail(CLV_ERR_CREATE, file, clv_report_begin(&report, file, "t", &labels, NULL, 0, err));
+    ck_assert_ptr_null(report);
+    must_fail(CLV_ERR_CREATE, "/proc/", clv_report_begin(&report, "/proc/cleave", "t", &labels, NULL, 0, err));
+
+    const char *folder = place("full");
+    must(folder_create(folder, err));
+    ck_assert_int_eq(symlink("/dev/full", formatted("%s/index.html", folder)), 0);
+    report = begin(folder);
+    add(report, "one.jpg", 8, 8, 4, 4, 0);
+    must_fail(CLV_ERR_IO, "index.html", clv_report_finish(report, err));
+}
+END_TEST
+
+START_TEST(items_that_are_no_pictures_are_refused_and_the_report_goes_on)
+{
+    const char *folder = place("refused");
+    struct clv_report *report = begin(folder);
+    struct clv_image grey = {0};
+    uint8_t mask[4] = {0};
+    must(clv_image_new(&grey, 2, 2, 1, err));
+    struct clv_report_item item = {"grey.png", &grey, mask, NULL, NAN, NAN};
+    must_fail(CLV_ERR_USAGE, "grey.png", clv_report_add(report, &item, err));
+    clv_image_release(&grey);
+    add(report, "one.jpg", 8, 8, 4, 4, 0);
+    must(clv_report_finish(report, err));
+    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    ck_assert_int_eq(count(page, "<article"), 1);
+    free(page);
+}
+END_TEST
+
+Suite *report_suite(void)
+{
+    Suite *suite = suite_create("report");
+    TCase *tests = tcase_create("report");
+    tcase_add_checked_fixture(tests, make_labels, release_labels);
+    tcase_add_test(tests, base64_follows_the_rfc);
+    tcase_add_test(tests, page_has_totals_cards_and_failures);
+    tcase_add_test(tests, page_refers_to_nothing_outside_itself);
+    tcase_add_test(tests, names_and_messages_are_escaped);
+    tcase_add_test(tests, pictures_show_masks_and_errors_at_a_bounded_size);
+    tcase_add_test(tests, reports_without_truth_or_without_images_are_pages_too);
+    tcase_add_test(tests, histogram_holds_every_score);
+    tcase_add_test(tests, abandoned_reports_leave_nothing);
+    tcase_add_test(tests, unwritable_places_and_full_disks_are_told);
+    tcase_add_test(tests, items_that_are_no_pictures_are_refused_and_the_report_goes_on);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
