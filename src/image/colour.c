@@ -53,7 +53,7 @@ static inline float lightness(float t)
     int32_t bits = bits_of(t), clamped = bits > knee ? bits : knee;
     float s = from_bits(clamped), y = from_bits((int32_t)((uint32_t)clamped / 3 + 0x2a514067));
     float y3 = y * y * y, root = y * ((y3 + (s + s)) / (y3 + y3 + s));
-    int32_t above = (knee - bits) >> 31; /* all ones if t is above the knee */
+    int32_t above = -(int32_t)(bits > knee); /* all ones or none */
     return from_bits((bits_of(root) & above) | (bits_of(slope * t + offset) & ~above));
 }
 

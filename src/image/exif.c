@@ -42,7 +42,7 @@ int exif_orientation(const uint8_t *segment, size_t size)
     if (!exif_is_segment(segment, size) || size < 8)
         return 1;
     struct tiff tiff = {segment + 6, size - 6, segment[6] == 'M'};
-    char mark = tiff.big_endian ? 'M' : 'I';
+    uint8_t mark = tiff.big_endian ? 'M' : 'I';
     if (tiff.bytes[0] != mark || tiff.bytes[1] != mark || !get16(&tiff, 2, &magic) || magic != 42)
         return 1;
     if (!get32(&tiff, 4, &directory) || !get16(&tiff, directory, &n_entries))

@@ -330,8 +330,8 @@ enum clv_status clv_jpeg_encode(uint8_t **bytes, size_t *size, const struct clv_
 
 enum clv_status clv_jpeg_write(const char *path, const struct clv_image *image, int quality, struct clv_error *err)
 {
-    uint8_t *bytes;
-    size_t size;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
     enum clv_status status = clv_jpeg_encode(&bytes, &size, image, quality, err);
     if (status != CLV_OK)
         return fail_within(err, status, path);

@@ -253,7 +253,7 @@ static void sample_colours(uint8_t colours[256][3], const struct job *job)
     png_get_PLTE(job->png, job->info, &palette, &n_entries);
     bool has_transparency = png_get_tRNS(job->png, job->info, &alphas, &n_alphas, &transparent) & PNG_INFO_tRNS;
     int largest = (1 << job->bit_depth) - 1;
-    memset(colours, 255, 256 * sizeof *colours);
+    memset(colours, 255, sizeof(uint8_t[256][3]));
     if (job->colour_type == PNG_COLOR_TYPE_PALETTE) {
         for (int i = 0; i < n_entries; i++) {
             uint32_t alpha = has_transparency && alphas && i < n_alphas ? alphas[i] : 255;
@@ -399,8 +399,8 @@ enum clv_status clv_png_encode(uint8_t **bytes, size_t *size, const struct clv_i
 
 enum clv_status clv_png_write(const char *path, const struct clv_image *image, struct clv_error *err)
 {
-    uint8_t *bytes;
-    size_t size;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
     enum clv_status status = clv_png_encode(&bytes, &size, image, err);
     if (status != CLV_OK)
         return fail_within(err, status, path);
@@ -442,8 +442,8 @@ enum clv_status clv_png_encode_labels(uint8_t **bytes, size_t *size, int32_t wid
 enum clv_status clv_png_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,
                                      const uint8_t (*palette)[3], int palette_size, struct clv_error *err)
 {
-    uint8_t *bytes;
-    size_t size;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
     enum clv_status status = clv_png_encode_labels(&bytes, &size, width, height, labels, palette, palette_size, err);
     if (status != CLV_OK)
         return fail_within(err, status, path);
