@@ -124,7 +124,8 @@ START_TEST(images_past_the_limits_are_refused)
                                     13,   'I',  'H', 'D', 'R',  0,    1,    0x86, 0xa0, 0,    1,
                                     0x86, 0xa0, 8,   0,   0,    0,    0,    0x8d, 0x39, 0x54, 0x14};
     spill(formatted("%s/huge.png", folder), header, sizeof header);
-    expect_error(65, "huge.png: 100000x100000", "cd %s && \"$CLEAVE\" segment -m %s huge.png -o out", folder, sample_model());
+    expect_error(65, "huge.png: 100000x100000", "cd %s && \"$CLEAVE\" segment -m %s huge.png -o out", folder,
+                 sample_model());
     expect_error(65, "0001.jpg: ", "cd %s && \"$CLEAVE\" segment -m %s %s/images/0001.jpg -o out --max-pixels 100",
                  folder, sample_model(), sample_set());
     expect_error(65, "0001.jpg: ", "cd %s && \"$CLEAVE\" segment -m %s %s/images/0001.jpg -o out --max-side 10", folder,

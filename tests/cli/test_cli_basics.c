@@ -126,6 +126,43 @@ START_TEST(a_parameter_of_another_learner_is_refused_by_name)
 }
 END_TEST
 
+/* Calls `visit` with every long option that a command's help shows. */
+static void for_each_option(const char *command, void (*visit)(const char *option, const char *manual),
+                            const char *manual)
+{
+    char *output = expect_success("ARGP_HELP_FMT=rmargin=400 \"$CLEAVE\" %s --help", command);
+    int n = 0;
+    for (char *line = strtok(output, "\n"); line; line = strtok(NULL, "\n")) {
+        char *option = strstr(line, "--");
+        if (!option || strspn(line, " ,-?0abcdefghijklmnopqrstuvwxyzV") < (size_t)(option - line) || option - line > 8)
+            continue;
+        option[2 + strspn(option + 2, "abcdefghijklmnopqrstuvwxyz-")] = 0;
+        visit(option, manual);
+        n++;
+    }
+    ck_assert_int_gt(n, 5);
+    free(output);
+}
+
+static void expect_in_manual(const char *option, const char *manual)
+{
+    ck_assert_msg(strstr(manual, formatted("Fl %s", option + 1)) != NULL, "%s is not in the man page", option);
+}
+
+START_TEST(the_man_page_knows_every_option_but_the_learners_own)
+{
+    char *manual = slurp("tools/cleave.1", NULL);
+    /* what every learner has of its own is told by --help; the page sends the reader there */
+    for (size_t i = 0; i < N_NAMES; i++)
+        if (strcmp(names[i], "train") != 0)
+            for_each_option(names[i], expect_in_manual, manual);
+    const char *const of_train[] = {"--learner", "--cv", "--cv-grid", "--validate", "--no-edges", "--engine", "--seed"};
+    for (size_t i = 0; i < sizeof of_train / sizeof *of_train; i++)
+        expect_in_manual(of_train[i], manual);
+    free(manual);
+}
+END_TEST
+
 START_TEST(results_that_cannot_be_written_are_an_output_error)
 {
     expect_error(74, "standard output: cannot write", "\"$CLEAVE\" --help >/dev/full");
@@ -145,6 +182,7 @@ Suite *cli_basics_suite(void)
     tcase_add_test(tests, option_values_are_checked_and_named);
     tcase_add_test(tests, missing_and_conflicting_options_are_named);
     tcase_add_test(tests, a_parameter_of_another_learner_is_refused_by_name);
+    tcase_add_test(tests, the_man_page_knows_every_option_but_the_learners_own);
     tcase_add_test(tests, results_that_cannot_be_written_are_an_output_error);
     suite_add_tcase(suite, tests);
     return suite;
