@@ -14,15 +14,15 @@ extern "C" {
 
 /* Feature blocks of a node, to be combined with |. */
 enum clv_blocks {
-    CLV_BLOCK_WORDS = 1,     /* dense-SIFT words, two scales */
+    CLV_BLOCK_WORDS = 1,     /* dense-SIFT words, a histogram per scale */
     CLV_BLOCK_COLOUR = 2,    /* RGB histogram, Lab statistics */
     CLV_BLOCK_POSITION = 4,  /* soft-binned position */
     CLV_BLOCK_SIZE = 8,      /* size and a bias of 1 */
-    CLV_BLOCK_CONTRAST = 16, /* border distances, uniqueness, spread, gradient mass */
+    CLV_BLOCK_CONTRAST = 16, /* likeness and distance to the border, uniqueness, spread, centre against rim, gradient */
     CLV_BLOCK_ALL = 31,
 };
 
-#define CLV_MAX_SCALES 4
+#define CLV_MAX_SCALES      4
 #define CLV_DESCRIPTOR_SIZE 128
 
 /* Nearest-centre vector quantiser over 128-d descriptors of values 0..255. All arithmetic is integer, so words are exact and
@@ -37,12 +37,12 @@ struct clv_codebook {
 struct clv_recipe {
     int32_t working_pixels; /* images larger than this are shrunk to it for features; default 80,000 */
     struct clv_slic_options slic;
-    int32_t blocks;                       /* of enum clv_blocks */
-    int32_t n_scales;                     /* SIFT scales, 1..CLV_MAX_SCALES; default 2 */
-    int32_t bin_size_px[CLV_MAX_SCALES];  /* SIFT spatial bin, default {4, 8} */
-    int32_t step_px;                      /* descriptor grid, default 3 */
-    int32_t n_words;                      /* per scale, default 500 */
-    int32_t n_codebook_samples;           /* descriptors per scale for k-means, default 30,000 */
+    int32_t blocks;                      /* of enum clv_blocks */
+    int32_t n_scales;                    /* SIFT scales, 1..CLV_MAX_SCALES; default 3 */
+    int32_t bin_size_px[CLV_MAX_SCALES]; /* SIFT spatial bin, 1..64, default {3, 6, 12} */
+    int32_t step_px;                     /* descriptor grid, default 3 */
+    int32_t n_words;                     /* per scale, default 500 */
+    int32_t n_codebook_samples;          /* descriptors per scale for k-means, default 30,000 */
     struct clv_codebook codebooks[CLV_MAX_SCALES];
 };
 CLV_API void clv_recipe_init(struct clv_recipe *recipe);
@@ -55,8 +55,8 @@ CLV_API const char *clv_recipe_edge_feature_name(const struct clv_recipe *recipe
 
 /* Learns the codebooks by k-means on descriptors sampled evenly from the images (image_paths[n]). Same seed, same recipe at
  * any thread count. */
-CLV_API enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *image_paths, size_t n, uint64_t seed,
-                                         int n_threads, const struct clv_image_limits *limits,
+CLV_API enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *image_paths, size_t n,
+                                         uint64_t seed, int n_threads, const struct clv_image_limits *limits,
                                          const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* One image's problem, with memory of its own. superpixels are at working size; clv_example_paint brings labels back. */
@@ -82,11 +82,11 @@ CLV_API enum clv_status clv_example_extract(struct clv_example *example, const s
 
 /* Counts the mask's pixels per node, sets label (the majority by theta, CLV_UNKNOWN where all pixels are void) and theta. The
  * mask has the original image's size. */
-CLV_API enum clv_status clv_example_set_truth(struct clv_example *example, const struct clv_mask *mask, int32_t n_labels,
-                                              struct clv_error *err) CLV_CHECK;
+CLV_API enum clv_status clv_example_set_truth(struct clv_example *example, const struct clv_mask *mask,
+                                              int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
-/* theta[n_nodes][n_labels] from counts[n_nodes][n_labels]: counts / (2 V_b) for two labels, counts / (K' V_b) in general, where
- * V_b is the image's pixels of label b and K' the number of labels present; labels that are absent weigh 0. */
+/* theta[n_nodes][n_labels] = counts[n_nodes][n_labels] / (K' V_b), where V_b is the image's pixels of label b and K' the number
+ * of labels present: for two labels counts / (2 V_b). Labels that are absent weigh 0, so theta sums to 1 (to 0 if all is void). */
 CLV_API void clv_balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels);
 
 /* pixels[height][width] of the original size = label of the superpixel under each pixel. */
@@ -104,9 +104,10 @@ CLV_API struct clv_problem clv_dataset_problem(const struct clv_dataset *dataset
 CLV_API const char *clv_dataset_name(const struct clv_dataset *dataset, size_t index); /* the image */
 
 /* Makes a dataset in memory from problems (arrays are copied); for tests, tools and other kinds of data. */
-CLV_API enum clv_status clv_dataset_new(struct clv_dataset **dataset, int32_t n_labels, struct clv_error *err) CLV_CHECK;
-CLV_API enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_problem *problem, const char *name,
+CLV_API enum clv_status clv_dataset_new(struct clv_dataset **dataset, int32_t n_labels,
                                         struct clv_error *err) CLV_CHECK;
+CLV_API enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_problem *problem,
+                                        const char *name, struct clv_error *err) CLV_CHECK;
 
 /* Extracts every item of a set (in parallel, memory bounded by the threads plus what is kept) with its truth where it has a
  * mask, into memory, in the set's order. The first item in that order that fails, fails the whole; the message names its file.
@@ -144,8 +145,8 @@ CLV_API enum clv_status clv_features_open(struct clv_dataset **dataset, struct c
 
 /* For segmenting from a feature file: item `index` as an example; release it as usual, before the dataset. Its features are
  * views, its superpixels a copy. CLV_ERR_DATA if there are no superpixels. */
-CLV_API enum clv_status clv_dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index,
-                                            struct clv_error *err) CLV_CHECK;
+CLV_API enum clv_status clv_dataset_example(struct clv_example *example, const struct clv_dataset *dataset,
+                                            size_t index, struct clv_error *err) CLV_CHECK;
 
 #ifdef __cplusplus
 }

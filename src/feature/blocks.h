@@ -40,4 +40,9 @@ int32_t size_size(void);
 void size_fill(float *row, const struct scene *scene, int32_t region);
 void size_name(char *name, size_t size, int32_t index);
 
+/* --- contrast: the measures of contrast.h, each spread over bins of its own --- */
+int32_t contrast_size(void);
+void contrast_fill(float *row, const float *measures);
+void contrast_name(char *name, size_t size, int32_t index);
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "feature/blocks.h"
+#include "feature/contrast.h"
 #include "feature/edges.h"
 #include "feature/working.h"
 
@@ -40,9 +41,11 @@ static int append_row(struct clv_example *example, size_t *capacity, size_t *n_e
 }
 
 static enum clv_status fill_rows(struct clv_example *example, const struct scene *scene,
-                                 const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err)
+                                 const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
+                                 const struct layout *at, struct clv_error *err)
 {
     struct word_map maps[CLV_MAX_SCALES] = {0};
+    float *measures = NULL;
     float *dense = array_zalloc((size_t)at->n_features, sizeof *dense);
     size_t capacity = 0, n_entries = 0;
     enum clv_status status = CLV_OK;
@@ -56,6 +59,12 @@ static enum clv_status fill_rows(struct clv_example *example, const struct scene
         if (status != CLV_OK)
             goto done;
     }
+    if (at->contrast >= 0) {
+        measures = array_alloc((size_t)scene->n_regions, CONTRAST_MEASURES * sizeof *measures);
+        status = measures ? contrast_measure(measures, scene, adjacency, err) : fail_memory(err);
+        if (status != CLV_OK)
+            goto done;
+    }
     example->row[0] = 0;
     for (int32_t r = 0; r < scene->n_regions; r++) {
         for (int32_t s = 0; s < CLV_MAX_SCALES && at->words[s] >= 0; s++)
@@ -66,6 +75,8 @@ static enum clv_status fill_rows(struct clv_example *example, const struct scene
             position_fill(dense + at->position, scene, r);
         if (at->size >= 0)
             size_fill(dense + at->size, scene, r);
+        if (at->contrast >= 0)
+            contrast_fill(dense + at->contrast, measures + (size_t)r * CONTRAST_MEASURES);
         if (append_row(example, &capacity, &n_entries, dense, at->n_features)) {
             status = fail_memory(err);
             goto done;
@@ -75,6 +86,7 @@ static enum clv_status fill_rows(struct clv_example *example, const struct scene
 done:
     for (int s = 0; s < CLV_MAX_SCALES; s++)
         word_map_release(&maps[s]);
+    array_free(measures);
     array_free(dense);
     return status;
 }
@@ -110,25 +122,17 @@ done:
 }
 
 static enum clv_status fill_edges(struct clv_example *example, const struct scene *scene,
-                                  const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err)
+                                  const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
+                                  const struct layout *at, struct clv_error *err)
 {
-    struct clv_adjacency adjacency = {0};
-    enum clv_status status = clv_adjacency_build(&adjacency, &example->superpixels, err);
-    if (status != CLV_OK)
-        return status;
-    example->edge_features =
-        array_alloc((size_t)adjacency.n_edges * (size_t)edge_feature_count(), sizeof *example->edge_features);
-    if (!example->edge_features) {
-        clv_adjacency_release(&adjacency);
+    size_t n_edges = (size_t)adjacency->n_edges;
+    example->edges = array_copy(adjacency->edges, n_edges, sizeof *example->edges);
+    example->edge_features = array_alloc(n_edges * (size_t)edge_feature_count(), sizeof *example->edge_features);
+    if (!example->edges || !example->edge_features)
         return fail_memory(err);
-    }
     int32_t n_scales = at->words[0] >= 0 ? recipe->n_scales : 0;
     struct clv_problem rows = {.row = example->row, .index = example->index, .value = example->value};
-    edges_fill(example->edge_features, &adjacency, scene, &rows, n_scales * recipe->n_words, n_scales);
-    example->edges = adjacency.edges;
-    example->problem.n_edges = adjacency.n_edges;
-    adjacency.edges = NULL;
-    clv_adjacency_release(&adjacency);
+    edges_fill(example->edge_features, adjacency, scene, &rows, n_scales * recipe->n_words, n_scales);
     return CLV_OK;
 }
 
@@ -144,6 +148,7 @@ enum clv_status clv_example_extract(struct clv_example *example, const struct cl
     struct clv_example made = {.width = image->width, .height = image->height};
     struct clv_image working = {0};
     struct scene scene = {0};
+    struct clv_adjacency adjacency = {0};
     struct layout layout;
     layout_init(&layout, recipe);
     status = working_image(&working, image, recipe->working_pixels, err);
@@ -152,11 +157,15 @@ enum clv_status clv_example_extract(struct clv_example *example, const struct cl
     if (status == CLV_OK)
         status = scene_init(&scene, &working, &made.superpixels, err);
     if (status == CLV_OK)
-        status = fill_rows(&made, &scene, recipe, &layout, err);
+        status = clv_adjacency_build(&adjacency, &made.superpixels, err);
     if (status == CLV_OK)
-        status = fill_edges(&made, &scene, recipe, &layout, err);
+        status = fill_rows(&made, &scene, &adjacency, recipe, &layout, err);
+    if (status == CLV_OK)
+        status = fill_edges(&made, &scene, &adjacency, recipe, &layout, err);
     if (status == CLV_OK)
         status = count_volume(&made, err);
+    int32_t n_edges = adjacency.n_edges;
+    clv_adjacency_release(&adjacency);
     scene_release(&scene);
     clv_image_release(&working);
     if (status != CLV_OK) {
@@ -165,7 +174,7 @@ enum clv_status clv_example_extract(struct clv_example *example, const struct cl
     }
     *example = made;
     example->problem = (struct clv_problem){.n_nodes = made.superpixels.n,
-                                            .n_edges = made.problem.n_edges,
+                                            .n_edges = n_edges,
                                             .n_features = layout.n_features,
                                             .n_edge_features = edge_feature_count(),
                                             .row = made.row,

@@ -18,8 +18,8 @@ void clv_recipe_init(struct clv_recipe *recipe)
         .working_pixels = 80000,
         .slic = {.n_superpixels = 600, .compactness = 10, .n_iterations = 10},
         .blocks = CLV_BLOCK_ALL,
-        .n_scales = 2,
-        .bin_size_px = {4, 8},
+        .n_scales = 3,
+        .bin_size_px = {3, 6, 12},
         .step_px = 3,
         .n_words = 500,
         .n_codebook_samples = 30000,
@@ -90,7 +90,7 @@ void layout_init(struct layout *layout, const struct clv_recipe *recipe)
         {CLV_BLOCK_COLOUR, &layout->colour, colour_size()},
         {CLV_BLOCK_POSITION, &layout->position, position_size()},
         {CLV_BLOCK_SIZE, &layout->size, size_size()},
-        {CLV_BLOCK_CONTRAST, &layout->contrast, 0},
+        {CLV_BLOCK_CONTRAST, &layout->contrast, contrast_size()},
     };
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
         int on = recipe->blocks & blocks[k].block;
@@ -125,6 +125,8 @@ void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *r
     layout_init(&at, recipe);
     if (index < 0 || index >= at.n_features)
         snprintf(name, size, "no feature %d", index);
+    else if (at.contrast >= 0 && index >= at.contrast)
+        contrast_name(name, size, index - at.contrast);
     else if (at.size >= 0 && index >= at.size)
         size_name(name, size, index - at.size);
     else if (at.position >= 0 && index >= at.position)

@@ -1,0 +1,164 @@
+#include "feature/contrast.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "feature/blocks.h"
+#include "feature/pairs.h"
+
+enum { BINS = 10, MAX_SWEEPS = 100 };
+
+/* Each measure is one of CONTRAST_MEASURES in the block: together their norm is about 1. */
+static const float MEASURE_WEIGHT = 0.5f;
+static const float FREE_STEP = 3.0f;       /* in Lab: shading, not an edge */
+static const float GEODESIC_RANGE = 60.0f; /* in Lab */
+static const float DISTANCE_RANGE = 60.0f; /* in Lab */
+static const float CENTRE_RADIUS = 0.35f;  /* in widths and heights of the image */
+
+static float clamp_unit(double value)
+{
+    return value > 0 ? value < 1 ? (float)value : 1 : 0; /* 0 for NaN */
+}
+
+static float lab_distance(const float *a, const float *b)
+{
+    float dl = a[0] - b[0], da = a[1] - b[1], db = a[2] - b[2];
+    return sqrtf(dl * dl + da * da + db * db);
+}
+
+/* border[region] = its pixels on the image's border (corners twice). */
+static void count_border(float *border, const struct scene *scene)
+{
+    int32_t w = scene->width, h = scene->height;
+    for (int32_t x = 0; x < w; x++) {
+        border[scene->labels[x]]++;
+        border[scene->labels[(h - 1) * w + x]]++;
+    }
+    for (int32_t y = 0; y < h; y++) {
+        border[scene->labels[y * w]]++;
+        border[scene->labels[y * w + w - 1]]++;
+    }
+}
+
+/* Lowers both ends of an edge to what a path through the other costs; returns whether one fell. */
+static int relax(float *distance, int32_t a, int32_t b, const struct region *regions)
+{
+    float step = lab_distance(regions[a].lab, regions[b].lab) - FREE_STEP;
+    step = step > 0 ? step : 0;
+    int fell = 0;
+    if (distance[a] + step < distance[b]) {
+        distance[b] = distance[a] + step;
+        fell = 1;
+    } else if (distance[b] + step < distance[a]) {
+        distance[a] = distance[b] + step;
+        fell = 1;
+    }
+    return fell;
+}
+
+/* Least sum of colour steps from the border, by sweeps over the edges to and fro: a few suffice, since edges are sorted in
+ * raster order; what MAX_SWEEPS leave of a maze is an upper bound. */
+static void geodesic_distances(float *distance, const struct scene *scene, const struct clv_adjacency *adjacency,
+                               const float *border)
+{
+    for (int32_t i = 0; i < scene->n_regions; i++)
+        distance[i] = border[i] > 0 ? 0 : INFINITY;
+    int fell = 1;
+    for (int sweep = 0; sweep < MAX_SWEEPS && fell; sweep++) {
+        fell = 0;
+        for (int32_t k = 0; k < adjacency->n_edges; k++) {
+            int32_t e = sweep % 2 ? adjacency->n_edges - 1 - k : k;
+            fell |= relax(distance, adjacency->edges[e][0], adjacency->edges[e][1], scene->regions);
+        }
+    }
+}
+
+/* gradient[region] += |gradient of grey| of its pixels, by central differences. */
+static void sum_gradients(float *gradient, const struct scene *scene)
+{
+    int32_t w = scene->width, h = scene->height;
+    for (int32_t y = 0; y < h; y++) {
+        const float *row = scene->grey + (size_t)y * (size_t)w;
+        const float *above = y > 0 ? row - w : row, *below = y < h - 1 ? row + w : row;
+        for (int32_t x = 0; x < w; x++) {
+            float gx = row[x < w - 1 ? x + 1 : x] - row[x > 0 ? x - 1 : x], gy = below[x] - above[x];
+            gradient[scene->labels[(size_t)y * (size_t)w + (size_t)x]] += sqrtf(gx * gx + gy * gy);
+        }
+    }
+}
+
+/* How central a region lies: 1 in the middle, 1/2 on a circle of CENTRE_RADIUS, near 0 in the corners. */
+static float centrality(const struct region *region)
+{
+    float dx = (region->x - 0.5f) / CENTRE_RADIUS, dy = (region->y - 0.5f) / CENTRE_RADIUS;
+    float r2 = dx * dx + dy * dy;
+    return 1 / (1 + r2 * r2);
+}
+
+static void measure_region(float *out, const struct pairs *pairs, int32_t i)
+{
+    double like = pairs->sum[PAIR_LIKE][i];
+    double mx = pairs->sum[PAIR_LIKE_X][i] / like, my = pairs->sum[PAIR_LIKE_Y][i] / like;
+    double variance = pairs->sum[PAIR_LIKE_R][i] / like - mx * mx - my * my;
+    /* Densities of the region's colour among central and among outlying pixels. */
+    double inner = pairs->sum[PAIR_CENTRE][i] / pairs->centre;
+    double outer = (like - pairs->sum[PAIR_CENTRE][i]) / (pairs->mass - pairs->centre);
+    out[CONTRAST_BORDER] = clamp_unit(1.4 * sqrt(pairs->sum[PAIR_BORDER][i] / pairs->border));
+    out[CONTRAST_GLOBAL] = clamp_unit(pairs->sum[PAIR_COLOUR][i] / pairs->mass / DISTANCE_RANGE);
+    out[CONTRAST_LOCAL] = clamp_unit(pairs->sum[PAIR_NEAR][i] / pairs->sum[PAIR_NEAR_MASS][i] / DISTANCE_RANGE);
+    out[CONTRAST_SPREAD] = clamp_unit(2 * sqrt(fmax(variance, 0)));
+    out[CONTRAST_CENTRE] = clamp_unit(1.5 * (inner / (inner + outer) - 0.5) + 0.5);
+}
+
+enum clv_status contrast_measure(float *measures, const struct scene *scene, const struct clv_adjacency *adjacency,
+                                 struct clv_error *err)
+{
+    size_t n = (size_t)scene->n_regions;
+    struct pairs pairs = {0};
+    float *memory = array_zalloc(n, 4 * sizeof(float));
+    if (!memory)
+        return fail_memory(err);
+    float *border = memory, *centre = memory + n, *distance = memory + 2 * n, *gradient = memory + 3 * n;
+    count_border(border, scene);
+    geodesic_distances(distance, scene, adjacency, border);
+    sum_gradients(gradient, scene);
+    for (size_t i = 0; i < n; i++)
+        centre[i] = centrality(&scene->regions[i]);
+    enum clv_status status = pairs_init(&pairs, scene, border, centre, err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        float *out = measures + i * CONTRAST_MEASURES;
+        measure_region(out, &pairs, (int32_t)i);
+        out[CONTRAST_GEODESIC] = clamp_unit(distance[i] / GEODESIC_RANGE);
+        out[CONTRAST_GRADIENT] = clamp_unit(1.5 * sqrt(gradient[i] / (float)scene->regions[i].n_pixels));
+    }
+    pairs_release(&pairs);
+    array_free(memory);
+    return status;
+}
+
+int32_t contrast_size(void)
+{
+    return CONTRAST_MEASURES * BINS;
+}
+
+/* Each measure falls between two of its bins' centres and is shared by them in proportion. */
+void contrast_fill(float *row, const float *measures)
+{
+    for (int k = 0; k < CONTRAST_MEASURES; k++) {
+        float at = measures[k] * (BINS - 1);
+        int low = (int)at < BINS - 2 ? (int)at : BINS - 2;
+        row[k * BINS + low] = MEASURE_WEIGHT * ((float)(low + 1) - at);
+        row[k * BINS + low + 1] = MEASURE_WEIGHT * (at - (float)low);
+    }
+}
+
+void contrast_name(char *name, size_t size, int32_t index)
+{
+    static const char *const names[CONTRAST_MEASURES] = {"border similarity", "geodesic distance to the border",
+                                                         "global uniqueness", "local uniqueness",
+                                                         "colour spread",     "centre against rim",
+                                                         "gradient"};
+    snprintf(name, size, "%s bin %d", names[index / BINS], index % BINS);
+}

@@ -1,0 +1,23 @@
+/* What tells figure from ground within one image, learned from no other: how a region's colour relates to the border's, to
+ * the centre's and to all the others'. */
+#ifndef FEATURE_CONTRAST_H
+#define FEATURE_CONTRAST_H
+
+#include "feature/scene.h"
+
+enum contrast_measure {
+    CONTRAST_BORDER,   /* similarity of colours to those along the image's border */
+    CONTRAST_GEODESIC, /* least sum of colour steps on a path to the border */
+    CONTRAST_GLOBAL,   /* mean colour distance to all regions */
+    CONTRAST_LOCAL,    /* mean colour distance to regions nearby */
+    CONTRAST_SPREAD,   /* how far regions of such colours lie apart */
+    CONTRAST_CENTRE,   /* odds that such colours are of the centre rather than of the rim */
+    CONTRAST_GRADIENT, /* mean gradient of grey */
+    CONTRAST_MEASURES
+};
+
+/* measures[n_regions][CONTRAST_MEASURES], each in 0..1. O(regions x min(regions, 1024) + pixels + edges). */
+enum clv_status contrast_measure(float *measures, const struct scene *scene, const struct clv_adjacency *adjacency,
+                                 struct clv_error *err) CLV_CHECK;
+
+#endif

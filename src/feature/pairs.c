@@ -1,0 +1,93 @@
+#include "feature/pairs.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#define VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define VECTOR_CLONES
+#endif
+
+enum { MAX_REFERENCES = 1024, COORDINATES = 5 };
+
+static const float COLOUR_SCALE = 10.0f; /* of the colour kernel, in Lab */
+static const float NEAR_SCALE = 0.2f;    /* of the nearness kernel, in widths and heights of the image */
+
+/* One region j as the others see it. */
+struct reference {
+    float l, a, b, x, y, n, border, centre;
+};
+
+void pairs_release(struct pairs *pairs)
+{
+    array_free(pairs->memory);
+    *pairs = (struct pairs){0};
+}
+
+/* Kernels are (1 + d^2 / scale^2)^-2: the shape of a Gaussian without its exponential. The loop runs over the regions that
+ * sum, not over what is summed, so that it is vectors all through and each sum has one order on every machine. */
+VECTOR_CLONES static void add_reference(float *restrict const *sum, const float *restrict l, const float *restrict a,
+                                        const float *restrict b, const float *restrict x, const float *restrict y,
+                                        int32_t n, struct reference j)
+{
+    float *restrict border = sum[PAIR_BORDER], *restrict colour = sum[PAIR_COLOUR], *restrict near = sum[PAIR_NEAR];
+    float *restrict near_mass = sum[PAIR_NEAR_MASS], *restrict like = sum[PAIR_LIKE],
+                    *restrict like_x = sum[PAIR_LIKE_X];
+    float *restrict like_y = sum[PAIR_LIKE_Y], *restrict like_r = sum[PAIR_LIKE_R], *restrict centre = sum[PAIR_CENTRE];
+    const float radius = j.x * j.x + j.y * j.y;
+    for (int32_t i = 0; i < n; i++) {
+        float dl = l[i] - j.l, da = a[i] - j.a, db = b[i] - j.b, dx = x[i] - j.x, dy = y[i] - j.y;
+        float d2 = dl * dl + da * da + db * db;
+        float d = sqrtf(d2);
+        float k = 1 / (1 + d2 * (1 / (COLOUR_SCALE * COLOUR_SCALE)));
+        float s = 1 / (1 + (dx * dx + dy * dy) * (1 / (NEAR_SCALE * NEAR_SCALE)));
+        k *= k;
+        s *= s * j.n;
+        border[i] += j.border * k;
+        k *= j.n;
+        colour[i] += j.n * d;
+        near[i] += s * d;
+        near_mass[i] += s;
+        like[i] += k;
+        like_x[i] += k * j.x;
+        like_y[i] += k * j.y;
+        like_r[i] += k * radius;
+        centre[i] += k * j.centre;
+    }
+}
+
+enum clv_status pairs_init(struct pairs *pairs, const struct scene *scene, const float *border, const float *centre,
+                           struct clv_error *err)
+{
+    int32_t n = scene->n_regions;
+    *pairs = (struct pairs){.n = n, .memory = array_zalloc((size_t)n, (PAIR_SUMS + COORDINATES) * sizeof(float))};
+    if (!pairs->memory)
+        return fail_memory(err);
+    float *at[COORDINATES];
+    for (int k = 0; k < PAIR_SUMS; k++)
+        pairs->sum[k] = pairs->memory + (size_t)k * (size_t)n;
+    for (int k = 0; k < COORDINATES; k++)
+        at[k] = pairs->memory + (size_t)(PAIR_SUMS + k) * (size_t)n;
+    for (int32_t i = 0; i < n; i++) {
+        const struct region *r = &scene->regions[i];
+        for (int c = 0; c < 3; c++)
+            at[c][i] = r->lab[c];
+        at[3][i] = r->x;
+        at[4][i] = r->y;
+    }
+    int32_t stride = (n + MAX_REFERENCES - 1) / MAX_REFERENCES;
+    for (int32_t j = 0; j < n; j += stride) {
+        struct reference reference = {0};
+        const struct region *r = &scene->regions[j];
+        reference =
+            (struct reference){r->lab[0], r->lab[1], r->lab[2], r->x, r->y, (float)r->n_pixels, border[j], centre[j]};
+        pairs->border += border[j];
+        pairs->mass += r->n_pixels;
+        pairs->centre += (double)r->n_pixels * centre[j];
+        add_reference(pairs->sum, at[0], at[1], at[2], at[3], at[4], n, reference);
+    }
+    return CLV_OK;
+}

@@ -1,0 +1,209 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "feature/blocks.h"
+#include "feature/contrast.h"
+#include "feature/pairs.h"
+#include "support/support.h"
+
+/* An image, its superpixels and the measures of each. */
+struct fixture {
+    struct clv_image image;
+    struct clv_superpixels superpixels;
+    struct clv_adjacency adjacency;
+    struct scene scene;
+    float *measures;
+};
+
+static void fixture_measure(struct fixture *f, int32_t n_superpixels)
+{
+    struct clv_slic_options options = {n_superpixels, 10, 10};
+    must(clv_slic(&f->superpixels, &f->image, &options, err));
+    must(clv_adjacency_build(&f->adjacency, &f->superpixels, err));
+    must(scene_init(&f->scene, &f->image, &f->superpixels, err));
+    f->measures = malloc((size_t)f->superpixels.n * CONTRAST_MEASURES * sizeof *f->measures);
+    must(contrast_measure(f->measures, &f->scene, &f->adjacency, err));
+}
+
+static void fixture_release(struct fixture *f)
+{
+    free(f->measures);
+    scene_release(&f->scene);
+    clv_adjacency_release(&f->adjacency);
+    clv_superpixels_release(&f->superpixels);
+    clv_image_release(&f->image);
+}
+
+/* A disc of half the height in the middle. */
+static void draw_disc(struct clv_image *image, const uint8_t *disc, const uint8_t *ground)
+{
+    must(clv_image_new(image, 120, 90, 3, err));
+    for (int32_t y = 0; y < 90; y++)
+        for (int32_t x = 0; x < 120; x++) {
+            int dx = x - 60, dy = y - 45;
+            memcpy(image->pixels + (y * 120 + x) * 3, dx * dx + dy * dy < 23 * 23 ? disc : ground, 3);
+        }
+}
+
+static const uint8_t RED[3] = {200, 30, 30}, GREY[3] = {128, 128, 128};
+
+START_TEST(a_red_disc_on_grey_stands_out_in_every_measure_of_colour)
+{
+    struct fixture f = {0};
+    draw_disc(&f.image, RED, GREY);
+    fixture_measure(&f, 80);
+    int n_disc = 0;
+    for (int32_t i = 0; i < f.superpixels.n; i++) {
+        const float *m = f.measures + i * CONTRAST_MEASURES;
+        for (int k = 0; k < CONTRAST_MEASURES; k++)
+            ck_assert(m[k] >= 0 && m[k] <= 1);
+        if (f.scene.regions[i].lab[1] > 40) {
+            n_disc++;
+            ck_assert_float_lt(m[CONTRAST_BORDER], 0.2f);
+            ck_assert_float_eq(m[CONTRAST_GEODESIC], 1);
+            ck_assert_float_gt(m[CONTRAST_GLOBAL], 0.5f);
+            ck_assert_float_gt(m[CONTRAST_LOCAL], 0.3f);
+            ck_assert_float_lt(m[CONTRAST_SPREAD], 0.4f);
+            ck_assert_float_gt(m[CONTRAST_CENTRE], 0.9f);
+        } else if (f.scene.regions[i].lab[1] < 1) {
+            ck_assert_float_gt(m[CONTRAST_BORDER], 0.9f);
+            ck_assert_float_eq(m[CONTRAST_GEODESIC], 0);
+            ck_assert_float_lt(m[CONTRAST_GLOBAL], 0.4f);
+            ck_assert_float_gt(m[CONTRAST_SPREAD], 0.6f);
+            ck_assert_float_lt(m[CONTRAST_CENTRE], 0.5f);
+        }
+    }
+    ck_assert_int_ge(n_disc, 5);
+    fixture_release(&f);
+}
+END_TEST
+
+START_TEST(a_flat_image_has_no_contrast)
+{
+    struct fixture f = {0};
+    draw_disc(&f.image, GREY, GREY);
+    fixture_measure(&f, 50);
+    for (int32_t i = 0; i < f.superpixels.n; i++) {
+        const float *m = f.measures + i * CONTRAST_MEASURES;
+        ck_assert_float_eq(m[CONTRAST_GEODESIC], 0);
+        ck_assert_float_lt(m[CONTRAST_GLOBAL], 1e-3f);
+        ck_assert_float_lt(m[CONTRAST_LOCAL], 1e-3f);
+        ck_assert_float_eq(m[CONTRAST_GRADIENT], 0);
+        ck_assert_float_eq_tol(m[CONTRAST_CENTRE], 0.5f, 1e-3f);
+    }
+    fixture_release(&f);
+}
+END_TEST
+
+START_TEST(geodesic_distance_goes_around_walls)
+{
+    /* A grey corridor leads from the border to the middle through a red block: the middle is near by geodesic distance. */
+    struct fixture f = {0};
+    must(clv_image_new(&f.image, 120, 120, 3, err));
+    for (int32_t y = 0; y < 120; y++)
+        for (int32_t x = 0; x < 120; x++) {
+            int block = x >= 20 && x < 100 && y >= 20 && y < 100, corridor = x < 70 && y >= 50 && y < 70;
+            memcpy(f.image.pixels + (y * 120 + x) * 3, block && !corridor ? RED : GREY, 3);
+        }
+    fixture_measure(&f, 144);
+    float middle = f.measures[f.superpixels.labels[60 * 120 + 60] * CONTRAST_MEASURES + CONTRAST_GEODESIC];
+    float block = f.measures[f.superpixels.labels[35 * 120 + 60] * CONTRAST_MEASURES + CONTRAST_GEODESIC];
+    ck_assert_float_lt(middle, 0.1f);
+    ck_assert_float_gt(block, 0.9f);
+    fixture_release(&f);
+}
+END_TEST
+
+START_TEST(pair_sums_are_those_of_the_definition)
+{
+    enum { N = 37 };
+    struct region regions[N] = {0};
+    float border[N], centre[N];
+    for (int i = 0; i < N; i++) {
+        for (int c = 0; c < 3; c++)
+            regions[i].lab[c] = (float)(60 * rng_uniform(1, RNG_STREAM(RNG_TEST, c), (uint64_t)i));
+        regions[i].x = (float)rng_uniform(1, RNG_STREAM(RNG_TEST, 3), (uint64_t)i);
+        regions[i].y = (float)rng_uniform(1, RNG_STREAM(RNG_TEST, 4), (uint64_t)i);
+        regions[i].n_pixels = 5 + i;
+        border[i] = (float)(i % 4);
+        centre[i] = (float)rng_uniform(1, RNG_STREAM(RNG_TEST, 5), (uint64_t)i);
+    }
+    struct scene scene = {.n_regions = N, .regions = regions};
+    struct pairs pairs;
+    must(pairs_init(&pairs, &scene, border, centre, err));
+    for (int i = 0; i < N; i++) {
+        double want[PAIR_SUMS] = {0};
+        for (int j = 0; j < N; j++) {
+            const struct region *p = &regions[i], *q = &regions[j];
+            double d =
+                sqrt(pow(p->lab[0] - q->lab[0], 2) + pow(p->lab[1] - q->lab[1], 2) + pow(p->lab[2] - q->lab[2], 2));
+            double r2 = pow(p->x - q->x, 2) + pow(p->y - q->y, 2), k = pow(1 + d * d / 100, -2),
+                   s = pow(1 + r2 / 0.04, -2);
+            want[PAIR_BORDER] += border[j] * k;
+            want[PAIR_COLOUR] += q->n_pixels * d;
+            want[PAIR_NEAR] += q->n_pixels * s * d;
+            want[PAIR_NEAR_MASS] += q->n_pixels * s;
+            want[PAIR_LIKE] += q->n_pixels * k;
+            want[PAIR_LIKE_X] += q->n_pixels * k * q->x;
+            want[PAIR_LIKE_Y] += q->n_pixels * k * q->y;
+            want[PAIR_LIKE_R] += q->n_pixels * k * (q->x * q->x + q->y * q->y);
+            want[PAIR_CENTRE] += q->n_pixels * k * centre[j];
+        }
+        for (int k = 0; k < PAIR_SUMS; k++)
+            ck_assert_double_eq_tol(pairs.sum[k][i], want[k], 1e-4 * (1 + want[k]));
+    }
+    pairs_release(&pairs);
+}
+END_TEST
+
+START_TEST(a_measure_is_shared_by_two_bins_that_give_it_back)
+{
+    for (int step = 0; step <= 100; step++) {
+        float measures[CONTRAST_MEASURES];
+        for (int k = 0; k < CONTRAST_MEASURES; k++)
+            measures[k] = (float)step / 100;
+        float row[1000] = {0};
+        contrast_fill(row, measures);
+        int bins = contrast_size() / CONTRAST_MEASURES;
+        for (int k = 0; k < CONTRAST_MEASURES; k++) {
+            double mass = 0, mean = 0;
+            for (int b = 0; b < bins; b++) {
+                ck_assert_float_ge(row[k * bins + b], 0);
+                mass += row[k * bins + b];
+                mean += row[k * bins + b] * b / (bins - 1);
+            }
+            ck_assert_double_eq_tol(mean / mass, step / 100.0, 1e-5);
+        }
+    }
+}
+END_TEST
+
+START_TEST(many_regions_are_measured_against_a_sample_of_them)
+{
+    struct fixture f = {0};
+    draw_disc(&f.image, RED, GREY);
+    fixture_measure(&f, 3000);
+    ck_assert_int_gt(f.superpixels.n, 1500);
+    int32_t middle = f.superpixels.labels[45 * 120 + 60];
+    ck_assert_float_gt(f.measures[middle * CONTRAST_MEASURES + CONTRAST_CENTRE], 0.9f);
+    ck_assert_float_lt(f.measures[middle * CONTRAST_MEASURES + CONTRAST_BORDER], 0.2f);
+    ck_assert_float_gt(f.measures[CONTRAST_BORDER], 0.9f);
+    fixture_release(&f);
+}
+END_TEST
+
+Suite *contrast_suite(void)
+{
+    Suite *suite = suite_create("contrast");
+    TCase *tc = tcase_create("contrast");
+    tcase_add_test(tc, a_red_disc_on_grey_stands_out_in_every_measure_of_colour);
+    tcase_add_test(tc, a_flat_image_has_no_contrast);
+    tcase_add_test(tc, geodesic_distance_goes_around_walls);
+    tcase_add_test(tc, pair_sums_are_those_of_the_definition);
+    tcase_add_test(tc, a_measure_is_shared_by_two_bins_that_give_it_back);
+    tcase_add_test(tc, many_regions_are_measured_against_a_sample_of_them);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
