@@ -3,8 +3,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/text.h"
-#include "cleave/data.h"
+#include "data/set.h"
 #include "data/tsv.h"
 
 #define NAME_ROOM sizeof(((struct clv_labels *)0)->names[0])
@@ -133,19 +134,22 @@ static enum clv_status add_row(struct reading *reading, const struct row *row, c
     return CLV_OK;
 }
 
-enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err)
+enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, char *bytes, size_t size,
+                                   struct clv_error *err)
 {
     struct tsv table;
     struct columns columns;
     struct row row;
     struct clv_labels fresh = {0};
     struct reading *reading = array_zalloc(1, sizeof *reading);
-    if (!reading)
+    if (!reading) {
+        array_free(bytes);
         return fail_memory(err);
+    }
     reading->void_value = reading->highest = -1;
     clv_default_palette(reading->palette);
     bool more = true;
-    enum clv_status status = tsv_open(&table, path, err);
+    enum clv_status status = tsv_parse(&table, path, bytes, size, err);
     if (status == CLV_OK)
         status = find_columns(&columns, &table, err);
     while (status == CLV_OK) {
@@ -170,4 +174,12 @@ enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, str
     tsv_release(&table);
     array_free(reading);
     return status;
+}
+
+enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err)
+{
+    char *bytes;
+    size_t size;
+    enum clv_status status = file_read(&bytes, &size, path, TSV_MAX_SIZE, err);
+    return status == CLV_OK ? labels_parse_table(labels, path, bytes, size, err) : status;
 }

@@ -4,7 +4,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/text.h"
 
 void tsv_release(struct tsv *table)
@@ -69,15 +68,6 @@ enum clv_status tsv_parse(struct tsv *table, const char *path, char *bytes, size
     if (status != CLV_OK)
         tsv_release(table);
     return status;
-}
-
-enum clv_status tsv_open(struct tsv *table, const char *path, struct clv_error *err)
-{
-    char *bytes;
-    size_t size;
-    *table = (struct tsv){0};
-    enum clv_status status = file_read(&bytes, &size, path, TSV_MAX_SIZE, err);
-    return status == CLV_OK ? tsv_parse(table, path, bytes, size, err) : status;
 }
 
 int tsv_column(const struct tsv *table, const char *name)

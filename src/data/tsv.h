@@ -20,9 +20,8 @@ struct tsv {
     char *fields[TSV_MAX_COLUMNS]; /* of the current row */
 };
 
-/* Reads a file, or takes bytes (array_alloc'd, one writable byte behind the end; the table's whatever the outcome). `path`
- * must outlive the table. */
-enum clv_status tsv_open(struct tsv *table, const char *path, struct clv_error *err) CLV_CHECK;
+/* Takes bytes (array_alloc'd, one writable byte behind the end; the table's whatever the outcome). `path` must outlive the
+ * table. */
 enum clv_status tsv_parse(struct tsv *table, const char *path, char *bytes, size_t size,
                           struct clv_error *err) CLV_CHECK;
 void tsv_release(struct tsv *table);

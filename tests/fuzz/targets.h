@@ -1,3 +1,6 @@
 /* Every fuzz target, one a line. */
 TARGET(image)
 TARGET(indexed)
+TARGET(manifest)
+TARGET(mask)
+TARGET(safetensors)
