@@ -1,6 +1,7 @@
 #include "maxflow_shim.h"
 
 #include <new>
+#include <vector>
 
 #include <maxflow-3.0/maxflow/graph.h>
 
@@ -35,9 +36,12 @@ struct bk {
     int32_t n_nodes, n_edges;
     double counter; /* libmaxflow's flow counter: it keeps counting when capacities are replaced */
     bool solved;
+    maxflow::Block<int> changes;
+    std::vector<int32_t> changed;
 
     bk(int32_t nodes, int32_t edges)
-        : g(nodes, edges, out_of_memory), n_nodes(nodes), n_edges(edges), counter(0), solved(false)
+        : g(nodes, edges, out_of_memory), n_nodes(nodes), n_edges(edges), counter(0), solved(false),
+          changes(1024, out_of_memory)
     {
     }
 };
@@ -160,7 +164,13 @@ extern "C" enum bk_status bk_resolve(struct bk *bk, double *flow)
         return BK_BAD_SEQUENCE;
     try {
         double before = bk->counter;
-        bk->counter = bk->g.maxflow(true);
+        bk->changed.clear();
+        bk->changes.Reset();
+        bk->counter = bk->g.maxflow(true, &bk->changes);
+        for (int *i = bk->changes.ScanFirst(); i; i = bk->changes.ScanNext()) {
+            bk->g.remove_from_changed_list(*i);
+            bk->changed.push_back(*i);
+        }
         if (flow)
             *flow = bk->counter - before;
     } catch (const std::bad_alloc &) {
@@ -168,6 +178,12 @@ extern "C" enum bk_status bk_resolve(struct bk *bk, double *flow)
         return BK_MEMORY;
     }
     return BK_OK;
+}
+
+extern "C" const int32_t *bk_changed(const struct bk *bk, int32_t *n_changed)
+{
+    *n_changed = (int32_t)bk->changed.size();
+    return bk->changed.data();
 }
 
 extern "C" int bk_on_source_side(const struct bk *bk, int32_t node)

@@ -34,6 +34,8 @@ enum bk_status bk_solve(struct bk *bk, double *flow, const double *terminal, con
  * starts from changed nodes only. *flow is what this call added. */
 enum bk_status bk_change(struct bk *bk, int32_t node, double amount);
 enum bk_status bk_resolve(struct bk *bk, double *flow);
+/* The nodes, each once, that may have changed sides in the last bk_resolve; all others have not. Valid until the next call. */
+const int32_t *bk_changed(const struct bk *bk, int32_t *n_changed);
 
 /* Whether a node belongs to the minimal source set of the last solution. */
 int bk_on_source_side(const struct bk *bk, int32_t node);

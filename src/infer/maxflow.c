@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "infer/clamp.h"
 #include "infer/maxflow_core.h"
 
 void maxflow_init(struct maxflow *graph)
@@ -18,6 +19,7 @@ void maxflow_release(struct maxflow *graph)
                       graph->distance, graph->next,   graph->active, graph->count,    graph->label};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         array_free(arrays[k]);
+    clamps_free(graph->clamps);
     maxflow_init(graph);
 }
 
@@ -151,7 +153,7 @@ static void read_labels(struct maxflow *graph)
 {
     const int32_t *restrict head = graph->head, *restrict residual = graph->residual,
                             *restrict distance = graph->distance;
-    int32_t *restrict queue = graph->queue, tail = 0;
+    int32_t *restrict queue = graph->queue + graph->n_decided, tail = 0;
     uint8_t *restrict label = graph->label;
     for (int32_t c = 0; c < graph->n_core; c++) {
         int32_t i = graph->core[c];

@@ -32,7 +32,7 @@ struct maxflow {
     int64_t *excess;   /* [n_nodes + 1] */
     int64_t *slack;    /* [n_nodes][2] > 0: the node is decided, [0] for label 0, [1] for label 1 */
     int32_t *terminal; /* [n_nodes] */
-    int32_t *queue;    /* [2 n_nodes + 2] */
+    int32_t *queue;    /* [2 n_nodes + 2] first the decided nodes in order, 2 x node + label */
     int32_t *core;     /* [n_nodes + 1] the undecided nodes */
     int32_t *distance; /* [n_nodes + 1] at most the arcs to the nearest room; MAXFLOW_FAR or more: no way */
     int32_t *next;     /* [n_nodes] in a node's list of active nodes */
@@ -41,6 +41,7 @@ struct maxflow {
     uint8_t *label;    /* [n_nodes] of the last solution */
     int32_t n_decided, n_core;
     int is_symmetric;
+    struct maxflow_clamps *clamps; /* made by the first maxflow_clamp_prepare */
     size_t node_room, slot_room;
 };
 

@@ -18,7 +18,7 @@ struct levels {
 static void measure(struct maxflow *graph, struct levels *levels)
 {
     const int32_t *restrict head = graph->head, *restrict residual = graph->residual, *restrict sum = graph->sum;
-    int32_t *restrict queue = graph->queue, *restrict distance = graph->distance, tail = 0;
+    int32_t *restrict queue = graph->queue + graph->n_decided, *restrict distance = graph->distance, tail = 0;
     *levels = (struct levels){.highest = -1};
     for (int32_t c = 0; c < graph->n_core; c++) {
         int32_t i = graph->core[c], room = graph->excess[i] < 0;
