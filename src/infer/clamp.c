@@ -1,27 +1,28 @@
 /* Forcing a node to 1 makes it a source of unlimited flow, which goes through label-0 nodes to where room is left; forcing it
  * to 0 makes it a sink, which draws through label-1 nodes on excess that is left: the same search with every arc reversed
- * (`direction` -1). It grows a breadth-first tree from the node and augments along it whenever it meets supply. The nodes
- * that it reaches at last without meeting any are those that change their labels. */
+ * (`direction` -1). It grows a breadth-first tree from the node and augments along it whenever it meets supply, room or
+ * excess. The nodes that it reaches at last without meeting any are those that change their labels.
+ *
+ * Let i be clamped, at a cost of C, and then j of its flipped nodes instead. Nothing but i can supply j: the flow that i has
+ * sent counts as room of i now, C of it, and what j can send there is what j costs. (Retracting the rest of i's flow opens no way
+ * for j: if j reached a node on that flow's way, it would reach i.) So the next clamp starts from where the last one ended. */
 #include "infer/clamp.h"
 
 #include <string.h>
 
 #include "base/array.h"
+#include "infer/settle.h"
 
-#define LAST_PASS (INT32_MAX - 4)
+#define LAST_PASS (INT32_MAX / 2)
 
 void clamps_free(struct maxflow_clamps *clamps)
 {
     if (!clamps)
         return;
-    array_free(clamps->flipped);
-    array_free(clamps->mark[0]);
-    array_free(clamps->mark[1]);
-    array_free(clamps->verified);
-    array_free(clamps->seen);
-    array_free(clamps->trail);
-    array_free(clamps->parent);
-    array_free(clamps->journal);
+    void *arrays[] = {clamps->flipped, clamps->rank,   clamps->mark[0], clamps->mark[1], clamps->verified, clamps->seen,
+                      clamps->trail,   clamps->parent, clamps->wanted,  clamps->journal, clamps->store};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        array_free(arrays[k]);
     array_free(clamps);
 }
 
@@ -33,11 +34,13 @@ static int make_room(struct maxflow *graph)
     clamps_free(graph->clamps);
     struct maxflow_clamps *c = graph->clamps = array_zalloc(1, sizeof *c);
     if (c && (c->flipped = array_alloc(nodes, 2 * sizeof *c->flipped)) &&
-        (c->mark[0] = array_alloc(nodes, sizeof *c->mark[0])) &&
+        (c->rank = array_alloc(nodes, sizeof *c->rank)) && (c->mark[0] = array_alloc(nodes, sizeof *c->mark[0])) &&
         (c->mark[1] = array_alloc(nodes, sizeof *c->mark[1])) &&
-        (c->verified = array_alloc(nodes, sizeof *c->verified)) && (c->seen = array_alloc(nodes, sizeof *c->seen)) &&
+        (c->verified = array_zalloc(nodes, sizeof *c->verified)) && (c->seen = array_zalloc(nodes, sizeof *c->seen)) &&
         (c->trail = array_alloc(nodes, sizeof *c->trail)) && (c->parent = array_alloc(nodes, sizeof *c->parent)) &&
-        !array_reserve((void **)&c->journal, &c->journal_room, 4 * nodes, sizeof *c->journal)) {
+        (c->wanted = array_zalloc(nodes, sizeof *c->wanted)) &&
+        !array_reserve((void **)&c->journal, &c->journal_room, 4 * nodes, sizeof *c->journal) &&
+        !array_reserve((void **)&c->store, &c->store_room, 2 * nodes, sizeof *c->store)) {
         c->node_room = nodes;
         return 0;
     }
@@ -46,47 +49,16 @@ static int make_room(struct maxflow *graph)
     return -1;
 }
 
-/* 1, 0, or -1 for a node of the core. */
-static inline int decided_label(const struct maxflow *graph, int32_t i)
-{
-    return graph->slack[2 * i + 1] > 0 ? 1 : graph->slack[2 * i] > 0 ? 0 : -1;
-}
-
-/* A decided node has sent everything to (label 1) or drawn everything from (label 0) the neighbours that were not decided like
- * it before it was; `next` holds the order. */
-static void settle_decided(struct maxflow *graph)
-{
-    int32_t *restrict order = graph->next;
-    for (int32_t at = 0; at < graph->n_decided; at++)
-        order[graph->queue[at] >> 1] = at;
-    for (int32_t at = 0; at < graph->n_decided; at++) {
-        int32_t i = graph->queue[at] >> 1, label = graph->queue[at] & 1;
-        int64_t excess = graph->terminal[i];
-        for (int32_t k = graph->first[i]; k < graph->last[i]; k++) {
-            int is_alike = decided_label(graph, graph->head[k]) == label, comes_later = order[graph->head[k]] > at;
-            int32_t out = graph->residual[k], in = graph->sum[k] - out;
-            /* i acts on the arc, or the neighbour does: what label 1 sends leaves, what label 0 draws comes in. */
-            excess += (!is_alike || comes_later) == label ? -out : in;
-        }
-        graph->excess[i] = excess;
-    }
-    for (int32_t at = 0; at < graph->n_decided; at++) {
-        int32_t i = graph->queue[at] >> 1, label = graph->queue[at] & 1;
-        for (int32_t k = graph->first[i]; k < graph->last[i]; k++)
-            if (decided_label(graph, graph->head[k]) != label || order[graph->head[k]] > at) {
-                graph->residual[k] = label ? 0 : graph->sum[k];
-                graph->residual[graph->reverse[k]] = graph->sum[k] - graph->residual[k];
-            }
-    }
-}
-
 static void forget_passes(struct maxflow *graph)
 {
     struct maxflow_clamps *c = graph->clamps;
-    for (int32_t i = 0; i < graph->n_nodes; i++) {
-        c->mark[0][i] = graph->label[i] ? INT32_MAX : 0;
-        c->mark[1][i] = graph->label[i] ? 0 : INT32_MAX;
-        c->verified[i] = c->seen[i] = 0;
+    int32_t *restrict zero = c->mark[0], *restrict one = c->mark[1], *restrict verified = c->verified,
+                      *restrict seen = c->seen, n = graph->n_nodes;
+    const uint8_t *restrict label = graph->label;
+    for (int32_t i = 0; i < n; i++) {
+        zero[i] = label[i] ? INT32_MAX : 0;
+        one[i] = label[i] ? 0 : INT32_MAX;
+        verified[i] = seen[i] = 0;
     }
     c->pass = c->search = 0;
 }
@@ -95,10 +67,10 @@ int clamps_prepare(struct maxflow *graph)
 {
     if (make_room(graph))
         return -1;
-    settle_decided(graph);
+    settle_decided(graph, graph->clamps->rank);
     forget_passes(graph);
-    graph->clamps->node = -1;
-    graph->clamps->n_changes = 0;
+    graph->clamps->depth = 0;
+    graph->clamps->n_changes = graph->clamps->n_stored = 0;
     return 0;
 }
 
@@ -114,12 +86,12 @@ static inline void note(struct maxflow_clamps *c, int32_t slot, int32_t amount)
 
 /* Sends what it can from the clamped node to node w along the tree. *cut becomes the node nearest to the root whose way is
  * saturated now, or -1. Returns the amount, or -1 when out of memory. */
-static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t w, int direction)
+static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t node, int32_t w, int direction)
 {
     struct maxflow_clamps *c = graph->clamps;
     int64_t least = -direction * graph->excess[w];
     size_t length = 1;
-    for (int32_t u = w; u != c->node; u = graph->head[graph->reverse[c->parent[u]]]) {
+    for (int32_t u = w; u != node; u = graph->head[graph->reverse[c->parent[u]]]) {
         int32_t carried = carries(graph, c->parent[u], direction);
         least = carried < least ? carried : least;
         length++;
@@ -128,7 +100,7 @@ static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t w, in
         return -1;
     int32_t amount = direction * (int32_t)least;
     *cut = -1;
-    for (int32_t u = w; u != c->node; u = graph->head[graph->reverse[c->parent[u]]]) {
+    for (int32_t u = w; u != node; u = graph->head[graph->reverse[c->parent[u]]]) {
         int32_t k = c->parent[u];
         graph->residual[k] -= amount;
         graph->residual[graph->reverse[k]] += amount;
@@ -141,10 +113,10 @@ static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t w, in
 }
 
 /* Whether node v still hangs on the root in this pass. */
-static int is_attached(const struct maxflow *graph, const int32_t *mark, int32_t v, int direction)
+static int is_attached(const struct maxflow *graph, const int32_t *mark, int32_t node, int32_t v, int direction)
 {
     const struct maxflow_clamps *c = graph->clamps;
-    for (; v != c->node; v = graph->head[graph->reverse[c->parent[v]]])
+    for (; v != node; v = graph->head[graph->reverse[c->parent[v]]])
         if (mark[v] != c->pass || !carries(graph, c->parent[v], direction))
             return 0;
     return 1;
@@ -152,17 +124,17 @@ static int is_attached(const struct maxflow *graph, const int32_t *mark, int32_t
 
 /* One breadth-first pass; *cost grows by what it sends. Returns 1 when a saturated arc has cut the tree, so that another pass is
  * needed, 0 when the nodes reached are the answer, -1 when out of memory. */
-static inline int grow_tree(struct maxflow *graph, int64_t *cost, int direction)
+static inline int grow_tree(struct maxflow *graph, int64_t *cost, int32_t node, int direction)
 {
     struct maxflow_clamps *c = graph->clamps;
     int32_t *mark = c->mark[direction < 0], *queue = c->flipped, tail = 1, limit = 2 * graph->n_nodes + 1;
     int was_cut = 0;
     c->pass++;
-    queue[0] = c->node;
-    mark[c->node] = c->pass;
+    queue[0] = node;
+    mark[node] = c->pass;
     for (int32_t at = 0; at < tail; at++) {
         int32_t v = queue[at];
-        if (was_cut && !is_attached(graph, mark, v, direction)) {
+        if (was_cut && !is_attached(graph, mark, node, v, direction)) {
             mark[v] = c->pass - 1;
             continue;
         }
@@ -174,7 +146,7 @@ static inline int grow_tree(struct maxflow *graph, int64_t *cost, int direction)
             c->parent[w] = k;
             int32_t cut = -1;
             if (direction * graph->excess[w] < 0) {
-                int32_t amount = augment(graph, &cut, w, direction);
+                int32_t amount = augment(graph, &cut, node, w, direction);
                 if (amount < 0)
                     return -1;
                 *cost += amount;
@@ -233,7 +205,7 @@ static void check_supply(struct maxflow *graph, int32_t v)
 static void flip_unsupplied(struct maxflow *graph)
 {
     struct maxflow_clamps *c = graph->clamps;
-    for (size_t h = 0; h < c->n_changes; h++)
+    for (size_t h = c->frames[c->depth - 1].first_change; h < c->n_changes; h++)
         if (c->journal[h].slot >= 0) {
             check_supply(graph, graph->head[c->journal[h].slot]);
             check_supply(graph, graph->head[graph->reverse[c->journal[h].slot]]);
@@ -250,31 +222,31 @@ int64_t clamp(struct maxflow *graph, int32_t i)
 {
     struct maxflow_clamps *c = graph->clamps;
     int label = graph->label[i], more = 1;
-    if (c->pass > LAST_PASS / 2 || c->search > LAST_PASS / 2)
+    if (c->pass > LAST_PASS || c->search > LAST_PASS)
         forget_passes(graph);
-    c->node = i;
-    c->n_changes = 0;
-    c->excess_before = graph->excess[i];
+    c->frames[c->depth++] =
+        (struct clamp_frame){.node = i, .excess_before = graph->excess[i], .first_change = c->n_changes};
     int64_t cost = label ? graph->excess[i] : -graph->excess[i];
     graph->excess[i] = 0;
     while (more > 0)
-        more = label ? grow_tree(graph, &cost, -1) : grow_tree(graph, &cost, 1);
+        more = label ? grow_tree(graph, &cost, i, -1) : grow_tree(graph, &cost, i, 1);
     if (more < 0) {
         clamp_undo(graph);
         return -1;
     }
     if (label)
         flip_unsupplied(graph);
+    graph->excess[i] = label ? cost : -cost;
+    c->frames[c->depth - 1].n_flipped = c->n_flipped;
     return cost;
 }
 
 void clamp_undo(struct maxflow *graph)
 {
     struct maxflow_clamps *c = graph->clamps;
-    if (c->node < 0)
-        return;
-    for (size_t h = c->n_changes; h-- > 0;) {
-        struct clamp_change change = c->journal[h];
+    const struct clamp_frame *frame = &c->frames[--c->depth];
+    while (c->n_changes > frame->first_change) {
+        struct clamp_change change = c->journal[--c->n_changes];
         if (change.slot < 0) {
             graph->excess[~change.slot] -= change.amount;
         } else {
@@ -282,7 +254,79 @@ void clamp_undo(struct maxflow *graph)
             graph->residual[graph->reverse[change.slot]] -= change.amount;
         }
     }
-    graph->excess[c->node] = c->excess_before;
-    c->n_changes = 0;
-    c->node = -1;
+    graph->excess[frame->node] = frame->excess_before;
+}
+
+/* Keeps the last clamp in force if its set is worth searching in: at most half of the set it was found in, and holding a node
+ * that is still wanted. Returns -1 when out of memory. */
+static int keep_or_undo(struct maxflow *graph)
+{
+    struct maxflow_clamps *c = graph->clamps;
+    struct clamp_frame *frame = &c->frames[c->depth - 1];
+    int is_worth = 0;
+    if (c->depth == 1 || 2 * frame->n_flipped <= frame[-1].n_flipped)
+        for (int32_t k = 0; k < frame->n_flipped && !is_worth; k++)
+            is_worth = c->wanted[c->flipped[k]];
+    if (!is_worth) {
+        clamp_undo(graph);
+        return 0;
+    }
+    size_t n = (size_t)frame->n_flipped;
+    if (array_reserve((void **)&c->store, &c->store_room, c->n_stored + n, sizeof *c->store))
+        return -1;
+    memcpy(&c->store[c->n_stored], c->flipped, n * sizeof *c->store);
+    frame->list = frame->next = c->n_stored;
+    c->n_stored += n;
+    return 0;
+}
+
+/* The next wanted node among those that the clamp in force has flipped, or -1. */
+static int32_t next_inside(struct maxflow_clamps *c)
+{
+    struct clamp_frame *frame = &c->frames[c->depth - 1];
+    while (frame->next < frame->list + (size_t)frame->n_flipped) {
+        int32_t i = c->store[frame->next++];
+        if (c->wanted[i])
+            return i;
+    }
+    return -1;
+}
+
+static int clamp_one(struct maxflow *graph, int32_t i, clamp_visit *visit, void *context)
+{
+    struct maxflow_clamps *c = graph->clamps;
+    int64_t cost = clamp(graph, i);
+    if (cost < 0)
+        return -1;
+    c->wanted[i] = 0;
+    visit(context, i, cost, c->flipped, c->n_flipped);
+    return keep_or_undo(graph);
+}
+
+int clamp_each(struct maxflow *graph, const int32_t *nodes, int32_t n, clamp_visit *visit, void *context)
+{
+    struct maxflow_clamps *c = graph->clamps;
+    int failed = 0;
+    for (int32_t k = 0; k < n; k++)
+        c->wanted[nodes[k]] = 1;
+    for (int32_t k = 0; k < n && !failed; k++) {
+        if (!c->wanted[nodes[k]])
+            continue;
+        failed = clamp_one(graph, nodes[k], visit, context);
+        while (c->depth && !failed) {
+            int32_t i = next_inside(c);
+            if (i >= 0) {
+                failed = clamp_one(graph, i, visit, context);
+            } else {
+                c->n_stored = c->frames[c->depth - 1].list;
+                clamp_undo(graph);
+            }
+        }
+    }
+    while (c->depth)
+        clamp_undo(graph);
+    for (int32_t k = 0; k < n; k++)
+        c->wanted[nodes[k]] = 0;
+    c->n_stored = 0;
+    return failed;
 }

@@ -310,9 +310,32 @@ static void solve_forced(struct maxflow *graph, struct network *net, int32_t i, 
     net->terminal[i] = before;
 }
 
-/* Clamps every node of random graphs, one after the other, and compares cost and labels with solving from scratch. Capacities
- * stay so small that the forcing weight is one. */
-static int64_t check_clamps(uint64_t seed, struct network *net, struct maxflow *graph, struct maxflow *forced)
+struct clamp_check {
+    struct network *net;
+    struct maxflow *graph, *forced;
+    int64_t best;
+    uint64_t seed;
+    int32_t visits;
+};
+
+static void compare_clamp(void *context, int32_t node, int64_t cost, const int32_t *flipped, int32_t n_flipped)
+{
+    struct clamp_check *check = context;
+    size_t n = (size_t)check->net->n;
+    uint8_t label[256];
+    memcpy(label, check->graph->label, n);
+    for (int32_t k = 0; k < n_flipped; k++)
+        label[flipped[k]] ^= 1;
+    solve_forced(check->forced, check->net, node, !check->graph->label[node]);
+    int64_t expected = cut_value(check->net, check->forced->label) - check->best;
+    check->visits++;
+    ck_assert_msg(cost == expected && memcmp(label, check->forced->label, n) == 0 && flipped[0] == node,
+                  "seed %d, node %d: cost %" PRId64 " for %" PRId64, (int)check->seed, node, cost, expected);
+}
+
+/* Clamps every node of random graphs and compares cost and labels with solving from scratch. Capacities stay so small that the
+ * forcing weight is one. */
+static int32_t check_clamps(uint64_t seed, struct network *net, struct maxflow *graph, struct maxflow *forced)
 {
     draw_network(net, seed);
     for (int32_t i = 0; i < net->n; i++)
@@ -326,18 +349,19 @@ static int64_t check_clamps(uint64_t seed, struct network *net, struct maxflow *
     maxflow_set(graph, net->terminal, net->forward, is_symmetric ? net->forward : net->backward);
     maxflow_solve(graph);
     ck_assert_int_eq(clamps_prepare(graph), 0);
-    int64_t best = cut_value(net, graph->label);
-    uint8_t label[256];
+    struct clamp_check check = {
+        .net = net, .graph = graph, .forced = forced, .seed = seed, .best = cut_value(net, graph->label)};
+    if (seed % 2) {
+        int32_t all[256];
+        for (int32_t i = 0; i < net->n; i++)
+            all[i] = (i * 7 + 3) % net->n;
+        ck_assert_int_eq(clamp_each(graph, all, net->n, compare_clamp, &check), 0);
+        return check.visits;
+    }
     for (int32_t i = 0; i < net->n; i++) {
         int64_t cost = clamp(graph, i);
-        memcpy(label, graph->label, (size_t)net->n);
-        for (int32_t k = 0; k < graph->clamps->n_flipped; k++)
-            label[graph->clamps->flipped[k]] ^= 1;
+        compare_clamp(&check, i, cost, graph->clamps->flipped, graph->clamps->n_flipped);
         clamp_undo(graph);
-        solve_forced(forced, net, i, !graph->label[i]);
-        ck_assert_msg(cut_value(net, forced->label) == best + cost && memcmp(label, forced->label, (size_t)net->n) == 0,
-                      "seed %d, node %d: cost %" PRId64 " for %" PRId64, (int)seed, i, cost,
-                      cut_value(net, forced->label) - best);
     }
     return net->n;
 }

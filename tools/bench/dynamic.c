@@ -19,34 +19,45 @@ struct round {
     double solve, clamps;
 };
 
-static uint64_t digest(uint64_t hash, const uint8_t *labels, int32_t n)
+static uint64_t digest(const uint8_t *labels, int32_t n)
 {
+    uint64_t hash = 0xcbf29ce484222325u;
     for (int32_t i = 0; i < n; i++)
         hash = (hash ^ labels[i]) * 0x100000001b3u;
     return hash;
 }
 
+/* Where a clamp's labels are read to. The order of clamps is the solver's own, so digests are added up. */
+struct reading {
+    const struct maxflow *graph;
+    uint8_t *labels;
+    uint64_t *hash;
+    int check;
+};
+
+static void read_clamp(void *context, int32_t node, int64_t cost, const int32_t *flipped, int32_t n_flipped)
+{
+    const struct reading *r = context;
+    (void)node;
+    (void)cost;
+    memcpy(r->labels, r->graph->label, (size_t)r->graph->n_nodes);
+    for (int32_t f = 0; f < n_flipped; f++)
+        r->labels[flipped[f]] ^= 1;
+    if (r->check)
+        *r->hash += digest(r->labels, r->graph->n_nodes);
+}
+
 static struct round round_ours(uint64_t *hash, struct maxflow *graph, const struct problem *p, uint8_t *labels,
                                int check)
 {
-    size_t n = (size_t)graph->n_nodes;
+    struct reading reading = {graph, labels, hash, check};
     double start = thread_seconds();
     maxflow_set(graph, p->terminal, p->capacity, p->capacity);
     maxflow_solve(graph);
-    memcpy(labels, graph->label, n);
+    memcpy(labels, graph->label, (size_t)graph->n_nodes);
     double middle = thread_seconds();
-    if (clamps_prepare(graph))
+    if (clamps_prepare(graph) || clamp_each(graph, p->clamps, p->n_clamps, read_clamp, &reading))
         exit(71);
-    for (int32_t k = 0; k < p->n_clamps; k++) {
-        if (clamp(graph, p->clamps[k]) < 0)
-            exit(71);
-        memcpy(labels, graph->label, n);
-        for (int32_t f = 0; f < graph->clamps->n_flipped; f++)
-            labels[graph->clamps->flipped[f]] ^= 1;
-        if (check)
-            *hash = digest(*hash, labels, graph->n_nodes);
-        clamp_undo(graph);
-    }
     return (struct round){middle - start, thread_seconds() - middle};
 }
 
@@ -69,7 +80,7 @@ static struct round round_reused(uint64_t *hash, struct bk *bk, const struct ben
         for (int32_t c = 0; c < n_changed; c++)
             labels[changed[c]] = (uint8_t)bk_on_source_side(bk, changed[c]);
         if (check)
-            *hash = digest(*hash, labels, graph->n);
+            *hash += digest(labels, graph->n);
     }
     if (failed)
         exit(70);
