@@ -270,6 +270,24 @@ static enum clv_status learn(struct clv_model *model, struct train *self, struct
     return status;
 }
 
+static struct clv_shape choose_shape(const struct train *self, const struct clv_dataset *dataset)
+{
+    struct clv_problem first = clv_dataset_problem(dataset, 0);
+    int32_t n_labels = clv_dataset_n_labels(dataset);
+    bool edges = !self->no_edges && first.n_edge_features > 0;
+    if (edges && n_labels > 2) {
+        console_note("%d labels: pairwise terms need an exact cut, which takes two labels; learning without them",
+                     n_labels);
+        edges = false;
+    }
+    return (struct clv_shape){
+        .n_labels = n_labels,
+        .n_features = first.n_features,
+        .n_edge_features = first.n_edge_features,
+        .pairwise = edges ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_NONE,
+    };
+}
+
 static enum clv_status run(struct train *self, struct clv_error *err)
 {
     struct clv_progress progress = console_progress();
@@ -293,13 +311,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     training.dataset = data.dataset;
     training.n_examples = clv_dataset_size(data.dataset);
     training.examples = examples = all_examples(training.n_examples);
-    struct clv_problem first = clv_dataset_problem(data.dataset, 0);
-    training.shape = (struct clv_shape){
-        .n_labels = clv_dataset_n_labels(data.dataset),
-        .n_features = first.n_features,
-        .n_edge_features = first.n_edge_features,
-        .pairwise = self->no_edges || !first.n_edge_features ? CLV_PAIRWISE_NONE : CLV_PAIRWISE_POTTS,
-    };
+    training.shape = choose_shape(self, data.dataset);
     if (!examples)
         status = fail_memory(err);
     if (status == CLV_OK && self->n_folds)

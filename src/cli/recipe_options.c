@@ -123,7 +123,7 @@ void recipe_options_release(struct recipe_options *self)
 const struct argp *recipe_argp(void)
 {
     static struct argp argp = {.options = options, .parser = parse_recipe};
-    static char compactness_help[96];
+    static char compactness_help[96], bins_help[128];
     if (options[0].doc)
         return &argp;
     struct clv_recipe defaults;
@@ -138,13 +138,12 @@ const struct argp *recipe_argp(void)
     snprintf(compactness_help, sizeof compactness_help,
              "SLIC's weight of place against colour (default %g; 0.01..1000)", (double)defaults.slic.compactness);
     options[n++] = (struct argp_option){"compactness", KEY_COMPACTNESS, "X", 0, compactness_help, 50};
-    options[n++] =
-        (struct argp_option){"sift-bins",
-                             KEY_SIFT_BINS,
-                             "N,..",
-                             0,
-                             "Spatial bins of the SIFT scales in pixels (default 4,8; 1..64, up to 4 scales)",
-                             50};
+    size_t used = (size_t)snprintf(bins_help, sizeof bins_help, "Spatial bins of the SIFT scales in pixels (default ");
+    for (int32_t scale = 0; scale < defaults.n_scales; scale++)
+        used += (size_t)snprintf(bins_help + used, sizeof bins_help - used, "%s%d", scale ? "," : "",
+                                 defaults.bin_size_px[scale]);
+    snprintf(bins_help + used, sizeof bins_help - used, "; 1..64, up to %d scales)", CLV_MAX_SCALES);
+    options[n++] = (struct argp_option){"sift-bins", KEY_SIFT_BINS, "N,..", 0, bins_help, 50};
     options[n++] = (struct argp_option){
         "blocks", KEY_BLOCKS, "NAME,..", 0, "Feature blocks: words, colour, position, size, contrast (default: all)",
         50};

@@ -161,6 +161,39 @@ START_TEST(edges_off_leaves_only_unary_weights)
 }
 END_TEST
 
+START_TEST(more_than_two_labels_are_learned_without_edges)
+{
+    const char *folder = temporary_folder();
+    const char *labels =
+        "value\tname\tred\tgreen\tblue\n0\tground\t0\t90\t0\n1\tanimal\t250\t120\t10\n2\tsky\t0\t120\t250\n";
+    free(expect_success("cp -r %s %s/set", sample_set(), folder));
+    spill(formatted("%s/set/labels.tsv", folder), labels, strlen(labels));
+    for (int i = 1; i <= 12; i++) {
+        char path[300];
+        struct clv_indexed_image mask = {0};
+        snprintf(path, sizeof path, "%s/set/masks/%04d.png", folder, i);
+        must(clv_indexed_image_read(&mask, path, NULL, err));
+        for (int32_t k = 0; k < mask.width * (mask.height / 3); k++) /* the upper third is sky */
+            mask.values[k] = mask.values[k] ? 1 : 2;
+        must(clv_png_write_labels(path, mask.width, mask.height, mask.values, NULL, 0, err));
+        clv_indexed_image_release(&mask);
+    }
+    char *output = expect_success(
+        "cd %s && \"$CLEAVE\" train --learner ssvm --data set/manifest.tsv --split train " SAMPLE_TRAINING
+        " -o m.cleave && \"$CLEAVE\" segment -q -m m.cleave --data set/manifest.tsv "
+        "--split test -o out",
+        folder);
+    ck_assert_ptr_nonnull(strstr(output, "3 labels: pairwise terms need"));
+    free(output);
+    char *json =
+        expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred out --json", folder);
+    ck_assert_double_gt(json_number(strstr(json, "class_accuracy"), "sky"),
+                        0.5); /* a third of the image, found by place */
+    ck_assert_double_gt(json_number(strstr(json, "class_accuracy"), "ground"), 0.5);
+    free(json);
+}
+END_TEST
+
 START_TEST(cross_validation_prints_its_losses_and_chooses)
 {
     char *output =
@@ -276,6 +309,7 @@ Suite *cli_run_suite(void)
     tcase_add_test(tests, training_on_a_feature_file_equals_training_on_its_images);
     tcase_add_test(tests, the_record_says_how_a_model_was_made);
     tcase_add_test(tests, edges_off_leaves_only_unary_weights);
+    tcase_add_test(tests, more_than_two_labels_are_learned_without_edges);
     tcase_add_test(tests, cross_validation_prints_its_losses_and_chooses);
     tcase_add_test(tests, without_a_split_training_keeps_away_from_the_test_images);
     tcase_add_test(tests, a_model_can_go_to_standard_output);
