@@ -188,6 +188,7 @@ static void print_data(const struct train *self, const struct train_data *data, 
         n_edges += problem.n_edges;
     }
     struct clv_problem first = clv_dataset_problem(data->dataset, 0);
+    console_clear();
     fprintf(self->summary, "images    %zu, %lld nodes of %d features, %lld edges of %d; %d labels\n", n,
             (long long)n_nodes, first.n_features, (long long)n_edges, first.n_edge_features,
             clv_dataset_n_labels(data->dataset));
@@ -198,6 +199,7 @@ static void print_data(const struct train *self, const struct train_data *data, 
 static void print_learning(const struct train *self, const struct clv_training_result *result, double train_loss,
                            double seconds)
 {
+    console_clear();
     fprintf(self->summary, "learning  %.1f s with %s", seconds, self->learner.learner->name);
     if (result->n_curve) {
         const struct clv_curve_point *last = &result->curve[result->n_curve - 1];
