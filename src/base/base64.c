@@ -20,5 +20,6 @@ void base64_write(FILE *stream, const void *bytes, size_t size)
             n = 0;
         }
     }
-    fwrite(out, 1, n, stream);
+    if (n)
+        fwrite(out, 1, n, stream);
 }

@@ -12,16 +12,16 @@ int parallel_threads(int n_threads)
 
 enum clv_status parallel_for(size_t n, int n_threads, parallel_task *task, void *context, struct clv_error *err)
 {
-    n_threads = parallel_threads(n_threads);
-    if ((size_t)n_threads > n)
-        n_threads = n ? (int)n : 1;
+    int team = parallel_threads(n_threads);
+    if ((size_t)team > n)
+        team = n ? (int)n : 1; // NOLINT(clang-analyzer-deadcode.DeadStores): read by the pragma
 
     atomic_size_t next = 0;
     size_t first_failure = SIZE_MAX; /* guarded by the critical section */
     enum clv_status status = CLV_OK;
     atomic_int failed = 0;
 
-#pragma omp parallel num_threads(n_threads)
+#pragma omp parallel num_threads(team)
     {
         int thread = omp_get_thread_num();
         for (;;) {

@@ -16,7 +16,7 @@ struct learner_options {
     size_t n_given;
 };
 
-void learner_options_init(struct learner_options *options, struct common_options *common);
+void learner_options_init(struct learner_options *self, struct common_options *common);
 
 /* The child parser, its input a struct learner_options. Its help shows the parameters of the learner that argv names (the
  * first of the table otherwise); those of the others are known as well, so that a complaint can tell. */
@@ -24,6 +24,6 @@ const struct argp *learner_argp(int argc, char **argv);
 
 /* The learner's defaults with the values given: training->parameters. Errors name a parameter the learner does not have, or
  * a value out of its range. */
-enum clv_status learner_options_apply(const struct learner_options *options, struct clv_training *training) CLV_CHECK;
+enum clv_status learner_options_apply(const struct learner_options *self, struct clv_training *training) CLV_CHECK;
 
 #endif

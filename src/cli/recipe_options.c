@@ -45,7 +45,7 @@ static error_t parse_bins(struct recipe_options *self, const char *arg)
 {
     struct clv_recipe *recipe = &self->recipe;
     char copy[64], *cursor = copy, *part;
-    int32_t n = 0, bins[CLV_MAX_SCALES];
+    int32_t n = 0, bins[CLV_MAX_SCALES] = {0};
     snprintf(copy, sizeof copy, "%s", arg);
     while ((part = strsep(&cursor, ","))) {
         if (n == CLV_MAX_SCALES)

@@ -11,8 +11,8 @@ struct recipe_options {
     const char *first_given;  /* "words", or NULL: none was given */
 };
 
-void recipe_options_init(struct recipe_options *options, struct common_options *common);
-void recipe_options_release(struct recipe_options *options);
+void recipe_options_init(struct recipe_options *self, struct common_options *common);
+void recipe_options_release(struct recipe_options *self);
 
 /* The child parser, its input a struct recipe_options; built from the table on the first call. Not for several threads. */
 const struct argp *recipe_argp(void);

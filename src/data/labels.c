@@ -1,4 +1,5 @@
 /* Names and colours of labels. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -50,8 +51,8 @@ enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *e
     enum clv_status status = init(&fresh, 2, err);
     if (status != CLV_OK)
         return status;
-    strcpy(fresh.names[0], "background");
-    strcpy(fresh.names[1], "foreground");
+    snprintf(fresh.names[0], sizeof fresh.names[0], "background");
+    snprintf(fresh.names[1], sizeof fresh.names[1], "foreground");
     /* Rare in nature, so that a tint of it is seen on any photograph; the default's dark red is lost on dark animals. */
     static const uint8_t rose[3] = {236, 64, 122};
     memcpy(fresh.palette[1], rose, sizeof rose);
@@ -123,7 +124,7 @@ static enum clv_status add_row(struct reading *reading, const struct row *row, c
         if (strcmp(reading->names[v], row->name) == 0)
             return fail(err, CLV_ERR_DATA, "%s: line %zu: name \"%s\" is there twice", table->path, table->line,
                         row->name);
-    strcpy(reading->names[row->value], row->name);
+    snprintf(reading->names[row->value], sizeof *reading->names, "%s", row->name);
     memcpy(reading->palette[row->value], row->colour, 3);
     if (strcmp(row->name, "void") == 0) {
         reading->void_value = row->value;

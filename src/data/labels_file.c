@@ -1,5 +1,6 @@
 #include "data/labels_file.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -38,7 +39,7 @@ static enum clv_status parse_names(struct clv_labels *labels, const struct json_
         if (!json_get_text(json_element(names, i), &name) || strlen(name) >= sizeof *labels->names)
             return fail(err, CLV_ERR_DATA, "%s: the name of label %zu is no text of less than %zu bytes", file, i,
                         sizeof *labels->names);
-        strcpy(labels->names[i], name);
+        snprintf(labels->names[i], sizeof *labels->names, "%s", name);
     }
     return CLV_OK;
 }

@@ -253,7 +253,7 @@ static void sample_colours(uint8_t colours[256][3], const struct job *job)
     png_get_PLTE(job->png, job->info, &palette, &n_entries);
     bool has_transparency = png_get_tRNS(job->png, job->info, &alphas, &n_alphas, &transparent) & PNG_INFO_tRNS;
     int largest = (1 << job->bit_depth) - 1;
-    memset(colours, 255, sizeof(uint8_t[256][3]));
+    memset(colours, 255, sizeof(uint8_t[256][3])); // cppcheck-suppress bufferAccessOutOfBounds; it is just as large
     if (job->colour_type == PNG_COLOR_TYPE_PALETTE) {
         for (int i = 0; i < n_entries; i++) {
             uint32_t alpha = has_transparency && alphas && i < n_alphas ? alphas[i] : 255;

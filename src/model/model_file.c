@@ -54,7 +54,7 @@ static enum clv_status check_weights(const struct clv_shape *shape, const double
     for (size_t i = 0; i < n_unary; i++)
         if (!isfinite(unary[i]))
             return fail(err, CLV_ERR_DATA, "%s: unary weight %zu is %g", name, i, unary[i]);
-    for (size_t i = 0; i < n_pairwise; i++) {
+    for (size_t i = 0; pairwise && i < n_pairwise; i++) {
         if (!isfinite(pairwise[i]))
             return fail(err, CLV_ERR_DATA, "%s: pairwise weight %zu is %g", name, i, pairwise[i]);
         if (pairwise[i] < 0 && shape->pairwise == CLV_PAIRWISE_POTTS)
