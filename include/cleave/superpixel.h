@@ -22,14 +22,24 @@ struct clv_slic_options {
 
 CLV_API void clv_superpixels_release(struct clv_superpixels *superpixels);
 
-/* SLIC (Achanta et al., TPAMI 2012): k-means in (L, a, b, x, y) within 2S x 2S windows, then connectivity enforced: every
- * superpixel is 4-connected, fragments join the neighbour they share most border with. options may be NULL. Image of 3
- * channels, any size down to 1x1. Deterministic. O(iterations x pixels). */
+/* SLIC (Achanta et al., TPAMI 2012): k-means in (L, a, b, x, y) within 2S x 2S windows, S the grid step, from exactly
+ * n_superpixels centres (as many as there are pixels, if fewer), each moved to the lowest gradient of its 3 x 3 pixels. Then
+ * connectivity: the largest 4-connected piece of each cluster stays, every other piece joins the superpixel it shares most
+ * border with. So n is n_superpixels but for clusters that ended empty. options may be NULL. Image of 3 channels, any size
+ * from 1x1 to 2^31 - 1 pixels. Deterministic, the same for every vector width. O(iterations x pixels). CLV_ERR_USAGE names
+ * an option or image that is out of range, CLV_ERR_MEMORY; superpixels is then unchanged.
+ *
+ *     struct clv_superpixels superpixels = {0};
+ *     if (clv_slic(&superpixels, &image, &(struct clv_slic_options){.n_superpixels = 400, .compactness = 12,
+ *                                                                   .n_iterations = 10}, &error))
+ *         fprintf(stderr, "%s\n", error.message);
+ *     clv_superpixels_release(&superpixels);
+ */
 CLV_API enum clv_status clv_slic(struct clv_superpixels *superpixels, const struct clv_image *image,
                                  const struct clv_slic_options *options, struct clv_error *err) CLV_CHECK;
 
 /* Region adjacency. edges[n_edges] = {a, b} with a < b, sorted; boundary_length[n_edges] counts the 4-neighbour pixel pairs
- * across the common border. O(pixels). */
+ * across the common border. Superpixels need not be connected for it. O(pixels + n). Labels outside 0..n-1: CLV_ERR_USAGE. */
 struct clv_adjacency {
     int32_t n_nodes, n_edges;
     int32_t (*edges)[2];
@@ -48,9 +58,11 @@ struct clv_patch_grid {
 };
 CLV_API enum clv_status clv_patch_grid_init(struct clv_patch_grid *grid, int32_t width, int32_t height, int32_t size_px,
                                             int32_t step_px, struct clv_error *err) CLV_CHECK;
+/* The grid's edges; boundary_length as it is between the areas that clv_patch_grid_to_pixels paints. O(patches + sides). */
 CLV_API enum clv_status clv_patch_grid_adjacency(struct clv_adjacency *adjacency, const struct clv_patch_grid *grid,
                                                  struct clv_error *err) CLV_CHECK;
-/* Brings one label per patch to pixels: each pixel takes the label of the patch whose centre is nearest. */
+/* Brings one label per patch to pixels[height][width]: each pixel takes the label of the patch whose centre is nearest, the
+ * upper left one among equals. */
 CLV_API void clv_patch_grid_to_pixels(uint8_t *pixels, const struct clv_patch_grid *grid, const uint8_t *patch_labels);
 
 /* Measures against a true label map truth[height][width]. O(pixels).

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/superpixel.h"
+#include "superpixel/labels.h"
 
 void clv_adjacency_release(struct clv_adjacency *adjacency)
 {
@@ -89,21 +90,10 @@ static void sort_edges(struct clv_adjacency *adjacency, const struct edge_list *
     }
 }
 
-static enum clv_status check_labels(const struct clv_superpixels *superpixels, struct clv_error *err)
-{
-    size_t n_pixels = (size_t)superpixels->width * (size_t)superpixels->height;
-    uint32_t highest = 0;
-    for (size_t i = 0; i < n_pixels; i++)
-        highest = (uint32_t)superpixels->labels[i] > highest ? (uint32_t)superpixels->labels[i] : highest;
-    if (highest < (uint32_t)superpixels->n)
-        return CLV_OK;
-    return fail(err, CLV_ERR_USAGE, "superpixels: label %d, not in 0..%d", (int32_t)highest, superpixels->n - 1);
-}
-
 enum clv_status clv_adjacency_build(struct clv_adjacency *adjacency, const struct clv_superpixels *superpixels,
                                     struct clv_error *err)
 {
-    enum clv_status status = check_labels(superpixels, err);
+    enum clv_status status = labels_check(superpixels, err);
     if (status)
         return status;
     size_t n = (size_t)superpixels->n;

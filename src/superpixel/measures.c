@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/superpixel.h"
+#include "superpixel/labels.h"
 
 static size_t count_pixels(const struct clv_superpixels *superpixels)
 {
@@ -26,10 +27,12 @@ static size_t commonest(const uint8_t *labels, size_t n, size_t *counts)
 enum clv_status clv_achievable_accuracy(double *accuracy, const struct clv_superpixels *superpixels,
                                         const uint8_t *truth, int void_label, struct clv_error *err)
 {
+    enum clv_status status = labels_check(superpixels, err);
+    if (status)
+        return status;
     size_t n_pixels = count_pixels(superpixels), n = (size_t)superpixels->n, counts[256] = {0}, right = 0;
     size_t *first = array_zalloc(n + 1, sizeof *first); /* truth sorted by superpixel begins here */
     uint8_t *sorted = array_alloc(n_pixels, 1);
-    enum clv_status status = CLV_OK;
     if (!first || !sorted) {
         status = fail_memory(err);
         goto done;

@@ -1,71 +1,17 @@
-/* SLIC, its connectivity, and the degenerate cases. */
+/* SLIC: its partition whatever the image, its options, its quality on real images. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdio.h>
+#include <vl/slic.h>
 
-#include "base/rng.h"
-#include "support/support.h"
-
-/* A picture of some structure: smooth colours, a disc, noise of the given strength. */
-static struct clv_image picture(int32_t width, int32_t height, int noise)
-{
-    struct clv_image image = {width, height, 3, malloc((size_t)width * (size_t)height * 3)};
-    for (int32_t y = 0; y < height; y++)
-        for (int32_t x = 0; x < width; x++) {
-            size_t at = (size_t)y * (size_t)width + (size_t)x;
-            int inside = (x - width / 2) * (x - width / 2) + (y - height / 2) * (y - height / 2) < width * height / 9;
-            int colour[3] = {inside ? 200 : 255 * x / width, inside ? 90 : 255 * y / height, inside ? 40 : 128};
-            for (int c = 0; c < 3; c++) {
-                int value = colour[c];
-                if (noise)
-                    value += (int)rng_below(1, RNG_TEST, 3 * at + (size_t)c, 2 * (uint32_t)noise + 1) - noise;
-                image.pixels[3 * at + (size_t)c] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
-            }
-        }
-    return image;
-}
-
-/* Floods from each label's first pixel: every label must be one piece, and first pixels must be in order of labels. */
-static void check_partition(const struct clv_superpixels *superpixels, int32_t width, int32_t height)
-{
-    ck_assert_int_eq(superpixels->width, width);
-    ck_assert_int_eq(superpixels->height, height);
-    ck_assert_int_ge(superpixels->n, 1);
-    size_t n_pixels = (size_t)width * (size_t)height;
-    char *seen = calloc(n_pixels, 1);
-    size_t *stack = malloc(n_pixels * sizeof *stack);
-    int32_t next = 0;
-    for (size_t start = 0; start < n_pixels; start++) {
-        if (seen[start])
-            continue;
-        ck_assert_int_eq(superpixels->labels[start], next);
-        size_t depth = 0;
-        stack[depth++] = start;
-        seen[start] = 1;
-        while (depth) {
-            size_t at = stack[--depth];
-            int32_t x = (int32_t)(at % (size_t)width), y = (int32_t)(at / (size_t)width);
-            for (int d = 0; d < 4; d++) {
-                int32_t u = x + (d == 0) - (d == 1), v = y + (d == 2) - (d == 3);
-                size_t other = (size_t)v * (size_t)width + (size_t)u;
-                if (u < 0 || v < 0 || u >= width || v >= height || seen[other] || superpixels->labels[other] != next)
-                    continue;
-                seen[other] = 1;
-                stack[depth++] = other;
-            }
-        }
-        next++;
-    }
-    ck_assert_int_eq(superpixels->n, next);
-    free(seen);
-    free(stack);
-}
+#include "superpixel/partition.h"
 
 START_TEST(every_superpixel_is_one_piece_and_numbered_by_first_pixel)
 {
     static const int32_t sizes[][2] = {{1, 1}, {1, 50}, {50, 1}, {2, 3}, {7, 200}, {8, 8}, {97, 61}, {160, 120}};
-    static const int32_t wanted[] = {1, 2, 9, 100, 1000, 1000000};
-    static const float compactness[] = {1e-6F, 1, 10, 1e9F};
+    static const int32_t wanted[] = {1, 2, 9, 100, 1000, INT32_MAX};
+    static const float compactness[] = {1e-6F, 1, 10, 1e30F};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int noise = 0; noise <= 255; noise += 85) {
             struct clv_image image = picture(sizes[s][0], sizes[s][1], noise);
@@ -83,6 +29,89 @@ START_TEST(every_superpixel_is_one_piece_and_numbered_by_first_pixel)
 }
 END_TEST
 
+START_TEST(a_long_narrow_image_is_shared_out_along_its_length)
+{
+    for (int tall = 0; tall < 2; tall++) {
+        struct clv_image image = picture(tall ? 2 : 3000, tall ? 3000 : 2, 0);
+        struct clv_slic_options options = {50, 10, 10};
+        struct clv_superpixels superpixels = {0};
+        must(clv_slic(&superpixels, &image, &options, err));
+        check_partition(&superpixels, image.width, image.height);
+        ck_assert_int_eq(superpixels.n, 50);
+        clv_superpixels_release(&superpixels);
+        free(image.pixels);
+    }
+}
+END_TEST
+
+START_TEST(a_flat_image_falls_into_the_wanted_number_of_like_sizes)
+{
+    struct clv_image image = {203, 151, 3, calloc(203 * 151, 3)};
+    static const int32_t wanted[] = {1, 2, 3, 7, 50, 200, 601};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        struct clv_slic_options options = {wanted[i], 10, 10};
+        struct clv_superpixels superpixels = {0};
+        must(clv_slic(&superpixels, &image, &options, err));
+        check_partition(&superpixels, 203, 151);
+        ck_assert_int_eq(superpixels.n, wanted[i]);
+        int32_t *size = calloc((size_t)superpixels.n, sizeof *size), mean = 203 * 151 / superpixels.n;
+        for (int32_t p = 0; p < 203 * 151; p++)
+            size[superpixels.labels[p]]++;
+        for (int32_t k = 0; k < superpixels.n; k++) {
+            ck_assert_int_ge(2 * size[k], mean);
+            ck_assert_int_le(size[k], 2 * mean);
+        }
+        free(size);
+        clv_superpixels_release(&superpixels);
+    }
+    free(image.pixels);
+}
+END_TEST
+
+START_TEST(two_colours_are_told_apart_at_their_border)
+{
+    struct clv_image image = {120, 90, 3, calloc(120 * 90, 3)};
+    uint8_t *truth = calloc(120 * 90, 1);
+    for (int32_t p = 0; p < 120 * 90; p++)
+        if (p % 120 + 2 * (p / 120) > 140) {
+            truth[p] = 1;
+            image.pixels[3 * p] = 220;
+        }
+    struct clv_superpixels superpixels = {0};
+    struct clv_slic_options options = {60, 10, 10};
+    must(clv_slic(&superpixels, &image, &options, err));
+    double accuracy, recall;
+    must(clv_achievable_accuracy(&accuracy, &superpixels, truth, -1, err));
+    must(clv_boundary_recall(&recall, &superpixels, truth, 0, err));
+    ck_assert_double_eq(accuracy, 1);
+    ck_assert_double_eq(recall, 1);
+    clv_superpixels_release(&superpixels);
+    free(truth);
+    free(image.pixels);
+}
+END_TEST
+
+START_TEST(the_same_image_gives_the_same_superpixels)
+{
+    struct clv_image image = picture(161, 119, 60);
+    struct clv_superpixels first = {0}, second = {0}, defaults = {0}, spelt_out = {0};
+    struct clv_slic_options options = {150, 7, 10}, standard = {600, 12, 10};
+    must(clv_slic(&first, &image, &options, err));
+    must(clv_slic(&defaults, &image, NULL, err));
+    must(clv_slic(&spelt_out, &image, &standard, err));
+    must(clv_slic(&second, &image, &options, err));
+    ck_assert_int_eq(first.n, second.n);
+    ck_assert_mem_eq(first.labels, second.labels, 161 * 119 * sizeof *first.labels);
+    ck_assert_int_eq(defaults.n, spelt_out.n);
+    ck_assert_mem_eq(defaults.labels, spelt_out.labels, 161 * 119 * sizeof *defaults.labels);
+    clv_superpixels_release(&first);
+    clv_superpixels_release(&second);
+    clv_superpixels_release(&defaults);
+    clv_superpixels_release(&spelt_out);
+    free(image.pixels);
+}
+END_TEST
+
 START_TEST(bad_options_are_named)
 {
     struct clv_image image = picture(10, 10, 0);
@@ -92,7 +121,7 @@ START_TEST(bad_options_are_named)
     options.n_superpixels = -5;
     must_fail(CLV_ERR_USAGE, "wanted is -5", clv_slic(&superpixels, &image, &options, err));
     options = (struct clv_slic_options){5, NAN, 10};
-    must_fail(CLV_ERR_USAGE, "compactness is", clv_slic(&superpixels, &image, &options, err));
+    must_fail(CLV_ERR_USAGE, "compactness is nan", clv_slic(&superpixels, &image, &options, err));
     options.compactness = 0;
     must_fail(CLV_ERR_USAGE, "compactness is 0", clv_slic(&superpixels, &image, &options, err));
     options.compactness = -2.5F;
@@ -108,8 +137,93 @@ START_TEST(bad_options_are_named)
     image.channels = 3;
     image.width = 0;
     must_fail(CLV_ERR_USAGE, "0x10", clv_slic(&superpixels, &image, NULL, err));
+    image.width = image.height = 65535;
+    must_fail(CLV_ERR_USAGE, "65535x65535", clv_slic(&superpixels, &image, NULL, err));
     ck_assert_ptr_null(superpixels.labels);
     free(image.pixels);
+}
+END_TEST
+
+struct quality {
+    double accuracy, recall, count;
+};
+
+static void judge(struct quality *sum, const struct clv_superpixels *superpixels, const uint8_t *truth)
+{
+    double accuracy, recall;
+    must(clv_achievable_accuracy(&accuracy, superpixels, truth, -1, err));
+    must(clv_boundary_recall(&recall, superpixels, truth, 2, err));
+    sum->accuracy += accuracy;
+    sum->recall += recall;
+    sum->count += superpixels->n;
+}
+
+/* VLFeat's, its labels made compact but left in pieces where they are. */
+static struct clv_superpixels vlfeat_slic(const struct clv_image *image, int32_t wanted, float m)
+{
+    size_t n_pixels = (size_t)image->width * (size_t)image->height;
+    int size = (int)lround(sqrt((double)n_pixels / wanted));
+    float *lab = malloc(3 * n_pixels * sizeof *lab), *planes = malloc(3 * n_pixels * sizeof *planes);
+    clv_rgb_to_lab(lab, image->pixels, n_pixels);
+    for (size_t i = 0; i < 3 * n_pixels; i++)
+        planes[i % 3 * n_pixels + i / 3] = lab[i];
+    struct clv_superpixels superpixels = {image->width, image->height, 0, malloc(n_pixels * sizeof(int32_t))};
+    vl_slic_segment((vl_uint32 *)superpixels.labels, planes, (vl_size)image->width, (vl_size)image->height, 3,
+                    (vl_size)size, m * m, (vl_size)(size * size / 4));
+    int32_t *number = malloc(n_pixels * sizeof *number);
+    memset(number, 0xff, n_pixels * sizeof *number);
+    for (size_t i = 0; i < n_pixels; i++) {
+        int32_t label = superpixels.labels[i];
+        ck_assert(label >= 0 && (size_t)label < n_pixels);
+        if (number[label] < 0)
+            number[label] = superpixels.n++;
+        superpixels.labels[i] = number[label];
+    }
+    free(number);
+    free(lab);
+    free(planes);
+    return superpixels;
+}
+
+START_TEST(real_horses_keep_their_outlines)
+{
+    const char *manifest = real_data("real_horses_keep_their_outlines", "horses/manifest.tsv");
+    if (!manifest)
+        return;
+    char *folder = strdup(manifest), line[4096];
+    *strrchr(folder, '/') = 0;
+    FILE *stream = fopen(manifest, "r");
+    struct quality ours = {0}, vlfeat = {0};
+    int n = 0;
+    while (n < 30 && fgets(line, sizeof line, stream)) {
+        char name[1024], mask_name[1024];
+        if (sscanf(line, "%1023[^\t]%*1[\t]%1023[^\t\n]", name, mask_name) != 2 || strcmp(name, "image") == 0)
+            continue;
+        struct clv_image image = {0};
+        struct clv_indexed_image mask = {0};
+        must(clv_image_read(&image, formatted("%s/%s", folder, name), NULL, err));
+        must(clv_indexed_image_read(&mask, formatted("%s/%s", folder, mask_name), NULL, err));
+        struct clv_superpixels superpixels = {0};
+        must(clv_slic(&superpixels, &image, NULL, err));
+        check_partition(&superpixels, image.width, image.height);
+        judge(&ours, &superpixels, mask.values);
+        clv_superpixels_release(&superpixels);
+        superpixels = vlfeat_slic(&image, 600, 15);
+        judge(&vlfeat, &superpixels, mask.values);
+        free(superpixels.labels);
+        clv_image_release(&image);
+        clv_indexed_image_release(&mask);
+        n++;
+    }
+    fclose(stream);
+    free(folder);
+    ck_assert_int_eq(n, 30);
+    ck_assert_double_ge(ours.count / n, 570);
+    ck_assert_double_le(ours.count / n, 600);
+    ck_assert_double_ge(ours.accuracy / n, 0.981);
+    ck_assert_double_ge(ours.recall / n, 0.94);
+    ck_assert_double_ge(ours.accuracy / n, vlfeat.accuracy / n - 0.0005);
+    ck_assert_double_ge(ours.recall / n, vlfeat.recall / n - 0.002);
 }
 END_TEST
 
@@ -118,7 +232,15 @@ Suite *superpixel_suite(void)
     Suite *suite = suite_create("superpixel");
     TCase *tests = tcase_create("slic");
     tcase_add_test(tests, every_superpixel_is_one_piece_and_numbered_by_first_pixel);
+    tcase_add_test(tests, a_long_narrow_image_is_shared_out_along_its_length);
+    tcase_add_test(tests, a_flat_image_falls_into_the_wanted_number_of_like_sizes);
+    tcase_add_test(tests, two_colours_are_told_apart_at_their_border);
+    tcase_add_test(tests, the_same_image_gives_the_same_superpixels);
     tcase_add_test(tests, bad_options_are_named);
     suite_add_tcase(suite, tests);
+    TCase *real = tcase_create("real images");
+    tcase_set_timeout(real, 300); /* VLFeat takes its time */
+    tcase_add_test(real, real_horses_keep_their_outlines);
+    suite_add_tcase(suite, real);
     return suite;
 }

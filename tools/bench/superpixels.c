@@ -1,6 +1,6 @@
 /* Superpixels on the real horses: our SLIC, VLFeat's, OpenCV's. From RGB bytes to connected labels, one thread, CPU time.
  *
- *   superpixels BUILD [N]     N: superpixels wanted, default 600
+ *   superpixels [N]     N: superpixels wanted, default 600
  *
  * Quality is measured over every image, by the same code for all three, as their labels come (VLFeat's may be split);
  * speed on every eighth image, the three taking turns. */
@@ -189,8 +189,9 @@ static double subset_speed(run_slic *run, int wanted)
 
 int main(int argc, char **argv)
 {
-    const char *build = argc > 1 ? argv[1] : "build", *manifest = bench_data("superpixels", "horses/manifest.tsv");
-    int wanted = argc > 2 ? atoi(argv[2]) : 600;
+    const char *build = getenv("CLEAVE_BUILD") ? getenv("CLEAVE_BUILD") : "build",
+               *manifest = bench_data("superpixels", "horses/manifest.tsv");
+    int wanted = argc > 1 ? atoi(argv[1]) : 600;
     char labels[4096];
     if (!manifest || wanted < 1)
         return 0;

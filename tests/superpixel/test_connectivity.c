@@ -1,0 +1,159 @@
+/* Making regions 4-connected, against pieces found by flooding. */
+#include "superpixel/connectivity.h"
+
+#include "superpixel/partition.h"
+
+/* labels[height][width] from digits. */
+static int32_t *drawn(const char *digits)
+{
+    size_t n = strlen(digits);
+    int32_t *labels = malloc(n * sizeof *labels);
+    for (size_t i = 0; i < n; i++)
+        labels[i] = digits[i] - '0';
+    return labels;
+}
+
+static void check_drawn(const char *before, const char *after, int32_t width)
+{
+    int32_t *labels = drawn(before), *expected = drawn(after), n, height = (int32_t)strlen(before) / width;
+    must(regions_connect(labels, &n, width, height, 10, err));
+    ck_assert_mem_eq(labels, expected, strlen(before) * sizeof *labels);
+    free(labels);
+    free(expected);
+}
+
+START_TEST(a_fragment_joins_the_region_it_shares_most_border_with)
+{
+    check_drawn("11122"
+                "13122" /* 3 is a region of its own */
+                "11122",
+                "00011"
+                "02011"
+                "00011",
+                5);
+    check_drawn("111222"
+                "111212" /* the 1 on the right touches 2 on all sides */
+                "111222",
+                "000111"
+                "000111"
+                "000111",
+                6);
+    check_drawn("1111"
+                "2122" /* the 2 on the left: two sides 1, the frame on the third */
+                "1122",
+                "0000"
+                "0011"
+                "0011",
+                4);
+}
+END_TEST
+
+START_TEST(a_fragment_within_fragments_follows_those_around_it)
+{
+    check_drawn("3333333"
+                "3222223"
+                "3211123" /* the region 1 and 2 ... */
+                "3211123"
+                "3222223"
+                "3333333"
+                "1111222" /* ... lie here, larger in the one case only */
+                "1111222"
+                "1111222"
+                "1111222"
+                "1111222"
+                "1111222",
+                "0000000"
+                "0000000"
+                "0000000"
+                "0000000"
+                "0000000"
+                "0000000"
+                "1111222"
+                "1111222"
+                "1111222"
+                "1111222"
+                "1111222"
+                "1111222",
+                7);
+}
+END_TEST
+
+START_TEST(the_largest_piece_of_each_label_stays)
+{
+    for (uint64_t round = 0; round < 60; round++) {
+        int32_t width = 1 + (int32_t)rng_below(3, RNG_TEST, 2 * round, 40),
+                height = 1 + (int32_t)rng_below(3, RNG_TEST, 2 * round + 1, 40);
+        int32_t n_labels = 1 + (int32_t)(round % 7) * 3, n_pixels = width * height, n_regions;
+        int32_t *labels = random_labels(width, height, n_labels, 1 + (int32_t)(round % 3), round);
+        int32_t *old = malloc((size_t)n_pixels * sizeof *old), *pieces = malloc((size_t)n_pixels * sizeof *pieces);
+        memcpy(old, labels, (size_t)n_pixels * sizeof *old);
+        int32_t n_pieces = flood_pieces(pieces, old, width, height), *size = calloc((size_t)n_pieces, sizeof *size);
+        for (int32_t i = 0; i < n_pixels; i++)
+            size[pieces[i]]++;
+
+        must(regions_connect(labels, &n_regions, width, height, n_labels, err));
+        check_partition(&(struct clv_superpixels){width, height, n_regions, labels}, width, height);
+
+        /* Each label's first largest piece, and the region it has become: all different, and no other regions. */
+        int32_t used = 0;
+        char *taken = calloc((size_t)n_regions, 1);
+        for (int32_t label = 0; label < n_labels; label++) {
+            int32_t best = -1;
+            for (int32_t i = 0; i < n_pixels; i++)
+                if (old[i] == label && (best < 0 || size[pieces[i]] > size[pieces[best]]))
+                    best = i;
+            if (best < 0)
+                continue;
+            used++;
+            ck_assert(!taken[labels[best]]);
+            taken[labels[best]] = 1;
+            for (int32_t i = 0; i < n_pixels; i++)
+                if (pieces[i] == pieces[best])
+                    ck_assert_int_eq(labels[i], labels[best]);
+        }
+        ck_assert_int_eq(n_regions, used);
+        free(taken);
+        free(size);
+        free(pieces);
+        free(old);
+        free(labels);
+    }
+}
+END_TEST
+
+START_TEST(a_spiral_and_a_chessboard_are_handled)
+{
+    enum { SIDE = 201 };
+    int32_t *labels = calloc(SIDE * SIDE, sizeof *labels), n, x = 0, y = 0, dx = 1, dy = 0;
+    for (int32_t step = SIDE - 1, turn = 0; step > 0; turn++) { /* a one-pixel path winding inwards, one pixel apart */
+        for (int32_t i = 0; i < step; i++, x += dx, y += dy)
+            labels[y * SIDE + x] = 1;
+        int32_t old = dx;
+        dx = -dy;
+        dy = old;
+        if (turn >= 2 && turn % 2 == 0)
+            step -= 2;
+    }
+    must(regions_connect(labels, &n, SIDE, SIDE, 2, err));
+    ck_assert_int_eq(n, 2);
+    check_partition(&(struct clv_superpixels){SIDE, SIDE, n, labels}, SIDE, SIDE);
+    for (int32_t i = 0; i < SIDE * SIDE; i++)
+        labels[i] = (i / SIDE + i % SIDE) % 2;
+    must(regions_connect(labels, &n, SIDE, SIDE, 2, err));
+    ck_assert_int_eq(n, 2);
+    check_partition(&(struct clv_superpixels){SIDE, SIDE, n, labels}, SIDE, SIDE);
+    free(labels);
+}
+END_TEST
+
+Suite *connectivity_suite(void)
+{
+    Suite *suite = suite_create("connectivity");
+    TCase *tests = tcase_create("connectivity");
+    tcase_add_test(tests, a_fragment_joins_the_region_it_shares_most_border_with);
+    tcase_add_test(tests, a_fragment_within_fragments_follows_those_around_it);
+    tcase_add_test(tests, the_largest_piece_of_each_label_stays);
+    tcase_add_test(tests, a_spiral_and_a_chessboard_are_handled);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
