@@ -35,6 +35,33 @@ CLV_API void clv_oracle_free(struct clv_oracle *oracle);
 CLV_API enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *score,
                                        const struct clv_field *field, struct clv_error *err) CLV_CHECK;
 
+/* All clamped optima of the two-label field that clv_oracle_map solved last: for every listed node (nodes NULL: all of them) the
+ * best labelling in which that node has the other label. `visit` is called once a distinct node, in any order, with what the
+ * clamp costs, max f - max f[y_i forced] >= 0, on the rounded scores, and with the nodes whose labels differ from the MAP
+ * labelling, the clamped one first: the witness. Ties are canonical as in clv_oracle_map. The field itself is not looked at
+ * again. With our engine a clamp costs about as much as its flipped set is large.
+ * Errors: CLV_ERR_USAGE before a solution or for a node out of range; CLV_ERR_MEMORY, after some visits perhaps. */
+typedef void clv_witness_visit(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped);
+CLV_API enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
+                                             clv_witness_visit *visit, void *context, struct clv_error *err) CLV_CHECK;
+
+/* margin[n_nodes] = max f[y_i = 1] - max f[y_i = 0] of that field, on the rounded scores; y is its MAP labelling. */
+CLV_API enum clv_status clv_oracle_margins(struct clv_oracle *oracle, double *margin, const int32_t *y,
+                                           struct clv_error *err) CLV_CHECK;
+
+/* Perturb-and-MAP (Papandreou & Yuille 2011; Hazan & Jaakkola 2012). noise += zero-mean Gumbel variables of draw `draw`, keyed
+ * by (seed, draw, node, label), so that they depend on nothing else: noise[n_nodes], label 1's minus label 0's, for two
+ * labels, otherwise noise[n_nodes][n_labels]. Add them to a field's unary and solve. */
+CLV_API void clv_gumbel_add(double *noise, int32_t n_nodes, int32_t n_labels, uint64_t seed, uint32_t draw);
+
+/* Draws 0 .. n_draws-1 of a field: marginals[n_nodes][n_labels] (or NULL) counts how often each label was drawn, divided by
+ * n_draws; *bound (or NULL) is the mean of max_y f(y) + sum_i gumbel_i(y_i), whose expectation A_G is an upper bound of
+ * log sum_y exp f(y), with equality for fields without edges; *standard_error (or NULL) is that mean's (NaN for one draw).
+ * field->unary is changed while it works, and put back. n_draws >= 1. */
+CLV_API enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *marginals, double *bound,
+                                                double *standard_error, struct clv_field *field, uint64_t seed,
+                                                uint32_t n_draws, struct clv_error *err) CLV_CHECK;
+
 /* Enumerates all n_labels^n_nodes labellings (at most 2^24): the maximum (lowest labelling in lexicographic order with node 0
  * most significant at ties, which for two labels need not be canonical), log sum exp f, and marginals[n_nodes][n_labels]. Any output may
  * be NULL. The reference for every other routine. */

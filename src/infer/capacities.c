@@ -53,6 +53,8 @@ enum clv_status field_check(const struct clv_field *field, struct clv_error *err
 static enum clv_status make_room(struct capacities *c, size_t n_nodes, size_t n_edges, struct clv_error *err)
 {
     if (n_nodes > c->node_room || n_edges > c->edge_room || !c->terminal) {
+        n_nodes = n_nodes > c->node_room ? n_nodes : c->node_room;
+        n_edges = n_edges > c->edge_room ? n_edges : c->edge_room;
         capacities_release(c);
         c->terminal = array_alloc(n_nodes, sizeof *c->terminal);
         c->unary = array_alloc(n_nodes, sizeof *c->unary);
@@ -66,6 +68,14 @@ static enum clv_status make_room(struct capacities *c, size_t n_nodes, size_t n_
         c->edge_room = n_edges;
     }
     return CLV_OK;
+}
+
+enum clv_status capacities_keep_unary(struct capacities *c, const struct clv_field *field, struct clv_error *err)
+{
+    enum clv_status status = make_room(c, (size_t)field->n_nodes, 0, err);
+    if (!status && field->n_nodes)
+        memcpy(c->unary, field->unary, (size_t)field->n_nodes * sizeof *c->unary);
+    return status;
 }
 
 /* With D = P11 + P00 - P01 - P10 >= 0, P[y_a][y_b] is, up to P00,

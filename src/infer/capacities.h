@@ -22,6 +22,10 @@ void capacities_release(struct capacities *capacities);
 enum clv_status capacities_set(struct capacities *capacities, const struct clv_field *field,
                                struct clv_error *err) CLV_CHECK;
 
+/* Only keeps a copy of the unaries of a field with two labels. */
+enum clv_status capacities_keep_unary(struct capacities *capacities, const struct clv_field *field,
+                                      struct clv_error *err) CLV_CHECK;
+
 /* The checks that need no capacities: sizes, edge ends and finite values, for any number of labels and any form. */
 enum clv_status field_check(const struct clv_field *field, struct clv_error *err) CLV_CHECK;
 

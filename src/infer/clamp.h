@@ -43,8 +43,8 @@ struct maxflow_clamps {
     size_t node_room;
 };
 
-/* Completes the residual graph around the nodes that elimination decided. Once after each maxflow_solve. Returns 0, or -1 when
- * out of memory. */
+/* Completes the residual graph around the nodes that elimination decided and forgets clamps in force. After each maxflow_solve.
+ * Returns 0, or -1 when out of memory. */
 int clamps_prepare(struct maxflow *graph);
 void clamps_free(struct maxflow_clamps *clamps);
 

@@ -135,6 +135,7 @@ void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *
     int64_t *slack = graph->slack;
     int32_t tail = 0, *queue = graph->queue;
     graph->is_symmetric = forward == backward;
+    graph->is_settled = 0;
     for (int32_t i = 0; i < graph->n_nodes; i++) {
         int64_t in, out = graph->is_symmetric ? set_row(graph, &in, i, forward, forward)
                                               : set_row(graph, &in, i, forward, backward);

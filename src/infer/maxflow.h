@@ -40,7 +40,7 @@ struct maxflow {
     int32_t *count;    /* [n_nodes + 2] a distance: number of its nodes */
     uint8_t *label;    /* [n_nodes] of the last solution */
     int32_t n_decided, n_core;
-    int is_symmetric;
+    int is_symmetric, is_settled;
     struct maxflow_clamps *clamps; /* made by the first maxflow_clamp_prepare */
     size_t node_room, slot_room;
 };

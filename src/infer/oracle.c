@@ -3,25 +3,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/infer.h"
-#include "infer/capacities.h"
-#include "infer/maxflow.h"
-#if WITH_BK
-#include "maxflow_shim.h"
-#endif
-
-struct clv_oracle {
-    enum clv_engine engine;
-    struct capacities capacities;
-    struct maxflow graph;
-    int32_t (*edges)[2]; /* of the graph that the engine holds; n_nodes < 0: none */
-    size_t edge_room;
-    int32_t n_nodes, n_edges;
-#if WITH_BK
-    struct bk *bk;
-    double *terminal, *capacity; /* as libmaxflow wants them */
-#endif
-};
+#include "infer/oracle.h"
 
 const char *clv_engine_name(enum clv_engine engine)
 {
@@ -45,6 +27,7 @@ enum clv_status clv_oracle_new(struct clv_oracle **oracle, enum clv_engine engin
         return fail_memory(err);
     made->engine = engine;
     made->n_nodes = -1;
+    made->state = ORACLE_EMPTY;
     capacities_init(&made->capacities);
     maxflow_init(&made->graph);
     *oracle = made;
@@ -146,7 +129,7 @@ static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct c
     return CLV_OK;
 }
 
-/* The best label of every node by itself, the lowest at ties. */
+/* The best label of every node by itself, the lowest at ties; of two labels, how much better is kept. */
 static void label_apart(int32_t *y, const struct clv_field *field)
 {
     size_t labels = (size_t)field->n_labels;
@@ -167,12 +150,22 @@ enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *sc
                                struct clv_error *err)
 {
     enum clv_status status;
+    oracle->state = ORACLE_EMPTY;
     if (field->form == CLV_PAIRWISE_NONE) {
         status = field_check(field, err);
-        if (!status)
+        if (!status && field->n_labels == 2)
+            status = capacities_keep_unary(&oracle->capacities, field, err);
+        if (!status) {
             label_apart(y, field);
+            oracle->state = field->n_labels == 2 ? ORACLE_APART : ORACLE_EMPTY;
+            oracle->n_solved = field->n_nodes;
+        }
     } else if (field->n_labels == 2) {
         status = cut(oracle, y, field, err);
+        if (!status) {
+            oracle->state = ORACLE_CUT;
+            oracle->n_solved = field->n_nodes;
+        }
     } else {
         status = fail(err, CLV_ERR_USAGE, "no exact MAP for a field with edges and %d labels", field->n_labels);
     }

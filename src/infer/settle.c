@@ -78,6 +78,9 @@ __attribute__((target("avx2"))) static void settle_symmetric(struct maxflow *gra
 
 void settle_decided(struct maxflow *graph, int32_t *rank)
 {
+    if (graph->is_settled)
+        return;
+    graph->is_settled = 1;
     rank_decided(graph, rank);
     if (graph->is_symmetric && __builtin_cpu_supports("avx2")) {
         settle_symmetric(graph, rank);

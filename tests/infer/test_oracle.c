@@ -199,6 +199,145 @@ START_TEST(unsound_fields_are_refused_by_name)
 }
 END_TEST
 
+/* Best score with node i forced, by enumeration; y gets the canonical one. */
+static double forced_optimum(int32_t *y, const struct clv_field *field, int32_t i, int32_t label)
+{
+    double best = -INFINITY;
+    int fewest = 0;
+    for (int code = 0; code < 1 << field->n_nodes; code++) {
+        int32_t labels[MAX_NODES];
+        for (int32_t v = 0; v < field->n_nodes; v++)
+            labels[v] = code >> v & 1;
+        double f = clv_field_score(field, labels);
+        int ones = __builtin_popcount((unsigned)code);
+        if (labels[i] == label && (f > best || (f == best && ones < fewest))) {
+            best = f;
+            fewest = ones;
+            memcpy(y, labels, (size_t)field->n_nodes * sizeof *y);
+        }
+    }
+    return best;
+}
+
+struct witness_check {
+    const struct clv_field *field;
+    const int32_t *y;
+    double best;
+    int visits;
+};
+
+static void check_witness(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped)
+{
+    struct witness_check *check = context;
+    int32_t found[MAX_NODES], expected[MAX_NODES];
+    size_t size = (size_t)check->field->n_nodes * sizeof *found;
+    memcpy(found, check->y, size);
+    for (int32_t k = 0; k < n_flipped; k++)
+        found[flipped[k]] ^= 1;
+    double forced = forced_optimum(expected, check->field, node, !check->y[node]);
+    ck_assert_double_eq(check->best - cost, forced);
+    ck_assert(flipped[0] == node && memcmp(found, expected, size) == 0);
+    check->visits++;
+}
+
+START_TEST(witnesses_and_margins_equal_forced_enumeration)
+{
+    for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_BK; engine++) {
+        if (engine == CLV_ENGINE_BK && !clv_has_bk())
+            continue;
+        struct clv_oracle *oracle;
+        must(clv_oracle_new(&oracle, (enum clv_engine)engine, err));
+        for (uint64_t t = 0; t < 300; t++) {
+            struct sample s;
+            int32_t y[MAX_NODES], other[MAX_NODES];
+            double margin[MAX_NODES];
+            draw_sample(&s, t, t % 2 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL, t % 3 == 0 ? 2 : 50);
+            if (t % 20 == 0)
+                s.field.form = CLV_PAIRWISE_NONE;
+            struct witness_check check = {.field = &s.field, .y = y};
+            must(clv_oracle_map(oracle, y, &check.best, &s.field, err));
+            must(clv_oracle_witnesses(oracle, NULL, 0, check_witness, &check, err));
+            ck_assert_int_eq(check.visits, s.field.n_nodes);
+            must(clv_oracle_margins(oracle, margin, y, err));
+            for (int32_t i = 0; i < s.field.n_nodes; i++)
+                ck_assert_double_eq(margin[i],
+                                    forced_optimum(other, &s.field, i, 1) - forced_optimum(other, &s.field, i, 0));
+            int32_t some[] = {0, 0, s.field.n_nodes - 1};
+            check.visits = 0;
+            if (s.field.n_nodes > 1) {
+                must(clv_oracle_witnesses(oracle, some, 3, check_witness, &check, err));
+                ck_assert_int_eq(check.visits, 2);
+            }
+        }
+        clv_oracle_free(oracle);
+    }
+}
+END_TEST
+
+START_TEST(witnesses_need_a_solution_and_nodes_in_range)
+{
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    must_fail(CLV_ERR_USAGE, "before", clv_oracle_witnesses(oracle, NULL, 0, check_witness, NULL, err));
+    double unary[] = {1, -1};
+    struct clv_field field = {.n_nodes = 2, .n_labels = 2, .form = CLV_PAIRWISE_POTTS, .unary = unary};
+    int32_t y[2], bad[] = {2};
+    must(clv_oracle_map(oracle, y, NULL, &field, err));
+    must_fail(CLV_ERR_USAGE, "node 2 of 2", clv_oracle_witnesses(oracle, bad, 1, check_witness, NULL, err));
+    unary[0] = NAN;
+    must_fail(CLV_ERR_DATA, "node 0", clv_oracle_map(oracle, y, NULL, &field, err));
+    must_fail(CLV_ERR_USAGE, "before", clv_oracle_witnesses(oracle, NULL, 0, check_witness, NULL, err));
+    clv_oracle_free(oracle);
+}
+END_TEST
+
+START_TEST(perturbed_scores_bound_the_partition_function)
+{
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    int tested = 0;
+    for (uint64_t t = 0; tested < 12; t++) {
+        struct sample s;
+        draw_sample(&s, t, CLV_PAIRWISE_POTTS, 3);
+        if (s.field.n_nodes < 3)
+            continue;
+        for (int32_t i = 0; i < s.field.n_nodes; i++)
+            s.unary[i] /= 2;
+        for (int32_t e = 0; e < s.field.n_edges; e++)
+            s.pairwise[e] /= 8;
+        int is_separable = tested++ % 3 == 0;
+        if (is_separable)
+            s.field.form = CLV_PAIRWISE_NONE;
+        double log_partition, exact[2 * MAX_NODES], drawn[2 * MAX_NODES], bound, error, before = s.unary[1];
+        must(clv_exhaustive(NULL, NULL, &log_partition, exact, &s.field, err));
+        must(clv_perturbed_marginals(oracle, drawn, &bound, &error, &s.field, 9, 4000, err));
+        ck_assert_double_eq(s.unary[1], before);
+        ck_assert_double_gt(bound, log_partition - 4 * error);
+        if (!is_separable)
+            continue;
+        ck_assert_double_lt(fabs(bound - log_partition), 4 * error);
+        for (int32_t k = 0; k < 2 * s.field.n_nodes; k++)
+            ck_assert_double_lt(fabs(drawn[k] - exact[k]), 4 * sqrt(0.25 / 4000));
+    }
+    clv_oracle_free(oracle);
+}
+END_TEST
+
+START_TEST(noise_depends_on_seed_draw_node_and_label_only)
+{
+    double two[3] = {0}, more[3] = {1, 2, 3}, other[3] = {0}, wide[9] = {0};
+    clv_gumbel_add(two, 3, 2, 7, 5);
+    clv_gumbel_add(more, 3, 2, 7, 5);
+    clv_gumbel_add(other, 3, 2, 7, 6);
+    clv_gumbel_add(wide, 3, 3, 7, 5);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_double_eq_tol(more[i] - (i + 1), two[i], 1e-12);
+        ck_assert_double_ne(two[i], other[i]);
+    }
+    ck_assert_double_eq_tol(wide[1] - wide[0], two[0], 1e-12);
+}
+END_TEST
+
 START_TEST(enumeration_gives_partition_and_marginals)
 {
     int32_t edges[1][2] = {{0, 1}}, y[2];
@@ -239,6 +378,10 @@ Suite *oracle_suite(void)
     tcase_add_test(tests, fields_without_edges_take_each_nodes_best_label);
     tcase_add_test(tests, extreme_values_are_cut_without_overflow);
     tcase_add_test(tests, unsound_fields_are_refused_by_name);
+    tcase_add_test(tests, witnesses_and_margins_equal_forced_enumeration);
+    tcase_add_test(tests, witnesses_need_a_solution_and_nodes_in_range);
+    tcase_add_test(tests, perturbed_scores_bound_the_partition_function);
+    tcase_add_test(tests, noise_depends_on_seed_draw_node_and_label_only);
     tcase_add_test(tests, enumeration_gives_partition_and_marginals);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,0 +1,34 @@
+/* What a MAP oracle holds; its parts are in oracle.c (MAP) and witness.c (clamped optima). */
+#ifndef INFER_ORACLE_H
+#define INFER_ORACLE_H
+
+#include "cleave/infer.h"
+#include "infer/capacities.h"
+#include "infer/maxflow.h"
+#if WITH_BK
+#include "maxflow_shim.h"
+#endif
+
+/* What the last clv_oracle_map has left to ask about. */
+enum oracle_state {
+    ORACLE_EMPTY,
+    ORACLE_APART, /* two labels, no edges; capacities.unary holds the scores */
+    ORACLE_CUT,
+};
+
+struct clv_oracle {
+    enum clv_engine engine;
+    enum oracle_state state;
+    int32_t n_solved; /* nodes of the last field */
+    struct capacities capacities;
+    struct maxflow graph;
+    int32_t (*edges)[2]; /* of the graph that the engine holds; n_nodes < 0: none */
+    size_t edge_room;
+    int32_t n_nodes, n_edges;
+#if WITH_BK
+    struct bk *bk;
+    double *terminal, *capacity; /* as libmaxflow wants them */
+#endif
+};
+
+#endif

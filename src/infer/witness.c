@@ -1,0 +1,167 @@
+/* Clamped optima through the oracle: what forcing one node to its other label costs, and which labelling does it. */
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "infer/clamp.h"
+#include "infer/oracle.h"
+
+struct forwarding {
+    clv_witness_visit *visit;
+    void *context;
+    double unit;
+};
+
+static void forward_clamp(void *context, int32_t node, int64_t cost, const int32_t *flipped, int32_t n_flipped)
+{
+    const struct forwarding *f = context;
+    f->visit(f->context, node, (double)cost * f->unit, flipped, n_flipped);
+}
+
+static enum clv_status clamp_ours(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
+                                  struct forwarding *forwarding, struct clv_error *err)
+{
+    if (clamps_prepare(&oracle->graph) || clamp_each(&oracle->graph, nodes, n, forward_clamp, forwarding))
+        return fail_memory(err);
+    return CLV_OK;
+}
+
+#if WITH_BK
+/* Cut value of a labelling in grid units, and a weight per node that nothing it touches outweighs. */
+static int64_t value_of(const struct clv_oracle *oracle, const uint8_t *label)
+{
+    int64_t value = 0;
+    for (int32_t i = 0; i < oracle->n_nodes; i++)
+        value -= label[i] ? oracle->capacities.terminal[i] : 0;
+    for (int32_t e = 0; e < oracle->n_edges; e++)
+        value += label[oracle->edges[e][0]] != label[oracle->edges[e][1]] ? oracle->capacities.capacity[e] : 0;
+    return value;
+}
+
+static double *outweighing(const struct clv_oracle *oracle)
+{
+    double *weight = array_alloc((size_t)oracle->n_nodes, sizeof *weight);
+    for (int32_t i = 0; weight && i < oracle->n_nodes; i++)
+        weight[i] = 1 + fabs(oracle->terminal[i]);
+    for (int32_t e = 0; weight && e < oracle->n_edges; e++) {
+        weight[oracle->edges[e][0]] += oracle->capacity[e];
+        weight[oracle->edges[e][1]] += oracle->capacity[e];
+    }
+    return weight;
+}
+
+/* libmaxflow with tree reuse: one re-solve a clamp. */
+static enum clv_status clamp_bk(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
+                                struct forwarding *forwarding, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    size_t n_nodes = (size_t)oracle->n_nodes;
+    uint8_t *base = array_alloc(n_nodes, 1), *label = array_alloc(n_nodes, 1);
+    int32_t *flipped = array_alloc(n_nodes, sizeof *flipped);
+    double *weight = outweighing(oracle);
+    if (!base || !label || !flipped || !weight) {
+        status = fail_memory(err);
+        goto done;
+    }
+    for (int32_t i = 0; i < oracle->n_nodes; i++)
+        base[i] = (uint8_t)bk_on_source_side(oracle->bk, i);
+    int64_t best = value_of(oracle, base);
+    for (int32_t k = 0; k < n && !status; k++) {
+        int32_t i = nodes[k], n_flipped = 1;
+        double amount = base[i] ? -weight[i] : weight[i];
+        if (bk_change(oracle->bk, i, amount) != BK_OK || bk_resolve(oracle->bk, NULL) != BK_OK)
+            status = fail_memory(err);
+        flipped[0] = i;
+        for (int32_t v = 0; v < oracle->n_nodes && !status; v++) {
+            label[v] = (uint8_t)bk_on_source_side(oracle->bk, v);
+            if (label[v] != base[v] && v != i)
+                flipped[n_flipped++] = v;
+        }
+        if (!status)
+            forward_clamp(forwarding, i, value_of(oracle, label) - best, flipped, n_flipped);
+        if (!status && bk_change(oracle->bk, i, -amount) != BK_OK)
+            status = fail_memory(err);
+    }
+    if (!status && bk_resolve(oracle->bk, NULL) != BK_OK)
+        status = fail_memory(err);
+done:
+    array_free(base);
+    array_free(label);
+    array_free(flipped);
+    array_free(weight);
+    return status;
+}
+#endif
+
+static void clamp_apart(const struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
+                        const struct forwarding *forwarding)
+{
+    for (int32_t k = 0; k < n; k++)
+        forwarding->visit(forwarding->context, nodes[k], fabs(oracle->capacities.unary[nodes[k]]), &nodes[k], 1);
+}
+
+/* The list without repetitions, or all nodes. NULL when out of memory. */
+static int32_t *distinct_nodes(int32_t *n_distinct, const struct clv_oracle *oracle, const int32_t *nodes, int32_t n)
+{
+    int32_t count = nodes ? n : oracle->n_solved;
+    int32_t *list = array_alloc((size_t)count, sizeof *list);
+    uint8_t *is_listed = array_zalloc((size_t)oracle->n_solved, 1);
+    *n_distinct = 0;
+    for (int32_t k = 0; list && is_listed && k < count; k++) {
+        int32_t i = nodes ? nodes[k] : k;
+        list[*n_distinct] = i;
+        *n_distinct += !is_listed[i];
+        is_listed[i] = 1;
+    }
+    if (!is_listed) {
+        array_free(list);
+        list = NULL;
+    }
+    array_free(is_listed);
+    return list;
+}
+
+enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
+                                     clv_witness_visit *visit, void *context, struct clv_error *err)
+{
+    if (oracle->state == ORACLE_EMPTY)
+        return fail(err, CLV_ERR_USAGE, "witnesses are asked for before a two-label field was solved");
+    for (int32_t k = 0; nodes && k < n; k++)
+        if (nodes[k] < 0 || nodes[k] >= oracle->n_solved)
+            return fail(err, CLV_ERR_USAGE, "witness of node %d of %d", nodes[k], oracle->n_solved);
+    struct forwarding forwarding = {visit, context, ldexp(1, -oracle->capacities.exponent)};
+    int32_t n_distinct;
+    int32_t *distinct = distinct_nodes(&n_distinct, oracle, nodes, n);
+    enum clv_status status = CLV_OK;
+    if (!distinct)
+        return fail_memory(err);
+    if (oracle->state == ORACLE_APART)
+        clamp_apart(oracle, distinct, n_distinct, &forwarding);
+#if WITH_BK
+    else if (oracle->engine == CLV_ENGINE_BK)
+        status = clamp_bk(oracle, distinct, n_distinct, &forwarding, err);
+#endif
+    else
+        status = clamp_ours(oracle, distinct, n_distinct, &forwarding, err);
+    array_free(distinct);
+    return status;
+}
+
+struct margins {
+    double *margin;
+    const int32_t *y;
+};
+
+static void record_margin(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped)
+{
+    const struct margins *m = context;
+    (void)flipped;
+    (void)n_flipped;
+    m->margin[node] = m->y[node] ? cost : -cost;
+}
+
+enum clv_status clv_oracle_margins(struct clv_oracle *oracle, double *margin, const int32_t *y, struct clv_error *err)
+{
+    struct margins margins = {margin, y};
+    return clv_oracle_witnesses(oracle, NULL, 0, record_margin, &margins, err);
+}
