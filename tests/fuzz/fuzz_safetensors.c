@@ -60,6 +60,54 @@ static void check_features(struct clv_tensors *tensors)
     clv_recipe_release(&recipe);
 }
 
+/* Headers that parse, so that mutations reach what the arrays hold: two images of three nodes, dense and sparse features. */
+#define METADATA                                                                                                       \
+    "{\"__metadata__\":{\"format\":\"cleave features 1\",\"n_labels\":\"2\",\"n_features\":\"3\",\"names\":\"a\\nb\"}"
+#define TENSOR(name, type, shape, begin, end)                                                                          \
+    ",\"" name "\":{\"dtype\":\"" type "\",\"shape\":[" shape "],\"data_offsets\":[" #begin "," #end "]}"
+
+static const struct {
+    size_t n_data;
+    const char *header;
+} valid[] = {
+    /* clang-format off */
+    {112, METADATA
+     TENSOR("node_offset", "I64", "3", 0, 24)
+     TENSOR("row", "I64", "4", 24, 56)
+     TENSOR("index", "I32", "4", 56, 72)
+     TENSOR("value", "F32", "4", 72, 88)
+     TENSOR("counts", "F32", "3,2", 88, 112) "}"},
+    {120, METADATA
+     TENSOR("node_offset", "I64", "3", 0, 24)
+     TENSOR("edge_offset", "I64", "3", 24, 48)
+     TENSOR("edges", "I32", "2,2", 48, 64)
+     TENSOR("edge_features", "F32", "2,1", 64, 72)
+     TENSOR("x", "F32", "3,3", 72, 108)
+     TENSOR("volume", "F32", "3", 108, 120) "}"},
+    {108, METADATA
+     TENSOR("node_offset", "I64", "3", 0, 24)
+     TENSOR("x", "F32", "3,3", 24, 60)
+     TENSOR("size", "I32", "2,4", 60, 92)
+     TENSOR("superpixels", "I32", "4", 92, 108) "}"},
+    /* clang-format on */
+};
+
+static void check_payload(const char *header, size_t n_data, const uint8_t *data, size_t size)
+{
+    struct clv_error error = {0};
+    struct clv_tensors *tensors;
+    uint64_t length = strlen(header);
+    uint8_t *bytes = calloc(1, 8 + length + n_data);
+    if (!bytes)
+        return;
+    memcpy(bytes, &length, 8);
+    memcpy(bytes + 8, header, length);
+    memcpy(bytes + 8 + length, data, size < n_data ? size : n_data);
+    FUZZ_CHECK(clv_tensors_parse(&tensors, bytes, 8 + length + n_data, "fuzz", &error) == CLV_OK);
+    check_features(tensors);
+    free(bytes);
+}
+
 FUZZ_TARGET(safetensors)
 {
     struct clv_error error = {0};
@@ -77,5 +125,7 @@ FUZZ_TARGET(safetensors)
         FUZZ_CHECK(!tensors && strncmp(error.message, "fuzz: ", 6) == 0 && !strchr(error.message, '\n'));
     }
     free(aligned);
+    for (size_t i = 0; size && i < sizeof valid / sizeof *valid; i++)
+        check_payload(valid[i].header, valid[i].n_data, data, size);
     return 0;
 }
