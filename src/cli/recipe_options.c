@@ -46,7 +46,8 @@ static error_t parse_bins(struct recipe_options *self, const char *arg)
     struct clv_recipe *recipe = &self->recipe;
     char copy[64], *cursor = copy, *part;
     int32_t n = 0, bins[CLV_MAX_SCALES] = {0};
-    snprintf(copy, sizeof copy, "%s", arg);
+    if ((size_t)snprintf(copy, sizeof copy, "%s", arg) >= sizeof copy)
+        return option_error(self->common, "--sift-bins: \"%s\" is too long", arg);
     while ((part = strsep(&cursor, ","))) {
         if (n == CLV_MAX_SCALES)
             return option_error(self->common, "--sift-bins: \"%s\" has more than %d scales", arg, CLV_MAX_SCALES);
@@ -67,7 +68,8 @@ static error_t parse_blocks(struct recipe_options *self, const char *arg)
         names[i] = blocks[i].name;
     char copy[128], *cursor = copy, *part;
     int32_t chosen = 0;
-    snprintf(copy, sizeof copy, "%s", arg);
+    if ((size_t)snprintf(copy, sizeof copy, "%s", arg) >= sizeof copy)
+        return option_error(self->common, "--blocks: \"%s\" is too long", arg);
     while ((part = strsep(&cursor, ","))) {
         int index = 0;
         error_t failed = option_choice(&index, "--blocks", part, names, N_BLOCKS, self->common);
