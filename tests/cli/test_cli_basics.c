@@ -174,6 +174,7 @@ Suite *cli_basics_suite(void)
 {
     Suite *suite = suite_create("cli_basics");
     TCase *tests = tcase_create("cli_basics");
+    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, help_lists_every_command_and_every_exit_status);
     tcase_add_test(tests, every_command_has_help_on_standard_output);
     tcase_add_test(tests, version_says_which_licence_the_binary_is_under);
