@@ -73,7 +73,8 @@ CLV_API void clv_patch_grid_to_pixels(uint8_t *pixels, const struct clv_patch_gr
 CLV_API enum clv_status clv_achievable_accuracy(double *accuracy, const struct clv_superpixels *superpixels,
                                                 const uint8_t *truth, int void_label, struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_boundary_recall(double *recall, const struct clv_superpixels *superpixels,
-                                            const uint8_t *truth, int32_t tolerance_px, struct clv_error *err) CLV_CHECK;
+                                            const uint8_t *truth, int32_t tolerance_px,
+                                            struct clv_error *err) CLV_CHECK;
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
  * work (union-find, borders, joining) is done on runs, some ten times fewer. */
 #include "superpixel/connectivity.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -206,7 +207,7 @@ static enum clv_status find_borders(struct region_map *map, struct clv_error *er
     return CLV_OK;
 }
 
-/* The region that piece p shares most border with, the lower label among equals; -1 if it touches none yet. */
+/* The region that piece p shares most border with, the lower label among equals. */
 static int32_t best_neighbour(struct region_map *map, int32_t p)
 {
     int32_t best = -1;
@@ -226,6 +227,14 @@ static int32_t best_neighbour(struct region_map *map, int32_t p)
     return best;
 }
 
+static bool touches_region(const struct region_map *map, int32_t p)
+{
+    for (size_t i = map->first[p]; i < map->first[p + 1]; i++)
+        if (map->owner[map->borders[i].piece] >= 0)
+            return true;
+    return false;
+}
+
 /* Breadth first from the regions inwards, so that every piece is decided once and each border is looked at a fixed number
  * of times. */
 static enum clv_status join_loose_pieces(struct region_map *map, struct clv_error *err)
@@ -237,7 +246,7 @@ static enum clv_status join_loose_pieces(struct region_map *map, struct clv_erro
     memset(map->tally, 0, (size_t)map->n_labels * sizeof *map->tally);
     size_t head = 0, tail = 0;
     for (int32_t p = 0; p < map->n_pieces; p++)
-        if (map->owner[p] == -1 && best_neighbour(map, p) >= 0) {
+        if (map->owner[p] == -1 && touches_region(map, p)) {
             map->owner[p] = queued;
             map->queue[tail++] = p;
         }
