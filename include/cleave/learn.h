@@ -9,7 +9,16 @@
 extern "C" {
 #endif
 
-/* A parameter of a learner: its name on the command line (--name), default, range and help come from one table. */
+/* A parameter of a learner: its name on the command line (--name), default, range and help come from one table. Parameters that
+ * count (passes) are rounded down; those that switch are off at 0, on otherwise.
+ *
+ * `lambda`, where a learner has it, is relative: with N_i known nodes x of example i, the objectives below use
+ *     lambda' = lambda * mean_i N_i sum_x |x|^2      ssvm, subgradient
+ *     lambda' = lambda * mean |x|^2                  independent
+ * so that a value suits any number of superpixels and any scaling of the features: it is that of an ordinary SVM over nodes of
+ * unit length. With L the weighted Hamming loss (clv_loss), H_i(w) = max_y L_i(y) + f(y) - f(y_i):
+ *     lambda'/2 |w|^2 + mean_i H_i(w), couplings >= 0                                       ssvm, subgradient
+ *     lambda'/2 |w|^2 + mean_i sum_nodes sum_b theta_b max(0, 1 - <w_b, x>)                 independent */
 struct clv_parameter {
     const char *name;
     double value, minimum, maximum;
@@ -18,7 +27,8 @@ struct clv_parameter {
 
 #define CLV_MAX_PARAMETERS 24
 
-/* What a training run is given. parameters[i] is the value of the learner's parameter i. */
+/* What a training run is given. parameters[i] is the value of the learner's parameter i. Examples must have labels and theta;
+ * nodes with CLV_UNKNOWN labels are left out together with their edges. n_threads <= 0: all the machine's. */
 struct clv_training {
     const struct clv_dataset *dataset;
     const int32_t *examples; /* [n_examples] which of the dataset to use */
@@ -31,11 +41,11 @@ struct clv_training {
     const struct clv_progress *progress;
 };
 
-/* One point of the learning curve. Fields that a learner does not know are NaN. */
+/* One point of the learning curve, for the weights that would be returned then. Fields that a learner does not know are NaN. */
 struct clv_curve_point {
-    double pass;       /* effective passes over the data */
+    double pass;       /* passes over the examples so far; looks at all of them for this curve do not count */
     double objective;  /* primal */
-    double dual;       /* lower bound */
+    double dual;       /* lower bound on any objective; ssvm: up to the oracle's rounding of scores (infer.h), relative 1e-7 */
     double train_loss; /* weighted Hamming on the training examples */
 };
 
@@ -63,17 +73,23 @@ CLV_API void clv_training_defaults(struct clv_training *training, const struct c
 /* Index of a parameter, or -1. */
 CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char *name);
 
-/* Checks parameters and examples, then trains. On interruption the status is CLV_OK and result->interrupted is set. */
+/* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Same seed, same bytes
+ * at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result is a fresh object: what it
+ * held is not released. Pairwise forms need an oracle: NONE for any labels, POTTS for two (clv_oracle_map).
+ * Memory beyond the data: for ssvm and independent 8 to 16 bytes per node and row of W, and a few weight vectors. */
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                                   const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 
-/* Mean weighted Hamming loss of w's MAP labelling over examples. */
+/* Mean weighted Hamming loss of w's MAP labellings over examples (all nodes take part, as when segmenting). The examples must
+ * have theta and fit the shape. */
 CLV_API enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *dataset, const int32_t *examples,
                                      size_t n_examples, const struct clv_shape *shape, const double *w,
                                      enum clv_engine engine, int n_threads, struct clv_error *err) CLV_CHECK;
 
-/* Chooses one parameter from candidates by n_folds-fold cross-validation (folds drawn from the seed): *best is the candidate
- * with the least mean loss; losses[n_candidates] and standard_errors (either may be NULL) tell the rest. */
+/* Chooses one parameter from candidates by n_folds-fold cross-validation (folds drawn from the seed, 2 <= n_folds <= examples):
+ * *best is the candidate with the least mean held-out loss over examples, the first at ties; losses[n_candidates] and
+ * standard_errors (either may be NULL) tell the rest. n_candidates x n_folds trainings, in parallel, each on one thread.
+ * CLV_ERR_INTERRUPTED when asked to stop. */
 CLV_API enum clv_status clv_cross_validate(double *best, double *losses, double *standard_errors,
                                            const struct clv_learner *learner, const struct clv_training *training,
                                            int parameter, const double *candidates, size_t n_candidates, int32_t n_folds,

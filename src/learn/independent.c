@@ -22,7 +22,7 @@ enum { LAMBDA, PASSES, GAP };
 static const struct clv_parameter parameters[] = {
     [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},
     [PASSES] = {"passes", 100, 1, 1e6, "most passes over the examples"},
-    [GAP] = {"gap", 0.01, 0, 1, "stop once (objective - dual) / objective is this small"},
+    [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small"},
     {0},
 };
 

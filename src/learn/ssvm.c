@@ -23,20 +23,19 @@
 #include "learn/learners.h"
 #include "mrf/energy.h"
 
-enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING, BATCH };
+enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING };
 
 static const struct clv_parameter parameters[] = {
     [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},
-    [PASSES] = {"passes", 100, 1, 1e6, "most passes over the examples"},
-    [GAP] = {"gap", 0.01, 0, 1, "stop once (objective - dual) / objective is this small"},
+    [PASSES] = {"passes", 200, 1, 1e6, "most passes over the examples"},
+    [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small"},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates, keep the better"},
     [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings (the unstructured baseline)"},
     [SAMPLING] = {"sampling", 1, 0, 1, "1: draw examples by their duality gaps; 0: in random order"},
-    [BATCH] = {"batch", 1, 1, 64, "examples decoded at once, in parallel, from the same weights"},
     {0},
 };
 
-#define CHECK_EVERY 5 /* passes between looks at all gaps */
+#define CHECK_EVERY 10 /* passes between looks at all gaps */
 
 /* The dual variables of one example. */
 struct block {
@@ -46,11 +45,10 @@ struct block {
     double gap;       /* n g_i when last seen */
 };
 
-/* One answer of the oracle, as a direction in the dual. */
+/* The oracle's answer, as a direction in the dual. */
 struct direction {
-    size_t example;
-    int32_t *y;
-    double *change;   /* [n_nodes][rows] marginal - indicator of y */
+    int32_t *y;       /* [most nodes] */
+    double *change;   /* [most nodes][rows] marginal - indicator of y */
     double *pairwise; /* [pairwise_size] of Psi(x, y) */
     double *delta;    /* [size] of v, towards y */
     double loss;      /* L(y) */
@@ -62,16 +60,14 @@ struct ssvm {
     size_t n, n_rows, size, unary_size, pairwise_size;
     struct dual_point dual;
     struct block *blocks; /* [n] */
-    double *block_memory;
-    struct direction *directions; /* [batch] */
-    size_t batch;
-    double *direction_memory;
-    int32_t *y_memory, *order;
-    double *average; /* weighted mean of w over all steps */
-    size_t n_steps;
-    double *hinge, *loss; /* [n] of the checks */
-    double *best;         /* the w of least objective so far */
+    struct direction direction;
+    double *block_memory, *direction_memory;
+    int32_t *order;  /* [n] of the pass */
+    double *average; /* weighted mean of w over all steps, or NULL */
+    double *hinge;   /* [n] of the checks */
+    double *best;    /* the w of least objective so far */
     double best_objective, best_dual;
+    size_t n_steps;
 };
 
 static double parameter(const struct ssvm *self, int index)
@@ -117,26 +113,24 @@ static double block_score(const struct ssvm *self, const struct block *block, co
 /* --- one step ---------------------------------------------------------------------------------------------------------- */
 
 /* Asks the oracle at the current w and turns its answer into a direction: Algorithm 4, lines 5 and 6. */
-static enum clv_status find_direction(void *context, size_t slot, int thread, struct clv_error *err)
+static enum clv_status find_direction(struct ssvm *self, size_t example, struct clv_error *err)
 {
-    struct ssvm *self = context;
-    struct direction *direction = &self->directions[slot];
-    struct block *block = &self->blocks[direction->example];
-    struct decoder *decoder = &self->examples.decoders[thread];
-    const struct clv_problem *problem = &self->examples.problems[direction->example];
+    struct direction *direction = &self->direction;
+    struct block *block = &self->blocks[example];
+    struct decoder *decoder = &self->examples.decoders[0];
+    const struct clv_problem *problem = &self->examples.problems[example];
     const struct clv_shape *shape = &self->examples.shape;
     double score, scale = 1 / (self->dual.lambda * (double)self->n);
     enum clv_status status = decode_augmented(decoder, &score, problem, shape, self->dual.w, err);
     if (status)
         return status;
     block->gap = fmax(0, score - block_score(self, block, decoder, self->dual.w));
-    size_t n_marginals = (size_t)problem->n_nodes * self->n_rows;
     memcpy(direction->y, decoder->y, (size_t)problem->n_nodes * sizeof *direction->y);
     direction->loss = known_loss(problem, shape->n_labels, direction->y);
 
     /* v_i holds psi_i = Psi(x, y_i) - Psi(x, y), so the direction is E[Psi] - Psi(x, y), up to 1 / (lambda n). */
     set_indicator(direction->change, self, problem, direction->y);
-    for (size_t k = 0; k < n_marginals; k++)
+    for (size_t k = 0; k < (size_t)problem->n_nodes * self->n_rows; k++)
         direction->change[k] = block->marginal[k] - direction->change[k];
     memset(direction->delta, 0, self->size * sizeof *direction->delta);
     unary_feature_add(direction->delta, problem, shape, direction->change);
@@ -150,10 +144,11 @@ static enum clv_status find_direction(void *context, size_t slot, int thread, st
 }
 
 /* Line search and update: Algorithm 4, lines 7 to 10, and the weighted average with rho = 2 / (k + 2). */
-static void take_step(struct ssvm *self, const struct direction *direction)
+static void take_step(struct ssvm *self, size_t example)
 {
-    struct block *block = &self->blocks[direction->example];
-    const struct clv_problem *problem = &self->examples.problems[direction->example];
+    const struct direction *direction = &self->direction;
+    struct block *block = &self->blocks[example];
+    const struct clv_problem *problem = &self->examples.problems[example];
     double loss_change = (direction->loss - block->loss) / (double)self->n;
     double step = dual_line_search(&self->dual, direction->delta, loss_change);
     if (step > 0) {
@@ -171,55 +166,37 @@ static void take_step(struct ssvm *self, const struct direction *direction)
             self->average[k] += rho * (self->dual.w[k] - self->average[k]);
 }
 
-/* The next example: drawn by gap, or the next of the pass's order. `taken` examples of this batch are not drawn again. */
-static size_t pick_example(const struct ssvm *self, uint32_t pass, size_t draw, size_t taken)
+/* The next example: drawn by gap, or the next of the pass's order. n: all gaps are closed, as far as known. */
+static size_t pick_example(const struct ssvm *self, uint32_t pass, size_t draw)
 {
     if (!parameter(self, SAMPLING))
         return (size_t)self->order[draw];
     double total = 0;
     for (size_t i = 0; i < self->n; i++)
         total += self->blocks[i].gap;
-    for (size_t t = 0; t < taken; t++)
-        total -= self->blocks[self->directions[t].example].gap;
     double left = total * rng_uniform(self->training->seed, RNG_STREAM(RNG_ORDER, pass), draw);
     size_t last = self->n;
-    for (size_t i = 0; i < self->n; i++) {
-        bool is_taken = false;
-        for (size_t t = 0; t < taken; t++)
-            is_taken |= self->directions[t].example == i;
-        if (is_taken || !(self->blocks[i].gap > 0))
-            continue;
-        last = i;
-        left -= self->blocks[i].gap;
-        if (left < 0)
-            break;
-    }
-    return last; /* n: all gaps are closed, as far as known */
+    for (size_t i = 0; i < self->n && left >= 0; i++)
+        if (self->blocks[i].gap > 0) {
+            last = i;
+            left -= self->blocks[i].gap;
+        }
+    return last;
 }
 
-/* One pass: n draws. *stopped is set when the caller asked to stop. */
+/* One pass: n steps. *stopped is set when the caller asked to stop. */
 static enum clv_status run_pass(struct ssvm *self, uint32_t pass, bool *stopped, struct clv_error *err)
 {
     rng_permutation(self->order, self->n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
-    for (size_t draw = 0; draw < self->n;) {
-        if (stop_requested(self->training->progress)) {
-            *stopped = true;
+    for (size_t draw = 0; draw < self->n; draw++) {
+        *stopped = stop_requested(self->training->progress);
+        size_t example = pick_example(self, pass, draw);
+        if (*stopped || example == self->n)
             return CLV_OK;
-        }
-        size_t taken = 0;
-        while (taken < self->batch && draw < self->n) {
-            size_t example = pick_example(self, pass, draw++, taken);
-            if (example == self->n)
-                break;
-            self->directions[taken++].example = example;
-        }
-        if (taken == 0)
-            return CLV_OK;
-        enum clv_status status = parallel_for(taken, self->examples.n_threads, find_direction, self, err);
+        enum clv_status status = find_direction(self, example, err);
         if (status)
             return status;
-        for (size_t t = 0; t < taken; t++)
-            take_step(self, &self->directions[t]);
+        take_step(self, example);
     }
     return CLV_OK;
 }
@@ -292,14 +269,16 @@ static enum clv_status allocate_blocks(struct ssvm *self, struct clv_error *err)
         n_marginals += n_nodes * self->n_rows;
         most_nodes = n_nodes > most_nodes ? n_nodes : most_nodes;
     }
-    size_t n_direction = most_nodes * self->n_rows + self->pairwise_size + self->size;
+    struct direction *direction = &self->direction;
     self->blocks = array_zalloc(self->n, sizeof *self->blocks);
     self->block_memory = array_zalloc(n_marginals + self->n * self->pairwise_size, sizeof(double));
-    self->directions = array_zalloc(self->batch, sizeof *self->directions);
-    self->direction_memory = array_zalloc(self->batch * n_direction, sizeof(double));
-    self->y_memory = array_alloc(self->batch * most_nodes, sizeof *self->y_memory);
-    if (!self->blocks || !self->block_memory || !self->directions || !self->direction_memory || !self->y_memory)
+    self->direction_memory = array_zalloc(most_nodes * self->n_rows + self->pairwise_size + self->size, sizeof(double));
+    direction->y = array_alloc(most_nodes, sizeof *direction->y);
+    if (!self->blocks || !self->block_memory || !self->direction_memory || !direction->y)
         return fail_memory(err);
+    direction->change = self->direction_memory;
+    direction->pairwise = direction->change + most_nodes * self->n_rows;
+    direction->delta = direction->pairwise + self->pairwise_size;
     double *memory = self->block_memory;
     for (size_t i = 0; i < self->n; i++) {
         self->blocks[i].marginal = memory;
@@ -307,13 +286,6 @@ static enum clv_status allocate_blocks(struct ssvm *self, struct clv_error *err)
         self->blocks[i].pairwise = memory;
         memory += self->pairwise_size;
         start_block(self, i);
-    }
-    for (size_t t = 0; t < self->batch; t++) {
-        struct direction *direction = &self->directions[t];
-        direction->y = self->y_memory + t * most_nodes;
-        direction->change = self->direction_memory + t * n_direction;
-        direction->pairwise = direction->change + most_nodes * self->n_rows;
-        direction->delta = direction->pairwise + self->pairwise_size;
     }
     return CLV_OK;
 }
@@ -330,7 +302,6 @@ static enum clv_status ssvm_open(struct ssvm *self, const struct clv_training *t
     self->size = clv_shape_size(shape);
     self->unary_size = clv_shape_unary_size(shape);
     self->pairwise_size = self->size - self->unary_size;
-    self->batch = (size_t)parameter(self, BATCH) < self->n ? (size_t)parameter(self, BATCH) : self->n;
     self->dual.size = self->size;
     self->dual.free_size = shape->pairwise == CLV_PAIRWISE_POTTS ? self->unary_size : self->size;
     self->dual.lambda = parameter(self, LAMBDA) * self->examples.scale;
@@ -358,9 +329,8 @@ static void ssvm_release(struct ssvm *self)
     array_free(self->order);
     array_free(self->blocks);
     array_free(self->block_memory);
-    array_free(self->directions);
     array_free(self->direction_memory);
-    array_free(self->y_memory);
+    array_free(self->direction.y);
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
