@@ -8,6 +8,7 @@
  * for j: if j reached a node on that flow's way, it would reach i.) So the next clamp starts from where the last one ended. */
 #include "infer/clamp.h"
 
+#include <immintrin.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -60,6 +61,7 @@ static void forget_passes(struct maxflow *graph)
         one[i] = label[i] ? 0 : INT32_MAX;
         verified[i] = seen[i] = 0;
     }
+    zero[n] = one[n] = INT32_MAX; /* what padded slots point to */
     c->pass = c->search = 0;
 }
 
@@ -122,76 +124,133 @@ static int is_attached(const struct maxflow *graph, const int32_t *mark, int32_t
     return 1;
 }
 
-/* One breadth-first pass; *cost grows by what it sends. Returns 1 when a saturated arc has cut the tree, so that another pass is
- * needed, 0 when the nodes reached are the answer, -1 when out of memory. */
-static inline int grow_tree(struct maxflow *graph, int64_t *cost, int32_t node, int direction)
+/* Those of 8 slots, as bits, that carry flow to nodes not reached in this pass. */
+static inline uint32_t fresh_arcs(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t pass,
+                                  int direction)
+{
+    uint32_t fresh = 0;
+    for (int32_t k = 0; k < 8; k++)
+        fresh |= (uint32_t)((mark[graph->head[slot + k]] < pass) & (carries(graph, slot + k, direction) > 0)) << k;
+    return fresh;
+}
+
+__attribute__((target("avx2"))) static inline uint32_t fresh_arcs_avx2(const struct maxflow *graph, const int32_t *mark,
+                                                                       int32_t slot, int32_t pass, int direction)
+{
+    __m256i heads = _mm256_load_si256((const __m256i *)&graph->head[slot]);
+    __m256i residual = _mm256_load_si256((const __m256i *)&graph->residual[slot]);
+    __m256i full = direction > 0 ? _mm256_setzero_si256() : residual;
+    __m256i carried = direction > 0 ? residual : _mm256_load_si256((const __m256i *)&graph->sum[slot]);
+    __m256i is_fresh = _mm256_cmpgt_epi32(_mm256_set1_epi32(pass), _mm256_i32gather_epi32(mark, heads, 4));
+    is_fresh = _mm256_and_si256(is_fresh, _mm256_cmpgt_epi32(carried, full));
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(is_fresh));
+}
+
+/* A breadth-first pass under way. */
+struct growth {
+    int64_t cost;
+    int32_t node, tail, limit;
+    int was_cut, is_out_of_memory;
+};
+
+/* Takes the arc in slot k, which carries flow, to a node not reached before. Returns 1 when that has cut the arc's own tail off
+ * the tree. */
+static inline int take_arc(struct maxflow *graph, struct growth *growth, int32_t *mark, int32_t k, int direction)
 {
     struct maxflow_clamps *c = graph->clamps;
-    int32_t *mark = c->mark[direction < 0], *queue = c->flipped, tail = 1, limit = 2 * graph->n_nodes + 1;
-    int was_cut = 0;
-    c->pass++;
-    queue[0] = node;
-    mark[node] = c->pass;
-    for (int32_t at = 0; at < tail; at++) {
-        int32_t v = queue[at];
-        if (was_cut && !is_attached(graph, mark, node, v, direction)) {
-            mark[v] = c->pass - 1;
-            continue;
-        }
-        for (int32_t k = graph->first[v], last = graph->last[v]; k < last; k++) {
-            int32_t w = graph->head[k];
-            if (mark[w] >= c->pass || !carries(graph, k, direction))
-                continue;
-            mark[w] = c->pass;
-            c->parent[w] = k;
-            int32_t cut = -1;
-            if (direction * graph->excess[w] < 0) {
-                int32_t amount = augment(graph, &cut, node, w, direction);
-                if (amount < 0)
-                    return -1;
-                *cost += amount;
-            }
-            if (cut < 0 && tail < limit) {
-                queue[tail++] = w;
-                continue;
-            }
-            mark[w] = c->pass - 1;
-            if (cut == w)
-                continue;
-            was_cut = 1;
-            if (cut >= 0) {
-                mark[cut] = c->pass - 1;
-                break;
+    int32_t w = graph->head[k], cut = -1;
+    mark[w] = c->pass;
+    c->parent[w] = k;
+    if (direction * graph->excess[w] < 0) {
+        int32_t amount = augment(graph, &cut, growth->node, w, direction);
+        growth->is_out_of_memory |= amount < 0;
+        growth->cost += amount;
+    }
+    if (cut < 0 && growth->tail < growth->limit) {
+        c->flipped[growth->tail++] = w;
+        return 0;
+    }
+    mark[w] = c->pass - 1;
+    if (cut == w)
+        return 0;
+    growth->was_cut = 1;
+    if (cut >= 0)
+        mark[cut] = c->pass - 1;
+    return cut >= 0;
+}
+
+/* One breadth-first pass. Returns 1 when a saturated arc has cut the tree, so that another pass is needed, 0 when the nodes
+ * reached are the answer, -1 when out of memory. */
+static inline int grow_tree(struct maxflow *graph, struct growth *growth, int direction, int has_avx2)
+{
+    struct maxflow_clamps *c = graph->clamps;
+    int32_t *mark = c->mark[direction < 0], pass = ++c->pass;
+    growth->was_cut = 0;
+    growth->tail = 1;
+    c->flipped[0] = growth->node;
+    mark[growth->node] = pass;
+    for (int32_t at = 0; at < growth->tail && !growth->is_out_of_memory; at++) {
+        int32_t v = c->flipped[at];
+        int is_gone = growth->was_cut && !is_attached(graph, mark, growth->node, v, direction);
+        if (is_gone)
+            mark[v] = pass - 1;
+        for (int32_t k = graph->first[v]; k < graph->last[v] && !is_gone; k += 8) {
+            uint32_t fresh = has_avx2 ? fresh_arcs_avx2(graph, mark, k, pass, direction)
+                                      : fresh_arcs(graph, mark, k, pass, direction);
+            for (; fresh && !is_gone; fresh &= fresh - 1) {
+                int32_t slot = k + __builtin_ctz(fresh);
+                if (mark[graph->head[slot]] < pass) /* else a parallel arc was taken */
+                    is_gone = take_arc(graph, growth, mark, slot, direction);
             }
         }
     }
-    c->n_flipped = tail;
-    return was_cut;
+    c->n_flipped = growth->tail;
+    return growth->is_out_of_memory ? -1 : growth->was_cut;
+}
+
+__attribute__((target("avx2"))) static int grow_forward_avx2(struct maxflow *graph, struct growth *growth)
+{
+    return grow_tree(graph, growth, 1, 1);
+}
+
+__attribute__((target("avx2"))) static int grow_backward_avx2(struct maxflow *graph, struct growth *growth)
+{
+    return grow_tree(graph, growth, -1, 1);
+}
+
+static int grow(struct maxflow *graph, struct growth *growth, int label)
+{
+    if (__builtin_cpu_supports("avx2"))
+        return label ? grow_backward_avx2(graph, growth) : grow_forward_avx2(graph, growth);
+    return label ? grow_tree(graph, growth, -1, 0) : grow_tree(graph, growth, 1, 0);
 }
 
 /* Looks upstream from node v of label 1 for excess that still reaches it. If there is none, v and all nodes upstream have lost
  * their supply and join the flipped ones. */
-static void check_supply(struct maxflow *graph, int32_t v)
+static inline void check_supply(struct maxflow *graph, int32_t v, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
     int32_t *mark = c->mark[1], tail = 1;
-    if (mark[v] >= c->pass || c->verified[v] == c->pass || graph->excess[v] > 0)
+    if (graph->excess[v] > 0 || mark[v] >= c->pass || c->verified[v] == c->pass)
         return;
     c->search++;
     c->trail[0] = v;
     c->seen[v] = c->search;
     for (int32_t at = 0; at < tail; at++) {
         int32_t u = c->trail[at];
-        for (int32_t k = graph->first[u], last = graph->last[u]; k < last; k++) {
-            int32_t from = graph->head[k];
-            if (!carries(graph, k, -1) || mark[from] >= c->pass || c->seen[from] == c->search)
-                continue;
-            if (graph->excess[from] > 0 || c->verified[from] == c->pass) {
-                c->verified[v] = c->pass;
-                return;
+        for (int32_t row = graph->first[u]; row < graph->last[u]; row += 8) {
+            uint32_t from =
+                has_avx2 ? fresh_arcs_avx2(graph, mark, row, c->pass, -1) : fresh_arcs(graph, mark, row, c->pass, -1);
+            for (; from; from &= from - 1) {
+                int32_t w = graph->head[row + __builtin_ctz(from)];
+                if (graph->excess[w] > 0 || c->verified[w] == c->pass) {
+                    c->verified[v] = c->pass;
+                    return;
+                }
+                c->trail[tail] = w;
+                tail += c->seen[w] != c->search;
+                c->seen[w] = c->search;
             }
-            c->seen[from] = c->search;
-            c->trail[tail++] = from;
         }
     }
     for (int32_t at = 0; at < tail; at++) {
@@ -202,20 +261,26 @@ static void check_supply(struct maxflow *graph, int32_t v)
 
 /* Nodes of label 1 that neither excess reaches any more nor can reach the clamped node could have either label at the same
  * cost; the canonical one is 0. They were supplied through what flipped, or lie where flow has changed. */
-static void flip_unsupplied(struct maxflow *graph)
+static inline void flip_unsupplied(struct maxflow *graph, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
     for (size_t h = c->frames[c->depth - 1].first_change; h < c->n_changes; h++)
-        if (c->journal[h].slot >= 0) {
-            check_supply(graph, graph->head[c->journal[h].slot]);
-            check_supply(graph, graph->head[graph->reverse[c->journal[h].slot]]);
-        }
+        if (c->journal[h].slot >= 0) /* the other end of the slot is another slot's head, or the clamped node */
+            check_supply(graph, graph->head[c->journal[h].slot], has_avx2);
     for (int32_t at = 0; at < c->n_flipped; at++) {
         int32_t lost = c->flipped[at];
-        for (int32_t k = graph->first[lost], last = graph->last[lost]; k < last; k++)
-            if (graph->residual[k])
-                check_supply(graph, graph->head[k]);
+        for (int32_t row = graph->first[lost]; row < graph->last[lost]; row += 8) {
+            uint32_t to = has_avx2 ? fresh_arcs_avx2(graph, c->mark[1], row, c->pass, 1)
+                                   : fresh_arcs(graph, c->mark[1], row, c->pass, 1);
+            for (; to; to &= to - 1)
+                check_supply(graph, graph->head[row + __builtin_ctz(to)], has_avx2);
+        }
     }
+}
+
+__attribute__((target("avx2"))) static void flip_unsupplied_avx2(struct maxflow *graph)
+{
+    flip_unsupplied(graph, 1);
 }
 
 int64_t clamp(struct maxflow *graph, int32_t i)
@@ -226,19 +291,22 @@ int64_t clamp(struct maxflow *graph, int32_t i)
         forget_passes(graph);
     c->frames[c->depth++] =
         (struct clamp_frame){.node = i, .excess_before = graph->excess[i], .first_change = c->n_changes};
-    int64_t cost = label ? graph->excess[i] : -graph->excess[i];
+    struct growth growth = {.node = i, .limit = 2 * graph->n_nodes + 1};
+    growth.cost = label ? graph->excess[i] : -graph->excess[i];
     graph->excess[i] = 0;
     while (more > 0)
-        more = label ? grow_tree(graph, &cost, i, -1) : grow_tree(graph, &cost, i, 1);
+        more = grow(graph, &growth, label);
     if (more < 0) {
         clamp_undo(graph);
         return -1;
     }
-    if (label)
-        flip_unsupplied(graph);
-    graph->excess[i] = label ? cost : -cost;
+    if (label && __builtin_cpu_supports("avx2"))
+        flip_unsupplied_avx2(graph);
+    else if (label)
+        flip_unsupplied(graph, 0);
+    graph->excess[i] = label ? growth.cost : -growth.cost;
     c->frames[c->depth - 1].n_flipped = c->n_flipped;
-    return cost;
+    return growth.cost;
 }
 
 void clamp_undo(struct maxflow *graph)
