@@ -208,12 +208,12 @@ static inline int grow_tree(struct maxflow *graph, struct growth *growth, int di
     return growth->is_out_of_memory ? -1 : growth->was_cut;
 }
 
-__attribute__((target("avx2"))) static int grow_forward_avx2(struct maxflow *graph, struct growth *growth)
+__attribute__((target("avx2"), flatten)) static int grow_forward_avx2(struct maxflow *graph, struct growth *growth)
 {
     return grow_tree(graph, growth, 1, 1);
 }
 
-__attribute__((target("avx2"))) static int grow_backward_avx2(struct maxflow *graph, struct growth *growth)
+__attribute__((target("avx2"), flatten)) static int grow_backward_avx2(struct maxflow *graph, struct growth *growth)
 {
     return grow_tree(graph, growth, -1, 1);
 }
@@ -278,7 +278,7 @@ static inline void flip_unsupplied(struct maxflow *graph, int has_avx2)
     }
 }
 
-__attribute__((target("avx2"))) static void flip_unsupplied_avx2(struct maxflow *graph)
+__attribute__((target("avx2"), flatten)) static void flip_unsupplied_avx2(struct maxflow *graph)
 {
     flip_unsupplied(graph, 1);
 }

@@ -78,7 +78,6 @@ static inline int relabel(struct maxflow *graph, struct levels *levels, int32_t 
         levels->open = to;
     }
     graph->count[to]++;
-    levels->highest = to;
     return 1;
 }
 
@@ -126,8 +125,20 @@ __attribute__((target("avx2"))) static inline struct nearest find_nearest_avx2(c
     return best;
 }
 
-/* Pushes node i's excess along its nearest neighbours until it is used up or i is cut off; i rises as it must. */
-static inline void discharge(struct maxflow *graph, struct levels *levels, int32_t i, int has_avx2)
+static inline struct nearest nearest_of(const struct maxflow *graph, int32_t i, int has_avx2)
+{
+    return has_avx2 ? find_nearest_avx2(graph, i) : find_nearest(graph, i);
+}
+
+static inline int32_t above(struct nearest nearest)
+{
+    return nearest.distance < MAXFLOW_FAR ? nearest.distance + 1 : MAXFLOW_FAR;
+}
+
+/* Pushes node i's excess along its nearest neighbours until it is used up or i is cut off; i rises as it must. In a strongly
+ * coupled graph a neighbour with room gets no more than that, and rises when it is full, so that less is pushed that has to come
+ * back, and less flow is left in loops for clamps to find. */
+static inline void discharge(struct maxflow *graph, struct levels *levels, int32_t i, int is_strong, int has_avx2)
 {
     int32_t distance = graph->distance[i];
     int64_t excess = graph->excess[i];
@@ -138,26 +149,35 @@ static inline void discharge(struct maxflow *graph, struct levels *levels, int32
         if (above != distance) {
             if (!relabel(graph, levels, i, distance, above))
                 break;
-            distance = above;
+            distance = levels->highest = above;
         }
         do {
             int32_t k = to.slot + __builtin_ctz(to.which), j = graph->head[k], residual = graph->residual[k];
-            int32_t amount = excess < residual ? (int32_t)excess : residual;
-            int64_t before = graph->excess[j], after = before + amount;
+            int64_t before = graph->excess[j], most = excess;
+            to.which &= to.which - 1;
+            if (is_strong & (graph->distance[j] != to.distance))
+                continue; /* a parallel arc has filled it */
+            if (is_strong & (before < 0))
+                most = excess < -before ? excess : -before;
+            int32_t amount = most < residual ? (int32_t)most : residual;
+            int64_t after = before + amount;
             graph->residual[k] = residual - amount;
             graph->residual[graph->reverse[k]] += amount;
             graph->excess[j] = after;
             excess -= amount;
-            to.which &= to.which - 1;
             if ((before <= 0) & (after > 0))
                 activate(graph, j);
+            else if (is_strong & (before < 0) & (after == 0))
+                relabel(graph, levels, j, 0, 1);
         } while (to.which && excess);
+        if (graph->distance[i] >= MAXFLOW_FAR)
+            break; /* that was the last room */
     }
     graph->excess[i] = excess;
 }
 
 /* One round from exact distances. Returns 1 when it ended for having taken long. */
-static inline int push_round(struct maxflow *graph, int64_t budget, int has_avx2)
+static inline int push_round(struct maxflow *graph, int64_t budget, int is_strong, int has_avx2)
 {
     struct levels levels;
     measure(graph, &levels);
@@ -175,23 +195,25 @@ static inline int push_round(struct maxflow *graph, int64_t budget, int has_avx2
             return 0;
         int32_t i = graph->active[levels.highest];
         graph->active[levels.highest] = graph->next[i];
-        discharge(graph, &levels, i, has_avx2);
+        discharge(graph, &levels, i, is_strong, has_avx2);
     }
     return 1;
 }
 
-__attribute__((target("avx2"))) static int push_round_avx2(struct maxflow *graph, int64_t budget)
+__attribute__((target("avx2"), flatten)) static int push_round_avx2(struct maxflow *graph, int64_t budget,
+                                                                    int is_strong)
 {
-    return push_round(graph, budget, 1);
+    return push_round(graph, budget, is_strong, 1);
 }
 
 void maxflow_push(struct maxflow *graph)
 {
     int64_t budget = SCANS_A_NODE * (int64_t)graph->n_core;
-    int is_unfinished = graph->n_core > 0;
+    /* How much elimination has left is the measure of how strongly neighbours bind each other. */
+    int is_unfinished = graph->n_core > 0, is_strong = graph->n_core > graph->n_nodes - graph->n_nodes / 4;
     if (__builtin_cpu_supports("avx2"))
         while (is_unfinished)
-            is_unfinished = push_round_avx2(graph, budget);
+            is_unfinished = push_round_avx2(graph, budget, is_strong);
     while (is_unfinished)
-        is_unfinished = push_round(graph, budget, 0);
+        is_unfinished = push_round(graph, budget, is_strong, 0);
 }
