@@ -39,7 +39,7 @@ struct clv_recipe {
     struct clv_slic_options slic;
     int32_t blocks;                      /* of enum clv_blocks */
     int32_t n_scales;                    /* SIFT scales, 1..CLV_MAX_SCALES; default 3 */
-    int32_t bin_size_px[CLV_MAX_SCALES]; /* SIFT spatial bin, 1..64, default {3, 6, 12} */
+    int32_t bin_size_px[CLV_MAX_SCALES]; /* SIFT spatial bin, 1..24, default {3, 6, 12} */
     int32_t step_px;                     /* descriptor grid, default 3 */
     int32_t n_words;                     /* per scale, default 500 */
     int32_t n_codebook_samples;          /* descriptors per scale for k-means, default 30,000 */

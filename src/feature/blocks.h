@@ -4,6 +4,7 @@
 #define FEATURE_BLOCKS_H
 
 #include "feature/scene.h"
+#include "feature/sift.h"
 
 /* Where each block starts in a row; -1 when it is off. */
 struct layout {
@@ -19,11 +20,12 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, int need_codebooks
 struct word_map {
     int32_t n_columns, step_px;
     int32_t *word; /* of each cell of the descriptor grid */
+    int32_t *met;  /* [n_words], scratch: the words of one region */
 };
 void word_map_release(struct word_map *map);
-enum clv_status word_map_init(struct word_map *map, const struct scene *scene, const struct clv_recipe *recipe,
-                              int32_t scale, struct clv_error *err) CLV_CHECK;
-void words_fill(float *row, const struct scene *scene, const struct word_map *map, int32_t region);
+enum clv_status word_map_init(struct word_map *map, const struct sift_integral *integral,
+                              const struct clv_recipe *recipe, int32_t scale, struct clv_error *err) CLV_CHECK;
+void words_fill(float *row, const struct scene *scene, struct word_map *map, int32_t region);
 
 /* --- colour: RGB histograms, Lab mean and deviation --- */
 int32_t colour_size(void);

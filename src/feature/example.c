@@ -40,6 +40,19 @@ static int append_row(struct clv_example *example, size_t *capacity, size_t *n_e
     return 0;
 }
 
+static enum clv_status fill_word_maps(struct word_map *maps, const struct scene *scene, const struct clv_recipe *recipe,
+                                      const struct layout *at, struct clv_error *err)
+{
+    if (at->words[0] < 0)
+        return CLV_OK;
+    struct sift_integral integral;
+    enum clv_status status = sift_integral_init(&integral, scene->rgb, scene->width, scene->height, recipe, err);
+    for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++)
+        status = word_map_init(&maps[s], &integral, recipe, s, err);
+    sift_integral_release(&integral);
+    return status;
+}
+
 static enum clv_status fill_rows(struct clv_example *example, const struct scene *scene,
                                  const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
                                  const struct layout *at, struct clv_error *err)
@@ -54,11 +67,9 @@ static enum clv_status fill_rows(struct clv_example *example, const struct scene
         status = fail_memory(err);
         goto done;
     }
-    for (int32_t s = 0; s < CLV_MAX_SCALES && at->words[s] >= 0; s++) {
-        status = word_map_init(&maps[s], scene, recipe, s, err);
-        if (status != CLV_OK)
-            goto done;
-    }
+    status = fill_word_maps(maps, scene, recipe, at, err);
+    if (status != CLV_OK)
+        goto done;
     if (at->contrast >= 0) {
         measures = array_alloc((size_t)scene->n_regions, CONTRAST_MEASURES * sizeof *measures);
         status = measures ? contrast_measure(measures, scene, adjacency, err) : fail_memory(err);

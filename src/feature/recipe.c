@@ -7,7 +7,6 @@
 #include "feature/blocks.h"
 #include "feature/codebook.h"
 #include "feature/edges.h"
-#include "feature/sift.h"
 #include "feature/working.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, KMEANS_ITERATIONS = 20 };
@@ -65,7 +64,7 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, int need_codebooks
         return fail(err, CLV_ERR_USAGE, "recipe: compactness is %g, must be above 0, at most 1e6",
                     (double)recipe->slic.compactness);
     for (int32_t s = 0; s < recipe->n_scales; s++) {
-        enum clv_status status = check_range("bin_size_px", recipe->bin_size_px[s], 1, 64, err);
+        enum clv_status status = check_range("bin_size_px", recipe->bin_size_px[s], 1, SIFT_MAX_BIN_PX, err);
         if (status != CLV_OK)
             return status;
         if (need_codebooks && (recipe->blocks & CLV_BLOCK_WORDS) &&
@@ -150,12 +149,12 @@ struct sampling {
     const struct clv_progress *progress;
 };
 
-static enum clv_status sample_scale(struct sampling *job, size_t index, int32_t scale, const float *grey, int32_t width,
-                                    int32_t height, struct clv_error *err)
+static enum clv_status sample_scale(struct sampling *job, size_t index, int32_t scale,
+                                    const struct sift_integral *integral, struct clv_error *err)
 {
     const struct clv_recipe *recipe = job->recipe;
     struct sift_grid grid;
-    enum clv_status status = sift_extract(&grid, grey, width, height, recipe->bin_size_px[scale], recipe->step_px, err);
+    enum clv_status status = sift_extract(&grid, integral, recipe->bin_size_px[scale], recipe->step_px, err);
     if (status != CLV_OK)
         return status;
     uint8_t *slot = job->samples + ((size_t)scale * job->n_paths + index) * job->per_image * SIZE;
@@ -177,23 +176,15 @@ static enum clv_status sample_image(void *context, size_t index, int thread, str
     if (stop_requested(job->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     struct clv_image image = {0}, working = {0};
-    float *grey = NULL;
+    struct sift_integral integral = {0};
     enum clv_status status = clv_image_read(&image, job->paths[index], job->limits, err);
     if (status == CLV_OK)
         status = working_image(&working, &image, job->recipe->working_pixels, err);
-    if (status != CLV_OK)
-        goto done;
-    size_t n_pixels = (size_t)working.width * (size_t)working.height;
-    grey = array_alloc(n_pixels, sizeof *grey);
-    if (!grey) {
-        status = fail_memory(err);
-        goto done;
-    }
-    grey_from_rgb(grey, working.pixels, n_pixels);
+    if (status == CLV_OK)
+        status = sift_integral_init(&integral, working.pixels, working.width, working.height, job->recipe, err);
     for (int32_t s = 0; s < job->recipe->n_scales && status == CLV_OK; s++)
-        status = sample_scale(job, index, s, grey, working.width, working.height, err);
-done:
-    array_free(grey);
+        status = sample_scale(job, index, s, &integral, err);
+    sift_integral_release(&integral);
     clv_image_release(&working);
     clv_image_release(&image);
     return status;

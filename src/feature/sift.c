@@ -1,19 +1,50 @@
-/* VLFeat's dense SIFT (flat window), made safe: the image is padded so that a descriptor exists for every cell, and VLFeat's
- * memory, whose absence it does not check for, is asked for and handed back before it is used. */
+/* Dense SIFT (Lowe 2004) with a flat window: gradient magnitudes, shared between the two nearest of 8 orientations, are summed
+ * in 4 x 4 spatial bins under triangular windows that reach from one bin's centre to the next, weighted per bin by a Gaussian
+ * of two bins, normalised, clamped at 0.2, normalised again. VLFeat's vl_dsift computes the same and is the reference of the
+ * tests; ours is several times as fast, reads nothing out of bounds and needs no smoothing, which won nothing here.
+ *
+ * A triangle of half-width B is a box of B convolved with itself, so its sums are second differences of second-order running
+ * sums: with P the running sum of f and Q that of P,
+ *
+ *     sum_u (B - |u - q|) f(u) = Q[q + B - 1] - 2 Q[q - 1] + Q[q - B - 1],
+ *
+ * along x and along y. All is done in unsigned 32-bit arithmetic: running sums wrap around, their differences are exact as long
+ * as the window's own sum fits, and the result is the same on every machine. */
 #include "feature/sift.h"
 
 #include <math.h>
 #include <string.h>
-#include <vl/dsift.h>
-#include <vl/imopv.h>
 
 #include "base/array.h"
 #include "base/error.h"
 
-/* VLFeat scales a unit descriptor by this in its own byte form; values above 255 (none in practice) saturate. */
-static const float BYTE_SCALE = 512.0f;
-/* Descriptors with less gradient mass than this carry noise, not texture. */
-static const double FLAT_NORM = 0.005;
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#define VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define VECTOR_CLONES
+#endif
+
+enum { N = SIFT_ORIENTATIONS, BINS = 4, LUMA_ONE = 256 };
+
+/* One value for each orientation. */
+typedef uint32_t sums __attribute__((vector_size(N * sizeof(uint32_t))));
+typedef int32_t whole __attribute__((vector_size(N * sizeof(int32_t))));
+typedef float real __attribute__((vector_size(N * sizeof(float))));
+typedef uint8_t bytes __attribute__((vector_size(N)));
+
+/* Fixed-point gradients: steps of 1/16 grey level. At most 16 x 255 / sqrt(2) x 24^4 < 2^31 under the largest window. */
+static const float STEPS = 16.0f;
+static const float GRADIENT_SCALE = STEPS / (2 * LUMA_ONE);
+/* Descriptors of less than this mean gradient (grey levels, all bins together) carry noise, not texture. */
+static const float FLAT_NORM = 0.1f;
+static const float CLAMP = 0.2f;
+static const float BYTE_SCALE = 512.0f; /* of a unit descriptor */
+
+void sift_integral_release(struct sift_integral *integral)
+{
+    array_free(integral->sum);
+    *integral = (struct sift_integral){0};
+}
 
 void sift_grid_release(struct sift_grid *grid)
 {
@@ -21,75 +52,193 @@ void sift_grid_release(struct sift_grid *grid)
     *grid = (struct sift_grid){0};
 }
 
-static int32_t clamp(int32_t value, int32_t high)
+/* luma[width] in 1/LUMA_ONE grey levels. */
+static void luma_row(int32_t *luma, const uint8_t *rgb, int32_t width)
 {
-    return value < 0 ? 0 : value > high ? high : value;
+    for (int32_t x = 0; x < width; x++)
+        luma[x] = 77 * rgb[x * 3] + 150 * rgb[x * 3 + 1] + 29 * rgb[x * 3 + 2];
 }
 
-static void bytes_from_floats(uint8_t *values, const float *descriptors, const VlDsiftKeypoint *frames, size_t n)
+/* gradient[width][N]: the magnitude at each pixel, shared linearly (in the angle) between its two nearest orientations k x 45
+ * degrees: one is an axis, the other a diagonal. */
+static void gradient_row(uint32_t *gradient, const int32_t *above, const int32_t *luma, const int32_t *below,
+                         int32_t width)
 {
-    for (size_t i = 0; i < n; i++, values += CLV_DESCRIPTOR_SIZE, descriptors += CLV_DESCRIPTOR_SIZE) {
-        if (!(frames[i].norm > FLAT_NORM)) {
-            memset(values, 0, CLV_DESCRIPTOR_SIZE);
-            continue;
-        }
-        for (int k = 0; k < CLV_DESCRIPTOR_SIZE; k++) {
-            float scaled = BYTE_SCALE * descriptors[k] + 0.5f;
-            values[k] = (uint8_t)(scaled < 255.0f ? scaled : 255.0f);
-        }
+    memset(gradient, 0, (size_t)width * N * sizeof *gradient);
+    for (int32_t x = 0; x < width; x++) {
+        int32_t gx = luma[x + 1 < width ? x + 1 : x] - luma[x > 0 ? x - 1 : x], gy = below[x] - above[x];
+        float ax = fabsf((float)gx), ay = fabsf((float)gy);
+        float large = ax > ay ? ax : ay, small = ax > ay ? ay : ax;
+        float ratio = small / (large > 1 ? large : 1);
+        float diagonal_share = ratio * (1 + 0.3476f * (1 - ratio)); /* atan(ratio) / 45 degrees, within 0.005 */
+        float magnitude = sqrtf(ax * ax + ay * ay) * GRADIENT_SCALE;
+        uint32_t on_diagonal = (uint32_t)(magnitude * diagonal_share + 0.5f);
+        uint32_t on_axis = (uint32_t)(magnitude * (1 - diagonal_share) + 0.5f);
+        int axis = ax > ay ? (gx < 0 ? 4 : 0) : (gy < 0 ? 6 : 2);
+        int diagonal = gy < 0 ? (gx < 0 ? 5 : 7) : (gx < 0 ? 3 : 1);
+        gradient[x * N + axis] = on_axis;
+        gradient[x * N + diagonal] = on_diagonal;
     }
 }
 
-enum clv_status sift_extract(struct sift_grid *grid, const float *grey, int32_t width, int32_t height, int32_t bin_px,
+/* Adds one row of gradients to the sums: along x into the running sums of this row, along y into `first` and `second`, the
+ * first and second running sums of each column, which is the row of the integral. gradient is NULL past the image. */
+VECTOR_CLONES static void integrate_row(uint32_t *restrict row, uint32_t *restrict first_row,
+                                        const uint32_t *restrict row_above, const uint32_t *restrict gradient,
+                                        int32_t margin, int32_t width, int32_t row_pixels)
+{
+    sums p = {0}, q = {0};
+    for (int32_t x = 0; x < row_pixels; x++) {
+        int32_t at = x - margin;
+        if (gradient && at >= 0 && at < width)
+            p += *(const sums *)(gradient + (size_t)at * N);
+        q += p;
+        sums *first = (sums *)(first_row + (size_t)x * N);
+        *first += q;
+        *(sums *)(row + (size_t)x * N) = *(const sums *)(row_above + (size_t)x * N) + *first;
+    }
+}
+
+enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t *rgb, int32_t width, int32_t height,
+                                   const struct clv_recipe *recipe, struct clv_error *err)
+{
+    *integral = (struct sift_integral){0};
+    int32_t max_bin_px = 1;
+    for (int32_t s = 0; s < recipe->n_scales; s++)
+        max_bin_px = recipe->bin_size_px[s] > max_bin_px ? recipe->bin_size_px[s] : max_bin_px;
+    /* Centres of bins lie up to 3/2 bins from a cell's centre, windows reach one more, the last cell past the image. */
+    int32_t margin = 5 * max_bin_px / 2 + 2, n_rows = height + 2 * margin + recipe->step_px;
+    int32_t row_pixels = width + 2 * margin + recipe->step_px;
+    size_t row_size = (size_t)row_pixels * N;
+    uint32_t *sum = array_zalloc_aligned((size_t)n_rows * row_size, sizeof *sum);
+    uint32_t *first = array_zalloc_aligned(row_size, sizeof *first);
+    uint32_t *gradient = array_zalloc_aligned((size_t)width * N, sizeof *gradient);
+    int32_t *luma = array_alloc((size_t)width * 3, sizeof *luma); /* of three rows, in turn */
+    enum clv_status status = CLV_OK;
+    if (!sum || !first || !gradient || !luma) {
+        status = fail_memory(err);
+        goto done;
+    }
+    luma_row(luma, rgb, width);
+    for (int32_t r = margin; r < n_rows; r++) {
+        int32_t y = r - margin;
+        if (y + 1 < height)
+            luma_row(luma + (size_t)((y + 1) % 3) * (size_t)width, rgb + (size_t)(y + 1) * (size_t)width * 3, width);
+        if (y < height) {
+            int32_t above = y > 0 ? y - 1 : y, below = y + 1 < height ? y + 1 : y;
+            gradient_row(gradient, luma + (size_t)(above % 3) * (size_t)width, luma + (size_t)(y % 3) * (size_t)width,
+                         luma + (size_t)(below % 3) * (size_t)width, width);
+        }
+        uint32_t *row = sum + (size_t)r * row_size;
+        integrate_row(row, first, row - row_size, y < height ? gradient : NULL, margin, width, row_pixels);
+    }
+    *integral = (struct sift_integral){width, height, margin, row_pixels, sum};
+    sum = NULL;
+done:
+    array_free(sum);
+    array_free(first);
+    array_free(gradient);
+    array_free(luma);
+    return status;
+}
+
+/* *v = min(*v, high), lane by lane. */
+static inline __attribute__((always_inline)) void limit(real *v, float high)
+{
+    real limits = (real){0} + high;
+    whole keep = *v < limits;
+    *v = (real)((keep & (whole)*v) | (~keep & (whole)limits));
+}
+
+/* Normalises, clamps, normalises and rounds the sums of one descriptor's bins. norm_scale turns its norm into grey levels. */
+static inline __attribute__((always_inline)) void finish_descriptor(uint8_t *values, const real *bins, float norm_scale)
+{
+    real square = {0};
+    for (int b = 0; b < BINS * BINS; b++)
+        square += bins[b] * bins[b];
+    float total = 0;
+    for (int k = 0; k < N; k++)
+        total += square[k];
+    float norm = sqrtf(total);
+    if (!(norm * norm_scale > FLAT_NORM)) {
+        memset(values, 0, CLV_DESCRIPTOR_SIZE);
+        return;
+    }
+    real clamped[BINS * BINS];
+    float high = CLAMP * norm;
+    square = (real){0};
+    for (int b = 0; b < BINS * BINS; b++) {
+        clamped[b] = bins[b];
+        limit(&clamped[b], high);
+        square += clamped[b] * clamped[b];
+    }
+    total = 0;
+    for (int k = 0; k < N; k++)
+        total += square[k];
+    float scale = BYTE_SCALE / sqrtf(total);
+    for (int b = 0; b < BINS * BINS; b++) {
+        real scaled = clamped[b] * scale + 0.5f;
+        limit(&scaled, 255.0f);
+        bytes narrow = __builtin_convertvector(__builtin_convertvector(scaled, whole), bytes);
+        memcpy(values + b * N, &narrow, N);
+    }
+}
+
+/* Vertical windows of one row of cells: band[bin row][row_pixels][N]. */
+VECTOR_CLONES static void sum_rows(uint32_t *restrict band, const struct sift_integral *integral, int32_t y,
+                                   int32_t bin_px)
+{
+    size_t row_size = (size_t)integral->row_pixels * N;
+    for (int j = 0; j < BINS; j++) {
+        int32_t centre = integral->margin + y - 3 * bin_px / 2 + j * bin_px;
+        const uint32_t *low = integral->sum + (size_t)(centre - bin_px - 1) * row_size;
+        const uint32_t *middle = integral->sum + (size_t)(centre - 1) * row_size;
+        const uint32_t *high = integral->sum + (size_t)(centre + bin_px - 1) * row_size;
+        uint32_t *out = band + (size_t)j * row_size;
+        for (size_t k = 0; k < row_size; k++)
+            out[k] = high[k] - 2 * middle[k] + low[k];
+    }
+}
+
+VECTOR_CLONES static void describe_row(uint8_t *values, const uint32_t *band, const struct sift_integral *integral,
+                                       int32_t n_columns, int32_t bin_px, int32_t step_px)
+{
+    /* The Gaussian of two bins at the centres of the outer bins against that at the inner ones. */
+    const float outer = 0.77880078f; /* exp(-(1.5^2 - 0.5^2) / (2 x 2^2)) */
+    const float weight[BINS] = {outer, 1, 1, outer};
+    const float norm_scale = 1.0f / (STEPS * (float)(bin_px * bin_px) * (float)(bin_px * bin_px));
+    for (int32_t c = 0; c < n_columns; c++) {
+        real bins[BINS * BINS];
+        int32_t first = integral->margin + c * step_px + (step_px - 1) / 2 - 3 * bin_px / 2;
+        for (int j = 0; j < BINS; j++)
+            for (int i = 0; i < BINS; i++) {
+                const sums *at =
+                    (const sums *)(band + (size_t)j * (size_t)integral->row_pixels * N) + first + i * bin_px;
+                sums window = at[bin_px - 1] - 2 * at[-1] + at[-bin_px - 1];
+                bins[j * BINS + i] = __builtin_convertvector((whole)window, real) * (weight[i] * weight[j]);
+            }
+        finish_descriptor(values + (size_t)c * CLV_DESCRIPTOR_SIZE, bins, norm_scale);
+    }
+}
+
+enum clv_status sift_extract(struct sift_grid *grid, const struct sift_integral *integral, int32_t bin_px,
                              int32_t step_px, struct clv_error *err)
 {
     *grid = (struct sift_grid){0};
-    struct sift_grid made = {
-        .n_columns = (width + step_px - 1) / step_px, .n_rows = (height + step_px - 1) / step_px, .step_px = step_px};
-    size_t n = (size_t)made.n_columns * (size_t)made.n_rows;
-    /* Just large enough for the wanted cells: bin centres span 3 bins. */
-    int32_t padded_width = 3 * bin_px + 1 + (made.n_columns - 1) * step_px;
-    int32_t padded_height = 3 * bin_px + 1 + (made.n_rows - 1) * step_px;
-    int32_t before = 3 * bin_px / 2 - (step_px - 1) / 2;
-    size_t n_padded = (size_t)padded_width * (size_t)padded_height;
-
-    float *padded = array_alloc(n_padded, sizeof *padded);
-    made.values = array_alloc(n, CLV_DESCRIPTOR_SIZE);
-    /* 8 gradients, 2 buffers and the smoothing of the image; floats and frames of the descriptors. */
-    size_t filter_bytes =
-        n_padded * 11 * sizeof(float) + n * (CLV_DESCRIPTOR_SIZE * sizeof(float) + sizeof(VlDsiftKeypoint));
-    void *probe = array_alloc(filter_bytes, 1);
-    if (!padded || !made.values || !probe) {
-        array_free(padded);
-        array_free(probe);
-        sift_grid_release(&made);
+    int32_t n_columns = (integral->width + step_px - 1) / step_px, n_rows = (integral->height + step_px - 1) / step_px;
+    size_t row_bytes = (size_t)n_columns * CLV_DESCRIPTOR_SIZE;
+    uint8_t *values = array_alloc((size_t)n_rows, row_bytes);
+    uint32_t *band = array_zalloc_aligned((size_t)integral->row_pixels, BINS * N * sizeof *band);
+    if (!values || !band) {
+        array_free(values);
+        array_free(band);
         return fail_memory(err);
     }
-    array_free(probe);
-
-    for (int32_t y = 0; y < padded_height; y++)
-        for (int32_t x = 0; x < padded_width; x++)
-            padded[(size_t)y * (size_t)padded_width + (size_t)x] =
-                grey[(size_t)clamp(y - before, height - 1) * (size_t)width + (size_t)clamp(x - before, width - 1)];
-    /* A bin of b pixels is a SIFT keypoint of scale b/6, on an image whose own blur is taken as 1/2. */
-    double sigma = sqrt(fmax(bin_px * bin_px / 36.0 - 0.25, 0.0));
-    if (sigma > 0)
-        vl_imsmooth_f(padded, (vl_size)padded_width, padded, (vl_size)padded_width, (vl_size)padded_height,
-                      (vl_size)padded_width, sigma, sigma);
-    VlDsiftFilter *filter = vl_dsift_new_basic(padded_width, padded_height, step_px, bin_px);
-    vl_dsift_set_flat_window(filter, VL_TRUE);
-    vl_dsift_process(filter, padded);
-    enum clv_status status = CLV_OK;
-    if ((size_t)vl_dsift_get_keypoint_num(filter) != n)
-        status = fail(err, CLV_ERR_INTERNAL, "dense SIFT made %d descriptors, expected %zu",
-                      vl_dsift_get_keypoint_num(filter), n);
-    else
-        bytes_from_floats(made.values, vl_dsift_get_descriptors(filter), vl_dsift_get_keypoints(filter), n);
-    vl_dsift_delete(filter);
-    array_free(padded);
-    if (status != CLV_OK)
-        sift_grid_release(&made);
-    else
-        *grid = made;
-    return status;
+    for (int32_t r = 0; r < n_rows; r++) {
+        sum_rows(band, integral, r * step_px + (step_px - 1) / 2, bin_px);
+        describe_row(values + (size_t)r * row_bytes, band, integral, n_columns, bin_px, step_px);
+    }
+    array_free(band);
+    *grid = (struct sift_grid){n_columns, n_rows, values};
+    return CLV_OK;
 }
