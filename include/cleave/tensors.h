@@ -1,5 +1,7 @@
 /* Tensor files in the safetensors format: an 8-byte little-endian header length, a JSON header, raw little-endian arrays.
- * Features and models are stored this way; Python opens them with one line. */
+ * Features and models are stored this way; Python opens them with one line:
+ *     safetensors.numpy.load_file("horse.cleave")
+ * The format is described at https://github.com/huggingface/safetensors. */
 #ifndef CLEAVE_TENSORS_H
 #define CLEAVE_TENSORS_H
 
@@ -22,14 +24,19 @@ struct clv_tensor {
     const void *data;
 };
 
-/* --- reading: the file is mapped, not read; tensors are views valid until clv_tensors_close --- */
+/* --- reading: the file is mapped, not read; tensors are views valid until clv_tensors_close ---
+ * Everything is checked before a tensor is handed out, and refused with CLV_ERR_DATA naming file and tensor: a header that is
+ * truncated, longer than 100 MB, or no JSON object; duplicate names; types other than those above (BOOL, F16, BF16 ..);
+ * more than CLV_TENSOR_MAX_DIMENSIONS; arrays outside the file, or that overlap, leave gaps, or differ in size from their
+ * shape. Arrays that other writers left misaligned for their type are copied. The values of arrays are not looked at. */
 struct clv_tensors;
 CLV_API enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path, struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *bytes, size_t size, const char *name,
                                           struct clv_error *err) CLV_CHECK; /* bytes must outlive it, 8-byte aligned */
 CLV_API void clv_tensors_close(struct clv_tensors *tensors);
 CLV_API size_t clv_tensors_count(const struct clv_tensors *tensors);
-CLV_API const struct clv_tensor *clv_tensors_at(const struct clv_tensors *tensors, size_t index); /* sorted by name */
+/* Sorted by name; NULL past the end. */
+CLV_API const struct clv_tensor *clv_tensors_at(const struct clv_tensors *tensors, size_t index);
 CLV_API const struct clv_tensor *clv_tensors_find(const struct clv_tensors *tensors, const char *name); /* or NULL */
 
 /* The tensor, or CLV_ERR_DATA naming file, tensor and what differs. A dimension of -1 in `shape` matches any size. */
@@ -42,7 +49,9 @@ CLV_API const char *clv_tensors_metadata(const struct clv_tensors *tensors, cons
 CLV_API size_t clv_tensors_metadata_count(const struct clv_tensors *tensors);
 CLV_API const char *clv_tensors_metadata_key(const struct clv_tensors *tensors, size_t index); /* sorted */
 
-/* --- writing: all or nothing. metadata: n_metadata pairs {key, value}. Same input, same bytes (sorted by name). --- */
+/* --- writing: all or nothing. metadata: n_metadata pairs {key, value}, UTF-8. The same content gives the same bytes in
+ * whatever order it is passed: wide types come first, then names, so that every array is aligned for its type; the first one
+ * begins at a multiple of 64. CLV_ERR_USAGE: names or keys given twice, names that are not UTF-8, shapes out of range. --- */
 CLV_API enum clv_status clv_tensors_write(const char *path, const struct clv_tensor *tensors, size_t n_tensors,
                                           const char *const (*metadata)[2], size_t n_metadata,
                                           struct clv_error *err) CLV_CHECK;
