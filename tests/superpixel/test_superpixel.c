@@ -1,8 +1,8 @@
 /* SLIC: its partition whatever the image, its options, its quality on real images. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <stdio.h>
 #include <vl/slic.h>
 
 #include "superpixel/partition.h"
