@@ -78,10 +78,18 @@ static void drop_unknown(struct clv_field *field, const struct clv_problem *prob
             memset(field->pairwise + e * n_entries, 0, n_entries * sizeof *field->pairwise);
 }
 
-static enum clv_status map_known(struct decoder *self, double *score, const struct clv_problem *problem,
-                                 const struct clv_shape *shape, struct clv_error *err)
+enum clv_status decoder_load_known(struct decoder *self, const struct clv_problem *problem,
+                                   const struct clv_shape *shape, const double *w, struct clv_error *err)
 {
-    drop_unknown(&self->field, problem, shape);
+    enum clv_status status = load(self, problem, shape, w, err);
+    if (!status)
+        drop_unknown(&self->field, problem, shape);
+    return status;
+}
+
+static enum clv_status map_known(struct decoder *self, double *score, const struct clv_problem *problem,
+                                 struct clv_error *err)
+{
     enum clv_status status = clv_oracle_map(self->oracle, self->y, score, &self->field, err);
     for (int32_t i = 0; !status && i < problem->n_nodes; i++)
         if (problem->label[i] == CLV_UNKNOWN)
@@ -99,8 +107,8 @@ enum clv_status decode(struct decoder *self, const struct clv_problem *problem, 
 enum clv_status decode_known(struct decoder *self, double *score, const struct clv_problem *problem,
                              const struct clv_shape *shape, const double *w, struct clv_error *err)
 {
-    enum clv_status status = load(self, problem, shape, w, err);
-    return status ? status : map_known(self, score, problem, shape, err);
+    enum clv_status status = decoder_load_known(self, problem, shape, w, err);
+    return status ? status : map_known(self, score, problem, err);
 }
 
 enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,
@@ -110,7 +118,8 @@ enum clv_status decode_augmented(struct decoder *self, double *score, const stru
     if (status)
         return status;
     clv_field_add_loss(&self->field, problem);
-    return map_known(self, score, problem, shape, err);
+    drop_unknown(&self->field, problem, shape);
+    return map_known(self, score, problem, err);
 }
 
 double decoder_truth_score(const struct decoder *self, const struct clv_problem *problem)
