@@ -12,6 +12,9 @@ static const struct clv_learner *const learners[] = {
     &perceptron_learner,
     &subgradient_learner,
     &independent_learner,
+    &pmap_learner,
+    &mpmap_learner,
+    &wmpmap_learner,
 };
 
 const struct clv_learner *clv_learner_at(size_t index)

@@ -6,7 +6,7 @@
 
 static const struct clv_shape potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
 
-static const char *const names[] = {"ssvm", "perceptron", "subgradient", "independent"};
+static const char *const names[] = {"ssvm", "perceptron", "subgradient", "independent", "pmap", "mpmap", "wmpmap"};
 enum { N_LEARNERS = sizeof names / sizeof *names };
 
 static double last_loss(const struct clv_training_result *result)

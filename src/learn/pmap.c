@@ -1,0 +1,290 @@
+/* Perturb-and-MAP learning by doubly stochastic gradient ascent.
+ *
+ *     max_w  (1/N) sum_n l(w, x_n, y_n) - lambda/2 |w|^2,   couplings >= 0
+ *
+ * Shpakova, Bach, Osokin: Marginal weighted maximum log-likelihood for efficient learning of perturb-and-MAP models (UAI 2018).
+ *
+ *     pmap    l = log P(y|x)                          Algorithm 1
+ *     mpmap   l = sum_i log P(y_i|x)                  Algorithm 2, (5)
+ *     wmpmap  l = sum_i sum_b theta_i(b) log P(b|x)   Algorithm 2, (6); theta_i has both labels' pixels where a node holds both
+ *
+ * The first two are divided by the mean number of known nodes, so that all three weigh one image's nodes 1 in all and one lambda
+ * and one rate suit them. A step takes the next `batch` images of a random order and one draw of Gumbel variables for each.
+ * pmap_draw.c has a draw's gradient. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "learn/examples.h"
+#include "learn/learners.h"
+#include "learn/pmap_draw.h"
+#include "learn/pmap_step.h"
+
+enum { LAMBDA, PASSES, BATCH, STEP, RATE, AVERAGING, EDGES, REDUCTION, DYNAMIC };
+
+#define SHARED_PARAMETERS                                                                                              \
+    [LAMBDA] = {"lambda", 1e-4, 1e-12, 1e12, "regularisation, relative to the size of the features"},                  \
+    [PASSES] = {"passes", 100, 1, 1e9, "passes over the examples"},                                                    \
+    [BATCH] = {"batch", 8, 1, 1024, "examples in a step, drawn in parallel"},                                          \
+    [STEP] = {"step", 1, 0, 1, "1: AdaGrad's; 0: 1 / (lambda h) in step h, as published"},                             \
+    [RATE] = {"rate", 0.1, 1e-9, 1e9, "size of AdaGrad's first step, relative to the size of the features"},           \
+    [AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},                     \
+    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"}
+
+static const struct clv_parameter joint_parameters[] = {SHARED_PARAMETERS, {0}};
+
+static const struct clv_parameter marginal_parameters[] = {
+    SHARED_PARAMETERS,
+    [REDUCTION] = {"reduction", 1, 0, 1, "0: find every node's clamped labelling, even where it is known beforehand"},
+    [DYNAMIC] = {"dynamic", 1, 0, 1, "0: find clamped labellings by solving anew, not from the solution"},
+    {0},
+};
+
+#define CHECK_EVERY 5 /* passes between points of the curve */
+
+/* The curve's noise is fixed, and not that of any step. */
+#define CURVE_SEED(seed) ((seed) ^ 0x6375727665ULL)
+
+enum objective { JOINT, MARGINAL, WEIGHTED };
+
+struct pmap {
+    const struct clv_training *training;
+    struct examples examples;
+    struct pmap_example *targets; /* [examples.n] */
+    float *weight_memory;
+    struct pmap_draws draws;
+    struct pmap_workspace *workspaces; /* [n_threads] */
+    struct ascent ascent;
+    int32_t *order;
+    size_t batch, n_taken;
+    int32_t *taken;    /* [batch] examples of this step */
+    double *gradients; /* [batch][size] */
+    double *values;    /* [examples.n] or [batch] estimates */
+    uint64_t next_draw;
+    const double *point; /* of the curve's next point */
+};
+
+/* --- steps ------------------------------------------------------------------------------------------------------------- */
+
+static enum clv_status draw_slot(void *context, size_t slot, int thread, struct clv_error *err)
+{
+    struct pmap *self = context;
+    return pmap_draw(&self->values[slot], &self->gradients[slot * self->ascent.size], &self->draws,
+                     &self->targets[self->taken[slot]], (uint32_t)(self->next_draw + slot), self->ascent.w,
+                     &self->workspaces[thread], &self->examples.decoders[thread], err);
+}
+
+/* Lines 3 to 11 of Algorithm 2. The gradients are added in order into the first slot's. */
+static enum clv_status take_step(struct pmap *self, struct clv_error *err)
+{
+    size_t n = self->n_taken, size = self->ascent.size;
+    enum clv_status status = parallel_for(n, self->examples.n_threads, draw_slot, self, err);
+    if (status)
+        return status;
+    self->next_draw += n;
+    for (size_t k = 0; k < size; k++) {
+        double sum = 0;
+        for (size_t t = 0; t < n; t++)
+            sum += self->gradients[t * size + k];
+        self->gradients[k] = sum / (double)n;
+    }
+    ascent_step(&self->ascent, self->gradients);
+    return CLV_OK;
+}
+
+static enum clv_status run_pass(struct pmap *self, uint32_t pass, bool *stopped, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    size_t n = self->examples.n;
+    rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
+    for (size_t begin = 0; begin < n && !status; begin += self->batch) {
+        *stopped = stop_requested(self->training->progress);
+        if (*stopped)
+            break;
+        self->n_taken = n - begin < self->batch ? n - begin : self->batch;
+        memcpy(self->taken, self->order + begin, self->n_taken * sizeof *self->taken);
+        status = take_step(self, err);
+    }
+    return status;
+}
+
+/* --- the curve --------------------------------------------------------------------------------------------------------- */
+
+static enum clv_status estimate_example(void *context, size_t index, int thread, struct clv_error *err)
+{
+    struct pmap *self = context;
+    struct pmap_draws fixed = self->draws;
+    fixed.seed = CURVE_SEED(self->draws.seed);
+    if (stop_requested(self->training->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    return pmap_draw(&self->values[index], NULL, &fixed, &self->targets[index], (uint32_t)index, self->point,
+                     &self->workspaces[thread], &self->examples.decoders[thread], err);
+}
+
+/* Adds a point to the curve: the negated objective, estimated with one fixed draw for each example, to be minimised as other
+ * learners' are. */
+static enum clv_status check(struct pmap *self, struct clv_training_result *result, size_t pass, struct clv_error *err)
+{
+    double squares = 0, train_loss;
+    const double *w = self->point = ascent_point(&self->ascent);
+    enum clv_status status = parallel_for(self->examples.n, self->examples.n_threads, estimate_example, self, err);
+    if (!status)
+        status = examples_loss(&train_loss, &self->examples, w, err);
+    if (status)
+        return status;
+    for (size_t k = 0; k < self->ascent.size; k++)
+        squares += w[k] * w[k];
+    double objective = self->ascent.lambda / 2 * squares - mean_of(self->values, self->examples.n);
+    char note[96];
+    snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, train_loss);
+    report_progress(self->training->progress, "training", pass, (size_t)self->training->parameters[PASSES], note);
+    return curve_add(result, (struct clv_curve_point){(double)pass, objective, NAN, train_loss}, err);
+}
+
+/* --- the whole --------------------------------------------------------------------------------------------------------- */
+
+/* What each example asks for. */
+static enum clv_status set_targets(struct pmap *self, enum objective objective, struct clv_error *err)
+{
+    const struct examples *examples = &self->examples;
+    size_t n_labels = (size_t)examples->shape.n_labels, n_nodes = 0, n_known = 0;
+    for (size_t i = 0; i < examples->n; i++) {
+        const struct clv_problem *problem = &examples->problems[i];
+        n_nodes += (size_t)problem->n_nodes;
+        for (int32_t k = 0; k < problem->n_nodes; k++)
+            n_known += problem->label[k] != CLV_UNKNOWN;
+    }
+    self->targets = array_alloc(examples->n, sizeof *self->targets);
+    self->weight_memory = objective == MARGINAL ? array_zalloc(n_nodes * n_labels, sizeof(float)) : NULL;
+    if (!self->targets || (objective == MARGINAL && !self->weight_memory))
+        return fail_memory(err);
+    double per_node = (double)examples->n / (double)n_known;
+    float *weight = self->weight_memory;
+    for (size_t i = 0; i < examples->n; i++) {
+        const struct clv_problem *problem = &examples->problems[i];
+        self->targets[i] = (struct pmap_example){*problem, NULL, per_node};
+        if (objective == WEIGHTED) {
+            self->targets[i].weight = problem->theta;
+            self->targets[i].scale = 1;
+        } else if (objective == MARGINAL) {
+            self->targets[i].weight = weight;
+            for (size_t k = 0; k < (size_t)problem->n_nodes; k++, weight += n_labels)
+                if (problem->label[k] != CLV_UNKNOWN)
+                    weight[problem->label[k]] = 1;
+        }
+    }
+    return CLV_OK;
+}
+
+static enum clv_status pmap_open(struct pmap *self, const struct clv_training *training, enum objective objective,
+                                 struct clv_error *err)
+{
+    const double *parameters = training->parameters;
+    *self = (struct pmap){.training = training};
+    enum clv_status status = examples_open(&self->examples, training, parameters[EDGES] != 0, err);
+    if (status)
+        return status;
+    struct examples *examples = &self->examples;
+    if (examples->shape.pairwise == CLV_PAIRWISE_FULL)
+        return fail(err, CLV_ERR_USAGE, "perturb-and-MAP learns Potts couplings, not full pairwise tables");
+    self->draws = (struct pmap_draws){.shape = examples->shape, .seed = training->seed};
+    self->draws.reduction = objective != JOINT && parameters[REDUCTION] != 0;
+    self->draws.dynamic = objective != JOINT && parameters[DYNAMIC] != 0;
+    self->batch = (size_t)parameters[BATCH] < examples->n ? (size_t)parameters[BATCH] : examples->n;
+    status = set_targets(self, objective, err);
+    if (!status)
+        status = ascent_open(&self->ascent, &examples->shape, parameters[STEP] != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
+                             parameters[LAMBDA] * examples->node_scale, parameters[RATE] / sqrt(examples->node_scale),
+                             parameters[AVERAGING] != 0, err);
+    if (status)
+        return status;
+    self->workspaces = array_zalloc((size_t)examples->n_threads, sizeof *self->workspaces);
+    self->order = array_alloc(examples->n, sizeof *self->order);
+    self->taken = array_alloc(self->batch, sizeof *self->taken);
+    self->gradients = array_alloc(self->batch, self->ascent.size * sizeof *self->gradients);
+    self->values = array_alloc(examples->n, sizeof *self->values);
+    if (!self->workspaces || !self->order || !self->taken || !self->gradients || !self->values)
+        return fail_memory(err);
+    return CLV_OK;
+}
+
+static void pmap_release(struct pmap *self)
+{
+    for (int t = 0; self->workspaces && t < self->examples.n_threads; t++)
+        pmap_workspace_release(&self->workspaces[t]);
+    examples_release(&self->examples);
+    ascent_release(&self->ascent);
+    array_free(self->targets);
+    array_free(self->weight_memory);
+    array_free(self->workspaces);
+    array_free(self->order);
+    array_free(self->taken);
+    array_free(self->gradients);
+    array_free(self->values);
+}
+
+static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
+                             enum objective objective, struct clv_error *err)
+{
+    struct pmap self;
+    enum clv_status status = pmap_open(&self, training, objective, err);
+    size_t n_passes = (size_t)training->parameters[PASSES];
+    bool stopped = false;
+    for (size_t pass = 1; !status && !stopped && pass <= n_passes; pass++) {
+        status = run_pass(&self, (uint32_t)pass, &stopped, err);
+        if (!status && !stopped && (pass % CHECK_EVERY == 0 || pass == n_passes))
+            status = check(&self, result, pass, err);
+    }
+    if (status == CLV_ERR_INTERRUPTED) {
+        status = CLV_OK;
+        stopped = true;
+    }
+    result->interrupted = stopped;
+    if (!status)
+        status = result_set(result, &self.examples, ascent_point(&self.ascent), err);
+    pmap_release(&self);
+    return status;
+}
+
+static enum clv_status train_joint(struct clv_training_result *result, const struct clv_training *training,
+                                   struct clv_error *err)
+{
+    return train(result, training, JOINT, err);
+}
+
+static enum clv_status train_marginal(struct clv_training_result *result, const struct clv_training *training,
+                                      struct clv_error *err)
+{
+    return train(result, training, MARGINAL, err);
+}
+
+static enum clv_status train_weighted(struct clv_training_result *result, const struct clv_training *training,
+                                      struct clv_error *err)
+{
+    return train(result, training, WEIGHTED, err);
+}
+
+const struct clv_learner pmap_learner = {
+    "pmap",
+    "perturb-and-MAP likelihood of whole labellings (Hazan and Jaakkola 2012; Shpakova et al. 2018)",
+    joint_parameters,
+    train_joint,
+};
+
+const struct clv_learner mpmap_learner = {
+    "mpmap",
+    "perturb-and-MAP likelihood of each node's label (Shpakova et al. 2018)",
+    marginal_parameters,
+    train_marginal,
+};
+
+const struct clv_learner wmpmap_learner = {
+    "wmpmap",
+    "the same, weighed as the loss weighs (Shpakova et al. 2018)",
+    marginal_parameters,
+    train_weighted,
+};

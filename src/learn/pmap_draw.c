@@ -1,0 +1,273 @@
+#include "learn/pmap_draw.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "mrf/energy.h"
+
+void pmap_workspace_release(struct pmap_workspace *self)
+{
+    void *arrays[] = {self->first,   self->incident, self->wanted,      self->y,
+                      self->flipped, self->mark,     self->node_weight, self->edge_weight};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        array_free(arrays[k]);
+    *self = (struct pmap_workspace){0};
+}
+
+static enum clv_status make_room(struct pmap_workspace *self, size_t n_nodes, size_t n_edges, size_t n_rows,
+                                 struct clv_error *err)
+{
+    if (self->first && n_nodes * n_rows <= self->node_room && n_edges <= self->edge_room)
+        return CLV_OK;
+    size_t nodes = n_nodes * n_rows > self->node_room ? n_nodes * n_rows : self->node_room;
+    size_t edges = n_edges > self->edge_room ? n_edges : self->edge_room;
+    pmap_workspace_release(self);
+    self->first = array_alloc(nodes + 1, sizeof *self->first);
+    self->incident = array_alloc(edges, 2 * sizeof *self->incident);
+    self->wanted = array_alloc(nodes, sizeof *self->wanted);
+    self->y = array_alloc(nodes, sizeof *self->y);
+    self->flipped = array_alloc(nodes, sizeof *self->flipped);
+    self->mark = array_zalloc(nodes, sizeof *self->mark);
+    self->node_weight = array_alloc(nodes, sizeof *self->node_weight);
+    self->edge_weight = array_alloc(edges, sizeof *self->edge_weight);
+    if (!self->first || !self->incident || !self->wanted || !self->y || !self->flipped || !self->mark ||
+        !self->node_weight || !self->edge_weight)
+        return fail_memory(err);
+    self->node_room = nodes;
+    self->edge_room = edges;
+    return CLV_OK;
+}
+
+/* One call of pmap_draw. */
+struct drawing {
+    const struct pmap_draws *draws;
+    const struct clv_problem *problem;
+    const float *weight;
+    double scale, value;
+    struct clv_field *field; /* perturbed */
+    struct pmap_workspace *space;
+};
+
+/* incident[first[i] .. first[i + 1] - 1] = the edges of node i, but those of unknown nodes; no node is marked. */
+static void prepare_visits(struct pmap_workspace *space, const struct clv_field *field, const int32_t *label)
+{
+    int32_t *first = space->first, n_nodes = field->n_nodes;
+    memset(space->mark, 0, (size_t)n_nodes * sizeof *space->mark);
+    space->visit = 0;
+    memset(first, 0, ((size_t)n_nodes + 1) * sizeof *first);
+    for (int32_t e = 0; e < field->n_edges; e++)
+        if (label[field->edges[e][0]] != CLV_UNKNOWN && label[field->edges[e][1]] != CLV_UNKNOWN) {
+            first[field->edges[e][0]]++;
+            first[field->edges[e][1]]++;
+        }
+    for (int32_t i = 0, end = 0; i <= n_nodes; i++) {
+        end += first[i];
+        first[i] = end; /* filled from behind */
+    }
+    for (int32_t e = field->n_edges - 1; e >= 0; e--)
+        if (label[field->edges[e][0]] != CLV_UNKNOWN && label[field->edges[e][1]] != CLV_UNKNOWN) {
+            space->incident[--first[field->edges[e][0]]] = e;
+            space->incident[--first[field->edges[e][1]]] = e;
+        }
+}
+
+static double label_weight(const struct drawing *self, int32_t i, int32_t b)
+{
+    return self->scale * (double)self->weight[(size_t)i * (size_t)self->field->n_labels + (size_t)b];
+}
+
+/* A clamped optimum: y_B is y_A with the flipped labels swapped, and its node's other label weighs t. The estimate is
+ * - t ((f + z)(y_A) - (f + z)(y_B)), its gradient t (Psi(y_B) - Psi(y_A)), of which only the weights of nodes and edges are kept. */
+static void visit_clamp(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped)
+{
+    (void)cost; /* that of the rounded scores */
+    struct drawing *self = context;
+    struct pmap_workspace *space = self->space;
+    const struct clv_field *field = self->field;
+    const int32_t *y = space->y;
+    double t = label_weight(self, node, 1 - y[node]), lost = 0;
+    if (t <= 0)
+        return;
+    int32_t visit = ++space->visit;
+    for (int32_t k = 0; k < n_flipped; k++)
+        space->mark[flipped[k]] = visit;
+    for (int32_t k = 0; k < n_flipped; k++) {
+        int32_t i = flipped[k];
+        lost += y[i] ? field->unary[i] : -field->unary[i];
+        space->node_weight[i] += y[i] ? -t : t;
+        for (int32_t at = space->first[i]; at < space->first[i + 1]; at++) {
+            int32_t e = space->incident[at], a = field->edges[e][0], b = field->edges[e][1];
+            if (space->mark[a == i ? b : a] == visit)
+                continue;
+            double change = y[a] == y[b] ? 1 : -1; /* of [y_a != y_b] */
+            lost += change * field->pairwise[e];
+            space->edge_weight[e] += change * t;
+        }
+    }
+    self->value -= t * lost;
+}
+
+/* Whether y_B is to be found for node i: reduced, if the label that y_A does not give it has a weight. */
+static bool is_wanted(const struct drawing *self, int32_t i)
+{
+    if (self->problem->label[i] == CLV_UNKNOWN)
+        return false;
+    return !self->draws->reduction || label_weight(self, i, 1 - self->space->y[i]) > 0;
+}
+
+static enum clv_status clamp_dynamically(struct drawing *self, struct decoder *decoder, struct clv_error *err)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < self->field->n_nodes; i++)
+        if (is_wanted(self, i))
+            self->space->wanted[n++] = i;
+    return clv_oracle_witnesses(decoder->oracle, self->space->wanted, n, visit_clamp, self, err);
+}
+
+/* One node's y_B by solving anew, its unary just large enough to force it. */
+static enum clv_status solve_clamped(struct drawing *self, int32_t node, int32_t label, struct decoder *decoder,
+                                     struct clv_error *err)
+{
+    struct pmap_workspace *space = self->space;
+    struct clv_field *field = self->field;
+    double original = field->unary[node], enough = 1;
+    for (int32_t at = space->first[node]; at < space->first[node + 1]; at++)
+        enough += field->pairwise[space->incident[at]];
+    field->unary[node] = label ? enough : -enough;
+    enum clv_status status = clv_oracle_map(decoder->oracle, decoder->y, NULL, field, err);
+    field->unary[node] = original;
+    int32_t n = 0;
+    for (int32_t i = 0; !status && i < field->n_nodes; i++)
+        if (decoder->y[i] != space->y[i])
+            space->flipped[n++] = i;
+    if (!status && label != space->y[node])
+        visit_clamp(self, node, 0, space->flipped, n);
+    return status;
+}
+
+static enum clv_status clamp_anew(struct drawing *self, struct decoder *decoder, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    for (int32_t i = 0; i < self->field->n_nodes; i++)
+        for (int32_t b = 0; b < 2 && !status; b++)
+            if (is_wanted(self, i) && label_weight(self, i, b) > 0 &&
+                !(self->draws->reduction && b == self->space->y[i]))
+                status = solve_clamped(self, i, b, decoder, err);
+    return status;
+}
+
+/* Without edges y_B differs from y_A in its own node only, whatever the number of labels. */
+static void clamp_apart(struct drawing *self)
+{
+    struct pmap_workspace *space = self->space;
+    size_t n_labels = (size_t)self->field->n_labels;
+    for (int32_t i = 0; i < self->field->n_nodes; i++) {
+        int32_t best = space->y[i];
+        for (int32_t b = 0; b < (int32_t)n_labels && self->problem->label[i] != CLV_UNKNOWN; b++) {
+            double t = label_weight(self, i, b);
+            if (b == best || t <= 0)
+                continue;
+            if (n_labels == 2) {
+                self->value -= t * fabs(self->field->unary[i]);
+                space->node_weight[i] += b ? t : -t;
+                continue;
+            }
+            size_t row = (size_t)i * n_labels;
+            self->value -= t * (self->field->unary[row + (size_t)best] - self->field->unary[row + (size_t)b]);
+            space->node_weight[row + (size_t)b] += t;
+            space->node_weight[row + (size_t)best] -= t;
+        }
+    }
+}
+
+/* Algorithm 1: the gradient is Psi(y) - Psi(y_A). */
+static void compare_jointly(struct drawing *self, const struct decoder *decoder)
+{
+    struct pmap_workspace *space = self->space;
+    const struct clv_field *field = self->field;
+    const int32_t *label = self->problem->label, *y = space->y;
+    size_t n_labels = (size_t)field->n_labels;
+    for (size_t i = 0; i < (size_t)field->n_nodes; i++) {
+        if (label[i] == CLV_UNKNOWN || label[i] == y[i])
+            continue;
+        if (n_labels == 2) {
+            space->node_weight[i] = self->scale * (label[i] - y[i]);
+        } else {
+            space->node_weight[i * n_labels + (size_t)label[i]] = self->scale;
+            space->node_weight[i * n_labels + (size_t)y[i]] = -self->scale;
+        }
+    }
+    for (int32_t e = 0; e < field->n_edges; e++) {
+        int32_t a = field->edges[e][0], b = field->edges[e][1];
+        if (label[a] != CLV_UNKNOWN && label[b] != CLV_UNKNOWN)
+            space->edge_weight[e] = self->scale * ((label[a] != label[b]) - (y[a] != y[b]));
+    }
+    self->value = self->scale * (decoder_truth_score(decoder, self->problem) - clv_field_score(field, y));
+}
+
+/* gradient = sum of the weights times x_i and - e_ij. */
+static void gather(double *gradient, const struct drawing *self)
+{
+    const struct clv_problem *problem = self->problem;
+    const struct clv_shape *shape = &self->draws->shape;
+    size_t p = (size_t)shape->n_edge_features;
+    memset(gradient, 0, clv_shape_size(shape) * sizeof *gradient);
+    unary_feature_add(gradient, problem, shape, self->space->node_weight);
+    double *couplings = gradient + clv_shape_unary_size(shape);
+    for (size_t e = 0; e < (size_t)self->field->n_edges; e++) {
+        double weight = self->space->edge_weight[e];
+        if (weight == 0)
+            continue;
+        for (size_t f = 0; f < p; f++)
+            couplings[f] -= weight * (double)problem->edge_features[e * p + f];
+    }
+}
+
+/* Draws z into the loaded field and finds y_A. */
+static enum clv_status perturb(struct drawing *self, uint32_t draw, struct decoder *decoder, struct clv_error *err)
+{
+    struct clv_field *field = self->field;
+    size_t n_rows = clv_shape_rows(&self->draws->shape), n_nodes = (size_t)field->n_nodes;
+    clv_gumbel_add(field->unary, field->n_nodes, field->n_labels, self->draws->seed, draw);
+    for (size_t i = 0; i < n_nodes; i++)
+        if (self->problem->label[i] == CLV_UNKNOWN)
+            memset(field->unary + i * n_rows, 0, n_rows * sizeof *field->unary);
+    enum clv_status status = clv_oracle_map(decoder->oracle, self->space->y, NULL, field, err);
+    if (status)
+        return status;
+    memset(self->space->node_weight, 0, n_nodes * n_rows * sizeof(double));
+    memset(self->space->edge_weight, 0, (size_t)field->n_edges * sizeof(double));
+    return CLV_OK;
+}
+
+enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_draws *self,
+                          const struct pmap_example *example, uint32_t draw, const double *w,
+                          struct pmap_workspace *workspace, struct decoder *decoder, struct clv_error *err)
+{
+    const struct clv_problem *problem = &example->problem;
+    struct drawing drawing = {self, problem, example->weight, example->scale, 0, &decoder->field, workspace};
+    enum clv_status status =
+        make_room(workspace, (size_t)problem->n_nodes, (size_t)problem->n_edges, clv_shape_rows(&self->shape), err);
+    if (!status)
+        status = decoder_load_known(decoder, problem, &self->shape, w, err);
+    if (!status)
+        status = perturb(&drawing, draw, decoder, err);
+    if (status)
+        return status;
+    if (!example->weight) {
+        compare_jointly(&drawing, decoder);
+    } else if (decoder->field.n_edges == 0) {
+        clamp_apart(&drawing);
+    } else {
+        prepare_visits(workspace, &decoder->field, problem->label);
+        status = self->dynamic ? clamp_dynamically(&drawing, decoder, err) : clamp_anew(&drawing, decoder, err);
+    }
+    if (status)
+        return status;
+    if (gradient)
+        gather(gradient, &drawing);
+    *value = drawing.value;
+    return CLV_OK;
+}
