@@ -14,11 +14,15 @@ extern "C" {
  *
  * `lambda`, where a learner has it, is relative: with N_i known nodes x of example i, the objectives below use
  *     lambda' = lambda * mean_i N_i sum_x |x|^2      ssvm, subgradient
- *     lambda' = lambda * mean |x|^2                  independent
+ *     lambda' = lambda * mean |x|^2                  independent, pmap, mpmap, wmpmap
  * so that a value suits any number of superpixels and any scaling of the features: it is that of an ordinary SVM over nodes of
  * unit length. With L the weighted Hamming loss (clv_loss), H_i(w) = max_y L_i(y) + f(y) - f(y_i):
  *     lambda'/2 |w|^2 + mean_i H_i(w), couplings >= 0                                       ssvm, subgradient
- *     lambda'/2 |w|^2 + mean_i sum_nodes sum_b theta_b max(0, 1 - <w_b, x>)                 independent */
+ *     lambda'/2 |w|^2 + mean_i sum_nodes sum_b theta_b max(0, 1 - <w_b, x>)                 independent
+ *     lambda'/2 |w|^2 - mean_i log P(y_i) / mean_i N_i, couplings >= 0                      pmap
+ *     lambda'/2 |w|^2 - mean_i sum_nodes log P(label) / mean_i N_i, couplings >= 0          mpmap
+ *     lambda'/2 |w|^2 - mean_i sum_nodes sum_b theta_b log P(b), couplings >= 0             wmpmap
+ * with the perturb-and-MAP estimates of log P (src/learn/pmap.c); their curve's objective is estimated with fixed noise. */
 struct clv_parameter {
     const char *name;
     double value, minimum, maximum;
