@@ -1,0 +1,451 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/pmap_draw.h"
+#include "learn/pmap_step.h"
+#include "learn/toy.h"
+
+#define SIZE 8 /* 6 features, 2 couplings */
+
+static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
+static const struct clv_shape apart = {2, 6, 2, CLV_PAIRWISE_NONE};
+
+/* A random example with labels of both kinds, soft weights, and some nodes unknown. */
+static struct pmap_example random_example(struct random_problem *r, float *weight, const struct clv_shape *shape,
+                                          int32_t n_nodes, uint64_t seed)
+{
+    random_problem_fill(r, shape, n_nodes, 0.4, 0.6, seed);
+    for (int32_t i = 0; i < n_nodes; i++)
+        for (int32_t b = 0; b < shape->n_labels; b++) {
+            double u = rng_uniform(seed, RNG_TEST, 70000 + (uint64_t)(i * shape->n_labels + b));
+            weight[i * shape->n_labels + b] = b == r->label[i] ? (float)(0.5 + u) : u < 0.5 ? 0 : (float)(u - 0.5);
+        }
+    for (int32_t i = 3; i < n_nodes; i += 5)
+        r->label[i] = CLV_UNKNOWN;
+    return (struct pmap_example){r->problem, weight, 0.7};
+}
+
+static void random_weights(double *w, const struct clv_shape *shape, uint64_t seed)
+{
+    for (size_t k = 0; k < clv_shape_size(shape); k++)
+        w[k] = k < clv_shape_unary_size(shape) ? 0.5 * rng_normal(seed, RNG_TEST, 80000 + k)
+                                               : rng_uniform(seed, RNG_TEST, 80000 + k);
+}
+
+/* max (f + z)(y) over the labellings of the known nodes that give node `node` label b (node -1: all). */
+static double best_score(const struct pmap_example *example, const struct clv_shape *shape, const double *w,
+                         const double *noise, int32_t node, int32_t b)
+{
+    const struct clv_problem *p = &example->problem;
+    double unary[RANDOM_MAX_NODES], coupling[RANDOM_MAX_EDGES], best = -INFINITY;
+    clv_unary_scores(unary, p, shape, w);
+    clv_pairwise_scores(coupling, p, shape, w);
+    for (uint32_t bits = 0; bits < 1U << p->n_nodes; bits++) {
+        double score = 0;
+        bool is_allowed = node < 0 || (int32_t)(bits >> node & 1) == b;
+        for (int32_t i = 0; i < p->n_nodes && is_allowed; i++) {
+            is_allowed = p->label[i] != CLV_UNKNOWN || !(bits >> i & 1);
+            score += bits >> i & 1 ? unary[i] + noise[i] : 0;
+        }
+        for (int32_t e = 0; e < p->n_edges && shape->pairwise; e++) {
+            int32_t i = p->edges[e][0], j = p->edges[e][1];
+            if (p->label[i] != CLV_UNKNOWN && p->label[j] != CLV_UNKNOWN && (bits >> i & 1) != (bits >> j & 1))
+                score -= coupling[e];
+        }
+        if (is_allowed && score > best)
+            best = score;
+    }
+    return best;
+}
+
+/* The estimate by its definition. */
+static double slow_value(const struct pmap_example *example, const struct clv_shape *shape, const double *w,
+                         uint64_t seed, uint32_t draw)
+{
+    const struct clv_problem *p = &example->problem;
+    double noise[RANDOM_MAX_NODES] = {0}, value = 0;
+    clv_gumbel_add(noise, p->n_nodes, 2, seed, draw);
+    double top = best_score(example, shape, w, noise, -1, 0);
+    for (int32_t i = 0; i < p->n_nodes && example->weight; i++)
+        for (int32_t b = 0; b < 2 && p->label[i] != CLV_UNKNOWN; b++)
+            value += (double)example->weight[2 * i + b] * (best_score(example, shape, w, noise, i, b) - top);
+    if (!example->weight) {
+        int32_t y[RANDOM_MAX_NODES];
+        double psi[SIZE] = {0};
+        for (int32_t i = 0; i < p->n_nodes; i++) {
+            y[i] = p->label[i];
+            value += y[i] == 1 ? noise[i] : 0;
+        }
+        clv_joint_feature_add(psi, p, shape, y, 1);
+        for (size_t k = 0; k < clv_shape_size(shape); k++)
+            value += psi[k] * w[k];
+        value -= top;
+    }
+    return example->scale * value;
+}
+
+struct bench {
+    struct decoder *decoder;
+    struct pmap_workspace space;
+};
+
+static void bench_open(struct bench *bench)
+{
+    memset(bench, 0, sizeof *bench);
+    must(decoders_new(&bench->decoder, 1, CLV_ENGINE_DEFAULT, err));
+}
+
+static void bench_release(struct bench *bench)
+{
+    decoders_free(bench->decoder, 1);
+    pmap_workspace_release(&bench->space);
+}
+
+static double draw_at(struct bench *bench, double *gradient, const struct pmap_draws *draws,
+                      const struct pmap_example *example, uint32_t draw, const double *w)
+{
+    double value;
+    must(pmap_draw(&value, gradient, draws, example, draw, w, &bench->space, bench->decoder, err));
+    return value;
+}
+
+/* For the marginal and the joint objective, with and without edges. */
+START_TEST(gradient_is_that_of_the_estimate_by_its_definition)
+{
+    static struct random_problem r;
+    struct bench bench;
+    bench_open(&bench);
+    int n_compared = 0, n_coupled = 0;
+    for (uint64_t seed = 0; seed < 24; seed++) {
+        const struct clv_shape *shape = seed % 3 ? &potts : &apart;
+        float weight[2 * RANDOM_MAX_NODES];
+        double w[SIZE], gradient[SIZE], h = 1e-5;
+        struct pmap_example example = random_example(&r, weight, shape, 9, seed);
+        if (seed % 4 == 3)
+            example.weight = NULL;
+        struct pmap_draws draws = {*shape, seed & 1, seed & 2, seed};
+        random_weights(w, shape, seed);
+        double value = draw_at(&bench, gradient, &draws, &example, 5, w);
+        ck_assert_double_eq_tol(value, slow_value(&example, shape, w, seed, 5), 1e-10 + 1e-7 * fabs(value));
+        ck_assert_double_lt(value, 0);
+        for (size_t k = 0; k < clv_shape_size(shape); k++) {
+            double up[SIZE], down[SIZE];
+            memcpy(up, w, sizeof w);
+            memcpy(down, w, sizeof w);
+            up[k] += h;
+            down[k] -= h;
+            double slope =
+                (slow_value(&example, shape, up, seed, 5) - slow_value(&example, shape, down, seed, 5)) / (2 * h);
+            ck_assert_double_eq_tol(gradient[k], slope, 1e-4 * fabs(slope) + 1e-7);
+            n_compared += slope != 0;
+            n_coupled += k >= 6 && fabs(slope) > 1e-6;
+        }
+    }
+    ck_assert(n_compared > 100 && n_coupled > 10);
+    bench_release(&bench);
+}
+END_TEST
+
+/* The same on problems of the size of images' neighbourhoods, where the estimate itself is differenced, averaged over draws. */
+START_TEST(gradient_of_the_mean_over_draws_agrees_with_finite_differences)
+{
+    static struct random_problem r;
+    static const struct clv_shape wide = {2, 20, 3, CLV_PAIRWISE_POTTS};
+    struct bench bench;
+    bench_open(&bench);
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        float weight[2 * RANDOM_MAX_NODES];
+        double w[23], mean[23] = {0}, gradient[23];
+        enum { DRAWS = 20 };
+        random_problem_fill(&r, &wide, 50, 0.08, 0.5, 900 + seed);
+        struct pmap_example example = random_example(&r, weight, &wide, 50, 900 + seed);
+        if (seed % 3 == 2)
+            example.weight = NULL;
+        struct pmap_draws draws = {wide, true, true, seed};
+        random_weights(w, &wide, seed);
+        for (uint32_t draw = 0; draw < DRAWS; draw++) {
+            draw_at(&bench, gradient, &draws, &example, draw, w);
+            for (size_t k = 0; k < 23; k++)
+                mean[k] += gradient[k] / DRAWS;
+        }
+        for (size_t k = 0; k < 23; k++) {
+            double slope = 0, h = 1e-7, moved[23];
+            for (int side = -1; side <= 1; side += 2) {
+                memcpy(moved, w, sizeof w);
+                moved[k] += side * h;
+                for (uint32_t draw = 0; draw < DRAWS; draw++)
+                    slope += side * draw_at(&bench, NULL, &draws, &example, draw, moved) / (2 * h * DRAWS);
+            }
+            ck_assert_double_eq_tol(mean[k], slope, 1e-4 * fabs(slope) + 1e-6);
+        }
+    }
+    bench_release(&bench);
+}
+END_TEST
+
+/* Reduction and dynamic cuts are accelerations: the same sums in another order. With both engines. */
+START_TEST(switches_and_engines_leave_the_gradient_the_same)
+{
+    static struct random_problem r;
+    int n_large = 0;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        float weight[2 * RANDOM_MAX_NODES];
+        double w[SIZE], first[SIZE], gradient[SIZE], value = 0;
+        struct pmap_example example = random_example(&r, weight, &potts, 40, 300 + seed);
+        random_weights(w, &potts, seed);
+        w[6] *= 0.2;
+        w[7] *= 0.2;
+        for (int variant = 0; variant < 8; variant++) {
+            enum clv_engine engine = variant < 4 || !clv_has_bk() ? CLV_ENGINE_CLEAVE : CLV_ENGINE_BK;
+            struct bench bench = {0};
+            must(decoders_new(&bench.decoder, 1, engine, err));
+            struct pmap_draws draws = {potts, variant & 1, variant & 2, seed};
+            double now = draw_at(&bench, variant ? gradient : first, &draws, &example, 1, w);
+            if (!variant)
+                value = now;
+            ck_assert_double_eq_tol(now, value, 1e-12 * fabs(value));
+            for (size_t k = 0; k < SIZE && variant; k++)
+                ck_assert_double_eq_tol(gradient[k], first[k], 1e-11 * (1 + fabs(first[k])));
+            bench_release(&bench);
+        }
+        n_large += fabs(first[6]) > 0.1;
+    }
+    ck_assert_int_gt(n_large, 10);
+}
+END_TEST
+
+/* E z log-likelihoods without edges are exact, so the mean of many draws is logistic regression's value and gradient. */
+START_TEST(without_edges_the_expected_gradient_is_logistic_regressions)
+{
+    static struct random_problem r;
+    struct bench bench;
+    float weight[2 * RANDOM_MAX_NODES];
+    enum { DRAWS = 20000 };
+    double w[SIZE], gradient[SIZE], mean[SIZE] = {0}, squares[SIZE] = {0}, exact[SIZE] = {0}, scores[RANDOM_MAX_NODES];
+    double value = 0, exact_value = 0;
+    bench_open(&bench);
+    struct pmap_example example = random_example(&r, weight, &apart, 12, 42);
+    struct pmap_draws draws = {apart, true, true, 3};
+    random_weights(w, &apart, 42);
+    for (uint32_t draw = 0; draw < DRAWS; draw++) {
+        value += draw_at(&bench, gradient, &draws, &example, draw, w) / DRAWS;
+        for (size_t k = 0; k < 6; k++) {
+            mean[k] += gradient[k] / DRAWS;
+            squares[k] += gradient[k] * gradient[k] / DRAWS;
+        }
+    }
+    clv_unary_scores(scores, &example.problem, &apart, w);
+    for (int32_t i = 0; i < 12; i++) {
+        if (r.label[i] == CLV_UNKNOWN)
+            continue;
+        double one = 1 / (1 + exp(-scores[i])), *t = (double[]){(double)weight[2 * i], (double)weight[2 * i + 1]};
+        exact_value += 0.7 * (t[1] * log(one) + t[0] * log(1 - one));
+        for (int64_t k = r.row[i]; k < r.row[i + 1]; k++)
+            exact[r.index[k]] += 0.7 * (t[1] * (1 - one) - t[0] * one) * (double)r.value[k];
+    }
+    ck_assert_double_eq_tol(value, exact_value, 0.01 * fabs(exact_value));
+    for (size_t k = 0; k < 6; k++) {
+        double error = sqrt((squares[k] - mean[k] * mean[k]) / DRAWS);
+        ck_assert_double_eq_tol(mean[k], exact[k], 4 * error);
+        ck_assert_double_lt(error, 0.1 * fabs(exact[0]));
+    }
+    bench_release(&bench);
+}
+END_TEST
+
+START_TEST(several_labels_without_edges_follow_the_softmax)
+{
+    static struct random_problem r;
+    static const struct clv_shape four = {4, 5, 0, CLV_PAIRWISE_NONE};
+    struct bench bench;
+    float weight[4 * RANDOM_MAX_NODES];
+    enum { DRAWS = 20000 };
+    double w[20], gradient[20], mean[20] = {0}, exact[20] = {0}, scores[4 * RANDOM_MAX_NODES];
+    bench_open(&bench);
+    struct pmap_example example = random_example(&r, weight, &four, 7, 11);
+    struct pmap_draws draws = {four, true, true, 4};
+    random_weights(w, &four, 11);
+    for (uint32_t draw = 0; draw < DRAWS; draw++) {
+        draw_at(&bench, gradient, &draws, &example, draw, w);
+        for (size_t k = 0; k < 20; k++)
+            mean[k] += gradient[k] / DRAWS;
+    }
+    clv_unary_scores(scores, &example.problem, &four, w);
+    for (int32_t i = 0; i < 7; i++) {
+        double total = 0, all = 0;
+        for (int32_t b = 0; b < 4; b++) {
+            total += exp(scores[4 * i + b]);
+            all += (double)weight[4 * i + b];
+        }
+        for (int32_t b = 0; b < 4 && r.label[i] != CLV_UNKNOWN; b++)
+            for (int64_t k = r.row[i]; k < r.row[i + 1]; k++)
+                exact[5 * b + r.index[k]] +=
+                    0.7 * ((double)weight[4 * i + b] - all * exp(scores[4 * i + b]) / total) * (double)r.value[k];
+    }
+    for (size_t k = 0; k < 20; k++)
+        ck_assert_double_eq_tol(mean[k], exact[k], 0.06);
+    bench_release(&bench);
+}
+END_TEST
+
+START_TEST(published_steps_shrink_and_couplings_stay_non_negative)
+{
+    double gradient[SIZE];
+    struct ascent ascent;
+    must(ascent_open(&ascent, &potts, STEP_PUBLISHED, 0.5, 0, 1, err));
+    double w = 0, average = 0;
+    for (int h = 1; h <= 50; h++) {
+        for (size_t k = 0; k < SIZE; k++)
+            gradient[k] = rng_normal(1, RNG_TEST, (uint64_t)h * SIZE + k);
+        w += (gradient[2] - 0.5 * w) / (0.5 * h);
+        average += 2.0 / (h + 1) * (w - average);
+        ascent_step(&ascent, gradient);
+        ck_assert_double_eq_tol(ascent.w[2], w, 1e-12);
+        ck_assert_double_eq_tol(ascent_point(&ascent)[2], average, 1e-12);
+        ck_assert(ascent.w[6] >= 0 && ascent.w[7] >= 0);
+    }
+    ascent_release(&ascent);
+}
+END_TEST
+
+static double objective_of(const struct clv_training_result *result)
+{
+    return result->curve[result->n_curve - 1].objective;
+}
+
+/* Logistic regression on the toy's nodes, by gradient descent: what mpmap and pmap without edges must find, their objectives
+ * being the same there. */
+START_TEST(without_edges_both_steps_reach_logistic_regressions_optimum)
+{
+    struct toy toy;
+    toy_random(&toy, 10, 20, &apart, 31);
+    double lambda = 0.05 * toy_scale(&toy) / 400, w[6] = {0}, objective = 0;
+    for (int step = 0; step < 5000; step++) {
+        double g[6] = {0};
+        objective = 0;
+        for (size_t k = 0; k < 6; k++)
+            objective += lambda / 2 * w[k] * w[k];
+        for (size_t i = 0; i < toy.n; i++) {
+            struct clv_problem p = clv_dataset_problem(toy.dataset, i);
+            double scores[RANDOM_MAX_NODES];
+            clv_unary_scores(scores, &p, &apart, w);
+            for (int32_t node = 0; node < p.n_nodes; node++) {
+                double one = 1 / (1 + exp(-scores[node]));
+                objective -= log(p.label[node] ? one : 1 - one) / 200;
+                for (int64_t k = p.row[node]; k < p.row[node + 1]; k++)
+                    g[p.index[k]] += (p.label[node] - one) * (double)p.value[k] / 200;
+            }
+        }
+        for (size_t k = 0; k < 6; k++)
+            w[k] += 0.1 * (g[k] - lambda * w[k]);
+    }
+    const char *learners[] = {"pmap", "mpmap"};
+    for (int l = 0; l < 2; l++)
+        for (int rule = 0; rule < 2; rule++) {
+            struct clv_training training = toy_training(&toy, learners[l]);
+            set(&training, learners[l], "lambda", 0.05);
+            set(&training, learners[l], "step", rule);
+            set(&training, learners[l], "passes", 4000);
+            struct clv_training_result result = run(learners[l], &training);
+            for (size_t k = 0; k < 6; k++)
+                ck_assert_double_eq_tol(result.w[k], w[k], 0.03);
+            ck_assert_double_eq_tol(objective_of(&result), objective, 0.1); /* one draw for each image */
+            clv_training_result_release(&result);
+        }
+    toy_release(&toy);
+}
+END_TEST
+
+/* A problem of n nodes in a row that all have one label. */
+static void add_uniform(struct toy *toy, int32_t n_nodes, int32_t label, uint64_t seed)
+{
+    static struct random_problem r;
+    random_problem_fill(&r, &potts, n_nodes, 0.5, 0.6, seed);
+    for (int32_t i = 0; i < n_nodes; i++) {
+        r.label[i] = label;
+        for (int32_t b = 0; b < 2; b++)
+            r.theta[2 * i + b] = b == label ? 1 / (float)n_nodes : 0;
+    }
+    toy_add(toy, &r.problem);
+}
+
+START_TEST(edge_cases_leave_weights_finite)
+{
+    static const char *const learners[] = {"pmap", "mpmap", "wmpmap"};
+    for (int kind = 0; kind < 4; kind++) {
+        struct toy toy;
+        toy_begin(&toy, 2, 6, 2, CLV_PAIRWISE_POTTS);
+        for (uint64_t i = 0; i < 3; i++)
+            add_uniform(&toy, kind == 1 ? 1 : 10, kind == 2 ? 1 : kind == 3 ? CLV_UNKNOWN : 0, i);
+        if (kind == 3)
+            add_uniform(&toy, 1, 1, 9); /* the only known node of all */
+        for (int l = 0; l < 3; l++)
+            for (int rule = 0; rule < 2; rule++) {
+                struct clv_training training = toy_training(&toy, learners[l]);
+                set(&training, learners[l], "passes", 30);
+                set(&training, learners[l], "step", rule);
+                struct clv_training_result result = run(learners[l], &training);
+                ck_assert(isfinite(objective_of(&result)));
+                for (size_t k = 0; k < SIZE; k++)
+                    ck_assert(isfinite(result.w[k]));
+                ck_assert(result.w[6] >= 0 && result.w[7] >= 0);
+                clv_training_result_release(&result);
+            }
+        toy_release(&toy);
+    }
+}
+END_TEST
+
+START_TEST(planted_labels_are_learned)
+{
+    static const char *const learners[] = {"pmap", "mpmap", "wmpmap"};
+    const double w[] = {1, -2, 0.5, 1.5, 0.7, 0.2};
+    struct clv_shape shape = {2, 4, 2, CLV_PAIRWISE_POTTS};
+    struct toy toy;
+    toy_planted(&toy, 8, 20, &shape, w, 3);
+    for (int l = 0; l < 3; l++) {
+        struct clv_training training = toy_training(&toy, learners[l]);
+        set(&training, learners[l], "lambda", 1e-5);
+        set(&training, learners[l], "passes", 400);
+        set(&training, learners[l], "batch", 1);
+        set(&training, learners[l], "rate", 1);
+        struct clv_training_result result = run(learners[l], &training);
+        ck_assert_double_lt(result.curve[result.n_curve - 1].train_loss, 0.01);
+        ck_assert_double_lt(objective_of(&result), result.curve[0].objective);
+        clv_training_result_release(&result);
+    }
+    toy_release(&toy);
+}
+END_TEST
+
+START_TEST(full_tables_are_refused)
+{
+    struct toy toy;
+    toy_random(&toy, 2, 5, &potts, 1);
+    struct clv_training training = toy_training(&toy, "wmpmap");
+    struct clv_training_result result = {0};
+    training.shape.pairwise = CLV_PAIRWISE_FULL;
+    must_fail(CLV_ERR_USAGE, "Potts", clv_train(&result, clv_learner_find("wmpmap"), &training, err));
+    ck_assert_ptr_null(result.w);
+    toy_release(&toy);
+}
+END_TEST
+
+Suite *pmap_suite(void)
+{
+    Suite *suite = suite_create("pmap");
+    TCase *tests = tcase_create("pmap");
+    tcase_add_test(tests, gradient_is_that_of_the_estimate_by_its_definition);
+    tcase_add_test(tests, gradient_of_the_mean_over_draws_agrees_with_finite_differences);
+    tcase_add_test(tests, switches_and_engines_leave_the_gradient_the_same);
+    tcase_add_test(tests, without_edges_the_expected_gradient_is_logistic_regressions);
+    tcase_add_test(tests, several_labels_without_edges_follow_the_softmax);
+    tcase_add_test(tests, published_steps_shrink_and_couplings_stay_non_negative);
+    tcase_add_test(tests, without_edges_both_steps_reach_logistic_regressions_optimum);
+    tcase_add_test(tests, edge_cases_leave_weights_finite);
+    tcase_add_test(tests, planted_labels_are_learned);
+    tcase_add_test(tests, full_tables_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
