@@ -49,7 +49,7 @@ struct clv_training {
 struct clv_curve_point {
     double pass;       /* passes over the examples so far; looks at all of them for this curve do not count */
     double objective;  /* primal */
-    double dual;       /* lower bound on any objective; ssvm: up to the oracle's rounding of scores (infer.h), relative 1e-7 */
+    double dual;       /* lower bound on any objective (ssvm: but for the rounding of clv_oracle_map, about a millionth) */
     double train_loss; /* weighted Hamming on the training examples */
 };
 
