@@ -112,6 +112,12 @@ START_TEST(feature_files_survive_every_failed_allocation)
 }
 END_TEST
 
+START_TEST(drawing_survives_every_failed_allocation)
+{
+    fail_each_request("synth -n 2 --size 24x20 -o made", 2);
+}
+END_TEST
+
 Suite *alloc_suite(void)
 {
     Suite *suite = suite_create("alloc");
@@ -123,6 +129,7 @@ Suite *alloc_suite(void)
     tcase_add_test(tests, overlays_and_reports_survive_every_failed_allocation);
     tcase_add_test(tests, scoring_survives_every_failed_allocation);
     tcase_add_test(tests, feature_files_survive_every_failed_allocation);
+    tcase_add_test(tests, drawing_survives_every_failed_allocation);
     suite_add_tcase(suite, tests);
     return suite;
 }
