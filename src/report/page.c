@@ -134,8 +134,11 @@ static void put_swatch(struct text *text, const uint8_t colour[3], const char *n
 
 static void put_difference_legend(struct text *text, const struct page_header *header)
 {
-    put_swatch(text, difference_palette[DIFFERENCE_FALSE_ALARM], "false alarm");
-    put_swatch(text, difference_palette[DIFFERENCE_MISS], "miss");
+    /* Where label 0 is void, nothing is background, so there are no false alarms and misses. */
+    if (header->void_value != 0) {
+        put_swatch(text, difference_palette[DIFFERENCE_FALSE_ALARM], "false alarm");
+        put_swatch(text, difference_palette[DIFFERENCE_MISS], "miss");
+    }
     if (header->n_labels > 2)
         put_swatch(text, difference_palette[DIFFERENCE_WRONG_LABEL], "wrong label");
     put_swatch(text, difference_palette[DIFFERENCE_FIGURE], header->n_labels > 2 ? "right label" : "right figure");
@@ -155,7 +158,8 @@ static void put_toolbar(struct text *text, const struct page_header *header, con
         text_put(text, "<button id=\"failures\" aria-pressed=\"false\">Only failures</button>\n");
     text_put(text, "<span class=\"count\" id=\"count\" role=\"status\"></span>\n"
                    "<button class=\"push\" id=\"helpbutton\">Keys <kbd>?</kbd></button></div>\n"
-                   "<div class=\"wide\"><div class=\"row heads\" aria-hidden=\"true\"><span></span>");
+                   "<div class=\"wide\"><div class=\"row heads\" aria-hidden=\"true\">");
+    text_printf(text, "<span>%s</span>", totals->n_scored ? "Weighted Hamming" : "");
     for (int layer = 0; layer < (totals->n_with_truth ? N_LAYERS : LAYER_TRUTH); layer++)
         text_printf(text, "<span>%s</span>", layer_names[layer]);
     text_put(text, "</div></div></div>\n<div class=\"wide\"><div class=\"legend\">");
@@ -229,7 +233,8 @@ int page_write_head(FILE *stream, const struct page_header *header, const struct
     put_summary(&text, totals);
     put_toolbar(&text, header, totals);
     put_dialogs(&text, header);
-    text_put(&text, "<main class=\"list wide\" id=\"list\" style=\"--highest:");
+    text_printf(&text,
+                "<main class=\"list wide%s\" id=\"list\" style=\"--highest:", totals->n_with_truth ? "" : " plain");
     put_fixed(&text, fmax(totals->highest_weighted_hamming, 1e-4), 6);
     text_put(&text, "\">\n");
     return flush_text(stream, &text);
@@ -263,7 +268,7 @@ static void put_name(struct text *text, const char *name)
 static void put_scores(struct text *text, const struct clv_report_item *item)
 {
     if (isfinite(item->weighted_hamming)) {
-        text_put(text, "<p class=\"score\">");
+        text_put(text, "<p class=\"score\" title=\"weighted Hamming error\">");
         put_fixed(text, 100 * item->weighted_hamming, 2);
         text_put(text, "<small>%</small></p><div class=\"meter\"><i style=\"--score:");
         put_fixed(text, item->weighted_hamming, 6);
