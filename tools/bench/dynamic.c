@@ -19,12 +19,24 @@ struct round {
     double solve, clamps;
 };
 
+static void add_round(struct round *sum, struct round r)
+{
+    sum->solve += r.solve;
+    sum->clamps += r.clamps;
+}
+
 static uint64_t digest(const uint8_t *labels, int32_t n)
 {
     uint64_t hash = 0xcbf29ce484222325u;
     for (int32_t i = 0; i < n; i++)
         hash = (hash ^ labels[i]) * 0x100000001b3u;
     return hash;
+}
+
+/* Shares of the average round. */
+static struct round round_between(double start, double middle, double end)
+{
+    return (struct round){(middle - start) / (N_GRAPHS * N_DRAWS), (end - middle) / (N_GRAPHS * N_DRAWS)};
 }
 
 /* Where a clamp's labels are read to. The order of clamps is the solver's own, so digests are added up. */
@@ -58,7 +70,7 @@ static struct round round_ours(uint64_t *hash, struct maxflow *graph, const stru
     double middle = thread_seconds();
     if (clamps_prepare(graph) || clamp_each(graph, p->clamps, p->n_clamps, read_clamp, &reading))
         exit(71);
-    return (struct round){middle - start, thread_seconds() - middle};
+    return round_between(start, middle, thread_seconds());
 }
 
 static struct round round_reused(uint64_t *hash, struct bk *bk, const struct bench_graph *graph,
@@ -84,7 +96,7 @@ static struct round round_reused(uint64_t *hash, struct bk *bk, const struct ben
     }
     if (failed)
         exit(70);
-    return (struct round){middle - start, thread_seconds() - middle};
+    return round_between(start, middle, thread_seconds());
 }
 
 /* Seconds per clamp solved afresh, over the first few. */
@@ -164,6 +176,24 @@ static void report(const struct difficulty *d, int32_t size, struct round *ours,
            afresh / median(a, REPETITIONS), 1e6 * afresh, n_clamps);
 }
 
+/* All rounds on one graph, by one engine and then by the other. */
+static void run_draws(struct round *ours, struct round *theirs, struct maxflow *solver, struct bk *bk,
+                      const struct bench_graph *graph, struct problem *problems, uint8_t *labels, int check)
+{
+    uint64_t hash = 0, hash_bk = 0;
+    struct round a = {0}, b = {0};
+    for (int k = 0; k < N_DRAWS; k++)
+        add_round(&a, round_ours(&hash, solver, &problems[k], labels, check));
+    for (int k = 0; k < N_DRAWS; k++)
+        add_round(&b, round_reused(&hash_bk, bk, graph, &problems[k], labels, check));
+    if (hash != hash_bk) {
+        fprintf(stderr, "labels differ\n");
+        exit(70);
+    }
+    add_round(ours, a);
+    add_round(theirs, b);
+}
+
 static void run(const struct bench_graph *graphs, const struct difficulty *d, int32_t size)
 {
     static struct problem problems[N_GRAPHS][N_DRAWS];
@@ -185,21 +215,10 @@ static void run(const struct bench_graph *graphs, const struct difficulty *d, in
     struct round ours[REPETITIONS + 1] = {0}, theirs[REPETITIONS + 1] = {0};
     for (int r = 0; r <= REPETITIONS; r++)
         for (int g = 0; g < N_GRAPHS; g++)
-            for (int k = 0; k < N_DRAWS; k++) {
-                uint64_t hash = 0, hash_bk = 0;
-                struct round a = round_ours(&hash, &solvers[g], &problems[g][k], labels, r == 0);
-                struct round b = round_reused(&hash_bk, bks[g], &graphs[g], &problems[g][k], labels, r == 0);
-                if (hash != hash_bk) {
-                    fprintf(stderr, "labels differ\n");
-                    exit(70);
-                }
-                ours[r].solve += a.solve / (N_GRAPHS * N_DRAWS);
-                ours[r].clamps += a.clamps / (N_GRAPHS * N_DRAWS);
-                theirs[r].solve += b.solve / (N_GRAPHS * N_DRAWS);
-                theirs[r].clamps += b.clamps / (N_GRAPHS * N_DRAWS);
-                if (r == 1)
-                    afresh += solve_afresh(bks[g], &graphs[g], &problems[g][k], labels) / (N_GRAPHS * N_DRAWS);
-            }
+            run_draws(&ours[r], &theirs[r], &solvers[g], bks[g], &graphs[g], problems[g], labels, r == 0);
+    for (int g = 0; g < N_GRAPHS; g++)
+        for (int k = 0; k < N_DRAWS; k++)
+            afresh += solve_afresh(bks[g], &graphs[g], &problems[g][k], labels) / (N_GRAPHS * N_DRAWS);
     report(d, size, ours + 1, theirs + 1, afresh, n_clamps);
     for (int g = 0; g < N_GRAPHS; g++) {
         maxflow_release(&solvers[g]);
