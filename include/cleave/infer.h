@@ -54,12 +54,18 @@ CLV_API enum clv_status clv_oracle_margins(struct clv_oracle *oracle, double *ma
  * labels, otherwise noise[n_nodes][n_labels]. Add them to a field's unary and solve. */
 CLV_API void clv_gumbel_add(double *noise, int32_t n_nodes, int32_t n_labels, uint64_t seed, uint32_t draw);
 
-/* Draws 0 .. n_draws-1 of a field: marginals[n_nodes][n_labels] (or NULL) counts how often each label was drawn, divided by
- * n_draws; *bound (or NULL) is the mean of max_y f(y) + sum_i gumbel_i(y_i), whose expectation A_G is an upper bound of
- * log sum_y exp f(y), with equality for fields without edges; *standard_error (or NULL) is that mean's (NaN for one draw).
- * field->unary is changed while it works, and put back. n_draws >= 1. */
+/* The draws first_draw .. first_draw + n_draws - 1 of a field: y[n_draws][n_nodes] are their MAP labellings, value[n_draws] (or
+ * NULL) max_y f(y) + sum_i gumbel_i(y_i). Two-label cuts are solved sixteen at a time in vector lanes by our engine, on a grid as
+ * fine as 29 bits allow for a node's unary and couplings together. The same on every machine. */
+CLV_API enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double *value,
+                                          const struct clv_field *field, uint64_t seed, uint32_t first_draw,
+                                          uint32_t n_draws, struct clv_error *err) CLV_CHECK;
+
+/* From draws 0 .. n_draws-1, n_draws >= 1: marginals[n_nodes][n_labels] (or NULL) is how often each label was drawn, divided by
+ * n_draws; *bound (or NULL) is the mean value, whose expectation A_G is an upper bound of log sum_y exp f(y), with equality for
+ * fields without edges; *standard_error (or NULL) is that mean's (NaN for one draw). */
 CLV_API enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *marginals, double *bound,
-                                                double *standard_error, struct clv_field *field, uint64_t seed,
+                                                double *standard_error, const struct clv_field *field, uint64_t seed,
                                                 uint32_t n_draws, struct clv_error *err) CLV_CHECK;
 
 /* Enumerates all n_labels^n_nodes labellings (at most 2^24): the maximum (lowest labelling in lexicographic order with node 0

@@ -30,6 +30,7 @@ enum clv_status clv_oracle_new(struct clv_oracle **oracle, enum clv_engine engin
     made->state = ORACLE_EMPTY;
     capacities_init(&made->capacities);
     maxflow_init(&made->graph);
+    batch_init(&made->batch);
     *oracle = made;
     return CLV_OK;
 }
@@ -53,6 +54,7 @@ void clv_oracle_free(struct clv_oracle *oracle)
     forget_graph(oracle);
     capacities_release(&oracle->capacities);
     maxflow_release(&oracle->graph);
+    batch_release(&oracle->batch);
     array_free(oracle->edges);
     array_free(oracle);
 }

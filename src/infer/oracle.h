@@ -1,8 +1,9 @@
-/* What a MAP oracle holds; its parts are in oracle.c (MAP) and witness.c (clamped optima). */
+/* What a MAP oracle holds; its parts are in oracle.c (MAP), witness.c (clamped optima) and perturb.c (draws). */
 #ifndef INFER_ORACLE_H
 #define INFER_ORACLE_H
 
 #include "cleave/infer.h"
+#include "infer/batch.h"
 #include "infer/capacities.h"
 #include "infer/maxflow.h"
 #if WITH_BK
@@ -22,6 +23,7 @@ struct clv_oracle {
     int32_t n_solved; /* nodes of the last field */
     struct capacities capacities;
     struct maxflow graph;
+    struct batch batch;  /* for clv_perturbed_map */
     int32_t (*edges)[2]; /* of the graph that the engine holds; n_nodes < 0: none */
     size_t edge_room;
     int32_t n_nodes, n_edges;

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "cleave/infer.h"
+#include "infer/oracle.h"
 
 /* The variable of one label of one node. */
 static double gumbel(uint64_t seed, uint32_t draw, size_t node, size_t n_labels, size_t label)
@@ -26,6 +26,123 @@ void clv_gumbel_add(double *noise, int32_t n_nodes, int32_t n_labels, uint64_t s
     }
 }
 
+/* What label 0 gets at all nodes, which the unaries of two-label fields leave out. */
+static double gumbel_of_zeros(const struct clv_field *field, uint64_t seed, uint32_t draw)
+{
+    double sum = 0;
+    for (size_t i = 0; field->n_labels == 2 && i < (size_t)field->n_nodes; i++)
+        sum += gumbel(seed, draw, i, 2, 0);
+    return sum;
+}
+
+/* Sixteen draws' unaries, noise included, on one whole-number grid. */
+static void fill_batch(struct batch *batch, int32_t *capacity, double *unary, const struct capacities *capacities,
+                       const struct clv_field *field)
+{
+    size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges;
+    const double *coupling = field->form == CLV_PAIRWISE_FULL ? capacities->coupling : field->pairwise;
+    double *incident = &unary[n * BATCH_LANES], largest = 0;
+    int exponent;
+    memset(incident, 0, n * sizeof *incident);
+    for (size_t e = 0; e < m; e++) {
+        incident[field->edges[e][0]] += coupling[e];
+        incident[field->edges[e][1]] += coupling[e];
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t l = 0; l < BATCH_LANES; l++)
+            largest = fmax(largest, fabs(unary[l * n + i]) + incident[i]);
+    frexp(largest, &exponent);
+    double scale = ldexp(1, 29 - exponent < 1000 ? 29 - exponent : 1000);
+    for (size_t e = 0; e < m; e++)
+        capacity[e] = (int32_t)rint(coupling[e] * scale);
+    for (size_t i = 0; i < n; i++)
+        for (size_t l = 0; l < BATCH_LANES; l++)
+            batch->excess[i * BATCH_LANES + l] = (int32_t)rint(unary[l * n + i] * scale);
+}
+
+/* One draw's score of its labelling: f with the noise in its unaries, and what label 0 gets. */
+static double perturbed_value(const struct clv_field *field, double *unary, const int32_t *y, uint64_t seed,
+                              uint32_t draw)
+{
+    struct clv_field perturbed = *field;
+    perturbed.unary = unary;
+    return clv_field_score(&perturbed, y) + gumbel_of_zeros(field, seed, draw);
+}
+
+/* Up to sixteen draws of a two-label cut; unused lanes repeat the field without noise. */
+static enum clv_status draw_batch(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
+                                  uint64_t seed, uint32_t first_draw, uint32_t n_draws, struct clv_error *err)
+{
+    size_t n = (size_t)field->n_nodes;
+    enum clv_status status =
+        capacities_set(&oracle->capacities, field, err); /* checks the field, reparametrises tables */
+    if (status)
+        return status;
+    const double *base = field->form == CLV_PAIRWISE_FULL ? oracle->capacities.unary : field->unary;
+    double *unary = array_alloc(n, (BATCH_LANES + 1) * sizeof *unary);
+    int32_t *capacity = array_zalloc((size_t)field->n_edges, sizeof *capacity);
+    if (!unary || !capacity || batch_build(&oracle->batch, field->n_nodes, field->n_edges, field->edges)) {
+        status = fail_memory(err);
+        goto done;
+    }
+    for (uint32_t l = 0; l < BATCH_LANES; l++) {
+        memcpy(&unary[l * n], base, n * sizeof *unary);
+        if (l < n_draws)
+            clv_gumbel_add(&unary[l * n], field->n_nodes, 2, seed, first_draw + l);
+    }
+    fill_batch(&oracle->batch, capacity, unary, &oracle->capacities, field);
+    batch_solve(&oracle->batch, capacity);
+    for (uint32_t l = 0; l < n_draws; l++) {
+        for (size_t i = 0; i < n; i++)
+            y[l * n + i] = oracle->batch.label[i] >> l & 1;
+        memcpy(unary, field->unary, n * sizeof *unary);
+        clv_gumbel_add(unary, field->n_nodes, 2, seed, first_draw + l);
+        if (value)
+            value[l] = perturbed_value(field, unary, &y[l * n], seed, first_draw + l);
+    }
+done:
+    array_free(unary);
+    array_free(capacity);
+    return status;
+}
+
+static enum clv_status draw_one(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
+                                uint64_t seed, uint32_t draw, struct clv_error *err)
+{
+    size_t columns = field->n_labels == 2 ? 1 : (size_t)field->n_labels;
+    struct clv_field perturbed = *field;
+    perturbed.unary = array_copy(field->unary, (size_t)field->n_nodes, columns * sizeof *perturbed.unary);
+    if (!perturbed.unary)
+        return fail_memory(err);
+    clv_gumbel_add(perturbed.unary, field->n_nodes, field->n_labels, seed, draw);
+    enum clv_status status = clv_oracle_map(oracle, y, value, &perturbed, err);
+    if (!status && value)
+        *value += gumbel_of_zeros(field, seed, draw);
+    array_free(perturbed.unary);
+    return status;
+}
+
+enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
+                                  uint64_t seed, uint32_t first_draw, uint32_t n_draws, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    if (n_draws == 0 || field->n_nodes < 0 || field->n_labels < 2)
+        return fail(err, CLV_ERR_USAGE, "%u draws of a field of %d nodes and %d labels", n_draws, field->n_nodes,
+                    field->n_labels);
+    int is_batched = field->n_labels == 2 && field->form != CLV_PAIRWISE_NONE && oracle->engine != CLV_ENGINE_BK;
+    uint32_t step = is_batched ? BATCH_LANES : 1;
+    for (uint32_t k = 0; k < n_draws && !status; k += step) {
+        int32_t *labels = &y[(size_t)k * (size_t)field->n_nodes];
+        double *values = value ? &value[k] : NULL;
+        uint32_t count = n_draws - k < step ? n_draws - k : step;
+        if (is_batched)
+            status = draw_batch(oracle, labels, values, field, seed, first_draw + k, count, err);
+        else
+            status = draw_one(oracle, labels, values, field, seed, first_draw + k, err);
+    }
+    return status;
+}
+
 /* Running mean and sum of squared deviations (Welford 1962). */
 struct moments {
     double n, mean, squares;
@@ -40,46 +157,34 @@ static void moments_add(struct moments *moments, double value)
 }
 
 enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *marginals, double *bound,
-                                        double *standard_error, struct clv_field *field, uint64_t seed,
+                                        double *standard_error, const struct clv_field *field, uint64_t seed,
                                         uint32_t n_draws, struct clv_error *err)
 {
     if (n_draws == 0 || field->n_nodes < 0 || field->n_labels < 2)
         return fail(err, CLV_ERR_USAGE, "%u draws of a field of %d nodes and %d labels", n_draws, field->n_nodes,
                     field->n_labels);
-    size_t n = (size_t)field->n_nodes, labels = (size_t)field->n_labels, columns = labels == 2 ? 1 : labels;
+    size_t n = (size_t)field->n_nodes, labels = (size_t)field->n_labels;
     enum clv_status status = CLV_OK;
-    double *original = array_copy(field->unary, n * columns, sizeof *original);
-    double *counts = array_zalloc(n * labels, sizeof *counts);
-    int32_t *y = array_alloc(n, sizeof *y);
-    struct moments scores = {0};
-    if (!original || !counts || !y) {
+    double *counts = array_zalloc(n * labels, sizeof *counts), value[BATCH_LANES];
+    int32_t *y = array_alloc(n, BATCH_LANES * sizeof *y);
+    struct moments values = {0};
+    if (!counts || !y)
         status = fail_memory(err);
-        goto done;
+    for (uint32_t draw = 0; draw < n_draws && !status; draw += BATCH_LANES) {
+        uint32_t count = n_draws - draw < BATCH_LANES ? n_draws - draw : BATCH_LANES;
+        status = clv_perturbed_map(oracle, y, value, field, seed, draw, count, err);
+        for (uint32_t l = 0; l < count && !status; l++) {
+            moments_add(&values, value[l]);
+            for (size_t i = 0; i < n; i++)
+                counts[i * labels + (size_t)y[l * n + i]]++;
+        }
     }
-    for (uint32_t draw = 0; draw < n_draws && !status; draw++) {
-        double score, apart = 0; /* two labels: what label 0 gets everywhere, which unary leaves out */
-        memcpy(field->unary, original, n * columns * sizeof *original);
-        clv_gumbel_add(field->unary, field->n_nodes, field->n_labels, seed, draw);
-        for (size_t i = 0; labels == 2 && i < n; i++)
-            apart += gumbel(seed, draw, i, 2, 0);
-        status = clv_oracle_map(oracle, y, &score, field, err);
-        for (size_t i = 0; !status && i < n; i++)
-            counts[i * labels + (size_t)y[i]]++;
-        if (!status)
-            moments_add(&scores, score + apart);
-    }
-    if (n)
-        memcpy(field->unary, original, n * columns * sizeof *original);
-    if (status)
-        goto done;
-    for (size_t k = 0; marginals && k < n * labels; k++)
+    for (size_t k = 0; marginals && !status && k < n * labels; k++)
         marginals[k] = counts[k] / n_draws;
-    if (bound)
-        *bound = scores.mean;
-    if (standard_error)
-        *standard_error = n_draws > 1 ? sqrt(scores.squares / (scores.n - 1) / scores.n) : NAN;
-done:
-    array_free(original);
+    if (bound && !status)
+        *bound = values.mean;
+    if (standard_error && !status)
+        *standard_error = n_draws > 1 ? sqrt(values.squares / (values.n - 1) / values.n) : NAN;
     array_free(counts);
     array_free(y);
     return status;

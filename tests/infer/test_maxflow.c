@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "infer/batch.h"
 #include "infer/clamp.h"
 #include "infer/maxflow.h"
 #include "support/support.h"
@@ -381,6 +382,47 @@ START_TEST(clamps_equal_solving_from_scratch_with_ties)
 }
 END_TEST
 
+/* Sixteen networks that differ in their terminal weights only, ties and zero capacities included. */
+START_TEST(lanes_equal_the_same_problems_one_by_one)
+{
+    struct network net = {0};
+    struct maxflow graph;
+    struct batch batch;
+    maxflow_init(&graph);
+    batch_init(&batch);
+    for (uint64_t seed = 1; seed <= 3000; seed++) {
+        draw_network(&net, seed);
+        for (int32_t e = 0; e < net.m; e++)
+            net.forward[e] %= 1 << 22;
+        ck_assert_int_eq(batch_build(&batch, net.n, net.m, (const int32_t(*)[2])net.edges), 0);
+        for (int32_t i = 0; i < net.n; i++)
+            for (int32_t l = 0; l < BATCH_LANES; l++) {
+                int32_t t =
+                    (int32_t)rng_below(5, 2, seed << 20 | (uint64_t)i << 4 | (uint64_t)l, seed % 2 ? 5 : 1 << 24);
+                batch.excess[i * BATCH_LANES + l] = l % 2 ? t : t - (seed % 2 ? 2 : 1 << 23);
+            }
+        int32_t *terminals = malloc(((size_t)net.n * BATCH_LANES + 1) * sizeof *terminals);
+        memcpy(terminals, batch.excess, (size_t)net.n * BATCH_LANES * sizeof *terminals);
+        batch_solve(&batch, net.forward);
+        ck_assert_int_eq(maxflow_build(&graph, net.n, net.m, (const int32_t(*)[2])net.edges), 0);
+        for (int32_t l = 0; l < BATCH_LANES; l++) {
+            for (int32_t i = 0; i < net.n; i++)
+                net.terminal[i] = terminals[i * BATCH_LANES + l];
+            maxflow_set(&graph, net.terminal, net.forward, net.forward);
+            maxflow_solve(&graph);
+            int32_t different = 0;
+            for (int32_t i = 0; i < net.n; i++)
+                different += (batch.label[i] >> l & 1) != graph.label[i];
+            ck_assert_msg(!different, "seed %d, lane %d", (int)seed, l);
+        }
+        free(terminals);
+    }
+    release_network(&net);
+    maxflow_release(&graph);
+    batch_release(&batch);
+}
+END_TEST
+
 START_TEST(graphs_without_edges_or_nodes_are_solved)
 {
     struct maxflow graph;
@@ -407,6 +449,7 @@ Suite *maxflow_suite(void)
     tcase_add_test(tests, the_shims_flow_stays_exact_over_many_solves);
 #endif
     tcase_add_test(tests, clamps_equal_solving_from_scratch_with_ties);
+    tcase_add_test(tests, lanes_equal_the_same_problems_one_by_one);
     tcase_add_test(tests, graphs_without_edges_or_nodes_are_solved);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,0 +1,104 @@
+/* Sixteen draws of noise on one graph: all solved in vector lanes, against libmaxflow solving one after the other.
+ * Usage: draws [difficulty [superpixels]] */
+#include "graphs.h"
+#include "infer/batch.h"
+#include "maxflow_shim.h"
+
+#define N_GRAPHS 12
+
+struct problem {
+    int32_t *terminal[BATCH_LANES], *capacity;
+    double *terminal_bk[BATCH_LANES], *capacity_bk;
+};
+
+static void make_problem(struct problem *p, const struct bench_graph *graph, const struct difficulty *d, uint64_t first)
+{
+    p->capacity = need(malloc((size_t)graph->m * sizeof(int32_t)));
+    p->capacity_bk = need(malloc((size_t)graph->m * sizeof(double)));
+    for (size_t l = 0; l < BATCH_LANES; l++) {
+        p->terminal[l] = need(malloc((size_t)graph->n * sizeof(int32_t)));
+        p->terminal_bk[l] = need(malloc((size_t)graph->n * sizeof(double)));
+        draw_problem(p->terminal[l], p->capacity, graph, d, first + l);
+        for (int32_t i = 0; i < graph->n; i++)
+            p->terminal_bk[l][i] = p->terminal[l][i];
+    }
+    for (int32_t e = 0; e < graph->m; e++)
+        p->capacity_bk[e] = p->capacity[e];
+}
+
+static void free_problem(struct problem *p)
+{
+    free(p->capacity);
+    free(p->capacity_bk);
+    for (int l = 0; l < BATCH_LANES; l++) {
+        free(p->terminal[l]);
+        free(p->terminal_bk[l]);
+    }
+}
+
+static void solve_both(double *ours, double *theirs, struct batch *batch, struct bk *bk,
+                       const struct bench_graph *graph, const struct problem *p, uint16_t *labels)
+{
+    double start = thread_seconds();
+    if (batch_build(batch, graph->n, graph->m, (const int32_t(*)[2])graph->edges))
+        exit(71);
+    for (int32_t i = 0; i < graph->n; i++)
+        for (int32_t l = 0; l < BATCH_LANES; l++)
+            batch->excess[i * BATCH_LANES + l] = p->terminal[l][i];
+    batch_solve(batch, p->capacity);
+    double middle = thread_seconds();
+    memset(labels, 0, (size_t)graph->n * sizeof *labels);
+    for (int l = 0; l < BATCH_LANES; l++) {
+        if (bk_solve(bk, NULL, p->terminal_bk[l], p->capacity_bk, p->capacity_bk, NULL) != BK_OK)
+            exit(70);
+        for (int32_t i = 0; i < graph->n; i++)
+            labels[i] |= (uint16_t)(bk_on_source_side(bk, i) << l);
+    }
+    *ours += (middle - start) / (N_GRAPHS * BATCH_LANES);
+    *theirs += (thread_seconds() - middle) / (N_GRAPHS * BATCH_LANES);
+    if (memcmp(labels, batch->label, (size_t)graph->n * sizeof *labels)) {
+        fprintf(stderr, "labels differ\n");
+        exit(70);
+    }
+}
+
+static void run(const struct bench_graph *graphs, const struct difficulty *d, int32_t size)
+{
+    static uint16_t labels[1 << 16];
+    struct problem problems[N_GRAPHS];
+    struct bk *bks[N_GRAPHS];
+    struct batch batch;
+    batch_init(&batch);
+    for (int g = 0; g < N_GRAPHS; g++) {
+        if (bk_new(&bks[g], graphs[g].n, graphs[g].m, (const int32_t(*)[2])graphs[g].edges, NULL))
+            exit(71);
+        make_problem(&problems[g], &graphs[g], d, (uint64_t)g * BATCH_LANES);
+    }
+    double ours[REPETITIONS + 1] = {0}, theirs[REPETITIONS + 1] = {0};
+    for (int r = 0; r <= REPETITIONS; r++)
+        for (int g = 0; g < N_GRAPHS; g++)
+            solve_both(&ours[r], &theirs[r], &batch, bks[g], &graphs[g], &problems[g], labels);
+    char what[64];
+    snprintf(what, sizeof what, "batched draw %s %d nodes", d->name, size);
+    print_ratio(what, ours + 1, theirs + 1, REPETITIONS);
+    for (int g = 0; g < N_GRAPHS; g++) {
+        bk_free(bks[g]);
+        free_problem(&problems[g]);
+    }
+    batch_release(&batch);
+}
+
+int main(int argc, char **argv)
+{
+    int32_t sizes[] = {200, 600, 1500};
+    for (int s = 0; s < 3; s++) {
+        if (argc > 2 && atoi(argv[2]) != sizes[s])
+            continue;
+        struct bench_graph *graphs = horse_graphs(N_GRAPHS, sizes[s]);
+        for (int d = 0; d < 3; d++)
+            if (argc <= 1 || strcmp(argv[1], "all") == 0 || strcmp(argv[1], difficulties[d].name) == 0)
+                run(graphs, &difficulties[d], sizes[s]);
+        free_graphs(graphs, N_GRAPHS);
+    }
+    return 0;
+}
