@@ -8,7 +8,7 @@
  *
  * The dual variables of example i are a distribution over labellings. All that matters of it is linear in the labelling: the
  * share m of each node's label and the pairwise part of E[Psi]. So a block is stored as N_i marginals and a few
- * numbers, less than one per cent of the example's features, instead of a dense v_i; <w, v_i> and the block's gap follow from
+ * numbers, a few per cent of the example's features, instead of a dense v_i; <w, v_i> and the block's gap follow from
  * the unary scores that the oracle needs anyway. */
 #include <math.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static double parameter(const struct ssvm *self, int index)
     return self->training->parameters[index];
 }
 
-/* --- blocks ------------------------------------------------------------------------------------------------------------ */
+/* --- blocks --- */
 
 /* indicator[n_nodes][rows] of y; unknown nodes have none. */
 static void set_indicator(double *indicator, const struct ssvm *self, const struct clv_problem *problem,
@@ -110,7 +110,7 @@ static double block_score(const struct ssvm *self, const struct block *block, co
     return score;
 }
 
-/* --- one step ---------------------------------------------------------------------------------------------------------- */
+/* --- one step --- */
 
 /* Asks the oracle at the current w and turns its answer into a direction: Algorithm 4, lines 5 and 6. */
 static enum clv_status find_direction(struct ssvm *self, size_t example, struct clv_error *err)
@@ -201,7 +201,7 @@ static enum clv_status run_pass(struct ssvm *self, uint32_t pass, bool *stopped,
     return CLV_OK;
 }
 
-/* --- checks ------------------------------------------------------------------------------------------------------------ */
+/* --- checks --- */
 
 /* Hinge and gap of one example at w. */
 static enum clv_status check_example(void *context, size_t index, int thread, struct clv_error *err)
@@ -259,7 +259,7 @@ static enum clv_status check(struct ssvm *self, struct clv_training_result *resu
     return status;
 }
 
-/* --- the whole --------------------------------------------------------------------------------------------------------- */
+/* --- the whole --- */
 
 static enum clv_status allocate_blocks(struct ssvm *self, struct clv_error *err)
 {
