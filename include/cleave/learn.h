@@ -32,7 +32,10 @@ struct clv_parameter {
 #define CLV_MAX_PARAMETERS 24
 
 /* What a training run is given. parameters[i] is the value of the learner's parameter i. Examples must have labels and theta;
- * nodes with CLV_UNKNOWN labels are left out together with their edges. n_threads <= 0: all the machine's. */
+ * nodes with CLV_UNKNOWN labels are left out together with their edges. n_threads <= 0: all the machine's.
+ *
+ * Weak examples are images without a mask, of which some labels are given (all outside a box is 0) or none; learners with a
+ * parameter `kappa` take them. All their nodes take part. Their labels and theta in the dataset, if any, are not read. */
 struct clv_training {
     const struct clv_dataset *dataset;
     const int32_t *examples; /* [n_examples] which of the dataset to use */
@@ -43,6 +46,9 @@ struct clv_training {
     int n_threads;
     enum clv_engine engine;
     const struct clv_progress *progress;
+    const int32_t *weak; /* [n_weak] of the dataset */
+    size_t n_weak;
+    const int32_t *const *given; /* [n_weak][n_nodes] labels or CLV_UNKNOWN; NULL, or NULL for an example: nothing is given */
 };
 
 /* One point of the learning curve, for the weights that would be returned then. Fields that a learner does not know are NaN. */

@@ -43,8 +43,8 @@ static size_t entries_per_edge(const struct clv_shape *shape)
     return 0;
 }
 
-static enum clv_status load(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
-                            const double *w, struct clv_error *err)
+enum clv_status decoder_load(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
+                             const double *w, struct clv_error *err)
 {
     struct clv_field *field = &self->field;
     size_t n = (size_t)problem->n_nodes, n_pairwise = (size_t)problem->n_edges * entries_per_edge(shape);
@@ -81,7 +81,7 @@ static void drop_unknown(struct clv_field *field, const struct clv_problem *prob
 enum clv_status decoder_load_known(struct decoder *self, const struct clv_problem *problem,
                                    const struct clv_shape *shape, const double *w, struct clv_error *err)
 {
-    enum clv_status status = load(self, problem, shape, w, err);
+    enum clv_status status = decoder_load(self, problem, shape, w, err);
     if (!status)
         drop_unknown(&self->field, problem, shape);
     return status;
@@ -100,7 +100,7 @@ static enum clv_status map_known(struct decoder *self, double *score, const stru
 enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
                        const double *w, struct clv_error *err)
 {
-    enum clv_status status = load(self, problem, shape, w, err);
+    enum clv_status status = decoder_load(self, problem, shape, w, err);
     return status ? status : clv_oracle_map(self->oracle, self->y, NULL, &self->field, err);
 }
 
@@ -114,7 +114,7 @@ enum clv_status decode_known(struct decoder *self, double *score, const struct c
 enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,
                                  const struct clv_shape *shape, const double *w, struct clv_error *err)
 {
-    enum clv_status status = load(self, problem, shape, w, err);
+    enum clv_status status = decoder_load(self, problem, shape, w, err);
     if (status)
         return status;
     clv_field_add_loss(&self->field, problem);

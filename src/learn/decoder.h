@@ -28,7 +28,10 @@ enum clv_status decode_known(struct decoder *self, double *score, const struct c
 enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,
                                  const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
 
-/* Loads the field that decode_known solves and makes room in y, for callers who change the unaries before they solve. */
+/* Load the fields that decode and decode_known solve and make room in y, for callers who change the unaries before they
+ * solve. */
+enum clv_status decoder_load(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
+                             const double *w, struct clv_error *err) CLV_CHECK;
 enum clv_status decoder_load_known(struct decoder *self, const struct clv_problem *problem,
                                    const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
 

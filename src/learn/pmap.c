@@ -10,7 +10,11 @@
  *
  * The first two are divided by the mean number of known nodes, so that all three weigh one image's nodes 1 in all and one lambda
  * and one rate suit them. A step takes the next `batch` images of a random order and one draw of Gumbel variables for each.
- * pmap_draw.c has a draw's gradient. */
+ * pmap_draw.c has a draw's gradient.
+ *
+ * Images without masks (Algorithms 3 and 4) come in once the passes over those with masks are over: pmap_targets.c labels them,
+ * by marginals or for pmap by MAP, and as many passes over all images follow, each weighing kappa times an image with a mask;
+ * then again, `rounds` times. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,10 +25,10 @@
 #include "base/rng.h"
 #include "learn/examples.h"
 #include "learn/learners.h"
-#include "learn/pmap_draw.h"
 #include "learn/pmap_step.h"
+#include "learn/pmap_targets.h"
 
-enum { LAMBDA, PASSES, BATCH, STEP, RATE, AVERAGING, EDGES, REDUCTION, DYNAMIC };
+enum { LAMBDA, PASSES, BATCH, STEP, RATE, AVERAGING, EDGES, KAPPA, ROUNDS, DRAWS, REDUCTION, DYNAMIC };
 
 #define SHARED_PARAMETERS                                                                                              \
     [LAMBDA] = {"lambda", 1e-4, 1e-12, 1e12, "regularisation, relative to the size of the features"},                  \
@@ -33,12 +37,18 @@ enum { LAMBDA, PASSES, BATCH, STEP, RATE, AVERAGING, EDGES, REDUCTION, DYNAMIC }
     [STEP] = {"step", 1, 0, 1, "1: AdaGrad's; 0: 1 / (lambda h) in step h, as published"},                             \
     [RATE] = {"rate", 0.1, 1e-9, 1e9, "size of AdaGrad's first step, relative to the size of the features"},           \
     [AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},                     \
-    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"}
+    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},                                                        \
+    [KAPPA] = {"kappa", 1, 0, 1e6, "weight of an image without a mask against one with"},                              \
+    [ROUNDS] = {"rounds", 1, 1, 1000, "times that images without masks are labelled and learned from"}
 
-static const struct clv_parameter joint_parameters[] = {SHARED_PARAMETERS, {0}};
+static const struct clv_parameter joint_parameters[] = {
+    SHARED_PARAMETERS,
+    [DRAWS] = {0},
+};
 
 static const struct clv_parameter marginal_parameters[] = {
     SHARED_PARAMETERS,
+    [DRAWS] = {"draws", 100, 1, 1e6, "draws for the marginals of an image without a mask"},
     [REDUCTION] = {"reduction", 1, 0, 1, "0: find every node's clamped labelling, even where it is known beforehand"},
     [DYNAMIC] = {"dynamic", 1, 0, 1, "0: find clamped labellings by solving anew, not from the solution"},
     {0},
@@ -49,13 +59,11 @@ static const struct clv_parameter marginal_parameters[] = {
 /* The curve's noise is fixed, and not that of any step. */
 #define CURVE_SEED(seed) ((seed) ^ 0x6375727665ULL)
 
-enum objective { JOINT, MARGINAL, WEIGHTED };
-
 struct pmap {
     const struct clv_training *training;
     struct examples examples;
-    struct pmap_example *targets; /* [examples.n] */
-    float *weight_memory;
+    struct pmap_targets targets;
+    size_t n; /* targets in use: labelled ones, later also weak ones */
     struct pmap_draws draws;
     struct pmap_workspace *workspaces; /* [n_threads] */
     struct ascent ascent;
@@ -63,9 +71,10 @@ struct pmap {
     size_t batch, n_taken;
     int32_t *taken;    /* [batch] examples of this step */
     double *gradients; /* [batch][size] */
-    double *values;    /* [examples.n] or [batch] estimates */
+    double *values;    /* [n] or [batch] estimates */
     uint64_t next_draw;
     const double *point; /* of the curve's next point */
+    size_t n_passes;     /* in all */
 };
 
 /* --- steps ------------------------------------------------------------------------------------------------------------- */
@@ -74,7 +83,7 @@ static enum clv_status draw_slot(void *context, size_t slot, int thread, struct 
 {
     struct pmap *self = context;
     return pmap_draw(&self->values[slot], &self->gradients[slot * self->ascent.size], &self->draws,
-                     &self->targets[self->taken[slot]], (uint32_t)(self->next_draw + slot), self->ascent.w,
+                     &self->targets.list[self->taken[slot]], (uint32_t)(self->next_draw + slot), self->ascent.w,
                      &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
@@ -99,7 +108,7 @@ static enum clv_status take_step(struct pmap *self, struct clv_error *err)
 static enum clv_status run_pass(struct pmap *self, uint32_t pass, bool *stopped, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
-    size_t n = self->examples.n;
+    size_t n = self->n;
     rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
     for (size_t begin = 0; begin < n && !status; begin += self->batch) {
         *stopped = stop_requested(self->training->progress);
@@ -121,7 +130,7 @@ static enum clv_status estimate_example(void *context, size_t index, int thread,
     fixed.seed = CURVE_SEED(self->draws.seed);
     if (stop_requested(self->training->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    return pmap_draw(&self->values[index], NULL, &fixed, &self->targets[index], (uint32_t)index, self->point,
+    return pmap_draw(&self->values[index], NULL, &fixed, &self->targets.list[index], (uint32_t)index, self->point,
                      &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
@@ -131,56 +140,23 @@ static enum clv_status check(struct pmap *self, struct clv_training_result *resu
 {
     double squares = 0, train_loss;
     const double *w = self->point = ascent_point(&self->ascent);
-    enum clv_status status = parallel_for(self->examples.n, self->examples.n_threads, estimate_example, self, err);
+    enum clv_status status = parallel_for(self->n, self->examples.n_threads, estimate_example, self, err);
     if (!status)
         status = examples_loss(&train_loss, &self->examples, w, err);
     if (status)
         return status;
     for (size_t k = 0; k < self->ascent.size; k++)
         squares += w[k] * w[k];
-    double objective = self->ascent.lambda / 2 * squares - mean_of(self->values, self->examples.n);
+    double objective = self->ascent.lambda / 2 * squares - mean_of(self->values, self->n);
     char note[96];
     snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, train_loss);
-    report_progress(self->training->progress, "training", pass, (size_t)self->training->parameters[PASSES], note);
+    report_progress(self->training->progress, "training", pass, self->n_passes, note);
     return curve_add(result, (struct clv_curve_point){(double)pass, objective, NAN, train_loss}, err);
 }
 
 /* --- the whole --------------------------------------------------------------------------------------------------------- */
 
-/* What each example asks for. */
-static enum clv_status set_targets(struct pmap *self, enum objective objective, struct clv_error *err)
-{
-    const struct examples *examples = &self->examples;
-    size_t n_labels = (size_t)examples->shape.n_labels, n_nodes = 0, n_known = 0;
-    for (size_t i = 0; i < examples->n; i++) {
-        const struct clv_problem *problem = &examples->problems[i];
-        n_nodes += (size_t)problem->n_nodes;
-        for (int32_t k = 0; k < problem->n_nodes; k++)
-            n_known += problem->label[k] != CLV_UNKNOWN;
-    }
-    self->targets = array_alloc(examples->n, sizeof *self->targets);
-    self->weight_memory = objective == MARGINAL ? array_zalloc(n_nodes * n_labels, sizeof(float)) : NULL;
-    if (!self->targets || (objective == MARGINAL && !self->weight_memory))
-        return fail_memory(err);
-    double per_node = (double)examples->n / (double)n_known;
-    float *weight = self->weight_memory;
-    for (size_t i = 0; i < examples->n; i++) {
-        const struct clv_problem *problem = &examples->problems[i];
-        self->targets[i] = (struct pmap_example){*problem, NULL, per_node};
-        if (objective == WEIGHTED) {
-            self->targets[i].weight = problem->theta;
-            self->targets[i].scale = 1;
-        } else if (objective == MARGINAL) {
-            self->targets[i].weight = weight;
-            for (size_t k = 0; k < (size_t)problem->n_nodes; k++, weight += n_labels)
-                if (problem->label[k] != CLV_UNKNOWN)
-                    weight[problem->label[k]] = 1;
-        }
-    }
-    return CLV_OK;
-}
-
-static enum clv_status pmap_open(struct pmap *self, const struct clv_training *training, enum objective objective,
+static enum clv_status pmap_open(struct pmap *self, const struct clv_training *training, enum pmap_objective objective,
                                  struct clv_error *err)
 {
     const double *parameters = training->parameters;
@@ -192,10 +168,12 @@ static enum clv_status pmap_open(struct pmap *self, const struct clv_training *t
     if (examples->shape.pairwise == CLV_PAIRWISE_FULL)
         return fail(err, CLV_ERR_USAGE, "perturb-and-MAP learns Potts couplings, not full pairwise tables");
     self->draws = (struct pmap_draws){.shape = examples->shape, .seed = training->seed};
-    self->draws.reduction = objective != JOINT && parameters[REDUCTION] != 0;
-    self->draws.dynamic = objective != JOINT && parameters[DYNAMIC] != 0;
-    self->batch = (size_t)parameters[BATCH] < examples->n ? (size_t)parameters[BATCH] : examples->n;
-    status = set_targets(self, objective, err);
+    self->draws.reduction = objective != PMAP_JOINT && parameters[REDUCTION] != 0;
+    self->draws.dynamic = objective != PMAP_JOINT && parameters[DYNAMIC] != 0;
+    size_t n_all = examples->n + training->n_weak;
+    self->n = examples->n;
+    self->batch = (size_t)parameters[BATCH] < n_all ? (size_t)parameters[BATCH] : n_all;
+    status = pmap_targets_open(&self->targets, examples, objective, err);
     if (!status)
         status = ascent_open(&self->ascent, &examples->shape, parameters[STEP] != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
                              parameters[LAMBDA] * examples->node_scale, parameters[RATE] / sqrt(examples->node_scale),
@@ -203,10 +181,10 @@ static enum clv_status pmap_open(struct pmap *self, const struct clv_training *t
     if (status)
         return status;
     self->workspaces = array_zalloc((size_t)examples->n_threads, sizeof *self->workspaces);
-    self->order = array_alloc(examples->n, sizeof *self->order);
+    self->order = array_alloc(n_all, sizeof *self->order);
     self->taken = array_alloc(self->batch, sizeof *self->taken);
     self->gradients = array_alloc(self->batch, self->ascent.size * sizeof *self->gradients);
-    self->values = array_alloc(examples->n, sizeof *self->values);
+    self->values = array_alloc(n_all, sizeof *self->values);
     if (!self->workspaces || !self->order || !self->taken || !self->gradients || !self->values)
         return fail_memory(err);
     return CLV_OK;
@@ -216,10 +194,9 @@ static void pmap_release(struct pmap *self)
 {
     for (int t = 0; self->workspaces && t < self->examples.n_threads; t++)
         pmap_workspace_release(&self->workspaces[t]);
+    pmap_targets_release(&self->targets);
     examples_release(&self->examples);
     ascent_release(&self->ascent);
-    array_free(self->targets);
-    array_free(self->weight_memory);
     array_free(self->workspaces);
     array_free(self->order);
     array_free(self->taken);
@@ -227,19 +204,41 @@ static void pmap_release(struct pmap *self)
     array_free(self->values);
 }
 
+/* One round of passes over the targets in use; `done` passes went before. */
+static enum clv_status run_round(struct pmap *self, struct clv_training_result *result, size_t done, bool *stopped,
+                                 struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    size_t n_passes = (size_t)self->training->parameters[PASSES];
+    for (size_t pass = 1; !status && !*stopped && pass <= n_passes; pass++) {
+        status = run_pass(self, (uint32_t)(done + pass), stopped, err);
+        if (!status && !*stopped && (pass % CHECK_EVERY == 0 || pass == n_passes))
+            status = check(self, result, done + pass, err);
+    }
+    return status;
+}
+
+/* Algorithm 3: learns from the labelled examples, then from all, weak ones as seen by what was learned before. */
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
-                             enum objective objective, struct clv_error *err)
+                             enum pmap_objective objective, struct clv_error *err)
 {
     struct pmap self;
     enum clv_status status = pmap_open(&self, training, objective, err);
-    size_t n_passes = (size_t)training->parameters[PASSES];
+    const double *parameters = training->parameters;
+    size_t n_rounds = 1 + (training->n_weak ? (size_t)parameters[ROUNDS] : 0), n_passes = (size_t)parameters[PASSES];
     bool stopped = false;
-    for (size_t pass = 1; !status && !stopped && pass <= n_passes; pass++) {
-        status = run_pass(&self, (uint32_t)pass, &stopped, err);
-        if (!status && !stopped && (pass % CHECK_EVERY == 0 || pass == n_passes))
-            status = check(&self, result, pass, err);
+    self.n_passes = n_rounds * n_passes;
+    for (size_t round = 0; !status && !stopped && round < n_rounds; round++) {
+        if (round > 0) {
+            status = pmap_targets_guess(&self.targets, ascent_point(&self.ascent), parameters[KAPPA],
+                                        objective == PMAP_JOINT ? 1 : (uint32_t)parameters[DRAWS],
+                                        training->seed + round, err);
+            self.n = training->n_examples + training->n_weak;
+        }
+        if (!status)
+            status = run_round(&self, result, round * n_passes, &stopped, err);
     }
-    if (status == CLV_ERR_INTERRUPTED) {
+    if (status == CLV_ERR_INTERRUPTED && self.ascent.w) {
         status = CLV_OK;
         stopped = true;
     }
@@ -253,19 +252,19 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 static enum clv_status train_joint(struct clv_training_result *result, const struct clv_training *training,
                                    struct clv_error *err)
 {
-    return train(result, training, JOINT, err);
+    return train(result, training, PMAP_JOINT, err);
 }
 
 static enum clv_status train_marginal(struct clv_training_result *result, const struct clv_training *training,
                                       struct clv_error *err)
 {
-    return train(result, training, MARGINAL, err);
+    return train(result, training, PMAP_MARGINAL, err);
 }
 
 static enum clv_status train_weighted(struct clv_training_result *result, const struct clv_training *training,
                                       struct clv_error *err)
 {
-    return train(result, training, WEIGHTED, err);
+    return train(result, training, PMAP_WEIGHTED, err);
 }
 
 const struct clv_learner pmap_learner = {

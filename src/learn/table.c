@@ -8,13 +8,8 @@
 #include "learn/learners.h"
 
 static const struct clv_learner *const learners[] = {
-    &ssvm_learner,
-    &perceptron_learner,
-    &subgradient_learner,
-    &independent_learner,
-    &pmap_learner,
-    &mpmap_learner,
-    &wmpmap_learner,
+    &ssvm_learner, &perceptron_learner, &subgradient_learner, &independent_learner,
+    &pmap_learner, &mpmap_learner,      &wmpmap_learner,
 };
 
 const struct clv_learner *clv_learner_at(size_t index)
@@ -81,6 +76,40 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     return CLV_OK;
 }
 
+static enum clv_status check_weak_example(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    const struct clv_training *training = context;
+    size_t item = (size_t)training->weak[index];
+    struct clv_problem problem = clv_dataset_problem(training->dataset, item);
+    problem.label = training->given ? training->given[index] : NULL;
+    problem.theta = NULL;
+    enum clv_status status = clv_problem_check(&problem, &training->shape, err);
+    if (!status && !problem.volume)
+        status = fail(err, CLV_ERR_DATA, "has no volumes");
+    if (status) {
+        const char *name = clv_dataset_name(training->dataset, item);
+        return fail_within(err, status, name ? name : "weak example");
+    }
+    return CLV_OK;
+}
+
+static enum clv_status check_weak(const struct clv_learner *learner, const struct clv_training *training,
+                                  struct clv_error *err)
+{
+    size_t size = clv_dataset_size(training->dataset);
+    if (training->n_weak > 0 && clv_learner_parameter(learner, "kappa") < 0)
+        return fail(err, CLV_ERR_USAGE, "%s learns from masks only, not from %zu images without", learner->name,
+                    training->n_weak);
+    if (training->n_weak > INT32_MAX)
+        return fail(err, CLV_ERR_DATA, "%zu weak examples to learn from", training->n_weak);
+    for (size_t i = 0; i < training->n_weak; i++)
+        if (training->weak[i] < 0 || (size_t)training->weak[i] >= size)
+            return fail(err, CLV_ERR_USAGE, "weak example %zu is number %d of a dataset of %zu", i, training->weak[i],
+                        size);
+    return parallel_for(training->n_weak, training->n_threads, check_weak_example, (void *)(uintptr_t)training, err);
+}
+
 static enum clv_status check_training(const struct clv_training *training, struct clv_error *err)
 {
     size_t size = clv_dataset_size(training->dataset);
@@ -105,6 +134,8 @@ enum clv_status clv_train(struct clv_training_result *result, const struct clv_l
             return status;
     }
     enum clv_status status = check_training(training, err);
+    if (!status)
+        status = check_weak(learner, training, err);
     if (status)
         return status;
     struct clv_training_result own = {0};

@@ -1,0 +1,88 @@
+#include "learn/partial.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cleave/features.h"
+
+/* No difference of Gumbel variables comes near: P(> 60) = e^-60. */
+#define BEYOND_NOISE 60
+
+enum clv_status partial_load(struct decoder *decoder, const struct clv_problem *problem, const int32_t *given,
+                             const struct clv_shape *shape, const double *w, struct clv_error *err)
+{
+    struct clv_field *field = &decoder->field;
+    enum clv_status status = decoder_load(decoder, problem, shape, w, err);
+    if (status || !given)
+        return status;
+    size_t n_labels = (size_t)field->n_labels;
+    for (size_t i = 0; i < (size_t)field->n_nodes; i++) {
+        if (given[i] == CLV_UNKNOWN)
+            continue;
+        if (n_labels == 2) {
+            field->unary[i] = given[i] ? BEYOND_NOISE : -BEYOND_NOISE;
+            continue;
+        }
+        double *unary = field->unary + i * n_labels, best = -INFINITY;
+        for (size_t b = 0; b < n_labels; b++)
+            best = fmax(best, unary[b]);
+        unary[given[i]] = best + BEYOND_NOISE;
+    }
+    for (int32_t e = 0; e < field->n_edges; e++)
+        for (int end = 0; end < 2; end++) {
+            int32_t i = field->edges[e][end];
+            if (given[i] != CLV_UNKNOWN)
+                field->unary[i] += given[i] ? field->pairwise[e] : -field->pairwise[e];
+        }
+    return CLV_OK;
+}
+
+/* theta of the volumes to be expected, times q, in place of q. */
+static enum clv_status weigh(float *weight, const struct clv_problem *problem, size_t n_labels, struct clv_error *err)
+{
+    size_t n_nodes = (size_t)problem->n_nodes;
+    float *counts = array_alloc(n_nodes * n_labels, sizeof *counts);
+    if (!counts)
+        return fail_memory(err);
+    for (size_t k = 0; k < n_nodes * n_labels; k++)
+        counts[k] = weight[k] * problem->volume[k / n_labels];
+    clv_balanced_theta(weight, counts, problem->n_nodes, (int32_t)n_labels);
+    array_free(counts);
+    return CLV_OK;
+}
+
+enum clv_status partial_marginals(float *weight, int32_t *label, struct decoder *decoder,
+                                  const struct clv_problem *problem, const int32_t *given,
+                                  const struct clv_shape *shape, const double *w, bool weighted, uint64_t seed,
+                                  uint32_t n_draws, struct clv_error *err)
+{
+    size_t n_nodes = (size_t)problem->n_nodes, n_labels = (size_t)shape->n_labels;
+    double *q = array_alloc(n_nodes * n_labels, sizeof *q);
+    enum clv_status status = q ? partial_load(decoder, problem, given, shape, w, err) : fail_memory(err);
+    if (!status)
+        status = clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, n_draws, err);
+    if (status)
+        goto done;
+    for (size_t i = 0; i < n_nodes; i++) {
+        label[i] = 0;
+        for (size_t b = 0; b < n_labels; b++) {
+            weight[i * n_labels + b] = (float)q[i * n_labels + b];
+            if (q[i * n_labels + b] > q[i * n_labels + (size_t)label[i]])
+                label[i] = (int32_t)b;
+        }
+    }
+    if (weighted)
+        status = weigh(weight, problem, n_labels, err);
+done:
+    array_free(q);
+    return status;
+}
+
+enum clv_status partial_map(int32_t *label, struct decoder *decoder, const struct clv_problem *problem,
+                            const int32_t *given, const struct clv_shape *shape, const double *w, struct clv_error *err)
+{
+    enum clv_status status = partial_load(decoder, problem, given, shape, w, err);
+    return status ? status : clv_oracle_map(decoder->oracle, label, NULL, &decoder->field, err);
+}

@@ -1,0 +1,31 @@
+/* Images of which few labels are given, or none: unlabelled ones, boxes (what lies outside is given), masks with void.
+ *
+ * A model w1 learned elsewhere says what they could be: marginals q(y_i | what is given) from conditional perturb-and-MAP draws,
+ * which then weigh the log P of each label (Shpakova et al. 2018, section 4, Algorithms 3 and 4); or, as for the paper's
+ * baselines, the MAP labelling that agrees with what is given. */
+#ifndef LEARN_PARTIAL_H
+#define LEARN_PARTIAL_H
+
+#include <stdbool.h>
+
+#include "learn/decoder.h"
+
+/* Loads the field of all nodes with the given ones forced to their labels, by more than couplings and noise can outweigh.
+ * given[n_nodes] labels or CLV_UNKNOWN, or NULL: none. */
+enum clv_status partial_load(struct decoder *decoder, const struct clv_problem *problem, const int32_t *given,
+                             const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
+
+/* What Algorithm 4 needs of one example: weight[n_nodes][n_labels] = q_i(b), from n_draws draws; `weighted`: times theta_i(b),
+ * the loss weights of the volumes to be expected, sum_i V_i q_i(b) of label b. label[n_nodes] = the likeliest label, the
+ * lowest at ties. O(n_draws cuts). */
+enum clv_status partial_marginals(float *weight, int32_t *label, struct decoder *decoder,
+                                  const struct clv_problem *problem, const int32_t *given,
+                                  const struct clv_shape *shape, const double *w, bool weighted, uint64_t seed,
+                                  uint32_t n_draws, struct clv_error *err) CLV_CHECK;
+
+/* label[n_nodes] = the best labelling under w that agrees with what is given. */
+enum clv_status partial_map(int32_t *label, struct decoder *decoder, const struct clv_problem *problem,
+                            const int32_t *given, const struct clv_shape *shape, const double *w,
+                            struct clv_error *err) CLV_CHECK;
+
+#endif

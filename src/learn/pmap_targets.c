@@ -1,0 +1,124 @@
+#include "learn/pmap_targets.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "learn/partial.h"
+
+/* Each weak example's draws are its own, and not those of any step. */
+#define GUESS_SEED(seed, index) ((seed) ^ (0x6775657373ULL + ((uint64_t)(index) << 40)))
+
+static const int32_t *given_of(const struct clv_training *training, size_t weak)
+{
+    return training->given ? training->given[weak] : NULL;
+}
+
+/* 1 for each known label, in weight[n_nodes][n_labels] of zeros. */
+static void set_weight(float *weight, const struct clv_problem *problem, size_t n_labels)
+{
+    for (size_t i = 0; i < (size_t)problem->n_nodes; i++)
+        if (problem->label[i] != CLV_UNKNOWN)
+            weight[i * n_labels + (size_t)problem->label[i]] = 1;
+}
+
+static void place_guesses(struct pmap_targets *self, float *weight)
+{
+    const struct clv_training *training = self->examples->training;
+    int32_t *label = self->labels;
+    for (size_t k = 0; k < self->n_weak; k++) {
+        struct pmap_example *target = &self->list[self->n_labelled + k];
+        target->problem = clv_dataset_problem(training->dataset, (size_t)training->weak[k]);
+        target->problem.label = label;
+        target->weight = self->objective == PMAP_JOINT ? NULL : weight;
+        self->guesses[k] = (struct pmap_guess){weight, label};
+        label += target->problem.n_nodes;
+        weight += (size_t)target->problem.n_nodes * (size_t)self->examples->shape.n_labels;
+    }
+}
+
+enum clv_status pmap_targets_open(struct pmap_targets *self, const struct examples *examples,
+                                  enum pmap_objective objective, struct clv_error *err)
+{
+    const struct clv_training *training = examples->training;
+    size_t n_labels = (size_t)examples->shape.n_labels, n_nodes = 0, n_known = 0, n_guessed = 0;
+    *self = (struct pmap_targets){.examples = examples, .objective = objective};
+    self->n_labelled = examples->n;
+    self->n_weak = training->n_weak;
+    for (size_t i = 0; i < examples->n; i++) {
+        const struct clv_problem *problem = &examples->problems[i];
+        n_nodes += (size_t)problem->n_nodes;
+        for (int32_t k = 0; k < problem->n_nodes; k++)
+            n_known += problem->label[k] != CLV_UNKNOWN;
+    }
+    for (size_t k = 0; k < self->n_weak; k++)
+        n_guessed += (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
+    size_t n_own = objective == PMAP_MARGINAL ? n_nodes : 0;
+    self->list = array_zalloc(self->n_labelled + self->n_weak, sizeof *self->list);
+    self->weights = array_zalloc((n_own + n_guessed) * n_labels, sizeof *self->weights);
+    self->labels = array_zalloc(n_guessed, sizeof *self->labels);
+    self->guesses = array_zalloc(self->n_weak, sizeof *self->guesses);
+    if (!self->list || !self->weights || !self->labels || !self->guesses)
+        return fail_memory(err);
+    self->unit = objective == PMAP_WEIGHTED ? 1 : (double)examples->n / (double)n_known;
+    float *weight = self->weights;
+    for (size_t i = 0; i < self->n_labelled; i++) {
+        const struct clv_problem *problem = &examples->problems[i];
+        self->list[i] = (struct pmap_example){*problem, NULL, self->unit};
+        if (objective == PMAP_WEIGHTED) {
+            self->list[i].weight = problem->theta;
+        } else if (objective == PMAP_MARGINAL) {
+            set_weight(weight, problem, n_labels);
+            self->list[i].weight = weight;
+            weight += (size_t)problem->n_nodes * n_labels;
+        }
+    }
+    place_guesses(self, weight);
+    return CLV_OK;
+}
+
+void pmap_targets_release(struct pmap_targets *self)
+{
+    array_free(self->list);
+    array_free(self->weights);
+    array_free(self->labels);
+    array_free(self->guesses);
+    *self = (struct pmap_targets){0};
+}
+
+struct guessing {
+    struct pmap_targets *targets;
+    const double *w;
+    uint32_t n_draws;
+    uint64_t seed;
+};
+
+static enum clv_status guess_example(void *context, size_t k, int thread, struct clv_error *err)
+{
+    const struct guessing *self = context;
+    const struct pmap_targets *targets = self->targets;
+    const struct examples *examples = targets->examples;
+    const struct clv_problem *problem = &targets->list[targets->n_labelled + k].problem;
+    const int32_t *given = given_of(examples->training, k);
+    struct decoder *decoder = &examples->decoders[thread];
+    struct pmap_guess guess = targets->guesses[k];
+    if (stop_requested(examples->training->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    if (targets->objective == PMAP_JOINT)
+        return partial_map(guess.label, decoder, problem, given, &examples->shape, self->w, err);
+    return partial_marginals(guess.weight, guess.label, decoder, problem, given, &examples->shape, self->w,
+                             targets->objective == PMAP_WEIGHTED, GUESS_SEED(self->seed, k), self->n_draws, err);
+}
+
+enum clv_status pmap_targets_guess(struct pmap_targets *self, const double *w, double kappa, uint32_t n_draws,
+                                   uint64_t seed, struct clv_error *err)
+{
+    struct guessing guessing = {self, w, n_draws, seed};
+    enum clv_status status = parallel_for(self->n_weak, self->examples->n_threads, guess_example, &guessing, err);
+    if (status)
+        return status;
+    double n_labelled = (double)self->n_labelled, n_weak = (double)self->n_weak;
+    double scale = self->unit * (n_labelled + n_weak) / (n_labelled + kappa * n_weak);
+    for (size_t i = 0; i < self->n_labelled + self->n_weak; i++)
+        self->list[i].scale = i < self->n_labelled ? scale : kappa * scale;
+    return CLV_OK;
+}

@@ -1,0 +1,38 @@
+/* What each example of a perturb-and-MAP training asks for: labelled ones once and for all, weak ones as a model guesses. */
+#ifndef LEARN_PMAP_TARGETS_H
+#define LEARN_PMAP_TARGETS_H
+
+#include "learn/examples.h"
+#include "learn/pmap_draw.h"
+
+enum pmap_objective {
+    PMAP_JOINT,    /* log P(y|x) */
+    PMAP_MARGINAL, /* sum_i log P(y_i|x), (5) */
+    PMAP_WEIGHTED, /* sum_i sum_b theta_i(b) log P(y_i = b|x), (6) */
+};
+
+struct pmap_targets {
+    const struct examples *examples;
+    enum pmap_objective objective;
+    struct pmap_example *list; /* [n_labelled + n_weak]; weak ones after the first guess */
+    size_t n_labelled, n_weak;
+    double unit;    /* a labelled example's scale as long as there is no weak one */
+    float *weights; /* of all examples that need their own */
+    int32_t *labels;
+    struct pmap_guess {
+        float *weight;
+        int32_t *label;
+    } * guesses; /* [n_weak] */
+};
+
+/* The labelled examples', of scale 1 for PMAP_WEIGHTED, else 1 / mean number of known nodes. Release also after a failure. */
+enum clv_status pmap_targets_open(struct pmap_targets *self, const struct examples *examples,
+                                  enum pmap_objective objective, struct clv_error *err) CLV_CHECK;
+void pmap_targets_release(struct pmap_targets *self);
+
+/* The weak examples', as w sees them: from n_draws conditional draws each, or by MAP for PMAP_JOINT. A weak example weighs
+ * kappa times a labelled one; scales are such that their mean over all examples stays what it was. In parallel. */
+enum clv_status pmap_targets_guess(struct pmap_targets *self, const double *w, double kappa, uint32_t n_draws,
+                                   uint64_t seed, struct clv_error *err) CLV_CHECK;
+
+#endif

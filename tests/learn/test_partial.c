@@ -1,0 +1,289 @@
+#include <math.h>
+#include <string.h>
+
+#include "learn/partial.h"
+#include "learn/toy.h"
+
+static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
+
+static void random_weights(double *w, uint64_t seed)
+{
+    for (size_t k = 0; k < 8; k++)
+        w[k] = k < 6 ? rng_normal(seed, RNG_TEST, 80000 + k) : rng_uniform(seed, RNG_TEST, 80000 + k);
+}
+
+/* Gives every third node its label. */
+static void give_some(int32_t *given, const struct random_problem *r)
+{
+    for (int32_t i = 0; i < r->problem.n_nodes; i++)
+        given[i] = i % 3 == 1 ? r->label[i] : CLV_UNKNOWN;
+}
+
+/* argmax of f + z over the labellings that agree with what is given, by enumeration. */
+static void slow_map(int32_t *best_y, const struct random_problem *r, const int32_t *given, const double *w,
+                     const double *noise)
+{
+    const struct clv_problem *p = &r->problem;
+    double unary[RANDOM_MAX_NODES], coupling[RANDOM_MAX_EDGES], best = -INFINITY;
+    struct clv_field field = {p->n_nodes, p->n_edges, 2, CLV_PAIRWISE_POTTS, p->edges, unary, coupling};
+    clv_unary_scores(unary, p, &potts, w);
+    clv_pairwise_scores(coupling, p, &potts, w);
+    for (int32_t i = 0; i < p->n_nodes; i++)
+        unary[i] += noise[i];
+    for (uint32_t bits = 0; bits < 1U << p->n_nodes; bits++) {
+        int32_t y[RANDOM_MAX_NODES];
+        bool agrees = true;
+        for (int32_t i = 0; i < p->n_nodes; i++) {
+            y[i] = bits >> i & 1;
+            agrees &= !given || given[i] == CLV_UNKNOWN || given[i] == y[i];
+        }
+        if (!agrees || clv_field_score(&field, y) <= best)
+            continue;
+        best = clv_field_score(&field, y);
+        memcpy(best_y, y, (size_t)p->n_nodes * sizeof *y);
+    }
+}
+
+START_TEST(marginals_count_conditional_draws)
+{
+    static struct random_problem r;
+    struct decoder *decoder;
+    enum { N = 9, DRAWS = 25 };
+    int n_between = 0;
+    must(decoders_new(&decoder, 1, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        double w[8], count[N] = {0};
+        float weight[2 * N];
+        int32_t given[N], y[N], label[N];
+        random_problem_fill(&r, &potts, N, 0.4, 0.6, seed);
+        random_weights(w, seed);
+        give_some(given, &r);
+        const int32_t *what = seed % 4 == 3 ? NULL : given;
+        for (uint32_t draw = 0; draw < DRAWS; draw++) {
+            double noise[N] = {0};
+            clv_gumbel_add(noise, N, 2, seed, draw);
+            slow_map(y, &r, what, w, noise);
+            for (int32_t i = 0; i < N; i++)
+                count[i] += y[i];
+        }
+        must(partial_marginals(weight, label, decoder, &r.problem, what, &potts, w, false, seed, DRAWS, err));
+        for (int32_t i = 0; i < N; i++) {
+            ck_assert_double_eq_tol((double)weight[2 * i + 1], count[i] / DRAWS, 1e-6);
+            ck_assert_double_eq_tol((double)weight[2 * i], 1 - count[i] / DRAWS, 1e-6);
+            ck_assert_int_eq(label[i], 2 * count[i] > DRAWS);
+            n_between += count[i] > 0 && count[i] < DRAWS;
+            if (what && given[i] != CLV_UNKNOWN)
+                ck_assert_int_eq(label[i], given[i]);
+        }
+        double silent[N] = {0};
+        slow_map(y, &r, what, w, silent);
+        must(partial_map(label, decoder, &r.problem, what, &potts, w, err));
+        ck_assert(!memcmp(label, y, sizeof y));
+    }
+    ck_assert_int_gt(n_between, 20);
+    decoders_free(decoder, 1);
+}
+END_TEST
+
+/* theta(1) = V_i / (2 sum V q), theta(0) = V_i / (2 sum V (1 - q)). */
+START_TEST(weights_come_from_expected_volumes)
+{
+    static struct random_problem r;
+    struct decoder *decoder;
+    enum { N = 12 };
+    double w[8], sum[2] = {0}, total = 0;
+    float q[2 * N], weight[2 * N];
+    int32_t label[N], given[N];
+    must(decoders_new(&decoder, 1, CLV_ENGINE_DEFAULT, err));
+    random_problem_fill(&r, &potts, N, 0.3, 0.6, 77);
+    random_weights(w, 77);
+    must(partial_marginals(q, label, decoder, &r.problem, NULL, &potts, w, false, 5, 100, err));
+    must(partial_marginals(weight, label, decoder, &r.problem, NULL, &potts, w, true, 5, 100, err));
+    for (int32_t k = 0; k < 2 * N; k++)
+        sum[k % 2] += (double)r.volume[k / 2] * (double)q[k];
+    for (int32_t k = 0; k < 2 * N; k++) {
+        double theta = (double)r.volume[k / 2] / (2 * sum[k % 2]);
+        ck_assert_double_eq_tol((double)weight[k], theta * (double)q[k], 1e-6);
+        total += (double)weight[k];
+    }
+    ck_assert_double_eq_tol(total, 1, 1e-5);
+    for (int32_t i = 0; i < N; i++) /* one label only: the other weighs nothing, and nothing is divided by 0 */
+        given[i] = 0;
+    must(partial_marginals(weight, label, decoder, &r.problem, given, &potts, w, true, 5, 100, err));
+    for (int32_t i = 0; i < N; i++) {
+        ck_assert_float_eq(weight[2 * i + 1], 0);
+        ck_assert_float_gt(weight[2 * i], 0);
+    }
+    decoders_free(decoder, 1);
+}
+END_TEST
+
+START_TEST(given_labels_hold_for_several_labels)
+{
+    static struct random_problem r;
+    static const struct clv_shape four = {4, 5, 0, CLV_PAIRWISE_NONE};
+    struct decoder *decoder;
+    enum { N = 20 };
+    double w[20];
+    float weight[4 * N];
+    int32_t label[N], given[N];
+    must(decoders_new(&decoder, 1, CLV_ENGINE_DEFAULT, err));
+    random_problem_fill(&r, &four, N, 0, 0.6, 5);
+    for (size_t k = 0; k < 20; k++)
+        w[k] = 3 * rng_normal(1, RNG_TEST, k);
+    give_some(given, &r);
+    must(partial_marginals(weight, label, decoder, &r.problem, given, &four, w, false, 2, 50, err));
+    for (int32_t i = 1; i < N; i += 3) {
+        ck_assert_int_eq(label[i], r.label[i]);
+        ck_assert_float_eq(weight[4 * i + r.label[i]], 1);
+    }
+    decoders_free(decoder, 1);
+}
+END_TEST
+
+static const char *const learners[] = {"pmap", "mpmap", "wmpmap"};
+
+/* The first `n_masks` of the toy's examples have masks; the others give given[][]. */
+static struct clv_training weak_training(const struct toy *toy, const char *learner, size_t n_masks,
+                                         const int32_t *const *given)
+{
+    struct clv_training training = toy_training(toy, learner);
+    training.n_examples = n_masks;
+    training.weak = toy->examples + n_masks;
+    training.n_weak = toy->n - n_masks;
+    training.given = given;
+    set(&training, learner, "passes", 60);
+    set(&training, learner, "lambda", 1e-4);
+    if (strcmp(learner, "pmap")) /* takes the MAP labelling */
+        set(&training, learner, "draws", 20);
+    return training;
+}
+
+static void add_random(struct toy *toy, size_t n, bool spoil, uint64_t seed)
+{
+    static struct random_problem r;
+    for (size_t i = 0; i < n; i++) {
+        random_problem_fill(&r, &potts, 15, 0.3, 0.6, seed + i);
+        for (int32_t k = 0; k < 15 && spoil; k++) {
+            r.label[k] = k % 2 ? CLV_UNKNOWN : 1 - r.label[k];
+            r.theta[2 * k] = r.theta[2 * k + 1] = 5;
+        }
+        toy_add(toy, &r.problem);
+    }
+}
+
+START_TEST(masks_of_weak_examples_are_never_read)
+{
+    struct toy honest, spoilt;
+    toy_begin(&honest, 2, 6, 2, CLV_PAIRWISE_POTTS);
+    toy_begin(&spoilt, 2, 6, 2, CLV_PAIRWISE_POTTS);
+    add_random(&honest, 3, false, 1);
+    add_random(&spoilt, 3, false, 1);
+    add_random(&honest, 5, false, 100);
+    add_random(&spoilt, 5, true, 100);
+    for (int l = 0; l < 3; l++) {
+        struct clv_training a = weak_training(&honest, learners[l], 3, NULL);
+        struct clv_training b = weak_training(&spoilt, learners[l], 3, NULL);
+        struct clv_training_result of_a = run(learners[l], &a), of_b = run(learners[l], &b);
+        ck_assert(!memcmp(of_a.w, of_b.w, 8 * sizeof(double)));
+        a.n_weak = 0;
+        struct clv_training_result alone = run(learners[l], &a);
+        ck_assert(memcmp(of_a.w, alone.w, 8 * sizeof(double)) != 0);
+        clv_training_result_release(&of_a);
+        clv_training_result_release(&of_b);
+        clv_training_result_release(&alone);
+    }
+    toy_release(&honest);
+    toy_release(&spoilt);
+}
+END_TEST
+
+START_TEST(weak_examples_keep_bytes_at_any_thread_count)
+{
+    struct toy toy;
+    toy_begin(&toy, 2, 6, 2, CLV_PAIRWISE_POTTS);
+    add_random(&toy, 20, false, 1);
+    for (int l = 0; l < 3; l++) {
+        struct clv_training training = weak_training(&toy, learners[l], 4, NULL);
+        set(&training, learners[l], "rounds", 2);
+        set(&training, learners[l], "passes", 6);
+        struct clv_training_result one = run(learners[l], &training);
+        ck_assert_double_eq(one.curve[one.n_curve - 1].pass, 18);
+        for (int threads = 2; threads <= 8; threads *= 4) {
+            training.n_threads = threads;
+            struct clv_training_result many = run(learners[l], &training);
+            ck_assert(!memcmp(one.w, many.w, 8 * sizeof(double)));
+            ck_assert(!memcmp(one.curve, many.curve, one.n_curve * sizeof *one.curve));
+            clv_training_result_release(&many);
+        }
+        clv_training_result_release(&one);
+    }
+    toy_release(&toy);
+}
+END_TEST
+
+/* Two masks cannot tell what the labels depend on; labels given in the other images can. */
+START_TEST(what_is_given_teaches)
+{
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    struct toy toy;
+    const int32_t *given[16];
+    toy_planted(&toy, 18, 12, &potts, w, 6);
+    for (size_t i = 0; i < 16; i++)
+        given[i] = clv_dataset_problem(toy.dataset, 2 + i).label;
+    for (int l = 0; l < 3; l++) {
+        double with, without;
+        struct clv_training training = weak_training(&toy, learners[l], 2, given);
+        set(&training, learners[l], "rate", 1);
+        struct clv_training_result taught = run(learners[l], &training);
+        training.n_weak = 0;
+        struct clv_training_result alone = run(learners[l], &training);
+        must(clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.shape, taught.w, training.engine, 1, err));
+        must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, training.engine, 1, err));
+        ck_assert_msg(with < 0.7 * without, "%s: %g, from the two masks alone %g", learners[l], with, without);
+        clv_training_result_release(&taught);
+        clv_training_result_release(&alone);
+    }
+    toy_release(&toy);
+}
+END_TEST
+
+START_TEST(weak_examples_are_checked_and_refused_by_name)
+{
+    struct toy toy;
+    toy_begin(&toy, 2, 6, 2, CLV_PAIRWISE_POTTS);
+    add_random(&toy, 4, false, 1);
+    int32_t wrong[15] = {[3] = 2}, none[1] = {9};
+    const int32_t *given[] = {NULL, wrong};
+    struct clv_training_result result = {0};
+    struct clv_training training = weak_training(&toy, "wmpmap", 2, given);
+    must_fail(CLV_ERR_DATA, "toy3: node 3: label 2", clv_train(&result, clv_learner_find("wmpmap"), &training, err));
+    training.weak = none;
+    training.n_weak = 1;
+    must_fail(CLV_ERR_USAGE, "number 9", clv_train(&result, clv_learner_find("wmpmap"), &training, err));
+    training = toy_training(&toy, "ssvm");
+    training.weak = toy.examples;
+    training.n_weak = 2;
+    must_fail(CLV_ERR_USAGE, "ssvm learns from masks only",
+              clv_train(&result, clv_learner_find("ssvm"), &training, err));
+    training = weak_training(&toy, "wmpmap", 0, NULL);
+    must_fail(CLV_ERR_DATA, "0 examples", clv_train(&result, clv_learner_find("wmpmap"), &training, err));
+    ck_assert_ptr_null(result.w);
+    toy_release(&toy);
+}
+END_TEST
+
+Suite *partial_suite(void)
+{
+    Suite *suite = suite_create("partial");
+    TCase *tests = tcase_create("partial");
+    tcase_add_test(tests, marginals_count_conditional_draws);
+    tcase_add_test(tests, weights_come_from_expected_volumes);
+    tcase_add_test(tests, given_labels_hold_for_several_labels);
+    tcase_add_test(tests, masks_of_weak_examples_are_never_read);
+    tcase_add_test(tests, weak_examples_keep_bytes_at_any_thread_count);
+    tcase_add_test(tests, what_is_given_teaches);
+    tcase_add_test(tests, weak_examples_are_checked_and_refused_by_name);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
