@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 #define CLV_MAX_LABELS 255 /* labels are 0..254 in masks */
-#define CLV_VOID 255       /* the mask value of pixels that never count */
+#define CLV_VOID       255 /* the mask value of pixels that never count */
 
 /* Names and colours of labels 0..n_labels-1. void_value is the mask value that labels.tsv names "void" (-1: only 255). When
  * it lies below other labels (MSRC: 0), labels keep their mask values: label 0 simply never occurs. A value that labels.tsv
@@ -17,9 +17,9 @@ extern "C" {
 struct clv_labels {
     int32_t n_labels;
     int32_t void_value;
-    int from_file;            /* 1: labels.tsv named them; 0: the two default labels, whose masks are read as figure/ground */
-    char (*names)[64];        /* [n_labels] */
-    uint8_t (*palette)[3];    /* [256] */
+    int from_file;     /* 1: labels.tsv named them; 0: the two default labels, whose masks are read as figure/ground */
+    char (*names)[64]; /* [n_labels] */
+    uint8_t (*palette)[3]; /* [256] */
 };
 CLV_API void clv_labels_release(struct clv_labels *labels);
 CLV_API enum clv_status clv_labels_copy(struct clv_labels *copy, const struct clv_labels *labels,

@@ -48,14 +48,15 @@ struct clv_training {
     const struct clv_progress *progress;
     const int32_t *weak; /* [n_weak] of the dataset */
     size_t n_weak;
-    const int32_t *const *given; /* [n_weak][n_nodes] labels or CLV_UNKNOWN; NULL, or NULL for an example: nothing is given */
+    const int32_t *const
+        *given; /* [n_weak][n_nodes] labels or CLV_UNKNOWN; NULL, or NULL for an example: nothing is given */
 };
 
 /* One point of the learning curve, for the weights that would be returned then. Fields that a learner does not know are NaN. */
 struct clv_curve_point {
-    double pass;       /* passes over the examples so far; looks at all of them for this curve do not count */
-    double objective;  /* primal */
-    double dual;       /* lower bound on any objective (ssvm: but for the rounding of clv_oracle_map, about a millionth) */
+    double pass;      /* passes over the examples so far; looks at all of them for this curve do not count */
+    double objective; /* primal */
+    double dual; /* lower bound on any objective (ssvm: but for the rounding of clv_oracle_map, about a millionth) */
     double train_loss; /* weighted Hamming on the training examples */
 };
 
@@ -68,8 +69,8 @@ struct clv_training_result {
 CLV_API void clv_training_result_release(struct clv_training_result *result);
 
 struct clv_learner {
-    const char *name;    /* "ssvm" */
-    const char *summary; /* one line with its source */
+    const char *name;                       /* "ssvm" */
+    const char *summary;                    /* one line with its source */
     const struct clv_parameter *parameters; /* ends with a NULL name */
     enum clv_status (*train)(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err);
@@ -102,8 +103,8 @@ CLV_API enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset
  * CLV_ERR_INTERRUPTED when asked to stop. */
 CLV_API enum clv_status clv_cross_validate(double *best, double *losses, double *standard_errors,
                                            const struct clv_learner *learner, const struct clv_training *training,
-                                           int parameter, const double *candidates, size_t n_candidates, int32_t n_folds,
-                                           struct clv_error *err) CLV_CHECK;
+                                           int parameter, const double *candidates, size_t n_candidates,
+                                           int32_t n_folds, struct clv_error *err) CLV_CHECK;
 
 #ifdef __cplusplus
 }

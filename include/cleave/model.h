@@ -46,7 +46,8 @@ CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *mode
  *   recipe (or "none"), record.
  * Writing and reading check everything and refuse with CLV_ERR_DATA, naming file and value: another format or version,
  * truncation, weights that are not finite, negative couplings, sizes that disagree with each other or with the recipe. */
-CLV_API enum clv_status clv_model_write(const char *path, const struct clv_model *model, struct clv_error *err) CLV_CHECK;
+CLV_API enum clv_status clv_model_write(const char *path, const struct clv_model *model,
+                                        struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_model_read(struct clv_model *model, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Decodes one problem: y[n_nodes] = argmax of its field under w. The problem is checked against the model's shape first. */

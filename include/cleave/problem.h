@@ -23,16 +23,16 @@ extern "C" {
  * be a window into the rows of a whole set. */
 struct clv_problem {
     int32_t n_nodes, n_edges;
-    int32_t n_features;            /* d */
-    int32_t n_edge_features;       /* p */
-    const int64_t *row;            /* [n_nodes + 1] */
-    const int32_t *index;          /* [row[n_nodes]], in 0..d-1 */
-    const float *value;            /* [row[n_nodes]] */
-    const int32_t (*edges)[2];     /* [n_edges], a < b */
-    const float *edge_features;    /* [n_edges][p], >= 0 for cuts */
-    const int32_t *label;          /* [n_nodes] true labels or CLV_UNKNOWN; NULL at test time */
-    const float *theta;            /* [n_nodes][n_labels] loss weights; NULL at test time. See clv_loss */
-    const float *volume;           /* [n_nodes] pixels of each node */
+    int32_t n_features;         /* d */
+    int32_t n_edge_features;    /* p */
+    const int64_t *row;         /* [n_nodes + 1] */
+    const int32_t *index;       /* [row[n_nodes]], in 0..d-1 */
+    const float *value;         /* [row[n_nodes]] */
+    const int32_t (*edges)[2];  /* [n_edges], a < b */
+    const float *edge_features; /* [n_edges][p], >= 0 for cuts */
+    const int32_t *label;       /* [n_nodes] true labels or CLV_UNKNOWN; NULL at test time */
+    const float *theta;         /* [n_nodes][n_labels] loss weights; NULL at test time. See clv_loss */
+    const float *volume;        /* [n_nodes] pixels of each node */
 };
 
 enum clv_pairwise {

@@ -10,10 +10,10 @@ extern "C" {
 #endif
 
 struct clv_report_item {
-    const char *name;             /* shown and searched */
-    const struct clv_image *image; /* 3 channels */
-    const uint8_t *labels;        /* [height][width] the segmentation */
-    const uint8_t *truth;         /* the same size, or NULL */
+    const char *name;                  /* shown and searched */
+    const struct clv_image *image;     /* 3 channels */
+    const uint8_t *labels;             /* [height][width] the segmentation */
+    const uint8_t *truth;              /* the same size, or NULL */
     double weighted_hamming, mean_iou; /* NaN: none */
 };
 

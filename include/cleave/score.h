@@ -27,13 +27,15 @@ struct clv_confusion {
     uint64_t *counts;
 };
 /* Zeroed; n_labels 1..CLV_MAX_LABELS, else CLV_ERR_USAGE. */
-CLV_API enum clv_status clv_confusion_init(struct clv_confusion *confusion, int32_t n_labels, struct clv_error *err) CLV_CHECK;
+CLV_API enum clv_status clv_confusion_init(struct clv_confusion *confusion, int32_t n_labels,
+                                           struct clv_error *err) CLV_CHECK;
 CLV_API void clv_confusion_release(struct clv_confusion *confusion);
 CLV_API void clv_confusion_clear(struct clv_confusion *confusion);
 
 /* Adds n pixels, O(n). A truth of CLV_VOID, or >= n_labels, does not count; a prediction of CLV_VOID or >= n_labels is wrong
  * whatever the truth. */
-CLV_API void clv_confusion_add(struct clv_confusion *confusion, const uint8_t *truth, const uint8_t *prediction, size_t n);
+CLV_API void clv_confusion_add(struct clv_confusion *confusion, const uint8_t *truth, const uint8_t *prediction,
+                               size_t n);
 /* Adds `weight` pixels (a whole superpixel) at once, by the same rules. */
 CLV_API void clv_confusion_add_weighted(struct clv_confusion *confusion, int32_t truth, int32_t prediction,
                                         uint64_t weight);

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define CLV_API __attribute__((visibility("default")))
+#define CLV_API   __attribute__((visibility("default")))
 #define CLV_CHECK __attribute__((warn_unused_result))
 
 enum clv_status {

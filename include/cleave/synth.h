@@ -9,10 +9,10 @@ extern "C" {
 #endif
 
 struct clv_synth_options {
-    int32_t n_images;        /* >= 1, default 60 */
-    int32_t width, height;   /* pixels, 16..8192, default 240 x 180; each image varies by up to a quarter */
-    double train_share;      /* share of images whose split is "train", the rest are "test"; default 2/3 */
-    uint64_t seed;           /* default 0 */
+    int32_t n_images;      /* >= 1, default 60 */
+    int32_t width, height; /* pixels, 16..8192, default 240 x 180; each image varies by up to a quarter */
+    double train_share;    /* share of images whose split is "train", the rest are "test"; default 2/3 */
+    uint64_t seed;         /* default 0 */
 };
 CLV_API void clv_synth_init(struct clv_synth_options *options);
 

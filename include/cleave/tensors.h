@@ -30,8 +30,10 @@ struct clv_tensor {
  * more than CLV_TENSOR_MAX_DIMENSIONS; arrays outside the file, or that overlap, leave gaps, or differ in size from their
  * shape. Arrays that other writers left misaligned for their type are copied. The values of arrays are not looked at. */
 struct clv_tensors;
-CLV_API enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path, struct clv_error *err) CLV_CHECK;
-CLV_API enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *bytes, size_t size, const char *name,
+CLV_API enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path,
+                                         struct clv_error *err) CLV_CHECK;
+CLV_API enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *bytes, size_t size,
+                                          const char *name,
                                           struct clv_error *err) CLV_CHECK; /* bytes must outlive it, 8-byte aligned */
 CLV_API void clv_tensors_close(struct clv_tensors *tensors);
 CLV_API size_t clv_tensors_count(const struct clv_tensors *tensors);

@@ -22,6 +22,7 @@ enum clv_status fail_within(struct clv_error *err, enum clv_status status, const
 int stop_requested(const struct clv_progress *progress);
 
 /* Reports progress if anybody listens. */
-void report_progress(const struct clv_progress *progress, const char *what, size_t done, size_t total, const char *note);
+void report_progress(const struct clv_progress *progress, const char *what, size_t done, size_t total,
+                     const char *note);
 
 #endif

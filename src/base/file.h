@@ -9,7 +9,8 @@
 
 /* Reads a regular file whole into *bytes (array_free it), with a zero byte behind the end that does not count in *size.
  * Folders, FIFOs, devices and files larger than max_size are refused by name. */
-enum clv_status file_read(char **bytes, size_t *size, const char *path, size_t max_size, struct clv_error *err) CLV_CHECK;
+enum clv_status file_read(char **bytes, size_t *size, const char *path, size_t max_size,
+                          struct clv_error *err) CLV_CHECK;
 
 /* The same for a file's beginning: at most `wanted` bytes, however long the file is. */
 enum clv_status file_read_head(char **bytes, size_t *size, const char *path, size_t wanted,
@@ -51,7 +52,7 @@ char *path_join(const char *folder, const char *name); /* name alone if it is ab
 char *path_folder(const char *path);                   /* "a/b.png" -> "a", "b.png" -> "." */
 char *path_stem(const char *path);                     /* "a/b.tar.gz" -> "b.tar" */
 char *path_replace_extension(const char *path, const char *extension); /* ("a/b.jpg", ".png") -> "a/b.png" */
-const char *path_name(const char *path);               /* "a/b.png" -> "b.png", into the argument */
+const char *path_name(const char *path);                               /* "a/b.png" -> "b.png", into the argument */
 
 /* Checks that `relative` is a relative path without ".." that, symbolic links resolved, stays inside `folder`. A path that
  * does not exist passes (opening it will say so). */

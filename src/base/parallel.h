@@ -9,7 +9,8 @@ typedef enum clv_status parallel_task(void *context, size_t index, int thread, s
 
 /* Runs task(0) .. task(n-1), handed out one by one in index order. After a failure no further task starts; the failure of
  * the lowest index is returned, as a sequential run would. n_threads <= 0: all the machine's. */
-enum clv_status parallel_for(size_t n, int n_threads, parallel_task *task, void *context, struct clv_error *err) CLV_CHECK;
+enum clv_status parallel_for(size_t n, int n_threads, parallel_task *task, void *context,
+                             struct clv_error *err) CLV_CHECK;
 
 /* What n_threads means here: itself if positive, else the machine's number of processors. */
 int parallel_threads(int n_threads);

@@ -4,12 +4,11 @@
 #include <math.h>
 
 #define EULER_GAMMA 0.57721566490153286061
-#define TWO_PI 6.28318530717958647693
+#define TWO_PI      6.28318530717958647693
 
 struct rng_block rng_at(uint64_t seed, uint64_t stream, uint64_t index)
 {
-    philox4x32_ctr_t counter = {
-        {(uint32_t)index, (uint32_t)(index >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)}};
+    philox4x32_ctr_t counter = {{(uint32_t)index, (uint32_t)(index >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)}};
     philox4x32_key_t key = {{(uint32_t)seed, (uint32_t)(seed >> 32)}};
     philox4x32_ctr_t r = philox4x32(counter, key);
     return (struct rng_block){{r.v[0], r.v[1], r.v[2], r.v[3]}};
