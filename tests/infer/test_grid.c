@@ -1,0 +1,136 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "support/support.h"
+
+#define MAX_SIDE   40
+#define MAX_PIXELS (MAX_SIDE * MAX_SIDE)
+
+struct sample {
+    float unary[MAX_PIXELS], coupling[4][MAX_PIXELS];
+    struct clv_grid grid;
+};
+
+/* Whole numbers, so that every rounding is exact and ties abound where the range is small. */
+static void draw_sample(struct sample *s, uint64_t index, int32_t side, int32_t n_neighbours, uint32_t range,
+                        uint32_t strength)
+{
+    uint64_t at = index << 20;
+    s->grid = (struct clv_grid){.width = 1 + (int32_t)rng_below(8, 0, at++, (uint32_t)side),
+                                .height = 1 + (int32_t)rng_below(8, 0, at++, (uint32_t)side),
+                                .n_neighbours = n_neighbours,
+                                .unary = s->unary,
+                                .coupling = {s->coupling[0], s->coupling[1], s->coupling[2], s->coupling[3]}};
+    for (int32_t p = 0; p < s->grid.width * s->grid.height; p++) {
+        s->unary[p] = (float)rng_below(8, 0, at++, 2 * range + 1) - (float)range;
+        for (int k = 0; k < 4; k++)
+            s->coupling[k][p] = (float)rng_below(8, 0, at++, strength + 1);
+    }
+}
+
+/* The same through the general oracle. */
+static void solve_as_field(int32_t *y, struct clv_oracle *oracle, const struct clv_grid *grid)
+{
+    static int32_t edges[4 * MAX_PIXELS][2];
+    static double unary[MAX_PIXELS], coupling[4 * MAX_PIXELS];
+    int32_t m = 0, w = grid->width, dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
+    for (int32_t p = 0; p < w * grid->height; p++) {
+        unary[p] = grid->unary[p];
+        for (int k = 0; k < grid->n_neighbours / 2; k++) {
+            int32_t x = p % w + dx[k], row = p / w + dy[k];
+            if (x < 0 || x >= w || row >= grid->height)
+                continue;
+            edges[m][0] = p;
+            edges[m][1] = row * w + x;
+            coupling[m++] = grid->coupling[k][p];
+        }
+    }
+    struct clv_field field = {.n_nodes = w * grid->height,
+                              .n_edges = m,
+                              .n_labels = 2,
+                              .form = CLV_PAIRWISE_POTTS,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = coupling};
+    must(clv_oracle_map(oracle, y, NULL, &field, err));
+}
+
+START_TEST(grids_equal_the_general_oracle_with_ties)
+{
+    static struct sample s;
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t t = 0; t < 1500; t++) {
+        uint32_t range = t % 3 ? 8 : 1000, strength = t % 5 ? 3 * range / 2 : range / 4;
+        draw_sample(&s, t, t % 10 ? 9 : MAX_SIDE, t % 2 ? 4 : 8, range, strength);
+        static uint8_t labels[MAX_PIXELS];
+        static int32_t y[MAX_PIXELS];
+        must(clv_grid_map(labels, &s.grid, err));
+        solve_as_field(y, oracle, &s.grid);
+        int32_t different = 0;
+        for (int32_t p = 0; p < s.grid.width * s.grid.height; p++)
+            different += labels[p] != y[p];
+        ck_assert_msg(!different, "sample %d: %d labels differ", (int)t, different);
+    }
+    clv_oracle_free(oracle);
+}
+END_TEST
+
+START_TEST(extreme_grids_are_cut_without_overflow)
+{
+    static struct sample s;
+    float scales[] = {1e30f, 1e-30f, 3e38f};
+    for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
+        draw_sample(&s, 1, 5, 8, 0, 0);
+        s.grid.width = s.grid.height = 3;
+        for (int32_t p = 0; p < 9; p++) {
+            s.unary[p] = p == 4 ? -scales[k] : scales[k];
+            for (int d = 0; d < 4; d++)
+                s.coupling[d][p] = scales[k];
+        }
+        uint8_t labels[9];
+        must(clv_grid_map(labels, &s.grid, err));
+        for (int32_t p = 0; p < 9; p++)
+            ck_assert_int_eq(labels[p], 1);
+    }
+}
+END_TEST
+
+START_TEST(unsound_grids_are_refused_by_pixel)
+{
+    static struct sample s;
+    uint8_t labels[MAX_PIXELS];
+    draw_sample(&s, 3, 5, 8, 3, 3);
+    s.grid.width = 5;
+    s.grid.height = 4;
+    s.unary[7] = NAN;
+    must_fail(CLV_ERR_DATA, "pixel (2, 1)", clv_grid_map(labels, &s.grid, err));
+    s.unary[7] = INFINITY;
+    must_fail(CLV_ERR_DATA, "pixel (2, 1)", clv_grid_map(labels, &s.grid, err));
+    s.unary[7] = 0;
+    s.coupling[3][6] = -1;
+    must_fail(CLV_ERR_DATA, "coupling 3", clv_grid_map(labels, &s.grid, err));
+    s.coupling[3][6] = 0;
+    s.coupling[0][4] = NAN; /* across the right border: not looked at */
+    must(clv_grid_map(labels, &s.grid, err));
+    s.grid.n_neighbours = 6;
+    must_fail(CLV_ERR_USAGE, "6 neighbours", clv_grid_map(labels, &s.grid, err));
+    s.grid.n_neighbours = 4;
+    s.grid.width = 1 << 20;
+    s.grid.height = 65;
+    must_fail(CLV_ERR_USAGE, "1048576x65", clv_grid_map(labels, &s.grid, err));
+}
+END_TEST
+
+Suite *grid_suite(void)
+{
+    Suite *suite = suite_create("grid");
+    TCase *tests = tcase_create("grid");
+    tcase_add_test(tests, grids_equal_the_general_oracle_with_ties);
+    tcase_add_test(tests, extreme_grids_are_cut_without_overflow);
+    tcase_add_test(tests, unsound_grids_are_refused_by_pixel);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
