@@ -2,6 +2,7 @@
  * arc opposite to direction k of pixel p is direction k ^ 1 of its neighbour. A frame of pixels without capacity saves looking
  * for borders. Elimination as in eliminate.c, then push-relabel, first in first out, with exact distances recomputed often: on
  * large grids highest label first, and gaps, took ten times as long. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -56,68 +57,93 @@ static enum clv_status make_room(struct cut *cut, const struct clv_grid *grid, s
     return fail_memory(err);
 }
 
-/* Whether pixel (x, y) has a neighbour in the forward direction of coupling plane k. */
-static int has_neighbour(const struct clv_grid *grid, int32_t x, int32_t y, int k)
+/* The pixels that have a neighbour in the forward direction of coupling plane k: columns first .. last - 1 of the first n_rows. */
+struct plane {
+    int32_t first, last, n_rows;
+};
+
+static struct plane plane_of(const struct clv_grid *grid, int k)
 {
-    if (k == 0)
-        return x + 1 < grid->width;
-    return y + 1 < grid->height && (k != 2 || x + 1 < grid->width) && (k != 3 || x > 0);
+    return (struct plane){k == 3, grid->width - (k == 0 || k == 2), grid->height - (k > 0)};
 }
 
-static enum clv_status check(const struct clv_grid *grid, struct clv_error *err)
+static const float *row_of(const float *values, const struct clv_grid *grid, int32_t y)
+{
+    return &values[(size_t)y * (size_t)grid->width];
+}
+
+/* The largest size of count values, NaN or infinite if one of them is. */
+static float largest_of(const float *values, int32_t count)
+{
+    float largest = 0, taint = 0;
+    for (int32_t x = 0; x < count; x++) {
+        float size = fabsf(values[x]);
+        largest = size > largest ? size : largest;
+        taint += 0 * values[x];
+    }
+    return taint == 0 ? largest : NAN;
+}
+
+static float least_of(const float *values, int32_t count)
+{
+    float least = 0;
+    for (int32_t x = 0; x < count; x++)
+        least = values[x] < least ? values[x] : least;
+    return least;
+}
+
+/* Checks all values; *unary and *coupling become the largest sizes. */
+static enum clv_status check(const struct clv_grid *grid, float *unary, float *coupling, struct clv_error *err)
 {
     if (grid->width < 1 || grid->height < 1 || (int64_t)grid->width * grid->height > MAX_PIXELS ||
         (grid->n_neighbours != 4 && grid->n_neighbours != 8))
         return fail(err, CLV_ERR_USAGE, "a grid of %dx%d pixels with %d neighbours", grid->width, grid->height,
                     grid->n_neighbours);
-    for (int32_t y = 0; y < grid->height; y++)
-        for (int32_t x = 0; x < grid->width; x++) {
-            size_t p = (size_t)y * (size_t)grid->width + (size_t)x;
-            if (!isfinite(grid->unary[p]))
-                return fail(err, CLV_ERR_DATA, "pixel (%d, %d): its unary score is %g", x, y, (double)grid->unary[p]);
-            for (int k = 0; k < grid->n_neighbours / 2; k++) {
-                float c = grid->coupling[k][p];
-                if (has_neighbour(grid, x, y, k) && !(isfinite(c) && c >= 0))
-                    return fail(err, CLV_ERR_DATA, "pixel (%d, %d): its coupling %d is %g", x, y, k, (double)c);
-            }
+    for (int32_t y = 0; y < grid->height; y++) {
+        const float *row = row_of(grid->unary, grid, y);
+        float largest = largest_of(row, grid->width);
+        *unary = largest > *unary ? largest : *unary;
+        for (int32_t x = 0; !(largest <= FLT_MAX) && x < grid->width; x++)
+            if (!isfinite(row[x]))
+                return fail(err, CLV_ERR_DATA, "pixel (%d, %d): its unary score is %g", x, y, (double)row[x]);
+    }
+    for (int k = 0; k < grid->n_neighbours / 2; k++) {
+        struct plane plane = plane_of(grid, k);
+        for (int32_t y = 0; y < plane.n_rows; y++) {
+            const float *row = row_of(grid->coupling[k], grid, y);
+            float largest = largest_of(row + plane.first, plane.last - plane.first);
+            int is_sound = largest <= FLT_MAX && least_of(row + plane.first, plane.last - plane.first) >= 0;
+            *coupling = largest > *coupling ? largest : *coupling;
+            for (int32_t x = plane.first; !is_sound && x < plane.last; x++)
+                if (!(isfinite(row[x]) && row[x] >= 0))
+                    return fail(err, CLV_ERR_DATA, "pixel (%d, %d): its coupling %d is %g", x, y, k, (double)row[x]);
         }
+    }
     return CLV_OK;
 }
 
-/* A power of two such that 8 couplings and a unary of the largest size together stay below 2^30. */
-static double find_scale(const struct clv_grid *grid)
+/* By a power of two such that 8 couplings and a unary of the largest size together stay below 2^30. */
+static void fill(struct cut *cut, const struct clv_grid *grid, float unary, float coupling)
 {
-    size_t n = (size_t)grid->width * (size_t)grid->height;
-    double unary = 0, coupling = 0;
     int exponent;
-    for (size_t p = 0; p < n; p++)
-        unary = fmax(unary, fabs((double)grid->unary[p]));
-    for (int32_t y = 0; y < grid->height; y++)
+    frexp(unary + 8.0 * coupling, &exponent);
+    double scale = ldexp(1, 29 - exponent);
+    size_t n_arcs = (size_t)grid->n_neighbours;
+    for (int32_t y = 0; y < grid->height; y++) {
+        const float *row = row_of(grid->unary, grid, y);
+        int32_t p = (y + 1) * cut->stride + 1;
+        memset(&cut->label[p], UNDECIDED, (size_t)grid->width);
         for (int32_t x = 0; x < grid->width; x++)
-            for (int k = 0; k < grid->n_neighbours / 2; k++)
-                if (has_neighbour(grid, x, y, k))
-                    coupling = fmax(coupling, (double)grid->coupling[k][(size_t)y * (size_t)grid->width + (size_t)x]);
-    frexp(unary + 8 * coupling, &exponent);
-    return ldexp(1, 29 - exponent);
-}
-
-static void fill(struct cut *cut, const struct clv_grid *grid)
-{
-    double scale = find_scale(grid);
-    int32_t n_arcs = grid->n_neighbours;
-    for (int32_t y = 0; y < grid->height; y++)
-        for (int32_t x = 0; x < grid->width; x++) {
-            size_t from = (size_t)y * (size_t)grid->width + (size_t)x;
-            int32_t p = (y + 1) * cut->stride + x + 1;
-            cut->label[p] = UNDECIDED;
-            cut->excess[p] = (int32_t)rint((double)grid->unary[from] * scale);
-            for (int k = 0; k < n_arcs / 2; k++)
-                if (has_neighbour(grid, x, y, k)) {
-                    int32_t q = p + cut->offset[2 * k], c = (int32_t)rint((double)grid->coupling[k][from] * scale);
-                    cut->residual[(size_t)p * (size_t)n_arcs + 2 * (size_t)k] = c;
-                    cut->residual[(size_t)q * (size_t)n_arcs + 2 * (size_t)k + 1] = c;
-                }
+            cut->excess[p + x] = (int32_t)rint(row[x] * scale);
+        for (size_t k = 0; k < n_arcs / 2; k++) {
+            struct plane plane = plane_of(grid, (int)k);
+            const float *c = row_of(grid->coupling[k], grid, y);
+            int32_t *there = &cut->residual[(size_t)p * n_arcs + 2 * k];
+            int32_t *back = &cut->residual[(size_t)(p + cut->offset[2 * k]) * n_arcs + 2 * k + 1];
+            for (int32_t x = plane.first; y < plane.n_rows && x < plane.last; x++)
+                there[(size_t)x * n_arcs] = back[(size_t)x * n_arcs] = (int32_t)rint(c[x] * scale);
         }
+    }
 }
 
 INLINE int32_t *arcs_of(const struct cut *cut, int32_t p, int n_arcs)
@@ -275,12 +301,13 @@ static void solve_8(struct cut *cut)
 enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struct clv_error *err)
 {
     struct cut cut = {0};
-    enum clv_status status = check(grid, err);
+    float unary = 0, coupling = 0;
+    enum clv_status status = check(grid, &unary, &coupling, err);
     if (!status)
         status = make_room(&cut, grid, err);
     if (status)
         goto done;
-    fill(&cut, grid);
+    fill(&cut, grid, unary, coupling);
     if (grid->n_neighbours == 4)
         solve_4(&cut);
     else
