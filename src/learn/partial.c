@@ -10,6 +10,10 @@
 /* No difference of Gumbel variables comes near: P(> 60) = e^-60. */
 #define BEYOND_NOISE 60
 
+/* Of expect_volumes. A label that is hardly there takes many rounds to fade, and would fade out altogether. */
+#define MOST_ROUNDS  200
+#define LEAST_VOLUME 0.01 /* of the image's, added to each label's */
+
 enum clv_status partial_load(struct decoder *decoder, const struct clv_problem *problem, const int32_t *given,
                              const struct clv_shape *shape, const double *w, struct clv_error *err)
 {
@@ -39,15 +43,46 @@ enum clv_status partial_load(struct decoder *decoder, const struct clv_problem *
     return CLV_OK;
 }
 
-/* theta of the volumes to be expected, times q, in place of q. */
+/* counts[n_nodes][n_labels] = V_i P(y_i = b), expected pixels of each label, from the marginals q of a model that was learned with
+ * the loss's weights. It has seen label b's pixels theta(b) ~ 1 / V_b times, so what it says is q_i(b) ~ P(y_i = b) / V_b
+ * and the paper's sum_i V_i q_i(b) is not V_b: the small side comes out too large, the more so the oftener images are
+ * labelled anew. The volumes that agree with P are found by Saerens, Latinne, Decaestecker 2002:
+ *     P(y_i = b) = q_i(b) V_b / sum_c q_i(c) V_c,   V_b = sum_i V_i (P(y_i = b) + LEAST_VOLUME) */
+static void expect_volumes(float *counts, const float *q, const struct clv_problem *problem, size_t n_labels)
+{
+    double total[255], next[255], volume = 0;
+    for (int32_t i = 0; i < problem->n_nodes; i++)
+        volume += (double)problem->volume[i];
+    for (size_t b = 0; b < n_labels; b++)
+        total[b] = 1;
+    for (int round = 0, is_done = 0; round < MOST_ROUNDS && !is_done; round++) {
+        is_done = 1;
+        for (size_t b = 0; b < n_labels; b++)
+            next[b] = LEAST_VOLUME * volume;
+        for (size_t i = 0; i < (size_t)problem->n_nodes; i++) {
+            double sum = 0;
+            for (size_t b = 0; b < n_labels; b++)
+                sum += (double)q[i * n_labels + b] * total[b];
+            for (size_t b = 0; b < n_labels; b++) {
+                double share = sum > 0 ? (double)q[i * n_labels + b] * total[b] / sum : (double)q[i * n_labels + b];
+                counts[i * n_labels + b] = (float)(share * (double)problem->volume[i]);
+                next[b] += share * (double)problem->volume[i];
+            }
+        }
+        for (size_t b = 0; b < n_labels; b++) {
+            is_done &= fabs(next[b] - total[b]) <= 1e-6 * total[b];
+            total[b] = next[b];
+        }
+    }
+}
+
+/* The loss's weights of the expected pixels, in place of q. */
 static enum clv_status weigh(float *weight, const struct clv_problem *problem, size_t n_labels, struct clv_error *err)
 {
-    size_t n_nodes = (size_t)problem->n_nodes;
-    float *counts = array_alloc(n_nodes * n_labels, sizeof *counts);
+    float *counts = array_alloc((size_t)problem->n_nodes * n_labels, sizeof *counts);
     if (!counts)
         return fail_memory(err);
-    for (size_t k = 0; k < n_nodes * n_labels; k++)
-        counts[k] = weight[k] * problem->volume[k / n_labels];
+    expect_volumes(counts, weight, problem, n_labels);
     clv_balanced_theta(weight, counts, problem->n_nodes, (int32_t)n_labels);
     array_free(counts);
     return CLV_OK;

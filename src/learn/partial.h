@@ -15,9 +15,9 @@
 enum clv_status partial_load(struct decoder *decoder, const struct clv_problem *problem, const int32_t *given,
                              const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
 
-/* What Algorithm 4 needs of one example: weight[n_nodes][n_labels] = q_i(b), from n_draws draws; `weighted`: times theta_i(b),
- * the loss weights of the volumes to be expected, sum_i V_i q_i(b) of label b. label[n_nodes] = the likeliest label, the
- * lowest at ties. O(n_draws cuts). */
+/* What Algorithm 4 needs of one example: weight[n_nodes][n_labels] = q_i(b), from n_draws draws; `weighted`: the loss
+ * weights of its pixels as they are to be expected, q being what a model learned with such weights says (partial.c).
+ * label[n_nodes] = the likeliest label, the lowest at ties. O(n_draws cuts). */
 enum clv_status partial_marginals(float *weight, int32_t *label, struct decoder *decoder,
                                   const struct clv_problem *problem, const int32_t *given,
                                   const struct clv_shape *shape, const double *w, bool weighted, uint64_t seed,

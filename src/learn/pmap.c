@@ -31,11 +31,11 @@
 enum { LAMBDA, PASSES, BATCH, STEP, RATE, AVERAGING, EDGES, KAPPA, ROUNDS, DRAWS, REDUCTION, DYNAMIC };
 
 #define SHARED_PARAMETERS                                                                                              \
-    [LAMBDA] = {"lambda", 1e-4, 1e-12, 1e12, "regularisation, relative to the size of the features"},                  \
+    [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},                  \
     [PASSES] = {"passes", 100, 1, 1e9, "passes over the examples"},                                                    \
-    [BATCH] = {"batch", 8, 1, 1024, "examples in a step, drawn in parallel"},                                          \
+    [BATCH] = {"batch", 1, 1, 1024, "examples in a step, drawn in parallel"},                                          \
     [STEP] = {"step", 1, 0, 1, "1: AdaGrad's; 0: 1 / (lambda h) in step h, as published"},                             \
-    [RATE] = {"rate", 0.1, 1e-9, 1e9, "size of AdaGrad's first step, relative to the size of the features"},           \
+    [RATE] = {"rate", 0.3, 1e-9, 1e9, "size of AdaGrad's first step, relative to the size of the features"},           \
     [AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},                     \
     [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},                                                        \
     [KAPPA] = {"kappa", 1, 0, 1e6, "weight of an image without a mask against one with"},                              \

@@ -85,28 +85,46 @@ START_TEST(marginals_count_conditional_draws)
 }
 END_TEST
 
-/* theta(1) = V_i / (2 sum V q), theta(0) = V_i / (2 sum V (1 - q)). */
-START_TEST(weights_come_from_expected_volumes)
+/* P_i(b) = q_i(b) V_b / sum q_i V with V_b = sum_i V_i (P_i(b) + 0.01), found by bisection on V_1, and the weights of a label's
+ * expected pixels sum to a half. */
+START_TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
 {
     static struct random_problem r;
     struct decoder *decoder;
     enum { N = 12 };
-    double w[8], sum[2] = {0}, total = 0;
+    double w[8], all = 0, total = 0, low = 1e-9, high;
     float q[2 * N], weight[2 * N];
     int32_t label[N], given[N];
     must(decoders_new(&decoder, 1, CLV_ENGINE_DEFAULT, err));
     random_problem_fill(&r, &potts, N, 0.3, 0.6, 77);
     random_weights(w, 77);
+    for (size_t k = 0; k < 8; k++)
+        w[k] *= 0.4;
     must(partial_marginals(q, label, decoder, &r.problem, NULL, &potts, w, false, 5, 100, err));
     must(partial_marginals(weight, label, decoder, &r.problem, NULL, &potts, w, true, 5, 100, err));
-    for (int32_t k = 0; k < 2 * N; k++)
-        sum[k % 2] += (double)r.volume[k / 2] * (double)q[k];
+    for (int32_t i = 0; i < N; i++)
+        all += (double)r.volume[i];
+    high = all;
+    double one = 0, paper = 0, sum[2] = {0}, p[2 * N];
+    for (int step = 0; step < 60; step++) {
+        one = (low + high) / 2;
+        sum[0] = sum[1] = 0;
+        for (int32_t k = 0; k < 2 * N; k++) {
+            double prior[2] = {1.02 * all - one, one}, both = 0;
+            for (int b = 0; b < 2; b++)
+                both += (double)q[k / 2 * 2 + b] * prior[b];
+            p[k] = (double)q[k] * prior[k % 2] / both;
+            sum[k % 2] += (double)r.volume[k / 2] * p[k];
+        }
+        *(sum[1] + 0.01 * all > one ? &low : &high) = one;
+    }
     for (int32_t k = 0; k < 2 * N; k++) {
-        double theta = (double)r.volume[k / 2] / (2 * sum[k % 2]);
-        ck_assert_double_eq_tol((double)weight[k], theta * (double)q[k], 1e-6);
+        ck_assert_double_eq_tol((double)weight[k], (double)r.volume[k / 2] * p[k] / (2 * sum[k % 2]), 1e-3);
         total += (double)weight[k];
+        paper += (double)r.volume[k / 2] * (k % 2 ? (double)q[k] : 0);
     }
     ck_assert_double_eq_tol(total, 1, 1e-5);
+    ck_assert_double_gt(fabs(paper - sum[1]), 0.05 * sum[1]); /* the paper's volume is another */
     for (int32_t i = 0; i < N; i++) /* one label only: the other weighs nothing, and nothing is divided by 0 */
         given[i] = 0;
     must(partial_marginals(weight, label, decoder, &r.problem, given, &potts, w, true, 5, 100, err));
@@ -278,7 +296,7 @@ Suite *partial_suite(void)
     Suite *suite = suite_create("partial");
     TCase *tests = tcase_create("partial");
     tcase_add_test(tests, marginals_count_conditional_draws);
-    tcase_add_test(tests, weights_come_from_expected_volumes);
+    tcase_add_test(tests, weights_come_from_the_volumes_that_agree_with_the_marginals);
     tcase_add_test(tests, given_labels_hold_for_several_labels);
     tcase_add_test(tests, masks_of_weak_examples_are_never_read);
     tcase_add_test(tests, weak_examples_keep_bytes_at_any_thread_count);

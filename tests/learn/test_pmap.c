@@ -419,6 +419,32 @@ START_TEST(planted_labels_are_learned)
 }
 END_TEST
 
+START_TEST(batches_give_the_same_bytes_at_any_thread_count)
+{
+    static const char *const learners[] = {"pmap", "mpmap", "wmpmap"};
+    struct toy toy;
+    toy_random(&toy, 17, 30, &potts, 8);
+    for (int l = 0; l < 3; l++) {
+        struct clv_training training = toy_training(&toy, learners[l]);
+        set(&training, learners[l], "passes", 12);
+        struct clv_training_result single = run(learners[l], &training);
+        set(&training, learners[l], "batch", 5);
+        struct clv_training_result one = run(learners[l], &training);
+        ck_assert(memcmp(one.w, single.w, SIZE * sizeof(double)) != 0);
+        for (int threads = 2; threads <= 8; threads *= 2) {
+            training.n_threads = threads;
+            struct clv_training_result many = run(learners[l], &training);
+            ck_assert(!memcmp(one.w, many.w, SIZE * sizeof(double)));
+            ck_assert(!memcmp(one.curve, many.curve, one.n_curve * sizeof *one.curve));
+            clv_training_result_release(&many);
+        }
+        clv_training_result_release(&one);
+        clv_training_result_release(&single);
+    }
+    toy_release(&toy);
+}
+END_TEST
+
 START_TEST(full_tables_are_refused)
 {
     struct toy toy;
@@ -445,6 +471,7 @@ Suite *pmap_suite(void)
     tcase_add_test(tests, without_edges_both_steps_reach_logistic_regressions_optimum);
     tcase_add_test(tests, edge_cases_leave_weights_finite);
     tcase_add_test(tests, planted_labels_are_learned);
+    tcase_add_test(tests, batches_give_the_same_bytes_at_any_thread_count);
     tcase_add_test(tests, full_tables_are_refused);
     suite_add_tcase(suite, tests);
     return suite;
