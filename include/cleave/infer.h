@@ -83,6 +83,29 @@ struct clv_grid {
  * Refused: values that are not finite and negative couplings, naming the pixel. */
 CLV_API enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struct clv_error *err) CLV_CHECK;
 
+#define CLV_CHAIN_MAX_LABELS 256
+
+/* A chain of nodes: unary[n_nodes][n_labels], and for each link between nodes i and i + 1 table[n_labels][n_labels], a label of
+ * node i first; one table for all links if is_shared. Scores are added up. Everything is O(n_nodes n_labels^2). */
+struct clv_chain {
+    int32_t n_nodes, n_labels; /* up to CLV_CHAIN_MAX_LABELS labels */
+    int is_shared;
+    const double *unary, *table;
+};
+
+/* Viterbi: y[n_nodes] = argmax, *score (or NULL) its score. Of labellings that score alike, the one that is least in the last node,
+ * then in the one before, and so on. Refused here and below: values that are not finite, naming node or link. */
+CLV_API enum clv_status clv_chain_map(int32_t *y, double *score, const struct clv_chain *chain,
+                                      struct clv_error *err) CLV_CHECK;
+
+/* max_marginals[n_nodes][n_labels]: the best score with that label at that node. */
+CLV_API enum clv_status clv_chain_max_marginals(double *max_marginals, const struct clv_chain *chain,
+                                                struct clv_error *err) CLV_CHECK;
+
+/* Forward-backward in the log domain: marginals[n_nodes][n_labels] and log sum exp score; either may be NULL. */
+CLV_API enum clv_status clv_chain_marginals(double *marginals, double *log_partition, const struct clv_chain *chain,
+                                            struct clv_error *err) CLV_CHECK;
+
 /* Enumerates all n_labels^n_nodes labellings (at most 2^24): the maximum (lowest labelling in lexicographic order with node 0
  * most significant at ties, which for two labels need not be canonical), log sum exp f, and marginals[n_nodes][n_labels]. Any output may
  * be NULL. The reference for every other routine. */

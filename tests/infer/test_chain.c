@@ -1,0 +1,117 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "support/support.h"
+
+#define MAX_NODES  6
+#define MAX_LABELS 4
+
+struct sample {
+    double unary[MAX_NODES * MAX_LABELS], table[MAX_NODES * MAX_LABELS * MAX_LABELS];
+    double tables[MAX_NODES * MAX_LABELS * MAX_LABELS]; /* one a link, for the field */
+    int32_t edges[MAX_NODES][2];
+    struct clv_chain chain;
+    struct clv_field field;
+};
+
+/* A random chain, and the same as a field of three labels or more. Whole numbers in every other one, for ties. */
+static void draw_sample(struct sample *s, uint64_t index)
+{
+    uint64_t at = index << 16;
+    int32_t n = (int32_t)rng_below(4, 0, at++, MAX_NODES + 1), k = 3 + (int32_t)rng_below(4, 0, at++, 2);
+    int is_shared = (int)rng_below(4, 0, at++, 2);
+    for (int32_t c = 0; c < MAX_NODES * MAX_LABELS * MAX_LABELS; c++)
+        s->table[c] = index % 2 ? rng_normal(4, 1, at++) : (double)rng_below(4, 1, at++, 3);
+    for (int32_t c = 0; c < MAX_NODES * MAX_LABELS; c++)
+        s->unary[c] = index % 2 ? rng_normal(4, 1, at++) : (double)rng_below(4, 1, at++, 3);
+    for (int32_t i = 0; i + 1 < n; i++) {
+        s->edges[i][0] = i;
+        s->edges[i][1] = i + 1;
+        memcpy(&s->tables[i * k * k], &s->table[is_shared ? 0 : i * k * k], (size_t)(k * k) * sizeof(double));
+    }
+    s->chain = (struct clv_chain){n, k, is_shared, s->unary, s->table};
+    s->field = (struct clv_field){.n_nodes = n,
+                                  .n_edges = n > 0 ? n - 1 : 0,
+                                  .n_labels = k,
+                                  .form = CLV_PAIRWISE_FULL,
+                                  .edges = (const int32_t(*)[2])s->edges,
+                                  .unary = s->unary,
+                                  .pairwise = s->tables};
+}
+
+START_TEST(chains_equal_enumeration)
+{
+    for (uint64_t t = 0; t < 300; t++) {
+        struct sample s;
+        draw_sample(&s, t);
+        int32_t y[MAX_NODES];
+        double score, best, log_partition, exact_log, marginals[MAX_NODES * MAX_LABELS], exact[MAX_NODES * MAX_LABELS];
+        must(clv_exhaustive(NULL, &best, &exact_log, exact, &s.field, err));
+        must(clv_chain_map(y, &score, &s.chain, err));
+        ck_assert_double_eq_tol(score, best, 1e-12);
+        ck_assert_double_eq_tol(clv_field_score(&s.field, y), best, 1e-12);
+        must(clv_chain_marginals(marginals, &log_partition, &s.chain, err));
+        ck_assert_double_eq_tol(log_partition, exact_log, 1e-10);
+        for (int32_t c = 0; c < s.chain.n_nodes * s.chain.n_labels; c++)
+            ck_assert_double_eq_tol(marginals[c], exact[c], 1e-10);
+    }
+}
+END_TEST
+
+/* A unary that nothing outweighs forces the node. */
+START_TEST(max_marginals_equal_forced_optima)
+{
+    for (uint64_t t = 0; t < 100; t++) {
+        struct sample s;
+        draw_sample(&s, t);
+        double max_marginals[MAX_NODES * MAX_LABELS], best;
+        must(clv_chain_max_marginals(max_marginals, &s.chain, err));
+        for (int32_t c = 0; c < s.chain.n_nodes * s.chain.n_labels; c++) {
+            s.unary[c] += 1024;
+            must(clv_exhaustive(NULL, &best, NULL, NULL, &s.field, err));
+            ck_assert_double_eq_tol(max_marginals[c], best - 1024, 1e-9);
+            s.unary[c] -= 1024;
+        }
+    }
+}
+END_TEST
+
+START_TEST(long_chains_with_large_scores_stay_finite)
+{
+    enum { LENGTH = 5000 };
+    static double unary[LENGTH * 2], marginals[LENGTH * 2];
+    double table[4] = {900, -900, -900, 900}, log_partition;
+    unary[0] = 1000;
+    struct clv_chain chain = {LENGTH, 2, 1, unary, table};
+    must(clv_chain_marginals(marginals, &log_partition, &chain, err));
+    ck_assert_double_eq_tol(log_partition, 1000 + 900.0 * (LENGTH - 1), 1e-6);
+    ck_assert_double_eq_tol(marginals[2 * LENGTH - 2], 1, 1e-12);
+}
+END_TEST
+
+START_TEST(unsound_chains_are_refused_by_name)
+{
+    double unary[4] = {0, 0, NAN, 0}, table[4] = {0}, score;
+    int32_t y[2];
+    struct clv_chain chain = {2, 2, 0, unary, table};
+    must_fail(CLV_ERR_DATA, "node 1", clv_chain_map(y, &score, &chain, err));
+    unary[2] = 0;
+    table[3] = INFINITY;
+    must_fail(CLV_ERR_DATA, "link 0", clv_chain_marginals(NULL, &score, &chain, err));
+    chain.n_labels = 257;
+    must_fail(CLV_ERR_USAGE, "257 labels", clv_chain_max_marginals(unary, &chain, err));
+}
+END_TEST
+
+Suite *chain_suite(void)
+{
+    Suite *suite = suite_create("chain");
+    TCase *tests = tcase_create("chain");
+    tcase_add_test(tests, chains_equal_enumeration);
+    tcase_add_test(tests, max_marginals_equal_forced_optima);
+    tcase_add_test(tests, long_chains_with_large_scores_stay_finite);
+    tcase_add_test(tests, unsound_chains_are_refused_by_name);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
