@@ -27,24 +27,32 @@ static const double *table_of(const struct clv_chain *chain, size_t i)
     return &chain->table[chain->is_shared ? 0 : i * k * k];
 }
 
+#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
+#define FOR_EACH_MACHINE
+#else
+#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
+#endif
+
 /* to[b] = unary[b] + max_a from[a] + table[a][b]; came[b] (or NULL) is the lowest such a. Rows of the table are added whole, so
  * that labels b stand in vector lanes. */
-static void max_step(double *restrict to, int32_t *restrict came, const double *restrict from,
-                     const double *restrict table, const double *restrict unary, size_t k)
+FOR_EACH_MACHINE static void max_step(double *restrict to, int32_t *restrict came, const double *restrict from,
+                                      const double *restrict table, const double *restrict unary, size_t k)
 {
-    int32_t best[CLV_CHAIN_MAX_LABELS] = {0};
-    for (size_t b = 0; b < k; b++)
+    double best[CLV_CHAIN_MAX_LABELS]; /* as wide as the scores, so that both are chosen by one mask */
+    for (size_t b = 0; b < k; b++) {
         to[b] = from[0] + table[b];
+        best[b] = 0;
+    }
     for (size_t a = 1; a < k; a++)
         for (size_t b = 0; b < k; b++) {
             double score = from[a] + table[a * k + b];
-            best[b] = score > to[b] ? (int32_t)a : best[b];
+            best[b] = score > to[b] ? (double)a : best[b];
             to[b] = score > to[b] ? score : to[b];
         }
     for (size_t b = 0; b < k; b++)
         to[b] += unary[b];
-    if (came)
-        memcpy(came, best, k * sizeof *came);
+    for (size_t b = 0; came && b < k; b++)
+        came[b] = (int32_t)best[b];
 }
 
 enum clv_status clv_chain_map(int32_t *y, double *score, const struct clv_chain *chain, struct clv_error *err)
