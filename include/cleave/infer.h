@@ -35,6 +35,13 @@ CLV_API void clv_oracle_free(struct clv_oracle *oracle);
 CLV_API enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *score,
                                        const struct clv_field *field, struct clv_error *err) CLV_CHECK;
 
+/* Alpha-expansion for more than two labels: from each node's best label, moves that let any set of nodes take one label, each the
+ * best such move, until no label's move helps. With Potts couplings the score's loss against the maximum is at most what the
+ * pairwise terms lose there. Exact, as clv_oracle_map, for two labels or no edges. Full tables must allow every move to be
+ * a cut: P[a][b] + P[c][c] >= P[a][c] + P[c][b] for the labels met; otherwise CLV_ERR_DATA, naming the edge. */
+CLV_API enum clv_status clv_oracle_expand(struct clv_oracle *oracle, int32_t *y, double *score,
+                                          const struct clv_field *field, struct clv_error *err) CLV_CHECK;
+
 /* All clamped optima of the two-label field that clv_oracle_map solved last: for every listed node (nodes NULL: all of them) the
  * best labelling in which that node has the other label. `visit` is called once a distinct node, in any order, with what the
  * clamp costs, max f - max f[y_i forced] >= 0, on the rounded scores, and with the nodes whose labels differ from the MAP
