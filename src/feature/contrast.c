@@ -8,7 +8,7 @@
 #include "feature/blocks.h"
 #include "feature/pairs.h"
 
-enum { BINS = 10, MAX_SWEEPS = 100 };
+enum { BINS = 10, MAX_SWEEPS = 100, FIGURE_ROUNDS = 3 };
 
 /* Each measure is one of CONTRAST_MEASURES in the block: together their norm is about 1. */
 static const float MEASURE_WEIGHT = 0.5f;
@@ -97,19 +97,42 @@ static float centrality(const struct region *region)
     return 1 / (1 + r2 * r2);
 }
 
+/* Odds of the region's colour among the weighted pixels against all others, as a share: 1/2 when they are even. */
+static double inner_share(const struct pairs *pairs, int32_t i)
+{
+    double inner = pairs->sum[PAIR_CENTRE][i] / pairs->centre;
+    double outer = (pairs->sum[PAIR_LIKE][i] - pairs->sum[PAIR_CENTRE][i]) / (pairs->mass - pairs->centre);
+    return inner / (inner + outer);
+}
+
 static void measure_region(float *out, const struct pairs *pairs, int32_t i)
 {
     double like = pairs->sum[PAIR_LIKE][i];
     double mx = pairs->sum[PAIR_LIKE_X][i] / like, my = pairs->sum[PAIR_LIKE_Y][i] / like;
     double variance = pairs->sum[PAIR_LIKE_R][i] / like - mx * mx - my * my;
-    /* Densities of the region's colour among central and among outlying pixels. */
-    double inner = pairs->sum[PAIR_CENTRE][i] / pairs->centre;
-    double outer = (like - pairs->sum[PAIR_CENTRE][i]) / (pairs->mass - pairs->centre);
     out[CONTRAST_BORDER] = clamp_unit(1.4 * sqrt(pairs->sum[PAIR_BORDER][i] / pairs->border));
     out[CONTRAST_GLOBAL] = clamp_unit(pairs->sum[PAIR_COLOUR][i] / pairs->mass / DISTANCE_RANGE);
     out[CONTRAST_LOCAL] = clamp_unit(pairs->sum[PAIR_NEAR][i] / pairs->sum[PAIR_NEAR_MASS][i] / DISTANCE_RANGE);
     out[CONTRAST_SPREAD] = clamp_unit(2 * sqrt(fmax(variance, 0)));
-    out[CONTRAST_CENTRE] = clamp_unit(1.5 * (inner / (inner + outer) - 0.5) + 0.5);
+    out[CONTRAST_CENTRE] = clamp_unit(1.5 * (inner_share(pairs, i) - 0.5) + 0.5);
+}
+
+/* Guesses the figure by its colours: what is central and unlike the border at first, then what is central and of the colours
+ * of the guess before. `guess` is scratch [n_regions]. */
+static void measure_figure(float *measures, struct pairs *pairs, const struct scene *scene, float *guess)
+{
+    for (int round = 0; round < FIGURE_ROUNDS; round++) {
+        for (int32_t i = 0; i < scene->n_regions; i++) {
+            const float *m = measures + (size_t)i * CONTRAST_MEASURES;
+            float figure = round == 0 ? m[CONTRAST_CENTRE] * (1 - 0.8f * m[CONTRAST_BORDER])
+                                      : m[CONTRAST_FIGURE] * m[CONTRAST_FIGURE];
+            guess[i] = centrality(&scene->regions[i]) * figure;
+        }
+        pairs_weigh(pairs, scene, guess);
+        for (int32_t i = 0; i < scene->n_regions; i++)
+            measures[(size_t)i * CONTRAST_MEASURES + CONTRAST_FIGURE] =
+                clamp_unit(1.2 * (inner_share(pairs, i) - 0.5) + 0.5);
+    }
 }
 
 enum clv_status contrast_measure(float *measures, const struct scene *scene, const struct clv_adjacency *adjacency,
@@ -133,6 +156,8 @@ enum clv_status contrast_measure(float *measures, const struct scene *scene, con
         out[CONTRAST_GEODESIC] = clamp_unit(distance[i] / GEODESIC_RANGE);
         out[CONTRAST_GRADIENT] = clamp_unit(1.5 * sqrt(gradient[i] / (float)scene->regions[i].n_pixels));
     }
+    if (status == CLV_OK)
+        measure_figure(measures, &pairs, scene, centre);
     pairs_release(&pairs);
     array_free(memory);
     return status;
@@ -159,6 +184,6 @@ void contrast_name(char *name, size_t size, int32_t index)
     static const char *const names[CONTRAST_MEASURES] = {"border similarity", "geodesic distance to the border",
                                                          "global uniqueness", "local uniqueness",
                                                          "colour spread",     "centre against rim",
-                                                         "gradient"};
+                                                         "gradient",          "figure likeness"};
     snprintf(name, size, "%s bin %d", names[index / BINS], index % BINS);
 }

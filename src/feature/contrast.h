@@ -13,6 +13,7 @@ enum contrast_measure {
     CONTRAST_SPREAD,   /* how far regions of such colours lie apart */
     CONTRAST_CENTRE,   /* odds that such colours are of the centre rather than of the rim */
     CONTRAST_GRADIENT, /* mean gradient of grey */
+    CONTRAST_FIGURE,   /* the same odds after figure and rim were told apart by them, over and over */
     CONTRAST_MEASURES
 };
 

@@ -1,6 +1,7 @@
 #include "feature/pairs.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -59,6 +60,37 @@ VECTOR_CLONES static void add_reference(float *restrict const *sum, const float 
     }
 }
 
+/* The colour kernel alone: sum[i] += weight k. */
+VECTOR_CLONES static void add_alike(float *restrict sum, const float *restrict l, const float *restrict a,
+                                    const float *restrict b, int32_t n, const struct region *j, float weight)
+{
+    const float jl = j->lab[0], ja = j->lab[1], jb = j->lab[2];
+    for (int32_t i = 0; i < n; i++) {
+        float dl = l[i] - jl, da = a[i] - ja, db = b[i] - jb;
+        float k = 1 / (1 + (dl * dl + da * da + db * db) * (1 / (COLOUR_SCALE * COLOUR_SCALE)));
+        sum[i] += weight * (k * k);
+    }
+}
+
+/* Past MAX_REFERENCES regions, every stride-th stands for its neighbours too. */
+static int32_t reference_stride(int32_t n)
+{
+    return (n + MAX_REFERENCES - 1) / MAX_REFERENCES;
+}
+
+void pairs_weigh(struct pairs *pairs, const struct scene *scene, const float *centre)
+{
+    const float *lab = pairs->memory + (size_t)PAIR_SUMS * (size_t)pairs->n;
+    float *sum = pairs->sum[PAIR_CENTRE];
+    memset(sum, 0, (size_t)pairs->n * sizeof *sum);
+    pairs->centre = 0;
+    for (int32_t j = 0, stride = reference_stride(pairs->n); j < pairs->n; j += stride) {
+        float weight = (float)scene->regions[j].n_pixels * centre[j];
+        pairs->centre += weight;
+        add_alike(sum, lab, lab + pairs->n, lab + 2 * (size_t)pairs->n, pairs->n, &scene->regions[j], weight);
+    }
+}
+
 enum clv_status pairs_init(struct pairs *pairs, const struct scene *scene, const float *border, const float *centre,
                            struct clv_error *err)
 {
@@ -78,8 +110,7 @@ enum clv_status pairs_init(struct pairs *pairs, const struct scene *scene, const
         at[3][i] = r->x;
         at[4][i] = r->y;
     }
-    int32_t stride = (n + MAX_REFERENCES - 1) / MAX_REFERENCES;
-    for (int32_t j = 0; j < n; j += stride) {
+    for (int32_t j = 0, stride = reference_stride(n); j < n; j += stride) {
         struct reference reference = {0};
         const struct region *r = &scene->regions[j];
         reference =

@@ -27,6 +27,9 @@ struct pairs {
 };
 void pairs_release(struct pairs *pairs);
 
+/* Another weighting of the same regions: sum[PAIR_CENTRE] and `centre` of `pairs` for centre[n]. A quarter of pairs_init. */
+void pairs_weigh(struct pairs *pairs, const struct scene *scene, const float *centre);
+
 /* border[n]: pixels of each region on the image's border; centre[n]: c, how central each region lies. Past 1024 regions,
  * every second, third, .. one stands for its neighbours too. O(n x min(n, 1024)). */
 enum clv_status pairs_init(struct pairs *pairs, const struct scene *scene, const float *border, const float *centre,

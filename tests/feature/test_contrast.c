@@ -67,12 +67,14 @@ START_TEST(a_red_disc_on_grey_stands_out_in_every_measure_of_colour)
             ck_assert_float_gt(m[CONTRAST_LOCAL], 0.3f);
             ck_assert_float_lt(m[CONTRAST_SPREAD], 0.4f);
             ck_assert_float_gt(m[CONTRAST_CENTRE], 0.9f);
+            ck_assert_float_gt(m[CONTRAST_FIGURE], 0.9f);
         } else if (f.scene.regions[i].lab[1] < 1) {
             ck_assert_float_gt(m[CONTRAST_BORDER], 0.9f);
             ck_assert_float_eq(m[CONTRAST_GEODESIC], 0);
             ck_assert_float_lt(m[CONTRAST_GLOBAL], 0.4f);
             ck_assert_float_gt(m[CONTRAST_SPREAD], 0.6f);
             ck_assert_float_lt(m[CONTRAST_CENTRE], 0.5f);
+            ck_assert_float_lt(m[CONTRAST_FIGURE], m[CONTRAST_CENTRE]); /* sharper than one look */
         }
     }
     ck_assert_int_ge(n_disc, 5);
@@ -92,6 +94,7 @@ START_TEST(a_flat_image_has_no_contrast)
         ck_assert_float_lt(m[CONTRAST_LOCAL], 1e-3f);
         ck_assert_float_eq(m[CONTRAST_GRADIENT], 0);
         ck_assert_float_eq_tol(m[CONTRAST_CENTRE], 0.5f, 1e-3f);
+        ck_assert_float_eq_tol(m[CONTRAST_FIGURE], 0.5f, 1e-3f);
     }
     fixture_release(&f);
 }
@@ -158,6 +161,32 @@ START_TEST(pair_sums_are_those_of_the_definition)
 }
 END_TEST
 
+START_TEST(weighing_regions_anew_gives_the_sums_of_that_weight)
+{
+    struct fixture f = {0};
+    must(clv_image_new(&f.image, 90, 60, 3, err));
+    draw_disc(&f.image, RED, GREY);
+    fixture_measure(&f, 60);
+    int32_t n = f.superpixels.n;
+    float *zeros = calloc((size_t)n, sizeof *zeros), *weights = malloc((size_t)n * sizeof *weights);
+    for (int32_t i = 0; i < n; i++)
+        weights[i] = (float)rng_uniform(1, RNG_STREAM(RNG_TEST, 5), (uint64_t)i);
+    struct pairs at_once = {0}, anew = {0};
+    must(pairs_init(&at_once, &f.scene, zeros, weights, err));
+    must(pairs_init(&anew, &f.scene, zeros, zeros, err));
+    pairs_weigh(&anew, &f.scene, weights);
+    ck_assert_double_eq_tol(anew.centre, at_once.centre, 1e-3 * at_once.centre);
+    for (int32_t i = 0; i < n; i++)
+        ck_assert_float_eq_tol(anew.sum[PAIR_CENTRE][i], at_once.sum[PAIR_CENTRE][i],
+                               1e-4f * at_once.sum[PAIR_CENTRE][i]);
+    pairs_release(&at_once);
+    pairs_release(&anew);
+    free(zeros);
+    free(weights);
+    fixture_release(&f);
+}
+END_TEST
+
 START_TEST(a_measure_is_shared_by_two_bins_that_give_it_back)
 {
     for (int step = 0; step <= 100; step++) {
@@ -202,6 +231,7 @@ Suite *contrast_suite(void)
     tcase_add_test(tc, a_flat_image_has_no_contrast);
     tcase_add_test(tc, geodesic_distance_goes_around_walls);
     tcase_add_test(tc, pair_sums_are_those_of_the_definition);
+    tcase_add_test(tc, weighing_regions_anew_gives_the_sums_of_that_weight);
     tcase_add_test(tc, a_measure_is_shared_by_two_bins_that_give_it_back);
     tcase_add_test(tc, many_regions_are_measured_against_a_sample_of_them);
     suite_add_tcase(suite, tc);
