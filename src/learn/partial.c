@@ -88,29 +88,34 @@ static enum clv_status weigh(float *weight, const struct clv_problem *problem, s
     return CLV_OK;
 }
 
+/* weight[n_labels] = q^sharpness over its sum; returns the likeliest label. */
+static int32_t sharpen(float *weight, const double *q, size_t n_labels, double sharpness)
+{
+    double sum = 0;
+    size_t best = 0;
+    for (size_t b = 1; b < n_labels; b++)
+        best = q[b] > q[best] ? b : best;
+    for (size_t b = 0; b < n_labels; b++)
+        sum += pow(q[b] / q[best], sharpness);
+    for (size_t b = 0; b < n_labels; b++)
+        weight[b] = (float)(pow(q[b] / q[best], sharpness) / sum);
+    return (int32_t)best;
+}
+
 enum clv_status partial_marginals(float *weight, int32_t *label, struct decoder *decoder,
                                   const struct clv_problem *problem, const int32_t *given,
-                                  const struct clv_shape *shape, const double *w, bool weighted, uint64_t seed,
-                                  uint32_t n_draws, struct clv_error *err)
+                                  const struct clv_shape *shape, const double *w, const struct partial_options *options,
+                                  uint64_t seed, struct clv_error *err)
 {
     size_t n_nodes = (size_t)problem->n_nodes, n_labels = (size_t)shape->n_labels;
     double *q = array_alloc(n_nodes * n_labels, sizeof *q);
     enum clv_status status = q ? partial_load(decoder, problem, given, shape, w, err) : fail_memory(err);
     if (!status)
-        status = clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, n_draws, err);
-    if (status)
-        goto done;
-    for (size_t i = 0; i < n_nodes; i++) {
-        label[i] = 0;
-        for (size_t b = 0; b < n_labels; b++) {
-            weight[i * n_labels + b] = (float)q[i * n_labels + b];
-            if (q[i * n_labels + b] > q[i * n_labels + (size_t)label[i]])
-                label[i] = (int32_t)b;
-        }
-    }
-    if (weighted)
+        status = clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, options->n_draws, err);
+    for (size_t i = 0; !status && i < n_nodes; i++)
+        label[i] = sharpen(weight + i * n_labels, q + i * n_labels, n_labels, options->sharpness);
+    if (!status && options->weighted)
         status = weigh(weight, problem, n_labels, err);
-done:
     array_free(q);
     return status;
 }

@@ -15,13 +15,19 @@
 enum clv_status partial_load(struct decoder *decoder, const struct clv_problem *problem, const int32_t *given,
                              const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
 
-/* What Algorithm 4 needs of one example: weight[n_nodes][n_labels] = q_i(b), from n_draws draws; `weighted`: the loss
- * weights of its pixels as they are to be expected, q being what a model learned with such weights says (partial.c).
- * label[n_nodes] = the likeliest label, the lowest at ties. O(n_draws cuts). */
+struct partial_options {
+    bool weighted;    /* for weighted likelihood */
+    uint32_t n_draws; /* >= 1 */
+    double sharpness; /* > 0; q is raised to it and normalised: 1 as published, large the likeliest label only */
+};
+
+/* What Algorithm 4 needs of one example: weight[n_nodes][n_labels] = q_i(b); weighted: the loss weights of its pixels as they are
+ * to be expected, q being what a model learned with such weights says (partial.c). label[n_nodes] = the likeliest label, the
+ * lowest at ties. O(n_draws cuts). */
 enum clv_status partial_marginals(float *weight, int32_t *label, struct decoder *decoder,
                                   const struct clv_problem *problem, const int32_t *given,
-                                  const struct clv_shape *shape, const double *w, bool weighted, uint64_t seed,
-                                  uint32_t n_draws, struct clv_error *err) CLV_CHECK;
+                                  const struct clv_shape *shape, const double *w, const struct partial_options *options,
+                                  uint64_t seed, struct clv_error *err) CLV_CHECK;
 
 /* label[n_nodes] = the best labelling under w that agrees with what is given. */
 enum clv_status partial_map(int32_t *label, struct decoder *decoder, const struct clv_problem *problem,

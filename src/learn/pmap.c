@@ -28,7 +28,7 @@
 #include "learn/pmap_step.h"
 #include "learn/pmap_targets.h"
 
-enum { LAMBDA, PASSES, BATCH, STEP, RATE, AVERAGING, EDGES, KAPPA, ROUNDS, DRAWS, REDUCTION, DYNAMIC };
+enum { LAMBDA, PASSES, BATCH, STEP, RATE, AVERAGING, EDGES, KAPPA, ROUNDS, DRAWS, SHARPNESS, REDUCTION, DYNAMIC };
 
 #define SHARED_PARAMETERS                                                                                              \
     [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},                  \
@@ -49,6 +49,7 @@ static const struct clv_parameter joint_parameters[] = {
 static const struct clv_parameter marginal_parameters[] = {
     SHARED_PARAMETERS,
     [DRAWS] = {"draws", 100, 1, 1e6, "draws for the marginals of an image without a mask"},
+    [SHARPNESS] = {"sharpness", 3, 1, 100, "power of those marginals; 1: as published"},
     [REDUCTION] = {"reduction", 1, 0, 1, "0: find every node's clamped labelling, even where it is known beforehand"},
     [DYNAMIC] = {"dynamic", 1, 0, 1, "0: find clamped labellings by solving anew, not from the solution"},
     {0},
@@ -230,8 +231,9 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     self.n_passes = n_rounds * n_passes;
     for (size_t round = 0; !status && !stopped && round < n_rounds; round++) {
         if (round > 0) {
-            status = pmap_targets_guess(&self.targets, ascent_point(&self.ascent), parameters[KAPPA],
-                                        objective == PMAP_JOINT ? 1 : (uint32_t)parameters[DRAWS],
+            struct partial_options options = {objective == PMAP_WEIGHTED, (uint32_t)parameters[DRAWS],
+                                              parameters[SHARPNESS]};
+            status = pmap_targets_guess(&self.targets, ascent_point(&self.ascent), parameters[KAPPA], &options,
                                         training->seed + round, err);
             self.n = training->n_examples + training->n_weak;
         }

@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "learn/partial.h"
 
 /* Each weak example's draws are its own, and not those of any step. */
 #define GUESS_SEED(seed, index) ((seed) ^ (0x6775657373ULL + ((uint64_t)(index) << 40)))
@@ -88,7 +87,7 @@ void pmap_targets_release(struct pmap_targets *self)
 struct guessing {
     struct pmap_targets *targets;
     const double *w;
-    uint32_t n_draws;
+    const struct partial_options *options;
     uint64_t seed;
 };
 
@@ -106,13 +105,13 @@ static enum clv_status guess_example(void *context, size_t k, int thread, struct
     if (targets->objective == PMAP_JOINT)
         return partial_map(guess.label, decoder, problem, given, &examples->shape, self->w, err);
     return partial_marginals(guess.weight, guess.label, decoder, problem, given, &examples->shape, self->w,
-                             targets->objective == PMAP_WEIGHTED, GUESS_SEED(self->seed, k), self->n_draws, err);
+                             self->options, GUESS_SEED(self->seed, k), err);
 }
 
-enum clv_status pmap_targets_guess(struct pmap_targets *self, const double *w, double kappa, uint32_t n_draws,
-                                   uint64_t seed, struct clv_error *err)
+enum clv_status pmap_targets_guess(struct pmap_targets *self, const double *w, double kappa,
+                                   const struct partial_options *options, uint64_t seed, struct clv_error *err)
 {
-    struct guessing guessing = {self, w, n_draws, seed};
+    struct guessing guessing = {self, w, options, seed};
     enum clv_status status = parallel_for(self->n_weak, self->examples->n_threads, guess_example, &guessing, err);
     if (status)
         return status;

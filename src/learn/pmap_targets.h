@@ -3,6 +3,7 @@
 #define LEARN_PMAP_TARGETS_H
 
 #include "learn/examples.h"
+#include "learn/partial.h"
 #include "learn/pmap_draw.h"
 
 enum pmap_objective {
@@ -30,9 +31,10 @@ enum clv_status pmap_targets_open(struct pmap_targets *self, const struct exampl
                                   enum pmap_objective objective, struct clv_error *err) CLV_CHECK;
 void pmap_targets_release(struct pmap_targets *self);
 
-/* The weak examples', as w sees them: from n_draws conditional draws each, or by MAP for PMAP_JOINT. A weak example weighs
+/* The weak examples', as w sees them: from conditional draws, or by MAP for PMAP_JOINT, which takes no options. A weak example weighs
  * kappa times a labelled one; scales are such that their mean over all examples stays what it was. In parallel. */
-enum clv_status pmap_targets_guess(struct pmap_targets *self, const double *w, double kappa, uint32_t n_draws,
-                                   uint64_t seed, struct clv_error *err) CLV_CHECK;
+enum clv_status pmap_targets_guess(struct pmap_targets *self, const double *w, double kappa,
+                                   const struct partial_options *options, uint64_t seed,
+                                   struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -4,6 +4,7 @@
 #include "learn/partial.h"
 #include "learn/toy.h"
 
+static const struct partial_options plain = {false, 100, 1}, weighted = {true, 100, 1};
 static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
 
 static void random_weights(double *w, uint64_t seed)
@@ -66,7 +67,8 @@ START_TEST(marginals_count_conditional_draws)
             for (int32_t i = 0; i < N; i++)
                 count[i] += y[i];
         }
-        must(partial_marginals(weight, label, decoder, &r.problem, what, &potts, w, false, seed, DRAWS, err));
+        must(partial_marginals(weight, label, decoder, &r.problem, what, &potts, w,
+                               &(struct partial_options){false, DRAWS, 1}, seed, err));
         for (int32_t i = 0; i < N; i++) {
             ck_assert_double_eq_tol((double)weight[2 * i + 1], count[i] / DRAWS, 1e-6);
             ck_assert_double_eq_tol((double)weight[2 * i], 1 - count[i] / DRAWS, 1e-6);
@@ -100,8 +102,8 @@ START_TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
     random_weights(w, 77);
     for (size_t k = 0; k < 8; k++)
         w[k] *= 0.4;
-    must(partial_marginals(q, label, decoder, &r.problem, NULL, &potts, w, false, 5, 100, err));
-    must(partial_marginals(weight, label, decoder, &r.problem, NULL, &potts, w, true, 5, 100, err));
+    must(partial_marginals(q, label, decoder, &r.problem, NULL, &potts, w, &plain, 5, err));
+    must(partial_marginals(weight, label, decoder, &r.problem, NULL, &potts, w, &weighted, 5, err));
     for (int32_t i = 0; i < N; i++)
         all += (double)r.volume[i];
     high = all;
@@ -127,10 +129,32 @@ START_TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
     ck_assert_double_gt(fabs(paper - sum[1]), 0.05 * sum[1]); /* the paper's volume is another */
     for (int32_t i = 0; i < N; i++) /* one label only: the other weighs nothing, and nothing is divided by 0 */
         given[i] = 0;
-    must(partial_marginals(weight, label, decoder, &r.problem, given, &potts, w, true, 5, 100, err));
+    must(partial_marginals(weight, label, decoder, &r.problem, given, &potts, w, &weighted, 5, err));
     for (int32_t i = 0; i < N; i++) {
         ck_assert_float_eq(weight[2 * i + 1], 0);
         ck_assert_float_gt(weight[2 * i], 0);
+    }
+    decoders_free(decoder, 1);
+}
+END_TEST
+
+START_TEST(sharper_marginals_are_their_powers)
+{
+    static struct random_problem r;
+    struct decoder *decoder;
+    enum { N = 12 };
+    double w[8];
+    float q[2 * N], cubed[2 * N];
+    int32_t label[N];
+    must(decoders_new(&decoder, 1, CLV_ENGINE_DEFAULT, err));
+    random_problem_fill(&r, &potts, N, 0.3, 0.6, 3);
+    random_weights(w, 3);
+    struct partial_options sharp = {false, 100, 3};
+    must(partial_marginals(q, label, decoder, &r.problem, NULL, &potts, w, &plain, 5, err));
+    must(partial_marginals(cubed, label, decoder, &r.problem, NULL, &potts, w, &sharp, 5, err));
+    for (int32_t k = 0; k < 2 * N; k++) {
+        double own = pow((double)q[k], 3), other = pow((double)q[k ^ 1], 3);
+        ck_assert_double_eq_tol((double)cubed[k], own / (own + other), 1e-6);
     }
     decoders_free(decoder, 1);
 }
@@ -150,7 +174,7 @@ START_TEST(given_labels_hold_for_several_labels)
     for (size_t k = 0; k < 20; k++)
         w[k] = 3 * rng_normal(1, RNG_TEST, k);
     give_some(given, &r);
-    must(partial_marginals(weight, label, decoder, &r.problem, given, &four, w, false, 2, 50, err));
+    must(partial_marginals(weight, label, decoder, &r.problem, given, &four, w, &plain, 2, err));
     for (int32_t i = 1; i < N; i += 3) {
         ck_assert_int_eq(label[i], r.label[i]);
         ck_assert_float_eq(weight[4 * i + r.label[i]], 1);
@@ -297,6 +321,7 @@ Suite *partial_suite(void)
     TCase *tests = tcase_create("partial");
     tcase_add_test(tests, marginals_count_conditional_draws);
     tcase_add_test(tests, weights_come_from_the_volumes_that_agree_with_the_marginals);
+    tcase_add_test(tests, sharper_marginals_are_their_powers);
     tcase_add_test(tests, given_labels_hold_for_several_labels);
     tcase_add_test(tests, masks_of_weak_examples_are_never_read);
     tcase_add_test(tests, weak_examples_keep_bytes_at_any_thread_count);
