@@ -125,16 +125,6 @@ __attribute__((target("avx2"))) static inline struct nearest find_nearest_avx2(c
     return best;
 }
 
-static inline struct nearest nearest_of(const struct maxflow *graph, int32_t i, int has_avx2)
-{
-    return has_avx2 ? find_nearest_avx2(graph, i) : find_nearest(graph, i);
-}
-
-static inline int32_t above(struct nearest nearest)
-{
-    return nearest.distance < MAXFLOW_FAR ? nearest.distance + 1 : MAXFLOW_FAR;
-}
-
 /* Pushes node i's excess along its nearest neighbours until it is used up or i is cut off; i rises as it must. In a strongly
  * coupled graph a neighbour with room gets no more than that, and rises when it is full, so that less is pushed that has to come
  * back, and less flow is left in loops for clamps to find. */
