@@ -155,7 +155,7 @@ INLINE void push_node(struct batch *batch, int32_t i)
         lanes active = (own_excess[p] > 0) & (own_distance[p] < FAR);
         excess[p] = own_excess[p] & active;
         kept[p] = own_excess[p] & ~active;
-        risen[p] = (active ^ active) + FAR;
+        risen[p] = (lanes){0} + FAR;
         is_active |= active;
     }
     if (!any(&is_active))
