@@ -1,5 +1,10 @@
-/* One self-contained HTML page of results: image, mask, overlay, truth and score side by side, sortable by score, usable from
- * the keyboard, working from disk without network. Items are written as they come, so memory stays bounded. */
+/* One self-contained HTML page of segmented images: image, overlay, mask, truth, difference and score side by side, sortable by
+ * score, filtered by name, usable from the keyboard (? lists the keys), working from disk. It loads nothing: pictures are data:
+ * URIs and its content policy forbids the network. Items are spooled to disk as they come, so memory stays bounded.
+ *
+ *     clv_report_begin(&report, "report", "Horses", &labels, summary, n_summary, &error);
+ *     clv_report_add(report, &item, &error);   .. once an image
+ *     clv_report_finish(report, &error);       report/index.html is there */
 #ifndef CLEAVE_REPORT_H
 #define CLEAVE_REPORT_H
 
@@ -23,7 +28,8 @@ struct clv_report;
 CLV_API enum clv_status clv_report_begin(struct clv_report **report, const char *folder, const char *title,
                                          const struct clv_labels *labels, const char *const (*summary)[2],
                                          size_t n_summary, struct clv_error *err) CLV_CHECK;
-/* Pictures larger than 640 px a side are shrunk for the page. */
+/* Pictures larger than 640 px a side are shrunk for the page. On failure the item is not counted; one that could not be encoded
+ * is left out, after a failed write finishing fails too. O(pixels). */
 CLV_API enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item,
                                        struct clv_error *err) CLV_CHECK;
 /* Adds a file that failed, with its message. */
