@@ -113,6 +113,64 @@ CLV_API enum clv_status clv_chain_max_marginals(double *max_marginals, const str
 CLV_API enum clv_status clv_chain_marginals(double *marginals, double *log_partition, const struct clv_chain *chain,
                                             struct clv_error *err) CLV_CHECK;
 
+#define CLV_BP_MAX_LABELS 256
+
+/* Loopy belief propagation, for any labels, graphs and pairwise tables: exact on trees, an approximation elsewhere. Each node is
+ * either summed out or maximised over:
+ *   CLV_BP_SUM    all are summed: marginals, and the Bethe log-partition.
+ *   CLV_BP_MAX    all are maximised: max-marginals and a MAP labelling.
+ *   CLV_BP_MIXED  visible nodes y are maximised and hidden ones h summed: marginal MAP, argmax_y sum_h exp f(y, h), by
+ *                 mixed-product belief propagation (Liu & Ihler, JMLR 2013). Exact on trees where no connected set of hidden
+ *                 nodes touches two visible ones.
+ * For loss-augmented inference, clv_field_add_loss first. */
+enum clv_bp_mode { CLV_BP_SUM, CLV_BP_MAX, CLV_BP_MIXED };
+
+enum clv_bp_schedule {
+    CLV_BP_SEQUENTIAL, /* breadth-first order there and back; on a tree one iteration does it, a second one sees that */
+    CLV_BP_RED_BLACK,  /* colour by colour of a greedy colouring: two colours on a grid */
+};
+
+struct clv_bp_options {
+    enum clv_bp_mode mode;
+    enum clv_bp_schedule schedule;
+    const uint8_t *is_visible; /* [n_nodes], 1 maximised, 0 summed; only looked at, and needed, with CLV_BP_MIXED */
+    double temperature;        /* T > 0: summed nodes are weighted by exp(f / T) */
+    double damping;            /* in [0, 1): the share of the old message's logarithm in the new one */
+    double tolerance;          /* >= 0: converged when no message's logarithm changes by more, damping aside */
+    int32_t max_iterations;    /* >= 1; an iteration sends every message once */
+    int is_warm; /* start from the messages of the run before, if its graph, labels and form were the same */
+};
+
+struct clv_bp_result {
+    int is_converged;
+    int32_t n_iterations;
+    double change; /* largest change of a message's logarithm in the last iteration */
+    double
+        log_partition; /* CLV_BP_SUM: Bethe estimate of T log sum_y exp(f(y) / T), exact on trees; NaN in other modes */
+};
+
+/* CLV_BP_SUM, sequential, T = 1, no damping, tolerance 1e-9, at most 200 iterations, cold. */
+CLV_API void clv_bp_defaults(struct clv_bp_options *options);
+
+/* Messages and buffers, kept from run to run; the next field may be any other. Not for two threads at once. Memory: O(edges x
+ * labels), with full tables O(edges x labels^2). */
+struct clv_bp;
+CLV_API enum clv_status clv_bp_new(struct clv_bp **bp, struct clv_error *err) CLV_CHECK;
+CLV_API void clv_bp_free(struct clv_bp *bp);
+
+/* Runs until converged or out of iterations, which is no error: see *result. options NULL: the defaults. Outputs, each of which may
+ * be NULL:
+ *   beliefs[n_nodes][n_labels]  a summed node's marginals; for a maximised node its max-marginals minus the largest of them
+ *   y[n_nodes]                  the decoded labelling: maximised nodes one after the other, each given those decided before it
+ *                               (on trees right at ties, too); a summed node's most probable label, the lowest at ties
+ *   result
+ * O(edges x labels) an iteration with Potts couplings, O(edges x labels^2) with full tables. All in the log domain: scores may
+ * be as large as 1e100 T. Refused: values that are not finite, or larger, and negative couplings, naming node or edge
+ * (CLV_ERR_DATA); options out of range, naming the value (CLV_ERR_USAGE). */
+CLV_API enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struct clv_bp_result *result,
+                                   const struct clv_field *field, const struct clv_bp_options *options,
+                                   struct clv_error *err) CLV_CHECK;
+
 /* Enumerates all n_labels^n_nodes labellings (at most 2^24): the maximum (lowest labelling in lexicographic order with node 0
  * most significant at ties, which for two labels need not be canonical), log sum exp f, and marginals[n_nodes][n_labels]. Any output may
  * be NULL. The reference for every other routine. */

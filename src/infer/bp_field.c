@@ -1,0 +1,225 @@
+/* What belief propagation takes over from a field: its scores, its graph and the orders of sending. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "infer/bp.h"
+#include "infer/capacities.h"
+
+/* Scores in units of the temperature; with larger ones sums of messages could overflow. */
+#define LARGEST_SCORE 1e100
+
+void bp_init(struct clv_bp *bp)
+{
+    memset(bp, 0, sizeof *bp);
+    bp->n_nodes = -1;
+}
+
+void bp_release(struct clv_bp *bp)
+{
+    array_free(bp->edges);
+    array_free(bp->first);
+    array_free(bp->arc);
+    array_free(bp->order);
+    array_free(bp->rank);
+    array_free(bp->color);
+    array_free(bp->message);
+    array_free(bp->unary);
+    array_free(bp->belief);
+    array_free(bp->pairwise);
+    array_free(bp->kernel);
+    array_free(bp->top);
+    bp_init(bp);
+}
+
+static enum clv_status check_options(const struct clv_field *field, const struct clv_bp_options *options,
+                                     struct clv_error *err)
+{
+    if (options->mode != CLV_BP_SUM && options->mode != CLV_BP_MAX && options->mode != CLV_BP_MIXED)
+        return fail(err, CLV_ERR_USAGE, "belief propagation has no mode %d", (int)options->mode);
+    if (options->schedule != CLV_BP_SEQUENTIAL && options->schedule != CLV_BP_RED_BLACK)
+        return fail(err, CLV_ERR_USAGE, "belief propagation has no schedule %d", (int)options->schedule);
+    if (!(options->temperature > 0) || !isfinite(options->temperature))
+        return fail(err, CLV_ERR_USAGE, "a temperature of %g is not positive and finite", options->temperature);
+    if (!(options->damping >= 0 && options->damping < 1))
+        return fail(err, CLV_ERR_USAGE, "a damping of %g is not in [0, 1)", options->damping);
+    if (!(options->tolerance >= 0) || !isfinite(options->tolerance))
+        return fail(err, CLV_ERR_USAGE, "a tolerance of %g is not finite and at least 0", options->tolerance);
+    if (options->max_iterations < 1)
+        return fail(err, CLV_ERR_USAGE, "%d iterations are less than 1", options->max_iterations);
+    if (options->mode != CLV_BP_MIXED)
+        return CLV_OK;
+    if (!options->is_visible)
+        return fail(err, CLV_ERR_USAGE, "mixed-product belief propagation was not told which nodes are visible");
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        if (options->is_visible[i] > 1)
+            return fail(err, CLV_ERR_USAGE, "node %d: is_visible is %d, not 0 or 1", i, options->is_visible[i]);
+    return CLV_OK;
+}
+
+enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_options *options, struct clv_error *err)
+{
+    enum clv_status status = field_check(field, err);
+    if (status)
+        return status;
+    if (field->n_labels > CLV_BP_MAX_LABELS || field->n_edges > INT32_MAX / 2)
+        return fail(err, CLV_ERR_USAGE, "%d labels or %d edges are too many for belief propagation", field->n_labels,
+                    field->n_edges);
+    status = check_options(field, options, err);
+    if (status)
+        return status;
+    double largest = LARGEST_SCORE * fmin(options->temperature, 1);
+    size_t k = (size_t)field->n_labels, columns = k == 2 ? 1 : k;
+    for (size_t c = 0; c < (size_t)field->n_nodes * columns; c++)
+        if (fabs(field->unary[c]) > largest)
+            return fail(err, CLV_ERR_DATA, "node %zu: its unary score %g is too large", c / columns, field->unary[c]);
+    size_t cells = field->form == CLV_PAIRWISE_FULL ? k * k : 1;
+    size_t n_scores = field->form == CLV_PAIRWISE_NONE ? 0 : (size_t)field->n_edges * cells;
+    for (size_t c = 0; c < n_scores; c++) {
+        if (field->form == CLV_PAIRWISE_POTTS && field->pairwise[c] < 0)
+            return fail(err, CLV_ERR_DATA, "edge %zu: its coupling %g is negative", c, field->pairwise[c]);
+        if (fabs(field->pairwise[c]) > largest)
+            return fail(err, CLV_ERR_DATA, "edge %zu: its pairwise score %g is too large", c / cells,
+                        field->pairwise[c]);
+    }
+    return CLV_OK;
+}
+
+/* Arcs by their source, in the order of the edges. */
+static void list_arcs(struct clv_bp *bp)
+{
+    memset(bp->first, 0, ((size_t)bp->n_nodes + 1) * sizeof *bp->first);
+    for (int32_t arc = 0; arc < 2 * bp->n_edges; arc++)
+        bp->first[arc_source(bp, arc) + 1]++;
+    for (int32_t i = 0; i < bp->n_nodes; i++)
+        bp->first[i + 1] += bp->first[i];
+    for (int32_t i = 0; i < bp->n_nodes; i++)
+        bp->rank[i] = bp->first[i];
+    for (int32_t arc = 0; arc < 2 * bp->n_edges; arc++)
+        bp->arc[bp->rank[arc_source(bp, arc)]++] = arc;
+}
+
+static void order_nodes(struct clv_bp *bp)
+{
+    int32_t n_queued = 0, n_done = 0;
+    for (int32_t i = 0; i < bp->n_nodes; i++)
+        bp->rank[i] = -1;
+    for (int32_t root = 0; root < bp->n_nodes; root++) {
+        if (bp->rank[root] >= 0)
+            continue;
+        bp->rank[root] = n_queued;
+        bp->order[n_queued++] = root;
+        for (; n_done < n_queued; n_done++) {
+            int32_t i = bp->order[n_done];
+            for (int32_t k = bp->first[i]; k < bp->first[i + 1]; k++) {
+                int32_t j = arc_target(bp, bp->arc[k]);
+                if (bp->rank[j] >= 0)
+                    continue;
+                bp->rank[j] = n_queued;
+                bp->order[n_queued++] = j;
+            }
+        }
+    }
+}
+
+/* The lowest colour that no neighbour has, in breadth-first order: on bipartite graphs the parity of a node's level. A colour is
+ * at most the node's degree, so the search of each is O(degree^2) at worst. */
+static void color_nodes(struct clv_bp *bp)
+{
+    bp->n_colors = 0;
+    for (int32_t i = 0; i < bp->n_nodes; i++)
+        bp->color[i] = -1;
+    for (int32_t r = 0; r < bp->n_nodes; r++) {
+        int32_t i = bp->order[r], color = 0;
+        for (int32_t k = bp->first[i]; k < bp->first[i + 1]; k++)
+            if (bp->color[arc_target(bp, bp->arc[k])] == color) {
+                color++;
+                k = bp->first[i] - 1; /* from the start again */
+            }
+        bp->color[i] = color;
+        bp->n_colors = color >= bp->n_colors ? color + 1 : bp->n_colors;
+    }
+}
+
+static int has_graph_of(const struct clv_bp *bp, const struct clv_field *field, int32_t n_edges)
+{
+    return bp->n_nodes == field->n_nodes && bp->n_edges == n_edges && bp->n_labels == field->n_labels &&
+           bp->form == field->form &&
+           (n_edges == 0 || memcmp(bp->edges, field->edges, (size_t)n_edges * sizeof *bp->edges) == 0);
+}
+
+static enum clv_status take_graph(struct clv_bp *bp, const struct clv_field *field, int32_t n_edges,
+                                  struct clv_error *err)
+{
+    size_t n = (size_t)field->n_nodes, m = (size_t)n_edges, k = (size_t)field->n_labels;
+    size_t cells = field->form == CLV_PAIRWISE_FULL ? k * k : 1;
+    bp_release(bp);
+    bp->edges = array_alloc(m, sizeof *bp->edges);
+    bp->first = array_alloc(n + 1, sizeof *bp->first);
+    bp->arc = array_alloc(m, 2 * sizeof *bp->arc);
+    bp->order = array_alloc(n, sizeof *bp->order);
+    bp->rank = array_alloc(n, sizeof *bp->rank);
+    bp->color = array_alloc(n, sizeof *bp->color);
+    bp->message = array_zalloc(m, 2 * k * sizeof *bp->message);
+    bp->unary = array_alloc(n, k * sizeof *bp->unary);
+    bp->belief = array_alloc(n, k * sizeof *bp->belief);
+    bp->pairwise = array_alloc(m, cells * sizeof *bp->pairwise);
+    bp->kernel = array_alloc(field->form == CLV_PAIRWISE_FULL ? m : 0, cells * sizeof *bp->kernel);
+    bp->top = array_alloc(m, sizeof *bp->top);
+    if (!bp->edges || !bp->first || !bp->arc || !bp->order || !bp->rank || !bp->color || !bp->message || !bp->unary ||
+        !bp->belief || !bp->pairwise || !bp->kernel || !bp->top) {
+        bp_release(bp);
+        return fail_memory(err);
+    }
+    bp->n_nodes = field->n_nodes;
+    bp->n_edges = n_edges;
+    bp->n_labels = field->n_labels;
+    bp->form = field->form;
+    if (m)
+        memcpy(bp->edges, field->edges, m * sizeof *bp->edges);
+    list_arcs(bp);
+    order_nodes(bp);
+    color_nodes(bp);
+    return CLV_OK;
+}
+
+static void take_scores(struct clv_bp *bp, const struct clv_field *field, double temperature)
+{
+    size_t n = (size_t)bp->n_nodes, m = (size_t)bp->n_edges, k = (size_t)bp->n_labels;
+    if (k == 2) {
+        for (size_t i = 0; i < n; i++) {
+            bp->unary[2 * i] = 0;
+            bp->unary[2 * i + 1] = field->unary[i] / temperature;
+        }
+    } else {
+        for (size_t c = 0; c < n * k; c++)
+            bp->unary[c] = field->unary[c] / temperature;
+    }
+    size_t cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;
+    for (size_t c = 0; c < m * cells; c++)
+        bp->pairwise[c] = field->pairwise[c] / temperature;
+    for (size_t e = 0; bp->form == CLV_PAIRWISE_FULL && e < m; e++) {
+        const double *table = &bp->pairwise[e * cells];
+        bp->top[e] = table[0];
+        for (size_t c = 1; c < cells; c++)
+            bp->top[e] = fmax(bp->top[e], table[c]);
+        for (size_t c = 0; c < cells; c++)
+            bp->kernel[e * cells + c] = exp(table[c] - bp->top[e]);
+    }
+}
+
+enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, int is_warm,
+                        struct clv_error *err)
+{
+    int32_t n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    if (!has_graph_of(bp, field, n_edges)) {
+        enum clv_status status = take_graph(bp, field, n_edges, err);
+        if (status)
+            return status;
+    } else if (!is_warm && n_edges) {
+        memset(bp->message, 0, (size_t)n_edges * 2 * (size_t)bp->n_labels * sizeof *bp->message);
+    }
+    take_scores(bp, field, temperature);
+    return CLV_OK;
+}

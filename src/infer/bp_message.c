@@ -1,0 +1,115 @@
+/* Eliminating one end of an edge, in the log domain. */
+#include <math.h>
+
+#include "infer/bp.h"
+
+/* Sums below this may have lost terms to underflow and are taken again with a maximum of their own. */
+#define SAFE_SUM 1e-200
+
+double maximum(const double *value, size_t n)
+{
+    double highest = value[0];
+    for (size_t k = 1; k < n; k++)
+        highest = value[k] > highest ? value[k] : highest;
+    return highest;
+}
+
+double log_sum_exp(const double *value, size_t n)
+{
+    double highest = maximum(value, n), sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += exp(value[k] - highest);
+    return highest + log(sum);
+}
+
+double bp_pair_score(const struct clv_bp *bp, int32_t arc, size_t a, size_t b)
+{
+    size_t edge = (size_t)(arc >> 1), k = (size_t)bp->n_labels;
+    if (bp->form == CLV_PAIRWISE_POTTS)
+        return a == b ? 0 : -bp->pairwise[edge];
+    return bp->pairwise[edge * k * k + (arc & 1 ? b * k + a : a * k + b)];
+}
+
+/* Over a of (a == b ? 0 : -coupling) + cavity[a]: every label but b comes with the same coupling, hence O(K). */
+static double potts_max(double *out, const double *cavity, double coupling, size_t k)
+{
+    double highest = maximum(cavity, k);
+    for (size_t b = 0; b < k; b++)
+        out[b] = fmax(cavity[b] - highest, -coupling);
+    return highest;
+}
+
+/* sum_a exp(cavity[a]) (a == b ? 1 : e^-c) = e^-c sum_a exp(cavity[a]) + (1 - e^-c) exp(cavity[b]), no term negative. */
+static double potts_sum(double *out, const double *cavity, double coupling, size_t k)
+{
+    double highest = maximum(cavity, k), total = 0, differ = exp(-coupling), rest = -expm1(-coupling);
+    for (size_t a = 0; a < k; a++) {
+        out[a] = exp(cavity[a] - highest);
+        total += out[a];
+    }
+    for (size_t b = 0; b < k; b++) {
+        double sum = differ * total + rest * out[b];
+        if (sum >= SAFE_SUM) {
+            out[b] = log(sum);
+        } else { /* so coupling > 400 and rest is 1 */
+            double pair[2] = {log(total) - coupling, cavity[b] - highest};
+            out[b] = log_sum_exp(pair, 2);
+        }
+    }
+    return highest;
+}
+
+static double table_max(double *restrict out, const struct clv_bp *bp, int32_t arc, const double *restrict cavity,
+                        size_t k)
+{
+    const double *restrict table = &bp->pairwise[(size_t)(arc >> 1) * k * k];
+    size_t across = arc & 1 ? 1 : k, along = arc & 1 ? k : 1; /* steps to the source's next label and to the target's */
+    for (size_t b = 0; b < k; b++)
+        out[b] = cavity[0] + table[b * along];
+    for (size_t a = 1; a < k; a++)
+        for (size_t b = 0; b < k; b++) {
+            double score = cavity[a] + table[a * across + b * along];
+            out[b] = score > out[b] ? score : out[b];
+        }
+    return 0;
+}
+
+static double table_sum(double *restrict out, const struct clv_bp *bp, int32_t arc, const double *cavity, size_t k)
+{
+    size_t edge = (size_t)(arc >> 1);
+    const double *restrict kernel = &bp->kernel[edge * k * k];
+    double highest = maximum(cavity, k), weight[CLV_BP_MAX_LABELS], term[CLV_BP_MAX_LABELS];
+    for (size_t a = 0; a < k; a++) {
+        weight[a] = exp(cavity[a] - highest);
+        out[a] = 0;
+    }
+    if (arc & 1) {
+        for (size_t b = 0; b < k; b++)
+            for (size_t a = 0; a < k; a++)
+                out[b] += weight[a] * kernel[b * k + a];
+    } else {
+        for (size_t a = 0; a < k; a++)
+            for (size_t b = 0; b < k; b++)
+                out[b] += weight[a] * kernel[a * k + b];
+    }
+    for (size_t b = 0; b < k; b++) {
+        if (out[b] >= SAFE_SUM) {
+            out[b] = log(out[b]);
+            continue;
+        }
+        for (size_t a = 0; a < k; a++)
+            term[a] = cavity[a] - highest + (bp_pair_score(bp, arc, a, b) - bp->top[edge]);
+        out[b] = log_sum_exp(term, k);
+    }
+    return highest + bp->top[edge];
+}
+
+double bp_eliminate(double *out, const struct clv_bp *bp, int32_t arc, enum bp_rule rule, const double *cavity)
+{
+    size_t k = (size_t)bp->n_labels;
+    if (bp->form == CLV_PAIRWISE_POTTS) {
+        double coupling = bp->pairwise[arc >> 1];
+        return rule == BP_MAX_OUT ? potts_max(out, cavity, coupling, k) : potts_sum(out, cavity, coupling, k);
+    }
+    return rule == BP_MAX_OUT ? table_max(out, bp, arc, cavity, k) : table_sum(out, bp, arc, cavity, k);
+}

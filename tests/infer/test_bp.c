@@ -1,0 +1,587 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "support/support.h"
+
+#define MAX_NODES  8
+#define MAX_EDGES  16
+#define MAX_LABELS 5
+#define SEED       11
+
+struct sample {
+    int32_t edges[MAX_EDGES][2];
+    double unary[MAX_NODES * MAX_LABELS], pairwise[MAX_EDGES * MAX_LABELS * MAX_LABELS];
+    struct clv_field field;
+};
+
+/* A score: normal, or a small whole number, so that there are ties. */
+static double draw_score(uint64_t at, double scale)
+{
+    return scale > 0 ? scale * rng_normal(SEED, 0, at) : (double)rng_below(SEED, 0, at, 4) - 1;
+}
+
+/* A random tree if n_extra is negative (with a gap now and then), else with that many more edges. Node i > 0 joins one before. */
+static void draw_sample(struct sample *s, uint64_t index, enum clv_pairwise form, int32_t n_extra, double unary_scale,
+                        double pairwise_scale)
+{
+    static const int32_t largest[] = {0, 0, 8, 7, 5, 5}; /* nodes by labels: at most 3125 labellings */
+    uint64_t at = index << 12;
+    int32_t k = 2 + (int32_t)rng_below(SEED, 0, at++, 4), m = 0;
+    int32_t n = 2 + (int32_t)rng_below(SEED, 0, at++, (uint32_t)largest[k] - 1);
+    for (int32_t i = 1; i < n; i++) {
+        int32_t other = (int32_t)rng_below(SEED, 0, at++, (uint32_t)i), swap = (int32_t)rng_below(SEED, 0, at++, 2);
+        if (n_extra < 0 && rng_below(SEED, 0, at++, 8) == 0)
+            continue;
+        s->edges[m][swap] = i;
+        s->edges[m++][!swap] = other;
+    }
+    for (int32_t e = 0; e < n_extra; e++) {
+        int32_t a = (int32_t)rng_below(SEED, 0, at++, (uint32_t)n),
+                b = (int32_t)rng_below(SEED, 0, at++, (uint32_t)n - 1);
+        s->edges[m][0] = a;
+        s->edges[m++][1] = b + (b >= a);
+    }
+    for (int32_t c = 0; c < n * k; c++)
+        s->unary[c] = draw_score(at++, unary_scale);
+    for (int32_t c = 0; c < m * k * k; c++) {
+        s->pairwise[c] = draw_score(at++, pairwise_scale);
+        if (form == CLV_PAIRWISE_POTTS)
+            s->pairwise[c] = fabs(s->pairwise[c]);
+    }
+    s->field = (struct clv_field){.n_nodes = n,
+                                  .n_edges = m,
+                                  .n_labels = k,
+                                  .form = form,
+                                  .edges = (const int32_t(*)[2])s->edges,
+                                  .unary = s->unary,
+                                  .pairwise = s->pairwise};
+}
+
+static enum clv_pairwise form_of(uint64_t index)
+{
+    return index % 2 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL;
+}
+
+static int next_labelling(int32_t *y, const struct clv_field *field)
+{
+    for (int32_t i = 0; i < field->n_nodes; i++) {
+        if (++y[i] < field->n_labels)
+            return 1;
+        y[i] = 0;
+    }
+    return 0;
+}
+
+static double log_add(double a, double b)
+{
+    double high = fmax(a, b), low = fmin(a, b);
+    return isinf(high) ? high : high + log1p(exp(low - high));
+}
+
+static void assert_near(const double *a, const double *b, int32_t n, double tolerance)
+{
+    for (int32_t c = 0; c < n; c++)
+        ck_assert_msg(fabs(a[c] - b[c]) <= tolerance, "[%d]: %.17g is not %.17g", c, a[c], b[c]);
+}
+
+static struct clv_bp *new_bp(void)
+{
+    struct clv_bp *bp;
+    must(clv_bp_new(&bp, err));
+    return bp;
+}
+
+/* The field with scores divided by the temperature, whose sums are ordinary ones. */
+static void divide(struct sample *s, double temperature)
+{
+    for (size_t c = 0; c < sizeof s->unary / sizeof *s->unary; c++)
+        s->unary[c] /= temperature;
+    for (size_t c = 0; c < sizeof s->pairwise / sizeof *s->pairwise; c++)
+        s->pairwise[c] /= temperature;
+}
+
+START_TEST(marginals_and_log_partition_are_exact_on_trees)
+{
+    struct clv_bp *bp = new_bp();
+    const double temperatures[] = {1, 0.25, 3};
+    for (uint64_t t = 0; t < 240; t++) {
+        struct sample s = {0};
+        double beliefs[MAX_NODES * MAX_LABELS], marginals[MAX_NODES * MAX_LABELS], log_partition;
+        struct clv_bp_options options;
+        struct clv_bp_result result;
+        draw_sample(&s, t, form_of(t), -1, 2, 2);
+        clv_bp_defaults(&options);
+        options.temperature = temperatures[t % 3];
+        options.schedule = t / 2 % 2 ? CLV_BP_RED_BLACK : CLV_BP_SEQUENTIAL;
+        options.damping = t % 5 ? 0 : 0.3;
+        options.tolerance = 1e-12;
+        must(clv_bp_run(bp, beliefs, NULL, &result, &s.field, &options, err));
+        ck_assert_int_eq(result.is_converged, 1);
+        ck_assert_double_le(result.change, options.tolerance);
+        if (options.schedule == CLV_BP_SEQUENTIAL && options.damping == 0)
+            ck_assert_int_le(result.n_iterations, 2);
+        divide(&s, options.temperature);
+        must(clv_exhaustive(NULL, NULL, &log_partition, marginals, &s.field, err));
+        assert_near(beliefs, marginals, s.field.n_nodes * s.field.n_labels, 1e-9);
+        log_partition *= options.temperature;
+        assert_near(&result.log_partition, &log_partition, 1, 1e-9);
+    }
+    clv_bp_free(bp);
+}
+END_TEST
+
+/* values[n_nodes][n_labels]: the largest score with that label there, minus the largest of all; returns that. */
+static double enumerate_max_marginals(double *values, const struct clv_field *field)
+{
+    int32_t y[MAX_NODES] = {0}, k = field->n_labels;
+    double best = -INFINITY;
+    for (int32_t c = 0; c < field->n_nodes * k; c++)
+        values[c] = -INFINITY;
+    do {
+        double score = clv_field_score(field, y);
+        best = fmax(best, score);
+        for (int32_t i = 0; i < field->n_nodes; i++)
+            values[i * k + y[i]] = fmax(values[i * k + y[i]], score);
+    } while (next_labelling(y, field));
+    for (int32_t c = 0; c < field->n_nodes * k; c++)
+        values[c] -= best;
+    return best;
+}
+
+START_TEST(max_product_finds_the_map_on_trees_ties_included)
+{
+    struct clv_bp *bp = new_bp();
+    for (uint64_t t = 0; t < 300; t++) {
+        struct sample s;
+        int32_t y[MAX_NODES];
+        double beliefs[MAX_NODES * MAX_LABELS], exact[MAX_NODES * MAX_LABELS];
+        struct clv_bp_options options;
+        struct clv_bp_result result;
+        double scale = t % 3 ? 0 : 2; /* whole numbers in two of three */
+        draw_sample(&s, t, form_of(t), -1, scale, scale);
+        clv_bp_defaults(&options);
+        options.mode = CLV_BP_MAX;
+        options.schedule = t / 2 % 2 ? CLV_BP_RED_BLACK : CLV_BP_SEQUENTIAL;
+        options.temperature = t % 7 ? 1 : 0.5; /* makes no difference */
+        must(clv_bp_run(bp, beliefs, y, &result, &s.field, &options, err));
+        ck_assert_int_eq(result.is_converged, 1);
+        ck_assert(isnan(result.log_partition));
+        double best = enumerate_max_marginals(exact, &s.field);
+        ck_assert_double_eq_tol(clv_field_score(&s.field, y), best, 1e-9);
+        assert_near(beliefs, exact, s.field.n_nodes * s.field.n_labels, 1e-9);
+    }
+    clv_bp_free(bp);
+}
+END_TEST
+
+/* values[n_nodes][n_labels] at visible nodes: the largest log-sum over hidden labels with that label there; returns the largest. */
+static double enumerate_marginal_map(double *values, const struct clv_field *field, const uint8_t *is_visible,
+                                     double temperature)
+{
+    static double sums[4096];
+    int32_t y[MAX_NODES] = {0}, k = field->n_labels;
+    double best = -INFINITY;
+    for (size_t c = 0; c < 4096; c++)
+        sums[c] = -INFINITY;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t c = 0; c < field->n_nodes * k; c++)
+            values[c] = -INFINITY;
+        do {
+            size_t code = 0;
+            for (int32_t i = 0; i < field->n_nodes; i++)
+                code = is_visible[i] ? code * (size_t)k + (size_t)y[i] : code;
+            if (pass == 0)
+                sums[code] = log_add(sums[code], clv_field_score(field, y) / temperature);
+            best = pass ? fmax(best, sums[code] * temperature) : best;
+            for (int32_t i = 0; i < field->n_nodes; i++)
+                values[i * k + y[i]] = fmax(values[i * k + y[i]], sums[code] * temperature);
+        } while (next_labelling(y, field));
+    }
+    return best;
+}
+
+/* T log sum_h exp(f(y, h) / T). */
+static double hidden_sum(const struct clv_field *field, const uint8_t *is_visible, const int32_t *labels,
+                         double temperature)
+{
+    int32_t y[MAX_NODES] = {0};
+    double sum = -INFINITY;
+    do {
+        int fits = 1;
+        for (int32_t i = 0; i < field->n_nodes; i++)
+            fits &= !is_visible[i] || y[i] == labels[i];
+        if (fits)
+            sum = log_add(sum, clv_field_score(field, y) / temperature);
+    } while (next_labelling(y, field));
+    return sum * temperature;
+}
+
+/* Nodes join earlier ones, so that with the first few visible, hidden ones hang off one visible node each: leaves, chains, trees. */
+START_TEST(mixed_product_is_exact_where_hidden_nodes_hang_off_visible_trees)
+{
+    struct clv_bp *bp = new_bp();
+    int n_hidden = 0, differs_from_map = 0;
+    for (uint64_t t = 0; t < 300; t++) {
+        struct sample s;
+        int32_t y[MAX_NODES], map[MAX_NODES];
+        uint8_t is_visible[MAX_NODES];
+        double beliefs[MAX_NODES * MAX_LABELS], exact[MAX_NODES * MAX_LABELS];
+        struct clv_bp_options options;
+        struct clv_bp_result result;
+        draw_sample(&s, t, form_of(t), t % 3 ? 0 : -1, 1, 1.5);
+        int32_t n = s.field.n_nodes, k = s.field.n_labels;
+        int32_t n_visible = 1 + (int32_t)rng_below(SEED, 1, t, (uint32_t)n);
+        n_hidden += n - n_visible;
+        for (int32_t i = 0; i < n; i++)
+            is_visible[i] = i < n_visible;
+        clv_bp_defaults(&options);
+        options.mode = CLV_BP_MIXED;
+        options.is_visible = is_visible;
+        options.temperature = t % 4 ? 1 : 0.5;
+        options.schedule = t / 2 % 2 ? CLV_BP_RED_BLACK : CLV_BP_SEQUENTIAL;
+        must(clv_bp_run(bp, beliefs, y, &result, &s.field, &options, err));
+        ck_assert_int_eq(result.is_converged, 1);
+        double best = enumerate_marginal_map(exact, &s.field, is_visible, options.temperature);
+        ck_assert_double_eq_tol(hidden_sum(&s.field, is_visible, y, options.temperature), best, 1e-9);
+        for (int32_t c = 0; c < n_visible * k; c++)
+            ck_assert_double_eq_tol(beliefs[c], exact[c] - best, 1e-9);
+        must(clv_exhaustive(map, NULL, NULL, NULL, &s.field, err));
+        differs_from_map += memcmp(map, y, (size_t)n_visible * sizeof *y) != 0;
+
+        /* A hidden node's belief is its marginal given the visible labels. */
+        for (int32_t i = 0; i < n_visible; i++)
+            for (int32_t a = 0; a < k; a++)
+                if (k > 2)
+                    s.unary[i * k + a] += a == y[i] ? 1000 : 0;
+                else if (a == y[i])
+                    s.unary[i] += a ? 1000 : -1000;
+        divide(&s, options.temperature);
+        must(clv_exhaustive(NULL, NULL, NULL, exact, &s.field, err));
+        assert_near(&beliefs[n_visible * k], &exact[n_visible * k], (n - n_visible) * k, 1e-9);
+    }
+    ck_assert_int_ge(n_hidden, 300);
+    ck_assert_int_ge(differs_from_map, 5);
+    clv_bp_free(bp);
+}
+END_TEST
+
+START_TEST(mixed_with_one_kind_of_node_is_that_mode)
+{
+    struct clv_bp *bp = new_bp();
+    for (uint64_t t = 0; t < 60; t++) {
+        struct sample s;
+        double one[MAX_NODES * MAX_LABELS] = {0}, two[MAX_NODES * MAX_LABELS] = {0};
+        uint8_t is_visible[MAX_NODES];
+        struct clv_bp_options options;
+        draw_sample(&s, t, form_of(t), 3, 1, 1);
+        clv_bp_defaults(&options);
+        options.mode = t % 3 ? CLV_BP_SUM : CLV_BP_MAX;
+        options.max_iterations = 5;
+        memset(is_visible, options.mode == CLV_BP_MAX, sizeof is_visible);
+        must(clv_bp_run(bp, one, NULL, NULL, &s.field, &options, err));
+        options.mode = CLV_BP_MIXED;
+        options.is_visible = is_visible;
+        must(clv_bp_run(bp, two, NULL, NULL, &s.field, &options, err));
+        ck_assert_int_eq(memcmp(one, two, sizeof one), 0);
+    }
+    clv_bp_free(bp);
+}
+END_TEST
+
+START_TEST(weak_loops_have_one_fixed_point_near_the_truth)
+{
+    struct clv_bp *bp = new_bp();
+    for (uint64_t t = 0; t < 100; t++) {
+        struct sample s;
+        double first[MAX_NODES * MAX_LABELS], beliefs[MAX_NODES * MAX_LABELS], exact[MAX_NODES * MAX_LABELS];
+        double log_partition, first_bethe = 0;
+        draw_sample(&s, t, form_of(t), 4, 1, 0.03);
+        must(clv_exhaustive(NULL, NULL, &log_partition, exact, &s.field, err));
+        for (int k = 0; k < 4; k++) {
+            struct clv_bp_options options;
+            struct clv_bp_result result;
+            clv_bp_defaults(&options);
+            options.schedule = k % 2 ? CLV_BP_RED_BLACK : CLV_BP_SEQUENTIAL;
+            options.damping = k / 2 ? 0.4 : 0;
+            options.tolerance = 1e-12;
+            must(clv_bp_run(bp, k ? beliefs : first, NULL, &result, &s.field, &options, err));
+            ck_assert_int_eq(result.is_converged, 1);
+            if (k) {
+                assert_near(beliefs, first, s.field.n_nodes * s.field.n_labels, 1e-10);
+                assert_near(&result.log_partition, &first_bethe, 1, 1e-10);
+            }
+            first_bethe = k ? first_bethe : result.log_partition;
+        }
+        assert_near(first, exact, s.field.n_nodes * s.field.n_labels, 0.003);
+        assert_near(&first_bethe, &log_partition, 1, 0.003);
+    }
+    clv_bp_free(bp);
+}
+END_TEST
+
+/* The fixed points of sum-product are the stationary points of the Bethe free energy, so that its derivative by a unary score is
+ * the belief, on loops as well, where neither is exact. */
+START_TEST(bethe_derivatives_are_the_beliefs_on_loops)
+{
+    struct clv_bp *bp = new_bp();
+    for (uint64_t t = 0; t < 60; t++) {
+        struct sample s;
+        double beliefs[MAX_NODES * MAX_LABELS], other[2], step = 1e-4;
+        struct clv_bp_options options;
+        struct clv_bp_result result;
+        draw_sample(&s, t, form_of(t), 4, 1, 0.3);
+        clv_bp_defaults(&options);
+        options.temperature = t % 3 ? 1 : 1.5;
+        options.tolerance = 1e-13;
+        options.max_iterations = 1000;
+        must(clv_bp_run(bp, beliefs, NULL, &result, &s.field, &options, err));
+        ck_assert_int_eq(result.is_converged, 1);
+        int32_t k = s.field.n_labels, n_scores = s.field.n_nodes * (k == 2 ? 1 : k);
+        for (int32_t c = 0; c < n_scores; c++) {
+            for (int side = 0; side < 2; side++) {
+                s.unary[c] += side ? -2 * step : step;
+                must(clv_bp_run(bp, NULL, NULL, &result, &s.field, &options, err));
+                other[side] = result.log_partition;
+            }
+            s.unary[c] += step;
+            ck_assert_double_eq_tol((other[0] - other[1]) / (2 * step), beliefs[k == 2 ? 2 * c + 1 : c], 1e-7);
+        }
+    }
+    clv_bp_free(bp);
+}
+END_TEST
+
+START_TEST(large_scores_stay_exact)
+{
+    struct clv_bp *bp = new_bp();
+    for (uint64_t t = 0; t < 120; t++) {
+        struct sample s;
+        int32_t y[MAX_NODES];
+        double scale = t % 3 == 0 ? 500 : t % 3 == 1 ? 1e5 : 1e90, score;
+        double beliefs[MAX_NODES * MAX_LABELS], marginals[MAX_NODES * MAX_LABELS], log_partition;
+        struct clv_bp_options options;
+        struct clv_bp_result result;
+        draw_sample(&s, t, form_of(t), -1, scale, scale);
+        clv_bp_defaults(&options);
+        must(clv_bp_run(bp, beliefs, NULL, &result, &s.field, &options, err));
+        must(clv_exhaustive(NULL, &score, &log_partition, marginals, &s.field, err));
+        ck_assert_double_eq_tol(result.log_partition, log_partition, 1e-13 * scale + 1e-9);
+        assert_near(beliefs, marginals, s.field.n_nodes * s.field.n_labels, scale > 1e6 ? 0.5 : 1e-8);
+        options.mode = CLV_BP_MAX;
+        must(clv_bp_run(bp, NULL, y, NULL, &s.field, &options, err));
+        ck_assert_double_eq_tol(clv_field_score(&s.field, y), score, 1e-14 * scale);
+    }
+    clv_bp_free(bp);
+}
+END_TEST
+
+START_TEST(frustrated_loops_are_reported_as_not_converged)
+{
+    int32_t edges[3][2] = {{0, 1}, {1, 2}, {0, 2}};
+    double unary[3] = {0.1, -0.2, 0.3}, table[12];
+    for (int c = 0; c < 12; c++)
+        table[c] = c % 4 == 1 || c % 4 == 2 ? 8 : 0;
+    struct clv_field field = {.n_nodes = 3,
+                              .n_edges = 3,
+                              .n_labels = 2,
+                              .form = CLV_PAIRWISE_FULL,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = table};
+    struct clv_bp *bp = new_bp();
+    struct clv_bp_options options;
+    struct clv_bp_result result;
+    double beliefs[6];
+    clv_bp_defaults(&options);
+    options.max_iterations = 3;
+    must(clv_bp_run(bp, beliefs, NULL, &result, &field, &options, err));
+    ck_assert_int_eq(result.is_converged, 0);
+    ck_assert_int_eq(result.n_iterations, 3);
+    ck_assert_double_gt(result.change, options.tolerance);
+    for (int i = 0; i < 3; i++)
+        ck_assert_double_eq_tol(beliefs[2 * i] + beliefs[2 * i + 1], 1, 1e-12);
+    clv_bp_free(bp);
+}
+END_TEST
+
+START_TEST(fields_without_edges_are_softmax_of_each_node)
+{
+    double unary[9] = {0, 1, 2, 5, 5, 0, -3, -3, -2}, beliefs[9], log_partition = 0;
+    int32_t y[3];
+    struct clv_bp *bp = new_bp();
+    for (int32_t n = 0; n <= 3; n++) {
+        struct clv_field field = {.n_nodes = n, .n_labels = 3, .form = CLV_PAIRWISE_NONE, .unary = unary};
+        for (int form = 0; form < 3; form++) {
+            struct clv_bp_result result;
+            field.form = (enum clv_pairwise)form;
+            must(clv_bp_run(bp, beliefs, y, &result, &field, NULL, err));
+            ck_assert_int_eq(result.is_converged, 1);
+            ck_assert_int_eq(result.n_iterations, 1);
+            ck_assert_double_eq_tol(result.log_partition, log_partition, 1e-12);
+        }
+        for (int32_t c = 0; c < 3 * n; c++) {
+            const double *row = &unary[c / 3 * 3];
+            double total = exp(row[0]) + exp(row[1]) + exp(row[2]);
+            ck_assert_double_eq_tol(beliefs[c], exp(unary[c]) / total, 1e-14);
+        }
+        if (n < 3)
+            log_partition += log(exp(unary[3 * n]) + exp(unary[3 * n + 1]) + exp(unary[3 * n + 2]));
+    }
+    ck_assert(y[0] == 2 && y[1] == 0 && y[2] == 2); /* the lowest at ties */
+    clv_bp_free(bp);
+}
+END_TEST
+
+START_TEST(runs_are_the_same_bytes_whatever_was_run_before)
+{
+    struct clv_bp *used = new_bp();
+    for (uint64_t t = 0; t < 60; t++) {
+        struct sample s;
+        double one[MAX_NODES * MAX_LABELS] = {0}, two[MAX_NODES * MAX_LABELS] = {0};
+        int32_t y[2][MAX_NODES] = {{0}};
+        struct clv_bp_options options;
+        struct clv_bp_result result[2];
+        struct clv_bp *fresh = new_bp();
+        draw_sample(&s, t / 2, form_of(t / 2), 3, 1, 1);
+        clv_bp_defaults(&options);
+        options.mode = t % 3 ? CLV_BP_SUM : CLV_BP_MAX;
+        options.schedule = t % 4 ? CLV_BP_SEQUENTIAL : CLV_BP_RED_BLACK;
+        options.max_iterations = 20;
+        must(clv_bp_run(used, one, y[0], &result[0], &s.field, &options, err));
+        must(clv_bp_run(fresh, two, y[1], &result[1], &s.field, &options, err));
+        ck_assert_int_eq(memcmp(one, two, sizeof one), 0);
+        ck_assert_int_eq(memcmp(y[0], y[1], sizeof y[0]), 0);
+        ck_assert_int_eq(result[0].n_iterations, result[1].n_iterations);
+        ck_assert(result[0].change == result[1].change);
+        ck_assert(result[0].log_partition == result[1].log_partition || t % 3 == 0);
+        clv_bp_free(fresh);
+    }
+    clv_bp_free(used);
+}
+END_TEST
+
+START_TEST(a_warm_start_goes_on_from_the_messages_before)
+{
+    struct clv_bp *bp = new_bp();
+    for (uint64_t t = 0; t < 40; t++) {
+        struct sample s;
+        double cold[MAX_NODES * MAX_LABELS], warm[MAX_NODES * MAX_LABELS];
+        struct clv_bp_options options;
+        struct clv_bp_result first, again;
+        draw_sample(&s, t, form_of(t), 4, 1, 0.3);
+        clv_bp_defaults(&options);
+        must(clv_bp_run(bp, cold, NULL, &first, &s.field, &options, err));
+        ck_assert_int_eq(first.is_converged, 1);
+        ck_assert_int_gt(first.n_iterations, 1);
+        options.is_warm = 1;
+        must(clv_bp_run(bp, warm, NULL, &again, &s.field, &options, err));
+        ck_assert_int_eq(again.n_iterations, 1);
+        assert_near(warm, cold, s.field.n_nodes * s.field.n_labels, 1e-8);
+        s.field.n_nodes--; /* another graph: nothing to go on from */
+        s.field.n_edges = 0;
+        must(clv_bp_run(bp, warm, NULL, &again, &s.field, &options, err));
+        ck_assert_int_eq(again.is_converged, 1);
+    }
+    clv_bp_free(bp);
+}
+END_TEST
+
+START_TEST(bad_fields_are_refused_by_node_and_edge)
+{
+    int32_t edges[2][2] = {{0, 1}, {2, 1}}, y[3] = {7, 7, 7};
+    double unary[9] = {0}, pairwise[18] = {0}, beliefs[9] = {7};
+    struct clv_field field = {.n_nodes = 3,
+                              .n_edges = 2,
+                              .n_labels = 3,
+                              .form = CLV_PAIRWISE_POTTS,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = pairwise};
+    struct clv_bp *bp = new_bp();
+    struct clv_bp_result result = {.n_iterations = 7};
+    const double bad[] = {NAN, INFINITY, -INFINITY, 1e101, -1e101};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        unary[4] = bad[k];
+        must_fail(CLV_ERR_DATA, "node 1", clv_bp_run(bp, beliefs, y, &result, &field, NULL, err));
+        unary[4] = 0;
+        pairwise[1] = bad[k];
+        must_fail(CLV_ERR_DATA, "edge 1", clv_bp_run(bp, beliefs, y, &result, &field, NULL, err));
+        pairwise[1] = 0;
+        field.form = CLV_PAIRWISE_FULL;
+        pairwise[17] = bad[k];
+        must_fail(CLV_ERR_DATA, "edge 1", clv_bp_run(bp, beliefs, y, &result, &field, NULL, err));
+        pairwise[17] = 0;
+        field.form = CLV_PAIRWISE_POTTS;
+    }
+    pairwise[1] = -0.5;
+    must_fail(CLV_ERR_DATA, "edge 1: its coupling -0.5", clv_bp_run(bp, beliefs, y, &result, &field, NULL, err));
+    pairwise[1] = 0;
+    edges[1][0] = 3;
+    must_fail(CLV_ERR_DATA, "edge 1", clv_bp_run(bp, beliefs, y, &result, &field, NULL, err));
+    edges[1][0] = 1;
+    must_fail(CLV_ERR_DATA, "edge 1", clv_bp_run(bp, beliefs, y, &result, &field, NULL, err));
+    edges[1][0] = 2;
+    field.n_labels = 1;
+    must_fail(CLV_ERR_USAGE, "1 labels", clv_bp_run(bp, beliefs, y, &result, &field, NULL, err));
+    ck_assert(beliefs[0] == 7 && y[0] == 7 && result.n_iterations == 7);
+    clv_bp_free(bp);
+    clv_bp_free(NULL);
+}
+END_TEST
+
+START_TEST(bad_options_are_refused_by_value)
+{
+    double unary[2] = {1, 2};
+    uint8_t is_visible[2] = {1, 2};
+    struct clv_field field = {.n_nodes = 2, .n_labels = 2, .form = CLV_PAIRWISE_NONE, .unary = unary};
+    struct clv_bp *bp = new_bp();
+    struct clv_bp_options good, options;
+    clv_bp_defaults(&good);
+#define REFUSED(part, change)                                                                                          \
+    do {                                                                                                               \
+        options = good;                                                                                                \
+        options.change;                                                                                                \
+        must_fail(CLV_ERR_USAGE, part, clv_bp_run(bp, NULL, NULL, NULL, &field, &options, err));                       \
+    } while (0)
+    REFUSED("mode 9", mode = (enum clv_bp_mode)9);
+    REFUSED("schedule 9", schedule = (enum clv_bp_schedule)9);
+    REFUSED("temperature of 0", temperature = 0);
+    REFUSED("temperature of -1", temperature = -1);
+    REFUSED("temperature of nan", temperature = (double)NAN);
+    REFUSED("temperature of inf", temperature = (double)INFINITY);
+    REFUSED("damping of 1", damping = 1);
+    REFUSED("damping of -0.1", damping = -0.1);
+    REFUSED("damping of nan", damping = (double)NAN);
+    REFUSED("tolerance of -1", tolerance = -1);
+    REFUSED("tolerance of inf", tolerance = (double)INFINITY);
+    REFUSED("0 iterations", max_iterations = 0);
+    REFUSED("which nodes are visible", mode = CLV_BP_MIXED);
+    good.is_visible = is_visible;
+    REFUSED("node 1: is_visible is 2", mode = CLV_BP_MIXED);
+#undef REFUSED
+    clv_bp_free(bp);
+}
+END_TEST
+
+Suite *bp_suite(void)
+{
+    Suite *suite = suite_create("bp");
+    TCase *tests = tcase_create("bp");
+    tcase_add_test(tests, marginals_and_log_partition_are_exact_on_trees);
+    tcase_add_test(tests, max_product_finds_the_map_on_trees_ties_included);
+    tcase_add_test(tests, mixed_product_is_exact_where_hidden_nodes_hang_off_visible_trees);
+    tcase_add_test(tests, mixed_with_one_kind_of_node_is_that_mode);
+    tcase_add_test(tests, weak_loops_have_one_fixed_point_near_the_truth);
+    tcase_add_test(tests, bethe_derivatives_are_the_beliefs_on_loops);
+    tcase_add_test(tests, large_scores_stay_exact);
+    tcase_add_test(tests, frustrated_loops_are_reported_as_not_converged);
+    tcase_add_test(tests, fields_without_edges_are_softmax_of_each_node);
+    tcase_add_test(tests, runs_are_the_same_bytes_whatever_was_run_before);
+    tcase_add_test(tests, a_warm_start_goes_on_from_the_messages_before);
+    tcase_add_test(tests, bad_fields_are_refused_by_node_and_edge);
+    tcase_add_test(tests, bad_options_are_refused_by_value);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
