@@ -282,14 +282,13 @@ START_TEST(a_signal_during_segmentation_leaves_no_half_file)
                         "0.0%d && kill -TERM $!; wait $!",
                         folder, sample_model(), sample_set(), 2 * k);
         ck_assert_msg(code == 0 || code == 143, "exits with %d", code);
-        const char *out = formatted("%s/out", folder);
-        if (!path_is_folder(out))
+        if (!path_is_folder(formatted("%s/out", folder)))
             continue;
         struct path_list files = {0};
-        must(folder_walk(&files, out, err));
+        must(folder_walk(&files, formatted("%s/out", folder), err));
         for (size_t i = 0; i < files.n; i++) {
             struct clv_image image = {0};
-            must(clv_image_read(&image, formatted("%s/%s", out, files.paths[i]), NULL, err));
+            must(clv_image_read(&image, formatted("%s/out/%s", folder, files.paths[i]), NULL, err));
             clv_image_release(&image);
         }
         path_list_release(&files);
