@@ -164,7 +164,6 @@ END_TEST
 START_TEST(weighing_regions_anew_gives_the_sums_of_that_weight)
 {
     struct fixture f = {0};
-    must(clv_image_new(&f.image, 90, 60, 3, err));
     draw_disc(&f.image, RED, GREY);
     fixture_measure(&f, 60);
     int32_t n = f.superpixels.n;
