@@ -15,7 +15,7 @@ extern "C" {
 /* Feature blocks of a node, to be combined with |. */
 enum clv_blocks {
     CLV_BLOCK_WORDS = 1,     /* dense-SIFT words, a histogram per scale */
-    CLV_BLOCK_COLOUR = 2,    /* RGB histogram, Lab statistics */
+    CLV_BLOCK_COLOUR = 2,    /* RGB histogram, chroma histogram, Lab statistics */
     CLV_BLOCK_POSITION = 4,  /* soft-binned position */
     CLV_BLOCK_SIZE = 8,      /* size and a bias of 1 */
     CLV_BLOCK_CONTRAST = 16, /* likeness and distance to the border, uniqueness, spread, centre against rim, gradient */
@@ -23,6 +23,7 @@ enum clv_blocks {
 };
 
 #define CLV_MAX_SCALES      4
+#define CLV_MAX_BIN_PX      24 /* of a SIFT scale */
 #define CLV_DESCRIPTOR_SIZE 128
 
 /* Nearest-centre vector quantiser over 128-d descriptors of values 0..255. All arithmetic is integer, so words are exact and
@@ -38,8 +39,8 @@ struct clv_recipe {
     int32_t working_pixels; /* images larger than this are shrunk to it for features; default 80,000 */
     struct clv_slic_options slic;
     int32_t blocks;                      /* of enum clv_blocks */
-    int32_t n_scales;                    /* SIFT scales, 1..CLV_MAX_SCALES; default 3 */
-    int32_t bin_size_px[CLV_MAX_SCALES]; /* SIFT spatial bin, 1..24, default {3, 6, 12} */
+    int32_t n_scales;                    /* SIFT scales, 1..CLV_MAX_SCALES; default 4 */
+    int32_t bin_size_px[CLV_MAX_SCALES]; /* SIFT spatial bin, 1..CLV_MAX_BIN_PX, default {2, 4, 8, 16} */
     int32_t step_px;                     /* descriptor grid, default 3 */
     int32_t n_words;                     /* per scale, default 500 */
     int32_t n_codebook_samples;          /* descriptors per scale for k-means, default 30,000 */

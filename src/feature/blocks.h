@@ -18,8 +18,7 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, int need_codebooks
 
 /* --- words: histograms of dense-SIFT words, one per scale --- */
 struct word_map {
-    int32_t n_columns, step_px;
-    int32_t *word; /* of each cell of the descriptor grid */
+    int32_t *word; /* [height * width]: of the descriptor nearest to each pixel */
     int32_t *met;  /* [n_words], scratch: the words of one region */
 };
 void word_map_release(struct word_map *map);
@@ -27,7 +26,7 @@ enum clv_status word_map_init(struct word_map *map, const struct sift_integral *
                               const struct clv_recipe *recipe, int32_t scale, struct clv_error *err) CLV_CHECK;
 void words_fill(float *row, const struct scene *scene, struct word_map *map, int32_t region);
 
-/* --- colour: RGB histograms, Lab mean and deviation --- */
+/* --- colour: RGB histograms, joint histogram of a and b, Lab mean and deviation --- */
 int32_t colour_size(void);
 void colour_fill(float *row, const struct scene *scene, int32_t region);
 void colour_name(char *name, size_t size, int32_t index);
@@ -43,8 +42,8 @@ void size_fill(float *row, const struct scene *scene, int32_t region);
 void size_name(char *name, size_t size, int32_t index);
 
 /* --- contrast: the measures of contrast.h, each spread over bins of its own --- */
-int32_t contrast_size(void);
-void contrast_fill(float *row, const float *measures);
+int32_t contrast_size(const struct clv_recipe *recipe);
+void contrast_fill(float *row, const float *measures, int32_t n_measures);
 void contrast_name(char *name, size_t size, int32_t index);
 
 #endif

@@ -5,17 +5,20 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/blocks.h"
 #include "feature/pairs.h"
+#include "feature/zones.h"
 
 enum { BINS = 10, MAX_SWEEPS = 100, FIGURE_ROUNDS = 3 };
 
-/* Each measure is one of CONTRAST_MEASURES in the block: together their norm is about 1. */
-static const float MEASURE_WEIGHT = 0.5f;
+/* Each measure is one of a dozen or so: together their norm is about 1. */
+static const float MEASURE_WEIGHT = 0.4f;
 static const float FREE_STEP = 3.0f;       /* in Lab: shading, not an edge */
 static const float GEODESIC_RANGE = 60.0f; /* in Lab */
 static const float DISTANCE_RANGE = 60.0f; /* in Lab */
-static const float CENTRE_RADIUS = 0.35f;  /* in widths and heights of the image */
+static const float COLOUR_ODDS = 2.0f;     /* odds are this much wider apart in the bins */
+static const float WORD_CENTRE_ODDS = 4.0f;
+static const float WORD_BORDER_ODDS = 3.0f;
+enum { COLOUR_CELLS_L = 10, COLOUR_CELLS_AB = 20 }; /* of 10 and 6 Lab units */
 
 static float clamp_unit(double value)
 {
@@ -89,14 +92,6 @@ static void sum_gradients(float *gradient, const struct scene *scene)
     }
 }
 
-/* How central a region lies: 1 in the middle, 1/2 on a circle of CENTRE_RADIUS, near 0 in the corners. */
-static float centrality(const struct region *region)
-{
-    float dx = (region->x - 0.5f) / CENTRE_RADIUS, dy = (region->y - 0.5f) / CENTRE_RADIUS;
-    float r2 = dx * dx + dy * dy;
-    return 1 / (1 + r2 * r2);
-}
-
 /* Odds of the region's colour among the weighted pixels against all others, as a share: 1/2 when they are even. */
 static double inner_share(const struct pairs *pairs, int32_t i)
 {
@@ -119,24 +114,26 @@ static void measure_region(float *out, const struct pairs *pairs, int32_t i)
 
 /* Guesses the figure by its colours: what is central and unlike the border at first, then what is central and of the colours
  * of the guess before. `guess` is scratch [n_regions]. */
-static void measure_figure(float *measures, struct pairs *pairs, const struct scene *scene, float *guess)
+static void measure_figure(float *measures, int32_t n_measures, struct pairs *pairs, const struct scene *scene,
+                           float *guess)
 {
     for (int round = 0; round < FIGURE_ROUNDS; round++) {
         for (int32_t i = 0; i < scene->n_regions; i++) {
-            const float *m = measures + (size_t)i * CONTRAST_MEASURES;
+            const float *m = measures + (size_t)i * (size_t)n_measures;
             float figure = round == 0 ? m[CONTRAST_CENTRE] * (1 - 0.8f * m[CONTRAST_BORDER])
                                       : m[CONTRAST_FIGURE] * m[CONTRAST_FIGURE];
-            guess[i] = centrality(&scene->regions[i]) * figure;
+            guess[i] = centrality(scene->regions[i].x, scene->regions[i].y) * figure;
         }
         pairs_weigh(pairs, scene, guess);
         for (int32_t i = 0; i < scene->n_regions; i++)
-            measures[(size_t)i * CONTRAST_MEASURES + CONTRAST_FIGURE] =
+            measures[(size_t)i * (size_t)n_measures + CONTRAST_FIGURE] =
                 clamp_unit(1.2 * (inner_share(pairs, i) - 0.5) + 0.5);
     }
 }
 
-enum clv_status contrast_measure(float *measures, const struct scene *scene, const struct clv_adjacency *adjacency,
-                                 struct clv_error *err)
+/* The measures that compare regions by their mean colours. */
+static enum clv_status measure_regions(float *measures, int32_t n_measures, const struct scene *scene,
+                                       const struct clv_adjacency *adjacency, struct clv_error *err)
 {
     size_t n = (size_t)scene->n_regions;
     struct pairs pairs = {0};
@@ -148,30 +145,96 @@ enum clv_status contrast_measure(float *measures, const struct scene *scene, con
     geodesic_distances(distance, scene, adjacency, border);
     sum_gradients(gradient, scene);
     for (size_t i = 0; i < n; i++)
-        centre[i] = centrality(&scene->regions[i]);
+        centre[i] = centrality(scene->regions[i].x, scene->regions[i].y);
     enum clv_status status = pairs_init(&pairs, scene, border, centre, err);
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        float *out = measures + i * CONTRAST_MEASURES;
+        float *out = measures + i * (size_t)n_measures;
         measure_region(out, &pairs, (int32_t)i);
         out[CONTRAST_GEODESIC] = clamp_unit(distance[i] / GEODESIC_RANGE);
         out[CONTRAST_GRADIENT] = clamp_unit(1.5 * sqrt(gradient[i] / (float)scene->regions[i].n_pixels));
     }
     if (status == CLV_OK)
-        measure_figure(measures, &pairs, scene, centre);
+        measure_figure(measures, n_measures, &pairs, scene, centre);
     pairs_release(&pairs);
     array_free(memory);
     return status;
 }
 
-int32_t contrast_size(void)
+static int32_t clamp_cell(int32_t cell, int32_t n)
 {
-    return CONTRAST_MEASURES * BINS;
+    return cell < 0 ? 0 : cell < n ? cell : n - 1;
+}
+
+/* code[height * width] = the cell of each pixel's colour in a grid over Lab. */
+static void code_colours(int32_t *code, const struct scene *scene)
+{
+    for (int32_t i = 0; i < scene->width * scene->height; i++) {
+        const float *lab = scene->lab + (size_t)i * 3;
+        int32_t l = clamp_cell((int32_t)(lab[0] / 10), COLOUR_CELLS_L);
+        int32_t a = clamp_cell((int32_t)(lab[1] / 6 + COLOUR_CELLS_AB / 2), COLOUR_CELLS_AB);
+        int32_t b = clamp_cell((int32_t)(lab[2] / 6 + COLOUR_CELLS_AB / 2), COLOUR_CELLS_AB);
+        code[i] = (l * COLOUR_CELLS_AB + a) * COLOUR_CELLS_AB + b;
+    }
+}
+
+/* Spreads odds, shares about 1/2, over 0..1. */
+static void widen(float *measure, int32_t n_measures, int32_t n_regions, float factor)
+{
+    for (int32_t r = 0; r < n_regions; r++, measure += n_measures)
+        *measure = clamp_unit(factor * (*measure - 0.5f) + 0.5f);
+}
+
+/* The measures that compare how often pixels' colours and words are met in the image's zones. */
+static enum clv_status measure_zones(float *measures, int32_t n_measures, const struct scene *scene,
+                                     const struct clv_recipe *recipe, const struct word_map *maps,
+                                     struct clv_error *err)
+{
+    struct zones zones = {0};
+    int32_t *colour = array_alloc((size_t)scene->width * (size_t)scene->height, sizeof *colour);
+    enum clv_status status = colour ? zones_init(&zones, scene, err) : fail_memory(err);
+    if (status != CLV_OK)
+        goto done;
+    code_colours(colour, scene);
+    int32_t n_pairs = (n_measures - CONTRAST_COLOUR_CENTRE) / 2;
+    for (int32_t k = 0; k < n_pairs && status == CLV_OK; k++) {
+        float *centre = measures + CONTRAST_COLOUR_CENTRE + 2 * k, *border = centre + 1;
+        status = zones_measure(centre, border, (size_t)n_measures, &zones, scene, k == 0 ? colour : maps[k - 1].word,
+                               k == 0 ? COLOUR_CELLS_L * COLOUR_CELLS_AB * COLOUR_CELLS_AB : recipe->n_words, err);
+        if (status != CLV_OK)
+            break;
+        widen(centre, n_measures, scene->n_regions, k == 0 ? COLOUR_ODDS : WORD_CENTRE_ODDS);
+        widen(border, n_measures, scene->n_regions, k == 0 ? COLOUR_ODDS : WORD_BORDER_ODDS);
+    }
+done:
+    zones_release(&zones);
+    array_free(colour);
+    return status;
+}
+
+int32_t contrast_measures(const struct clv_recipe *recipe)
+{
+    return CONTRAST_WORDS + (recipe->blocks & CLV_BLOCK_WORDS ? 2 * recipe->n_scales : 0);
+}
+
+enum clv_status contrast_measure(float *measures, const struct scene *scene, const struct clv_adjacency *adjacency,
+                                 const struct clv_recipe *recipe, const struct word_map *maps, struct clv_error *err)
+{
+    int32_t n_measures = contrast_measures(recipe);
+    enum clv_status status = measure_regions(measures, n_measures, scene, adjacency, err);
+    if (status == CLV_OK)
+        status = measure_zones(measures, n_measures, scene, recipe, maps, err);
+    return status;
+}
+
+int32_t contrast_size(const struct clv_recipe *recipe)
+{
+    return contrast_measures(recipe) * BINS;
 }
 
 /* Each measure falls between two of its bins' centres and is shared by them in proportion. */
-void contrast_fill(float *row, const float *measures)
+void contrast_fill(float *row, const float *measures, int32_t n_measures)
 {
-    for (int k = 0; k < CONTRAST_MEASURES; k++) {
+    for (int32_t k = 0; k < n_measures; k++) {
         float at = measures[k] * (BINS - 1);
         int low = (int)at < BINS - 2 ? (int)at : BINS - 2;
         row[k * BINS + low] = MEASURE_WEIGHT * ((float)(low + 1) - at);
@@ -181,9 +244,14 @@ void contrast_fill(float *row, const float *measures)
 
 void contrast_name(char *name, size_t size, int32_t index)
 {
-    static const char *const names[CONTRAST_MEASURES] = {"border similarity", "geodesic distance to the border",
-                                                         "global uniqueness", "local uniqueness",
-                                                         "colour spread",     "centre against rim",
-                                                         "gradient",          "figure likeness"};
-    snprintf(name, size, "%s bin %d", names[index / BINS], index % BINS);
+    static const char *const names[CONTRAST_WORDS] = {"border similarity", "geodesic distance to the border",
+                                                      "global uniqueness", "local uniqueness",
+                                                      "colour spread",     "centre against rim",
+                                                      "gradient",          "figure likeness",
+                                                      "colours of centre", "colours of border"};
+    int32_t measure = index / BINS, word = measure - CONTRAST_WORDS;
+    if (word < 0)
+        snprintf(name, size, "%s bin %d", names[measure], index % BINS);
+    else
+        snprintf(name, size, "words of %s, scale %d, bin %d", word % 2 ? "border" : "centre", word / 2, index % BINS);
 }

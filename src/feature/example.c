@@ -58,6 +58,7 @@ static enum clv_status fill_rows(struct clv_example *example, const struct scene
                                  const struct layout *at, struct clv_error *err)
 {
     struct word_map maps[CLV_MAX_SCALES] = {0};
+    int32_t n_measures = contrast_measures(recipe);
     float *measures = NULL;
     float *dense = array_zalloc((size_t)at->n_features, sizeof *dense);
     size_t capacity = 0, n_entries = 0;
@@ -71,8 +72,8 @@ static enum clv_status fill_rows(struct clv_example *example, const struct scene
     if (status != CLV_OK)
         goto done;
     if (at->contrast >= 0) {
-        measures = array_alloc((size_t)scene->n_regions, CONTRAST_MEASURES * sizeof *measures);
-        status = measures ? contrast_measure(measures, scene, adjacency, err) : fail_memory(err);
+        measures = array_zalloc((size_t)scene->n_regions * (size_t)n_measures, sizeof *measures);
+        status = measures ? contrast_measure(measures, scene, adjacency, recipe, maps, err) : fail_memory(err);
         if (status != CLV_OK)
             goto done;
     }
@@ -87,7 +88,7 @@ static enum clv_status fill_rows(struct clv_example *example, const struct scene
         if (at->size >= 0)
             size_fill(dense + at->size, scene, r);
         if (at->contrast >= 0)
-            contrast_fill(dense + at->contrast, measures + (size_t)r * CONTRAST_MEASURES);
+            contrast_fill(dense + at->contrast, measures + (size_t)r * (size_t)n_measures, n_measures);
         if (append_row(example, &capacity, &n_entries, dense, at->n_features)) {
             status = fail_memory(err);
             goto done;

@@ -17,8 +17,8 @@ void clv_recipe_init(struct clv_recipe *recipe)
         .working_pixels = 80000,
         .slic = {.n_superpixels = 600, .compactness = 10, .n_iterations = 10},
         .blocks = CLV_BLOCK_ALL,
-        .n_scales = 3,
-        .bin_size_px = {3, 6, 12},
+        .n_scales = 4,
+        .bin_size_px = {2, 4, 8, 16},
         .step_px = 3,
         .n_words = 500,
         .n_codebook_samples = 30000,
@@ -64,7 +64,7 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, int need_codebooks
         return fail(err, CLV_ERR_USAGE, "recipe: compactness is %g, must be above 0, at most 1e6",
                     (double)recipe->slic.compactness);
     for (int32_t s = 0; s < recipe->n_scales; s++) {
-        enum clv_status status = check_range("bin_size_px", recipe->bin_size_px[s], 1, SIFT_MAX_BIN_PX, err);
+        enum clv_status status = check_range("bin_size_px", recipe->bin_size_px[s], 1, CLV_MAX_BIN_PX, err);
         if (status != CLV_OK)
             return status;
         if (need_codebooks && (recipe->blocks & CLV_BLOCK_WORDS) &&
@@ -89,7 +89,7 @@ void layout_init(struct layout *layout, const struct clv_recipe *recipe)
         {CLV_BLOCK_COLOUR, &layout->colour, colour_size()},
         {CLV_BLOCK_POSITION, &layout->position, position_size()},
         {CLV_BLOCK_SIZE, &layout->size, size_size()},
-        {CLV_BLOCK_CONTRAST, &layout->contrast, contrast_size()},
+        {CLV_BLOCK_CONTRAST, &layout->contrast, contrast_size(recipe)},
     };
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
         int on = recipe->blocks & blocks[k].block;

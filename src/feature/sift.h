@@ -4,7 +4,7 @@
 
 #include "cleave/features.h"
 
-enum { SIFT_MAX_BIN_PX = 24, SIFT_ORIENTATIONS = 8 };
+enum { SIFT_ORIENTATIONS = 8 };
 
 /* Gradients by orientation, summed up so that the sum under any triangular window costs nine looks, whatever its size: made
  * once for all scales of an image. */
@@ -16,7 +16,7 @@ struct sift_integral {
 };
 void sift_integral_release(struct sift_integral *integral);
 
-/* rgb[height][width][3], for the bins (at most SIFT_MAX_BIN_PX) and the step of a recipe. O(pixels and margins). */
+/* rgb[height][width][3], for the bins and the step of a recipe. O(pixels and margins). */
 enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t *rgb, int32_t width, int32_t height,
                                    const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 

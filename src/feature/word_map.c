@@ -20,13 +20,21 @@ enum clv_status word_map_init(struct word_map *map, const struct sift_integral *
     enum clv_status status = sift_extract(&grid, integral, recipe->bin_size_px[scale], recipe->step_px, err);
     if (status != CLV_OK)
         return status;
-    size_t n = (size_t)grid.n_columns * (size_t)grid.n_rows;
-    struct word_map made = {.n_columns = grid.n_columns,
-                            .step_px = recipe->step_px,
-                            .word = array_alloc(n, sizeof *made.word),
+    size_t n_cells = (size_t)grid.n_columns * (size_t)grid.n_rows;
+    size_t n_pixels = (size_t)integral->width * (size_t)integral->height;
+    int32_t *cell_word = array_alloc(n_cells, sizeof *cell_word);
+    struct word_map made = {.word = array_alloc(n_pixels, sizeof *made.word),
                             .met = array_alloc((size_t)recipe->n_words, sizeof *made.met)};
-    status = made.word && made.met ? words_assign(made.word, &recipe->codebooks[scale], grid.values, n, err)
-                                   : fail_memory(err);
+    status = cell_word && made.word && made.met
+                 ? words_assign(cell_word, &recipe->codebooks[scale], grid.values, n_cells, err)
+                 : fail_memory(err);
+    for (int32_t y = 0; y < integral->height && status == CLV_OK; y++) {
+        const int32_t *cells = cell_word + (size_t)(y / recipe->step_px) * (size_t)grid.n_columns;
+        int32_t *row = made.word + (size_t)y * (size_t)integral->width;
+        for (int32_t x = 0; x < integral->width; x++)
+            row[x] = cells[x / recipe->step_px];
+    }
+    array_free(cell_word);
     sift_grid_release(&grid);
     if (status == CLV_OK)
         *map = made;
@@ -35,13 +43,12 @@ enum clv_status word_map_init(struct word_map *map, const struct sift_integral *
     return status;
 }
 
-/* Every pixel votes for the word of its cell. */
+/* Every pixel votes for the word of its nearest descriptor. */
 void words_fill(float *row, const struct scene *scene, struct word_map *map, int32_t region)
 {
     int32_t first = scene->start[region], last = scene->start[region + 1], n_met = 0;
     for (int32_t k = first; k < last; k++) {
-        int32_t x = scene->pixel[k] % scene->width, y = scene->pixel[k] / scene->width;
-        int32_t word = map->word[y / map->step_px * map->n_columns + x / map->step_px];
+        int32_t word = map->word[scene->pixel[k]];
         if (row[word] == 0)
             map->met[n_met++] = word;
         row[word] += 1;

@@ -6,6 +6,7 @@
 #include "feature/blocks.h"
 #include "feature/contrast.h"
 #include "feature/pairs.h"
+#include "feature/zones.h"
 #include "support/support.h"
 
 /* An image, its superpixels and the measures of each. */
@@ -23,8 +24,12 @@ static void fixture_measure(struct fixture *f, int32_t n_superpixels)
     must(clv_slic(&f->superpixels, &f->image, &options, err));
     must(clv_adjacency_build(&f->adjacency, &f->superpixels, err));
     must(scene_init(&f->scene, &f->image, &f->superpixels, err));
-    f->measures = malloc((size_t)f->superpixels.n * CONTRAST_MEASURES * sizeof *f->measures);
-    must(contrast_measure(f->measures, &f->scene, &f->adjacency, err));
+    f->measures = malloc((size_t)f->superpixels.n * CONTRAST_WORDS * sizeof *f->measures);
+    struct clv_recipe recipe;
+    clv_recipe_init(&recipe);
+    recipe.blocks = CLV_BLOCK_CONTRAST;
+    ck_assert_int_eq(contrast_measures(&recipe), CONTRAST_WORDS);
+    must(contrast_measure(f->measures, &f->scene, &f->adjacency, &recipe, NULL, err));
 }
 
 static void fixture_release(struct fixture *f)
@@ -56,8 +61,8 @@ START_TEST(a_red_disc_on_grey_stands_out_in_every_measure_of_colour)
     fixture_measure(&f, 80);
     int n_disc = 0;
     for (int32_t i = 0; i < f.superpixels.n; i++) {
-        const float *m = f.measures + i * CONTRAST_MEASURES;
-        for (int k = 0; k < CONTRAST_MEASURES; k++)
+        const float *m = f.measures + i * CONTRAST_WORDS;
+        for (int k = 0; k < CONTRAST_WORDS; k++)
             ck_assert(m[k] >= 0 && m[k] <= 1);
         if (f.scene.regions[i].lab[1] > 40) {
             n_disc++;
@@ -67,6 +72,8 @@ START_TEST(a_red_disc_on_grey_stands_out_in_every_measure_of_colour)
             ck_assert_float_gt(m[CONTRAST_LOCAL], 0.3f);
             ck_assert_float_lt(m[CONTRAST_SPREAD], 0.4f);
             ck_assert_float_gt(m[CONTRAST_CENTRE], 0.9f);
+            ck_assert_float_gt(m[CONTRAST_COLOUR_CENTRE], 0.9f);
+            ck_assert_float_lt(m[CONTRAST_COLOUR_BORDER], 0.1f);
             ck_assert_float_gt(m[CONTRAST_FIGURE], 0.9f);
         } else if (f.scene.regions[i].lab[1] < 1) {
             ck_assert_float_gt(m[CONTRAST_BORDER], 0.9f);
@@ -74,6 +81,8 @@ START_TEST(a_red_disc_on_grey_stands_out_in_every_measure_of_colour)
             ck_assert_float_lt(m[CONTRAST_GLOBAL], 0.4f);
             ck_assert_float_gt(m[CONTRAST_SPREAD], 0.6f);
             ck_assert_float_lt(m[CONTRAST_CENTRE], 0.5f);
+            ck_assert_float_lt(m[CONTRAST_COLOUR_CENTRE], 0.5f);
+            ck_assert_float_gt(m[CONTRAST_COLOUR_BORDER], 0.5f);
             ck_assert_float_lt(m[CONTRAST_FIGURE], m[CONTRAST_CENTRE]); /* sharper than one look */
         }
     }
@@ -88,7 +97,7 @@ START_TEST(a_flat_image_has_no_contrast)
     draw_disc(&f.image, GREY, GREY);
     fixture_measure(&f, 50);
     for (int32_t i = 0; i < f.superpixels.n; i++) {
-        const float *m = f.measures + i * CONTRAST_MEASURES;
+        const float *m = f.measures + i * CONTRAST_WORDS;
         ck_assert_float_eq(m[CONTRAST_GEODESIC], 0);
         ck_assert_float_lt(m[CONTRAST_GLOBAL], 1e-3f);
         ck_assert_float_lt(m[CONTRAST_LOCAL], 1e-3f);
@@ -111,8 +120,8 @@ START_TEST(geodesic_distance_goes_around_walls)
             memcpy(f.image.pixels + (y * 120 + x) * 3, block && !corridor ? RED : GREY, 3);
         }
     fixture_measure(&f, 144);
-    float middle = f.measures[f.superpixels.labels[60 * 120 + 60] * CONTRAST_MEASURES + CONTRAST_GEODESIC];
-    float block = f.measures[f.superpixels.labels[35 * 120 + 60] * CONTRAST_MEASURES + CONTRAST_GEODESIC];
+    float middle = f.measures[f.superpixels.labels[60 * 120 + 60] * CONTRAST_WORDS + CONTRAST_GEODESIC];
+    float block = f.measures[f.superpixels.labels[35 * 120 + 60] * CONTRAST_WORDS + CONTRAST_GEODESIC];
     ck_assert_float_lt(middle, 0.1f);
     ck_assert_float_gt(block, 0.9f);
     fixture_release(&f);
@@ -186,16 +195,62 @@ START_TEST(weighing_regions_anew_gives_the_sums_of_that_weight)
 }
 END_TEST
 
+START_TEST(zones_compare_how_often_codes_are_met)
+{
+    /* Code 0 everywhere but for code 1 on a few central pixels and code 2 on a few of the border; region 0 is all. */
+    enum { W = 40, H = 30 };
+    int32_t labels[W * H] = {0}, code[W * H] = {0}, start[4] = {0}, pixel[W * H];
+    int n_central = 0, n_border = 0;
+    for (int i = 0; i < W * H; i++) {
+        int x = i % W, y = i / W;
+        code[i] = x >= 18 && x < 22 && y >= 13 && y < 17 ? 1 : y == 0 && x < 10 ? 2 : 0;
+        n_central += code[i] == 1;
+        n_border += code[i] == 2;
+    }
+    int at = 0;
+    for (int c = 0; c < 3; c++) { /* regions are the codes */
+        for (int i = 0; i < W * H; i++)
+            if (code[i] == c) {
+                labels[i] = c;
+                pixel[at++] = i;
+            }
+        start[c + 1] = at;
+    }
+    struct scene scene = {.width = W, .height = H, .n_regions = 3, .labels = labels, .start = start, .pixel = pixel};
+    struct zones zones = {0};
+    must(zones_init(&zones, &scene, err));
+    double centre = 0, strip = 0, of_code_1 = 0;
+    for (int i = 0; i < W * H; i++) {
+        centre += zones.centre[i];
+        strip += zones.strip[i];
+        of_code_1 += code[i] == 1 ? zones.centre[i] : 0;
+    }
+    float inner[3 * 2], outer[3 * 2];
+    must(zones_measure(inner, outer, 2, &zones, &scene, code, 4, err));
+    double c1 = of_code_1 / centre + 0.0005, r1 = (n_central - of_code_1) / (W * H - centre) + 0.0005;
+    double s2 = n_border / strip + 0.0005, a2 = (double)n_border / (W * H) + 0.0005;
+    ck_assert_double_eq_tol(inner[2], c1 / (c1 + r1), 1e-4);
+    ck_assert_double_eq_tol(outer[4], s2 / (s2 + a2), 1e-4);
+    ck_assert_float_gt(inner[2], 0.8f);
+    ck_assert_float_lt(inner[4], 0.3f);
+    ck_assert_float_lt(outer[2], 0.1f);
+    ck_assert_double_eq_tol(inner[0], 0.5, 0.05);
+    zones_release(&zones);
+}
+END_TEST
+
 START_TEST(a_measure_is_shared_by_two_bins_that_give_it_back)
 {
     for (int step = 0; step <= 100; step++) {
-        float measures[CONTRAST_MEASURES];
-        for (int k = 0; k < CONTRAST_MEASURES; k++)
+        float measures[3];
+        for (int k = 0; k < 3; k++)
             measures[k] = (float)step / 100;
-        float row[1000] = {0};
-        contrast_fill(row, measures);
-        int bins = contrast_size() / CONTRAST_MEASURES;
-        for (int k = 0; k < CONTRAST_MEASURES; k++) {
+        float row[100] = {0};
+        contrast_fill(row, measures, 3);
+        struct clv_recipe recipe;
+        clv_recipe_init(&recipe);
+        int bins = contrast_size(&recipe) / contrast_measures(&recipe);
+        for (int k = 0; k < 3; k++) {
             double mass = 0, mean = 0;
             for (int b = 0; b < bins; b++) {
                 ck_assert_float_ge(row[k * bins + b], 0);
@@ -215,8 +270,8 @@ START_TEST(many_regions_are_measured_against_a_sample_of_them)
     fixture_measure(&f, 3000);
     ck_assert_int_gt(f.superpixels.n, 1500);
     int32_t middle = f.superpixels.labels[45 * 120 + 60];
-    ck_assert_float_gt(f.measures[middle * CONTRAST_MEASURES + CONTRAST_CENTRE], 0.9f);
-    ck_assert_float_lt(f.measures[middle * CONTRAST_MEASURES + CONTRAST_BORDER], 0.2f);
+    ck_assert_float_gt(f.measures[middle * CONTRAST_WORDS + CONTRAST_CENTRE], 0.9f);
+    ck_assert_float_lt(f.measures[middle * CONTRAST_WORDS + CONTRAST_BORDER], 0.2f);
     ck_assert_float_gt(f.measures[CONTRAST_BORDER], 0.9f);
     fixture_release(&f);
 }
@@ -231,6 +286,7 @@ Suite *contrast_suite(void)
     tcase_add_test(tc, geodesic_distance_goes_around_walls);
     tcase_add_test(tc, pair_sums_are_those_of_the_definition);
     tcase_add_test(tc, weighing_regions_anew_gives_the_sums_of_that_weight);
+    tcase_add_test(tc, zones_compare_how_often_codes_are_met);
     tcase_add_test(tc, a_measure_is_shared_by_two_bins_that_give_it_back);
     tcase_add_test(tc, many_regions_are_measured_against_a_sample_of_them);
     suite_add_tcase(suite, tc);

@@ -164,7 +164,7 @@ START_TEST(the_largest_windows_of_the_strongest_gradients_do_not_overflow)
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++)
             memset(rgb + (y * SIDE + x) * 3, x / 2 % 2 ? 255 : 0, 3);
-    struct sift_grid grid = describe(rgb, SIDE, SIDE, SIFT_MAX_BIN_PX, 8);
+    struct sift_grid grid = describe(rgb, SIDE, SIDE, CLV_MAX_BIN_PX, 8);
     const uint8_t *middle = grid.values + (12 * grid.n_columns + 12) * SIZE;
     for (int b = 0; b < 16; b++) {
         ck_assert_int_gt(middle[b * 8], 20);
