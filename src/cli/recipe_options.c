@@ -51,7 +51,7 @@ static error_t parse_bins(struct recipe_options *self, const char *arg)
     while ((part = strsep(&cursor, ","))) {
         if (n == CLV_MAX_SCALES)
             return option_error(self->common, "--sift-bins: \"%s\" has more than %d scales", arg, CLV_MAX_SCALES);
-        error_t failed = option_int(&bins[n], "--sift-bins", part, 1, 64, self->common);
+        error_t failed = option_int(&bins[n], "--sift-bins", part, 1, CLV_MAX_BIN_PX, self->common);
         if (failed)
             return failed;
         n++;
@@ -144,7 +144,7 @@ const struct argp *recipe_argp(void)
     for (int32_t scale = 0; scale < defaults.n_scales; scale++)
         used += (size_t)snprintf(bins_help + used, sizeof bins_help - used, "%s%d", scale ? "," : "",
                                  defaults.bin_size_px[scale]);
-    snprintf(bins_help + used, sizeof bins_help - used, "; 1..64, up to %d scales)", CLV_MAX_SCALES);
+    snprintf(bins_help + used, sizeof bins_help - used, "; 1..%d, up to %d scales)", CLV_MAX_BIN_PX, CLV_MAX_SCALES);
     options[n++] = (struct argp_option){"sift-bins", KEY_SIFT_BINS, "N,..", 0, bins_help, 50};
     options[n++] = (struct argp_option){
         "blocks", KEY_BLOCKS, "NAME,..", 0, "Feature blocks: words, colour, position, size, contrast (default: all)",
