@@ -79,14 +79,25 @@ enum receivers { TO_EARLIER, TO_LATER, TO_ALL };
 
 static double send_from(struct clv_bp *bp, int32_t node, enum receivers receivers, const struct clv_bp_options *options)
 {
-    double belief[CLV_BP_MAX_LABELS], change = 0;
-    gather(belief, bp, node);
+    double belief[CLV_BP_MAX_LABELS], change = 0, growth = 0;
+    int is_gathered = 0;
     for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++) {
         int is_later = bp->rank[arc_target(bp, bp->arc[s])] > bp->rank[node];
-        if (receivers == TO_ALL || is_later == (receivers == TO_LATER))
-            change = fmax(change, send(bp, bp->arc[s], belief, options));
+        if (receivers != TO_ALL && is_later != (receivers == TO_LATER))
+            continue;
+        if (bp->is_linear) {
+            is_gathered = is_gathered || bp_gather_linear(belief, bp, node);
+            if (is_gathered && bp_send_linear(&growth, bp, bp->arc[s], belief))
+                continue;
+            bp_leave_linear(bp);
+            is_gathered = 0;
+        }
+        if (!is_gathered)
+            gather(belief, bp, node);
+        is_gathered = 1;
+        change = fmax(change, send(bp, bp->arc[s], belief, options));
     }
-    return change;
+    return growth > 0 ? fmax(change, log1p(growth)) : change;
 }
 
 /* Every message once. */
@@ -143,7 +154,7 @@ static void write_beliefs(double *beliefs, const struct clv_bp *bp, const struct
 
 /* log Z = sum_i (1 - d_i) log Z_i + sum_ij log Z_ij with Z_i the sum of node i's belief and Z_ij that of the edge's, both
  * unnormalised (Yedidia, Freeman & Weiss 2005); what messages are scaled by cancels. */
-static double bethe(const struct clv_bp *bp)
+static double bethe(struct clv_bp *bp)
 {
     size_t k = (size_t)bp->n_labels;
     double value = 0, cavity[CLV_BP_MAX_LABELS], out[CLV_BP_MAX_LABELS];
@@ -175,11 +186,14 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
     if (status)
         return status;
     struct clv_bp_result found = {.log_partition = NAN};
+    if (options->mode == CLV_BP_SUM && options->damping == 0)
+        bp_enter_linear(bp);
     while (!found.is_converged && found.n_iterations < options->max_iterations) {
         found.change = sweep(bp, options);
         found.is_converged = found.change <= options->tolerance;
         found.n_iterations++;
     }
+    bp_leave_linear(bp);
     for (int32_t i = 0; i < bp->n_nodes; i++)
         gather(&bp->belief[(size_t)i * (size_t)bp->n_labels], bp, i);
     if (beliefs)

@@ -1,4 +1,5 @@
-/* What belief propagation holds; its parts are in bp.c (schedules, outputs), bp_field.c (checks, graph) and bp_message.c. */
+/* What belief propagation holds; its parts are in bp.c (schedules, outputs), bp_field.c (checks, graph), bp_message.c (sending in
+ * the log domain) and bp_linear.c (the same outside it). */
 #ifndef INFER_BP_H
 #define INFER_BP_H
 
@@ -16,13 +17,15 @@ struct clv_bp {
     int32_t *rank;  /* [n_nodes] place in that order */
     int32_t *color; /* [n_nodes] no two neighbours have the same; two colours if two are enough */
     int32_t n_colors;
+    int is_linear;    /* messages are not logarithms now, their maximum is 1, and belief is exp(unary - its maximum) */
     double *message;  /* [2 n_edges][n_labels] */
     double *unary;    /* [n_nodes][n_labels] */
     double *belief;   /* [n_nodes][n_labels] log of the unnormalised beliefs */
     double *pairwise; /* [n_edges] or [n_edges][n_labels][n_labels] */
-    double *kernel;   /* [n_edges][n_labels][n_labels] exp(table - top), full tables only */
-    double *top;      /* [n_edges] the table's maximum */
-    double cavity[CLV_BP_MAX_LABELS], fresh[CLV_BP_MAX_LABELS]; /* of the message being sent */
+    double *kernel;   /* [n_edges][n_labels][n_labels] exp(table - top), or [n_edges] exp(-coupling) */
+    double *top;      /* [n_edges] the table's maximum, or 1 - exp(-coupling) */
+    double cavity[CLV_BP_MAX_LABELS], weight[CLV_BP_MAX_LABELS],
+        fresh[CLV_BP_MAX_LABELS]; /* of the message being sent */
 };
 
 static inline int32_t arc_source(const struct clv_bp *bp, int32_t arc)
@@ -50,7 +53,19 @@ enum bp_rule { BP_SUM_OUT, BP_MAX_OUT };
 
 /* out[n_labels] + the number returned = log sum or max over the source's labels a of exp(cavity[a] + pairwise[a][.]). Labels with
  * cavity -inf do not take part; one at least must. */
-double bp_eliminate(double *out, const struct clv_bp *bp, int32_t arc, enum bp_rule rule, const double *cavity);
+double bp_eliminate(double *out, struct clv_bp *bp, int32_t arc, enum bp_rule rule, const double *cavity);
+
+/* out[b] = sum_a weight[a] kernel[a][b], or kernel[b][a] if transposed. */
+void bp_apply_kernel(double *out, const double *weight, const double *kernel, size_t n_labels, int is_transposed);
+
+/* Sum-product without logarithms. Entering does nothing if messages are too small for that. */
+void bp_enter_linear(struct clv_bp *bp);
+void bp_leave_linear(struct clv_bp *bp);
+
+/* A node's belief, and a message from it; *growth rises to the largest factor of any change, minus 1. Both return 0 if precision
+ * could be lost, the message unchanged; then it is time to leave. */
+int bp_gather_linear(double *belief, const struct clv_bp *bp, int32_t node);
+int bp_send_linear(double *growth, struct clv_bp *bp, int32_t arc, const double *belief);
 
 /* What the arc's edge adds when its source has label a and its target label b. */
 double bp_pair_score(const struct clv_bp *bp, int32_t arc, size_t a, size_t b);

@@ -165,7 +165,7 @@ static enum clv_status take_graph(struct clv_bp *bp, const struct clv_field *fie
     bp->unary = array_alloc(n, k * sizeof *bp->unary);
     bp->belief = array_alloc(n, k * sizeof *bp->belief);
     bp->pairwise = array_alloc(m, cells * sizeof *bp->pairwise);
-    bp->kernel = array_alloc(field->form == CLV_PAIRWISE_FULL ? m : 0, cells * sizeof *bp->kernel);
+    bp->kernel = array_alloc(m, cells * sizeof *bp->kernel);
     bp->top = array_alloc(m, sizeof *bp->top);
     if (!bp->edges || !bp->first || !bp->arc || !bp->order || !bp->rank || !bp->color || !bp->message || !bp->unary ||
         !bp->belief || !bp->pairwise || !bp->kernel || !bp->top) {
@@ -199,11 +199,14 @@ static void take_scores(struct clv_bp *bp, const struct clv_field *field, double
     size_t cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;
     for (size_t c = 0; c < m * cells; c++)
         bp->pairwise[c] = field->pairwise[c] / temperature;
-    for (size_t e = 0; bp->form == CLV_PAIRWISE_FULL && e < m; e++) {
+    for (size_t e = 0; e < m; e++) {
+        if (bp->form == CLV_PAIRWISE_POTTS) {
+            bp->kernel[e] = exp(-bp->pairwise[e]);
+            bp->top[e] = -expm1(-bp->pairwise[e]);
+            continue;
+        }
         const double *table = &bp->pairwise[e * cells];
-        bp->top[e] = table[0];
-        for (size_t c = 1; c < cells; c++)
-            bp->top[e] = fmax(bp->top[e], table[c]);
+        bp->top[e] = maximum(table, cells);
         for (size_t c = 0; c < cells; c++)
             bp->kernel[e * cells + c] = exp(table[c] - bp->top[e]);
     }

@@ -40,9 +40,9 @@ static double potts_max(double *out, const double *cavity, double coupling, size
 }
 
 /* sum_a exp(cavity[a]) (a == b ? 1 : e^-c) = e^-c sum_a exp(cavity[a]) + (1 - e^-c) exp(cavity[b]), no term negative. */
-static double potts_sum(double *out, const double *cavity, double coupling, size_t k)
+static double potts_sum(double *out, const struct clv_bp *bp, size_t edge, const double *cavity, size_t k)
 {
-    double highest = maximum(cavity, k), total = 0, differ = exp(-coupling), rest = -expm1(-coupling);
+    double highest = maximum(cavity, k), total = 0, differ = bp->kernel[edge], rest = bp->top[edge];
     for (size_t a = 0; a < k; a++) {
         out[a] = exp(cavity[a] - highest);
         total += out[a];
@@ -52,7 +52,7 @@ static double potts_sum(double *out, const double *cavity, double coupling, size
         if (sum >= SAFE_SUM) {
             out[b] = log(sum);
         } else { /* so coupling > 400 and rest is 1 */
-            double pair[2] = {log(total) - coupling, cavity[b] - highest};
+            double pair[2] = {log(total) - bp->pairwise[edge], cavity[b] - highest};
             out[b] = log_sum_exp(pair, 2);
         }
     }
@@ -74,24 +74,30 @@ static double table_max(double *restrict out, const struct clv_bp *bp, int32_t a
     return 0;
 }
 
-static double table_sum(double *restrict out, const struct clv_bp *bp, int32_t arc, const double *cavity, size_t k)
+void bp_apply_kernel(double *restrict out, const double *restrict weight, const double *restrict kernel,
+                     size_t n_labels, int is_transposed)
+{
+    for (size_t b = 0; b < n_labels; b++)
+        out[b] = 0;
+    for (size_t a = 0; a < n_labels; a++) {
+        if (is_transposed) { /* by columns all the same: sums along a row would wait for each addition */
+            for (size_t b = 0; b < n_labels; b++)
+                out[b] += weight[a] * kernel[b * n_labels + a];
+        } else {
+            for (size_t b = 0; b < n_labels; b++)
+                out[b] += weight[a] * kernel[a * n_labels + b];
+        }
+    }
+}
+
+static double table_sum(double *restrict out, struct clv_bp *bp, int32_t arc, const double *cavity, size_t k)
 {
     size_t edge = (size_t)(arc >> 1);
     const double *restrict kernel = &bp->kernel[edge * k * k];
-    double highest = maximum(cavity, k), weight[CLV_BP_MAX_LABELS], term[CLV_BP_MAX_LABELS];
-    for (size_t a = 0; a < k; a++) {
+    double highest = maximum(cavity, k), *weight = bp->weight, *term = bp->weight;
+    for (size_t a = 0; a < k; a++)
         weight[a] = exp(cavity[a] - highest);
-        out[a] = 0;
-    }
-    if (arc & 1) {
-        for (size_t b = 0; b < k; b++)
-            for (size_t a = 0; a < k; a++)
-                out[b] += weight[a] * kernel[b * k + a];
-    } else {
-        for (size_t a = 0; a < k; a++)
-            for (size_t b = 0; b < k; b++)
-                out[b] += weight[a] * kernel[a * k + b];
-    }
+    bp_apply_kernel(out, weight, kernel, k, arc & 1);
     for (size_t b = 0; b < k; b++) {
         if (out[b] >= SAFE_SUM) {
             out[b] = log(out[b]);
@@ -104,12 +110,11 @@ static double table_sum(double *restrict out, const struct clv_bp *bp, int32_t a
     return highest + bp->top[edge];
 }
 
-double bp_eliminate(double *out, const struct clv_bp *bp, int32_t arc, enum bp_rule rule, const double *cavity)
+double bp_eliminate(double *out, struct clv_bp *bp, int32_t arc, enum bp_rule rule, const double *cavity)
 {
     size_t k = (size_t)bp->n_labels;
-    if (bp->form == CLV_PAIRWISE_POTTS) {
-        double coupling = bp->pairwise[arc >> 1];
-        return rule == BP_MAX_OUT ? potts_max(out, cavity, coupling, k) : potts_sum(out, cavity, coupling, k);
-    }
+    size_t edge = (size_t)(arc >> 1);
+    if (bp->form == CLV_PAIRWISE_POTTS)
+        return rule == BP_MAX_OUT ? potts_max(out, cavity, bp->pairwise[edge], k) : potts_sum(out, bp, edge, cavity, k);
     return rule == BP_MAX_OUT ? table_max(out, bp, arc, cavity, k) : table_sum(out, bp, arc, cavity, k);
 }

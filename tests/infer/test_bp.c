@@ -284,7 +284,7 @@ START_TEST(mixed_with_one_kind_of_node_is_that_mode)
         options.mode = CLV_BP_MIXED;
         options.is_visible = is_visible;
         must(clv_bp_run(bp, two, NULL, NULL, &s.field, &options, err));
-        ck_assert_int_eq(memcmp(one, two, sizeof one), 0);
+        assert_near(one, two, MAX_NODES * MAX_LABELS, 1e-10);
     }
     clv_bp_free(bp);
 }
@@ -348,6 +348,34 @@ START_TEST(bethe_derivatives_are_the_beliefs_on_loops)
             s.unary[c] += step;
             ck_assert_double_eq_tol((other[0] - other[1]) / (2 * step), beliefs[k == 2 ? 2 * c + 1 : c], 1e-7);
         }
+    }
+    clv_bp_free(bp);
+}
+END_TEST
+
+/* Scores of every size, so that the linear domain lasts for all of a run, some of it or none; any damping keeps out of it. */
+START_TEST(the_linear_and_the_log_domain_agree)
+{
+    struct clv_bp *bp = new_bp();
+    for (uint64_t t = 0; t < 200; t++) {
+        struct sample s;
+        double linear[MAX_NODES * MAX_LABELS], logarithmic[MAX_NODES * MAX_LABELS], scale = pow(2, (double)(t % 10));
+        struct clv_bp_options options;
+        struct clv_bp_result one, two;
+        draw_sample(&s, t, form_of(t), t % 3 ? 4 : -1, scale, scale / 4);
+        clv_bp_defaults(&options);
+        options.schedule = t / 2 % 2 ? CLV_BP_RED_BLACK : CLV_BP_SEQUENTIAL;
+        options.max_iterations = 4;
+        must(clv_bp_run(bp, linear, NULL, &one, &s.field, &options, err));
+        options.damping = 1e-300;
+        must(clv_bp_run(bp, logarithmic, NULL, &two, &s.field, &options, err));
+        ck_assert_int_eq(one.n_iterations, two.n_iterations);
+        assert_near(linear, logarithmic, s.field.n_nodes * s.field.n_labels, 1e-9);
+        ck_assert_double_eq_tol(one.log_partition, two.log_partition, 1e-9);
+        if (one.is_converged)
+            ck_assert_int_eq(two.is_converged, 1);
+        else
+            ck_assert_double_eq_tol(one.change, two.change, 1e-9 * scale);
     }
     clv_bp_free(bp);
 }
@@ -575,6 +603,7 @@ Suite *bp_suite(void)
     tcase_add_test(tests, mixed_with_one_kind_of_node_is_that_mode);
     tcase_add_test(tests, weak_loops_have_one_fixed_point_near_the_truth);
     tcase_add_test(tests, bethe_derivatives_are_the_beliefs_on_loops);
+    tcase_add_test(tests, the_linear_and_the_log_domain_agree);
     tcase_add_test(tests, large_scores_stay_exact);
     tcase_add_test(tests, frustrated_loops_are_reported_as_not_converged);
     tcase_add_test(tests, fields_without_edges_are_softmax_of_each_node);
