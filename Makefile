@@ -62,8 +62,9 @@ test_support := $(wildcard tests/support/*.c) $(wildcard tests/fuzz/fuzz_*.c)
 test_objects := $(patsubst %.c,$(BUILD)/%.o,$(test_sources) $(test_support))
 test_names := $(patsubst test_%.c,%,$(notdir $(test_sources)))
 benches := $(patsubst tools/bench/%.c,$(BUILD)/bench/%,$(wildcard tools/bench/*.c))
+bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check coverage format format-check lint bench fuzz install uninstall clean help
+.PHONY: all deps demo check coverage format format-check lint bench $(bench_targets) fuzz install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -74,6 +75,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a
 help:
 	@sed -n '2,9s/^# \{0,1\}//p' Makefile
 	@echo "targets: all deps demo check coverage format lint bench fuzz install uninstall clean"
+	@echo "one benchmark: $(bench_targets)"
 
 deps:
 	$(Q)tools/deps build
@@ -106,6 +108,12 @@ bench: deps
 	$(Q)tools/deps bench
 	$(Q)$(MAKE) --no-print-directory all $(benches) $(BUILD)/bench/opencv
 	$(Q)tools/bench/run $(BUILD)
+
+# One program of tools/bench.
+$(bench_targets): bench-%: deps
+	$(Q)tools/deps bench
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/$* $(BUILD)/bench/opencv
+	$(Q)tools/bench/run $(BUILD) $*
 
 fuzz: deps
 	$(Q)tools/deps fuzz
