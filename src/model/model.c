@@ -117,15 +117,17 @@ enum clv_status clv_model_attach(struct clv_model *model, const struct clv_tenso
     return CLV_OK;
 }
 
-enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
-                                  struct clv_oracle *oracle, struct clv_error *err)
+/* The problem's field under the model's w, with memory of its own: release_field whatever the status. */
+static enum clv_status make_field(struct clv_field *field, const struct clv_model *model,
+                                  const struct clv_problem *problem, struct clv_error *err)
 {
     const struct clv_shape *shape = &model->shape;
+    *field = (struct clv_field){0};
     enum clv_status status = clv_problem_check(problem, shape, err);
     if (status != CLV_OK)
         return status;
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = (size_t)shape->n_labels;
-    struct clv_field field = {
+    *field = (struct clv_field){
         .n_nodes = problem->n_nodes,
         .n_edges = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges,
         .n_labels = shape->n_labels,
@@ -134,15 +136,39 @@ enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, con
         .unary = array_alloc(n * clv_shape_rows(shape), sizeof(double)),
     };
     if (shape->pairwise != CLV_PAIRWISE_NONE)
-        field.pairwise = array_alloc(m * (shape->pairwise == CLV_PAIRWISE_FULL ? k * k : 1), sizeof(double));
-    if (!field.unary || (shape->pairwise != CLV_PAIRWISE_NONE && !field.pairwise)) {
-        status = fail_memory(err);
-    } else {
-        clv_unary_scores(field.unary, problem, shape, model->w);
-        clv_pairwise_scores(field.pairwise, problem, shape, model->w);
+        field->pairwise = array_alloc(m * (shape->pairwise == CLV_PAIRWISE_FULL ? k * k : 1), sizeof(double));
+    if (!field->unary || (shape->pairwise != CLV_PAIRWISE_NONE && !field->pairwise))
+        return fail_memory(err);
+    clv_unary_scores(field->unary, problem, shape, model->w);
+    clv_pairwise_scores(field->pairwise, problem, shape, model->w);
+    return CLV_OK;
+}
+
+static void release_field(struct clv_field *field)
+{
+    array_free(field->unary);
+    array_free(field->pairwise);
+}
+
+enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
+                                  struct clv_oracle *oracle, struct clv_error *err)
+{
+    struct clv_field field;
+    enum clv_status status = make_field(&field, model, problem, err);
+    if (status == CLV_OK)
         status = clv_oracle_map(oracle, y, NULL, &field, err);
-    }
-    array_free(field.unary);
-    array_free(field.pairwise);
+    release_field(&field);
+    return status;
+}
+
+enum clv_status clv_model_marginals(double *marginals, double *bound, double *standard_error,
+                                    const struct clv_model *model, const struct clv_problem *problem,
+                                    struct clv_oracle *oracle, uint64_t seed, uint32_t n_draws, struct clv_error *err)
+{
+    struct clv_field field;
+    enum clv_status status = make_field(&field, model, problem, err);
+    if (status == CLV_OK)
+        status = clv_perturbed_marginals(oracle, marginals, bound, standard_error, &field, seed, n_draws, err);
+    release_field(&field);
     return status;
 }

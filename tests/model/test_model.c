@@ -287,6 +287,45 @@ START_TEST(prediction_is_the_maximum_of_the_field)
 }
 END_TEST
 
+/* Without edges perturb-and-MAP is exact (the Gumbel-max trick), so that only the sampling error is left. */
+START_TEST(marginals_without_edges_are_the_logistic_function_and_the_softmax)
+{
+    enum { DRAWS = 20000 };
+    struct clv_model model = {.shape = {2, 1, 0, CLV_PAIRWISE_NONE}};
+    struct clv_problem problem = {.n_nodes = 3,
+                                  .n_features = 1,
+                                  .row = (const int64_t[]){0, 1, 2, 3},
+                                  .index = (const int32_t[]){0, 0, 0},
+                                  .value = (const float[]){3, -1, 0.25F}};
+    double w[3] = {0.5, -0.5, 1}, marginals[9], bound, standard_error, exact_bound = 0;
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    model.w = w;
+    for (int32_t k = 2; k <= 3; k++) {
+        model.shape.n_labels = k;
+        must(clv_model_marginals(marginals, &bound, &standard_error, &model, &problem, oracle, 5, DRAWS, err));
+        exact_bound = 0;
+        for (int32_t i = 0; i < 3; i++) {
+            double total = 0, x = (double)problem.value[i];
+            for (int32_t a = 0; a < k; a++)
+                total += exp(k == 2 ? a * w[0] * x : w[a] * x);
+            exact_bound += log(total);
+            for (int32_t a = 0; a < k; a++) {
+                double p = exp(k == 2 ? a * w[0] * x : w[a] * x) / total;
+                ck_assert_double_eq_tol(marginals[i * k + a], p, 4 * sqrt(p * (1 - p) / DRAWS));
+            }
+        }
+        ck_assert_double_eq_tol(bound, exact_bound, 4 * standard_error);
+    }
+    must_fail(CLV_ERR_USAGE, "0 draws",
+              clv_model_marginals(marginals, NULL, NULL, &model, &problem, oracle, 5, 0, err));
+    problem.n_features = 2;
+    must_fail(CLV_ERR_DATA, "2 features",
+              clv_model_marginals(marginals, NULL, NULL, &model, &problem, oracle, 5, 1, err));
+    clv_oracle_free(oracle);
+}
+END_TEST
+
 Suite *model_suite(void)
 {
     Suite *suite = suite_create("model");
@@ -299,6 +338,7 @@ Suite *model_suite(void)
     tcase_add_test(tests, weights_that_are_not_finite_are_refused);
     tcase_add_test(tests, models_cut_short_or_with_tensors_of_others_are_refused);
     tcase_add_test(tests, prediction_is_the_maximum_of_the_field);
+    tcase_add_test(tests, marginals_without_edges_are_the_logistic_function_and_the_softmax);
     suite_add_tcase(suite, tests);
     return suite;
 }
