@@ -384,6 +384,21 @@ enum clv_status path_check_inside(const char *folder, const char *relative, stru
     return status;
 }
 
+void path_simplify(char *path)
+{
+    char *out = path;
+    bool at_start = *path != '/'; /* of a step */
+    for (const char *c = path; *c;) {
+        if (at_start && c[0] == '.' && c[1] == '/')
+            c += 2;
+        else if (at_start && c[0] == '/')
+            c++;
+        else
+            at_start = (*out++ = *c++) == '/';
+    }
+    *out = 0;
+}
+
 void path_list_release(struct path_list *list)
 {
     for (size_t i = 0; i < list->n; i++)

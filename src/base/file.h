@@ -58,6 +58,9 @@ const char *path_name(const char *path);                               /* "a/b.p
  * does not exist passes (opening it will say so). */
 enum clv_status path_check_inside(const char *folder, const char *relative, struct clv_error *err) CLV_CHECK;
 
+/* Takes "./" and repeated slashes out of a path, in place, so that one file has one name. */
+void path_simplify(char *path);
+
 /* A sorted list of paths. */
 struct path_list {
     char **paths;

@@ -14,22 +14,6 @@ struct columns {
     int image, mask, boxes, split, tags; /* -1: absent */
 };
 
-/* Takes "./" and repeated slashes out of a path, in place, so that one file has one name. */
-static void simplify(char *path)
-{
-    char *out = path;
-    bool at_start = *path != '/'; /* of a step */
-    for (const char *c = path; *c;) {
-        if (at_start && c[0] == '.' && c[1] == '/')
-            c += 2;
-        else if (at_start && c[0] == '/')
-            c++;
-        else
-            at_start = (*out++ = *c++) == '/';
-    }
-    *out = 0;
-}
-
 /* The field as a path below the root; *path is NULL for a column that is absent or a field that is empty. */
 static enum clv_status take_path(const char **path, const struct tsv *table, int column, const char *root,
                                  struct clv_error *err)
@@ -39,7 +23,7 @@ static enum clv_status take_path(const char **path, const struct tsv *table, int
     if (column < 0 || !*table->fields[column])
         return CLV_OK;
     char *field = table->fields[column];
-    simplify(field);
+    path_simplify(field);
     if (strlen(field) >= PATH_MAX)
         return fail(err, CLV_ERR_DATA, "%s: line %zu: %s is a path of %zu bytes, the limit is %d", table->path,
                     table->line, table->columns[column], strlen(field), PATH_MAX - 1);

@@ -1,0 +1,79 @@
+/* Boxes around objects, from the annotation formats in use. */
+#ifndef CLEAVE_BOXES_H
+#define CLEAVE_BOXES_H
+
+#include "cleave/data.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Covers x in [x, x + width) and y in [y, y + height); pixel (0, 0) covers [0, 1) x [0, 1). */
+struct clv_box {
+    double x, y, width, height; /* pixels; sizes > 0 */
+    int32_t label;              /* index into clv_boxes.labels */
+    size_t place;               /* where it stands: line, object, annotation or shape, from 1 */
+    char *mask;                 /* the object's mask as the file spells it, or NULL */
+};
+
+/* The boxes of one image, in the order of the file. */
+struct clv_image_boxes {
+    char *image;           /* as the file spells it, with slashes and without "./" */
+    char *source;          /* the file that lists them, for messages */
+    int32_t width, height; /* of the image according to that file; 0: it does not say */
+    int is_relative;       /* 1: x and width are shares of the image's width, y and height of its height (YOLO) */
+    struct clv_box *boxes;
+    size_t n_boxes; /* 0: the file knows the image, without an object */
+};
+
+enum clv_boxes_form {
+    CLV_BOXES_TSV,  /* columns image, label, x, y, w, h and optionally mask, with a header; 0-based pixels */
+    CLV_BOXES_VOC,  /* Pascal VOC XML, one file an image: 1-based corners, both inside the box */
+    CLV_BOXES_COCO, /* COCO JSON: images, annotations, categories; bbox is x, y, width, height; crowds are skipped */
+    CLV_BOXES_LABELME, /* labelme JSON, one file an image: rectangles (corners in any order), circles, polygons' bounding boxes;
+                          lines and points are skipped */
+    CLV_BOXES_YOLO, /* YOLO txt, one file an image, of the image's stem: class, centre x, y, width, height as shares */
+};
+
+/* A file or folder of boxes. */
+struct clv_boxes {
+    enum clv_boxes_form form;
+    struct clv_image_boxes *images; /* [n_images], sorted by image */
+    size_t n_images;
+    char **labels; /* [n_labels], in the order met; for YOLO without classes.txt they are numbers */
+    size_t n_labels;
+    size_t n_skipped;    /* annotations that are no boxes */
+    char *first_skipped; /* which one and why, or NULL */
+};
+CLV_API void clv_boxes_release(struct clv_boxes *boxes);
+
+/* Reads boxes; the form is told by content (XML, JSON and its members), a .txt without a table's header is YOLO. A folder is read as a whole: every .xml, .json
+ * or .txt below it, one of the three (classes.txt, beside or above a YOLO file, names its classes). CLV_ERR_DATA names file,
+ * line or element, and value: numbers that are NaN, infinite or beyond 1e9, sizes that are not above 0, members that are
+ * missing or of the wrong type, XML with a document type (it could name other files), no image at all. CLV_ERR_NO_INPUT:
+ * nothing there. O(n log n + n x labels). */
+CLV_API enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* *entry = the boxes of an image by its name in a set, or NULL if it has none. The path has to be the same; in the annotation
+ * formats, which often know file names alone, it is otherwise the file name, or else the stem (a/b.jpg: b.jpg, or else b).
+ * CLV_ERR_DATA if several images fit that way. O(log n) for the same path, O(n) otherwise. */
+CLV_API enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struct clv_boxes *boxes,
+                                       const char *image, struct clv_error *err) CLV_CHECK;
+
+/* placed[entry->n_boxes] = the boxes in pixels of the image, cut at its border; their masks are borrowed from `entry`.
+ * *n_cut (may be NULL) counts those that reached out of it by more than half a pixel. CLV_ERR_DATA: a box outside the image, an
+ * image of another size than the file says. */
+CLV_API enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const struct clv_boxes *boxes,
+                                        const struct clv_image_boxes *entry, int32_t width, int32_t height,
+                                        struct clv_error *err) CLV_CHECK;
+
+/* Pixels x in [first_x, end_x), y in [first_y, end_y): those whose centres a placed box covers, at least one. */
+struct clv_pixel_box {
+    int32_t first_x, first_y, end_x, end_y;
+};
+CLV_API struct clv_pixel_box clv_box_pixels(const struct clv_box *box, int32_t width, int32_t height);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,198 @@
+#include "data/boxes.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+
+#define LARGEST_COORDINATE 1e9
+
+static void release_entry(struct clv_image_boxes *entry)
+{
+    for (size_t i = 0; i < entry->n_boxes; i++)
+        array_free(entry->boxes[i].mask);
+    array_free(entry->boxes);
+    array_free(entry->image);
+    array_free(entry->source);
+    *entry = (struct clv_image_boxes){0};
+}
+
+void clv_boxes_release(struct clv_boxes *boxes)
+{
+    for (size_t i = 0; i < boxes->n_images; i++)
+        release_entry(&boxes->images[i]);
+    for (size_t i = 0; i < boxes->n_labels; i++)
+        array_free(boxes->labels[i]);
+    array_free(boxes->images);
+    array_free(boxes->labels);
+    array_free(boxes->first_skipped);
+    *boxes = (struct clv_boxes){0};
+}
+
+void boxes_builder_release(struct boxes_builder *builder)
+{
+    clv_boxes_release(&builder->boxes);
+    *builder = (struct boxes_builder){0};
+}
+
+const char *boxes_place_word(enum clv_boxes_form form)
+{
+    static const char *const words[] = {"line", "object", "annotation", "shape", "line"};
+    return words[form];
+}
+
+enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image, const char *source,
+                                struct clv_error *err)
+{
+    struct clv_boxes *boxes = &builder->boxes;
+    struct clv_image_boxes *last = boxes->n_images ? &boxes->images[boxes->n_images - 1] : NULL;
+    if (last && strcmp(last->image, image) == 0 && strcmp(last->source, source) == 0)
+        return CLV_OK;
+    if (array_reserve((void **)&boxes->images, &builder->images_capacity, boxes->n_images + 1, sizeof *boxes->images))
+        return fail_memory(err);
+    struct clv_image_boxes entry = {.image = string_copy(image), .source = string_copy(source)};
+    if (!entry.image || !entry.source) {
+        release_entry(&entry);
+        return fail_memory(err);
+    }
+    for (char *c = entry.image; *c; c++) /* labelme on Windows */
+        if (*c == '\\')
+            *c = '/';
+    path_simplify(entry.image);
+    boxes->images[boxes->n_images++] = entry;
+    builder->boxes_capacity = 0;
+    return CLV_OK;
+}
+
+enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const char *label, struct clv_error *err)
+{
+    struct clv_boxes *boxes = &builder->boxes;
+    for (size_t i = boxes->n_labels; i-- > 0;) /* mostly the one before again */
+        if (strcmp(boxes->labels[i], label) == 0) {
+            *index = (int32_t)i;
+            return CLV_OK;
+        }
+    if (array_reserve((void **)&boxes->labels, &builder->labels_capacity, boxes->n_labels + 1, sizeof *boxes->labels))
+        return fail_memory(err);
+    char *copy = string_copy(label);
+    if (!copy)
+        return fail_memory(err);
+    *index = (int32_t)boxes->n_labels;
+    boxes->labels[boxes->n_labels++] = copy;
+    return CLV_OK;
+}
+
+/* NaN fails every comparison. */
+static enum clv_status check_box(const struct clv_box *box, enum clv_boxes_form form, const char *source,
+                                 struct clv_error *err)
+{
+    const struct {
+        const char *name;
+        double value;
+        bool is_size;
+    } sides[] = {
+        {"x", box->x, false}, {"y", box->y, false}, {"width", box->width, true}, {"height", box->height, true}};
+    for (size_t i = 0; i < 4; i++) {
+        if (!(fabs(sides[i].value) <= LARGEST_COORDINATE))
+            return fail(err, CLV_ERR_DATA, "%s: %s %zu: %s is %g, which is out of range", source,
+                        boxes_place_word(form), box->place, sides[i].name, sides[i].value);
+        if (sides[i].is_size && !(sides[i].value > 0))
+            return fail(err, CLV_ERR_DATA, "%s: %s %zu: %s is %g; a box is wider and higher than 0", source,
+                        boxes_place_word(form), box->place, sides[i].name, sides[i].value);
+    }
+    return CLV_OK;
+}
+
+enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *box, const char *label, const char *mask,
+                          struct clv_error *err)
+{
+    struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
+    struct clv_box added = *box;
+    enum clv_status status = check_box(box, builder->boxes.form, entry->source, err);
+    if (status == CLV_OK)
+        status = boxes_label(&added.label, builder, label, err);
+    if (status != CLV_OK)
+        return status;
+    if (array_reserve((void **)&entry->boxes, &builder->boxes_capacity, entry->n_boxes + 1, sizeof *entry->boxes))
+        return fail_memory(err);
+    added.mask = mask ? string_copy(mask) : NULL;
+    if (mask && !added.mask)
+        return fail_memory(err);
+    entry->boxes[entry->n_boxes++] = added;
+    return CLV_OK;
+}
+
+enum clv_status boxes_skip(struct boxes_builder *builder, struct clv_error *err, const char *format, ...)
+{
+    if (builder->boxes.n_skipped++)
+        return CLV_OK;
+    char message[CLV_ERROR_MESSAGE_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    builder->boxes.first_skipped = string_copy(message);
+    return builder->boxes.first_skipped ? CLV_OK : fail_memory(err);
+}
+
+/* By image; what is said first of an image stays first, since boxes lie in the order of their places. */
+static int compare_entries(const void *a, const void *b)
+{
+    const struct clv_image_boxes *s = a, *t = b;
+    int order = strcmp(s->image, t->image);
+    if (!order)
+        order = strcmp(s->source, t->source);
+    size_t i = s->n_boxes ? s->boxes[0].place : 0, j = t->n_boxes ? t->boxes[0].place : 0;
+    return order ? order : (i > j) - (i < j);
+}
+
+/* Moves the boxes of `more` behind those of `entry`. */
+static enum clv_status join(struct clv_image_boxes *entry, struct clv_image_boxes *more, struct clv_error *err)
+{
+    if (strcmp(entry->source, more->source) != 0)
+        return fail(err, CLV_ERR_DATA, "%s: lists image %s, and so does %s", more->source, more->image, entry->source);
+    if (more->n_boxes) {
+        size_t capacity = entry->n_boxes;
+        if (array_reserve((void **)&entry->boxes, &capacity, entry->n_boxes + more->n_boxes, sizeof *entry->boxes))
+            return fail_memory(err);
+        memcpy(entry->boxes + entry->n_boxes, more->boxes, more->n_boxes * sizeof *more->boxes);
+        entry->n_boxes += more->n_boxes;
+        more->n_boxes = 0;
+    }
+    release_entry(more);
+    return CLV_OK;
+}
+
+enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *builder, const char *path,
+                             struct clv_error *err)
+{
+    struct clv_boxes *fresh = &builder->boxes;
+    enum clv_status status = CLV_OK;
+    if (!fresh->n_images)
+        status = fail(err, CLV_ERR_DATA, "%s: holds no boxes", path);
+    else
+        qsort(fresh->images, fresh->n_images, sizeof *fresh->images, compare_entries);
+    size_t kept = 0, n = fresh->n_images;
+    for (size_t i = 0; i < n; i++) {
+        struct clv_image_boxes entry = fresh->images[i];
+        fresh->images[i] = (struct clv_image_boxes){0};
+        if (status == CLV_OK && kept && strcmp(fresh->images[kept - 1].image, entry.image) == 0) {
+            status = join(&fresh->images[kept - 1], &entry, err);
+            if (status == CLV_OK)
+                continue;
+        }
+        fresh->images[kept++] = entry;
+    }
+    fresh->n_images = kept;
+    if (status == CLV_OK) {
+        *boxes = *fresh;
+        *builder = (struct boxes_builder){0};
+    }
+    boxes_builder_release(builder);
+    return status;
+}

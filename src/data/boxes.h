@@ -1,0 +1,43 @@
+/* Building boxes: what the readers of the formats share. */
+#ifndef DATA_BOXES_H
+#define DATA_BOXES_H
+
+#include <stdbool.h>
+
+#include "cleave/boxes.h"
+
+/* Boxes as they are read: images in any order, and one image perhaps several times. */
+struct boxes_builder {
+    struct clv_boxes boxes;
+    size_t images_capacity, labels_capacity, boxes_capacity; /* the last: of the image added last */
+};
+
+/* Starts the boxes of an image; `image` and `source` are copied. */
+enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image, const char *source,
+                                struct clv_error *err) CLV_CHECK;
+
+/* A box of the image added last, checked: `box` without label and mask. label and mask (or NULL) are copied. */
+enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *box, const char *label, const char *mask,
+                          struct clv_error *err) CLV_CHECK;
+
+/* The index of a label, which is added if it is new. */
+enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const char *label,
+                            struct clv_error *err) CLV_CHECK;
+
+/* An annotation that is no box. `format` says which and why. */
+enum clv_status boxes_skip(struct boxes_builder *builder, struct clv_error *err, const char *format, ...) CLV_CHECK
+    __attribute__((format(printf, 3, 4)));
+
+/* Sorts, joins what is said of one image, and hands over; the builder is empty afterwards, whatever the outcome. `path` is what was read. */
+enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *builder, const char *path,
+                             struct clv_error *err) CLV_CHECK;
+void boxes_builder_release(struct boxes_builder *builder);
+
+/* "line", "object" ..: what clv_box.place counts. */
+const char *boxes_place_word(enum clv_boxes_form form);
+
+/* Readers: they add what `bytes` say; bytes[size] is a writable zero. `source` names the file in messages. */
+enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *source, char *bytes, size_t size,
+                                struct clv_error *err) CLV_CHECK; /* takes bytes */
+
+#endif

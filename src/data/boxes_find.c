@@ -1,0 +1,138 @@
+/* From an image of a set to its boxes, and from boxes to pixels. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "data/boxes.h"
+
+static int compare_to_entry(const void *image, const void *entry)
+{
+    return strcmp(image, ((const struct clv_image_boxes *)entry)->image);
+}
+
+static size_t stem_length(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && dot > name ? (size_t)(dot - name) : strlen(name);
+}
+
+static bool is_same_stem(const char *a, const char *b)
+{
+    size_t length = stem_length(a);
+    return length == stem_length(b) && memcmp(a, b, length) == 0;
+}
+
+/* Whether the shorter path ends the longer one at a folder's border, extensions aside if `by_stem`. */
+static bool is_tail(const char *a, const char *b, bool by_stem)
+{
+    size_t m = strlen(a), n = strlen(b);
+    if (by_stem) {
+        m -= strlen(path_name(a)) - stem_length(path_name(a));
+        n -= strlen(path_name(b)) - stem_length(path_name(b));
+    }
+    const char *longer = m > n ? a : b, *shorter = m > n ? b : a;
+    size_t longest = m > n ? m : n, shortest = m > n ? n : m;
+    return memcmp(longer + longest - shortest, shorter, shortest) == 0 &&
+           (longest == shortest || longer[longest - shortest - 1] == '/');
+}
+
+/* The one entry whose file name (or stem) is the image's; of several, the one whose folders agree too. */
+static enum clv_status find_by_name(const struct clv_image_boxes **found, const struct clv_boxes *boxes,
+                                    const char *image, bool by_stem, struct clv_error *err)
+{
+    const char *wanted = path_name(image);
+    const struct clv_image_boxes *same[2] = {NULL, NULL}, *tail[2] = {NULL, NULL};
+    for (size_t i = 0; i < boxes->n_images; i++) {
+        const struct clv_image_boxes *entry = &boxes->images[i];
+        const char *name = path_name(entry->image);
+        if (!(by_stem ? is_same_stem(name, wanted) : strcmp(name, wanted) == 0))
+            continue;
+        same[same[0] != NULL] = entry;
+        if (is_tail(entry->image, image, by_stem))
+            tail[tail[0] != NULL] = entry;
+    }
+    if (same[1] && (!tail[0] || tail[1]))
+        return fail(err, CLV_ERR_DATA, "%s: boxes of %s (%s) and of %s (%s) could both be meant", image, same[0]->image,
+                    same[0]->source, same[1]->image, same[1]->source);
+    *found = same[1] ? tail[0] : same[0];
+    return CLV_OK;
+}
+
+enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struct clv_boxes *boxes, const char *image,
+                               struct clv_error *err)
+{
+    const struct clv_image_boxes *found = NULL;
+    enum clv_status status = CLV_OK;
+    if (boxes->n_images)
+        found = bsearch(image, boxes->images, boxes->n_images, sizeof *boxes->images, compare_to_entry);
+    if (!found && boxes->form != CLV_BOXES_TSV) {
+        status = find_by_name(&found, boxes, image, false, err);
+        if (status == CLV_OK && !found)
+            status = find_by_name(&found, boxes, image, true, err);
+    }
+    if (status == CLV_OK)
+        *entry = found;
+    return status;
+}
+
+/* Cuts [*start, *start + *size) to [0, limit]; false if nothing is left of it. */
+static bool cut(double *start, double *size, double limit, bool *was_cut)
+{
+    double first = fmax(*start, 0), end = fmin(*start + *size, limit);
+    *was_cut |= *start < -0.5 || *start + *size > limit + 0.5;
+    *start = first;
+    *size = end - first;
+    return end > first;
+}
+
+enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const struct clv_boxes *boxes,
+                                const struct clv_image_boxes *entry, int32_t width, int32_t height,
+                                struct clv_error *err)
+{
+    size_t n = 0;
+    if (entry->width && entry->height && (entry->width != width || entry->height != height))
+        return fail(err, CLV_ERR_DATA, "%s: its boxes are for an image of %dx%d, %s is %dx%d", entry->source,
+                    entry->width, entry->height, entry->image, width, height);
+    for (size_t i = 0; i < entry->n_boxes; i++) {
+        struct clv_box box = entry->boxes[i];
+        bool was_cut = false;
+        if (entry->is_relative) {
+            box.x *= width;
+            box.width *= width;
+            box.y *= height;
+            box.height *= height;
+        }
+        struct clv_box whole = box;
+        if (!cut(&box.x, &box.width, width, &was_cut) || !cut(&box.y, &box.height, height, &was_cut))
+            return fail(err, CLV_ERR_DATA, "%s: %s %zu: box %gx%g at %g,%g lies outside %s, which is %dx%d",
+                        entry->source, boxes_place_word(boxes->form), box.place, whole.width, whole.height, whole.x,
+                        whole.y, entry->image, width, height);
+        placed[i] = box;
+        n += was_cut;
+    }
+    if (n_cut)
+        *n_cut = n;
+    return CLV_OK;
+}
+
+/* Pixels whose centres lie in [start, start + size), else the one in its middle. */
+static void cover(int32_t *first, int32_t *end, double start, double size, int32_t limit)
+{
+    double from = fmin(fmax(ceil(start - 0.5), 0), limit), to = fmin(fmax(ceil(start + size - 0.5), 0), limit);
+    if (to <= from) {
+        from = fmin(fmax(floor(start + 0.5 * size), 0), limit - 1);
+        to = from + 1;
+    }
+    *first = (int32_t)from;
+    *end = (int32_t)to;
+}
+
+struct clv_pixel_box clv_box_pixels(const struct clv_box *box, int32_t width, int32_t height)
+{
+    struct clv_pixel_box pixels;
+    cover(&pixels.first_x, &pixels.end_x, box->x, box->width, width);
+    cover(&pixels.first_y, &pixels.end_y, box->y, box->height, height);
+    return pixels;
+}
