@@ -9,84 +9,36 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/engine_option.h"
-#include "cli/segment.h"
+#include "cli/marginals.h"
 
-enum segment_keys {
-    KEY_SPLIT = KEYS_COMMAND,
-    KEY_FEATURES,
-    KEY_OVERLAY,
-    KEY_REPORT,
-    KEY_OVERWRITE,
-    KEY_RESUME,
-    KEY_FAIL_FAST,
-    KEY_MASKS,
-    KEY_STATUS,
-    KEY_ENGINE,
-};
+enum segment_keys { KEY_REPORT = KEYS_COMMAND, KEY_MASKS };
 
 static const struct argp_option segment_options[] = {
-    {NULL, 0, NULL, 0, "What to segment:", 1},
-    {"model", 'm', "FILE", 0, "The model that `cleave train' wrote", 1},
-    {"data", 'd', "PATH", 0, "A manifest or a set's folder (instead of, or beside, arguments)", 1},
-    {"split", KEY_SPLIT, "NAME,..", 0, "Splits of --data (default: all of it)", 1},
-    {"features", KEY_FEATURES, "FILE", 0, "Segment the items of a feature file instead of images", 1},
-    {"null", '0', NULL, 0, "Paths read for the argument - end with a zero byte, not with a line", 1},
     {NULL, 0, NULL, 0, "What comes out:", 2},
-    {"output", 'o', "FOLDER", 0, "Where the masks go: FOLDER/<image stem>.png, subfolders kept", 2},
-    {"overlay", KEY_OVERLAY, NULL, 0, "Also FOLDER/overlays/<image stem>.png: the image, tinted and outlined", 2},
     {"report", KEY_REPORT, "FOLDER", 0, "Also one HTML page, FOLDER/index.html, with everything side by side", 2},
-    {"status", KEY_STATUS, "FILE", 0, "Also a table: image, done or failed, mask, message (tab-separated; - is stdout)",
-     2},
     {"masks", KEY_MASKS, "FORM", 0,
      "8-bit PNG, values are label numbers: grey, palette, or auto (default: palette if the labels have names)", 2},
-    {NULL, 0, NULL, 0, "How to go about it:", 3},
-    {"overwrite", KEY_OVERWRITE, NULL, 0, "Replace outputs that exist (default: refuse before any work)", 3},
-    {"resume", KEY_RESUME, NULL, 0, "Leave out images whose outputs exist", 3},
-    {"fail-fast", KEY_FAIL_FAST, NULL, 0, "Stop at the first image that fails (default: go on with the rest)", 3},
-    {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 3},
     {0},
 };
-
-static error_t parse_existing(struct segment *self, enum existing existing)
-{
-    if (self->existing != EXISTING_REFUSE && self->existing != existing)
-        return option_error(&self->common, "--overwrite and --resume exclude each other");
-    self->existing = existing;
-    return 0;
-}
 
 static error_t parse_segment(int key, char *arg, struct argp_state *state)
 {
     static const char *const forms[] = {"auto", "grey", "palette"};
     struct segment *self = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &self->common; return 0;
-    case ARGP_KEY_ARGS:
-        self->paths = state->argv + state->next;
-        self->n_paths = (size_t)(state->argc - state->next);
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = self;
+        state->child_inputs[1] = &self->common;
         return 0;
-    case 'm': self->model_path = arg; return 0;
-    case 'd': self->data = arg; return 0;
-    case 'o': self->output = arg; return 0;
-    case '0': self->list_separator = 0; return 0;
-    case KEY_SPLIT: self->split = arg; return 0;
-    case KEY_FEATURES: self->features = arg; return 0;
-    case KEY_OVERLAY: self->overlay = true; return 0;
     case KEY_REPORT: self->report = arg; return 0;
-    case KEY_STATUS: self->status_file = arg; return 0;
-    case KEY_OVERWRITE: return parse_existing(self, EXISTING_OVERWRITE);
-    case KEY_RESUME: return parse_existing(self, EXISTING_RESUME);
-    case KEY_FAIL_FAST: self->fail_fast = true; return 0;
     case KEY_MASKS: return option_choice(&self->mask_form, "--masks", arg, forms, 3, &self->common);
-    case KEY_ENGINE: return option_engine(&self->engine, arg, &self->common);
     default: return ARGP_ERR_UNKNOWN;
     }
 }
 
 static enum clv_status parse(struct segment *self, int argc, char **argv, struct clv_error *err)
 {
-    static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&segment_argp, 0, NULL, 0}, {&common_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         segment_options,
         parse_segment,
@@ -102,22 +54,7 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     };
     common_options_init(&self->common, err);
     enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
-    if (status != CLV_OK)
-        return status;
-    if (!self->model_path)
-        return fail(err, CLV_ERR_USAGE, "segment: -m is missing: which model?");
-    if (!self->output)
-        return fail(err, CLV_ERR_USAGE, "segment: -o is missing: where do the masks go?");
-    if (!self->data && !self->features && !self->n_paths)
-        return fail(err, CLV_ERR_USAGE, "segment: no images: name files or folders, or --data, or --features");
-    if (self->split && !self->data)
-        return fail(err, CLV_ERR_USAGE, "--split: --data is missing: splits of what?");
-    if (self->features && (self->data || self->n_paths))
-        return fail(err, CLV_ERR_USAGE, "--features: goes with neither --data nor further inputs");
-    if (self->features && (self->overlay || self->report))
-        return fail(err, CLV_ERR_USAGE, "%s: a feature file holds no pictures to show",
-                    self->overlay ? "--overlay" : "--report");
-    return CLV_OK;
+    return status == CLV_OK ? segment_check(self, "segment", err) : status;
 }
 
 static enum clv_status add_data(struct input_list *inputs, const struct segment *self, struct clv_error *err)
@@ -221,8 +158,8 @@ static void print_summary(const struct segment *self, const struct segment_count
         snprintf(failed, sizeof failed, ", %zu failed", counts->n_failed);
     if (counts->n_finished_before)
         snprintf(before, sizeof before, ", %zu finished before", counts->n_finished_before);
-    console_note("%zu image%s segmented into %s%s%s", counts->n_done, counts->n_done == 1 ? "" : "s", self->output,
-                 failed, before);
+    console_note("%zu %s%s %s into %s%s%s", counts->n_done, self->n_draws ? "probability map" : "image",
+                 counts->n_done == 1 ? "" : "s", self->n_draws ? "written" : "segmented", self->output, failed, before);
 }
 
 static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err)
@@ -230,6 +167,7 @@ static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err
     const struct segment *self = run->options;
     struct file_writer table = {0};
     struct segment_counts counts = {0};
+    text_init(&run->json, JSON_MAX_SIZE);
     enum clv_status status = begin_report(run, err);
     if (status == CLV_OK)
         status = folder_create(self->output, err);
@@ -250,23 +188,29 @@ static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err
             status = written;
         }
     }
+    if (status == CLV_OK && self->json)
+        status = marginals_print_json(run, &counts, err);
+    text_release(&run->json);
     if (counts.n_done + counts.n_finished_before || counts.n_failed > 1)
         print_summary(self, &counts);
     /* Failures of single images were printed as they came: only their status is left to tell. */
     return status == CLV_OK ? counts.first_failure : status;
 }
 
-static enum clv_status run(const struct segment *self, struct clv_error *err)
+enum clv_status segment_images(const struct segment *self, struct clv_error *err)
 {
     struct clv_progress progress = console_progress();
     struct clv_model model = {0};
     struct clv_dataset *dataset = NULL;
     struct input_list inputs = {.skip_below = NULL};
     struct output_list outputs = {0};
+    int32_t label = 0;
     enum clv_status status = clv_model_read(&model, self->model_path, err);
     if (status == CLV_OK && !model.has_recipe && !self->features)
-        status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; segment needs --features",
+        status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; --features is needed",
                       self->model_path);
+    if (status == CLV_OK && self->n_draws)
+        status = marginals_find_label(&label, self, &model.labels, err);
     if (status == CLV_OK && self->features)
         status = clv_features_open(&dataset, NULL, self->features, err);
     if (status == CLV_OK)
@@ -280,6 +224,7 @@ static enum clv_status run(const struct segment *self, struct clv_error *err)
         .inputs = &inputs,
         .outputs = &outputs,
         .progress = &progress,
+        .label = label,
     };
     if (status == CLV_OK)
         status = run_inputs(&work, err);
@@ -295,7 +240,7 @@ enum clv_status cmd_segment(int argc, char **argv, struct clv_error *err)
     struct segment self = {.list_separator = '\n'};
     enum clv_status status = parse(&self, argc, argv, err);
     if (status == CLV_OK)
-        status = run(&self, err);
+        status = segment_images(&self, err);
     common_options_release(&self.common);
     return status;
 }

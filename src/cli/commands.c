@@ -7,6 +7,7 @@ const struct command commands[] = {
     {"synth", "draw a set of textured animals with exact masks", cmd_synth},
     {"train", "learn a model from images with masks", cmd_train},
     {"segment", "segment images with a model", cmd_segment},
+    {"marginals", "write how probable a label is at every pixel", cmd_marginals},
     {"score", "score masks against the truth", cmd_score},
     {"features", "extract features into a file, for training again and again", cmd_features},
     {"inspect", "tell what is in a model and how it was made", cmd_inspect},

@@ -29,6 +29,7 @@ enum option_keys {
     KEYS_COMMAND = 0x200,
     KEYS_RECIPE = 0x300,
     KEYS_LEARNER = 0x400,
+    KEYS_SEGMENT = 0x500,
 };
 
 /* Runs argp over the command line. --help, --usage and unknown options end the process; a bad value is a status. */

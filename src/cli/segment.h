@@ -1,4 +1,4 @@
-/* What `cleave segment` was asked to do, and the run over its inputs. */
+/* What `cleave segment` or `cleave marginals` was asked to do, and the run over its inputs. */
 #ifndef CLI_SEGMENT_H
 #define CLI_SEGMENT_H
 
@@ -23,9 +23,23 @@ struct segment {
     enum existing existing;
     int mask_form; /* enum mask_form */
     enum clv_engine engine;
+    int32_t n_draws;   /* marginals: perturb-and-MAP draws; 0 writes masks */
+    uint64_t seed;     /* of the draws */
+    const char *label; /* whose probability is written, by name or number; NULL: label 1 */
+    bool json;
 };
 
-/* Everything a run over inputs needs; views. */
+/* A child parser of what both commands take: the inputs, -m, -o, --overlay, --status, what to do about existing outputs and
+ * failures, --engine. Its input is a struct segment. */
+extern const struct argp segment_argp;
+
+/* What options must not be missing or contradict each other (CLV_ERR_USAGE). */
+enum clv_status segment_check(const struct segment *self, const char *command, struct clv_error *err) CLV_CHECK;
+
+/* The whole run: reads the model, finds the inputs, plans the outputs, segment_all, summary. */
+enum clv_status segment_images(const struct segment *self, struct clv_error *err) CLV_CHECK;
+
+/* Everything a run over inputs needs; views but for json. */
 struct segment_run {
     const struct segment *options;
     const struct clv_model *model;
@@ -35,6 +49,8 @@ struct segment_run {
     struct clv_report *report; /* NULL: none */
     FILE *status;              /* a line per input, NULL: none */
     const struct clv_progress *progress;
+    int32_t label;    /* marginals: whose probability is written */
+    struct text json; /* marginals: receives an object per input */
 };
 
 struct segment_counts {
@@ -45,7 +61,6 @@ struct segment_counts {
 /* Segments all inputs in parallel: each thread holds one image at a time, results are told in input order. Failures of an
  * input are printed and counted and the rest goes on, unless options->fail_fast. What makes going on useless (an output that
  * cannot be written, an interruption) ends the run and is the status. */
-enum clv_status segment_all(struct segment_counts *counts, const struct segment_run *run,
-                            struct clv_error *err) CLV_CHECK;
+enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
 #endif

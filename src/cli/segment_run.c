@@ -7,14 +7,14 @@
 #include "base/parallel.h"
 #include "cleave/score.h"
 #include "cli/console.h"
-#include "cli/segment.h"
+#include "cli/marginals.h"
 #include "cli/turnstile.h"
 
 #define OVERLAY_OPACITY    0.45
 #define OVERLAY_OUTLINE_PX 1
 
 struct job {
-    const struct segment_run *run;
+    struct segment_run *run;
     struct segment_counts *counts;
     struct clv_oracle **oracles; /* one per thread, made on first use */
     bool palette;
@@ -27,7 +27,8 @@ struct work {
     const struct output *output;
     struct clv_image image; /* empty when nothing needs it any more */
     int32_t width, height;
-    uint8_t *labels; /* [height][width] */
+    uint8_t *labels; /* [height][width]; of marginals 255 times the probability */
+    struct marginals_summary marginals;
     struct clv_mask truth;
 };
 
@@ -53,7 +54,9 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
     if (status == CLV_OK && !*oracle)
         status = clv_oracle_new(oracle, job->run->options->engine, err);
     if (status == CLV_OK)
-        status = clv_model_predict(y, job->run->model, &example->problem, *oracle, err);
+        status = job->run->options->n_draws
+                     ? marginals_of_nodes(y, &work->marginals, job->run, &example->problem, *oracle, err)
+                     : clv_model_predict(y, job->run->model, &example->problem, *oracle, err);
     if (status == CLV_OK)
         status = clv_example_paint(work->labels, example, y, err);
     array_free(y);
@@ -99,10 +102,14 @@ static enum clv_status write_overlay(const struct work *work, const struct job *
     if (status == CLV_OK) {
         size_t size = (size_t)painted.width * (size_t)painted.height * (size_t)painted.channels;
         memcpy(painted.pixels, work->image.pixels, size);
-        clv_overlay_draw(&painted, work->labels, (const uint8_t(*)[3])job->run->model->labels.palette, OVERLAY_OPACITY,
-                         OVERLAY_OUTLINE_PX, -1);
-        status = clv_png_write(work->output->overlay, &painted, err);
+        if (job->run->options->n_draws)
+            status = marginals_draw(&painted, work->labels, err);
+        else
+            clv_overlay_draw(&painted, work->labels, (const uint8_t(*)[3])job->run->model->labels.palette,
+                             OVERLAY_OPACITY, OVERLAY_OUTLINE_PX, -1);
     }
+    if (status == CLV_OK)
+        status = clv_png_write(work->output->overlay, &painted, err);
     clv_image_release(&painted);
     return status;
 }
@@ -196,7 +203,7 @@ static void tell_status(const struct job *job, const struct work *work, enum clv
 static enum clv_status tell(struct job *job, struct work *work, size_t index, enum clv_status status,
                             struct clv_error *err)
 {
-    const struct segment_run *run = job->run;
+    struct segment_run *run = job->run;
     struct segment_counts *counts = job->counts;
     tell_status(job, work, status, status == CLV_OK ? "" : err->message);
     if (status == CLV_OK) {
@@ -204,6 +211,8 @@ static enum clv_status tell(struct job *job, struct work *work, size_t index, en
         counts->n_finished_before += work->output->finished;
         if (run->report)
             status = add_to_report(work, job, err);
+        if (run->options->json && !work->output->finished)
+            status = marginals_add_json(run, work->input->name, work->output->mask, &work->marginals, err);
     } else {
         counts->n_failed++;
         if (counts->first_failure == CLV_OK)
@@ -216,7 +225,7 @@ static enum clv_status tell(struct job *job, struct work *work, size_t index, en
         if (status == CLV_OK && run->inputs->n == 1)
             status = counts->first_failure; /* the only input's failure is the command's */
     }
-    report_progress(run->progress, "segmenting", index + 1, run->inputs->n, NULL);
+    report_progress(run->progress, run->options->n_draws ? "drawing" : "segmenting", index + 1, run->inputs->n, NULL);
     return status;
 }
 
@@ -248,7 +257,7 @@ static bool wants_palette(const struct segment_run *run)
     return labels->from_file;
 }
 
-enum clv_status segment_all(struct segment_counts *counts, const struct segment_run *run, struct clv_error *err)
+enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err)
 {
     int n_threads = parallel_threads(run->options->common.n_threads);
     *counts = (struct segment_counts){0};

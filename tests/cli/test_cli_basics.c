@@ -6,7 +6,7 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-static const char *const names[] = {"synth", "train", "segment", "score", "features", "inspect"};
+static const char *const names[] = {"synth", "train", "segment", "marginals", "score", "features", "inspect"};
 #define N_NAMES (sizeof names / sizeof *names)
 
 START_TEST(help_lists_every_command_and_every_exit_status)

@@ -93,6 +93,17 @@ START_TEST(segmenting_survives_every_failed_allocation)
 }
 END_TEST
 
+START_TEST(marginals_survive_every_failed_allocation)
+{
+    fail_each_request("marginals -m m.cleave --data set/manifest.tsv --split test --draws 20 -o made", 9);
+    /* The map may be there already when the document fails. */
+    fail_each_request(
+        "marginals -m m.cleave --data set/manifest.tsv --split test --draws 20 -o maps --overwrite --json "
+        ">made",
+        9);
+}
+END_TEST
+
 START_TEST(overlays_and_reports_survive_every_failed_allocation)
 {
     /* The mask and the overlay may be there already when the report fails; the page may not. */
@@ -126,6 +137,7 @@ Suite *alloc_suite(void)
     tcase_add_unchecked_fixture(tests, setup, NULL);
     tcase_add_test(tests, training_survives_every_failed_allocation);
     tcase_add_test(tests, segmenting_survives_every_failed_allocation);
+    tcase_add_test(tests, marginals_survive_every_failed_allocation);
     tcase_add_test(tests, overlays_and_reports_survive_every_failed_allocation);
     tcase_add_test(tests, scoring_survives_every_failed_allocation);
     tcase_add_test(tests, feature_files_survive_every_failed_allocation);

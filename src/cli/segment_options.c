@@ -1,0 +1,86 @@
+/* Options that `cleave segment` and `cleave marginals` share. */
+#include "base/error.h"
+#include "cli/engine_option.h"
+#include "cli/segment.h"
+
+enum shared_keys {
+    KEY_SPLIT = KEYS_SEGMENT,
+    KEY_FEATURES,
+    KEY_OVERLAY,
+    KEY_OVERWRITE,
+    KEY_RESUME,
+    KEY_FAIL_FAST,
+    KEY_STATUS,
+    KEY_ENGINE,
+};
+
+static const struct argp_option shared_options[] = {
+    {NULL, 0, NULL, 0, "What to work on:", 1},
+    {"model", 'm', "FILE", 0, "The model that `cleave train' wrote", 1},
+    {"data", 'd', "PATH", 0, "A manifest or a set's folder (instead of, or beside, arguments)", 1},
+    {"split", KEY_SPLIT, "NAME,..", 0, "Splits of --data (default: all of it)", 1},
+    {"features", KEY_FEATURES, "FILE", 0, "Take the items of a feature file instead of images", 1},
+    {"null", '0', NULL, 0, "Paths read for the argument - end with a zero byte, not with a line", 1},
+    {"output", 'o', "FOLDER", 0, "Where the results go: FOLDER/<image stem>.png, subfolders kept", 2},
+    {"overlay", KEY_OVERLAY, NULL, 0, "Also FOLDER/overlays/<image stem>.png: the image, tinted and outlined", 2},
+    {"status", KEY_STATUS, "FILE", 0, "Also a table: image, done or failed, mask, message (tab-separated; - is stdout)",
+     2},
+    {NULL, 0, NULL, 0, "How to go about it:", 3},
+    {"overwrite", KEY_OVERWRITE, NULL, 0, "Replace outputs that exist (default: refuse before any work)", 3},
+    {"resume", KEY_RESUME, NULL, 0, "Leave out images whose outputs exist", 3},
+    {"fail-fast", KEY_FAIL_FAST, NULL, 0, "Stop at the first image that fails (default: go on with the rest)", 3},
+    {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 3},
+    {0},
+};
+
+static error_t parse_existing(struct segment *self, enum existing existing)
+{
+    if (self->existing != EXISTING_REFUSE && self->existing != existing)
+        return option_error(&self->common, "--overwrite and --resume exclude each other");
+    self->existing = existing;
+    return 0;
+}
+
+static error_t parse_shared(int key, char *arg, struct argp_state *state)
+{
+    struct segment *self = state->input;
+    switch (key) {
+    case ARGP_KEY_ARGS:
+        self->paths = state->argv + state->next;
+        self->n_paths = (size_t)(state->argc - state->next);
+        return 0;
+    case 'm': self->model_path = arg; return 0;
+    case 'd': self->data = arg; return 0;
+    case 'o': self->output = arg; return 0;
+    case '0': self->list_separator = 0; return 0;
+    case KEY_SPLIT: self->split = arg; return 0;
+    case KEY_FEATURES: self->features = arg; return 0;
+    case KEY_OVERLAY: self->overlay = true; return 0;
+    case KEY_STATUS: self->status_file = arg; return 0;
+    case KEY_OVERWRITE: return parse_existing(self, EXISTING_OVERWRITE);
+    case KEY_RESUME: return parse_existing(self, EXISTING_RESUME);
+    case KEY_FAIL_FAST: self->fail_fast = true; return 0;
+    case KEY_ENGINE: return option_engine(&self->engine, arg, &self->common);
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp segment_argp = {.options = shared_options, .parser = parse_shared};
+
+enum clv_status segment_check(const struct segment *self, const char *command, struct clv_error *err)
+{
+    if (!self->model_path)
+        return fail(err, CLV_ERR_USAGE, "%s: -m is missing: which model?", command);
+    if (!self->output)
+        return fail(err, CLV_ERR_USAGE, "%s: -o is missing: where do the results go?", command);
+    if (!self->data && !self->features && !self->n_paths)
+        return fail(err, CLV_ERR_USAGE, "%s: no images: name files or folders, or --data, or --features", command);
+    if (self->split && !self->data)
+        return fail(err, CLV_ERR_USAGE, "--split: --data is missing: splits of what?");
+    if (self->features && (self->data || self->n_paths))
+        return fail(err, CLV_ERR_USAGE, "--features: goes with neither --data nor further inputs");
+    if (self->features && (self->overlay || self->report))
+        return fail(err, CLV_ERR_USAGE, "%s: a feature file holds no pictures to show",
+                    self->overlay ? "--overlay" : "--report");
+    return CLV_OK;
+}

@@ -1,0 +1,216 @@
+/* cleave marginals, end to end. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+START_TEST(maps_are_grey_and_of_the_image_s_size)
+{
+    const char *out = formatted("%s/out", temporary_folder());
+    char *output = expect_success("\"$CLEAVE\" marginals -m %s --data %s/manifest.tsv --split test -o %s --overlay",
+                                  sample_model(), sample_set(), out);
+    ck_assert_ptr_nonnull(strstr(output, "4 probability maps written into"));
+    free(output);
+    ck_assert_int_eq(count_files(out), 8);
+    for (int i = 9; i <= 12; i++) {
+        struct clv_indexed_image map = {0};
+        struct clv_image overlay = {0};
+        int32_t width, height, n_between = 0, n_high = 0;
+        must(clv_image_read_size(&width, &height, formatted("%s/images/%04d.jpg", sample_set(), i), NULL, err));
+        must(clv_indexed_image_read(&map, formatted("%s/%04d.png", out, i), NULL, err));
+        must(clv_image_read(&overlay, formatted("%s/overlays/%04d.png", out, i), NULL, err));
+        ck_assert(map.width == width && map.height == height && map.bit_depth == 8 && map.palette_size == 0);
+        ck_assert(overlay.width == width && overlay.height == height);
+        for (int32_t k = 0; k < width * height; k++) {
+            n_between += map.values[k] > 0 && map.values[k] < 255;
+            n_high += map.values[k] > 127;
+        }
+        ck_assert(n_between > 0 && n_high > 0 && n_high < width * height);
+        clv_indexed_image_release(&map);
+        clv_image_release(&overlay);
+    }
+}
+END_TEST
+
+/* p of node i in the picture: the pixels under it all have one value. */
+static void compare_with_logistic(const struct clv_model *model, const char *image_path, const char *map_path,
+                                  int n_draws)
+{
+    struct clv_image image = {0};
+    struct clv_example example = {0};
+    struct clv_indexed_image map = {0};
+    must(clv_image_read(&image, image_path, NULL, err));
+    must(clv_example_extract(&example, &image, &model->recipe, err));
+    must(clv_indexed_image_read(&map, map_path, NULL, err));
+    int32_t n = example.problem.n_nodes;
+    double *score = malloc((size_t)n * sizeof *score), worst = 0;
+    int32_t *code = malloc((size_t)n * sizeof *code);
+    uint8_t *low = malloc((size_t)map.width * (size_t)map.height),
+            *high = malloc((size_t)map.width * (size_t)map.height);
+    clv_unary_scores(score, &example.problem, &model->shape, model->w);
+    for (int side = 0; side < 2; side++) { /* five standard errors and the rounding of a value to either side */
+        for (int32_t i = 0; i < n; i++) {
+            double p = 1 / (1 + exp(-score[i])), room = 5 * sqrt(p * (1 - p) / n_draws) + 1.0 / n_draws + 0.5 / 255;
+            worst = fmax(worst, p * (1 - p));
+            code[i] = (int32_t)(side ? ceil(255 * fmin(1, p + room)) : floor(255 * fmax(0, p - room)));
+        }
+        must(clv_example_paint(side ? high : low, &example, code, err));
+    }
+    ck_assert_double_gt(worst, 0.1); /* some node is uncertain */
+    for (int32_t k = 0; k < map.width * map.height; k++)
+        ck_assert_msg(map.values[k] >= low[k] && map.values[k] <= high[k], "pixel %d: %d is not in %d..%d", k,
+                      map.values[k], low[k], high[k]);
+    free(score);
+    free(code);
+    free(low);
+    free(high);
+    clv_example_release(&example);
+    clv_image_release(&image);
+    clv_indexed_image_release(&map);
+}
+
+START_TEST(without_edges_a_map_is_the_logistic_function_of_the_scores)
+{
+    const char *folder = temporary_folder();
+    struct clv_model model = {0};
+    free(expect_success("cd %s && \"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train --no-edges "
+                        "--lambda 0.5 " SAMPLE_TRAINING " -o unary.cleave && \"$CLEAVE\" marginals -m unary.cleave "
+                        "--data %s/manifest.tsv --split test -o out --draws 1000 --seed 3",
+                        folder, sample_set(), sample_set()));
+    must(clv_model_read(&model, formatted("%s/unary.cleave", folder), err));
+    for (int i = 9; i <= 12; i++)
+        compare_with_logistic(&model, formatted("%s/images/%04d.jpg", sample_set(), i),
+                              formatted("%s/out/%04d.png", folder, i), 1000);
+    clv_model_release(&model);
+}
+END_TEST
+
+START_TEST(the_two_labels_maps_add_up_to_one)
+{
+    const char *folder = temporary_folder();
+    free(
+        expect_success("cd %s && for label in background 1; do \"$CLEAVE\" marginals -m %s %s/images -o $label --label "
+                       "$label --draws 20; done",
+                       folder, sample_model(), sample_set()));
+    for (int i = 1; i <= 12; i++) {
+        struct clv_indexed_image zero = {0}, one = {0};
+        must(clv_indexed_image_read(&zero, formatted("%s/background/%04d.png", folder, i), NULL, err));
+        must(clv_indexed_image_read(&one, formatted("%s/1/%04d.png", folder, i), NULL, err));
+        for (int32_t k = 0; k < one.width * one.height; k++)
+            ck_assert_int_le(abs(zero.values[k] + one.values[k] - 255), 1);
+        clv_indexed_image_release(&zero);
+        clv_indexed_image_release(&one);
+    }
+}
+END_TEST
+
+START_TEST(same_seed_gives_the_same_maps_at_any_thread_count_and_another_seed_others)
+{
+    const char *folder = temporary_folder();
+    for (int t = 1; t <= 4; t++)
+        free(expect_success(
+            "cd %s && mkdir %d && cd %d && \"$CLEAVE\" marginals -m %s %s/images -o out --overlay --json "
+            "--draws 20 --seed %d -t %d >json 2>notes",
+            folder, t, t, sample_model(), sample_set(), t == 3 ? 2 : 1, t));
+    for (int t = 2; t <= 4; t += 2)
+        ck_assert_msg(same_bytes(formatted("%s/1", folder), formatted("%s/%d", folder, t)), "%d threads differ", t);
+    ck_assert(!same_bytes(formatted("%s/1/out", folder), formatted("%s/3/out", folder)));
+}
+END_TEST
+
+START_TEST(json_tells_every_image)
+{
+    const char *folder = temporary_folder();
+    char *json = expect_success("cd %s && \"$CLEAVE\" marginals -q -m %s --data %s/manifest.tsv --split test -o out "
+                                "--json --draws 7 --seed 9",
+                                folder, sample_model(), sample_set());
+    ck_assert_ptr_nonnull(strstr(
+        json, "{\"images\":4,\"failed\":0,\"draws\":7,\"seed\":9,\"label\":\"foreground\",\"per_image\":[{\"image\":"));
+    int n = 0;
+    for (char *at = json; (at = strstr(at, "\"share\":")) != NULL; at++, n++) {
+        double share, entropy, bound, error;
+        ck_assert_int_eq(sscanf(at, "\"share\":%lf,\"entropy\":%lf,\"log_partition_bound\":%lf,\"standard_error\":%lf",
+                                &share, &entropy, &bound, &error),
+                         4);
+        ck_assert(share > 0 && share < 1 && entropy > 0 && entropy < 1 && error > 0 && bound > 0);
+    }
+    ck_assert_int_eq(n, 4);
+    free(json);
+}
+END_TEST
+
+START_TEST(bad_requests_and_bad_images_are_named)
+{
+    const char *folder = temporary_folder();
+    const char *model = sample_model();
+    expect_error(64, "-m is missing", "\"$CLEAVE\" marginals x -o y");
+    expect_error(64, "-o is missing", "\"$CLEAVE\" marginals x -m y");
+    expect_error(64, "no images", "\"$CLEAVE\" marginals -m x -o y");
+    expect_error(64, "--draws: \"0\" is no whole number", "\"$CLEAVE\" marginals -m x -o y z --draws 0");
+    expect_error(64, "--seed: \"-1\"", "\"$CLEAVE\" marginals -m x -o y z --seed -1");
+    expect_error(64, "standard output", "\"$CLEAVE\" marginals -m x -o y z --json --status -");
+    expect_error(64, "--label: \"horse\" is none of the model's 2",
+                 "cd %s && \"$CLEAVE\" marginals -m %s -o y %s "
+                 "--label horse",
+                 folder, model, sample_set());
+    expect_error(64, "--label: \"2\" is none", "cd %s && \"$CLEAVE\" marginals -m %s -o y %s --label 2", folder, model,
+                 sample_set());
+    expect_error(66, "absent", "cd %s && \"$CLEAVE\" marginals -m %s -o y absent.jpg", folder, model);
+    spill(formatted("%s/broken.png", folder), "\x89PNG\r\n\x1a\n", 8);
+    char *output;
+    int code = run_command(&output,
+                           "cd %s && \"$CLEAVE\" marginals -m %s -o out broken.png %s/images/0001.jpg --json "
+                           "--status table",
+                           folder, model, sample_set());
+    ck_assert_int_eq(code, 65);
+    ck_assert_ptr_nonnull(strstr(output, "broken.png: "));
+    ck_assert_ptr_nonnull(strstr(output, "{\"images\":1,\"failed\":1,"));
+    free(output);
+    char *table = slurp(formatted("%s/table", folder), NULL);
+    ck_assert_ptr_nonnull(strstr(table, "broken.png\tfailed"));
+    ck_assert_ptr_nonnull(strstr(table, "0001.jpg\tdone\tout/0001.png"));
+    free(table);
+    expect_error(73, "exists already", "cd %s && \"$CLEAVE\" marginals -m %s -o out %s/images", folder, model,
+                 sample_set());
+    output =
+        expect_success("cd %s && \"$CLEAVE\" marginals -m %s -o out %s/images --resume", folder, model, sample_set());
+    ck_assert_ptr_nonnull(strstr(output, "11 probability maps written into out, 1 finished before"));
+    free(output);
+}
+END_TEST
+
+START_TEST(a_signal_leaves_whole_maps_only)
+{
+    const char *folder = temporary_folder();
+    int code = run_command(NULL,
+                           "cd %s && { \"$CLEAVE\" marginals -q -m %s %s/images -o out --draws 3000 & } && sleep 0.3 "
+                           "&& kill -INT $! && wait $!",
+                           folder, sample_model(), sample_set());
+    ck_assert_msg(code == 0 || code == 130, "exits with %d", code);
+    ck_assert_int_le(count_files(formatted("%s/out", folder)), 12);
+    char *temporaries = expect_success("find %s -name '*.tmp'", folder);
+    ck_assert_str_eq(temporaries, "");
+    free(temporaries);
+}
+END_TEST
+
+Suite *cli_marginals_suite(void)
+{
+    Suite *suite = suite_create("cli_marginals");
+    TCase *tests = tcase_create("cli_marginals");
+    tcase_set_timeout(tests, 300);
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_test(tests, maps_are_grey_and_of_the_image_s_size);
+    tcase_add_test(tests, without_edges_a_map_is_the_logistic_function_of_the_scores);
+    tcase_add_test(tests, the_two_labels_maps_add_up_to_one);
+    tcase_add_test(tests, same_seed_gives_the_same_maps_at_any_thread_count_and_another_seed_others);
+    tcase_add_test(tests, json_tells_every_image);
+    tcase_add_test(tests, bad_requests_and_bad_images_are_named);
+    tcase_add_test(tests, a_signal_leaves_whole_maps_only);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
