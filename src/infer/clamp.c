@@ -20,8 +20,9 @@ void clamps_free(struct maxflow_clamps *clamps)
 {
     if (!clamps)
         return;
-    void *arrays[] = {clamps->flipped, clamps->rank,   clamps->mark[0], clamps->mark[1], clamps->verified, clamps->seen,
-                      clamps->trail,   clamps->parent, clamps->wanted,  clamps->journal, clamps->store};
+    void *arrays[] = {clamps->flipped,    clamps->rank,    clamps->mark[0], clamps->mark[1], clamps->verified,
+                      clamps->seen,       clamps->trail,   clamps->parent,  clamps->from,    clamps->wanted,
+                      clamps->is_settled, clamps->journal, clamps->store};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         array_free(arrays[k]);
     array_free(clamps);
@@ -39,7 +40,8 @@ static int make_room(struct maxflow *graph)
         (c->mark[1] = array_alloc(nodes, sizeof *c->mark[1])) &&
         (c->verified = array_zalloc(nodes, sizeof *c->verified)) && (c->seen = array_zalloc(nodes, sizeof *c->seen)) &&
         (c->trail = array_alloc(nodes, sizeof *c->trail)) && (c->parent = array_alloc(nodes, sizeof *c->parent)) &&
-        (c->wanted = array_zalloc(nodes, sizeof *c->wanted)) &&
+        (c->from = array_alloc(nodes, sizeof *c->from)) && (c->wanted = array_zalloc(nodes, sizeof *c->wanted)) &&
+        (c->is_settled = array_alloc(nodes, sizeof *c->is_settled)) &&
         !array_reserve((void **)&c->journal, &c->journal_room, 4 * nodes, sizeof *c->journal) &&
         !array_reserve((void **)&c->store, &c->store_room, 2 * nodes, sizeof *c->store)) {
         c->node_room = nodes;
@@ -69,7 +71,7 @@ int clamps_prepare(struct maxflow *graph)
 {
     if (make_room(graph))
         return -1;
-    settle_decided(graph, graph->clamps->rank);
+    settle_start(graph);
     forget_passes(graph);
     graph->clamps->depth = 0;
     graph->clamps->n_changes = graph->clamps->n_stored = 0;
@@ -93,38 +95,28 @@ static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t node,
     struct maxflow_clamps *c = graph->clamps;
     int64_t least = -direction * graph->excess[w];
     size_t length = 1;
-    for (int32_t u = w; u != node; u = graph->head[graph->reverse[c->parent[u]]]) {
+    *cut = -1;
+    for (int32_t u = w; u != node; u = c->from[u]) {
         int32_t carried = carries(graph, c->parent[u], direction);
+        *cut = carried <= least ? u : *cut;
         least = carried < least ? carried : least;
         length++;
     }
     if (array_reserve((void **)&c->journal, &c->journal_room, c->n_changes + length, sizeof *c->journal))
         return -1;
     int32_t amount = direction * (int32_t)least;
-    *cut = -1;
-    for (int32_t u = w; u != node; u = graph->head[graph->reverse[c->parent[u]]]) {
+    for (int32_t u = w; u != node; u = c->from[u]) {
         int32_t k = c->parent[u];
         graph->residual[k] -= amount;
         graph->residual[graph->reverse[k]] += amount;
         note(c, k, amount);
-        *cut = carries(graph, k, direction) ? *cut : u;
     }
     graph->excess[w] += amount;
     note(c, ~w, amount);
     return (int32_t)least;
 }
 
-/* Whether node v still hangs on the root in this pass. */
-static int is_attached(const struct maxflow *graph, const int32_t *mark, int32_t node, int32_t v, int direction)
-{
-    const struct maxflow_clamps *c = graph->clamps;
-    for (; v != node; v = graph->head[graph->reverse[c->parent[v]]])
-        if (mark[v] != c->pass || !carries(graph, c->parent[v], direction))
-            return 0;
-    return 1;
-}
-
-/* Those of 8 slots, as bits, that carry flow to nodes not reached in this pass. */
+/* Those of 8 slots, as bits, that carry flow to nodes that this pass has not reached; and to nodes that it has. */
 static inline uint32_t fresh_arcs(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t pass,
                                   int direction)
 {
@@ -134,95 +126,167 @@ static inline uint32_t fresh_arcs(const struct maxflow *graph, const int32_t *ma
     return fresh;
 }
 
+static inline uint32_t tree_arcs(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t pass,
+                                 int direction)
+{
+    uint32_t found = 0;
+    for (int32_t k = 0; k < 8; k++)
+        found |= (uint32_t)((mark[graph->head[slot + k]] == pass) & (carries(graph, slot + k, direction) > 0)) << k;
+    return found;
+}
+
+__attribute__((target("avx2"))) static inline __m256i carrying_avx2(const struct maxflow *graph, int32_t slot,
+                                                                    int direction)
+{
+    __m256i residual = _mm256_load_si256((const __m256i *)&graph->residual[slot]);
+    __m256i full = direction > 0 ? _mm256_setzero_si256() : residual;
+    __m256i carried = direction > 0 ? residual : _mm256_load_si256((const __m256i *)&graph->sum[slot]);
+    return _mm256_cmpgt_epi32(carried, full);
+}
+
 __attribute__((target("avx2"))) static inline uint32_t fresh_arcs_avx2(const struct maxflow *graph, const int32_t *mark,
                                                                        int32_t slot, int32_t pass, int direction)
 {
     __m256i heads = _mm256_load_si256((const __m256i *)&graph->head[slot]);
-    __m256i residual = _mm256_load_si256((const __m256i *)&graph->residual[slot]);
-    __m256i full = direction > 0 ? _mm256_setzero_si256() : residual;
-    __m256i carried = direction > 0 ? residual : _mm256_load_si256((const __m256i *)&graph->sum[slot]);
     __m256i is_fresh = _mm256_cmpgt_epi32(_mm256_set1_epi32(pass), _mm256_i32gather_epi32(mark, heads, 4));
-    is_fresh = _mm256_and_si256(is_fresh, _mm256_cmpgt_epi32(carried, full));
+    is_fresh = _mm256_and_si256(is_fresh, carrying_avx2(graph, slot, direction));
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(is_fresh));
 }
 
-/* A breadth-first pass under way. */
-struct growth {
-    int64_t cost;
-    int32_t node, tail, limit;
-    int was_cut, is_out_of_memory;
-};
-
-/* Takes the arc in slot k, which carries flow, to a node not reached before. Returns 1 when that has cut the arc's own tail off
- * the tree. */
-static inline int take_arc(struct maxflow *graph, struct growth *growth, int32_t *mark, int32_t k, int direction)
+__attribute__((target("avx2"))) static inline uint32_t tree_arcs_avx2(const struct maxflow *graph, const int32_t *mark,
+                                                                      int32_t slot, int32_t pass, int direction)
 {
-    struct maxflow_clamps *c = graph->clamps;
-    int32_t w = graph->head[k], cut = -1;
-    mark[w] = c->pass;
-    c->parent[w] = k;
-    if (direction * graph->excess[w] < 0) {
-        int32_t amount = augment(graph, &cut, growth->node, w, direction);
-        growth->is_out_of_memory |= amount < 0;
-        growth->cost += amount;
-    }
-    if (cut < 0 && growth->tail < growth->limit) {
-        c->flipped[growth->tail++] = w;
-        return 0;
-    }
-    mark[w] = c->pass - 1;
-    if (cut == w)
-        return 0;
-    growth->was_cut = 1;
-    if (cut >= 0)
-        mark[cut] = c->pass - 1;
-    return cut >= 0;
+    __m256i heads = _mm256_load_si256((const __m256i *)&graph->head[slot]);
+    __m256i found = _mm256_cmpeq_epi32(_mm256_set1_epi32(pass), _mm256_i32gather_epi32(mark, heads, 4));
+    found = _mm256_and_si256(found, carrying_avx2(graph, slot, direction));
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(found));
 }
 
-/* One breadth-first pass. Returns 1 when a saturated arc has cut the tree, so that another pass is needed, 0 when the nodes
- * reached are the answer, -1 when out of memory. */
-static inline int grow_tree(struct maxflow *graph, struct growth *growth, int direction, int has_avx2)
+/* A breadth-first search under way: flipped[0 .. at - 1] of its tree have been looked from. */
+struct growth {
+    int64_t cost;
+    int32_t node, at, tail;
+    int is_out_of_memory;
+};
+
+/* Hangs node w into the tree wherever an arc carries flow to it from there. Returns 0 if there is none. */
+static inline int adopt(struct maxflow *graph, int32_t *mark, int32_t w, int direction, int has_avx2)
+{
+    struct maxflow_clamps *c = graph->clamps;
+    for (int32_t k = graph->first[w]; k < graph->last[w]; k += 8) {
+        uint32_t from = has_avx2 ? tree_arcs_avx2(graph, mark, k, c->pass, -direction)
+                                 : tree_arcs(graph, mark, k, c->pass, -direction);
+        if (from) {
+            int32_t slot = k + __builtin_ctz(from);
+            mark[w] = c->pass;
+            c->parent[w] = graph->reverse[slot];
+            c->from[w] = graph->head[slot];
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Takes the subtree of a node whose way is saturated out of the tree. What of it still has a way goes to the list's end, to be
+ * looked from again. The list has parents before children. */
+static inline void cut_off(struct maxflow *graph, struct growth *growth, int32_t *mark, int32_t cut, int direction,
+                           int has_avx2)
+{
+    struct maxflow_clamps *c = graph->clamps;
+    int32_t place = growth->tail - 1, n_orphans = 0, n_before = 0, *orphans = c->trail;
+    while (c->flipped[place] != cut)
+        place--;
+    int32_t end = place;
+    mark[cut] = c->pass - 1;
+    for (int32_t q = place; q < growth->tail; q++) {
+        int32_t u = c->flipped[q];
+        int stays = (u != cut) & (mark[c->from[u]] == c->pass);
+        c->flipped[end] = orphans[n_orphans] = u;
+        end += stays;
+        n_orphans += !stays;
+        n_before += !stays & (q < growth->at);
+        mark[u] = c->pass - !stays;
+    }
+    growth->tail = end;
+    growth->at -= n_before;
+    for (int32_t q = 0; q < n_orphans; q++)
+        if (adopt(graph, mark, orphans[q], direction, has_avx2))
+            c->flipped[growth->tail++] = orphans[q];
+}
+
+/* Takes the arc in slot k, which carries flow from v, to a node that is not in the tree, and sends there what it can. */
+static inline void take_arc(struct maxflow *graph, struct growth *growth, int32_t *mark, int32_t v, int32_t k,
+                            int direction, int has_avx2)
+{
+    struct maxflow_clamps *c = graph->clamps;
+    int32_t w = graph->head[k], cut;
+    mark[w] = c->pass;
+    c->parent[w] = k;
+    c->from[w] = v;
+    if (!c->is_settled[w])
+        settle_row(graph, w);
+    while (direction * graph->excess[w] < 0) {
+        int32_t amount = augment(graph, &cut, growth->node, w, direction);
+        if (amount < 0) {
+            growth->is_out_of_memory = 1;
+            return;
+        }
+        growth->cost += amount;
+        if (cut < 0)
+            break;
+        mark[w] = c->pass - 1;
+        if (cut == w)
+            return;
+        cut_off(graph, growth, mark, cut, direction, has_avx2);
+        if (!adopt(graph, mark, w, direction, has_avx2))
+            return;
+    }
+    c->flipped[growth->tail++] = w;
+}
+
+/* Grows the tree until no arc leads out of it. */
+static inline void grow_tree(struct maxflow *graph, struct growth *growth, int direction, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
     int32_t *mark = c->mark[direction < 0], pass = ++c->pass;
-    growth->was_cut = 0;
     growth->tail = 1;
     c->flipped[0] = growth->node;
     mark[growth->node] = pass;
-    for (int32_t at = 0; at < growth->tail && !growth->is_out_of_memory; at++) {
-        int32_t v = c->flipped[at];
-        int is_gone = growth->was_cut && !is_attached(graph, mark, growth->node, v, direction);
-        if (is_gone)
-            mark[v] = pass - 1;
-        for (int32_t k = graph->first[v]; k < graph->last[v] && !is_gone; k += 8) {
+    while (growth->at < growth->tail && !growth->is_out_of_memory) {
+        int32_t v = c->flipped[growth->at++];
+        for (int32_t k = graph->first[v]; k < graph->last[v]; k += 8) {
             uint32_t fresh = has_avx2 ? fresh_arcs_avx2(graph, mark, k, pass, direction)
                                       : fresh_arcs(graph, mark, k, pass, direction);
-            for (; fresh && !is_gone; fresh &= fresh - 1) {
+            for (; fresh; fresh &= fresh - 1) {
                 int32_t slot = k + __builtin_ctz(fresh);
-                if (mark[graph->head[slot]] < pass) /* else a parallel arc was taken */
-                    is_gone = take_arc(graph, growth, mark, slot, direction);
+                /* else another arc has reached or filled it, or v has lost its way */
+                if (mark[graph->head[slot]] < pass && mark[v] == pass && carries(graph, slot, direction))
+                    take_arc(graph, growth, mark, v, slot, direction, has_avx2);
             }
         }
     }
     c->n_flipped = growth->tail;
-    return growth->is_out_of_memory ? -1 : growth->was_cut;
 }
 
-__attribute__((target("avx2"), flatten)) static int grow_forward_avx2(struct maxflow *graph, struct growth *growth)
+__attribute__((target("avx2"), flatten)) static void grow_forward_avx2(struct maxflow *graph, struct growth *growth)
 {
-    return grow_tree(graph, growth, 1, 1);
+    grow_tree(graph, growth, 1, 1);
 }
 
-__attribute__((target("avx2"), flatten)) static int grow_backward_avx2(struct maxflow *graph, struct growth *growth)
+__attribute__((target("avx2"), flatten)) static void grow_backward_avx2(struct maxflow *graph, struct growth *growth)
 {
-    return grow_tree(graph, growth, -1, 1);
+    grow_tree(graph, growth, -1, 1);
 }
 
-static int grow(struct maxflow *graph, struct growth *growth, int label)
+static void grow(struct maxflow *graph, struct growth *growth, int label)
 {
-    if (__builtin_cpu_supports("avx2"))
-        return label ? grow_backward_avx2(graph, growth) : grow_forward_avx2(graph, growth);
-    return label ? grow_tree(graph, growth, -1, 0) : grow_tree(graph, growth, 1, 0);
+    int has_avx2 = __builtin_cpu_supports("avx2");
+    if (has_avx2 && label)
+        grow_backward_avx2(graph, growth);
+    else if (has_avx2)
+        grow_forward_avx2(graph, growth);
+    else
+        grow_tree(graph, growth, label ? -1 : 1, 0);
 }
 
 /* Looks upstream from node v of label 1 for excess that still reaches it. If there is none, v and all nodes upstream have lost
@@ -231,6 +295,8 @@ static inline void check_supply(struct maxflow *graph, int32_t v, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
     int32_t *mark = c->mark[1], tail = 1;
+    if (!c->is_settled[v])
+        settle_row(graph, v);
     if (graph->excess[v] > 0 || mark[v] >= c->pass || c->verified[v] == c->pass)
         return;
     c->search++;
@@ -243,6 +309,8 @@ static inline void check_supply(struct maxflow *graph, int32_t v, int has_avx2)
                 has_avx2 ? fresh_arcs_avx2(graph, mark, row, c->pass, -1) : fresh_arcs(graph, mark, row, c->pass, -1);
             for (; from; from &= from - 1) {
                 int32_t w = graph->head[row + __builtin_ctz(from)];
+                if (!c->is_settled[w])
+                    settle_row(graph, w);
                 if (graph->excess[w] > 0 || c->verified[w] == c->pass) {
                     c->verified[v] = c->pass;
                     return;
@@ -286,17 +354,18 @@ __attribute__((target("avx2"), flatten)) static void flip_unsupplied_avx2(struct
 int64_t clamp(struct maxflow *graph, int32_t i)
 {
     struct maxflow_clamps *c = graph->clamps;
-    int label = graph->label[i], more = 1;
+    int label = graph->label[i];
     if (c->pass > LAST_PASS || c->search > LAST_PASS)
         forget_passes(graph);
+    if (!c->is_settled[i])
+        settle_row(graph, i);
     c->frames[c->depth++] =
         (struct clamp_frame){.node = i, .excess_before = graph->excess[i], .first_change = c->n_changes};
-    struct growth growth = {.node = i, .limit = 2 * graph->n_nodes + 1};
+    struct growth growth = {.node = i};
     growth.cost = label ? graph->excess[i] : -graph->excess[i];
     graph->excess[i] = 0;
-    while (more > 0)
-        more = grow(graph, &growth, label);
-    if (more < 0) {
+    grow(graph, &growth, label);
+    if (growth.is_out_of_memory) {
         clamp_undo(graph);
         return -1;
     }

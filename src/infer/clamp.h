@@ -32,8 +32,10 @@ struct maxflow_clamps {
         *mark[2]; /* [label][n_nodes + 1] last pass that reached the node, of the nodes with that label; others never */
     int32_t *verified; /* [n_nodes + 1] pass in which the node was found to be supplied all the same */
     int32_t *seen, *trail;
-    int32_t *parent; /* [n_nodes + 1] the slot through which the node was reached */
-    uint8_t *wanted; /* [n_nodes + 1] clamp_each: still to be visited */
+    int32_t *parent;     /* [n_nodes + 1] the slot through which the node was reached */
+    int32_t *from;       /* [n_nodes + 1] and that slot's tail */
+    uint8_t *is_settled; /* [n_nodes + 1] whether the node's row and excess are complete */
+    uint8_t *wanted;     /* [n_nodes + 1] clamp_each: still to be visited */
     struct clamp_change {
         int32_t slot, amount; /* slot < 0: excess of node ~slot */
     } * journal;

@@ -1,9 +1,12 @@
 /* Elimination leaves the arcs of decided nodes as they were. Here they get the flow that decisions stand for: a decided node has
- * sent everything to (label 1) or drawn everything from (label 0) the neighbours that were not decided like it before it was. */
+ * sent everything to (label 1) or drawn everything from (label 0) the neighbours that were not decided like it before it was.
+ * A row needs only the ranks of its heads, so it waits until a search gets there: few searches see the whole graph. */
 #include "infer/settle.h"
 
 #include <immintrin.h>
 #include <string.h>
+
+#include "infer/clamp.h"
 
 static void rank_decided(const struct maxflow *graph, int32_t *restrict rank)
 {
@@ -24,9 +27,9 @@ static inline int flow_of(int32_t from, int32_t to)
     return to > 0 ? 0 : to < 0 ? 1 : -1;
 }
 
-/* Capacities that differ by direction: reads those of a row before it changes it; other rows' do not matter. */
-static void settle_row(struct maxflow *graph, const int32_t *rank, int32_t i)
+static void settle_any(struct maxflow *graph, int32_t i)
 {
+    const int32_t *rank = graph->clamps->rank;
     int64_t excess = graph->terminal[i];
     for (int32_t k = graph->first[i]; k < graph->last[i]; k++) {
         int flow = flow_of(rank[i], rank[graph->head[k]]);
@@ -48,44 +51,46 @@ __attribute__((target("avx2"))) static inline int64_t total_of_8(__m256i v)
 }
 
 /* Equal capacities both ways, half the sum each. */
-__attribute__((target("avx2"))) static void settle_symmetric(struct maxflow *graph, const int32_t *rank)
+__attribute__((target("avx2"))) static void settle_symmetric(struct maxflow *graph, int32_t i)
 {
-    for (int32_t i = 0; i < graph->n_nodes; i++) {
-        __m256i zero = _mm256_setzero_si256(), own = _mm256_set1_epi32(rank[i]);
-        int64_t excess = graph->terminal[i];
-        for (int32_t k = graph->first[i]; k < graph->first[i + 1]; k += 8) {
-            __m256i *residual = (__m256i *)&graph->residual[k];
-            __m256i sum = _mm256_load_si256((const __m256i *)&graph->sum[k]), half = _mm256_srai_epi32(sum, 1);
-            __m256i other = _mm256_i32gather_epi32(rank, _mm256_load_si256((const __m256i *)&graph->head[k]), 4);
-            if (!rank[i]) {
-                __m256i kept = _mm256_blendv_epi8(_mm256_load_si256(residual), sum, _mm256_cmpgt_epi32(other, zero));
-                _mm256_store_si256(residual, _mm256_andnot_si256(_mm256_cmpgt_epi32(zero, other), kept));
-                continue;
-            }
-            __m256i is_earlier =
-                rank[i] > 0 ? _mm256_and_si256(_mm256_cmpgt_epi32(other, zero), _mm256_cmpgt_epi32(own, other))
-                            : _mm256_and_si256(_mm256_cmpgt_epi32(zero, other), _mm256_cmpgt_epi32(other, own));
-            __m256i is_in = rank[i] > 0 ? is_earlier : _mm256_xor_si256(is_earlier, _mm256_set1_epi32(-1));
-            _mm256_store_si256(residual, _mm256_and_si256(is_in, sum));
-            /* half where flow comes in, -half where it leaves */
-            __m256i change = _mm256_sub_epi32(_mm256_and_si256(is_in, sum), half);
-            excess += total_of_8(change);
+    const int32_t *rank = graph->clamps->rank;
+    __m256i zero = _mm256_setzero_si256(), own = _mm256_set1_epi32(rank[i]);
+    int64_t excess = graph->terminal[i];
+    for (int32_t k = graph->first[i]; k < graph->first[i + 1]; k += 8) {
+        __m256i *residual = (__m256i *)&graph->residual[k];
+        __m256i sum = _mm256_load_si256((const __m256i *)&graph->sum[k]), half = _mm256_srai_epi32(sum, 1);
+        __m256i other = _mm256_i32gather_epi32(rank, _mm256_load_si256((const __m256i *)&graph->head[k]), 4);
+        if (!rank[i]) {
+            __m256i kept = _mm256_blendv_epi8(_mm256_load_si256(residual), sum, _mm256_cmpgt_epi32(other, zero));
+            _mm256_store_si256(residual, _mm256_andnot_si256(_mm256_cmpgt_epi32(zero, other), kept));
+            continue;
         }
-        if (rank[i])
-            graph->excess[i] = excess;
+        __m256i is_earlier = rank[i] > 0
+                                 ? _mm256_and_si256(_mm256_cmpgt_epi32(other, zero), _mm256_cmpgt_epi32(own, other))
+                                 : _mm256_and_si256(_mm256_cmpgt_epi32(zero, other), _mm256_cmpgt_epi32(other, own));
+        __m256i is_in = rank[i] > 0 ? is_earlier : _mm256_xor_si256(is_earlier, _mm256_set1_epi32(-1));
+        _mm256_store_si256(residual, _mm256_and_si256(is_in, sum));
+        /* half where flow comes in, -half where it leaves */
+        excess += total_of_8(_mm256_sub_epi32(_mm256_and_si256(is_in, sum), half));
     }
+    if (rank[i])
+        graph->excess[i] = excess;
 }
 
-void settle_decided(struct maxflow *graph, int32_t *rank)
+void settle_start(struct maxflow *graph)
 {
     if (graph->is_settled)
         return;
     graph->is_settled = 1;
-    rank_decided(graph, rank);
-    if (graph->is_symmetric && __builtin_cpu_supports("avx2")) {
-        settle_symmetric(graph, rank);
-        return;
-    }
-    for (int32_t i = 0; i < graph->n_nodes; i++)
-        settle_row(graph, rank, i);
+    rank_decided(graph, graph->clamps->rank);
+    memset(graph->clamps->is_settled, 0, (size_t)graph->n_nodes + 1);
+}
+
+void settle_row(struct maxflow *graph, int32_t i)
+{
+    graph->clamps->is_settled[i] = 1;
+    if (graph->is_symmetric && __builtin_cpu_supports("avx2"))
+        settle_symmetric(graph, i);
+    else
+        settle_any(graph, i);
 }

@@ -3,7 +3,10 @@
 
 #include "infer/maxflow.h"
 
-/* Makes residual capacities and excesses of the last solution complete. rank[n_nodes + 1] is scratch. */
-void settle_decided(struct maxflow *graph, int32_t *rank);
+/* Forgets what was settled, unless the solution is still the same. */
+void settle_start(struct maxflow *graph);
+
+/* Makes the residual capacities of node i's slots and its excess complete. Once a solution: graph->clamps->is_settled[i] tells. */
+void settle_row(struct maxflow *graph, int32_t i);
 
 #endif
