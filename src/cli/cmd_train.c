@@ -15,12 +15,24 @@
 #include "cli/train.h"
 #include "cli/training_set.h"
 
-enum train_keys { KEY_SPLIT = KEYS_COMMAND, KEY_VALIDATE, KEY_NO_EDGES, KEY_CV, KEY_CV_GRID, KEY_ENGINE };
+enum train_keys {
+    KEY_SPLIT = KEYS_COMMAND,
+    KEY_ONLY,
+    KEY_UNLABELLED_SPLIT,
+    KEY_VALIDATE,
+    KEY_NO_EDGES,
+    KEY_CV,
+    KEY_CV_GRID,
+    KEY_ENGINE
+};
 
 static const struct argp_option train_options[] = {
     {"data", 'd', "PATH", 0, "Images with masks: a manifest, a folder with images/ and masks/, or a feature file", 0},
     {"split", KEY_SPLIT, "NAME,..", 0,
      "Splits of the manifest to learn from (default: train if there is one, else all)", 0},
+    {"only", KEY_ONLY, "FILE", 0, "Read the masks of the images that this file names, one a line, and no others", 0},
+    {"unlabelled-split", KEY_UNLABELLED_SPLIT, "NAME,..", 0,
+     "Learn from all other images of these splits, too, without reading their masks", 0},
     {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
     {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
     {"no-edges", KEY_NO_EDGES, NULL, 0, "Leave out the pairwise terms: an unstructured model, for comparison", 0},
@@ -61,7 +73,9 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case 'd': self->data = arg; return 0;
     case 'o': self->output = arg; return 0;
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
-    case KEY_SPLIT: self->split = arg; return 0;
+    case KEY_SPLIT: self->supervision.split = arg; return 0;
+    case KEY_ONLY: self->supervision.only = arg; return 0;
+    case KEY_UNLABELLED_SPLIT: self->supervision.unlabelled_split = arg; return 0;
     case KEY_VALIDATE: self->validate = arg; return 0;
     case KEY_NO_EDGES: self->no_edges = true; return 0;
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
@@ -166,8 +180,14 @@ static enum clv_status record(struct clv_model *model, const struct train *self,
         snprintf(key, sizeof key, "parameter.%s", learner->parameters[i].name);
         status = record_number(model, key, training->parameters[i], err);
     }
-    if (status == CLV_OK)
-        status = record_number(model, "images", (double)training->n_examples, err);
+    const struct {
+        const char *key;
+        size_t n;
+        bool always;
+    } counts[] = {{"images", training->n_examples, true}, {"unlabelled_images", data->n_unlabelled, false}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && status == CLV_OK; i++)
+        if (counts[i].n || counts[i].always)
+            status = record_number(model, counts[i].key, (double)counts[i].n, err);
     if (status == CLV_OK)
         status = record_number(model, "train_weighted_hamming", train_loss, err);
     if (status == CLV_OK)
@@ -192,6 +212,8 @@ static void print_data(const struct train *self, const struct train_data *data, 
     fprintf(self->summary, "images    %zu, %lld nodes of %d features, %lld edges of %d; %d labels\n", n,
             (long long)n_nodes, first.n_features, (long long)n_edges, first.n_edge_features,
             clv_dataset_n_labels(data->dataset));
+    if (data->n_masks < n)
+        fprintf(self->summary, "          %zu with masks, %zu unlabelled\n", data->n_masks, data->n_unlabelled);
     fprintf(self->summary, "features  %.1f s\n", seconds);
     fflush(self->summary);
 }
@@ -311,8 +333,11 @@ static enum clv_status run(struct train *self, struct clv_error *err)
         goto done;
     print_data(self, &data, now_s() - started);
     training.dataset = data.dataset;
-    training.n_examples = clv_dataset_size(data.dataset);
-    training.examples = examples = all_examples(training.n_examples);
+    size_t n = clv_dataset_size(data.dataset);
+    training.examples = examples = all_examples(n);
+    training.n_examples = data.n_masks;
+    training.weak = examples ? examples + data.n_masks : NULL;
+    training.n_weak = n - data.n_masks;
     training.shape = choose_shape(self, data.dataset);
     if (!examples)
         status = fail_memory(err);

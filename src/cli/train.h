@@ -9,6 +9,7 @@
 #include "cli/learner_options.h"
 #include "cli/recipe_options.h"
 #include "cli/record.h"
+#include "cli/supervision.h"
 
 #define MAX_CANDIDATES 32
 
@@ -16,7 +17,8 @@ struct train {
     struct common_options common;
     struct recipe_options recipe;
     struct learner_options learner;
-    const char *data, *split, *validate, *output;
+    const char *data, *validate, *output;
+    struct supervision_options supervision;
     uint64_t seed;
     int32_t n_folds; /* 0: no cross-validation */
     double candidates[MAX_CANDIDATES];
@@ -32,6 +34,7 @@ struct train_data {
     struct clv_recipe recipe; /* valid if has_recipe */
     int has_recipe;
     struct clv_labels labels;
+    size_t n_masks, n_boxed, n_unlabelled; /* the dataset's images in this order */
     char digest[DIGEST_SIZE];
 };
 void train_data_release(struct train_data *data);

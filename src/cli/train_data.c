@@ -41,35 +41,41 @@ static enum clv_status open_features(struct train_data *data, const struct train
     if (train->recipe.first_given)
         return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, its features are made already",
                     train->recipe.first_given, train->data);
-    if (train->split)
-        return fail(err, CLV_ERR_USAGE, "--split: %s is a feature file, which has no splits", train->data);
+    const struct supervision_options *chosen = &train->supervision;
+    const char *option = chosen->split              ? "split"
+                         : chosen->only             ? "only"
+                         : chosen->unlabelled_split ? "unlabelled-split"
+                                                    : NULL;
+    if (option)
+        return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, train->data);
     enum clv_status status = digest_file(data->digest, train->data, err);
     if (status == CLV_OK)
         status = clv_features_open(&data->dataset, &data->recipe, train->data, err);
     if (status != CLV_OK)
         return status;
+    data->n_masks = status == CLV_OK ? clv_dataset_size(data->dataset) : 0;
     data->has_recipe = clv_recipe_n_features(&data->recipe) > 0 && data->recipe.n_scales > 0;
     const struct clv_labels *labels = clv_dataset_labels(data->dataset);
     return labels ? clv_labels_copy(&data->labels, labels, err)
                   : number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
 }
 
+/* Masks are checked before long work starts. Codebooks come from all images: words need no labels. */
 static enum clv_status extract_set(struct train_data *data, struct train *train, const struct clv_progress *progress,
                                    struct clv_error *err)
 {
     const struct common_options *common = &train->common;
-    struct clv_set set = {0};
+    struct supervision supervision = {0};
+    struct clv_set *set = &supervision.set;
     const char **images = NULL;
-    enum clv_status status = training_set_read(&set, train->data, train->split, true, err);
+    enum clv_status status = supervision_read(&supervision, train->data, &train->supervision, err);
     if (status != CLV_OK)
         return status;
-    status = training_set_require_masks(&set, train->data, err);
-    if (status == CLV_OK)
-        status = training_set_check_masks(&set, common->n_threads, &common->limits, progress, err);
+    status = training_set_check_masks(set, supervision.n_masks, common->n_threads, &common->limits, progress, err);
     if (status != CLV_OK)
         goto done;
-    digest_set(data->digest, &set);
-    images = training_set_images(&set);
+    digest_set(data->digest, set);
+    images = training_set_images(set);
     if (!images) {
         status = fail_memory(err);
         goto done;
@@ -77,16 +83,18 @@ static enum clv_status extract_set(struct train_data *data, struct train *train,
     data->recipe = train->recipe.recipe;
     train->recipe.recipe = (struct clv_recipe){0};
     data->has_recipe = 1;
-    status = clv_recipe_learn(&data->recipe, images, set.n_items, train->seed, common->n_threads, &common->limits,
+    status = clv_recipe_learn(&data->recipe, images, set->n_items, train->seed, common->n_threads, &common->limits,
                               progress, err);
     if (status == CLV_OK)
         status =
-            clv_dataset_extract(&data->dataset, &set, &data->recipe, common->n_threads, &common->limits, progress, err);
-    data->labels = set.labels;
-    set.labels = (struct clv_labels){0};
+            clv_dataset_extract(&data->dataset, set, &data->recipe, common->n_threads, &common->limits, progress, err);
+    data->labels = set->labels;
+    set->labels = (struct clv_labels){0};
+    data->n_masks = supervision.n_masks;
+    data->n_unlabelled = supervision.n_unlabelled;
 done:
     array_free(images);
-    clv_set_release(&set);
+    supervision_release(&supervision);
     return status;
 }
 

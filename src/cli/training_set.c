@@ -97,14 +97,14 @@ static enum clv_status check_mask(void *context, size_t index, int thread, struc
     return status;
 }
 
-enum clv_status training_set_check_masks(const struct clv_set *set, int n_threads,
+enum clv_status training_set_check_masks(const struct clv_set *set, size_t n, int n_threads,
                                          const struct clv_image_limits *limits, const struct clv_progress *progress,
                                          struct clv_error *err)
 {
     struct mask_check check = {.set = set, .limits = limits, .progress = progress};
-    enum clv_status status = parallel_for(set->n_items, n_threads, check_mask, &check, err);
+    enum clv_status status = parallel_for(n, n_threads, check_mask, &check, err);
     if (status == CLV_OK && atomic_load(&check.n_noted))
-        console_note("%zu of %zu masks: %s", atomic_load(&check.n_noted), set->n_items, atomic_load(&check.note));
+        console_note("%zu of %zu masks: %s", atomic_load(&check.n_noted), n, atomic_load(&check.note));
     return status;
 }
 

@@ -17,9 +17,9 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
 /* Leaves out the items without a mask, which a note counts; none left is an error. */
 enum clv_status training_set_require_masks(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Reads every mask against its image's size, so that a bad one is known before long work starts; notes how masks were
+/* Reads the masks of the first n items against its image's size, so that a bad one is known before long work starts; notes how masks were
  * understood (0/255 as 0/1). */
-enum clv_status training_set_check_masks(const struct clv_set *set, int n_threads,
+enum clv_status training_set_check_masks(const struct clv_set *set, size_t n, int n_threads,
                                          const struct clv_image_limits *limits, const struct clv_progress *progress,
                                          struct clv_error *err) CLV_CHECK;
 

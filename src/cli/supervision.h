@@ -1,0 +1,29 @@
+/* Which images of a set teach, and how: by a mask, by boxes, or by being there. */
+#ifndef CLI_SUPERVISION_H
+#define CLI_SUPERVISION_H
+
+#include "cleave/features.h"
+
+/* What the command line says. Every name is a path or a comma-separated list of splits; NULL where not given. */
+struct supervision_options {
+    const char *split;      /* whose masks are read; by default train if there is one, else all, but for weak splits */
+    const char *only;       /* a file of image names, one a line: no other masks are read */
+    const char *boxes;      /* a file or folder of boxes; else the manifest's column */
+    const char *weak_split; /* whose other images give their boxes */
+    const char *unlabelled_split; /* whose other images give nothing */
+};
+
+/* The images to be learned from: first those with masks, then those with boxes, then those with neither. Items of the last
+ * two have no mask, whatever the manifest says, and each image is there once. */
+struct supervision {
+    struct clv_set set;
+    size_t n_masks, n_boxed, n_unlabelled;
+};
+void supervision_release(struct supervision *self);
+
+/* Reads the set at `path`. Images that cannot play their part are left out, which notes count (no mask, no box); a name in `only`
+ * that the splits do not have, or whose image has no mask, is an error, and so is nothing to learn from. */
+enum clv_status supervision_read(struct supervision *self, const char *path, const struct supervision_options *options,
+                                 struct clv_error *err) CLV_CHECK;
+
+#endif

@@ -1,0 +1,141 @@
+/* Training with few masks: --only, --unlabelled-split. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+/* Learners that take images without masks, quickly. */
+#define WEAK_TRAINING "--seed 1 --superpixels 120 --words 20 --codebook-samples 2000 --passes 8 --learner "
+
+/* A copy of the sample set as "set", with the list "only" of its first three images; 0001 .. 0008 are the split train. */
+static const char *copy_set(void)
+{
+    static char folder[256];
+    snprintf(folder, sizeof folder, "%s", temporary_folder());
+    free(expect_success("cp -r %s %s/set", sample_set(), folder));
+    static const char only[] = "\xEF\xBB\xBFimages/0001.jpg\r\n./images/0002.jpg\n\nimages/0003.jpg\nimages/0001.jpg\n";
+    spill(formatted("%s/only", folder), only, sizeof only - 1);
+    return folder;
+}
+
+static void list_only(const char *folder, const char *names)
+{
+    spill(formatted("%s/only", folder), names, strlen(names));
+}
+
+/* Makes every mask but those of 0001 .. 0003 impossible to read. */
+static void spoil_other_masks(const char *folder)
+{
+    for (int i = 4; i <= 12; i++)
+        spill(formatted("%s/set/masks/%04d.png", folder, i), "no mask", 7);
+}
+
+START_TEST(only_the_named_masks_are_read)
+{
+    const char *folder = copy_set();
+    spoil_other_masks(folder);
+    char *output = expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only "
+                                  "-o few.cleave " WEAK_TRAINING "ssvm",
+                                  folder);
+    ck_assert_ptr_nonnull(strstr(output, "images    3,"));
+    free(output);
+}
+END_TEST
+
+START_TEST(unlabelled_images_teach_without_their_masks)
+{
+    static const char *const learners[] = {"wmpmap", "mpmap", "pmap"};
+    const char *folder = copy_set();
+    for (int spoilt = 0; spoilt < 2; spoilt++) {
+        if (spoilt)
+            spoil_other_masks(folder);
+        for (int l = 0; l < 3; l++) {
+            char *output =
+                expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only "
+                               "--unlabelled-split train,test -o %s-%d.cleave " WEAK_TRAINING "%s",
+                               folder, learners[l], spoilt, learners[l]);
+            ck_assert_ptr_nonnull(strstr(output, "images    12,"));
+            ck_assert_ptr_nonnull(strstr(output, "3 with masks, 9 unlabelled"));
+            free(output);
+        }
+    }
+    for (int l = 0; l < 3; l++) { /* the digest knows the sizes of masks read, and of no others */
+        ck_assert(same_bytes(formatted("%s/%s-0.cleave", folder, learners[l]),
+                             formatted("%s/%s-1.cleave", folder, learners[l])));
+    }
+    char *record = expect_success("\"$CLEAVE\" inspect --json --top 0 %s/wmpmap-0.cleave", folder);
+    ck_assert_ptr_nonnull(strstr(record, "\"images\":\"3\""));
+    ck_assert_ptr_nonnull(strstr(record, "\"unlabelled_images\":\"9\""));
+    free(record);
+}
+END_TEST
+
+START_TEST(images_of_unlabelled_splits_keep_their_masks_to_themselves_by_default)
+{
+    const char *folder = copy_set();
+    char *output = expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --unlabelled-split test "
+                                  "-o m.cleave " WEAK_TRAINING "wmpmap",
+                                  folder);
+    ck_assert_ptr_nonnull(strstr(output, "8 with masks, 4 unlabelled"));
+    free(output);
+}
+END_TEST
+
+START_TEST(weak_examples_are_deterministic_at_any_thread_count)
+{
+    const char *folder = copy_set();
+    for (int t = 1; t <= 8; t *= 8)
+        free(expect_success("cd %s && \"$CLEAVE\" train -t %d --data set/manifest.tsv --split train --only only "
+                            "--unlabelled-split train,test -o %d.cleave " WEAK_TRAINING "wmpmap",
+                            folder, t, t));
+    ck_assert(same_bytes(formatted("%s/1.cleave", folder), formatted("%s/8.cleave", folder)));
+}
+END_TEST
+
+static void expect_refused(const char *folder, int code, const char *part, const char *options)
+{
+    expect_error(code, part, "cd %s && \"$CLEAVE\" train --data set/manifest.tsv -o never.cleave " WEAK_TRAINING "%s",
+                 folder, options);
+    ck_assert_int_ne(run_command(NULL, "ls %s | grep never", folder), 0);
+}
+
+START_TEST(choices_that_leave_nothing_to_learn_from_are_refused)
+{
+    const char *folder = copy_set();
+    expect_refused(folder, 65, "8 images without labels teach nothing", "wmpmap --unlabelled-split train");
+    expect_refused(folder, 65, "no image has split \"nowhere\"", "wmpmap --unlabelled-split train,nowhere");
+    expect_refused(folder, 66, "nobody: ", "wmpmap --only nobody");
+    list_only(folder, "\n\n");
+    expect_refused(folder, 65, "only: names no image", "wmpmap --only only");
+    list_only(folder, "images/0001.jpg\nimages/0009.jpg\nimages/0077.jpg\n");
+    expect_refused(folder, 65, "only: line 2: set/manifest.tsv has no image \"images/0009.jpg\" in split train",
+                   "wmpmap --split train --only only");
+    list_only(folder, "images/0001.jpg\n");
+    static const char maskless[] =
+        "image\tmask\tsplit\nimages/0001.jpg\t\ttrain\nimages/0002.jpg\tmasks/0002.png\ttrain\n";
+    spill(formatted("%s/set/manifest.tsv", folder), maskless, sizeof maskless - 1);
+    expect_refused(folder, 65, "only: \"images/0001.jpg\" has no mask", "wmpmap --only only");
+    free(expect_success("cd %s && \"$CLEAVE\" features -q --data set/manifest.tsv -o set.safetensors", folder));
+    expect_error(64, "--only: ", "cd %s && \"$CLEAVE\" train --data set.safetensors --only only -o never.cleave",
+                 folder);
+    expect_error(64, "--unlabelled-split: ",
+                 "cd %s && \"$CLEAVE\" train --data set.safetensors --unlabelled-split train -o never.cleave", folder);
+}
+END_TEST
+
+Suite *cli_weak_suite(void)
+{
+    Suite *suite = suite_create("cli_weak");
+    TCase *tests = tcase_create("cli_weak");
+    tcase_set_timeout(tests, 120);
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_test(tests, only_the_named_masks_are_read);
+    tcase_add_test(tests, unlabelled_images_teach_without_their_masks);
+    tcase_add_test(tests, images_of_unlabelled_splits_keep_their_masks_to_themselves_by_default);
+    tcase_add_test(tests, weak_examples_are_deterministic_at_any_thread_count);
+    tcase_add_test(tests, choices_that_leave_nothing_to_learn_from_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
