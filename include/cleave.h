@@ -15,6 +15,7 @@
 #include "cleave/status.h"
 #include "cleave/superpixel.h"
 #include "cleave/synth.h"
+#include "cleave/tags.h"
 #include "cleave/tensors.h"
 
 #endif
