@@ -93,7 +93,8 @@ CLV_API enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *gri
 #define CLV_CHAIN_MAX_LABELS 256
 
 /* A chain of nodes: unary[n_nodes][n_labels], and for each link between nodes i and i + 1 table[n_labels][n_labels], a label of
- * node i first; one table for all links if is_shared. Scores are added up. Everything is O(n_nodes n_labels^2). */
+ * node i first; one table for all links if is_shared. Scores are added up. For loss-augmented inference add each label's loss to
+ * its unary score; for a temperature divide all scores by it. Everything is O(n_nodes n_labels^2). */
 struct clv_chain {
     int32_t n_nodes, n_labels; /* up to CLV_CHAIN_MAX_LABELS labels */
     int is_shared;
@@ -109,9 +110,18 @@ CLV_API enum clv_status clv_chain_map(int32_t *y, double *score, const struct cl
 CLV_API enum clv_status clv_chain_max_marginals(double *max_marginals, const struct clv_chain *chain,
                                                 struct clv_error *err) CLV_CHECK;
 
-/* Forward-backward in the log domain: marginals[n_nodes][n_labels] and log sum exp score; either may be NULL. */
-CLV_API enum clv_status clv_chain_marginals(double *marginals, double *log_partition, const struct clv_chain *chain,
-                                            struct clv_error *err) CLV_CHECK;
+/* The same with witnesses, the labellings that reach it: when node i has label a, the best one has before[i][a] at node i - 1 and
+ * after[i][a] at node i + 1, each [n_nodes][n_labels] (or NULL), the lowest label at ties; -1 where there is no such node.
+ * clv_chain_follow writes one of them out, y[n_nodes], in O(n_nodes). */
+CLV_API enum clv_status clv_chain_witnesses(double *max_marginals, int32_t *before, int32_t *after,
+                                            const struct clv_chain *chain, struct clv_error *err) CLV_CHECK;
+CLV_API void clv_chain_follow(int32_t *y, const int32_t *before, const int32_t *after, int32_t n_nodes,
+                              int32_t n_labels, int32_t node, int32_t label);
+
+/* Forward-backward in the log domain: marginals[n_nodes][n_labels], pair_marginals[n_nodes - 1][n_labels][n_labels] and log sum exp
+ * score; each may be NULL. */
+CLV_API enum clv_status clv_chain_marginals(double *marginals, double *pair_marginals, double *log_partition,
+                                            const struct clv_chain *chain, struct clv_error *err) CLV_CHECK;
 
 #define CLV_BP_MAX_LABELS 256
 

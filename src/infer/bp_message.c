@@ -74,8 +74,14 @@ static double table_max(double *restrict out, const struct clv_bp *bp, int32_t a
     return 0;
 }
 
-void bp_apply_kernel(double *restrict out, const double *restrict weight, const double *restrict kernel,
-                     size_t n_labels, int is_transposed)
+#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
+#define FOR_EACH_MACHINE
+#else
+#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
+#endif
+
+FOR_EACH_MACHINE void bp_apply_kernel(double *restrict out, const double *restrict weight,
+                                      const double *restrict kernel, size_t n_labels, int is_transposed)
 {
     for (size_t b = 0; b < n_labels; b++)
         out[b] = 0;

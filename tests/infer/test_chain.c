@@ -40,6 +40,29 @@ static void draw_sample(struct sample *s, uint64_t index)
                                   .pairwise = s->tables};
 }
 
+static int next_labelling(int32_t *y, const struct clv_field *field)
+{
+    for (int32_t i = 0; i < field->n_nodes; i++) {
+        if (++y[i] < field->n_labels)
+            return 1;
+        y[i] = 0;
+    }
+    return 0;
+}
+
+static void compare_pairs(const double *pairs, const struct clv_field *field, double log_partition)
+{
+    double exact[MAX_NODES * MAX_LABELS * MAX_LABELS] = {0};
+    int32_t y[MAX_NODES] = {0}, k = field->n_labels;
+    do {
+        double p = exp(clv_field_score(field, y) - log_partition);
+        for (int32_t e = 0; e < field->n_edges; e++)
+            exact[(e * k + y[e]) * k + y[e + 1]] += p;
+    } while (next_labelling(y, field));
+    for (int32_t c = 0; c < field->n_edges * k * k; c++)
+        ck_assert_double_eq_tol(pairs[c], exact[c], 1e-10);
+}
+
 START_TEST(chains_equal_enumeration)
 {
     for (uint64_t t = 0; t < 300; t++) {
@@ -47,11 +70,13 @@ START_TEST(chains_equal_enumeration)
         draw_sample(&s, t);
         int32_t y[MAX_NODES];
         double score, best, log_partition, exact_log, marginals[MAX_NODES * MAX_LABELS], exact[MAX_NODES * MAX_LABELS];
+        double pairs[MAX_NODES * MAX_LABELS * MAX_LABELS];
         must(clv_exhaustive(NULL, &best, &exact_log, exact, &s.field, err));
         must(clv_chain_map(y, &score, &s.chain, err));
         ck_assert_double_eq_tol(score, best, 1e-12);
         ck_assert_double_eq_tol(clv_field_score(&s.field, y), best, 1e-12);
-        must(clv_chain_marginals(marginals, &log_partition, &s.chain, err));
+        must(clv_chain_marginals(marginals, pairs, &log_partition, &s.chain, err));
+        compare_pairs(pairs, &s.field, exact_log);
         ck_assert_double_eq_tol(log_partition, exact_log, 1e-10);
         for (int32_t c = 0; c < s.chain.n_nodes * s.chain.n_labels; c++)
             ck_assert_double_eq_tol(marginals[c], exact[c], 1e-10);
@@ -77,6 +102,77 @@ START_TEST(max_marginals_equal_forced_optima)
 }
 END_TEST
 
+START_TEST(witnesses_reach_their_max_marginals_through_their_node)
+{
+    for (uint64_t t = 0; t < 100; t++) {
+        struct sample s;
+        draw_sample(&s, t);
+        double max_marginals[MAX_NODES * MAX_LABELS];
+        int32_t before[MAX_NODES * MAX_LABELS], after[MAX_NODES * MAX_LABELS], y[MAX_NODES], n = s.chain.n_nodes;
+        int32_t k = s.chain.n_labels, map[MAX_NODES];
+        must(clv_chain_witnesses(max_marginals, before, after, &s.chain, err));
+        must(clv_chain_map(map, NULL, &s.chain, err));
+        for (int32_t c = 0; c < n * k; c++) {
+            clv_chain_follow(y, before, after, n, k, c / k, c % k);
+            ck_assert_int_eq(y[c / k], c % k);
+            ck_assert_double_eq_tol(clv_field_score(&s.field, y), max_marginals[c], 1e-9);
+        }
+        if (n && t % 2) { /* no ties: the witness of an optimal label is the optimum */
+            clv_chain_follow(y, before, after, n, k, n / 2, map[n / 2]);
+            ck_assert_mem_eq(y, map, (size_t)n * sizeof *y);
+        }
+    }
+}
+END_TEST
+
+/* A lexicographic rule, last node first, by enumeration on whole numbers. */
+START_TEST(ties_go_to_the_least_label_of_the_last_node_first)
+{
+    for (uint64_t t = 0; t < 100; t += 2) {
+        struct sample s;
+        draw_sample(&s, t);
+        int32_t y[MAX_NODES], candidate[MAX_NODES] = {0}, first[MAX_NODES] = {0};
+        double best = -INFINITY;
+        do { /* node 0 runs fastest: the order of the rule */
+            double score = clv_field_score(&s.field, candidate);
+            if (score > best)
+                memcpy(first, candidate, sizeof first);
+            best = fmax(best, score);
+        } while (next_labelling(candidate, &s.field));
+        must(clv_chain_map(y, NULL, &s.chain, err));
+        ck_assert_mem_eq(y, first, (size_t)s.chain.n_nodes * sizeof *y);
+    }
+}
+END_TEST
+
+/* Every row count that the loops treat apart, against the plain recursion. */
+START_TEST(any_number_of_labels_gives_the_plain_recursion_s_values)
+{
+    enum { N = 3, K = 70 };
+    static double unary[N * K], table[K * K];
+    for (int32_t k = 1; k <= K; k++) {
+        for (int32_t c = 0; c < K * K; c++)
+            table[c] = 3 * rng_normal(4, 2, (uint64_t)(k * K * K + c));
+        for (int32_t c = 0; c < N * K; c++)
+            unary[c] = 3 * rng_normal(4, 3, (uint64_t)(k * N * K + c));
+        struct clv_chain chain = {N, k, 1, unary, table};
+        double best = -INFINITY, sum = 0, score, log_partition;
+        int32_t y[N];
+        for (int32_t a = 0; a < k; a++)
+            for (int32_t b = 0; b < k; b++)
+                for (int32_t c = 0; c < k; c++) {
+                    double value = unary[a] + unary[k + b] + unary[2 * k + c] + table[a * k + b] + table[b * k + c];
+                    best = fmax(best, value);
+                    sum += exp(value);
+                }
+        must(clv_chain_map(y, &score, &chain, err));
+        must(clv_chain_marginals(NULL, NULL, &log_partition, &chain, err));
+        ck_assert_double_eq_tol(score, best, 1e-12);
+        ck_assert_double_eq_tol(log_partition, log(sum), 1e-10);
+    }
+}
+END_TEST
+
 START_TEST(long_chains_with_large_scores_stay_finite)
 {
     enum { LENGTH = 5000 };
@@ -84,7 +180,7 @@ START_TEST(long_chains_with_large_scores_stay_finite)
     double table[4] = {900, -900, -900, 900}, log_partition;
     unary[0] = 1000;
     struct clv_chain chain = {LENGTH, 2, 1, unary, table};
-    must(clv_chain_marginals(marginals, &log_partition, &chain, err));
+    must(clv_chain_marginals(marginals, NULL, &log_partition, &chain, err));
     ck_assert_double_eq_tol(log_partition, 1000 + 900.0 * (LENGTH - 1), 1e-6);
     ck_assert_double_eq_tol(marginals[2 * LENGTH - 2], 1, 1e-12);
 }
@@ -98,7 +194,7 @@ START_TEST(unsound_chains_are_refused_by_name)
     must_fail(CLV_ERR_DATA, "node 1", clv_chain_map(y, &score, &chain, err));
     unary[2] = 0;
     table[3] = INFINITY;
-    must_fail(CLV_ERR_DATA, "link 0", clv_chain_marginals(NULL, &score, &chain, err));
+    must_fail(CLV_ERR_DATA, "link 0", clv_chain_marginals(NULL, NULL, &score, &chain, err));
     chain.n_labels = 257;
     must_fail(CLV_ERR_USAGE, "257 labels", clv_chain_max_marginals(unary, &chain, err));
 }
@@ -110,6 +206,9 @@ Suite *chain_suite(void)
     TCase *tests = tcase_create("chain");
     tcase_add_test(tests, chains_equal_enumeration);
     tcase_add_test(tests, max_marginals_equal_forced_optima);
+    tcase_add_test(tests, witnesses_reach_their_max_marginals_through_their_node);
+    tcase_add_test(tests, ties_go_to_the_least_label_of_the_last_node_first);
+    tcase_add_test(tests, any_number_of_labels_gives_the_plain_recursion_s_values);
     tcase_add_test(tests, long_chains_with_large_scores_stay_finite);
     tcase_add_test(tests, unsound_chains_are_refused_by_name);
     suite_add_tcase(suite, tests);
