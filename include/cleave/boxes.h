@@ -40,23 +40,25 @@ struct clv_boxes {
     enum clv_boxes_form form;
     struct clv_image_boxes *images; /* [n_images], sorted by image */
     size_t n_images;
-    char **labels; /* [n_labels], in the order met; for YOLO without classes.txt they are numbers */
+    size_t *by_stem; /* [n_images] their indices, sorted by file name without extension */
+    char **labels;   /* [n_labels], in the order met; for YOLO without classes.txt they are numbers */
     size_t n_labels;
     size_t n_skipped;    /* annotations that are no boxes */
     char *first_skipped; /* which one and why, or NULL */
 };
 CLV_API void clv_boxes_release(struct clv_boxes *boxes);
 
-/* Reads boxes; the form is told by content (XML, JSON and its members), a .txt without a table's header is YOLO. A folder is read as a whole: every .xml, .json
- * or .txt below it, one of the three (classes.txt, beside or above a YOLO file, names its classes). CLV_ERR_DATA names file,
- * line or element, and value: numbers that are NaN, infinite or beyond 1e9, sizes that are not above 0, members that are
- * missing or of the wrong type, XML with a document type (it could name other files), no image at all. CLV_ERR_NO_INPUT:
- * nothing there. O(n log n + n x labels). */
+/* Reads boxes; the form is told by content (XML, JSON and its members, a header with "image"); other text in a .txt is YOLO.
+ * A folder is read as a whole: every .xml or .json below it or, if there is none, every .txt. classes.txt beside the YOLO
+ * file, in the folder or the one above, names the classes. CLV_ERR_DATA names file, line or element, and value: numbers that
+ * are NaN, infinite or beyond 1e9, sizes that are not above 0, members that are missing or of the wrong type, XML with a
+ * document type (it could name other files), two forms in one folder, no image at all. CLV_ERR_NO_INPUT: nothing there. Files
+ * of up to 1 GiB, 16 MiB for XML. O(n log n + n x labels). */
 CLV_API enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* *entry = the boxes of an image by its name in a set, or NULL if it has none. The path has to be the same; in the annotation
  * formats, which often know file names alone, it is otherwise the file name, or else the stem (a/b.jpg: b.jpg, or else b).
- * CLV_ERR_DATA if several images fit that way. O(log n) for the same path, O(n) otherwise. */
+ * CLV_ERR_DATA if several images fit that way, of which none ends with the same folders. O(log n + images of the same stem). */
 CLV_API enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struct clv_boxes *boxes,
                                        const char *image, struct clv_error *err) CLV_CHECK;
 

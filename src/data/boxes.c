@@ -29,6 +29,7 @@ void clv_boxes_release(struct clv_boxes *boxes)
     for (size_t i = 0; i < boxes->n_labels; i++)
         array_free(boxes->labels[i]);
     array_free(boxes->images);
+    array_free(boxes->by_stem);
     array_free(boxes->labels);
     array_free(boxes->first_skipped);
     *boxes = (struct clv_boxes){0};
@@ -60,13 +61,38 @@ enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image
         release_entry(&entry);
         return fail_memory(err);
     }
-    for (char *c = entry.image; *c; c++) /* labelme on Windows */
-        if (*c == '\\')
-            *c = '/';
     path_simplify(entry.image);
     boxes->images[boxes->n_images++] = entry;
     builder->boxes_capacity = 0;
     return CLV_OK;
+}
+
+enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name, struct clv_error *err)
+{
+    struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
+    char *folder = NULL, *joined = NULL, *own = string_copy(name);
+    if (!own)
+        return fail_memory(err);
+    for (char *c = own; *c; c++) /* labelme on Windows */
+        if (*c == '\\')
+            *c = '/';
+    path_simplify(own);
+    const char *tail = own[0] == '/' || (own[0] && own[1] == ':') ? path_name(own) : own;
+    while (strncmp(tail, "../", 3) == 0)
+        tail += 3;
+    bool is_bare = !strchr(tail, '/') && strchr(entry->image, '/');
+    if (is_bare)
+        folder = path_folder(entry->image);
+    if (*tail)
+        joined = is_bare && folder ? path_join(folder, tail) : string_copy(tail);
+    bool failed = (is_bare && !folder) || (*tail && !joined);
+    if (!failed && joined) {
+        array_free(entry->image);
+        entry->image = joined;
+    }
+    array_free(own);
+    array_free(folder);
+    return failed ? fail_memory(err) : CLV_OK;
 }
 
 enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const char *label, struct clv_error *err)
@@ -136,6 +162,9 @@ enum clv_status boxes_skip(struct boxes_builder *builder, struct clv_error *err,
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    for (char *c = message; *c; c++) /* one line */
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
     builder->boxes.first_skipped = string_copy(message);
     return builder->boxes.first_skipped ? CLV_OK : fail_memory(err);
 }
@@ -189,6 +218,8 @@ enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *buil
         fresh->images[kept++] = entry;
     }
     fresh->n_images = kept;
+    if (status == CLV_OK)
+        status = boxes_index(fresh, err);
     if (status == CLV_OK) {
         *boxes = *fresh;
         *builder = (struct boxes_builder){0};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/boxes.h"
@@ -18,10 +19,54 @@ static size_t stem_length(const char *name)
     return dot && dot > name ? (size_t)(dot - name) : strlen(name);
 }
 
-static bool is_same_stem(const char *a, const char *b)
+/* Orders file names by their stems. */
+static int compare_stems(const char *a, const char *b)
 {
-    size_t length = stem_length(a);
-    return length == stem_length(b) && memcmp(a, b, length) == 0;
+    size_t m = stem_length(a), n = stem_length(b);
+    int order = memcmp(a, b, m < n ? m : n);
+    return order ? order : (m > n) - (m < n);
+}
+
+/* An index with the file name it is sorted by. */
+struct named {
+    const char *name;
+    size_t index;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+    const struct named *s = a, *t = b;
+    int order = compare_stems(s->name, t->name);
+    return order ? order : (s->index > t->index) - (s->index < t->index);
+}
+
+enum clv_status boxes_index(struct clv_boxes *boxes, struct clv_error *err)
+{
+    struct named *names = array_alloc(boxes->n_images, sizeof *names);
+    boxes->by_stem = array_alloc(boxes->n_images, sizeof *boxes->by_stem);
+    if (names && boxes->by_stem) {
+        for (size_t i = 0; i < boxes->n_images; i++)
+            names[i] = (struct named){path_name(boxes->images[i].image), i};
+        qsort(names, boxes->n_images, sizeof *names, compare_named);
+        for (size_t i = 0; i < boxes->n_images; i++)
+            boxes->by_stem[i] = names[i].index;
+    }
+    array_free(names);
+    return names && boxes->by_stem ? CLV_OK : fail_memory(err);
+}
+
+/* The first place of by_stem whose stem is not below that of `name`. */
+static size_t first_of_stem(const struct clv_boxes *boxes, const char *name)
+{
+    size_t low = 0, high = boxes->n_images;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_stems(path_name(boxes->images[boxes->by_stem[middle]].image), name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* Whether the shorter path ends the longer one at a folder's border, extensions aside if `by_stem`. */
@@ -44,10 +89,12 @@ static enum clv_status find_by_name(const struct clv_image_boxes **found, const 
 {
     const char *wanted = path_name(image);
     const struct clv_image_boxes *same[2] = {NULL, NULL}, *tail[2] = {NULL, NULL};
-    for (size_t i = 0; i < boxes->n_images; i++) {
-        const struct clv_image_boxes *entry = &boxes->images[i];
+    for (size_t i = first_of_stem(boxes, wanted); i < boxes->n_images; i++) {
+        const struct clv_image_boxes *entry = &boxes->images[boxes->by_stem[i]];
         const char *name = path_name(entry->image);
-        if (!(by_stem ? is_same_stem(name, wanted) : strcmp(name, wanted) == 0))
+        if (compare_stems(name, wanted) != 0)
+            break;
+        if (!by_stem && strcmp(name, wanted) != 0)
             continue;
         same[same[0] != NULL] = entry;
         if (is_tail(entry->image, image, by_stem))

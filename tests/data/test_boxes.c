@@ -1,4 +1,4 @@
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +128,257 @@ START_TEST(a_box_covers_the_pixels_whose_centres_it_holds_and_at_least_one)
 }
 END_TEST
 
+#define VOC(body)                                                                                                      \
+    "<?xml version='1.0'?><annotation><folder>x</folder><filename>a.jpg</filename>"                                    \
+    "<size><width>40</width><height> 30\n</height><depth>3</depth></size>" body "</annotation>"
+#define OBJECT(name, a, b, c, d)                                                                                       \
+    "<object><name>" name "</name><pose>Left</pose><bndbox><xmin>" a "</xmin><ymin>" b "</ymin><xmax>" c               \
+    "</xmax><ymax>" d "</ymax></bndbox><part><name>head</name><bndbox><xmin>7</xmin></bndbox></part></object>"
+
+START_TEST(voc_corners_count_from_one_and_are_inside)
+{
+    struct clv_boxes boxes =
+        read_text("note.xml", VOC(OBJECT("dog &amp; cat", "1", "1", "40", "30") OBJECT("dog", "8.5", "3", "8.5", "4")));
+    ck_assert_int_eq(boxes.form, CLV_BOXES_VOC);
+    const struct clv_image_boxes *entry = find(&boxes, "images/a.jpg");
+    ck_assert_uint_eq(entry->n_boxes, 2);
+    check_box(&entry->boxes[0], 0, 0, 40, 30);
+    check_box(&entry->boxes[1], 7.5, 2, 1, 2);
+    ck_assert_str_eq(boxes.labels[entry->boxes[0].label], "dog & cat");
+    struct clv_box placed[2];
+    must(clv_boxes_place(placed, NULL, &boxes, entry, 40, 30, err));
+    must_fail(CLV_ERR_DATA, "note.xml: its boxes are for an image of 40x30, a.jpg is 30x40",
+              clv_boxes_place(placed, NULL, &boxes, entry, 30, 40, err));
+    ck_assert_ptr_eq(find(&boxes, "a.png"), entry); /* the stem */
+    ck_assert(!find(&boxes, "note.jpg"));
+    clv_boxes_release(&boxes);
+
+    boxes = read_text("own.xml", "<annotation><object><name>d</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax>"
+                                 "<ymax>2</ymax></bndbox></object></annotation>");
+    ck_assert_uint_eq(find(&boxes, "own.jpg")->n_boxes, 1); /* no filename: the annotation's own */
+    clv_boxes_release(&boxes);
+    boxes = read_text("none.xml", VOC(""));
+    ck_assert_uint_eq(find(&boxes, "a.jpg")->n_boxes, 0);
+    clv_boxes_release(&boxes);
+}
+END_TEST
+
+START_TEST(bad_voc_is_refused_with_object_and_value)
+{
+    bad("v.xml", "", "v.xml: bad XML in line 1");
+    bad("v.xml", "<annotation>\n<object></annotation>", "v.xml: bad XML in line 2, column");
+    bad("v.xml", "<html/>", "the document is a <html>, not an <annotation>");
+    bad("v.xml", VOC(OBJECT("d", "5", "1", "3", "2")), "v.xml: object 1: width is -1");
+    bad("v.xml", VOC(OBJECT("d", "1", "1", "3", "2") OBJECT("d", "1", "x", "3", "2")),
+        "ymin is \"x\", which is no num");
+    bad("v.xml", VOC(OBJECT("d", "nan", "1", "3", "2")), "xmin is \"nan\"");
+    bad("v.xml", VOC("<object><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax></bndbox></object>"),
+        "object 1: bndbox has no ymax");
+    bad("v.xml", "<annotation><size><width>-4</width></size></annotation>", "width is -4, which is no size");
+    bad("v.xml", "<!DOCTYPE a [<!ENTITY b SYSTEM \"file:///etc/passwd\">]><annotation>&b;</annotation>",
+        "v.xml: line 1: a document type is not allowed here");
+    char deep[64 * 3 + 1] = "";
+    for (int i = 0; i < 64; i++)
+        memcpy(deep + 3 * i, i ? "<a>" : "<b>", 4);
+    char *text = malloc(1000);
+    snprintf(text, 1000, "<annotation>%s", deep);
+    expect_bad("v.xml", text, strlen(text), "elements nested deeper than 32");
+    free(text);
+    size_t size = 1 << 16;
+    text = malloc(size);
+    memset(text, 'x', size);
+    memcpy(text, "<annotation>", 12);
+    expect_bad("v.xml", text, size, "text of more than 4096 bytes");
+    free(text);
+}
+END_TEST
+
+#define COCO(annotations)                                                                                              \
+    "{\"images\":[{\"id\":7,\"file_name\":\"val/"                                                                      \
+    "a.jpg\",\"width\":40,\"height\":30},{\"id\":3,\"file_name\":\"b.jpg\"}],"                                         \
+    "\"categories\":[{\"id\":9,\"name\":\"dog\"}],\"annotations\":[" annotations "]}"
+
+START_TEST(coco_annotations_find_their_images_and_categories)
+{
+    struct clv_boxes boxes =
+        read_text("instances.json", COCO("{\"image_id\":7,\"category_id\":9,\"bbox\":[1,2.5,3,4]},"
+                                         "{\"image_id\":7,\"category_id\":9,\"iscrowd\":1},"
+                                         "{\"image_id\":7,\"category_id\":9,\"bbox\":[0,0,40,30],\"iscrowd\":0}"));
+    ck_assert_int_eq(boxes.form, CLV_BOXES_COCO);
+    const struct clv_image_boxes *entry = find(&boxes, "images/val/a.jpg");
+    ck_assert_uint_eq(entry->n_boxes, 2);
+    ck_assert_int_eq(entry->width, 40);
+    check_box(&entry->boxes[0], 1, 2.5, 3, 4);
+    check_box(&entry->boxes[1], 0, 0, 40, 30);
+    ck_assert_str_eq(boxes.labels[entry->boxes[1].label], "dog");
+    ck_assert_uint_eq(find(&boxes, "b.jpg")->n_boxes, 0); /* known, without an object */
+    ck_assert_uint_eq(boxes.n_skipped, 1);
+    ck_assert(strstr(boxes.first_skipped, "instances.json: annotation 2 is a crowd"));
+    clv_boxes_release(&boxes);
+}
+END_TEST
+
+START_TEST(bad_coco_is_refused_with_annotation_and_value)
+{
+    bad("c.json", "{", "c.json: bad JSON in line 1");
+    bad("c.json", "{\"a\":1}", "c.json: neither COCO (\"annotations\") nor labelme (\"shapes\")");
+    bad("c.json", "[]", "neither COCO");
+    bad("c.json", "{\"annotations\":[]}", "\"images\" is missing, or is no array");
+    bad("c.json", "{\"annotations\":3,\"images\":[],\"categories\":[]}", "\"annotations\" is no array");
+    bad("c.json", "{\"annotations\":[],\"images\":[],\"categories\":[]}", "c.json: holds no boxes");
+    bad("c.json", "{\"annotations\":[],\"images\":[{\"id\":\"7\"}],\"categories\":[]}",
+        "image 1: \"id\" is missing, or is no whole number");
+    bad("c.json", "{\"annotations\":[],\"images\":[{\"id\":7},{\"id\":7}],\"categories\":[]}",
+        "image id 7 is there twice");
+    bad("c.json", "{\"annotations\":[],\"images\":[{\"id\":7}],\"categories\":[]}",
+        "image 1: \"file_name\" is missing, or is no text");
+    bad("c.json", COCO("{\"image_id\":8,\"category_id\":9}"), "annotation 1: there is no image 8");
+    bad("c.json", COCO("{\"image_id\":7,\"category_id\":8}"), "annotation 1: there is no category 8");
+    bad("c.json", COCO("{\"image_id\":7,\"category_id\":9}"), "annotation 1: \"bbox\" is missing, or is not four");
+    bad("c.json", COCO("{\"image_id\":7,\"category_id\":9,\"bbox\":[1,2,\"3\",4]}"), "\"bbox\" is missing, or is not");
+    bad("c.json", COCO("{\"image_id\":7,\"category_id\":9,\"bbox\":[1,2,3]}"), "\"bbox\" is missing, or is not");
+    bad("c.json", COCO("{\"image_id\":7,\"category_id\":9,\"bbox\":[1,2,0,3]}"), "annotation 1: width is 0");
+}
+END_TEST
+
+#define LABELME(shapes)                                                                                                \
+    "{\"version\":\"5\",\"shapes\":[" shapes "],\"imagePath\":\"..\\\\pics\\\\a.jpg\",\"imageData\":null,"             \
+    "\"imageHeight\":30,\"imageWidth\":40}"
+#define SHAPE(type, points) "{\"label\":\"cow\",\"points\":" points ",\"shape_type\":\"" type "\"}"
+
+START_TEST(labelme_corners_come_in_any_order)
+{
+    struct clv_boxes boxes = read_text(
+        "l.json",
+        LABELME(SHAPE("rectangle", "[[10.5,20],[3,4]]") "," SHAPE("rectangle", "[[3,20],[10.5,4]]") "," SHAPE(
+            "polygon", "[[1,1],[5,3],[2,9]]") "," SHAPE("line", "[[1,1],[2,2]]") "," SHAPE("circle",
+                                                                                           "[[9,9],[12,13]]")));
+    ck_assert_int_eq(boxes.form, CLV_BOXES_LABELME);
+    const struct clv_image_boxes *entry = find(&boxes, "pics/a.jpg");
+    ck_assert_uint_eq(entry->n_boxes, 4);
+    check_box(&entry->boxes[0], 3, 4, 7.5, 16);
+    check_box(&entry->boxes[1], 3, 4, 7.5, 16);
+    check_box(&entry->boxes[2], 1, 1, 4, 8);
+    check_box(&entry->boxes[3], 4, 4, 10, 10);
+    ck_assert(strstr(boxes.first_skipped, "l.json: shape 4 is a line"));
+    clv_boxes_release(&boxes);
+}
+END_TEST
+
+START_TEST(bad_labelme_is_refused_with_shape_and_value)
+{
+    bad("l.json", "{\"shapes\":3}", "\"shapes\" is no array");
+    bad("l.json", LABELME("{\"points\":[]}"), "l.json: shape 1: \"label\" is missing, or is no text");
+    bad("l.json", LABELME("{\"label\":\"a\"}"), "shape 1: \"points\" is missing, or is no array");
+    bad("l.json", LABELME(SHAPE("rectangle", "[[1,2]]")), "shape 1: a rectangle of 1 points");
+    bad("l.json", LABELME(SHAPE("polygon", "[[1,2],[2,3]]")), "shape 1: a polygon of 2 points");
+    bad("l.json", LABELME(SHAPE("rectangle", "[[1,2],[2,true]]")), "shape 1: point 2 is not two numbers");
+    bad("l.json", LABELME(SHAPE("rectangle", "[[1,2],[1,3]]")), "shape 1: width is 0");
+    bad("l.json", "{\"shapes\":[],\"imageWidth\":\"big\"}", "\"imageWidth\" is no size");
+}
+END_TEST
+
+START_TEST(yolo_shares_become_pixels_of_the_image_at_hand)
+{
+    struct clv_boxes boxes = read_text("a.txt", "2 0.5 0.5 0.5 1\n\n0\t0.25 0.1 0.5 0.2 0.93\r\n");
+    ck_assert_int_eq(boxes.form, CLV_BOXES_YOLO);
+    const struct clv_image_boxes *entry = find(&boxes, "images/a.png");
+    struct clv_box placed[2];
+    must(clv_boxes_place(placed, NULL, &boxes, entry, 40, 30, err));
+    check_box(&placed[0], 10, 0, 20, 30);
+    check_box(&placed[1], 0, 0, 20, 6);
+    ck_assert_str_eq(boxes.labels[placed[0].label], "2"); /* no classes.txt */
+    clv_boxes_release(&boxes);
+
+    spill(formatted("%s/classes.txt", temporary_folder()), "dog\ncat\ncow\n", 12);
+    boxes = read_text("a.txt", "2 0.5 0.5 0.5 1\n");
+    ck_assert_str_eq(boxes.labels[find(&boxes, "a.jpg")->boxes[0].label], "cow");
+    clv_boxes_release(&boxes);
+    bad("a.txt", "3 0.5 0.5 0.5 1\n", "a.txt: line 1: class 3, but classes.txt names 3");
+    spill(formatted("%s/classes.txt", temporary_folder()), "dog\ndog\n", 8);
+    bad("a.txt", "0 0.5 0.5 0.5 1\n", "classes.txt: line 2: class \"dog\" is there twice");
+    boxes = read_text("b.tsv", "image\tx\ty\tw\th\na\t1\t1\t1\t1\n"); /* none of its business */
+    clv_boxes_release(&boxes);
+}
+END_TEST
+
+START_TEST(bad_yolo_is_refused_with_line_and_value)
+{
+    bad("y.txt", "0 0.5 0.5 0.5\n", "y.txt: line 1: 4 fields; expected class, x, y, width, height");
+    bad("y.txt", "\ndog 0.5 0.5 0.5 1\n", "line 2: class \"dog\" is no number");
+    bad("y.txt", "-1 0.5 0.5 0.5 1\n", "line 1: class \"-1\" is no number");
+    bad("y.txt", "0 0.5 0.5 12 1\n", "line 1: width is \"12\", which is no share");
+    bad("y.txt", "0 0.5 nan 0.5 1\n", "line 1: y is \"nan\"");
+    bad("y.txt", "0 0.5 0.5 0.5 0\n", "line 1: height is 0");
+    bad("y.txt", "0 0.5 0.5 0.5 1\0", "y.txt: this is no UTF-8 text");
+    struct clv_boxes boxes = read_text("y.txt", ""); /* an image without an object */
+    ck_assert_uint_eq(find(&boxes, "y.jpg")->n_boxes, 0);
+    clv_boxes_release(&boxes);
+}
+END_TEST
+
+/* The test's folder with the file written below it. */
+static const char *folder_with(const char *below, const char *text)
+{
+    const char *path = formatted("%s/%s", temporary_folder(), below);
+    char *folder = strdup(path);
+    *strrchr(folder, '/') = 0;
+    ck_assert_int_eq(run_command(NULL, "mkdir -p '%s'", folder), 0);
+    free(folder);
+    spill(path, text, strlen(text));
+    return formatted("%s/set", temporary_folder());
+}
+
+START_TEST(folders_are_read_whole_and_names_told_apart_by_their_folders)
+{
+    struct clv_boxes boxes = {0};
+    folder_with("set/one/a.xml", VOC(OBJECT("d", "1", "1", "2", "2")));
+    folder_with("set/readme.txt", "not boxes");
+    const char *set = folder_with("set/two/a.xml", VOC(OBJECT("d", "3", "3", "4", "4")));
+    must(clv_boxes_read(&boxes, set, err));
+    ck_assert_uint_eq(boxes.n_images, 2);
+    ck_assert_str_eq(boxes.images[1].image, "two/a.jpg");
+    check_box(&find(&boxes, "images/two/a.jpg")->boxes[0], 2, 2, 2, 2);
+    check_box(&find(&boxes, "images/one/a.png")->boxes[0], 0, 0, 2, 2); /* by stem */
+    const struct clv_image_boxes *entry = &boxes.images[0];
+    must_fail(CLV_ERR_DATA, "three/a.jpg: boxes of one/a.jpg", clv_boxes_find(&entry, &boxes, "three/a.jpg", err));
+    ck_assert_ptr_eq(entry, &boxes.images[0]); /* unchanged */
+    clv_boxes_release(&boxes);
+
+    folder_with("set/two/b.xml", VOC(OBJECT("d", "3", "3", "4", "4")));
+    must_fail(CLV_ERR_DATA, "two/b.xml: lists image two/a.jpg, and so does", clv_boxes_read(&boxes, set, err));
+    folder_with("set/two/b.json", LABELME(""));
+    must_fail(CLV_ERR_DATA, "set: holds .xml files and .json files", clv_boxes_read(&boxes, set, err));
+    ck_assert(!boxes.images);
+}
+END_TEST
+
+START_TEST(folders_without_boxes_or_of_two_forms_are_refused)
+{
+    struct clv_boxes boxes = {0};
+    const char *set = folder_with("set/a.png", "x");
+    must_fail(CLV_ERR_NO_INPUT, "set: holds no .xml, .json or .txt file", clv_boxes_read(&boxes, set, err));
+    folder_with("set/a.json", LABELME(""));
+    folder_with("set/b.json", COCO(""));
+    must_fail(CLV_ERR_DATA, "b.json: of another form than the files before it", clv_boxes_read(&boxes, set, err));
+    ck_assert(!boxes.images);
+}
+END_TEST
+
+START_TEST(yolo_folders_take_their_classes_from_above)
+{
+    struct clv_boxes boxes = {0};
+    folder_with("classes.txt", "dog\ncat");
+    folder_with("set/b.txt", "1 0.5 0.5 0.5 0.5\n");
+    const char *set = folder_with("set/a/a.txt", "0 0.5 0.5 0.5 0.5\n");
+    must(clv_boxes_read(&boxes, set, err));
+    ck_assert_uint_eq(boxes.n_images, 2);
+    ck_assert_str_eq(boxes.labels[find(&boxes, "x/b.jpg")->boxes[0].label], "cat");
+    ck_assert_str_eq(boxes.labels[find(&boxes, "x/a/a.jpg")->boxes[0].label], "dog");
+    clv_boxes_release(&boxes);
+}
+END_TEST
+
 START_TEST(the_real_tables_are_read)
 {
     const char *path = real_data("the_real_tables_are_read", "boxes-berkeley/boxes.tsv");
@@ -155,6 +406,17 @@ Suite *boxes_suite(void)
     tcase_add_test(tests, bad_tables_are_refused_with_file_line_and_value);
     tcase_add_test(tests, placed_boxes_are_cut_at_the_border_and_refused_outside);
     tcase_add_test(tests, a_box_covers_the_pixels_whose_centres_it_holds_and_at_least_one);
+    tcase_add_test(tests, voc_corners_count_from_one_and_are_inside);
+    tcase_add_test(tests, bad_voc_is_refused_with_object_and_value);
+    tcase_add_test(tests, coco_annotations_find_their_images_and_categories);
+    tcase_add_test(tests, bad_coco_is_refused_with_annotation_and_value);
+    tcase_add_test(tests, labelme_corners_come_in_any_order);
+    tcase_add_test(tests, bad_labelme_is_refused_with_shape_and_value);
+    tcase_add_test(tests, yolo_shares_become_pixels_of_the_image_at_hand);
+    tcase_add_test(tests, bad_yolo_is_refused_with_line_and_value);
+    tcase_add_test(tests, folders_are_read_whole_and_names_told_apart_by_their_folders);
+    tcase_add_test(tests, folders_without_boxes_or_of_two_forms_are_refused);
+    tcase_add_test(tests, yolo_folders_take_their_classes_from_above);
     tcase_add_test(tests, the_real_tables_are_read);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,4 +1,5 @@
 /* Every fuzz target, one a line. */
+TARGET(boxes)
 TARGET(image)
 TARGET(indexed)
 TARGET(manifest)
