@@ -62,6 +62,7 @@ test_support := $(wildcard tests/support/*.c) $(wildcard tests/fuzz/fuzz_*.c)
 test_objects := $(patsubst %.c,$(BUILD)/%.o,$(test_sources) $(test_support))
 test_names := $(patsubst test_%.c,%,$(notdir $(test_sources)))
 benches := $(patsubst tools/bench/%.c,$(BUILD)/bench/%,$(wildcard tools/bench/*.c))
+bench_peers := $(BUILD)/bench/opencv $(BUILD)/bench/dlib
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
 .PHONY: all deps demo check coverage format format-check lint bench $(bench_targets) fuzz install uninstall clean help
@@ -106,13 +107,13 @@ lint: deps
 
 bench: deps
 	$(Q)tools/deps bench
-	$(Q)$(MAKE) --no-print-directory all $(benches) $(BUILD)/bench/opencv
+	$(Q)$(MAKE) --no-print-directory all $(benches) $(bench_peers)
 	$(Q)tools/bench/run $(BUILD)
 
 # One program of tools/bench.
 $(bench_targets): bench-%: deps
 	$(Q)tools/deps bench
-	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/$* $(BUILD)/bench/opencv
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/$* $(bench_peers)
 	$(Q)tools/bench/run $(BUILD) $*
 
 fuzz: deps
@@ -201,5 +202,12 @@ $(BUILD)/bench/opencv: tools/bench/opencv.cc
 	$(Q)if pkg-config --exists opencv4; then echo "  LD   $@"; \
 	    $(CXX) -O3 -std=c++17 -o $@ $< $$(pkg-config --cflags opencv4) -lopencv_core -lopencv_imgproc -lopencv_imgcodecs -lopencv_ximgproc; \
 	else echo "skipped: OpenCV is absent (libopencv-dev)"; fi
+
+# dlib's; likewise.
+$(BUILD)/bench/dlib: tools/bench/dlib.cc
+	@mkdir -p $(@D)
+	$(Q)if pkg-config --exists dlib-1; then echo "  LD   $@"; \
+	    $(CXX) -O3 -std=c++17 -o $@ $< $$(pkg-config --cflags --libs dlib-1); \
+	else echo "skipped: dlib is absent (libdlib-dev)"; fi
 
 -include $(library_objects:.o=.d) $(cli_objects:.o=.d) $(test_objects:.o=.d) $(BUILD)/faults/array.d

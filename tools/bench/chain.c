@@ -1,5 +1,7 @@
-/* Viterbi on the OCR words: 26 labels, 128 binary features a letter, scoring included, one thread. Weights are random: the time
- * does not depend on them. */
+/* Viterbi on the OCR words: 26 labels, 128 binary features a letter, scoring included, one thread, beside dlib's
+ * sequence_labeler. Weights are random: the time does not depend on them. */
+#include <unistd.h>
+
 #include "graphs.h"
 
 #define N_LABELS    26
@@ -38,7 +40,22 @@ static void read_letters(void)
         pclose(file);
 }
 
-static int64_t decode_all(const double (*weights)[N_LABELS], const double *table)
+static double weights[N_FEATURES][N_LABELS], table[N_LABELS * N_LABELS];
+
+static struct clv_chain score_word(double *unary, int32_t begin, int32_t length)
+{
+    for (int32_t i = 0; i < length; i++) {
+        double score[N_LABELS] = {0};
+        for (int f = 0; f < n_set[begin + i]; f++)
+            for (int k = 0; k < N_LABELS; k++)
+                score[k] += weights[pixels[begin + i][f]][k];
+        memcpy(&unary[i * N_LABELS], score, sizeof score);
+    }
+    return (struct clv_chain){length, N_LABELS, 1, unary, table};
+}
+
+/* Labels every word; returns the sum of the labels. */
+static int64_t decode_all(void)
 {
     double unary[MAX_WORD * N_LABELS];
     int32_t y[MAX_WORD];
@@ -46,14 +63,7 @@ static int64_t decode_all(const double (*weights)[N_LABELS], const double *table
     for (int32_t word = 0, begin = 0; word < n_words; begin = word_end[word++]) {
         int32_t length = word_end[word] - begin;
         struct clv_error error;
-        struct clv_chain chain = {length, N_LABELS, 1, unary, table};
-        for (int32_t i = 0; i < length; i++) {
-            double score[N_LABELS] = {0};
-            for (int f = 0; f < n_set[begin + i]; f++)
-                for (int k = 0; k < N_LABELS; k++)
-                    score[k] += weights[pixels[begin + i][f]][k];
-            memcpy(&unary[i * N_LABELS], score, sizeof score);
-        }
+        struct clv_chain chain = score_word(unary, begin, length);
         stop_on(clv_chain_map(y, NULL, &chain, &error), &error);
         for (int32_t i = 0; i < length; i++)
             sum += y[i];
@@ -61,14 +71,71 @@ static int64_t decode_all(const double (*weights)[N_LABELS], const double *table
     return sum;
 }
 
+/* Marginals of every word; returns the sum of the log-partitions. */
+static double sum_all(void)
+{
+    double unary[MAX_WORD * N_LABELS], marginals[MAX_WORD * N_LABELS], sum = 0;
+    for (int32_t word = 0, begin = 0; word < n_words; begin = word_end[word++]) {
+        struct clv_error error;
+        struct clv_chain chain = score_word(unary, begin, word_end[word] - begin);
+        double log_partition;
+        stop_on(clv_chain_marginals(marginals, NULL, &log_partition, &chain, &error), &error);
+        sum += log_partition;
+    }
+    return sum;
+}
+
+/* The weights and words in a file for tools/bench/dlib. */
+static void write_for_peer(const char *path)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file) {
+        fprintf(stderr, "%s: cannot create\n", path);
+        exit(73);
+    }
+    fwrite(table, sizeof table, 1, file);
+    fwrite(weights, sizeof weights, 1, file);
+    fwrite(&n_words, sizeof n_words, 1, file);
+    for (int32_t word = 0, at = 0; word < n_words; word++) {
+        int32_t length = word_end[word] - at;
+        fwrite(&length, sizeof length, 1, file);
+        for (; at < word_end[word]; at++) {
+            fwrite(&n_set[at], 1, 1, file);
+            fwrite(pixels[at], 1, n_set[at], file);
+        }
+    }
+    fclose(file);
+}
+
+/* One run of dlib's sequence_labeler; 0 where it was not built. Its labels must be ours. */
+static double peer_seconds(const char *path, int64_t expected)
+{
+    const char *build = getenv("CLEAVE_BUILD");
+    char command[4096];
+    double seconds = 0;
+    long long sum = 0;
+    snprintf(command, sizeof command, "%s/bench/dlib '%s' 2>/dev/null", build ? build : "build", path);
+    FILE *pipe = popen(command, "r");
+    int got = pipe ? fscanf(pipe, "%lf %lld", &seconds, &sum) : 0;
+    if (pipe)
+        pclose(pipe);
+    if (got != 2)
+        return 0;
+    if (sum != expected) {
+        fprintf(stderr, "dlib's labels add up to %lld, ours to %lld\n", sum, (long long)expected);
+        exit(1);
+    }
+    return seconds;
+}
+
 int main(void)
 {
-    static double weights[N_FEATURES][N_LABELS], table[N_LABELS * N_LABELS];
-    double seconds[REPETITIONS];
-    int64_t sum = 0;
+    double ours[REPETITIONS], theirs[REPETITIONS], ratio[REPETITIONS], sums[REPETITIONS], digest = 0;
+    char path[] = "/tmp/cleave-chain-XXXXXX";
+    int has_peer = 1;
     read_letters();
     if (!n_words) {
-        printf("skipped: letters are absent\n");
+        printf("viterbi: skipped: letters are absent\n");
         return 0;
     }
     for (uint64_t f = 0; f < N_FEATURES; f++)
@@ -76,12 +143,35 @@ int main(void)
             weights[f][k] = rng_normal(1, RNG_STREAM(RNG_TEST, 4), f * N_LABELS + k);
     for (uint64_t k = 0; k < N_LABELS * N_LABELS; k++)
         table[k] = rng_normal(1, RNG_STREAM(RNG_TEST, 5), k);
+    int file = mkstemp(path);
+    if (file >= 0)
+        close(file);
+    write_for_peer(path);
     for (int r = 0; r < REPETITIONS; r++) {
         double start = thread_seconds();
-        sum += decode_all((const double(*)[N_LABELS])weights, table);
-        seconds[r] = thread_seconds() - start;
+        int64_t sum = decode_all();
+        ours[r] = thread_seconds() - start;
+        start = thread_seconds();
+        digest += sum_all();
+        sums[r] = thread_seconds() - start;
+        theirs[r] = has_peer ? peer_seconds(path, sum) : 0;
+        has_peer = theirs[r] > 0;
+        ratio[r] = has_peer ? ours[r] / theirs[r] : 0;
     }
-    printf("viterbi: %.0f letters/s, %d letters in %d words (digest %lld)\n", n_letters / median(seconds, REPETITIONS),
-           n_letters, n_words, (long long)sum);
+    remove(path);
+    double middle = median(ratio, REPETITIONS);
+    if (has_peer)
+        printf(
+            "viterbi, scoring included: %.3f (%.3f..%.3f) ours %.0f letters/s, dlib %.0f; %d letters in %d words, the "
+            "same labels\n",
+            middle, ratio[0], ratio[REPETITIONS - 1], n_letters / median(ours, REPETITIONS),
+            n_letters / median(theirs, REPETITIONS), n_letters, n_words);
+    else
+        printf(
+            "viterbi, scoring included: ours %.0f letters/s, %d letters in %d words; dlib skipped: bench/dlib is not "
+            "built (libdlib-dev)\n",
+            n_letters / median(ours, REPETITIONS), n_letters, n_words);
+    printf("forward-backward, scoring included: ours %.0f letters/s (digest %.3f)\n",
+           n_letters / median(sums, REPETITIONS), digest / REPETITIONS);
     return 0;
 }
