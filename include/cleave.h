@@ -10,6 +10,7 @@
 #include "cleave/learn.h"
 #include "cleave/model.h"
 #include "cleave/problem.h"
+#include "cleave/refine.h"
 #include "cleave/report.h"
 #include "cleave/score.h"
 #include "cleave/status.h"

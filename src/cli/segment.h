@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cleave/model.h"
+#include "cleave/refine.h"
 #include "cleave/report.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
@@ -19,7 +20,8 @@ struct segment {
     char **paths; /* [n_paths] */
     size_t n_paths;
     char list_separator;
-    bool overlay, fail_fast;
+    bool overlay, fail_fast, refine;
+    struct clv_refine_options refining;
     enum existing existing;
     int mask_form; /* enum mask_form */
     enum clv_engine engine;

@@ -27,7 +27,8 @@ struct work {
     const struct output *output;
     struct clv_image image; /* empty when nothing needs it any more */
     int32_t width, height;
-    uint8_t *labels; /* [height][width]; of marginals 255 times the probability */
+    uint8_t *labels;    /* [height][width]; of marginals 255 times the probability */
+    uint8_t *unrefined; /* the same before refining, for the report; or NULL */
     struct marginals_summary marginals;
     struct clv_mask truth;
 };
@@ -37,6 +38,28 @@ static void work_release(struct work *work)
     clv_image_release(&work->image);
     clv_mask_release(&work->truth);
     array_free(work->labels);
+    array_free(work->unrefined);
+}
+
+/* Sharpens the painted labels; y is the labelling that the oracle found last. */
+static enum clv_status refine(struct work *work, const struct job *job, const struct clv_example *example,
+                              const int32_t *y, struct clv_oracle *oracle, struct clv_error *err)
+{
+    size_t n = (size_t)work->width * (size_t)work->height;
+    double *margin = array_alloc((size_t)example->problem.n_nodes, sizeof *margin);
+    float *prior = array_alloc(n, sizeof *prior);
+    if (job->run->report)
+        work->unrefined = array_copy(work->labels, n, 1);
+    enum clv_status status = margin && prior && (work->unrefined || !job->run->report) ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_oracle_margins(oracle, margin, y, err);
+    if (status == CLV_OK)
+        status = clv_refine_prior(prior, example, margin, err);
+    if (status == CLV_OK)
+        status = clv_refine(work->labels, &work->image, prior, NULL, &job->run->options->refining, err);
+    array_free(margin);
+    array_free(prior);
+    return status;
 }
 
 /* Labels the example's nodes and paints them at the original size. */
@@ -59,6 +82,8 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
                      : clv_model_predict(y, job->run->model, &example->problem, *oracle, err);
     if (status == CLV_OK)
         status = clv_example_paint(work->labels, example, y, err);
+    if (status == CLV_OK && job->run->options->refine)
+        status = refine(work, job, example, y, *oracle, err);
     array_free(y);
     return status;
 }

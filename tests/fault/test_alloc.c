@@ -89,7 +89,7 @@ END_TEST
 
 START_TEST(segmenting_survives_every_failed_allocation)
 {
-    fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test -o made", 5);
+    fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test --refine -o made", 5);
 }
 END_TEST
 

@@ -1,0 +1,47 @@
+/* Sharpening a figure/ground labelling at the pixels: colours near each pixel tell on which side it belongs, and a minimum cut
+ * of the pixel grid lets the border follow the image's edges.
+ *
+ *     clv_refine_prior(prior, &example, margin, &error);       margin of clv_oracle_margins: how sure each superpixel is
+ *     clv_refine(labels, &image, prior, NULL, NULL, &error);
+ */
+#ifndef CLEAVE_REFINE_H
+#define CLEAVE_REFINE_H
+
+#include "cleave/features.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Weights of the energy's terms, all >= 0; 0 leaves a term out. */
+struct clv_refine_options {
+    double prior;    /* of the prior */
+    double nearby;   /* of the log ratio of figure and ground among like colours nearby */
+    double overall;  /* of the log-likelihood ratio of the colour in all of figure and ground */
+    double balance;  /* of log(ground pixels / figure pixels): 1 would be the balanced error's threshold */
+    double coupling; /* lost between two unlike labels on like pixels, in an image of 256 x 256; grows with the side */
+    int32_t rounds;  /* >= 1; every round learns its colours from the labels of the round before */
+};
+CLV_API void clv_refine_defaults(struct clv_refine_options *options);
+
+/* labels[height][width], 0 or 1, are replaced by the minimum of
+ *     sum_p [y_p = 0] u_p + coupling sum_(p,q) [y_p != y_q] (e + (1 - e) exp(-|I_p - I_q|^2 / (2 mean))) / |p - q|
+ * over 8-neighbours, u the weighted terms above, e a small constant. prior[height][width] (or NULL) is the score of label 1
+ * minus that of label 0, best of mean size about 1. is_fixed[height][width] (or NULL) marks pixels that keep their labels. Without figure or without ground
+ * there is nothing to learn from, and labels stay. Image of 3 channels, at most 2^26 pixels; options may be NULL. One thread,
+ * deterministic. Time and memory O(pixels): about 80 bytes a pixel.
+ * Errors: CLV_ERR_USAGE (options, image, a label above 1, naming its pixel), CLV_ERR_DATA (a prior that is not finite, naming
+ * its pixel), CLV_ERR_MEMORY; labels are then unchanged. */
+CLV_API enum clv_status clv_refine(uint8_t *labels, const struct clv_image *image, const float *prior,
+                                   const uint8_t *is_fixed, const struct clv_refine_options *options,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* prior[height][width] of an example's original size: the margin of the superpixel under each pixel, in units of the mean size
+ * over all pixels, softly clipped at 3. margin[n_nodes]. */
+CLV_API enum clv_status clv_refine_prior(float *prior, const struct clv_example *example, const double *margin,
+                                         struct clv_error *err) CLV_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,124 @@
+#include "model/near_colours.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+#define PLACES_ACROSS  15 /* cells along the side of a square of the image's area */
+#define LEAST_PLACE_PX 8
+#define BINS           12 /* of lightness, a and b */
+#define COLOURS        (BINS * BINS * BINS)
+#define AB_RANGE       50          /* a and b beyond it share the last bins */
+#define NEAR_DOUBT     (1.0 / 256) /* of a place's pixels */
+#define OVERALL_DOUBT  1e-4
+
+void near_colours_release(struct near_colours *self)
+{
+    array_free(self->cell);
+    array_free(self->counts);
+    array_free(self->overall);
+    *self = (struct near_colours){0};
+}
+
+static int32_t bin_of(float value, float low, float high)
+{
+    int32_t bin = (int32_t)((value - low) * (BINS / (high - low)));
+    return bin < 0 ? 0 : bin < BINS ? bin : BINS - 1;
+}
+
+enum clv_status near_colours_init(struct near_colours *self, const struct clv_image *image, struct clv_error *err)
+{
+    size_t width = (size_t)image->width, height = (size_t)image->height;
+    double place_px = fmax(sqrt((double)width * (double)height) / PLACES_ACROSS, LEAST_PLACE_PX);
+    struct near_colours made = {.n_columns = (int32_t)((double)(width - 1) / place_px) + 1,
+                                .n_rows = (int32_t)((double)(height - 1) / place_px) + 1,
+                                .n_pixels = width * height};
+    made.n_cells = (size_t)made.n_columns * (size_t)made.n_rows * COLOURS;
+    made.cell = array_alloc(made.n_pixels, sizeof *made.cell);
+    made.counts = array_alloc(made.n_cells, 2 * sizeof *made.counts);
+    made.overall = array_alloc(COLOURS, sizeof *made.overall);
+    float *lab = array_alloc(width, 3 * sizeof *lab);
+    if (!made.cell || !made.counts || !made.overall || !lab) {
+        array_free(lab);
+        near_colours_release(&made);
+        return fail_memory(err);
+    }
+    for (size_t y = 0; y < height; y++) {
+        int32_t row = (int32_t)((double)y / place_px) * made.n_columns;
+        clv_rgb_to_lab(lab, image->pixels + 3 * y * width, width);
+        for (size_t x = 0; x < width; x++) {
+            int32_t colour = bin_of(lab[3 * x], 0, 100.01F);
+            colour = colour * BINS + bin_of(lab[3 * x + 1], -AB_RANGE, AB_RANGE);
+            colour = colour * BINS + bin_of(lab[3 * x + 2], -AB_RANGE, AB_RANGE);
+            made.cell[y * width + x] = (row + (int32_t)((double)x / place_px)) * COLOURS + colour;
+        }
+    }
+    array_free(lab);
+    *self = made;
+    return CLV_OK;
+}
+
+/* Binomial smoothing (1 2 1) / 4 along the middle index of values[n_outer][n][n_inner]; nothing comes from beyond the ends. */
+static void smooth(float *values, size_t n_outer, size_t n, size_t n_inner)
+{
+    float before[BINS * COLOURS]; /* as much of the slice before as is worked on at once, unsmoothed */
+    for (size_t o = 0; o < n_outer; o++)
+        for (size_t start = 0; start < n_inner; start += sizeof before / sizeof *before) {
+            size_t left = n_inner - start, block = sizeof before / sizeof *before;
+            block = left < block ? left : block;
+            float *at = values + o * n * n_inner + start;
+            memset(before, 0, block * sizeof *before);
+            for (size_t k = 0; k < n; k++, at += n_inner)
+                for (size_t i = 0; i < block; i++) {
+                    float own = at[i], after = k + 1 < n ? at[n_inner + i] : 0;
+                    at[i] = 0.5F * own + 0.25F * (before[i] + after);
+                    before[i] = own;
+                }
+        }
+}
+
+static void smooth_colours(float *values, size_t n)
+{
+    smooth(values, n, BINS, BINS * BINS);
+    smooth(values, n * BINS, BINS, BINS);
+    smooth(values, n * BINS * BINS, BINS, 1);
+}
+
+void near_colours_learn(struct near_colours *self, const uint8_t *labels)
+{
+    size_t n_places = self->n_cells / COLOURS, columns = (size_t)self->n_columns, rows = (size_t)self->n_rows;
+    float all[2][COLOURS] = {{0}}, total[2] = {0};
+    memset(self->counts, 0, 2 * self->n_cells * sizeof *self->counts);
+    for (size_t p = 0; p < self->n_pixels; p++)
+        self->counts[labels[p] * self->n_cells + (size_t)self->cell[p]]++;
+    for (size_t y = 0; y < 2; y++) {
+        float *counts = self->counts + y * self->n_cells;
+        for (size_t place = 0; place < n_places; place++)
+            for (size_t c = 0; c < COLOURS; c++)
+                all[y][c] += counts[place * COLOURS + c];
+        smooth_colours(all[y], 1);
+        for (size_t c = 0; c < COLOURS; c++)
+            total[y] += all[y][c];
+        smooth(counts, 1, rows, columns * COLOURS);
+        smooth(counts, rows, columns, COLOURS);
+        smooth_colours(counts, n_places);
+    }
+    for (size_t c = 0; c < COLOURS; c++) {
+        double figure = (double)all[1][c] / (double)total[1], ground = (double)all[0][c] / (double)total[0];
+        self->overall[c] = (float)log((figure + OVERALL_DOUBT) / (ground + OVERALL_DOUBT));
+    }
+}
+
+void near_colours_add(float *unary, const struct near_colours *self, double near, double overall)
+{
+    const float *ground = self->counts, *figure = self->counts + self->n_cells;
+    double doubt =
+        NEAR_DOUBT * fmax((double)self->n_pixels / (PLACES_ACROSS * PLACES_ACROSS), LEAST_PLACE_PX * LEAST_PLACE_PX);
+    for (size_t p = 0; p < self->n_pixels; p++) {
+        size_t cell = (size_t)self->cell[p];
+        double ratio = ((double)figure[cell] + doubt) / ((double)ground[cell] + doubt);
+        unary[p] += (float)(near * log(ratio) + overall * (double)self->overall[cell % COLOURS]);
+    }
+}

@@ -1,0 +1,235 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "support/support.h"
+
+#define SIDE 48
+
+static const struct clv_refine_options nothing = {.rounds = 1};
+
+/* A bright disc on dark ground, both noisy, and a labelling of it by blocks of 8 x 8. */
+struct disc {
+    uint8_t pixels[SIDE * SIDE * 3], truth[SIDE * SIDE], blocks[SIDE * SIDE];
+    struct clv_image image;
+};
+
+static void draw_disc(struct disc *d)
+{
+    for (int32_t p = 0; p < SIDE * SIDE; p++) {
+        int32_t x = p % SIDE - 24, y = p / SIDE - 22;
+        d->truth[p] = x * x + y * y < 15 * 15;
+        for (int c = 0; c < 3; c++)
+            d->pixels[3 * p + c] =
+                (uint8_t)((d->truth[p] ? 150 : 90) + (int)rng_below(3, 0, (uint64_t)(3 * p + c), 24));
+    }
+    for (int32_t p = 0; p < SIDE * SIDE; p++) {
+        int32_t corner = p / SIDE / 8 * 8 * SIDE + p % SIDE / 8 * 8, n_figure = 0;
+        for (int32_t k = 0; k < 64; k++)
+            n_figure += d->truth[corner + k / 8 * SIDE + k % 8];
+        d->blocks[p] = n_figure > 32;
+    }
+    d->image = (struct clv_image){SIDE, SIDE, 3, d->pixels};
+}
+
+static int32_t count_different(const uint8_t *a, const uint8_t *b, int32_t n)
+{
+    int32_t different = 0;
+    for (int32_t p = 0; p < n; p++)
+        different += a[p] != b[p];
+    return different;
+}
+
+START_TEST(a_blocky_border_moves_to_the_edge)
+{
+    static struct disc d;
+    uint8_t labels[SIDE * SIDE];
+    draw_disc(&d);
+    memcpy(labels, d.blocks, sizeof labels);
+    must(clv_refine(labels, &d.image, NULL, NULL, NULL, err));
+    ck_assert_int_gt(count_different(d.blocks, d.truth, SIDE * SIDE), 80);
+    ck_assert_int_le(count_different(labels, d.truth, SIDE * SIDE), 4);
+}
+END_TEST
+
+/* The documented energy of a labelling by prior and coupling alone. */
+static double energy_of(const uint8_t *labels, const struct clv_image *image, const float *prior, double coupling)
+{
+    static const int dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
+    int32_t w = image->width, h = image->height, n_pairs = 0;
+    double energy = 0, mean = 0, squares[4][16];
+    for (int32_t p = 0; p < w * h; p++)
+        for (int k = 0; k < 4; k++) {
+            int32_t x = p % w + dx[k], y = p / w + dy[k];
+            squares[k][p] = 0;
+            if (x < 0 || x >= w || y >= h)
+                continue;
+            for (int c = 0; c < 3; c++)
+                squares[k][p] += pow(image->pixels[3 * p + c] - image->pixels[3 * (y * w + x) + c], 2);
+            mean += k < 2 ? squares[k][p] : 0;
+            n_pairs += k < 2;
+        }
+    mean /= n_pairs;
+    for (int32_t p = 0; p < w * h; p++) {
+        energy += labels[p] ? 0 : (double)prior[p];
+        for (int k = 0; k < 4; k++) {
+            int32_t x = p % w + dx[k], y = p / w + dy[k];
+            if (x < 0 || x >= w || y >= h || labels[p] == labels[y * w + x])
+                continue;
+            energy += coupling * sqrt(w * h) / 256 * (0.1 + 0.9 * exp(-squares[k][p] / (2 * mean))) /
+                      sqrt(dx[k] * dx[k] + dy[k] * dy[k]);
+        }
+    }
+    return energy;
+}
+
+START_TEST(the_result_is_the_minimum_of_the_documented_energy)
+{
+    struct clv_refine_options options = {.prior = 1, .coupling = 40, .rounds = 1};
+    for (uint64_t t = 0; t < 20; t++) {
+        uint8_t pixels[12 * 3], labels[12], best[12] = {0}, candidate[12];
+        float prior[12];
+        struct clv_image image = {4, 3, 3, pixels};
+        double least = INFINITY;
+        for (uint64_t k = 0; k < 36; k++)
+            pixels[k] = (uint8_t)rng_below(4, t, k, 256);
+        for (uint64_t p = 0; p < 12; p++) {
+            prior[p] = (float)rng_normal(4, t, 100 + p);
+            labels[p] = p % 2;
+        }
+        must(clv_refine(labels, &image, prior, NULL, &options, err));
+        for (int32_t code = 0; code < 1 << 12; code++) {
+            for (int p = 0; p < 12; p++)
+                candidate[p] = code >> p & 1;
+            double energy = energy_of(candidate, &image, prior, options.coupling);
+            if (energy < least)
+                memcpy(best, candidate, sizeof best);
+            least = energy < least ? energy : least;
+        }
+        ck_assert_double_lt(energy_of(labels, &image, prior, options.coupling), least + 1e-5);
+    }
+}
+END_TEST
+
+START_TEST(a_prior_alone_decides_by_its_sign)
+{
+    static struct disc d;
+    struct clv_refine_options options = nothing;
+    float prior[SIDE * SIDE];
+    uint8_t labels[SIDE * SIDE];
+    options.prior = 2;
+    draw_disc(&d);
+    for (int32_t p = 0; p < SIDE * SIDE; p++)
+        prior[p] = (float)rng_normal(5, 0, (uint64_t)p);
+    memcpy(labels, d.blocks, sizeof labels);
+    must(clv_refine(labels, &d.image, prior, NULL, &options, err));
+    for (int32_t p = 0; p < SIDE * SIDE; p++)
+        ck_assert_int_eq(labels[p], prior[p] > 0);
+}
+END_TEST
+
+START_TEST(fixed_pixels_keep_their_labels_against_everything)
+{
+    static struct disc d;
+    struct clv_refine_options options;
+    uint8_t labels[SIDE * SIDE], is_fixed[SIDE * SIDE] = {0};
+    clv_refine_defaults(&options);
+    options.coupling = 500;
+    options.rounds = 3;
+    draw_disc(&d);
+    memcpy(labels, d.blocks, sizeof labels);
+    labels[24 * SIDE + 24] = 0; /* in the middle of the disc */
+    labels[0] = 1;
+    is_fixed[24 * SIDE + 24] = is_fixed[0] = 1;
+    must(clv_refine(labels, &d.image, NULL, is_fixed, &options, err));
+    ck_assert_int_eq(labels[24 * SIDE + 24], 0);
+    ck_assert_int_eq(labels[0], 1);
+    must(clv_refine(labels, &d.image, NULL, NULL, &options, err)); /* as it would be otherwise */
+    ck_assert_int_eq(labels[24 * SIDE + 24], labels[0]);
+}
+END_TEST
+
+START_TEST(a_labelling_without_figure_or_ground_stays)
+{
+    static struct disc d;
+    uint8_t labels[SIDE * SIDE];
+    draw_disc(&d);
+    for (int value = 0; value < 2; value++) {
+        memset(labels, value, sizeof labels);
+        must(clv_refine(labels, &d.image, NULL, NULL, NULL, err));
+        for (int32_t p = 0; p < SIDE * SIDE; p++)
+            ck_assert_int_eq(labels[p], value);
+    }
+}
+END_TEST
+
+START_TEST(a_single_pixel_is_an_image)
+{
+    uint8_t pixel[3] = {1, 2, 3}, label = 1;
+    struct clv_image image = {1, 1, 3, pixel};
+    must(clv_refine(&label, &image, NULL, NULL, NULL, err));
+    ck_assert_int_eq(label, 1);
+}
+END_TEST
+
+START_TEST(unsound_arguments_are_refused_by_name_and_leave_the_labels)
+{
+    static struct disc d;
+    struct clv_refine_options options;
+    static float prior[SIDE * SIDE];
+    uint8_t labels[SIDE * SIDE];
+    draw_disc(&d);
+    memcpy(labels, d.blocks, sizeof labels);
+    prior[SIDE + 5] = NAN;
+    must_fail(CLV_ERR_DATA, "pixel (5, 1): its prior is", clv_refine(labels, &d.image, prior, NULL, NULL, err));
+    clv_refine_defaults(&options);
+    options.coupling = -1;
+    must_fail(CLV_ERR_USAGE, "coupling is -1", clv_refine(labels, &d.image, NULL, NULL, &options, err));
+    clv_refine_defaults(&options);
+    options.nearby = NAN;
+    must_fail(CLV_ERR_USAGE, "nearby is", clv_refine(labels, &d.image, NULL, NULL, &options, err));
+    clv_refine_defaults(&options);
+    options.rounds = 0;
+    must_fail(CLV_ERR_USAGE, "0 rounds", clv_refine(labels, &d.image, NULL, NULL, &options, err));
+    d.image.channels = 1;
+    must_fail(CLV_ERR_USAGE, "48x48 with 1 channels", clv_refine(labels, &d.image, NULL, NULL, NULL, err));
+    d.image.channels = 3;
+    ck_assert_mem_eq(labels, d.blocks, sizeof labels);
+    labels[2 * SIDE + 7] = 2;
+    must_fail(CLV_ERR_USAGE, "pixel (7, 2) has 2", clv_refine(labels, &d.image, NULL, NULL, NULL, err));
+}
+END_TEST
+
+START_TEST(a_prior_has_the_margins_signs_and_unit_mean_where_they_are_alike)
+{
+    int32_t nodes[] = {0, 1, 2, 0};
+    float volume[] = {4, 2, 2};
+    struct clv_example example = {.width = 4, .height = 2, .volume = volume};
+    example.superpixels = (struct clv_superpixels){.width = 4, .height = 1, .n = 3, .labels = nodes};
+    float prior[8];
+    must(clv_refine_prior(prior, &example, (double[]){2e-6, -2e-6, 2e-6}, err));
+    for (int p = 0; p < 8; p++) {
+        ck_assert_int_eq(prior[p] > 0, p % 4 != 1);
+        ck_assert_double_eq_tol(fabs(prior[p]), 3 * tanh(1 / 3.0), 1e-6);
+    }
+    must(clv_refine_prior(prior, &example, (double[]){0, 0, 0}, err));
+    ck_assert_float_eq(prior[0], 0);
+}
+END_TEST
+
+Suite *refine_suite(void)
+{
+    Suite *suite = suite_create("refine");
+    TCase *tests = tcase_create("refine");
+    tcase_add_test(tests, a_blocky_border_moves_to_the_edge);
+    tcase_add_test(tests, the_result_is_the_minimum_of_the_documented_energy);
+    tcase_add_test(tests, a_prior_alone_decides_by_its_sign);
+    tcase_add_test(tests, fixed_pixels_keep_their_labels_against_everything);
+    tcase_add_test(tests, a_labelling_without_figure_or_ground_stays);
+    tcase_add_test(tests, a_single_pixel_is_an_image);
+    tcase_add_test(tests, unsound_arguments_are_refused_by_name_and_leave_the_labels);
+    tcase_add_test(tests, a_prior_has_the_margins_signs_and_unit_mean_where_they_are_alike);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
