@@ -20,6 +20,8 @@ struct clv_report_item {
     const uint8_t *labels;             /* [height][width] the segmentation */
     const uint8_t *truth;              /* the same size, or NULL */
     double weighted_hamming, mean_iou; /* NaN: none */
+    const uint8_t *unrefined;          /* the segmentation before clv_refine, to show what changed; or NULL */
+    double unrefined_weighted_hamming; /* its score; NaN: none; only looked at with `unrefined` */
 };
 
 struct clv_report;

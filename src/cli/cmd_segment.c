@@ -17,7 +17,7 @@ static const struct argp_option segment_options[] = {
     {NULL, 0, NULL, 0, "What comes out:", 2},
     {"refine", KEY_REFINE, NULL, 0, "Sharpen figure and ground at the pixels, by a cut of the whole pixel grid", 2},
     {"refine-coupling", KEY_REFINE_COUPLING, "X", 0,
-     "How smooth refined borders are, 0..1000 (default: 1.5; means --refine)", 2},
+     "How smooth refined borders are, 0..1000 (default: 2; means --refine)", 2},
     {"report", KEY_REPORT, "FOLDER", 0, "Also one HTML page, FOLDER/index.html, with everything side by side", 2},
     {"masks", KEY_MASKS, "FORM", 0,
      "8-bit PNG, values are label numbers: grey, palette, or auto (default: palette if the labels have names)", 2},

@@ -191,6 +191,19 @@ static enum clv_status read_truth(struct work *work, const struct job *job, stru
     return CLV_OK;
 }
 
+static enum clv_status score_against_truth(struct clv_image_score *score, const struct work *work,
+                                           const struct job *job, const uint8_t *labels, struct clv_error *err)
+{
+    struct clv_confusion confusion;
+    enum clv_status status = clv_confusion_init(&confusion, job->run->model->labels.n_labels, err);
+    if (status != CLV_OK)
+        return status;
+    clv_confusion_add(&confusion, work->truth.labels, labels, (size_t)work->width * (size_t)work->height);
+    *score = clv_confusion_score(&confusion);
+    clv_confusion_release(&confusion);
+    return CLV_OK;
+}
+
 static enum clv_status add_to_report(struct work *work, const struct job *job, struct clv_error *err)
 {
     struct clv_report_item item = {
@@ -200,20 +213,21 @@ static enum clv_status add_to_report(struct work *work, const struct job *job, s
         .truth = work->truth.labels,
         .weighted_hamming = NAN,
         .mean_iou = NAN,
+        .unrefined = work->unrefined,
+        .unrefined_weighted_hamming = NAN,
     };
+    struct clv_image_score score;
     enum clv_status status = CLV_OK;
-    if (item.truth) {
-        struct clv_confusion confusion;
-        status = clv_confusion_init(&confusion, job->run->model->labels.n_labels, err);
-        if (status != CLV_OK)
-            return status;
-        clv_confusion_add(&confusion, item.truth, item.labels, (size_t)work->width * (size_t)work->height);
-        struct clv_image_score score = clv_confusion_score(&confusion);
-        clv_confusion_release(&confusion);
-        item.weighted_hamming = score.weighted_hamming;
-        item.mean_iou = score.mean_iou;
+    if (item.truth && item.unrefined) {
+        status = score_against_truth(&score, work, job, item.unrefined, err);
+        item.unrefined_weighted_hamming = status == CLV_OK ? score.weighted_hamming : NAN;
     }
-    return clv_report_add(job->run->report, &item, err);
+    if (status == CLV_OK && item.truth) {
+        status = score_against_truth(&score, work, job, item.labels, err);
+        item.weighted_hamming = status == CLV_OK ? score.weighted_hamming : NAN;
+        item.mean_iou = status == CLV_OK ? score.mean_iou : NAN;
+    }
+    return status == CLV_OK ? clv_report_add(job->run->report, &item, err) : status;
 }
 
 static void tell_status(const struct job *job, const struct work *work, enum clv_status status, const char *message)

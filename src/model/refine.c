@@ -18,7 +18,7 @@
 void clv_refine_defaults(struct clv_refine_options *options)
 {
     *options = (struct clv_refine_options){
-        .prior = 1.5, .nearby = 1, .overall = 0.4, .balance = 0.4, .coupling = 1.5, .rounds = 1};
+        .prior = 2, .nearby = 1, .overall = 0.5, .balance = 0.35, .coupling = 2, .rounds = 1};
 }
 
 /* Pixels and what belongs to each. */

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/base64.h"
@@ -9,7 +10,15 @@
 
 #define TEXT_MAX ((size_t)1 << 20)
 
-static const char *const layer_names[N_LAYERS] = {"Image", "Overlay", "Mask", "Truth", "Difference"};
+static const char *const layer_names[N_LAYERS] = {"Image", "Overlay", "Mask", "Truth", "Difference", "Refined"};
+
+/* Whether the page has a column for the layer. */
+static bool has_layer(const struct page_totals *totals, int layer)
+{
+    if (layer == LAYER_REFINED)
+        return totals->n_refined > 0;
+    return layer < LAYER_TRUTH || totals->n_with_truth > 0;
+}
 
 /* A number with the locale's point replaced would break CSS and data attributes: digits are put together from integers. */
 static void put_fixed(struct text *text, double value, int decimals)
@@ -115,6 +124,8 @@ static void put_summary(struct text *text, const struct page_totals *totals)
     text_printf(&count, "%zu", totals->n_images);
     put_tile(text, count.bytes ? count.bytes : "", "", totals->n_images == 1 ? "image segmented" : "images segmented");
     put_mean(text, totals->sum_weighted_hamming, totals->n_scored, 100, 2, "%", "mean weighted Hamming error");
+    if (totals->n_refined_scored)
+        put_mean(text, totals->sum_unrefined, totals->n_refined_scored, 100, 2, "%", "the same before refining");
     put_mean(text, totals->sum_iou, totals->n_with_iou, 1, 3, "", "mean intersection over union");
     text_printf(text, "<div class=\"tile%s\"><b>%zu</b><span>%s</span></div>\n", totals->n_failures ? " failed" : "",
                 totals->n_failures, totals->n_failures == 1 ? "file failed" : "files failed");
@@ -160,14 +171,20 @@ static void put_toolbar(struct text *text, const struct page_header *header, con
                    "<button class=\"push\" id=\"helpbutton\">Keys <kbd>?</kbd></button></div>\n"
                    "<div class=\"wide\"><div class=\"row heads\" aria-hidden=\"true\">");
     text_printf(text, "<span>%s</span>", totals->n_scored ? "Weighted Hamming" : "");
-    for (int layer = 0; layer < (totals->n_with_truth ? N_LAYERS : LAYER_TRUTH); layer++)
-        text_printf(text, "<span>%s</span>", layer_names[layer]);
+    for (int layer = 0; layer < N_LAYERS; layer++)
+        if (has_layer(totals, layer))
+            text_printf(text, "<span>%s</span>", layer_names[layer]);
     text_put(text, "</div></div></div>\n<div class=\"wide\"><div class=\"legend\">");
     for (int32_t label = 0; label < header->n_labels; label++)
         put_swatch(text, header->palette[label], header->names[label]);
     if (totals->n_with_truth) {
         text_put(text, "<span class=\"gap\"></span>");
         put_difference_legend(text, header);
+    }
+    if (totals->n_refined) {
+        text_put(text, "<span class=\"gap\"></span>");
+        put_swatch(text, gained_colour, "made figure by refining");
+        put_swatch(text, lost_colour, "made ground by refining");
     }
     text_put(text, "</div></div>\n");
 }
@@ -189,7 +206,8 @@ static void put_dialogs(struct text *text, const struct page_header *header)
                    "<dt><kbd>&darr;</kbd> <kbd>&rarr;</kbd> <kbd>j</kbd></dt><dd>next image</dd>\n"
                    "<dt><kbd>&uarr;</kbd> <kbd>&larr;</kbd> <kbd>k</kbd></dt><dd>previous image</dd>\n"
                    "<dt><kbd>Enter</kbd></dt><dd>large view</dd>\n"
-                   "<dt><kbd>1</kbd> &ndash; <kbd>5</kbd></dt><dd>image, overlay, mask, truth, difference</dd>\n"
+                   "<dt><kbd>1</kbd> &ndash; <kbd>6</kbd></dt><dd>image, overlay, mask, truth, difference, what "
+                   "refining changed</dd>\n"
                    "<dt><kbd>s</kbd></dt><dd>next sort order</dd>\n"
                    "<dt><kbd>/</kbd></dt><dd>filter by name</dd>\n"
                    "<dt><kbd>Home</kbd> <kbd>End</kbd></dt><dd>first, last image</dd>\n"
@@ -209,6 +227,9 @@ static int flush_text(FILE *stream, struct text *text)
 int page_write_head(FILE *stream, const struct page_header *header, const struct page_totals *totals)
 {
     struct text text;
+    int n_columns = 0;
+    for (int layer = 0; layer < N_LAYERS; layer++)
+        n_columns += has_layer(totals, layer);
     text_init(&text, TEXT_MAX);
     /* The policy makes the promise binding: the page cannot load anything. */
     text_put(&text, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -218,8 +239,7 @@ int page_write_head(FILE *stream, const struct page_header *header, const struct
     text_put_html(&text, header->title);
     text_put(&text, "</title>\n<style>\n");
     text_put(&text, page_style);
-    text_printf(&text, ":root { --n: %d; }\n</style>\n</head>\n<body>\n<header class=\"top wide\"><h1>",
-                totals->n_with_truth ? N_LAYERS : LAYER_TRUTH);
+    text_printf(&text, ":root { --n: %d; }\n</style>\n</head>\n<body>\n<header class=\"top wide\"><h1>", n_columns);
     text_put_html(&text, header->title);
     text_put(&text, "</h1>\n<dl class=\"facts\">\n");
     for (size_t i = 0; i < header->n_facts; i++) {
@@ -280,6 +300,11 @@ static void put_scores(struct text *text, const struct clv_report_item *item)
         put_fixed(text, item->mean_iou, 3);
         text_put(text, "<br>");
     }
+    if (item->unrefined && isfinite(item->unrefined_weighted_hamming)) {
+        text_put(text, "unrefined ");
+        put_fixed(text, 100 * item->unrefined_weighted_hamming, 2);
+        text_put(text, " %<br>");
+    }
     text_printf(text, "%d &times; %d</p></header>\n", item->image->width, item->image->height);
 }
 
@@ -312,6 +337,8 @@ int page_write_item(FILE *stream, const struct clv_report_item *item, const stru
         if (!pictures->layer[layer].bytes) {
             if (layer == LAYER_TRUTH)
                 fputs("<figure class=\"none\">no truth</figure>\n", stream);
+            else if (layer == LAYER_DIFFERENCE && item->unrefined)
+                fputs("<figure class=\"none\"></figure>\n", stream); /* keeps the columns */
             continue;
         }
         fprintf(

@@ -131,7 +131,7 @@ const char page_script[] =
     "    else if (key === 'Home' && !inside) choose(shown()[0], true);\n"
     "    else if (key === 'End' && !inside) choose(shown().at(-1), true);\n"
     "    else if (key === 'Enter' && !inside && document.activeElement === current) open();\n"
-    "    else if (inside && key >= '1' && key <= '5') chooseLayer(Number(key));\n"
+    "    else if (inside && key >= '1' && key <= '6') chooseLayer(Number(key));\n"
     "    else if (key === 's' && !inside && orders.length) {\n"
     "      const keys = orders.map(button => button.dataset.sort);\n"
     "      sort(keys[(keys.indexOf(order) + 1) % keys.length]);\n"

@@ -27,8 +27,12 @@ static const char *make_report(void)
         memset(mask, 1, SIDE * SIDE / 2);
         memset(truth, 1, SIDE * SIDE / 3);
         bool scored = isfinite(items[i].score);
-        struct clv_report_item item = {items[i].name,         &image,         mask,
-                                       scored ? truth : NULL, items[i].score, scored ? 1 - items[i].score : NAN};
+        struct clv_report_item item = {.name = items[i].name,
+                                       .image = &image,
+                                       .labels = mask,
+                                       .truth = scored ? truth : NULL,
+                                       .weighted_hamming = items[i].score,
+                                       .mean_iou = scored ? 1 - items[i].score : NAN};
         must(clv_report_add(report, &item, err));
         clv_image_release(&image);
     }
