@@ -187,7 +187,7 @@ $(BUILD)/tests/support/main.o: $(BUILD)/tests/suites.h
 $(BUILD)/tests/%.o: CPPFLAGS += -Itests -I$(BUILD)/tests -I.
 $(BUILD)/tests/%.o: CFLAGS += -Wno-missing-prototypes
 
-$(BUILD)/run-tests: $(test_objects) $(library_objects)
+$(BUILD)/run-tests: $(test_objects) $(fault_objects)
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $$(pkg-config --libs check)
 

@@ -23,9 +23,15 @@ static void tell_count(void)
     }
 }
 
+static atomic_long chosen = -1; /* -1: the environment was not read yet */
+
+void array_fail_request(size_t request)
+{
+    atomic_store(&chosen, request ? (long)(array_request_count() + request) : 0);
+}
+
 static int fails(void)
 {
-    static atomic_long chosen = -1; /* -1: the environment was not read yet */
     long target = atomic_load(&chosen);
     if (target < 0) {
         const char *text = getenv("CLV_FAIL_ALLOC");

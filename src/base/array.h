@@ -31,4 +31,7 @@ int array_reserve(void **array, size_t *capacity, size_t needed, size_t size);
 
 size_t array_request_count(void);
 
+/* Test builds only: the request-th request from now on fails (1: the next one); 0: none does. */
+void array_fail_request(size_t request);
+
 #endif

@@ -45,6 +45,9 @@ void bp_release(struct clv_bp *bp);
 enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_options *options,
                          struct clv_error *err) CLV_CHECK;
 
+/* A field whose scores, in units of the temperature, belief propagation and elimination can add up. */
+enum clv_status bp_check_scores(const struct clv_field *field, double temperature, struct clv_error *err) CLV_CHECK;
+
 /* Takes over a field's scores, and its graph if that is another one than before; messages start from 0 then, or if not warm. */
 enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, int is_warm,
                         struct clv_error *err) CLV_CHECK;

@@ -58,7 +58,7 @@ static enum clv_status check_options(const struct clv_field *field, const struct
     return CLV_OK;
 }
 
-enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_options *options, struct clv_error *err)
+enum clv_status bp_check_scores(const struct clv_field *field, double temperature, struct clv_error *err)
 {
     enum clv_status status = field_check(field, err);
     if (status)
@@ -66,10 +66,7 @@ enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_opti
     if (field->n_labels > CLV_BP_MAX_LABELS || field->n_edges > INT32_MAX / 2)
         return fail(err, CLV_ERR_USAGE, "%d labels or %d edges are too many for belief propagation", field->n_labels,
                     field->n_edges);
-    status = check_options(field, options, err);
-    if (status)
-        return status;
-    double largest = LARGEST_SCORE * fmin(options->temperature, 1);
+    double largest = LARGEST_SCORE * fmin(temperature, 1);
     size_t k = (size_t)field->n_labels, columns = k == 2 ? 1 : k;
     for (size_t c = 0; c < (size_t)field->n_nodes * columns; c++)
         if (fabs(field->unary[c]) > largest)
@@ -84,6 +81,12 @@ enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_opti
                         field->pairwise[c]);
     }
     return CLV_OK;
+}
+
+enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_options *options, struct clv_error *err)
+{
+    enum clv_status status = check_options(field, options, err);
+    return status ? status : bp_check_scores(field, options->temperature, err);
 }
 
 /* Arcs by their source, in the order of the edges. */

@@ -1,0 +1,192 @@
+/* Exact inference in forests: nodes are eliminated from the leaves inwards, hidden ones before visible ones, and the derivatives of
+ * the value come back in reverse. One routine for sums, maxima and what lies between (Ping, Liu & Ihler 2014, equations 5 and 8). */
+#include "infer/forest.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "infer/bp.h"
+#include "infer/capacities.h"
+
+enum clv_status clv_forest_new(struct clv_forest **forest, struct clv_error *err)
+{
+    *forest = array_zalloc(1, sizeof **forest);
+    return *forest ? CLV_OK : fail_memory(err);
+}
+
+void clv_forest_free(struct clv_forest *forest)
+{
+    if (!forest)
+        return;
+    array_free(forest->ends);
+    array_free(forest->first);
+    array_free(forest->slot);
+    array_free(forest->degree);
+    array_free(forest->queue);
+    array_free(forest->steps);
+    array_free(forest->unary);
+    array_free(forest->unary_share);
+    array_free(forest->message);
+    array_free(forest->table);
+    array_free(forest->table_share);
+    array_free(forest->oriented[0]);
+    array_free(forest->oriented[1]);
+    array_free(forest->row);
+    array_free(forest);
+}
+
+static enum clv_status check_options(const struct clv_field *field, const struct clv_forest_options *options,
+                                     struct clv_error *err)
+{
+    const double temperatures[] = {options->visible_temperature, options->hidden_temperature};
+    for (int k = 0; k < 2; k++)
+        if (!(temperatures[k] >= 0) || !isfinite(temperatures[k]))
+            return fail(err, CLV_ERR_USAGE, "a temperature of %g is not finite and at least 0", temperatures[k]);
+    for (int32_t i = 0; options->is_visible && i < field->n_nodes; i++)
+        if (options->is_visible[i] > 1)
+            return fail(err, CLV_ERR_USAGE, "node %d: is_visible is %d, not 0 or 1", i, options->is_visible[i]);
+    for (int32_t i = 0; options->label && i < field->n_nodes; i++)
+        if (options->label[i] != CLV_UNKNOWN && (options->label[i] < 0 || options->label[i] >= field->n_labels))
+            return fail(err, CLV_ERR_USAGE, "node %d: it has label %d of %d", i, options->label[i], field->n_labels);
+    return CLV_OK;
+}
+
+/* Several arrays of one length: all grow or the capacity stays. */
+static int reserve(void **arrays[], const size_t *sizes, size_t n_arrays, size_t *room, size_t needed)
+{
+    size_t largest = *room;
+    for (size_t k = 0; k < n_arrays; k++) {
+        size_t own = *room;
+        if (array_reserve(arrays[k], &own, needed, sizes[k]))
+            return -1;
+        largest = own;
+    }
+    *room = largest;
+    return 0;
+}
+
+static int reserve_nodes(struct clv_forest *forest)
+{
+    size_t n = (size_t)forest->n_nodes, m = (size_t)forest->n_edges, k = (size_t)forest->n_labels;
+    void **by_node[] = {(void **)&forest->first, (void **)&forest->degree, (void **)&forest->queue,
+                        (void **)&forest->steps};
+    const size_t node_sizes[] = {sizeof *forest->first, sizeof *forest->degree, sizeof *forest->queue,
+                                 sizeof *forest->steps};
+    void **by_score[] = {(void **)&forest->unary, (void **)&forest->unary_share, (void **)&forest->message};
+    void **by_label[] = {(void **)&forest->oriented[0], (void **)&forest->oriented[1], (void **)&forest->row};
+    const size_t score_sizes[] = {sizeof(double), sizeof(double), sizeof(double)};
+    return reserve(by_node, node_sizes, 4, &forest->node_room, n + 1) ||
+           array_reserve((void **)&forest->ends, &forest->end_room, m + n + 1, sizeof *forest->ends) ||
+           array_reserve((void **)&forest->slot, &forest->slot_room, 2 * m + 1, sizeof *forest->slot) ||
+           reserve(by_score, score_sizes, 3, &forest->unary_room, n * k + 1) ||
+           reserve(by_label, score_sizes, 3, &forest->label_room, k * k);
+}
+
+static int reserve_tables(struct clv_forest *forest)
+{
+    size_t k = (size_t)forest->n_labels, needed = (size_t)forest->n_tables * k * k + 1;
+    void **arrays[] = {(void **)&forest->table, (void **)&forest->table_share};
+    const size_t sizes[] = {sizeof(double), sizeof(double)};
+    return reserve(arrays, sizes, 2, &forest->pair_room, needed);
+}
+
+static void take_scores(struct clv_forest *forest, const struct clv_field *field)
+{
+    size_t n = (size_t)forest->n_nodes, k = (size_t)forest->n_labels;
+    for (size_t i = 0; i < n; i++)
+        for (size_t a = 0; a < k; a++)
+            forest->unary[i * k + a] = k != 2 ? field->unary[i * k + a] : a ? field->unary[i] : 0;
+    for (size_t e = 0; e < (size_t)forest->n_edges; e++)
+        for (size_t a = 0; a < k; a++)
+            for (size_t b = 0; b < k; b++)
+                forest->table[(e * k + a) * k + b] = field->form == CLV_PAIRWISE_FULL
+                                                         ? field->pairwise[(e * k + a) * k + b]
+                                                     : a == b ? 0
+                                                              : -field->pairwise[e];
+    memset(forest->unary_share, 0, n * k * sizeof *forest->unary_share);
+    memset(forest->table_share, 0, (size_t)forest->n_tables * k * k * sizeof *forest->table_share);
+}
+
+static enum clv_status plan(struct clv_forest *forest, const struct clv_field *field,
+                            const struct clv_forest_options *options, struct clv_error *err)
+{
+    forest->n_nodes = field->n_nodes;
+    forest->n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    forest->n_labels = field->n_labels;
+    if (reserve_nodes(forest))
+        return fail_memory(err);
+    if (forest->n_edges)
+        memcpy(forest->ends, field->edges, (size_t)forest->n_edges * sizeof *forest->ends);
+    int matters = options->is_visible && options->visible_temperature != options->hidden_temperature;
+    uint8_t *is_first = matters ? array_alloc((size_t)field->n_nodes, 1) : NULL;
+    if (matters && !is_first)
+        return fail_memory(err);
+    for (int32_t i = 0; matters && i < field->n_nodes; i++)
+        is_first[i] = !options->is_visible[i];
+    enum clv_status status = forest_plan(forest, is_first, options->label, err);
+    array_free(is_first);
+    if (!status && reserve_tables(forest))
+        status = fail_memory(err);
+    return status;
+}
+
+static int has_label(const struct clv_forest_options *options, int32_t node)
+{
+    return options->label && options->label[node] != CLV_UNKNOWN;
+}
+
+static double temperature_of(const struct clv_forest_options *options, int32_t node)
+{
+    int is_visible = !options->is_visible || options->is_visible[node];
+    return is_visible ? options->visible_temperature : options->hidden_temperature;
+}
+
+static double sweep(struct clv_forest *forest, const struct clv_forest_options *options, int wants_derivatives)
+{
+    double value = 0;
+    for (int32_t s = 0; s < forest->n_steps; s++) {
+        const struct elimination *step = &forest->steps[s];
+        value += has_label(options, step->node) ? forest_eliminate_fixed(forest, step, options->label)
+                                                : forest_eliminate(forest, step, temperature_of(options, step->node));
+    }
+    for (int32_t s = wants_derivatives ? forest->n_steps : 0; s-- > 0;) {
+        const struct elimination *step = &forest->steps[s];
+        if (has_label(options, step->node))
+            forest_return_fixed(forest, step, options->label);
+        else
+            forest_return(forest, step, temperature_of(options, step->node));
+    }
+    return value;
+}
+
+enum clv_status clv_forest_run(struct clv_forest *forest, double *value, double *marginals, double *pair_marginals,
+                               int32_t *y, const struct clv_field *field, const struct clv_forest_options *options,
+                               struct clv_error *err)
+{
+    static const struct clv_forest_options defaults = {.visible_temperature = 1, .hidden_temperature = 1};
+    options = options ? options : &defaults;
+    enum clv_status status = bp_check_scores(field, 1, err);
+    if (!status)
+        status = check_options(field, options, err);
+    if (!status)
+        status = plan(forest, field, options, err);
+    if (status)
+        return status;
+    size_t n = (size_t)forest->n_nodes, k = (size_t)forest->n_labels;
+    take_scores(forest, field);
+    double found = sweep(forest, options, marginals || pair_marginals || y);
+    if (value)
+        *value = found;
+    if (marginals && n)
+        memcpy(marginals, forest->unary_share, n * k * sizeof *marginals);
+    if (pair_marginals && forest->n_edges)
+        memcpy(pair_marginals, forest->table_share, (size_t)forest->n_edges * k * k * sizeof *pair_marginals);
+    for (size_t i = 0; y && i < n; i++) {
+        y[i] = 0;
+        for (size_t a = 1; a < k; a++)
+            y[i] = forest->unary_share[i * k + a] > forest->unary_share[i * k + (size_t)y[i]] ? (int32_t)a : y[i];
+    }
+    return CLV_OK;
+}

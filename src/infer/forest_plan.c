@@ -1,0 +1,143 @@
+/* In which order the nodes of a forest are eliminated. */
+#include "base/array.h"
+#include "base/error.h"
+#include "infer/forest.h"
+
+static int32_t root_of(int32_t *parent, int32_t node)
+{
+    while (parent[node] != node) {
+        parent[node] = parent[parent[node]];
+        node = parent[node];
+    }
+    return node;
+}
+
+/* Union-find over the edges, in queue[]. */
+static enum clv_status check_forest(struct clv_forest *forest, struct clv_error *err)
+{
+    int32_t *parent = forest->queue;
+    for (int32_t i = 0; i < forest->n_nodes; i++)
+        parent[i] = i;
+    for (int32_t e = 0; e < forest->n_edges; e++) {
+        int32_t a = root_of(parent, forest->ends[e][0]), b = root_of(parent, forest->ends[e][1]);
+        if (a == b)
+            return fail(err, CLV_ERR_DATA, "edge %d (nodes %d and %d) closes a loop: the graph is no forest", e,
+                        forest->ends[e][0], forest->ends[e][1]);
+        parent[a > b ? a : b] = a > b ? b : a;
+    }
+    return CLV_OK;
+}
+
+static void list_tables(struct clv_forest *forest)
+{
+    for (int32_t i = 0; i <= forest->n_nodes; i++)
+        forest->first[i] = 0;
+    for (int32_t e = 0; e < 2 * forest->n_edges; e++)
+        forest->first[forest->ends[e >> 1][e & 1] + 1]++;
+    for (int32_t i = 0; i < forest->n_nodes; i++) {
+        forest->degree[i] = forest->first[i + 1];
+        forest->first[i + 1] += forest->first[i];
+        forest->queue[i] = forest->first[i];
+    }
+    for (int32_t e = 0; e < 2 * forest->n_edges; e++)
+        forest->slot[forest->queue[forest->ends[e >> 1][e & 1]]++] = e >> 1;
+}
+
+static struct elimination *new_step(struct clv_forest *forest, int32_t node)
+{
+    struct elimination *step = &forest->steps[forest->n_steps++];
+    *step = (struct elimination){.node = node, .made = -1};
+    forest->degree[node] = -1;
+    return step;
+}
+
+/* Takes the node out, whose links left are one at most; returns the neighbour, or -1. */
+static int32_t take_leaf(struct clv_forest *forest, int32_t node)
+{
+    struct elimination *step = new_step(forest, node);
+    for (int32_t s = forest->first[node]; s < forest->first[node + 1]; s++) {
+        int32_t other = forest_other(forest, forest->slot[s], node);
+        if (forest->degree[other] < 0)
+            continue;
+        step->link[step->n_links++] = forest->slot[s];
+        forest->degree[other]--;
+        return other;
+    }
+    return -1;
+}
+
+static void replace_slot(struct clv_forest *forest, int32_t node, int32_t old, int32_t fresh)
+{
+    int32_t s = forest->first[node];
+    while (forest->slot[s] != old)
+        s++;
+    forest->slot[s] = fresh;
+}
+
+/* Takes the node between two neighbours out: a new table joins them. */
+static void take_between(struct clv_forest *forest, int32_t node)
+{
+    struct elimination *step = new_step(forest, node);
+    int32_t other[2];
+    for (int32_t s = forest->first[node]; s < forest->first[node + 1]; s++)
+        if (forest->degree[forest_other(forest, forest->slot[s], node)] >= 0) {
+            other[step->n_links] = forest_other(forest, forest->slot[s], node);
+            step->link[step->n_links++] = forest->slot[s];
+        }
+    step->made = forest->n_tables++;
+    for (int k = 0; k < 2; k++) {
+        forest->ends[step->made][k] = other[k];
+        replace_slot(forest, other[k], step->link[k], step->made);
+    }
+}
+
+/* From the leaves inwards, among the nodes that are_in (NULL: all). */
+static void take_leaves(struct clv_forest *forest, const uint8_t *are_in)
+{
+    int32_t n_queued = 0;
+    for (int32_t i = 0; i < forest->n_nodes; i++)
+        if ((!are_in || are_in[i]) && (forest->degree[i] == 0 || forest->degree[i] == 1))
+            forest->queue[n_queued++] = i;
+    for (int32_t n_done = 0; n_done < n_queued; n_done++) {
+        int32_t node = forest->queue[n_done];
+        int32_t other = take_leaf(forest, node);
+        /* A neighbour that has become a leaf now; one that came to have no link was a leaf, and in the queue, before. */
+        if (other >= 0 && forest->degree[other] == 1 && (!are_in || are_in[other]))
+            forest->queue[n_queued++] = other;
+    }
+}
+
+enum clv_status forest_plan(struct clv_forest *forest, const uint8_t *is_first, const int32_t *label,
+                            struct clv_error *err)
+{
+    enum clv_status status = check_forest(forest, err);
+    if (status)
+        return status;
+    list_tables(forest);
+    forest->n_steps = 0;
+    forest->n_tables = forest->n_edges;
+    for (int32_t i = 0; label && i < forest->n_nodes; i++) {
+        if (label[i] == CLV_UNKNOWN)
+            continue;
+        new_step(forest, i);
+        for (int32_t s = forest->first[i]; s < forest->first[i + 1]; s++) {
+            int32_t other = forest_other(forest, forest->slot[s], i);
+            forest->degree[other] -= forest->degree[other] >= 0;
+        }
+    }
+    if (is_first)
+        take_leaves(forest, is_first);
+    for (int32_t i = 0; is_first && i < forest->n_nodes; i++) {
+        if (!is_first[i] || forest->degree[i] < 0)
+            continue;
+        if (forest->degree[i] > 2)
+            return fail(
+                err, CLV_ERR_USAGE,
+                "hidden node %d joins %d visible ones, itself or through other hidden ones: with temperatures that "
+                "differ that is exact for up to two",
+                i, forest->degree[i]);
+        take_between(forest, i);
+    }
+    take_leaves(forest, NULL);
+    return CLV_OK;
+}

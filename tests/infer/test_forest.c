@@ -1,0 +1,337 @@
+#include "infer/random_field.h"
+
+#define MAX_CODES 4096
+
+static struct clv_forest *new_forest(void)
+{
+    struct clv_forest *forest;
+    must(clv_forest_new(&forest, err));
+    return forest;
+}
+
+/* T log sum exp(. / T) of values that come one by one; T = 0 keeps the largest. */
+struct soft {
+    double highest, sum;
+};
+
+static void soft_add(struct soft *soft, double value, double temperature)
+{
+    if (value > soft->highest) {
+        soft->sum = temperature > 0 ? soft->sum * exp((soft->highest - value) / temperature) : 0;
+        soft->highest = value;
+    }
+    soft->sum += temperature > 0 ? exp((value - soft->highest) / temperature) : 0;
+}
+
+static double soft_value(struct soft soft, double temperature)
+{
+    return temperature > 0 ? soft.highest + temperature * log(soft.sum) : soft.highest;
+}
+
+/* exp((part - whole) / T), or whether it is the maximum. */
+static double share_of(double part, double whole, double temperature)
+{
+    return temperature > 0 ? exp((part - whole) / temperature) : part == whole;
+}
+
+static size_t visible_code(const int32_t *y, const struct clv_field *field, const uint8_t *is_visible)
+{
+    size_t code = 0;
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        code = is_visible[i] ? code * (size_t)field->n_labels + (size_t)y[i] : code;
+    ck_assert_uint_lt(code, MAX_CODES);
+    return code;
+}
+
+static int agrees(const int32_t *y, const int32_t *label, int32_t n)
+{
+    for (int32_t i = 0; label && i < n; i++)
+        if (label[i] != CLV_UNKNOWN && label[i] != y[i])
+            return 0;
+    return 1;
+}
+
+/* The definition, by enumeration: the value, node and pair marginals under p(h | y) p(y). */
+static double enumerate(double *marginals, double *pairs, const struct clv_field *field, const uint8_t *is_visible,
+                        double visible_temperature, double hidden_temperature, const int32_t *label)
+{
+    static struct soft inner[MAX_CODES];
+    struct soft outer = {-INFINITY, 0};
+    int32_t y[MAX_NODES] = {0}, k = field->n_labels, m = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    for (size_t c = 0; c < MAX_CODES; c++)
+        inner[c] = (struct soft){-INFINITY, 0};
+    do {
+        if (agrees(y, label, field->n_nodes))
+            soft_add(&inner[visible_code(y, field, is_visible)], clv_field_score(field, y), hidden_temperature);
+    } while (next_labelling(y, field));
+    for (size_t c = 0; c < MAX_CODES; c++)
+        if (inner[c].highest > -INFINITY)
+            soft_add(&outer, soft_value(inner[c], hidden_temperature), visible_temperature);
+    double value = soft_value(outer, visible_temperature);
+    memset(marginals, 0, sizeof(double) * (size_t)(field->n_nodes * k));
+    memset(pairs, 0, sizeof(double) * (size_t)(m * k * k));
+    do {
+        if (!agrees(y, label, field->n_nodes))
+            continue;
+        double of_code = soft_value(inner[visible_code(y, field, is_visible)], hidden_temperature);
+        double p = share_of(of_code, value, visible_temperature) *
+                   share_of(clv_field_score(field, y), of_code, hidden_temperature);
+        for (int32_t i = 0; i < field->n_nodes; i++)
+            marginals[i * k + y[i]] += p;
+        for (int32_t e = 0; e < m; e++)
+            pairs[(e * k + y[field->edges[e][0]]) * k + y[field->edges[e][1]]] += p;
+    } while (next_labelling(y, field));
+    return value;
+}
+
+static const uint8_t all_visible[MAX_NODES] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+/* Runs and compares everything with enumeration; returns 0 if the forest was refused. */
+static int compare(struct clv_forest *forest, const struct clv_field *field, const struct clv_forest_options *options)
+{
+    double value, marginals[MAX_NODES * MAX_LABELS], pairs[MAX_EDGES * MAX_LABELS * MAX_LABELS];
+    double exact[MAX_NODES * MAX_LABELS], exact_pairs[MAX_EDGES * MAX_LABELS * MAX_LABELS];
+    int32_t y[MAX_NODES], k = field->n_labels;
+    struct clv_error error;
+    enum clv_status status = clv_forest_run(forest, &value, marginals, pairs, y, field, options, &error);
+    if (status == CLV_ERR_USAGE && strstr(error.message, "visible ones"))
+        return 0;
+    ck_assert_msg(status == CLV_OK, "%s", error.message);
+    double best = enumerate(exact, exact_pairs, field, options->is_visible ? options->is_visible : all_visible,
+                            options->visible_temperature, options->hidden_temperature, options->label);
+    ck_assert_double_eq_tol(value, best, 1e-9);
+    assert_near(marginals, exact, field->n_nodes * k, 1e-9);
+    assert_near(pairs, exact_pairs, field->n_edges * k * k, 1e-9);
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        for (int32_t a = 0; a < k; a++)
+            ck_assert_double_le(marginals[i * k + a], marginals[i * k + y[i]]);
+    return 1;
+}
+
+START_TEST(one_temperature_gives_sums_and_maxima)
+{
+    struct clv_forest *forest = new_forest();
+    const double temperatures[] = {1, 0, 0.25, 3};
+    for (uint64_t t = 0; t < 400; t++) {
+        struct sample s;
+        draw_sample(&s, t, form_of(t), -1, 2, 2);
+        double temperature = temperatures[t % 4];
+        struct clv_forest_options options = {NULL, temperature, temperature, NULL};
+        ck_assert_int_eq(compare(forest, &s.field, &options), 1);
+    }
+    clv_forest_free(forest);
+}
+END_TEST
+
+/* Largest number of visible nodes that hidden ones hanging together touch. */
+static int most_joined(const struct clv_field *field, const uint8_t *is_visible)
+{
+    int most = 0;
+    for (int32_t root = 0; root < field->n_nodes; root++) {
+        uint8_t in[MAX_NODES] = {0}, touched[MAX_NODES] = {0};
+        in[root] = !is_visible[root];
+        for (int pass = 0; pass < MAX_NODES; pass++)
+            for (int32_t e = 0; e < field->n_edges; e++)
+                for (int side = 0; side < 2; side++) {
+                    int32_t a = field->edges[e][side], b = field->edges[e][!side];
+                    if (in[a] && is_visible[b])
+                        touched[b] = 1;
+                    else if (in[a])
+                        in[b] = 1;
+                }
+        int n = 0;
+        for (int32_t i = 0; i < field->n_nodes; i++)
+            n += touched[i];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+START_TEST(two_temperatures_are_exact_where_hidden_nodes_join_two_visible_ones_and_refused_elsewhere)
+{
+    struct clv_forest *forest = new_forest();
+    const double pairs[][2] = {{0, 1}, {0, 0.5}, {1, 0.5}, {0.3, 0.7}, {0.5, 0}, {2, 1}};
+    int n_exact = 0, n_between = 0, n_refused = 0;
+    for (uint64_t t = 0; t < 900; t++) {
+        struct sample s;
+        uint8_t is_visible[MAX_NODES];
+        draw_sample(&s, t, form_of(t), -1, 1, 1.5);
+        for (int32_t i = 0; i < MAX_NODES; i++)
+            is_visible[i] = rng_below(SEED, 2, t * 100 + (uint64_t)i, 5) < 3;
+        const double *temperatures = pairs[t % 6];
+        struct clv_forest_options options = {is_visible, temperatures[0], temperatures[1], NULL};
+        int joined = most_joined(&s.field, is_visible);
+        ck_assert_int_eq(compare(forest, &s.field, &options), joined <= 2);
+        n_exact += joined <= 1;
+        n_between += joined == 2;
+        n_refused += joined > 2;
+        options.hidden_temperature = options.visible_temperature; /* then the order does not matter */
+        ck_assert_int_eq(compare(forest, &s.field, &options), 1);
+    }
+    ck_assert_int_gt(n_exact, 100);
+    ck_assert_int_gt(n_between, 100);
+    ck_assert_int_gt(n_refused, 20);
+    clv_forest_free(forest);
+}
+END_TEST
+
+START_TEST(given_labels_are_kept_and_split_the_forest)
+{
+    struct clv_forest *forest = new_forest();
+    int n_run = 0;
+    for (uint64_t t = 0; t < 400; t++) {
+        struct sample s;
+        uint8_t is_visible[MAX_NODES];
+        int32_t label[MAX_NODES];
+        draw_sample(&s, t, form_of(t), -1, 1, 1.5);
+        for (int32_t i = 0; i < MAX_NODES; i++) {
+            is_visible[i] = (uint8_t)rng_below(SEED, 2, t * 100 + (uint64_t)i, 2);
+            label[i] = (t % 3 ? is_visible[i] : rng_below(SEED, 3, t * 100 + (uint64_t)i, 3) == 0)
+                           ? (int32_t)rng_below(SEED, 4, t * 100 + (uint64_t)i, (uint32_t)s.field.n_labels)
+                           : CLV_UNKNOWN;
+        }
+        struct clv_forest_options options = {is_visible, t % 2 ? 0 : 0.5, 1, label};
+        int has_run = compare(forest, &s.field, &options);
+        ck_assert(has_run || t % 3 == 0); /* with every visible label given nothing is joined */
+        n_run += has_run;
+    }
+    ck_assert_int_gt(n_run, 350);
+    clv_forest_free(forest);
+}
+END_TEST
+
+START_TEST(small_temperatures_reach_the_maximum)
+{
+    struct clv_forest *forest = new_forest();
+    for (uint64_t t = 0; t < 60; t++) {
+        struct sample s;
+        uint8_t is_visible[MAX_NODES];
+        double near, limit;
+        draw_sample(&s, t, form_of(t), -1, 1, 1);
+        for (int32_t i = 0; i < MAX_NODES; i++)
+            is_visible[i] = i % 2 || i > 4;
+        for (int k = 0; k < 3; k++) {
+            double small = k < 2 ? 1e-8 : 0, hidden = k == 0 ? 1 : small;
+            struct clv_forest_options options = {is_visible, 1e-8, k == 0 ? 1 : 1e-8, NULL};
+            enum clv_status status = clv_forest_run(forest, &near, NULL, NULL, NULL, &s.field, &options, NULL);
+            options.visible_temperature = 0;
+            options.hidden_temperature = k == 0 ? hidden : 0;
+            if (status || clv_forest_run(forest, &limit, NULL, NULL, NULL, &s.field, &options, NULL))
+                continue;
+            ck_assert_double_eq_tol(near, limit, 1e-6);
+        }
+    }
+    clv_forest_free(forest);
+}
+END_TEST
+
+START_TEST(a_long_chain_equals_the_chain_s_own_routine)
+{
+    enum { N = 3000, K = 4 };
+    static double unary[N * K], table[K * K], tables[(N - 1) * K * K], marginals[N * K], other[N * K];
+    static double pairs[(N - 1) * K * K], other_pairs[(N - 1) * K * K];
+    static int32_t edges[N - 1][2], y[N], map[N];
+    struct clv_forest *forest = new_forest();
+    for (int32_t c = 0; c < N * K; c++)
+        unary[c] = 2 * rng_normal(SEED, 5, (uint64_t)c);
+    for (int32_t c = 0; c < K * K; c++)
+        table[c] = 2 * rng_normal(SEED, 6, (uint64_t)c);
+    for (int32_t i = 0; i + 1 < N; i++) {
+        edges[i][0] = i;
+        edges[i][1] = i + 1;
+        memcpy(&tables[i * K * K], table, sizeof table);
+    }
+    struct clv_chain chain = {N, K, 1, unary, table};
+    struct clv_field field = {.n_nodes = N,
+                              .n_edges = N - 1,
+                              .n_labels = K,
+                              .form = CLV_PAIRWISE_FULL,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = tables};
+    double value, log_partition, score;
+    must(clv_forest_run(forest, &value, marginals, pairs, NULL, &field, NULL, err));
+    must(clv_chain_marginals(other, other_pairs, &log_partition, &chain, err));
+    ck_assert_double_eq_tol(value, log_partition, 1e-8);
+    assert_near(marginals, other, N * K, 1e-9);
+    assert_near(pairs, other_pairs, (N - 1) * K * K, 1e-9);
+    struct clv_forest_options options = {NULL, 0, 0, NULL};
+    must(clv_forest_run(forest, &value, NULL, NULL, y, &field, &options, err));
+    must(clv_chain_map(map, &score, &chain, err));
+    ck_assert_double_eq_tol(value, score, 1e-8);
+    ck_assert_mem_eq(y, map, sizeof y);
+    clv_forest_free(forest);
+}
+END_TEST
+
+START_TEST(loops_and_bad_options_are_refused_by_name)
+{
+    int32_t edges[3][2] = {{0, 1}, {1, 2}, {2, 0}}, label[3] = {0, -1, 2};
+    uint8_t is_visible[3] = {1, 0, 2};
+    double unary[3] = {0}, pairwise[3] = {1, 1, 1}, value = 7;
+    struct clv_field field = {.n_nodes = 3,
+                              .n_edges = 3,
+                              .n_labels = 2,
+                              .form = CLV_PAIRWISE_POTTS,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = pairwise};
+    struct clv_forest *forest = new_forest();
+    struct clv_forest_options options = {NULL, 1, 1, NULL};
+    must_fail(CLV_ERR_DATA, "edge 2 (nodes 2 and 0) closes a loop",
+              clv_forest_run(forest, &value, NULL, NULL, NULL, &field, NULL, err));
+    edges[2][1] = 1; /* a second edge between two nodes is a loop as well */
+    must_fail(CLV_ERR_DATA, "edge 2", clv_forest_run(forest, &value, NULL, NULL, NULL, &field, NULL, err));
+    field.n_edges = 2;
+    const double bad[] = {-1, NAN, INFINITY};
+    for (int k = 0; k < 3; k++) {
+        options.hidden_temperature = bad[k];
+        must_fail(CLV_ERR_USAGE, formatted("temperature of %g", bad[k]),
+                  clv_forest_run(forest, &value, NULL, NULL, NULL, &field, &options, err));
+    }
+    options = (struct clv_forest_options){is_visible, 1, 1, NULL};
+    must_fail(CLV_ERR_USAGE, "node 2: is_visible is 2",
+              clv_forest_run(forest, &value, NULL, NULL, NULL, &field, &options, err));
+    options = (struct clv_forest_options){NULL, 1, 1, label};
+    must_fail(CLV_ERR_USAGE, "node 2: it has label 2 of 2",
+              clv_forest_run(forest, &value, NULL, NULL, NULL, &field, &options, err));
+    unary[1] = NAN;
+    must_fail(CLV_ERR_DATA, "node 1", clv_forest_run(forest, &value, NULL, NULL, NULL, &field, NULL, err));
+    ck_assert(value == 7);
+    clv_forest_free(forest);
+    clv_forest_free(NULL);
+}
+END_TEST
+
+START_TEST(failed_requests_leave_the_next_run_right)
+{
+    struct sample s;
+    uint8_t is_visible[MAX_NODES] = {1, 0, 1, 0, 1, 0, 1, 0};
+    struct clv_forest_options options = {is_visible, 0, 1, NULL};
+    uint64_t t = 0;
+    do {
+        draw_sample(&s, t++, CLV_PAIRWISE_FULL, -1, 1, 1);
+    } while (s.field.n_nodes < 6 || most_joined(&s.field, is_visible) != 2);
+    struct clv_forest *forest = NULL;
+    double value = 7;
+    must_survive_failed_requests(clv_forest_new(&forest, err));
+    must_survive_failed_requests(clv_forest_run(forest, &value, NULL, NULL, NULL, &s.field, &options, err));
+    ck_assert_int_eq(compare(forest, &s.field, &options), 1);
+    clv_forest_free(forest);
+}
+END_TEST
+
+Suite *forest_suite(void)
+{
+    Suite *suite = suite_create("forest");
+    TCase *tests = tcase_create("forest");
+    tcase_add_test(tests, one_temperature_gives_sums_and_maxima);
+    tcase_add_test(tests, two_temperatures_are_exact_where_hidden_nodes_join_two_visible_ones_and_refused_elsewhere);
+    tcase_add_test(tests, given_labels_are_kept_and_split_the_forest);
+    tcase_add_test(tests, small_temperatures_reach_the_maximum);
+    tcase_add_test(tests, a_long_chain_equals_the_chain_s_own_routine);
+    tcase_add_test(tests, loops_and_bad_options_are_refused_by_name);
+    tcase_add_test(tests, failed_requests_leave_the_next_run_right);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
