@@ -43,7 +43,7 @@ static int grow(struct maxflow *graph, size_t nodes, size_t slots)
                       (graph->queue = array_alloc(nodes + 1, 2 * sizeof *graph->queue)) &&
                       (graph->core = array_alloc(nodes + 1, sizeof *graph->core)) &&
                       (graph->distance = array_alloc(nodes + 1, sizeof *graph->distance)) &&
-                      (graph->next = array_alloc(nodes, sizeof *graph->next)) &&
+                      (graph->next = array_zalloc(nodes, sizeof *graph->next)) &&
                       (graph->active = array_alloc(nodes + 2, sizeof *graph->active)) &&
                       (graph->count = array_alloc(nodes + 2, sizeof *graph->count)) &&
                       (graph->label = array_alloc(nodes, sizeof *graph->label));

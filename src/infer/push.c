@@ -14,28 +14,77 @@ struct levels {
     int64_t work;    /* scans, or as much */
 };
 
-/* Exact distances by breadth-first search from the nodes with room; counts a level. */
-static void measure(struct maxflow *graph, struct levels *levels)
+/* This many distances are measured by asking every node that has none yet, without branches; most problems have no more. */
+#define ASKED_DISTANCES 3
+
+/* Whether node i has an arc to a node at that distance. */
+static inline int leads_to(const struct maxflow *graph, int32_t i, int32_t distance)
 {
-    const int32_t *restrict head = graph->head, *restrict residual = graph->residual, *restrict sum = graph->sum;
-    int32_t *restrict queue = graph->queue + graph->n_decided, *restrict distance = graph->distance, tail = 0;
-    *levels = (struct levels){.highest = -1};
+    int leads = 0;
+    for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++)
+        leads |= (graph->residual[k] > 0) & (graph->distance[graph->head[k]] == distance);
+    return leads;
+}
+
+__attribute__((target("avx2"))) static inline int leads_to_avx2(const struct maxflow *graph, int32_t i,
+                                                                int32_t distance)
+{
+    __m256i leads = _mm256_setzero_si256();
+    for (int32_t k = graph->first[i], end = graph->first[i + 1]; k < end; k += 8) {
+        __m256i heads = _mm256_load_si256((const __m256i *)&graph->head[k]);
+        __m256i residual = _mm256_load_si256((const __m256i *)&graph->residual[k]);
+        __m256i is_there =
+            _mm256_cmpeq_epi32(_mm256_i32gather_epi32(graph->distance, heads, 4), _mm256_set1_epi32(distance));
+        leads =
+            _mm256_or_si256(leads, _mm256_and_si256(is_there, _mm256_cmpgt_epi32(residual, _mm256_setzero_si256())));
+    }
+    return !_mm256_testz_si256(leads, leads);
+}
+
+/* The distances 0 .. ASKED_DISTANCES. queue[] gets the nodes at the last one; returns their number. */
+static inline int32_t measure_near(struct maxflow *graph, struct levels *levels, int32_t *queue, int has_avx2)
+{
+    int32_t *rest = graph->next, *distance = graph->distance, n_rest = 0, n_found = 0;
     for (int32_t c = 0; c < graph->n_core; c++) {
         int32_t i = graph->core[c], room = graph->excess[i] < 0;
         distance[i] = room ? 0 : MAXFLOW_FAR;
-        queue[tail] = i;
-        tail += room;
+        rest[n_rest] = i;
+        n_rest += !room;
     }
-    graph->count[0] = tail;
+    graph->count[0] = graph->n_core - n_rest;
     graph->active[0] = -1;
+    for (int32_t d = 1; d <= ASKED_DISTANCES && n_rest && (d == 1 || n_found); d++) {
+        int32_t n_asked = n_rest;
+        n_rest = n_found = 0;
+        for (int32_t r = 0; r < n_asked; r++) {
+            int32_t i = rest[r], leads = has_avx2 ? leads_to_avx2(graph, i, d - 1) : leads_to(graph, i, d - 1);
+            distance[i] = leads ? d : MAXFLOW_FAR;
+            rest[n_rest] = queue[n_found] = i;
+            n_rest += !leads;
+            n_found += leads;
+        }
+        graph->count[d] = n_found;
+        graph->active[d] = -1;
+        levels->open += n_found > 0;
+    }
+    return n_rest ? n_found : 0;
+}
+
+/* Exact distances to the nodes with room, breadth-first; counts a distance. */
+static inline void measure(struct maxflow *graph, struct levels *levels, int has_avx2)
+{
+    const int32_t *restrict head = graph->head, *restrict residual = graph->residual, *restrict sum = graph->sum;
+    int32_t *restrict queue = graph->queue + graph->n_decided, *restrict distance = graph->distance;
+    *levels = (struct levels){.highest = -1};
+    int32_t tail = measure_near(graph, levels, queue, has_avx2);
     for (int32_t at = 0, end = tail; at < end; end = tail) {
         int32_t farther = levels->open + 1;
         for (; at < end; at++) {
             int32_t i = queue[at];
             for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++) {
-                int32_t from = head[k];
-                int fresh = (sum[k] > residual[k]) & (distance[from] == MAXFLOW_FAR);
-                distance[from] = fresh ? farther : distance[from];
+                int32_t from = head[k], before = distance[from];
+                int32_t fresh = (sum[k] > residual[k]) & (before == MAXFLOW_FAR);
+                distance[from] = before ^ ((before ^ farther) & -fresh);
                 queue[tail] = from;
                 tail += fresh;
             }
@@ -46,11 +95,19 @@ static void measure(struct maxflow *graph, struct levels *levels)
     }
 }
 
-static inline void activate(struct maxflow *graph, int32_t i)
+/* These do without branches: there is no guessing which way they would go. */
+static inline int64_t lesser(int64_t a, int64_t b)
 {
-    int32_t distance = graph->distance[i];
-    graph->next[i] = graph->active[distance];
-    graph->active[distance] = i;
+    return b ^ ((a ^ b) & -(int64_t)(a < b));
+}
+
+/* Puts node i on its list of active nodes, if `is_active`. */
+static inline void activate(struct maxflow *graph, int32_t i, int32_t distance, int is_active)
+{
+    int32_t first = graph->active[distance];
+    int32_t next = graph->next[i];
+    graph->next[i] = next ^ ((next ^ first) & -is_active);
+    graph->active[distance] = first ^ ((first ^ i) & -is_active);
 }
 
 /* Everything farther than `limit` is cut off. */
@@ -63,22 +120,24 @@ static void close_gap(struct maxflow *graph, struct levels *levels, int32_t limi
     levels->work += n / 32;
 }
 
-/* Moves node i from one distance to a greater one. Returns 0 when it is cut off. */
+/* Moves node i from one distance to one that is not less. Returns 0 when it is cut off. */
 static inline int relabel(struct maxflow *graph, struct levels *levels, int32_t i, int32_t from, int32_t to)
 {
     graph->distance[i] = to;
-    int is_gap = --graph->count[from] == 0;
+    graph->count[from]--;
+    if (to < MAXFLOW_FAR) {
+        if (to > levels->open) {
+            graph->active[to] = -1;
+            graph->count[to] = 0;
+            levels->open = to;
+        }
+        graph->count[to]++;
+        levels->highest = to;
+    }
+    int is_gap = graph->count[from] == 0;
     if (is_gap)
         close_gap(graph, levels, from);
-    if (is_gap || to == MAXFLOW_FAR)
-        return 0;
-    if (to > levels->open) {
-        graph->active[to] = -1;
-        graph->count[to] = 0;
-        levels->open = to;
-    }
-    graph->count[to]++;
-    return 1;
+    return !is_gap & (to < MAXFLOW_FAR);
 }
 
 /* The nearest heads of a row's residual arcs: their distance, and as bits of `which` the arcs from `slot` on. */
@@ -136,29 +195,31 @@ static inline void discharge(struct maxflow *graph, struct levels *levels, int32
         struct nearest to = has_avx2 ? find_nearest_avx2(graph, i) : find_nearest(graph, i);
         int32_t above = to.distance < MAXFLOW_FAR ? to.distance + 1 : MAXFLOW_FAR;
         levels->work++;
-        if (above != distance) {
-            if (!relabel(graph, levels, i, distance, above))
-                break;
-            distance = levels->highest = above;
-        }
+        if (!relabel(graph, levels, i, distance, above))
+            break;
+        distance = above;
         do {
             int32_t k = to.slot + __builtin_ctz(to.which), j = graph->head[k], residual = graph->residual[k];
-            int64_t before = graph->excess[j], most = excess;
+            int64_t before = graph->excess[j];
             to.which &= to.which - 1;
             if (is_strong & (graph->distance[j] != to.distance))
                 continue; /* a parallel arc has filled it */
-            if (is_strong & (before < 0))
-                most = excess < -before ? excess : -before;
-            int32_t amount = most < residual ? (int32_t)most : residual;
+            int64_t most = is_strong && before < 0 ? lesser(excess, -before) : excess;
+            int32_t amount = (int32_t)lesser(most, residual);
             int64_t after = before + amount;
             graph->residual[k] = residual - amount;
             graph->residual[graph->reverse[k]] += amount;
             graph->excess[j] = after;
             excess -= amount;
-            if ((before <= 0) & (after > 0))
-                activate(graph, j);
-            else if (is_strong & (before < 0) & (after == 0))
-                relabel(graph, levels, j, 0, 1);
+            activate(graph, j, to.distance, (before <= 0) & (after > 0));
+            if (is_strong) {
+                int is_full = (before < 0) & (after == 0);
+                graph->distance[j] += is_full;
+                graph->count[0] -= is_full;
+                graph->count[1] += is_full;
+                if (!graph->count[0])
+                    close_gap(graph, levels, 0);
+            }
         } while (to.which && excess);
         if (graph->distance[i] >= MAXFLOW_FAR)
             break; /* that was the last room */
@@ -170,13 +231,12 @@ static inline void discharge(struct maxflow *graph, struct levels *levels, int32
 static inline int push_round(struct maxflow *graph, int64_t budget, int is_strong, int has_avx2)
 {
     struct levels levels;
-    measure(graph, &levels);
+    measure(graph, &levels, has_avx2);
     for (int32_t c = 0; c < graph->n_core; c++) {
-        int32_t i = graph->core[c];
-        if ((graph->excess[i] > 0) & (graph->distance[i] < MAXFLOW_FAR)) {
-            activate(graph, i);
-            levels.highest = graph->distance[i] > levels.highest ? graph->distance[i] : levels.highest;
-        }
+        int32_t i = graph->core[c], distance = graph->distance[i];
+        int is_active = (graph->excess[i] > 0) & (distance < MAXFLOW_FAR);
+        activate(graph, i, distance & -is_active, is_active);
+        levels.highest = is_active & (distance > levels.highest) ? distance : levels.highest;
     }
     while (levels.work <= budget) {
         while (levels.highest >= 0 && graph->active[levels.highest] < 0)
