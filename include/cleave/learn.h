@@ -31,6 +31,22 @@ struct clv_parameter {
 
 #define CLV_MAX_PARAMETERS 24
 
+/* Where a training keeps its state, so that one that was stopped or killed can go on: a safetensors file, replaced all or
+ * nothing. Weights, the step rule's sums, the curve and the place in the passes are in it; the labels guessed for weak examples
+ * are guessed again from the weights they came from. Learners that keep checkpoints write it every `every_s` seconds, between two
+ * steps, and when they are interrupted. It stays when a training is complete: remove it once the weights are safe.
+ *
+ * With `resume` the training goes on from the file, if there is one, to the result that an uninterrupted one has, byte for byte.
+ * CLV_ERR_USAGE names what differs from the training that wrote it: learner, seed, parameters, examples or a fact. */
+struct clv_checkpoints {
+    const char *path;
+    double every_s; /* 0: after every step */
+    int resume;
+    const char *const (*facts)[2]; /* [n_facts] {name, value} of the caller's: options, a digest of the files; UTF-8 */
+    size_t n_facts;                /* at most CLV_MAX_FACTS */
+};
+#define CLV_MAX_FACTS 16
+
 /* What a training run is given. parameters[i] is the value of the learner's parameter i. Examples must have labels and theta;
  * nodes with CLV_UNKNOWN labels are left out together with their edges. n_threads <= 0: all the machine's.
  *
@@ -50,6 +66,8 @@ struct clv_training {
     size_t n_weak;
     const int32_t *const
         *given; /* [n_weak][n_nodes] labels or CLV_UNKNOWN; NULL, or NULL for an example: nothing is given */
+    const struct clv_dataset *validation;      /* all with truth; looked at by pmap, mpmap, wmpmap; NULL: none */
+    const struct clv_checkpoints *checkpoints; /* NULL: none */
 };
 
 /* One point of the learning curve, for the weights that would be returned then. Fields that a learner does not know are NaN. */
@@ -64,7 +82,8 @@ struct clv_training_result {
     double *w; /* [clv_shape_size(shape)], array owned by the result */
     struct clv_curve_point *curve;
     size_t n_curve;
-    int interrupted; /* 1: stopped early by the caller; w is the best so far */
+    double *validation_loss; /* [n_curve] weighted Hamming on the training's validation set; NULL: not known */
+    int interrupted;         /* 1: stopped early by the caller; w is the best so far */
 };
 CLV_API void clv_training_result_release(struct clv_training_result *result);
 
@@ -78,6 +97,8 @@ struct clv_learner {
 
 CLV_API const struct clv_learner *clv_learner_find(const char *name); /* or NULL */
 CLV_API const struct clv_learner *clv_learner_at(size_t index);       /* NULL past the end */
+/* Whether a training may be given checkpoints: pmap, mpmap, wmpmap. */
+CLV_API int clv_learner_keeps_checkpoints(const struct clv_learner *learner);
 
 /* Fills parameters with the learner's defaults. */
 CLV_API void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner);
@@ -96,6 +117,11 @@ CLV_API enum clv_status clv_train(struct clv_training_result *result, const stru
 CLV_API enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *dataset, const int32_t *examples,
                                      size_t n_examples, const struct clv_shape *shape, const double *w,
                                      enum clv_engine engine, int n_threads, struct clv_error *err) CLV_CHECK;
+
+/* The same over all of a dataset. */
+CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *dataset,
+                                         const struct clv_shape *shape, const double *w, enum clv_engine engine,
+                                         int n_threads, struct clv_error *err) CLV_CHECK;
 
 /* Chooses one parameter from candidates by n_folds-fold cross-validation (folds drawn from the seed, 2 <= n_folds <= examples):
  * *best is the candidate with the least mean held-out loss over examples, the first at ties; losses[n_candidates] and

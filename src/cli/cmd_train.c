@@ -23,7 +23,9 @@ enum train_keys {
     KEY_NO_EDGES,
     KEY_CV,
     KEY_CV_GRID,
-    KEY_ENGINE
+    KEY_ENGINE,
+    KEY_RESUME,
+    KEY_CHECKPOINT_EVERY
 };
 
 static const struct argp_option train_options[] = {
@@ -36,10 +38,14 @@ static const struct argp_option train_options[] = {
     {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
     {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
     {"no-edges", KEY_NO_EDGES, NULL, 0, "Leave out the pairwise terms: an unstructured model, for comparison", 0},
-    {"validate", KEY_VALIDATE, "NAME,..", 0, "Report the loss on these splits, too", 0},
+    {"validate", KEY_VALIDATE, "NAME,..", 0, "Report the loss on these splits (or on a feature file), too", 0},
     {"cv", KEY_CV, "K", 0, "Choose lambda by K-fold cross-validation among the images trained on", 0},
     {"cv-grid", KEY_CV_GRID, "X,..", 0, "The candidates of --cv (default: 0.01, 0.1, 1, 10, 100 times lambda)", 0},
     {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 0},
+    {"resume", KEY_RESUME, NULL, 0,
+     "Go on from FILE.checkpoint, which a training that was stopped left, to the model it would have made", 0},
+    {"checkpoint-every", KEY_CHECKPOINT_EVERY, "X", 0,
+     "Seconds between checkpoints of pmap, mpmap and wmpmap (default 120; 0: after every step)", 0},
     {0},
 };
 
@@ -62,7 +68,8 @@ static error_t parse_grid(struct train *self, char *arg)
 static error_t parse_train(int key, char *arg, struct argp_state *state)
 {
     struct train *self = state->input;
-    options_note(&self->common, train_options, "o", key, arg);
+    if (key != KEY_RESUME && key != KEY_CHECKPOINT_EVERY) /* a resumed training makes the same model */
+        options_note(&self->common, train_options, "o", key, arg);
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &self->common;
@@ -80,6 +87,10 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_NO_EDGES: self->no_edges = true; return 0;
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
     case KEY_CV_GRID: return parse_grid(self, arg);
+    case KEY_RESUME: self->resume = true; return 0;
+    case KEY_CHECKPOINT_EVERY:
+        self->checkpoint_every_given = true;
+        return option_number(&self->checkpoint_every_s, "--checkpoint-every", arg, 0, 1e9, &self->common);
     case KEY_ENGINE: return option_engine(&self->engine, arg, &self->common);
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -94,8 +105,9 @@ static enum clv_status parse(struct train *self, int argc, char **argv, struct c
         parse_train,
         NULL,
         "Learns a model from images with masks.\v"
-        "The summary goes to standard output. The first Ctrl-C while learning writes the model so far and ends with "
-        "status 130; the second ends at once. Other exit statuses: `cleave --help'.",
+        "The summary goes to standard output. The first Ctrl-C while learning writes the model so far (and "
+        "FILE.checkpoint "
+        "for --resume) and ends with status 130; the second ends at once. Other exit statuses: `cleave --help'.",
         children,
         NULL,
         NULL,
@@ -112,10 +124,11 @@ static enum clv_status parse(struct train *self, int argc, char **argv, struct c
         return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
     if (self->n_candidates && !self->n_folds)
         return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
-    if (self->validate && is_tensor_file(self->data))
+    if (self->validate && is_tensor_file(self->data) && !is_tensor_file(self->validate))
         return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", self->data);
     self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
-    return output_check_creatable(self->output, err);
+    status = output_check_creatable(self->output, err);
+    return status == CLV_OK ? train_checkpoints_check(self, err) : status;
 }
 
 static double now_s(void)
@@ -140,11 +153,13 @@ static enum clv_status record_curve(struct clv_model *model, const struct clv_tr
     struct text text;
     text_init(&text, 1 << 20);
     text_put(&text, "pass objective dual train_loss");
+    text_put(&text, result->validation_loss ? " validation_loss" : "");
     for (size_t i = 0; i < result->n_curve; i++) {
         const struct clv_curve_point *point = &result->curve[i];
-        const double values[] = {point->pass, point->objective, point->dual, point->train_loss};
+        const double values[] = {point->pass, point->objective, point->dual, point->train_loss,
+                                 result->validation_loss ? result->validation_loss[i] : NAN};
         text_put(&text, ";");
-        for (size_t k = 0; k < 4; k++) {
+        for (size_t k = 0; k < (result->validation_loss ? 5 : 4); k++) {
             text_put(&text, " ");
             text_put_json_number(&text, values[k]);
         }
@@ -235,37 +250,6 @@ static void print_learning(const struct train *self, const struct clv_training_r
             100 * train_loss);
 }
 
-/* Loss on other splits, under the finished model. */
-static enum clv_status validate(const struct train *self, const struct clv_model *model,
-                                const struct clv_progress *progress, struct clv_error *err)
-{
-    const struct common_options *common = &self->common;
-    struct clv_set set = {0};
-    struct clv_dataset *dataset = NULL;
-    int32_t *examples = NULL;
-    double loss = NAN;
-    enum clv_status status = training_set_read(&set, self->data, self->validate, false, err);
-    if (status != CLV_OK)
-        return status;
-    status = training_set_require_masks(&set, self->data, err);
-    if (status == CLV_OK)
-        status = clv_dataset_extract(&dataset, &set, &model->recipe, common->n_threads, &common->limits, progress, err);
-    if (status != CLV_OK)
-        goto done;
-    size_t n = clv_dataset_size(dataset);
-    examples = all_examples(n);
-    status = examples ? clv_evaluate(&loss, dataset, examples, n, &model->shape, model->w, self->engine,
-                                     common->n_threads, err)
-                      : fail_memory(err);
-    if (status == CLV_OK)
-        fprintf(self->summary, "%-9s weighted Hamming %.2f %% on %zu images\n", self->validate, 100 * loss, n);
-done:
-    array_free(examples);
-    clv_dataset_free(dataset);
-    clv_set_release(&set);
-    return status;
-}
-
 /* Learns from loaded data; *model is complete but for its recipe's owner, which stays `data` until here. */
 static enum clv_status learn(struct clv_model *model, struct train *self, struct train_data *data,
                              struct clv_training *training, struct clv_error *err)
@@ -281,6 +265,7 @@ static enum clv_status learn(struct clv_model *model, struct train *self, struct
         status = record(model, self, data, training, &result, train_loss, err);
     if (status == CLV_OK) {
         print_learning(self, &result, train_loss, seconds);
+        self->interrupted = result.interrupted;
         model->shape = training->shape;
         model->w = result.w;
         result.w = NULL;
@@ -317,6 +302,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     struct clv_progress progress = console_progress();
     struct train_data data = {0};
     struct clv_model model = {0};
+    struct clv_dataset *validation = NULL;
     int32_t *examples = NULL;
     struct clv_training training = {
         .seed = self->seed,
@@ -341,17 +327,28 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     training.shape = choose_shape(self, data.dataset);
     if (!examples)
         status = fail_memory(err);
+    if (status == CLV_OK && self->validate)
+        status = train_validation_load(&validation, self, &data, &progress, err);
+    training.validation = validation;
+    if (status == CLV_OK)
+        train_checkpoints_use(self, &data, &training);
     if (status == CLV_OK && self->n_folds)
         status = train_cross_validate(self, &training, err);
     if (status == CLV_OK)
         status = learn(&model, self, &data, &training, err);
     if (status == CLV_OK && self->validate && !*progress.stop)
-        status = validate(self, &model, &progress, err);
+        status = train_validation_print(self, &training, model.w, err);
     if (status == CLV_OK)
         status = clv_model_write(self->output, &model, err);
-    if (status == CLV_OK && *progress.stop)
-        console_note("interrupted; the model so far is in %s", self->output);
+    if (status == CLV_OK && !self->interrupted)
+        status = train_checkpoints_remove(self, err);
+    if (status == CLV_OK && self->interrupted)
+        console_note("interrupted; the model so far is in %s%s", self->output,
+                     self->checkpoint ? ", and --resume goes on from its checkpoint" : "");
+    else if (status == CLV_OK && *progress.stop)
+        console_note("interrupted; the model in %s is complete", self->output);
 done:
+    clv_dataset_free(validation);
     array_free(examples);
     clv_model_release(&model);
     train_data_release(&data);
@@ -360,10 +357,11 @@ done:
 
 enum clv_status cmd_train(int argc, char **argv, struct clv_error *err)
 {
-    struct train self = {0};
+    struct train self = {.checkpoint_every_s = 120};
     enum clv_status status = parse(&self, argc, argv, err);
     if (status == CLV_OK)
         status = run(&self, err);
+    array_free(self.checkpoint);
     recipe_options_release(&self.recipe);
     common_options_release(&self.common);
     return status;

@@ -20,6 +20,7 @@ static struct {
     bool line_stands;
     char what[64]; /* the stage that progress belongs to */
     double started_s, shown_s;
+    size_t first; /* units done when the stage was first heard of: a resumed one does not begin at 0 */
 } console = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static double now_s(void)
@@ -107,8 +108,8 @@ static void draw(size_t done, size_t total, const char *note, double elapsed_s)
     int used = snprintf(line, sizeof line, "%s %zu", console.what, done);
     if (total)
         used += snprintf(line + used, sizeof line - (size_t)used, "/%zu", total);
-    if (total && done && done < total) {
-        format_duration(left, sizeof left, elapsed_s * (double)(total - done) / (double)done);
+    if (total && done > console.first && done < total) {
+        format_duration(left, sizeof left, elapsed_s * (double)(total - done) / (double)(done - console.first));
         used += snprintf(line + used, sizeof line - (size_t)used, ", %s left", left);
     }
     if (note)
@@ -132,6 +133,7 @@ static void show_progress(void *context, const char *what, size_t done, size_t t
         wipe();
         snprintf(console.what, sizeof console.what, "%s", what);
         console.started_s = now;
+        console.first = done > 1 ? done : 0; /* the first of all reports tells of one unit done */
         console.shown_s = 0;
     }
     if (total && done >= total)

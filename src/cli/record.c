@@ -7,31 +7,20 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
-
-/* Fowler-Noll-Vo 1a, 64 bits. */
-#define FNV_OFFSET 0xcbf29ce484222325u
-#define FNV_PRIME  0x100000001b3u
-
-static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-    const unsigned char *byte = bytes;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ byte[i]) * FNV_PRIME;
-    return hash;
-}
 
 static uint64_t add_number(uint64_t hash, uint64_t number)
 {
     unsigned char bytes[8];
     for (int i = 0; i < 8; i++)
         bytes[i] = (unsigned char)(number >> (8 * i));
-    return add_bytes(hash, bytes, sizeof bytes);
+    return hash_bytes(hash, bytes, sizeof bytes);
 }
 
 static uint64_t add_string(uint64_t hash, const char *string)
 {
-    return add_bytes(hash, string ? string : "", (string ? strlen(string) : 0) + 1);
+    return hash_bytes(hash, string ? string : "", (string ? strlen(string) : 0) + 1);
 }
 
 static uint64_t size_of(const char *path)
@@ -42,7 +31,7 @@ static uint64_t size_of(const char *path)
 
 void digest_set(char digest[DIGEST_SIZE], const struct clv_set *set)
 {
-    uint64_t hash = FNV_OFFSET;
+    uint64_t hash = HASH_START;
     for (size_t i = 0; i < set->n_items; i++) {
         const struct clv_item *item = &set->items[i];
         hash = add_string(hash, item->name);
@@ -59,15 +48,15 @@ enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct c
     enum clv_status status = file_map_open(&map, path, err);
     if (status != CLV_OK)
         return status;
-    uint64_t hash = add_number(FNV_OFFSET, map.size);
+    uint64_t hash = add_number(HASH_START, map.size);
     size_t i = 0;
     for (; i + 8 <= map.size; i += 8) {
         uint64_t word;
         memcpy(&word, map.bytes + i, 8);
-        hash = (hash ^ word) * FNV_PRIME;
+        hash = (hash ^ word) * HASH_PRIME;
         hash ^= hash >> 32; /* a wide word's high bits would otherwise reach high bits only */
     }
-    hash = add_bytes(hash, map.bytes + i, map.size - i);
+    hash = hash_bytes(hash, map.bytes + i, map.size - i);
     file_map_close(&map);
     snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
     return CLV_OK;

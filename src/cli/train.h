@@ -25,7 +25,13 @@ struct train {
     size_t n_candidates; /* 0: around the default */
     bool no_edges;
     enum clv_engine engine;
-    FILE *summary; /* standard output, or standard error when the model goes to standard output */
+    bool resume, checkpoint_every_given;
+    double checkpoint_every_s;
+    char *checkpoint; /* the output's checkpoint file, array owned; NULL: none is kept */
+    struct clv_checkpoints checkpoints;
+    const char *facts[3][2]; /* of checkpoints */
+    bool interrupted;        /* learning was; set by it */
+    FILE *summary;           /* standard output, or standard error when the model goes to standard output */
 };
 
 /* The training data, and what the model takes over from it. */
@@ -46,6 +52,24 @@ enum clv_status train_data_load(struct train_data *data, struct train *train, co
 /* --cv: chooses the regularisation among the candidates by cross-validation, prints the losses, sets the parameter. */
 enum clv_status train_cross_validate(struct train *train, struct clv_training *training,
                                      struct clv_error *err) CLV_CHECK;
+
+/* --validate: the images of those splits as the training's features see them, or a feature file. */
+enum clv_status train_validation_load(struct clv_dataset **dataset, const struct train *train,
+                                      const struct train_data *data, const struct clv_progress *progress,
+                                      struct clv_error *err) CLV_CHECK;
+/* Prints the loss of w on training->validation. */
+enum clv_status train_validation_print(const struct train *train, const struct clv_training *training, const double *w,
+                                       struct clv_error *err) CLV_CHECK;
+
+/* Before long work: sets train->checkpoint if the learner keeps one, refuses options that cannot be met. */
+enum clv_status train_checkpoints_check(struct train *train, struct clv_error *err) CLV_CHECK;
+/* Hands them to the training, with all that a resumed one must share; tells whether there is one already. */
+void train_checkpoints_use(struct train *train, const struct train_data *data, struct clv_training *training);
+/* The lambda of the checkpoint to go on from, if there is one: what --cv chose need not be chosen again. */
+enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const struct train *train,
+                                         struct clv_error *err) CLV_CHECK;
+/* After the model has been written. */
+enum clv_status train_checkpoints_remove(const struct train *train, struct clv_error *err) CLV_CHECK;
 
 /* Index of the learner's regularisation parameter, or -1. */
 int train_regularisation(const struct clv_learner *learner);

@@ -19,14 +19,18 @@ enum clv_status train_cross_validate(struct train *train, struct clv_training *t
     const struct clv_parameter *parameter = &learner->parameters[index];
     if ((size_t)train->n_folds > training->n_examples)
         return fail(err, CLV_ERR_USAGE, "--cv: %d folds of %zu images", train->n_folds, training->n_examples);
+    bool chosen;
+    enum clv_status status = train_checkpoints_lambda(&training->parameters[index], &chosen, train, err);
+    if (status != CLV_OK || chosen)
+        return status;
     if (!train->n_candidates)
         for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
             double value = training->parameters[index] * factors[i];
             if (value >= parameter->minimum && value <= parameter->maximum)
                 train->candidates[train->n_candidates++] = value;
         }
-    enum clv_status status = clv_cross_validate(&best, losses, standard_errors, learner, training, index,
-                                                train->candidates, train->n_candidates, train->n_folds, err);
+    status = clv_cross_validate(&best, losses, standard_errors, learner, training, index, train->candidates,
+                                train->n_candidates, train->n_folds, err);
     if (status != CLV_OK)
         return status;
     fprintf(train->summary, "%d-fold cross-validation\n%10s  weighted Hamming %%  standard error\n", train->n_folds,

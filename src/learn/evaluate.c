@@ -57,6 +57,20 @@ enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *datase
     return status;
 }
 
+enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *dataset, const struct clv_shape *shape,
+                                 const double *w, enum clv_engine engine, int n_threads, struct clv_error *err)
+{
+    size_t n = clv_dataset_size(dataset);
+    int32_t *examples = array_alloc(n, sizeof *examples);
+    if (!examples)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        examples[i] = (int32_t)i;
+    enum clv_status status = clv_evaluate(mean_loss, dataset, examples, n, shape, w, engine, n_threads, err);
+    array_free(examples);
+    return status;
+}
+
 /* One training run per candidate and fold, each on one thread, so that nothing depends on their number. */
 struct validation {
     const struct clv_learner *learner;
@@ -94,6 +108,8 @@ static enum clv_status validate_fold(const struct validation *self, size_t candi
     training.n_examples = n_train;
     training.n_threads = 1;
     training.progress = &silent;
+    training.checkpoints = NULL;
+    training.validation = NULL;
     training.parameters[self->parameter] = self->candidates[candidate];
     status = clv_train(&result, self->learner, &training, err);
     if (!status && result.interrupted)

@@ -10,7 +10,8 @@
  *
  * The first two are divided by the mean number of known nodes, so that all three weigh one image's nodes 1 in all and one lambda
  * and one rate suit them. A step takes the next `batch` images of a random order and one draw of Gumbel variables for each.
- * pmap_draw.c has a draw's gradient.
+ * pmap_draw.c has a draw's gradient. Noise and orders are functions of the seed and of their numbers, so weights, sums and the
+ * place between two steps are all that a checkpoint must hold (pmap_state.c).
  *
  * Images without masks (Algorithms 3 and 4) come in once the passes over those with masks are over: pmap_targets.c labels them,
  * by marginals or for pmap by MAP, and as many passes over all images follow, each weighing kappa times an image with a mask;
@@ -25,7 +26,7 @@
 #include "base/rng.h"
 #include "learn/examples.h"
 #include "learn/learners.h"
-#include "learn/pmap_step.h"
+#include "learn/pmap_state.h"
 #include "learn/pmap_targets.h"
 
 enum { LAMBDA, PASSES, BATCH, STEP, RATE, AVERAGING, EDGES, KAPPA, ROUNDS, DRAWS, SHARPNESS, REDUCTION, DYNAMIC };
@@ -70,12 +71,17 @@ struct pmap {
     struct ascent ascent;
     int32_t *order;
     size_t batch, n_taken;
-    int32_t *taken;    /* [batch] examples of this step */
-    double *gradients; /* [batch][size] */
-    double *values;    /* [n] or [batch] estimates */
-    uint64_t next_draw;
+    int32_t *taken;      /* [batch] examples of this step */
+    double *gradients;   /* [batch][size] */
+    double *values;      /* [n] or [batch] estimates */
     const double *point; /* of the curve's next point */
-    size_t n_passes;     /* in all */
+    size_t n_passes;     /* of a round */
+    size_t n_rounds;
+    bool stopped;
+    struct checkpoints checkpoints;
+    struct pmap_state state; /* where it stands */
+    double estimate;         /* of log-likelihoods: a running mean over steps; NaN at first */
+    char note[128];          /* progress: the curve's last point */
 };
 
 /* --- steps ------------------------------------------------------------------------------------------------------------- */
@@ -84,8 +90,8 @@ static enum clv_status draw_slot(void *context, size_t slot, int thread, struct 
 {
     struct pmap *self = context;
     return pmap_draw(&self->values[slot], &self->gradients[slot * self->ascent.size], &self->draws,
-                     &self->targets.list[self->taken[slot]], (uint32_t)(self->next_draw + slot), self->ascent.w,
-                     &self->workspaces[thread], &self->examples.decoders[thread], err);
+                     &self->targets.list[self->taken[slot]], (uint32_t)((size_t)self->state.place.next_draw + slot),
+                     self->ascent.w, &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
 /* Lines 3 to 11 of Algorithm 2. The gradients are added in order into the first slot's. */
@@ -95,7 +101,8 @@ static enum clv_status take_step(struct pmap *self, struct clv_error *err)
     enum clv_status status = parallel_for(n, self->examples.n_threads, draw_slot, self, err);
     if (status)
         return status;
-    self->next_draw += n;
+    self->state.place.next_draw += (int64_t)n;
+    self->state.place.n_taken += (int64_t)n;
     for (size_t k = 0; k < size; k++) {
         double sum = 0;
         for (size_t t = 0; t < n; t++)
@@ -106,18 +113,50 @@ static enum clv_status take_step(struct pmap *self, struct clv_error *err)
     return CLV_OK;
 }
 
-static enum clv_status run_pass(struct pmap *self, uint32_t pass, bool *stopped, struct clv_error *err)
+/* Steps of one pass over n examples. */
+static size_t steps_of(const struct pmap *self, size_t n)
+{
+    return (n + self->batch - 1) / self->batch;
+}
+
+static void tell(struct pmap *self)
+{
+    const struct clv_progress *progress = self->training->progress;
+    const struct pmap_place *place = &self->state.place;
+    if (!progress || !progress->report)
+        return;
+    size_t first = steps_of(self, self->examples.n),
+           later = steps_of(self, self->targets.n_labelled + self->targets.n_weak);
+    size_t before = place->round ? self->n_passes * (first + ((size_t)place->round - 1) * later) : 0;
+    size_t done = before + ((size_t)place->pass - 1) * steps_of(self, self->n) + steps_of(self, (size_t)place->n_taken);
+    double mean = mean_of(self->values, self->n_taken);
+    self->estimate = isnan(self->estimate) ? mean : self->estimate + 0.01 * (mean - self->estimate);
+    char note[192];
+    snprintf(note, sizeof note, "log-likelihood %.3f%s", self->estimate, self->note);
+    progress->report(progress->context, "learning: step", done, self->n_passes * (first + (self->n_rounds - 1) * later),
+                     note);
+}
+
+/* The rest of the pass that the state is in. */
+static enum clv_status run_pass(struct pmap *self, uint32_t pass, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
+    struct pmap_place *place = &self->state.place;
     size_t n = self->n;
     rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
-    for (size_t begin = 0; begin < n && !status; begin += self->batch) {
-        *stopped = stop_requested(self->training->progress);
-        if (*stopped)
+    while ((size_t)place->n_taken < n && !status) {
+        self->stopped = stop_requested(self->training->progress);
+        if (self->stopped)
             break;
+        size_t begin = (size_t)place->n_taken;
         self->n_taken = n - begin < self->batch ? n - begin : self->batch;
         memcpy(self->taken, self->order + begin, self->n_taken * sizeof *self->taken);
         status = take_step(self, err);
+        if (status)
+            break;
+        tell(self);
+        if (checkpoint_is_due(&self->checkpoints))
+            status = pmap_state_write(&self->checkpoints, &self->state, err);
     }
     return status;
 }
@@ -135,33 +174,57 @@ static enum clv_status estimate_example(void *context, size_t index, int thread,
                      &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
+/* validation_loss[n_curve - 1], for the curve's last point. */
+static enum clv_status validate(struct clv_training_result *result, const struct pmap *self, struct clv_error *err)
+{
+    const struct clv_training *training = self->training;
+    double loss, *grown;
+    if (!training->validation)
+        return CLV_OK;
+    enum clv_status status = clv_evaluate_all(&loss, training->validation, &self->examples.shape, self->point,
+                                              training->engine, self->examples.n_threads, err);
+    if (status)
+        return status;
+    grown = array_realloc(result->validation_loss, result->n_curve + 1, sizeof *grown);
+    if (!grown)
+        return fail_memory(err);
+    result->validation_loss = grown;
+    grown[result->n_curve] = loss;
+    return CLV_OK;
+}
+
 /* Adds a point to the curve: the negated objective, estimated with one fixed draw for each example, to be minimised as other
  * learners' are. */
-static enum clv_status check(struct pmap *self, struct clv_training_result *result, size_t pass, struct clv_error *err)
+static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *err)
 {
+    struct clv_training_result *result = self->state.result;
     double squares = 0, train_loss;
     const double *w = self->point = ascent_point(&self->ascent);
     enum clv_status status = parallel_for(self->n, self->examples.n_threads, estimate_example, self, err);
     if (!status)
         status = examples_loss(&train_loss, &self->examples, w, err);
+    if (!status)
+        status = validate(result, self, err);
     if (status)
         return status;
     for (size_t k = 0; k < self->ascent.size; k++)
         squares += w[k] * w[k];
     double objective = self->ascent.lambda / 2 * squares - mean_of(self->values, self->n);
-    char note[96];
-    snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, train_loss);
-    report_progress(self->training->progress, "training", pass, self->n_passes, note);
+    int used = snprintf(self->note, sizeof self->note, "; objective %.4f, training loss %.4f", objective, train_loss);
+    if (result->validation_loss)
+        snprintf(self->note + used, sizeof self->note - (size_t)used, ", validation loss %.4f",
+                 result->validation_loss[result->n_curve]);
     return curve_add(result, (struct clv_curve_point){(double)pass, objective, NAN, train_loss}, err);
 }
 
 /* --- the whole --------------------------------------------------------------------------------------------------------- */
 
-static enum clv_status pmap_open(struct pmap *self, const struct clv_training *training, enum pmap_objective objective,
+static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *result,
+                                 const struct clv_training *training, enum pmap_objective objective,
                                  struct clv_error *err)
 {
     const double *parameters = training->parameters;
-    *self = (struct pmap){.training = training};
+    *self = (struct pmap){.training = training, .estimate = NAN};
     enum clv_status status = examples_open(&self->examples, training, parameters[EDGES] != 0, err);
     if (status)
         return status;
@@ -174,6 +237,8 @@ static enum clv_status pmap_open(struct pmap *self, const struct clv_training *t
     size_t n_all = examples->n + training->n_weak;
     self->n = examples->n;
     self->batch = (size_t)parameters[BATCH] < n_all ? (size_t)parameters[BATCH] : n_all;
+    self->n_passes = (size_t)parameters[PASSES];
+    self->n_rounds = 1 + (training->n_weak ? (size_t)parameters[ROUNDS] : 0);
     status = pmap_targets_open(&self->targets, examples, objective, err);
     if (!status)
         status = ascent_open(&self->ascent, &examples->shape, parameters[STEP] != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
@@ -186,7 +251,9 @@ static enum clv_status pmap_open(struct pmap *self, const struct clv_training *t
     self->taken = array_alloc(self->batch, sizeof *self->taken);
     self->gradients = array_alloc(self->batch, self->ascent.size * sizeof *self->gradients);
     self->values = array_alloc(n_all, sizeof *self->values);
-    if (!self->workspaces || !self->order || !self->taken || !self->gradients || !self->values)
+    double *start = array_zalloc(self->ascent.size, sizeof *start);
+    self->state = (struct pmap_state){{0, 1, 0, 0}, &self->ascent, start, result};
+    if (!self->workspaces || !self->order || !self->taken || !self->gradients || !self->values || !start)
         return fail_memory(err);
     return CLV_OK;
 }
@@ -203,50 +270,85 @@ static void pmap_release(struct pmap *self)
     array_free(self->taken);
     array_free(self->gradients);
     array_free(self->values);
+    array_free(self->state.start);
 }
 
-/* One round of passes over the targets in use; `done` passes went before. */
-static enum clv_status run_round(struct pmap *self, struct clv_training_result *result, size_t done, bool *stopped,
-                                 struct clv_error *err)
+/* The rest of the round that the state is in, but for its guesses. */
+static enum clv_status run_round(struct pmap *self, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
-    size_t n_passes = (size_t)self->training->parameters[PASSES];
-    for (size_t pass = 1; !status && !*stopped && pass <= n_passes; pass++) {
-        status = run_pass(self, (uint32_t)(done + pass), stopped, err);
-        if (!status && !*stopped && (pass % CHECK_EVERY == 0 || pass == n_passes))
-            status = check(self, result, done + pass, err);
+    struct pmap_place *place = &self->state.place;
+    while (!status && (size_t)place->pass <= self->n_passes) {
+        size_t pass = (size_t)place->round * self->n_passes + (size_t)place->pass;
+        status = run_pass(self, (uint32_t)pass, err);
+        if (self->stopped)
+            break;
+        if (!status && (place->pass % CHECK_EVERY == 0 || (size_t)place->pass == self->n_passes))
+            status = check(self, pass, err);
+        if (!status) {
+            place->pass++;
+            place->n_taken = 0;
+        }
     }
     return status;
 }
 
-/* Algorithm 3: learns from the labelled examples, then from all, weak ones as seen by what was learned before. */
+/* Weak examples as the state's `start` sees them. */
+static enum clv_status guess(struct pmap *self, struct clv_error *err)
+{
+    const double *parameters = self->training->parameters;
+    struct partial_options options = {self->targets.objective == PMAP_WEIGHTED, (uint32_t)parameters[DRAWS],
+                                      parameters[SHARPNESS]};
+    self->n = self->targets.n_labelled + self->targets.n_weak;
+    return pmap_targets_guess(&self->targets, self->state.start, parameters[KAPPA], &options,
+                              self->training->seed + (uint64_t)self->state.place.round, err);
+}
+
+/* Algorithm 3: learns from the labelled examples, then from all, weak ones as seen by what was learned before. `resumed`: the
+ * state was read, else it is the beginning. */
+static enum clv_status run_rounds(struct pmap *self, bool resumed, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    struct pmap_place *place = &self->state.place;
+    while ((size_t)place->round < self->n_rounds) {
+        if (!resumed)
+            memcpy(self->state.start, ascent_point(&self->ascent), self->ascent.size * sizeof *self->state.start);
+        resumed = false;
+        if (place->round > 0)
+            status = guess(self, err);
+        if (!status)
+            status = run_round(self, err);
+        if (status || self->stopped)
+            break;
+        place->round++;
+        place->pass = 1;
+        place->n_taken = 0;
+    }
+    return status;
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
-                             enum pmap_objective objective, struct clv_error *err)
+                             const struct clv_learner *learner, enum pmap_objective objective, struct clv_error *err)
 {
     struct pmap self;
-    enum clv_status status = pmap_open(&self, training, objective, err);
-    const double *parameters = training->parameters;
-    size_t n_rounds = 1 + (training->n_weak ? (size_t)parameters[ROUNDS] : 0), n_passes = (size_t)parameters[PASSES];
-    bool stopped = false;
-    self.n_passes = n_rounds * n_passes;
-    for (size_t round = 0; !status && !stopped && round < n_rounds; round++) {
-        if (round > 0) {
-            struct partial_options options = {objective == PMAP_WEIGHTED, (uint32_t)parameters[DRAWS],
-                                              parameters[SHARPNESS]};
-            status = pmap_targets_guess(&self.targets, ascent_point(&self.ascent), parameters[KAPPA], &options,
-                                        training->seed + round, err);
-            self.n = training->n_examples + training->n_weak;
-        }
-        if (!status)
-            status = run_round(&self, result, round * n_passes, &stopped, err);
-    }
-    if (status == CLV_ERR_INTERRUPTED && self.ascent.w) {
+    bool resumed = false;
+    enum clv_status status = pmap_open(&self, result, training, objective, err);
+    if (status)
+        goto done;
+    checkpoints_open(&self.checkpoints, learner, training, self.examples.node_scale);
+    status = pmap_state_read(&resumed, &self.state, &self.checkpoints, err);
+    if (!status)
+        status = run_rounds(&self, resumed, err);
+    if (status == CLV_ERR_INTERRUPTED) {
         status = CLV_OK;
-        stopped = true;
+        self.stopped = true;
     }
-    result->interrupted = stopped;
+    result->interrupted = self.stopped;
+    if (!status && self.stopped && training->checkpoints)
+        status = pmap_state_write(&self.checkpoints, &self.state, err);
     if (!status)
         status = result_set(result, &self.examples, ascent_point(&self.ascent), err);
+done:
     pmap_release(&self);
     return status;
 }
@@ -254,19 +356,19 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 static enum clv_status train_joint(struct clv_training_result *result, const struct clv_training *training,
                                    struct clv_error *err)
 {
-    return train(result, training, PMAP_JOINT, err);
+    return train(result, training, &pmap_learner, PMAP_JOINT, err);
 }
 
 static enum clv_status train_marginal(struct clv_training_result *result, const struct clv_training *training,
                                       struct clv_error *err)
 {
-    return train(result, training, PMAP_MARGINAL, err);
+    return train(result, training, &mpmap_learner, PMAP_MARGINAL, err);
 }
 
 static enum clv_status train_weighted(struct clv_training_result *result, const struct clv_training *training,
                                       struct clv_error *err)
 {
-    return train(result, training, PMAP_WEIGHTED, err);
+    return train(result, training, &wmpmap_learner, PMAP_WEIGHTED, err);
 }
 
 const struct clv_learner pmap_learner = {

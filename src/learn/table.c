@@ -26,6 +26,11 @@ const struct clv_learner *clv_learner_find(const char *name)
     return NULL;
 }
 
+int clv_learner_keeps_checkpoints(const struct clv_learner *learner)
+{
+    return learner == &pmap_learner || learner == &mpmap_learner || learner == &wmpmap_learner;
+}
+
 int clv_learner_parameter(const struct clv_learner *learner, const char *name)
 {
     for (int i = 0; learner->parameters[i].name; i++)
@@ -47,6 +52,7 @@ void clv_training_result_release(struct clv_training_result *result)
         return;
     array_free(result->w);
     array_free(result->curve);
+    array_free(result->validation_loss);
     *result = (struct clv_training_result){0};
 }
 
@@ -133,6 +139,8 @@ enum clv_status clv_train(struct clv_training_result *result, const struct clv_l
         if (status)
             return status;
     }
+    if (training->checkpoints && !clv_learner_keeps_checkpoints(learner))
+        return fail(err, CLV_ERR_USAGE, "%s: %s keeps no checkpoints", training->checkpoints->path, learner->name);
     enum clv_status status = check_training(training, err);
     if (!status)
         status = check_weak(learner, training, err);

@@ -1,0 +1,64 @@
+#include <stdio.h>
+
+#include "base/error.h"
+#include "cli/train.h"
+#include "cli/training_set.h"
+
+/* A feature file made with the training's recipe, all with masks. */
+static enum clv_status open_features(struct clv_dataset **dataset, const struct train *train,
+                                     const struct train_data *data, struct clv_error *err)
+{
+    enum clv_status status = clv_features_open(dataset, NULL, train->validate, err);
+    if (status != CLV_OK)
+        return status;
+    struct clv_problem own = clv_dataset_problem(data->dataset, 0);
+    struct clv_shape shape = {clv_dataset_n_labels(data->dataset), own.n_features, own.n_edge_features,
+                              own.n_edge_features ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_NONE};
+    if (clv_dataset_n_labels(*dataset) != shape.n_labels)
+        status = fail(err, CLV_ERR_DATA, "%s: has %d labels, %s has %d", train->validate,
+                      clv_dataset_n_labels(*dataset), train->data, shape.n_labels);
+    for (size_t i = 0; status == CLV_OK && i < clv_dataset_size(*dataset); i++) {
+        struct clv_problem problem = clv_dataset_problem(*dataset, i);
+        status = clv_problem_check(&problem, &shape, err);
+        if (status == CLV_OK && !problem.theta)
+            status = fail(err, CLV_ERR_DATA, "has no truth to validate with");
+        if (status != CLV_OK)
+            status = fail_within(err, status, clv_dataset_name(*dataset, i));
+    }
+    if (status != CLV_OK) {
+        clv_dataset_free(*dataset);
+        *dataset = NULL;
+    }
+    return status;
+}
+
+enum clv_status train_validation_load(struct clv_dataset **dataset, const struct train *train,
+                                      const struct train_data *data, const struct clv_progress *progress,
+                                      struct clv_error *err)
+{
+    const struct common_options *common = &train->common;
+    struct clv_set set = {0};
+    *dataset = NULL;
+    if (is_tensor_file(train->validate))
+        return open_features(dataset, train, data, err);
+    enum clv_status status = training_set_read(&set, train->data, train->validate, false, err);
+    if (status != CLV_OK)
+        return status;
+    status = training_set_require_masks(&set, train->data, err);
+    if (status == CLV_OK)
+        status = clv_dataset_extract(dataset, &set, &data->recipe, common->n_threads, &common->limits, progress, err);
+    clv_set_release(&set);
+    return status;
+}
+
+enum clv_status train_validation_print(const struct train *train, const struct clv_training *training, const double *w,
+                                       struct clv_error *err)
+{
+    double loss;
+    enum clv_status status =
+        clv_evaluate_all(&loss, training->validation, &training->shape, w, training->engine, training->n_threads, err);
+    if (status == CLV_OK)
+        fprintf(train->summary, "%-9s weighted Hamming %.2f %% on %zu images\n", train->validate, 100 * loss,
+                clv_dataset_size(training->validation));
+    return status;
+}

@@ -1,0 +1,165 @@
+#include "learn/checkpoint.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+
+#define FORMAT    "cleave checkpoint 1"
+#define MAX_PAIRS (4 + CLV_MAX_PARAMETERS + CLV_MAX_FACTS)
+
+/* What tells one training from another, as metadata: {name, value} pairs that point into one text. */
+struct facts {
+    struct text text;
+    size_t at[MAX_PAIRS][2];
+    const char *pairs[MAX_PAIRS][2];
+    size_t n;
+};
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static uint64_t add_example(uint64_t hash, const struct clv_problem *problem, const int32_t *label, const float *theta,
+                            int32_t n_labels)
+{
+    size_t n = (size_t)problem->n_nodes;
+    hash = hash_bytes(hash, &problem->n_nodes, sizeof problem->n_nodes);
+    hash = hash_bytes(hash, &problem->n_edges, sizeof problem->n_edges);
+    hash = hash_bytes(hash, label, label ? n * sizeof *label : 0);
+    return hash_bytes(hash, theta, theta ? n * (size_t)n_labels * sizeof *theta : 0);
+}
+
+/* Of all that is learned from, but the features, which are large; `fingerprint` stands for them. */
+static uint64_t digest_examples(const struct clv_training *training, double fingerprint)
+{
+    uint64_t hash = hash_bytes(HASH_START, &fingerprint, sizeof fingerprint);
+    for (size_t i = 0; i < training->n_examples; i++) {
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        hash = add_example(hash, &problem, problem.label, problem.theta, training->shape.n_labels);
+    }
+    for (size_t k = 0; k < training->n_weak; k++) {
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->weak[k]);
+        hash = add_example(hash, &problem, training->given ? training->given[k] : NULL, NULL, 0);
+    }
+    return hash;
+}
+
+void checkpoints_open(struct checkpoints *self, const struct clv_learner *learner, const struct clv_training *training,
+                      double fingerprint)
+{
+    *self = (struct checkpoints){training, learner, 0, 0};
+    if (!training->checkpoints)
+        return;
+    self->digest = digest_examples(training, fingerprint);
+    self->written_s = now_s();
+}
+
+bool checkpoint_is_due(const struct checkpoints *self)
+{
+    const struct clv_checkpoints *wanted = self->training->checkpoints;
+    return wanted && now_s() - self->written_s >= wanted->every_s;
+}
+
+static void add_fact(struct facts *facts, const char *name, const char *value)
+{
+    const char *const pair[] = {name, value};
+    for (int k = 0; k < 2; k++) {
+        facts->at[facts->n][k] = facts->text.size;
+        text_append(&facts->text, pair[k], strlen(pair[k]) + 1);
+    }
+    facts->n++;
+}
+
+/* In the order in which differences are told: a parameter before the whole command. */
+static enum clv_status facts_open(struct facts *facts, const struct checkpoints *self, struct clv_error *err)
+{
+    const struct clv_training *training = self->training;
+    const struct clv_checkpoints *wanted = training->checkpoints;
+    char name[80], value[40];
+    facts->n = 0;
+    text_init(&facts->text, SIZE_MAX / 2);
+    if (wanted->n_facts > CLV_MAX_FACTS)
+        return fail(err, CLV_ERR_USAGE, "%s: %zu facts, at most %d", wanted->path, wanted->n_facts, CLV_MAX_FACTS);
+    add_fact(facts, "format", FORMAT);
+    add_fact(facts, "learner", self->learner->name);
+    snprintf(value, sizeof value, "%" PRIu64, training->seed);
+    add_fact(facts, "seed", value);
+    for (int i = 0; self->learner->parameters[i].name; i++) {
+        snprintf(name, sizeof name, "parameter.%s", self->learner->parameters[i].name);
+        for (int digits = 6; digits <= 17; digits++) { /* the shortest that tells it from its neighbours */
+            snprintf(value, sizeof value, "%.*g", digits, training->parameters[i]);
+            if (strtod(value, NULL) == training->parameters[i])
+                break;
+        }
+        add_fact(facts, name, value);
+    }
+    for (size_t i = 0; i < wanted->n_facts; i++)
+        add_fact(facts, wanted->facts[i][0], wanted->facts[i][1]);
+    snprintf(value, sizeof value, "%016" PRIx64, self->digest);
+    add_fact(facts, "examples", value);
+    if (facts->text.failed)
+        return fail_memory(err);
+    for (size_t i = 0; i < facts->n; i++)
+        for (int k = 0; k < 2; k++)
+            facts->pairs[i][k] = facts->text.bytes + facts->at[i][k];
+    return CLV_OK;
+}
+
+enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tensor *state, size_t n,
+                                 struct clv_error *err)
+{
+    struct facts facts;
+    enum clv_status status = facts_open(&facts, self, err);
+    if (!status)
+        status = clv_tensors_write(self->training->checkpoints->path, state, n, (const char *const(*)[2])facts.pairs,
+                                   facts.n, err);
+    text_release(&facts.text);
+    self->written_s = now_s();
+    return status;
+}
+
+static enum clv_status compare(const struct facts *facts, const struct clv_tensors *state, const char *path,
+                               struct clv_error *err)
+{
+    const char *format = clv_tensors_metadata(state, "format");
+    if (!format || strcmp(format, FORMAT) != 0)
+        return fail(err, CLV_ERR_DATA, "%s: not a checkpoint that this program reads (format \"%.60s\")", path,
+                    format ? format : "");
+    for (size_t i = 0; i < facts->n; i++) {
+        const char *name = facts->pairs[i][0], *now = facts->pairs[i][1], *then = clv_tensors_metadata(state, name);
+        if (!then || strcmp(then, now) != 0)
+            return fail(err, CLV_ERR_USAGE, "%s: cannot go on from it: %s was \"%.300s\", is \"%.300s\"", path, name,
+                        then ? then : "", now);
+    }
+    return CLV_OK;
+}
+
+enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpoints *self, struct clv_error *err)
+{
+    const struct clv_checkpoints *wanted = self->training->checkpoints;
+    struct facts facts;
+    *state = NULL;
+    if (!wanted || !wanted->resume || !path_exists(wanted->path))
+        return CLV_OK;
+    enum clv_status status = facts_open(&facts, self, err);
+    if (!status)
+        status = clv_tensors_open(state, wanted->path, err);
+    if (!status)
+        status = compare(&facts, *state, wanted->path, err);
+    if (status) {
+        clv_tensors_close(*state);
+        *state = NULL;
+    }
+    text_release(&facts.text);
+    return status;
+}

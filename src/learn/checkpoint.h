@@ -1,0 +1,31 @@
+/* Checkpoint files: a training's facts, which a resumed one must share, beside tensors of the learner's own. */
+#ifndef LEARN_CHECKPOINT_H
+#define LEARN_CHECKPOINT_H
+
+#include <stdbool.h>
+
+#include "cleave/learn.h"
+#include "cleave/tensors.h"
+
+struct checkpoints {
+    const struct clv_training *training; /* without checkpoints nothing below does anything */
+    const struct clv_learner *learner;
+    uint64_t digest; /* of the examples */
+    double written_s;
+};
+
+/* fingerprint: a number that depends on all features. */
+void checkpoints_open(struct checkpoints *self, const struct clv_learner *learner, const struct clv_training *training,
+                      double fingerprint);
+
+/* Whether one should be written now. */
+bool checkpoint_is_due(const struct checkpoints *self);
+
+enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tensor *state, size_t n,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* *state: the tensors to go on from (clv_tensors_close), NULL if there are none. CLV_ERR_USAGE names what differs. */
+enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpoints *self,
+                                struct clv_error *err) CLV_CHECK;
+
+#endif

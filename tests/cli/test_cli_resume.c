@@ -1,0 +1,270 @@
+/* Trainings that are interrupted or killed, and go on. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+/* Seconds of learning, over features that are made once. */
+#define LEARNING "--learner wmpmap --seed 1 --passes 1500 --checkpoint-every 0.02"
+
+static char feature_path[256];
+
+static const char *features(void)
+{
+    return feature_path;
+}
+
+static void setup(void)
+{
+    sample_setup();
+    snprintf(feature_path, sizeof feature_path, "%s/train.safetensors", temporary_folder());
+    free(
+        expect_success("\"$CLEAVE\" features --data %s/manifest.tsv --split train --seed 1 --superpixels 60 --words 10 "
+                       "--codebook-samples 2000 -o %s",
+                       sample_set(), features()));
+}
+
+/* Text of formatted() that outlives sixteen others. */
+struct path {
+    char text[512];
+};
+
+static struct path lasting(const char *text)
+{
+    struct path path = {{0}};
+    ck_assert_uint_lt(strlen(text), sizeof path.text);
+    memcpy(path.text, text, strlen(text));
+    return path;
+}
+
+/* Starts a training and returns once it learns. */
+static pid_t start(const char *model, const char *options, FILE **output)
+{
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    free(expect_success("true")); /* sets $CLEAVE */
+    const char *command = formatted("exec \"$CLEAVE\" train --data %s %s -q -o %s", features(), options, model);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        signal(SIGINT, SIG_DFL);
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(99);
+    }
+    close(ends[1]);
+    *output = fdopen(ends[0], "r");
+    char line[512];
+    while (fgets(line, sizeof line, *output) && strncmp(line, "features", 8) != 0) {
+    }
+    return pid;
+}
+
+static int wait_for(pid_t pid, FILE *output)
+{
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    fclose(output);
+    return status;
+}
+
+/* Waits for a file, then a moment longer. */
+static void wait_until_there(const char *path, long more_ms)
+{
+    const struct timespec tick = {0, 1000000}, more = {0, more_ms * 1000000};
+    for (int k = 0; k < 60000 && !path_exists(path); k++)
+        nanosleep(&tick, NULL);
+    ck_assert_msg(path_exists(path), "%s is not written", path);
+    nanosleep(&more, NULL);
+}
+
+START_TEST(a_training_that_is_killed_again_and_again_ends_as_an_undisturbed_one)
+{
+    const char *folder = temporary_folder();
+    struct path model_path = lasting(formatted("%s/killed.cleave", folder));
+    const char *model = model_path.text;
+    struct path checkpoint_path = lasting(formatted("%s.checkpoint", model));
+    const char *checkpoint = checkpoint_path.text;
+    free(expect_success("\"$CLEAVE\" train --data %s " LEARNING " -t 1 -o %s/whole.cleave", features(), folder));
+    ck_assert(!path_exists(formatted("%s/whole.cleave.checkpoint", folder)));
+    for (int k = 0; k < 8; k++) {
+        FILE *output;
+        pid_t pid = start(model, formatted(LEARNING " --resume -t %d", 1 + k % 3), &output);
+        wait_until_there(checkpoint, 7 * k);
+        ck_assert_int_eq(kill(pid, SIGKILL), 0);
+        ck_assert(WIFSIGNALED(wait_for(pid, output)));
+        ck_assert(!path_exists(model));
+        free(expect_success("head -c 9 %s | tail -c 1 | grep -q '{'", checkpoint)); /* old or new, not half */
+    }
+    free(expect_success("\"$CLEAVE\" train --data %s " LEARNING " --resume -o %s", features(), model));
+    ck_assert(same_bytes(model, formatted("%s/whole.cleave", folder)));
+    ck_assert(!path_exists(checkpoint));
+}
+END_TEST
+
+START_TEST(the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_completes)
+{
+    FILE *output;
+    const char *folder = temporary_folder();
+    struct path model_path = lasting(formatted("%s/stopped.cleave", folder));
+    const char *model = model_path.text;
+    const char *options = "--learner pmap --seed 1 --passes 1500 --checkpoint-every 1e6";
+    pid_t pid = start(model, options, &output);
+    ck_assert_int_eq(kill(pid, SIGINT), 0);
+    int status = wait_for(pid, output);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 130);
+    char *json = expect_success("\"$CLEAVE\" inspect --json %s", model);
+    ck_assert_ptr_nonnull(strstr(json, "\"interrupted\":\"yes\""));
+    free(json);
+    free(expect_success("\"$CLEAVE\" segment -m %s %s/images -o %s/out", model, sample_set(), folder));
+    expect_error(64, "cannot go on from it: seed was \"1\", is \"2\"",
+                 "\"$CLEAVE\" train --data %s %s --seed 2 --resume -o %s", features(), options, model);
+    char *text = expect_success("\"$CLEAVE\" train --data %s %s --resume -t 2 -o %s", features(), options, model);
+    ck_assert_ptr_nonnull(strstr(text, "going on from "));
+    free(text);
+    ck_assert(!path_exists(formatted("%s.checkpoint", model)));
+    free(expect_success("\"$CLEAVE\" train --data %s %s -o %s/straight.cleave", features(), options, folder));
+    ck_assert(same_bytes(model, formatted("%s/straight.cleave", folder)));
+}
+END_TEST
+
+/* Both signals are there when the process wakes up, before any step can end. */
+START_TEST(the_second_signal_ends_at_once_and_writes_no_model)
+{
+    FILE *output;
+    int status;
+    struct path model_path = lasting(formatted("%s/abandoned.cleave", temporary_folder()));
+    const char *model = model_path.text;
+    pid_t pid = start(model, "--learner pmap --passes 1e9 -t 1", &output);
+    ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+    ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+    ck_assert(WIFSTOPPED(status));
+    ck_assert_int_eq(kill(pid, SIGINT), 0);
+    ck_assert_int_eq(kill(pid, SIGTERM), 0);
+    ck_assert_int_eq(kill(pid, SIGCONT), 0);
+    status = wait_for(pid, output);
+    ck_assert(WIFEXITED(status));
+    ck_assert_msg(WEXITSTATUS(status) == 130 || WEXITSTATUS(status) == 143, "exits with %d", WEXITSTATUS(status));
+    ck_assert(!path_exists(model));
+    ck_assert(!path_exists(formatted("%s.checkpoint", model)));
+}
+END_TEST
+
+START_TEST(what_cross_validation_chose_is_not_chosen_again)
+{
+    FILE *output;
+    const char *folder = temporary_folder();
+    struct path model_path = lasting(formatted("%s/cv.cleave", folder));
+    const char *model = model_path.text;
+    const char *options = "--learner wmpmap --passes 600 --cv 2 --cv-grid 1e-9,1e-3 --checkpoint-every 0.02";
+    free(expect_success("\"$CLEAVE\" train --data %s %s -o %s/cv-whole.cleave", features(), options, folder));
+    pid_t pid = start(model, options, &output);
+    wait_until_there(formatted("%s.checkpoint", model), 1);
+    ck_assert_int_eq(kill(pid, SIGKILL), 0);
+    wait_for(pid, output);
+    char *text = expect_success("\"$CLEAVE\" train --data %s %s --resume -o %s", features(), options, model);
+    ck_assert_ptr_null(strstr(text, "cross-validation"));
+    free(text);
+    ck_assert(same_bytes(model, formatted("%s/cv-whole.cleave", folder)));
+}
+END_TEST
+
+START_TEST(images_are_taken_in_again_to_the_same_features)
+{
+    const char *folder = temporary_folder();
+    struct path model_path = lasting(formatted("%s/images.cleave", folder));
+    const char *model = model_path.text;
+    struct path command_line =
+        lasting(formatted("\"$CLEAVE\" train --learner mpmap --data %s/manifest.tsv --split train "
+                          "--validate test " SAMPLE_TRAINING " --passes 300 --checkpoint-every 0.01",
+                          sample_set()));
+    const char *command = command_line.text;
+    free(expect_success("%s -o %s/images-whole.cleave", command, folder));
+    int code = run_command(NULL,
+                           "{ %s --resume -o %s & } && for i in $(seq 6000); do [ -e %s.checkpoint ] && break; "
+                           "sleep 0.01; done; kill -KILL $!; wait $!",
+                           command, model, model);
+    ck_assert_int_eq(code, 137);
+    char *text = expect_success("%s --resume -o %s", command, model);
+    ck_assert_ptr_nonnull(strstr(text, "test      weighted Hamming"));
+    free(text);
+    ck_assert(same_bytes(model, formatted("%s/images-whole.cleave", folder)));
+    char *json = expect_success("\"$CLEAVE\" inspect --json %s", model);
+    ck_assert_ptr_nonnull(strstr(json, "\"curve\":\"pass objective dual train_loss validation_loss; "));
+    free(json);
+}
+END_TEST
+
+START_TEST(a_feature_file_can_validate)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && \"$CLEAVE\" train --data %s --learner wmpmap --passes 10 -q -o v.cleave && "
+                        "\"$CLEAVE\" features --data %s/manifest.tsv --split test -m v.cleave -o v.safetensors",
+                        folder, features(), sample_set()));
+    char *text = expect_success("cd %s && \"$CLEAVE\" train --data %s --learner wmpmap --passes 10 --validate "
+                                "v.safetensors -o v.cleave",
+                                folder, features());
+    ck_assert_ptr_nonnull(strstr(text, "v.safetensors weighted Hamming"));
+    free(text);
+    free(expect_success("cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split test --superpixels 60 --words 9 "
+                        "--codebook-samples 2000 -o v.safetensors",
+                        folder, sample_set()));
+    expect_error(65, "0009.jpg: problem has",
+                 "cd %s && \"$CLEAVE\" train --data %s --validate v.safetensors -o v.cleave", folder, features());
+    expect_error(64, "--validate: ", "\"$CLEAVE\" train --data %s --validate test -o v.cleave", features());
+}
+END_TEST
+
+START_TEST(resuming_what_cannot_be_resumed_is_refused)
+{
+    const char *folder = temporary_folder();
+    expect_error(64, "--resume: ssvm keeps no checkpoints", "\"$CLEAVE\" train --data %s --resume -o %s/m.cleave",
+                 features(), folder);
+    expect_error(64, "--checkpoint-every: perceptron keeps no checkpoints",
+                 "\"$CLEAVE\" train --data %s --learner perceptron --checkpoint-every 5 -o %s/m.cleave", features(),
+                 folder);
+    expect_error(64, "--checkpoint-every: \"-1\" is no number from 0 to",
+                 "\"$CLEAVE\" train --data %s --learner pmap --checkpoint-every -1 -o %s/m.cleave", features(), folder);
+    expect_error(64, "--resume: - is no file that a checkpoint could lie beside",
+                 "\"$CLEAVE\" train --data %s --learner pmap --resume -o -", features());
+    free(expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 -q -o /dev/null", features()));
+    ck_assert(!path_exists("/dev/null.checkpoint"));
+    spill(formatted("%s/m.cleave.checkpoint", folder), "half", 4);
+    expect_error(65, "m.cleave.checkpoint", "\"$CLEAVE\" train --data %s --learner pmap --resume -o %s/m.cleave",
+                 features(), folder);
+    char *text =
+        expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 -o %s/m.cleave", features(), folder);
+    ck_assert_ptr_nonnull(strstr(text, "m.cleave.checkpoint: is left alone until"));
+    free(text);
+    text = expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 --resume -o %s/m.cleave", features(),
+                          folder);
+    ck_assert_ptr_nonnull(strstr(text, "m.cleave.checkpoint: is not there, so learning begins at the beginning"));
+    free(text);
+}
+END_TEST
+
+Suite *cli_resume_suite(void)
+{
+    Suite *suite = suite_create("cli_resume");
+    TCase *tests = tcase_create("cli_resume");
+    tcase_set_timeout(tests, 300);
+    tcase_add_unchecked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, a_training_that_is_killed_again_and_again_ends_as_an_undisturbed_one);
+    tcase_add_test(tests, the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_completes);
+    tcase_add_test(tests, the_second_signal_ends_at_once_and_writes_no_model);
+    tcase_add_test(tests, what_cross_validation_chose_is_not_chosen_again);
+    tcase_add_test(tests, images_are_taken_in_again_to_the_same_features);
+    tcase_add_test(tests, a_feature_file_can_validate);
+    tcase_add_test(tests, resuming_what_cannot_be_resumed_is_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
