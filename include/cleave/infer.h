@@ -215,6 +215,22 @@ CLV_API enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *
                                    const struct clv_field *field, const struct clv_bp_options *options,
                                    struct clv_error *err) CLV_CHECK;
 
+/* MAP inference with a bound by sequential tree-reweighted message passing (TRW-S, Kolmogorov 2006), for any labels, graphs and
+ * tables. The bound, of max f from above, is that of a linear programming relaxation; it never rises from iteration to iteration
+ * but for rounding, and reaches the maximum on trees and for two labels with supermodular tables, other fields leave a gap. */
+struct clv_trws_result {
+    double score, bound; /* f of the labelling found; score <= max f <= bound */
+    int32_t n_iterations;
+    int is_converged; /* the last iteration lowered the bound by the tolerance at most, or it met the score */
+};
+
+/* y[n_nodes] (or NULL) is the best labelling met. Uses the messages of `bp`, whose next run starts cold. tolerance >= 0; an iteration
+ * passes all nodes forth and back: O(edges x labels) with Potts couplings, O(edges x labels^2) with full tables. Refused: as
+ * clv_bp_run. */
+CLV_API enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_trws_result *result,
+                                    const struct clv_field *field, double tolerance, int32_t max_iterations,
+                                    struct clv_error *err) CLV_CHECK;
+
 /* Enumerates all n_labels^n_nodes labellings (at most 2^24): the maximum (lowest labelling in lexicographic order with node 0
  * most significant at ties, which for two labels need not be canonical), log sum exp f, and marginals[n_nodes][n_labels]. Any output may
  * be NULL. The reference for every other routine. */

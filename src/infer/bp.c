@@ -34,18 +34,6 @@ static int is_maximized(const struct clv_bp_options *options, int32_t node)
     return options->mode == CLV_BP_MAX || (options->mode == CLV_BP_MIXED && options->is_visible[node]);
 }
 
-/* belief[n_labels] = unary + sum of the messages that come in. */
-static void gather(double *belief, const struct clv_bp *bp, int32_t node)
-{
-    size_t k = (size_t)bp->n_labels;
-    memcpy(belief, &bp->unary[(size_t)node * k], k * sizeof *belief);
-    for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++) {
-        const double *message = &bp->message[(size_t)(bp->arc[s] ^ 1) * k];
-        for (size_t a = 0; a < k; a++)
-            belief[a] += message[a];
-    }
-}
-
 /* Sends a message, damped, and returns how much the undamped one differs from the one before. With the source's belief b and the
  * target's message to it taken out of b (Liu & Ihler 2013, mixed-product belief propagation):
  *     source summed          sum over x_i of psi_ij b_i / m_ji
@@ -93,7 +81,7 @@ static double send_from(struct clv_bp *bp, int32_t node, enum receivers receiver
             is_gathered = 0;
         }
         if (!is_gathered)
-            gather(belief, bp, node);
+            bp_gather(belief, bp, node);
         is_gathered = 1;
         change = fmax(change, send(bp, bp->arc[s], belief, options));
     }
@@ -195,7 +183,7 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
     }
     bp_leave_linear(bp);
     for (int32_t i = 0; i < bp->n_nodes; i++)
-        gather(&bp->belief[(size_t)i * (size_t)bp->n_labels], bp, i);
+        bp_gather(&bp->belief[(size_t)i * (size_t)bp->n_labels], bp, i);
     if (beliefs)
         write_beliefs(beliefs, bp, options);
     if (y)

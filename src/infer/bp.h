@@ -1,5 +1,5 @@
 /* What belief propagation holds; its parts are in bp.c (schedules, outputs), bp_field.c (checks, graph), bp_message.c (sending in
- * the log domain) and bp_linear.c (the same outside it). */
+ * the log domain), trws.c and bp_linear.c (the same outside it). */
 #ifndef INFER_BP_H
 #define INFER_BP_H
 
@@ -51,6 +51,11 @@ enum clv_status bp_check_scores(const struct clv_field *field, double temperatur
 /* Takes over a field's scores, and its graph if that is another one than before; messages start from 0 then, or if not warm. */
 enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, int is_warm,
                         struct clv_error *err) CLV_CHECK;
+
+void bp_forget_messages(struct clv_bp *bp);
+
+/* belief[n_labels] = the node's unary scores + the messages that come in. */
+void bp_gather(double *belief, const struct clv_bp *bp, int32_t node);
 
 enum bp_rule { BP_SUM_OUT, BP_MAX_OUT };
 

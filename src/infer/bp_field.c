@@ -215,6 +215,12 @@ static void take_scores(struct clv_bp *bp, const struct clv_field *field, double
     }
 }
 
+void bp_forget_messages(struct clv_bp *bp)
+{
+    if (bp->n_edges)
+        memset(bp->message, 0, (size_t)bp->n_edges * 2 * (size_t)bp->n_labels * sizeof *bp->message);
+}
+
 enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, int is_warm,
                         struct clv_error *err)
 {
@@ -223,8 +229,8 @@ enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double
         enum clv_status status = take_graph(bp, field, n_edges, err);
         if (status)
             return status;
-    } else if (!is_warm && n_edges) {
-        memset(bp->message, 0, (size_t)n_edges * 2 * (size_t)bp->n_labels * sizeof *bp->message);
+    } else if (!is_warm) {
+        bp_forget_messages(bp);
     }
     take_scores(bp, field, temperature);
     return CLV_OK;

@@ -1,5 +1,6 @@
 /* Eliminating one end of an edge, in the log domain. */
 #include <math.h>
+#include <string.h>
 
 #include "infer/bp.h"
 
@@ -20,6 +21,17 @@ double log_sum_exp(const double *value, size_t n)
     for (size_t k = 0; k < n; k++)
         sum += exp(value[k] - highest);
     return highest + log(sum);
+}
+
+void bp_gather(double *belief, const struct clv_bp *bp, int32_t node)
+{
+    size_t k = (size_t)bp->n_labels;
+    memcpy(belief, &bp->unary[(size_t)node * k], k * sizeof *belief);
+    for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++) {
+        const double *message = &bp->message[(size_t)(bp->arc[s] ^ 1) * k];
+        for (size_t a = 0; a < k; a++)
+            belief[a] += message[a];
+    }
 }
 
 double bp_pair_score(const struct clv_bp *bp, int32_t arc, size_t a, size_t b)

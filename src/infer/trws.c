@@ -1,0 +1,124 @@
+/* Sequential tree-reweighted message passing (Kolmogorov, PAMI 2006, figure 3), for maxima: an upper bound that never rises, and the
+ * labellings met on the way. Nodes are passed in breadth-first order and back. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "infer/bp.h"
+
+struct passing {
+    struct clv_bp *bp;
+    const struct clv_field *field;
+    int32_t *y, *best; /* of this pass, and the best so far */
+    double score;      /* of `best` */
+};
+
+/* Whether the arc's target comes later on the way. */
+static int is_ahead(const struct clv_bp *bp, int32_t arc, int is_backward)
+{
+    return (bp->rank[arc_target(bp, arc)] < bp->rank[arc_source(bp, arc)]) == is_backward;
+}
+
+/* The best label given those of the nodes passed and the messages of the others. */
+static int32_t decide(const struct passing *self, const double *belief, int32_t node, int is_backward)
+{
+    const struct clv_bp *bp = self->bp;
+    size_t k = (size_t)bp->n_labels;
+    double score[CLV_BP_MAX_LABELS];
+    memcpy(score, belief, k * sizeof *score);
+    for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++) {
+        int32_t back = bp->arc[s] ^ 1;
+        if (is_ahead(bp, bp->arc[s], is_backward))
+            continue;
+        for (size_t a = 0; a < k; a++)
+            score[a] +=
+                bp_pair_score(bp, back, (size_t)self->y[arc_source(bp, back)], a) - bp->message[(size_t)back * k + a];
+    }
+    int32_t label = 0;
+    for (size_t a = 1; a < k; a++)
+        label = score[a] > score[label] ? (int32_t)a : label;
+    return label;
+}
+
+/* With node s's belief b_s, less its largest value, and g_s = 1 / max(arcs ahead, arcs behind),
+ *     M_st(x_t) = max over x_s of g_s b_s - M_ts + f_st,     less its largest value;
+ * returns what was taken out, of which the bound is the sum. */
+static double pass_node(struct passing *self, int32_t node, int is_backward)
+{
+    struct clv_bp *bp = self->bp;
+    size_t k = (size_t)bp->n_labels;
+    double belief[CLV_BP_MAX_LABELS];
+    int32_t n_ahead = 0, n_arcs = bp->first[node + 1] - bp->first[node];
+    bp_gather(belief, bp, node);
+    self->y[node] = decide(self, belief, node, is_backward);
+    double highest = maximum(belief, k), taken = highest;
+    for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++)
+        n_ahead += is_ahead(bp, bp->arc[s], is_backward);
+    double share = 1.0 / (2 * n_ahead > n_arcs ? n_ahead : n_arcs - n_ahead);
+    for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++) {
+        int32_t arc = bp->arc[s];
+        const double *back = &bp->message[(size_t)(arc ^ 1) * k];
+        double *message = &bp->message[(size_t)arc * k];
+        if (!is_ahead(bp, arc, is_backward))
+            continue;
+        for (size_t a = 0; a < k; a++)
+            bp->cavity[a] = share * (belief[a] - highest) - back[a];
+        taken += bp_eliminate(bp->fresh, bp, arc, BP_MAX_OUT, bp->cavity);
+        double top = maximum(bp->fresh, k);
+        for (size_t a = 0; a < k; a++)
+            message[a] = bp->fresh[a] - top;
+        taken += top;
+    }
+    return taken;
+}
+
+/* All nodes once; returns the bound. */
+static double pass(struct passing *self, int is_backward)
+{
+    struct clv_bp *bp = self->bp;
+    double bound = 0;
+    for (int32_t r = 0; r < bp->n_nodes; r++)
+        bound += pass_node(self, bp->order[is_backward ? bp->n_nodes - 1 - r : r], is_backward);
+    double score = clv_field_score(self->field, self->y);
+    if (score > self->score) {
+        self->score = score;
+        memcpy(self->best, self->y, (size_t)bp->n_nodes * sizeof *self->y);
+    }
+    return bound;
+}
+
+enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_trws_result *result,
+                            const struct clv_field *field, double tolerance, int32_t max_iterations,
+                            struct clv_error *err)
+{
+    enum clv_status status = bp_check_scores(field, 1, err);
+    if (!status && (!(tolerance >= 0) || !isfinite(tolerance)))
+        status = fail(err, CLV_ERR_USAGE, "a tolerance of %g is not finite and at least 0", tolerance);
+    if (!status && max_iterations < 1)
+        status = fail(err, CLV_ERR_USAGE, "%d iterations are less than 1", max_iterations);
+    if (!status)
+        status = bp_load(bp, field, 1, 0, err);
+    if (status)
+        return status;
+    int32_t *labels = array_alloc((size_t)field->n_nodes, 2 * sizeof *labels);
+    if (!labels)
+        return fail_memory(err);
+    struct passing self = {bp, field, labels, labels + field->n_nodes, -INFINITY};
+    struct clv_trws_result found = {.bound = INFINITY};
+    while (!found.is_converged && found.n_iterations < max_iterations) {
+        double before = found.bound;
+        pass(&self, 0);
+        found.bound = pass(&self, 1);
+        found.is_converged = before - found.bound <= tolerance || found.bound - self.score <= tolerance;
+        found.n_iterations++;
+    }
+    found.score = self.score;
+    if (y && field->n_nodes)
+        memcpy(y, self.best, (size_t)field->n_nodes * sizeof *y);
+    if (result)
+        *result = found;
+    bp_forget_messages(bp);
+    array_free(labels);
+    return CLV_OK;
+}

@@ -1,0 +1,118 @@
+#include "infer/random_field.h"
+
+static struct clv_bp *new_bp(void)
+{
+    struct clv_bp *bp;
+    must(clv_bp_new(&bp, err));
+    return bp;
+}
+
+START_TEST(trees_are_solved_and_the_bound_is_tight)
+{
+    struct clv_bp *bp = new_bp();
+    for (uint64_t t = 0; t < 200; t++) {
+        struct sample s;
+        struct clv_trws_result result;
+        int32_t y[MAX_NODES];
+        double best, scale = t % 3 ? 2 : 0; /* whole numbers, so that there are ties */
+        draw_sample(&s, t, form_of(t), -1, scale, scale);
+        must(clv_exhaustive(NULL, &best, NULL, NULL, &s.field, err));
+        must(clv_bp_trws(bp, y, &result, &s.field, 1e-10, 1000, err));
+        ck_assert_int_eq(result.is_converged, 1);
+        ck_assert_double_eq_tol(result.score, best, 1e-9);
+        ck_assert_double_eq_tol(result.bound, best, 1e-6);
+        ck_assert_double_eq(clv_field_score(&s.field, y), result.score);
+    }
+    clv_bp_free(bp);
+}
+END_TEST
+
+/* Runs of 1, 2, 3.. iterations are the beginnings of one run. */
+START_TEST(the_bound_never_rises_and_never_falls_below_the_maximum)
+{
+    struct clv_bp *bp = new_bp();
+    int n_gaps = 0, n_exact = 0;
+    for (uint64_t t = 0; t < 150; t++) {
+        struct sample s;
+        double best, before = INFINITY, best_score = -INFINITY;
+        draw_sample(&s, t, form_of(t), 5, t % 4 ? 1 : 0, t % 4 ? 2 : 0);
+        must(clv_exhaustive(NULL, &best, NULL, NULL, &s.field, err));
+        for (int32_t n = 1; n <= 30; n++) {
+            struct clv_trws_result result;
+            must(clv_bp_trws(bp, NULL, &result, &s.field, 0, n, err));
+            ck_assert_double_ge(result.bound, best - 1e-9);
+            ck_assert_double_le(result.bound, before + 1e-9);
+            ck_assert_double_le(result.score, best + 1e-9);
+            ck_assert_double_ge(result.score, best_score);
+            before = result.bound;
+            best_score = result.score;
+        }
+        n_gaps += before > best + 1e-3;
+        n_exact += fabs(best_score - best) < 1e-9;
+    }
+    ck_assert_int_gt(n_gaps, 10); /* the relaxation is one */
+    ck_assert_int_gt(n_exact, 120);
+    clv_bp_free(bp);
+}
+END_TEST
+
+START_TEST(supermodular_fields_of_two_labels_have_a_tight_bound)
+{
+    struct clv_bp *bp = new_bp();
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    int n = 0;
+    for (uint64_t t = 0; n < 80; t++) {
+        struct sample s;
+        struct clv_trws_result result;
+        int32_t y[MAX_NODES];
+        double best, cut;
+        draw_sample(&s, t, form_of(t), 6, 1, 1);
+        if (s.field.n_labels != 2)
+            continue;
+        n++;
+        for (int32_t e = 0; s.field.form == CLV_PAIRWISE_FULL && e < s.field.n_edges; e++) {
+            double *table = &s.pairwise[4 * e], lacking = table[1] + table[2] - table[0] - table[3];
+            table[3] += lacking > 0 ? lacking : 0;
+        }
+        must(clv_exhaustive(NULL, &best, NULL, NULL, &s.field, err));
+        must(clv_oracle_map(oracle, y, &cut, &s.field, err));
+        must(clv_bp_trws(bp, y, &result, &s.field, 1e-12, 20000, err));
+        ck_assert_double_eq_tol(cut, best, 1e-6);
+        ck_assert_double_eq_tol(result.bound, best, 1e-6);
+    }
+    clv_oracle_free(oracle);
+    clv_bp_free(bp);
+}
+END_TEST
+
+START_TEST(bad_requests_are_refused_and_failed_requests_survived)
+{
+    struct sample s;
+    struct clv_bp *bp = NULL;
+    struct clv_trws_result result = {.n_iterations = 7};
+    int32_t y[MAX_NODES];
+    draw_sample(&s, 3, CLV_PAIRWISE_FULL, 4, 1, 1);
+    must_survive_failed_requests(clv_bp_new(&bp, err));
+    must_survive_failed_requests(clv_bp_trws(bp, y, &result, &s.field, 1e-9, 100, err));
+    result.n_iterations = 7;
+    must_fail(CLV_ERR_USAGE, "tolerance of -1", clv_bp_trws(bp, y, &result, &s.field, -1, 100, err));
+    must_fail(CLV_ERR_USAGE, "0 iterations", clv_bp_trws(bp, y, &result, &s.field, 1, 0, err));
+    s.pairwise[0] = NAN;
+    must_fail(CLV_ERR_DATA, "edge 0", clv_bp_trws(bp, y, &result, &s.field, 1, 1, err));
+    ck_assert_int_eq(result.n_iterations, 7);
+    clv_bp_free(bp);
+}
+END_TEST
+
+Suite *trws_suite(void)
+{
+    Suite *suite = suite_create("trws");
+    TCase *tests = tcase_create("trws");
+    tcase_add_test(tests, trees_are_solved_and_the_bound_is_tight);
+    tcase_add_test(tests, the_bound_never_rises_and_never_falls_below_the_maximum);
+    tcase_add_test(tests, supermodular_fields_of_two_labels_have_a_tight_bound);
+    tcase_add_test(tests, bad_requests_are_refused_and_failed_requests_survived);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
