@@ -8,6 +8,7 @@
 #include "cleave/image.h"
 #include "cleave/infer.h"
 #include "cleave/learn.h"
+#include "cleave/letters.h"
 #include "cleave/model.h"
 #include "cleave/problem.h"
 #include "cleave/refine.h"

@@ -4,6 +4,7 @@
 #define CLEAVE_FEATURES_H
 
 #include "cleave/data.h"
+#include "cleave/letters.h"
 #include "cleave/problem.h"
 #include "cleave/superpixel.h"
 #include "cleave/tensors.h"
@@ -109,6 +110,18 @@ CLV_API enum clv_status clv_dataset_new(struct clv_dataset **dataset, int32_t n_
                                         struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_problem *problem,
                                         const char *name, struct clv_error *err) CLV_CHECK;
+
+#define CLV_LETTER_FEATURES 131 /* the pixels, a bias of 1, first of its word, last of its word */
+
+/* The words of some folds (folds[n_folds]; NULL: all words) as a dataset of chain problems, in the file's order: node i is a
+ * letter with CLV_LETTER_FEATURES features 0 or 1, edge e joins letters e and e + 1 and has one feature, 1. theta is 1 for
+ * the true label and 0 for others, so that the loss of a word is the number of its wrong letters. Labels are named a to z,
+ * items "word N", N the word's place in the file from 1. CLV_ERR_USAGE if a fold has no words or there is none at all. */
+CLV_API enum clv_status clv_letters_dataset(struct clv_dataset **dataset, const struct clv_letters *letters,
+                                            const int32_t *folds, size_t n_folds, struct clv_error *err) CLV_CHECK;
+
+/* Describes feature `index`: "pixel 3 of row 15", "bias", "first of its word". */
+CLV_API void clv_letters_feature_name(char *name, size_t size, int32_t index);
 
 /* Extracts every item of a set (in parallel, memory bounded by the threads plus what is kept) with its truth where it has a
  * mask, into memory, in the set's order. The first item in that order that fails, fails the whole; the message names its file.

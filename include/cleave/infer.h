@@ -30,6 +30,9 @@ CLV_API void clv_oracle_free(struct clv_oracle *oracle);
  *     most 1000; *score is f(y) of the labelling found, unrounded.
  *   form FULL, two labels, supermodular tables (P00 + P11 >= P01 + P10): the same, after moving what the tables say about
  *     single nodes into the unaries.
+ *   form FULL, a chain (edge e joins nodes e and e + 1, and there are no others) of more than two labels, or of two with a
+ *     shared table: Viterbi, any tables, in double precision. Ties are lowest in the last node, then in the one before, and so
+ *     on. O(n_nodes n_labels^2).
  * Refused: NaN or infinite values, negative couplings, tables that are not supermodular, naming node or edge; forms without
  * an exact oracle here. */
 CLV_API enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *score,
@@ -51,6 +54,13 @@ CLV_API enum clv_status clv_oracle_expand(struct clv_oracle *oracle, int32_t *y,
 typedef void clv_witness_visit(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped);
 CLV_API enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                              clv_witness_visit *visit, void *context, struct clv_error *err) CLV_CHECK;
+
+/* The clamped optimum of the chain that clv_oracle_map solved last, which `field` must still be: y[n_nodes] = the best labelling in
+ * which `node` has `label`, *score (or NULL) its score. A first call for a field costs what solving it did, further ones
+ * O(n_nodes n_labels). CLV_ERR_USAGE if the last field was no chain, or for a node or label out of range. */
+CLV_API enum clv_status clv_oracle_clamp(struct clv_oracle *oracle, int32_t *y, double *score,
+                                         const struct clv_field *field, int32_t node, int32_t label,
+                                         struct clv_error *err) CLV_CHECK;
 
 /* margin[n_nodes] = max f[y_i = 1] - max f[y_i = 0] of that field, on the rounded scores; y is its MAP labelling. */
 CLV_API enum clv_status clv_oracle_margins(struct clv_oracle *oracle, double *margin, const int32_t *y,

@@ -20,7 +20,8 @@ struct clv_model {
     struct clv_shape shape;
     double *w; /* [clv_shape_size(shape)] */
     struct clv_recipe recipe;
-    int has_recipe; /* 0: trained on features from elsewhere */
+    int has_recipe; /* 0: trained on features from elsewhere, or on letters */
+    int is_letters; /* 1: nodes are the letters of words, features those of clv_letters_dataset */
     struct clv_labels labels;
     struct clv_record_entry *record;
     size_t n_record;
@@ -43,7 +44,7 @@ CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *mode
 /* Files: old or new, never half; the same model gives the same bytes.
  *   unary f64 [rows][d], pairwise f64 [p] (Potts) or [K][K][p] (full), palette u8 [256][3], codebook.S u8 [n_words][128],
  *   extra.NAME; metadata: format "cleave model 1", and as JSON model (n_labels, n_features, n_edge_features, pairwise), labels,
- *   recipe (or "none"), record.
+ *   recipe (or "none", or "letters"), record.
  * Writing and reading check everything and refuse with CLV_ERR_DATA, naming file and value: another format or version,
  * truncation, weights that are not finite, negative couplings, sizes that disagree with each other or with the recipe. */
 CLV_API enum clv_status clv_model_write(const char *path, const struct clv_model *model,

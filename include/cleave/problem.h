@@ -59,14 +59,23 @@ CLV_API enum clv_status clv_problem_check(const struct clv_problem *problem, con
 
 /* What an oracle sees: unary scores and couplings of one problem under one w. For n_labels == 2 `unary` is [n_nodes], the
  * score of label 1 minus that of label 0; otherwise [n_nodes][n_labels]. `pairwise` is coupling[n_edges] (Potts; the score
- * loses coupling when the ends differ), table[n_edges][K][K] (full; added), or NULL. */
+ * loses coupling when the ends differ), table[n_edges][K][K] (full; added, the label of edges[e][0] first), or NULL. Full tables
+ * with is_shared = 1 are one table[K][K], the same for every edge. */
 struct clv_field {
     int32_t n_nodes, n_edges, n_labels;
     enum clv_pairwise form;
     const int32_t (*edges)[2];
     double *unary;
     double *pairwise;
+    int is_shared;
 };
+
+/* The full table of edge e: [K][K]. */
+static inline const double *clv_field_table(const struct clv_field *field, int32_t e)
+{
+    size_t k = (size_t)field->n_labels;
+    return &field->pairwise[field->is_shared ? 0 : (size_t)e * k * k];
+}
 
 /* unary = W x, into the caller's array. O(non-zeros x rows). */
 CLV_API void clv_unary_scores(double *unary, const struct clv_problem *problem, const struct clv_shape *shape,

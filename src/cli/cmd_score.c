@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/options.h"
+#include "cli/score_letters.h"
 #include "cli/score_set.h"
 #include "cli/training_set.h"
 
@@ -13,9 +14,10 @@ struct score {
     struct common_options common;
     const char *data, *split, *predictions, *model_path;
     bool json, csv, per_image;
+    struct letters_option letters;
 };
 
-enum score_keys { KEY_SPLIT = KEYS_COMMAND, KEY_JSON, KEY_CSV, KEY_PER_IMAGE };
+enum score_keys { KEY_SPLIT = KEYS_COMMAND, KEY_JSON, KEY_CSV, KEY_PER_IMAGE, KEY_LETTERS, KEY_FOLDS };
 
 static const struct argp_option score_options[] = {
     {"data", 'd', "PATH", 0, "The truth: a manifest, or a folder with images/ and masks/", 0},
@@ -23,6 +25,8 @@ static const struct argp_option score_options[] = {
     {"pred", 'p', "FOLDER", 0, "The predictions, as `cleave segment -o FOLDER' wrote them", 0},
     {"model", 'm', "FILE", 0,
      "Also score per superpixel, with the superpixels of this model's recipe (reads the images)", 0},
+    {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP ", decoded with -m", 0},
+    {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
     {"per-image", KEY_PER_IMAGE, NULL, 0, "Also every image", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON document, in fractions", 0},
     {"csv", KEY_CSV, NULL, 0, "A line per image, comma-separated, in fractions", 0},
@@ -39,11 +43,22 @@ static error_t parse_score(int key, char *arg, struct argp_state *state)
     case 'p': self->predictions = arg; return 0;
     case 'm': self->model_path = arg; return 0;
     case KEY_SPLIT: self->split = arg; return 0;
+    case KEY_LETTERS: self->letters.path = arg; return 0;
+    case KEY_FOLDS: return option_folds(&self->letters, arg, &self->common);
     case KEY_JSON: self->json = true; return 0;
     case KEY_CSV: self->csv = true; return 0;
     case KEY_PER_IMAGE: self->per_image = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
+}
+
+static enum clv_status check_letters(const struct score *self, struct clv_error *err)
+{
+    if (self->data || self->predictions || self->split || self->csv || self->per_image)
+        return fail(err, CLV_ERR_USAGE, "--letters goes with -m, --folds and --json only");
+    if (!self->model_path)
+        return fail(err, CLV_ERR_USAGE, "--letters: -m is missing: which model?");
+    return CLV_OK;
 }
 
 static enum clv_status parse(struct score *self, int argc, char **argv, struct clv_error *err)
@@ -67,6 +82,10 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
     if (status != CLV_OK)
         return status;
+    if (self->letters.path)
+        return check_letters(self, err);
+    if (self->letters.n_folds)
+        return fail(err, CLV_ERR_USAGE, "--folds: --letters is missing: folds of what?");
     if (!self->data)
         return fail(err, CLV_ERR_USAGE, "score: --data is missing: where is the truth?");
     if (!self->predictions)
@@ -131,8 +150,9 @@ enum clv_status cmd_score(int argc, char **argv, struct clv_error *err)
 {
     struct score self = {0};
     enum clv_status status = parse(&self, argc, argv, err);
+    const struct letters_task task = {self.letters, self.model_path, self.common.n_threads, self.json};
     if (status == CLV_OK)
-        status = run(&self, err);
+        status = self.letters.path ? score_letters(&task, err) : run(&self, err);
     common_options_release(&self.common);
     return status;
 }

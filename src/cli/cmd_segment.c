@@ -221,6 +221,8 @@ enum clv_status segment_images(const struct segment *self, struct clv_error *err
     struct output_list outputs = {0};
     int32_t label = 0;
     enum clv_status status = clv_model_read(&model, self->model_path, err);
+    if (status == CLV_OK && model.is_letters)
+        status = fail(err, CLV_ERR_USAGE, "%s: a model of letters, which segments no images", self->model_path);
     if (status == CLV_OK && !model.has_recipe && !self->features)
         status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; --features is needed",
                       self->model_path);

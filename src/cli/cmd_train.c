@@ -25,7 +25,9 @@ enum train_keys {
     KEY_CV_GRID,
     KEY_ENGINE,
     KEY_RESUME,
-    KEY_CHECKPOINT_EVERY
+    KEY_CHECKPOINT_EVERY,
+    KEY_LETTERS,
+    KEY_FOLDS
 };
 
 static const struct argp_option train_options[] = {
@@ -35,6 +37,8 @@ static const struct argp_option train_options[] = {
     {"only", KEY_ONLY, "FILE", 0, "Read the masks of the images that this file names, one a line, and no others", 0},
     {"unlabelled-split", KEY_UNLABELLED_SPLIT, "NAME,..", 0,
      "Learn from all other images of these splits, too, without reading their masks", 0},
+    {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP, 0},
+    {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
     {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
     {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
     {"no-edges", KEY_NO_EDGES, NULL, 0, "Leave out the pairwise terms: an unstructured model, for comparison", 0},
@@ -78,6 +82,8 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG: return option_error(&self->common, "%s: train takes no arguments; --data names the images", arg);
     case 'd': self->data = arg; return 0;
+    case KEY_LETTERS: self->letters.path = arg; return 0;
+    case KEY_FOLDS: return option_folds(&self->letters, arg, &self->common);
     case 'o': self->output = arg; return 0;
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_SPLIT: self->supervision.split = arg; return 0;
@@ -118,7 +124,13 @@ static enum clv_status parse(struct train *self, int argc, char **argv, struct c
     enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
     if (status != CLV_OK)
         return status;
-    if (!self->data)
+    const struct supervision_options *images = &self->supervision;
+    if (self->letters.path && (self->data || self->validate || images->split || images->only || images->boxes ||
+                               images->weak_split || images->unlabelled_split))
+        return fail(err, CLV_ERR_USAGE, "--letters excludes --data and what chooses images of it");
+    if (self->letters.n_folds && !self->letters.path)
+        return fail(err, CLV_ERR_USAGE, "--folds: --letters is missing: folds of what?");
+    if (!self->data && !self->letters.path)
         return fail(err, CLV_ERR_USAGE, "train: --data is missing: which images?");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
@@ -183,7 +195,7 @@ static enum clv_status record(struct clv_model *model, const struct train *self,
     const char *const entries[][2] = {
         {"version", clv_version()},
         {"command", command.failed ? NULL : command.bytes},
-        {"data", self->data},
+        {"data", self->letters.path ? self->letters.path : self->data},
         {"data_digest", data->digest},
         {"seed", seed},
         {"learner", learner->name},
@@ -199,12 +211,14 @@ static enum clv_status record(struct clv_model *model, const struct train *self,
         const char *key;
         size_t n;
         bool always;
-    } counts[] = {{"images", training->n_examples, true}, {"unlabelled_images", data->n_unlabelled, false}};
+    } counts[] = {{data->is_letters ? "words" : "images", training->n_examples, true},
+                  {"unlabelled_images", data->n_unlabelled, false}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts && status == CLV_OK; i++)
         if (counts[i].n || counts[i].always)
             status = record_number(model, counts[i].key, (double)counts[i].n, err);
+    struct loss_unit unit = train_loss_unit(self, data->dataset);
     if (status == CLV_OK)
-        status = record_number(model, "train_weighted_hamming", train_loss, err);
+        status = record_number(model, unit.key, unit.scale * train_loss, err);
     if (status == CLV_OK)
         status = clv_model_note(model, "interrupted", result->interrupted ? "yes" : "no", err);
     if (status == CLV_OK)
@@ -224,17 +238,17 @@ static void print_data(const struct train *self, const struct train_data *data, 
     }
     struct clv_problem first = clv_dataset_problem(data->dataset, 0);
     console_clear();
-    fprintf(self->summary, "images    %zu, %lld nodes of %d features, %lld edges of %d; %d labels\n", n,
-            (long long)n_nodes, first.n_features, (long long)n_edges, first.n_edge_features,
-            clv_dataset_n_labels(data->dataset));
+    fprintf(self->summary, "%-9s %zu, %lld nodes of %d features, %lld edges of %d; %d labels\n",
+            data->is_letters ? "words" : "images", n, (long long)n_nodes, first.n_features, (long long)n_edges,
+            first.n_edge_features, clv_dataset_n_labels(data->dataset));
     if (data->n_masks < n)
         fprintf(self->summary, "          %zu with masks, %zu unlabelled\n", data->n_masks, data->n_unlabelled);
     fprintf(self->summary, "features  %.1f s\n", seconds);
     fflush(self->summary);
 }
 
-static void print_learning(const struct train *self, const struct clv_training_result *result, double train_loss,
-                           double seconds)
+static void print_learning(const struct train *self, const struct clv_training_result *result, struct loss_unit unit,
+                           double train_loss, double seconds)
 {
     console_clear();
     fprintf(self->summary, "learning  %.1f s with %s", seconds, self->learner.learner->name);
@@ -246,8 +260,8 @@ static void print_learning(const struct train *self, const struct clv_training_r
         if (!isnan(last->objective) && !isnan(last->dual))
             fprintf(self->summary, ", duality gap %.2g", last->objective - last->dual);
     }
-    fprintf(self->summary, "%s\ntraining  weighted Hamming %.2f %%\n", result->interrupted ? " (interrupted)" : "",
-            100 * train_loss);
+    fprintf(self->summary, "%s\ntraining  %s %.2f %%\n", result->interrupted ? " (interrupted)" : "", unit.name,
+            100 * unit.scale * train_loss);
 }
 
 /* Learns from loaded data; *model is complete but for its recipe's owner, which stays `data` until here. */
@@ -264,13 +278,14 @@ static enum clv_status learn(struct clv_model *model, struct train *self, struct
     if (status == CLV_OK)
         status = record(model, self, data, training, &result, train_loss, err);
     if (status == CLV_OK) {
-        print_learning(self, &result, train_loss, seconds);
+        print_learning(self, &result, train_loss_unit(self, data->dataset), train_loss, seconds);
         self->interrupted = result.interrupted;
         model->shape = training->shape;
         model->w = result.w;
         result.w = NULL;
         model->recipe = data->recipe;
         model->has_recipe = data->has_recipe;
+        model->is_letters = data->is_letters;
         model->labels = data->labels;
         data->recipe = (struct clv_recipe){0};
         data->labels = (struct clv_labels){0};
@@ -283,8 +298,8 @@ static struct clv_shape choose_shape(const struct train *self, const struct clv_
 {
     struct clv_problem first = clv_dataset_problem(dataset, 0);
     int32_t n_labels = clv_dataset_n_labels(dataset);
-    bool edges = !self->no_edges && first.n_edge_features > 0;
-    if (edges && n_labels > 2) {
+    bool edges = !self->no_edges && first.n_edge_features > 0, is_chain = self->letters.path != NULL;
+    if (edges && !is_chain && n_labels > 2) {
         console_note("%d labels: pairwise terms need an exact cut, which takes two labels; learning without them",
                      n_labels);
         edges = false;
@@ -293,7 +308,9 @@ static struct clv_shape choose_shape(const struct train *self, const struct clv_
         .n_labels = n_labels,
         .n_features = first.n_features,
         .n_edge_features = first.n_edge_features,
-        .pairwise = edges ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_NONE,
+        .pairwise = !edges     ? CLV_PAIRWISE_NONE
+                    : is_chain ? CLV_PAIRWISE_FULL
+                               : CLV_PAIRWISE_POTTS,
     };
 }
 

@@ -42,6 +42,8 @@ static void feature_name(char name[96], const struct clv_model *model, int32_t f
 {
     if (model->has_recipe)
         clv_recipe_feature_name(name, 96, &model->recipe, feature);
+    else if (model->is_letters)
+        clv_letters_feature_name(name, 96, feature);
     else
         snprintf(name, 96, "feature %d", feature);
 }
@@ -96,6 +98,30 @@ static void print_recipe(const struct clv_recipe *recipe)
     }
 }
 
+/* The largest entries of full tables. Returns 0, or -1 when out of memory. */
+static int print_pairs(const struct clv_model *model, int32_t n_top)
+{
+    const struct clv_shape *shape = &model->shape;
+    size_t first = clv_shape_unary_size(shape), n = clv_shape_size(shape) - first;
+    int32_t k = shape->n_labels, p = shape->n_edge_features;
+    struct weight *weights = array_alloc(n, sizeof *weights);
+    if (!weights)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        weights[i] = (struct weight){model->w[first + i], (int32_t)i};
+    qsort(weights, n, sizeof *weights, by_size);
+    printf("\nlargest pairwise weights\n");
+    for (int32_t i = 0; i < n_top && (size_t)i < n; i++) {
+        char name[96];
+        int32_t entry = weights[i].feature / p;
+        edge_feature_name(name, model, weights[i].feature % p);
+        printf("  %12.5g  %s %s", weights[i].value, model->labels.names[entry / k], model->labels.names[entry % k]);
+        printf("%s%s\n", p > 1 ? ", " : "", p > 1 ? name : "");
+    }
+    array_free(weights);
+    return 0;
+}
+
 static void print_record(const struct clv_model *model)
 {
     printf("\nrecord\n");
@@ -123,7 +149,7 @@ enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, struc
     if (model->has_recipe)
         print_recipe(&model->recipe);
     else
-        printf("recipe        none: features from elsewhere\n");
+        printf("recipe        %s\n", model->is_letters ? "letters of words" : "none: features from elsewhere");
 
     for (size_t row = 0; row < clv_shape_rows(shape) && n_top; row++) {
         struct weight *weights = sorted_row(model, row);
@@ -143,6 +169,8 @@ enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, struc
             printf("  %12.5g  %s\n", model->w[unary_size + (size_t)f], name);
         }
     }
+    if (shape->pairwise == CLV_PAIRWISE_FULL && n_top && print_pairs(model, n_top))
+        return fail_memory(err);
     print_record(model);
     return CLV_OK;
 }
@@ -189,6 +217,23 @@ static void put_recipe(struct text *text, const struct clv_recipe *recipe)
     text_put(text, "]");
 }
 
+/* "pairwise_weights":[K][K][p]. */
+static void put_tables(struct text *text, const struct clv_model *model)
+{
+    const double *weight = model->w + clv_shape_unary_size(&model->shape);
+    int32_t k = model->shape.n_labels, p = model->shape.n_edge_features;
+    put_key(text, "pairwise_weights");
+    for (int32_t a = 0; a < k; a++)
+        for (int32_t b = 0; b < k; b++) {
+            text_put(text, b ? ",[" : a ? ",[[" : "[[[");
+            for (int32_t f = 0; f < p; f++) {
+                text_put(text, f ? "," : "");
+                text_put_json_number(text, *weight++);
+            }
+            text_put(text, b + 1 < k ? "]" : a + 1 < k ? "]]" : "]]]");
+        }
+}
+
 static enum clv_status put_weights(struct text *text, const struct clv_model *model, int32_t n_top,
                                    struct clv_error *err)
 {
@@ -223,6 +268,8 @@ static enum clv_status put_weights(struct text *text, const struct clv_model *mo
         }
         text_put(text, "}");
     }
+    if (model->shape.pairwise == CLV_PAIRWISE_FULL)
+        put_tables(text, model);
     return CLV_OK;
 }
 
@@ -247,7 +294,7 @@ enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, struc
         put_recipe(&text, &model->recipe);
         text_put(&text, "}");
     } else {
-        text_put(&text, "null");
+        text_put(&text, model->is_letters ? "\"letters\"" : "null");
     }
     enum clv_status status = put_weights(&text, model, n_top, err);
     put_key(&text, "record");

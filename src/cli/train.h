@@ -7,6 +7,7 @@
 
 #include "cleave/model.h"
 #include "cli/learner_options.h"
+#include "cli/letters_option.h"
 #include "cli/recipe_options.h"
 #include "cli/record.h"
 #include "cli/supervision.h"
@@ -19,6 +20,7 @@ struct train {
     struct learner_options learner;
     const char *data, *validate, *output;
     struct supervision_options supervision;
+    struct letters_option letters; /* instead of data */
     uint64_t seed;
     int32_t n_folds; /* 0: no cross-validation */
     double candidates[MAX_CANDIDATES];
@@ -38,7 +40,7 @@ struct train {
 struct train_data {
     struct clv_dataset *dataset;
     struct clv_recipe recipe; /* valid if has_recipe */
-    int has_recipe;
+    int has_recipe, is_letters;
     struct clv_labels labels;
     size_t n_masks, n_boxed, n_unlabelled; /* the dataset's images in this order */
     char digest[DIGEST_SIZE];
@@ -70,6 +72,13 @@ enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const stru
                                          struct clv_error *err) CLV_CHECK;
 /* After the model has been written. */
 enum clv_status train_checkpoints_remove(const struct train *train, struct clv_error *err) CLV_CHECK;
+
+/* How a mean loss of a dataset's examples is told: weighted Hamming as it is; of words, wrong letters, the letter error. */
+struct loss_unit {
+    const char *name, *key;
+    double scale;
+};
+struct loss_unit train_loss_unit(const struct train *train, const struct clv_dataset *dataset);
 
 /* Index of the learner's regularisation parameter, or -1. */
 int train_regularisation(const struct clv_learner *learner);

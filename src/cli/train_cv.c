@@ -18,7 +18,7 @@ enum clv_status train_cross_validate(struct train *train, struct clv_training *t
         return fail(err, CLV_ERR_USAGE, "--cv: learner \"%s\" has no regularisation to choose", learner->name);
     const struct clv_parameter *parameter = &learner->parameters[index];
     if ((size_t)train->n_folds > training->n_examples)
-        return fail(err, CLV_ERR_USAGE, "--cv: %d folds of %zu images", train->n_folds, training->n_examples);
+        return fail(err, CLV_ERR_USAGE, "--cv: %d folds of %zu images or words", train->n_folds, training->n_examples);
     bool chosen;
     enum clv_status status = train_checkpoints_lambda(&training->parameters[index], &chosen, train, err);
     if (status != CLV_OK || chosen)
@@ -33,11 +33,12 @@ enum clv_status train_cross_validate(struct train *train, struct clv_training *t
                                 train->n_candidates, train->n_folds, err);
     if (status != CLV_OK)
         return status;
-    fprintf(train->summary, "%d-fold cross-validation\n%10s  weighted Hamming %%  standard error\n", train->n_folds,
-            parameter->name);
+    struct loss_unit unit = train_loss_unit(train, training->dataset);
+    fprintf(train->summary, "%d-fold cross-validation\n%10s  %16s %%  standard error\n", train->n_folds,
+            parameter->name, unit.name);
     for (size_t i = 0; i < train->n_candidates; i++)
-        fprintf(train->summary, "%10.4g  %18.2f  %14.2f%s\n", train->candidates[i], 100 * losses[i],
-                100 * standard_errors[i], train->candidates[i] == best ? "  chosen" : "");
+        fprintf(train->summary, "%10.4g  %18.2f  %14.2f%s\n", train->candidates[i], 100 * unit.scale * losses[i],
+                100 * unit.scale * standard_errors[i], train->candidates[i] == best ? "  chosen" : "");
     training->parameters[index] = best;
     return CLV_OK;
 }

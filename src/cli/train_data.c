@@ -98,12 +98,35 @@ done:
     return status;
 }
 
+static enum clv_status open_letters(struct train_data *data, const struct train *train, struct clv_error *err)
+{
+    if (train->recipe.first_given)
+        return fail(err, CLV_ERR_USAGE, "--%s: letters have features of their own", train->recipe.first_given);
+    data->is_letters = 1;
+    enum clv_status status = digest_file(data->digest, train->letters.path, err);
+    if (status == CLV_OK)
+        status = letters_open(&data->dataset, &train->letters, err);
+    if (status != CLV_OK)
+        return status;
+    data->n_masks = clv_dataset_size(data->dataset);
+    return clv_labels_copy(&data->labels, clv_dataset_labels(data->dataset), err);
+}
+
+struct loss_unit train_loss_unit(const struct train *train, const struct clv_dataset *dataset)
+{
+    if (!train->letters.path)
+        return (struct loss_unit){"weighted Hamming", "train_weighted_hamming", 1};
+    double scale = (double)clv_dataset_size(dataset) / (double)count_nodes(dataset);
+    return (struct loss_unit){"letter error", "train_letter_error", scale};
+}
+
 enum clv_status train_data_load(struct train_data *data, struct train *train, const struct clv_progress *progress,
                                 struct clv_error *err)
 {
     struct train_data loaded = {0};
-    enum clv_status status =
-        is_tensor_file(train->data) ? open_features(&loaded, train, err) : extract_set(&loaded, train, progress, err);
+    enum clv_status status = train->letters.path           ? open_letters(&loaded, train, err)
+                             : is_tensor_file(train->data) ? open_features(&loaded, train, err)
+                                                           : extract_set(&loaded, train, progress, err);
     if (status == CLV_OK && !clv_dataset_size(loaded.dataset))
         status = fail(err, CLV_ERR_DATA, "%s: no images in it", train->data);
     if (status == CLV_OK)

@@ -72,7 +72,8 @@ enum clv_status bp_check_scores(const struct clv_field *field, double temperatur
         if (fabs(field->unary[c]) > largest)
             return fail(err, CLV_ERR_DATA, "node %zu: its unary score %g is too large", c / columns, field->unary[c]);
     size_t cells = field->form == CLV_PAIRWISE_FULL ? k * k : 1;
-    size_t n_scores = field->form == CLV_PAIRWISE_NONE ? 0 : (size_t)field->n_edges * cells;
+    size_t n_tables = field->is_shared && field->n_edges > 0 ? 1 : (size_t)field->n_edges;
+    size_t n_scores = field->form == CLV_PAIRWISE_NONE ? 0 : n_tables * cells;
     for (size_t c = 0; c < n_scores; c++) {
         if (field->form == CLV_PAIRWISE_POTTS && field->pairwise[c] < 0)
             return fail(err, CLV_ERR_DATA, "edge %zu: its coupling %g is negative", c, field->pairwise[c]);
@@ -201,7 +202,7 @@ static void take_scores(struct clv_bp *bp, const struct clv_field *field, double
     }
     size_t cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;
     for (size_t c = 0; c < m * cells; c++)
-        bp->pairwise[c] = field->pairwise[c] / temperature;
+        bp->pairwise[c] = field->pairwise[field->is_shared ? c % cells : c] / temperature;
     for (size_t e = 0; e < m; e++) {
         if (bp->form == CLV_PAIRWISE_POTTS) {
             bp->kernel[e] = exp(-bp->pairwise[e]);

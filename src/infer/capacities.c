@@ -44,7 +44,8 @@ enum clv_status field_check(const struct clv_field *field, struct clv_error *err
         return CLV_OK;
     enum clv_status status = check_edges(field, err);
     size_t cells = field->form == CLV_PAIRWISE_FULL ? labels * labels : 1;
-    for (size_t k = 0; !status && k < (size_t)field->n_edges * cells; k++)
+    size_t n_tables = field->is_shared && field->n_edges > 0 ? 1 : (size_t)field->n_edges;
+    for (size_t k = 0; !status && k < n_tables * cells; k++)
         if (!isfinite(field->pairwise[k]))
             status = fail(err, CLV_ERR_DATA, "edge %zu: its pairwise score is %g", k / cells, field->pairwise[k]);
     return status;
@@ -85,7 +86,7 @@ static enum clv_status reparametrise(struct capacities *c, const struct clv_fiel
     for (int32_t i = 0; i < field->n_nodes; i++)
         c->unary[i] = field->unary[i];
     for (int32_t e = 0; e < field->n_edges; e++) {
-        const double *table = &field->pairwise[4 * (size_t)e];
+        const double *table = clv_field_table(field, e);
         double p00 = table[0], p01 = table[1], p10 = table[2], p11 = table[3];
         double d = (p11 / 4 + p00 / 4) - (p01 / 4 + p10 / 4); /* D/4, which cannot overflow */
         double size = fabs(p00) / 4 + fabs(p01) / 4 + fabs(p10) / 4 + fabs(p11) / 4;

@@ -9,10 +9,9 @@
 
 static double pair_score(const struct clv_field *field, size_t edge, int32_t a, int32_t b)
 {
-    size_t k = (size_t)field->n_labels;
     if (field->form == CLV_PAIRWISE_POTTS)
         return a == b ? 0 : -field->pairwise[edge];
-    return field->pairwise[(edge * k + (size_t)a) * k + (size_t)b];
+    return clv_field_table(field, (int32_t)edge)[(size_t)a * (size_t)field->n_labels + (size_t)b];
 }
 
 /* The move's two-label field: 1 is "take alpha". */

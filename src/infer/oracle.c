@@ -55,6 +55,7 @@ void clv_oracle_free(struct clv_oracle *oracle)
     capacities_release(&oracle->capacities);
     maxflow_release(&oracle->graph);
     batch_release(&oracle->batch);
+    chain_map_release(&oracle->chain);
     array_free(oracle->edges);
     array_free(oracle);
 }
@@ -162,6 +163,14 @@ enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *sc
             oracle->state = field->n_labels == 2 ? ORACLE_APART : ORACLE_EMPTY;
             oracle->n_solved = field->n_nodes;
         }
+    } else if ((field->n_labels > 2 || field->is_shared) && field_is_chain(field)) {
+        status = field_check(field, err);
+        if (!status && chain_map_solve(&oracle->chain, y, field))
+            status = fail_memory(err);
+        if (!status) {
+            oracle->state = ORACLE_CHAIN;
+            oracle->n_solved = field->n_nodes;
+        }
     } else if (field->n_labels == 2) {
         status = cut(oracle, y, field, err);
         if (!status) {
@@ -169,7 +178,8 @@ enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *sc
             oracle->n_solved = field->n_nodes;
         }
     } else {
-        status = fail(err, CLV_ERR_USAGE, "no exact MAP for a field with edges and %d labels", field->n_labels);
+        status = fail(err, CLV_ERR_USAGE, "no exact MAP for a field with edges and %d labels that is no chain",
+                      field->n_labels);
     }
     if (!status && score)
         *score = clv_field_score(field, y);

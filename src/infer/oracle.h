@@ -5,6 +5,7 @@
 #include "cleave/infer.h"
 #include "infer/batch.h"
 #include "infer/capacities.h"
+#include "infer/chain_map.h"
 #include "infer/maxflow.h"
 #if WITH_BK
 #include "maxflow_shim.h"
@@ -15,6 +16,7 @@ enum oracle_state {
     ORACLE_EMPTY,
     ORACLE_APART, /* two labels, no edges; capacities.unary holds the scores */
     ORACLE_CUT,
+    ORACLE_CHAIN,
 };
 
 struct clv_oracle {
@@ -24,6 +26,7 @@ struct clv_oracle {
     struct capacities capacities;
     struct maxflow graph;
     struct batch batch;  /* for clv_perturbed_map */
+    struct chain_map chain;
     int32_t (*edges)[2]; /* of the graph that the engine holds; n_nodes < 0: none */
     size_t edge_room;
     int32_t n_nodes, n_edges;

@@ -124,7 +124,7 @@ static int32_t *distinct_nodes(int32_t *n_distinct, const struct clv_oracle *ora
 enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                      clv_witness_visit *visit, void *context, struct clv_error *err)
 {
-    if (oracle->state == ORACLE_EMPTY)
+    if (oracle->state == ORACLE_EMPTY || oracle->state == ORACLE_CHAIN)
         return fail(err, CLV_ERR_USAGE, "witnesses are asked for before a two-label field was solved");
     for (int32_t k = 0; nodes && k < n; k++)
         if (nodes[k] < 0 || nodes[k] >= oracle->n_solved)
@@ -164,4 +164,19 @@ enum clv_status clv_oracle_margins(struct clv_oracle *oracle, double *margin, co
 {
     struct margins margins = {margin, y};
     return clv_oracle_witnesses(oracle, NULL, 0, record_margin, &margins, err);
+}
+
+enum clv_status clv_oracle_clamp(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
+                                 int32_t node, int32_t label, struct clv_error *err)
+{
+    if (oracle->state != ORACLE_CHAIN || field->n_nodes != oracle->chain.n_nodes ||
+        field->n_labels != oracle->chain.n_labels)
+        return fail(err, CLV_ERR_USAGE, "a clamp is asked for of a field that is not the chain solved last");
+    if (node < 0 || node >= field->n_nodes || label < 0 || label >= field->n_labels)
+        return fail(err, CLV_ERR_USAGE, "clamp of node %d of %d to label %d of %d", node, field->n_nodes, label,
+                    field->n_labels);
+    chain_map_clamp(&oracle->chain, y, field, node, label);
+    if (score)
+        *score = clv_field_score(field, y);
+    return CLV_OK;
 }

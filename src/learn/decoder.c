@@ -43,11 +43,29 @@ static size_t entries_per_edge(const struct clv_shape *shape)
     return 0;
 }
 
-enum clv_status decoder_load(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
-                             const double *w, struct clv_error *err)
+/* Whether all edges have the same one feature of 1, and so the same table, which then need not be written out for each. */
+static int shares_table(const struct clv_problem *problem, const struct clv_shape *shape)
+{
+    int same = shape->pairwise == CLV_PAIRWISE_FULL && shape->n_edge_features == 1;
+    for (int32_t e = 0; same && e < problem->n_edges; e++)
+        same = problem->edge_features[e] == 1;
+    return same;
+}
+
+static int any_unknown(const struct clv_problem *problem)
+{
+    for (int32_t i = 0; i < problem->n_nodes; i++)
+        if (problem->label[i] == CLV_UNKNOWN)
+            return 1;
+    return 0;
+}
+
+static enum clv_status load(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
+                            const double *w, int is_shared, struct clv_error *err)
 {
     struct clv_field *field = &self->field;
-    size_t n = (size_t)problem->n_nodes, n_pairwise = (size_t)problem->n_edges * entries_per_edge(shape);
+    size_t n = (size_t)problem->n_nodes, n_tables = is_shared ? 1 : (size_t)problem->n_edges;
+    size_t n_pairwise = n_tables * entries_per_edge(shape);
     if (array_reserve((void **)&field->unary, &self->unary_capacity, n * clv_shape_rows(shape), sizeof(double)) ||
         array_reserve((void **)&field->pairwise, &self->pairwise_capacity, n_pairwise, sizeof(double)) ||
         array_reserve((void **)&self->y, &self->y_capacity, n, sizeof(int32_t)))
@@ -57,9 +75,26 @@ enum clv_status decoder_load(struct decoder *self, const struct clv_problem *pro
     field->n_labels = shape->n_labels;
     field->form = shape->pairwise;
     field->edges = problem->edges;
+    field->is_shared = is_shared;
     clv_unary_scores(field->unary, problem, shape, w);
-    clv_pairwise_scores(field->pairwise, problem, shape, w);
+    if (is_shared)
+        memcpy(field->pairwise, w + clv_shape_unary_size(shape), n_pairwise * sizeof *field->pairwise);
+    else
+        clv_pairwise_scores(field->pairwise, problem, shape, w);
     return CLV_OK;
+}
+
+enum clv_status decoder_load(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
+                             const double *w, struct clv_error *err)
+{
+    return load(self, problem, shape, w, shares_table(problem, shape), err);
+}
+
+/* Loads for drop_unknown, to which every edge's own table matters. */
+static enum clv_status load_for_known(struct decoder *self, const struct clv_problem *problem,
+                                      const struct clv_shape *shape, const double *w, struct clv_error *err)
+{
+    return load(self, problem, shape, w, shares_table(problem, shape) && !any_unknown(problem), err);
 }
 
 /* Silences nodes of unknown label and their edges. */
@@ -67,13 +102,12 @@ static void drop_unknown(struct clv_field *field, const struct clv_problem *prob
 {
     size_t n_rows = clv_shape_rows(shape), n_entries = entries_per_edge(shape);
     const int32_t *label = problem->label;
-    int any = 0;
+    if (!any_unknown(problem))
+        return;
     for (size_t i = 0; i < (size_t)field->n_nodes; i++)
-        if (label[i] == CLV_UNKNOWN) {
+        if (label[i] == CLV_UNKNOWN)
             memset(field->unary + i * n_rows, 0, n_rows * sizeof *field->unary);
-            any = 1;
-        }
-    for (size_t e = 0; any && e < (size_t)field->n_edges; e++)
+    for (size_t e = 0; e < (size_t)field->n_edges; e++)
         if (label[field->edges[e][0]] == CLV_UNKNOWN || label[field->edges[e][1]] == CLV_UNKNOWN)
             memset(field->pairwise + e * n_entries, 0, n_entries * sizeof *field->pairwise);
 }
@@ -81,7 +115,7 @@ static void drop_unknown(struct clv_field *field, const struct clv_problem *prob
 enum clv_status decoder_load_known(struct decoder *self, const struct clv_problem *problem,
                                    const struct clv_shape *shape, const double *w, struct clv_error *err)
 {
-    enum clv_status status = decoder_load(self, problem, shape, w, err);
+    enum clv_status status = load_for_known(self, problem, shape, w, err);
     if (!status)
         drop_unknown(&self->field, problem, shape);
     return status;
@@ -114,7 +148,7 @@ enum clv_status decode_known(struct decoder *self, double *score, const struct c
 enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,
                                  const struct clv_shape *shape, const double *w, struct clv_error *err)
 {
-    enum clv_status status = decoder_load(self, problem, shape, w, err);
+    enum clv_status status = load_for_known(self, problem, shape, w, err);
     if (status)
         return status;
     clv_field_add_loss(&self->field, problem);
@@ -138,7 +172,7 @@ double decoder_truth_score(const struct decoder *self, const struct clv_problem 
         if (a == CLV_UNKNOWN || b == CLV_UNKNOWN)
             continue;
         if (field->form == CLV_PAIRWISE_FULL)
-            score += field->pairwise[(e * n_labels + (size_t)a) * n_labels + (size_t)b];
+            score += clv_field_table(field, (int32_t)e)[(size_t)a * n_labels + (size_t)b];
         else if (a != b)
             score -= field->pairwise[e];
     }

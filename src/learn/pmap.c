@@ -229,8 +229,8 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     if (status)
         return status;
     struct examples *examples = &self->examples;
-    if (examples->shape.pairwise == CLV_PAIRWISE_FULL)
-        return fail(err, CLV_ERR_USAGE, "perturb-and-MAP learns Potts couplings, not full pairwise tables");
+    if (examples->shape.pairwise == CLV_PAIRWISE_FULL && training->n_weak)
+        return fail(err, CLV_ERR_USAGE, "weak examples go with Potts couplings, not with full pairwise tables");
     self->draws = (struct pmap_draws){.shape = examples->shape, .seed = training->seed};
     self->draws.reduction = objective != PMAP_JOINT && parameters[REDUCTION] != 0;
     self->draws.dynamic = objective != PMAP_JOINT && parameters[DYNAMIC] != 0;

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "learn/pmap_tables.h"
 #include "mrf/energy.h"
 
 void pmap_workspace_release(struct pmap_workspace *self)
@@ -207,13 +208,12 @@ static void compare_jointly(struct drawing *self, const struct decoder *decoder)
     self->value = self->scale * (decoder_truth_score(decoder, self->problem) - clv_field_score(field, y));
 }
 
-/* gradient = sum of the weights times x_i and - e_ij. */
+/* gradient += sum of the weights times x_i and - e_ij. */
 static void gather(double *gradient, const struct drawing *self)
 {
     const struct clv_problem *problem = self->problem;
     const struct clv_shape *shape = &self->draws->shape;
     size_t p = (size_t)shape->n_edge_features;
-    memset(gradient, 0, clv_shape_size(shape) * sizeof *gradient);
     unary_feature_add(gradient, problem, shape, self->space->node_weight);
     double *couplings = gradient + clv_shape_unary_size(shape);
     for (size_t e = 0; e < (size_t)self->field->n_edges; e++) {
@@ -256,7 +256,15 @@ enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_dra
         status = perturb(&drawing, draw, decoder, err);
     if (status)
         return status;
-    if (!example->weight) {
+    if (gradient)
+        memset(gradient, 0, clv_shape_size(&self->shape) * sizeof *gradient);
+    if (self->shape.pairwise == CLV_PAIRWISE_FULL) {
+        struct table_drawing tables = {self, example, workspace, decoder, NULL, 0};
+        if (gradient)
+            tables.pairwise = gradient + clv_shape_unary_size(&self->shape);
+        status = pmap_tables(&tables, err);
+        drawing.value = tables.value;
+    } else if (!example->weight) {
         compare_jointly(&drawing, decoder);
     } else if (decoder->field.n_edges == 0) {
         clamp_apart(&drawing);

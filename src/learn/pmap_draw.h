@@ -20,7 +20,7 @@ struct pmap_example {
     double scale;        /* of the whole */
 };
 
-/* Two labels with Potts form, or any number without edges. */
+/* Two labels with Potts form, chains with full tables, or any number of labels without edges. */
 struct pmap_draws {
     struct clv_shape shape;
     bool reduction; /* y_B only where y_A has not all the weight; else for all known nodes */

@@ -25,17 +25,25 @@ void ascent_release(struct ascent *self)
     self->w = self->squares = self->average = NULL;
 }
 
+/* Without branches, so that square roots and divisions go by vectors. */
+static void step_adagrad(struct ascent *self, const double *gradient)
+{
+    double *restrict w = self->w, *restrict squares = self->squares, lambda = self->lambda, rate = self->rate;
+    for (size_t k = 0; k < self->size; k++) {
+        double d = gradient[k] - lambda * w[k], sum = squares[k] + d * d, root = sqrt(sum);
+        squares[k] = sum;
+        w[k] += rate * d / (root > 0 ? root : 1);
+    }
+}
+
 void ascent_step(struct ascent *self, const double *gradient)
 {
     double h = ++self->n_steps;
-    for (size_t k = 0; k < self->size; k++) {
-        double d = gradient[k] - self->lambda * self->w[k];
-        if (self->rule == STEP_PUBLISHED) {
-            self->w[k] += d / (self->lambda * h);
-        } else if (d != 0) {
-            self->squares[k] += d * d;
-            self->w[k] += self->rate * d / sqrt(self->squares[k]);
-        }
+    if (self->rule == STEP_ADAGRAD) {
+        step_adagrad(self, gradient);
+    } else {
+        for (size_t k = 0; k < self->size; k++)
+            self->w[k] += (gradient[k] - self->lambda * self->w[k]) / (self->lambda * h);
     }
     project_couplings(self->w, &self->shape);
     /* The error of the average whose h-th term weighs h has no logarithm (Lacoste-Julien, Schmidt, Bach 2012). */

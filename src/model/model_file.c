@@ -13,6 +13,7 @@
 #define FORMAT        "cleave model "
 #define VERSION       "1"
 #define EXTRA         "extra."
+#define LETTERS       "letters" /* in place of a recipe */
 #define N_METADATA    5
 #define N_OWN_TENSORS (3 + CLV_MAX_SCALES) /* unary, pairwise, palette, codebooks */
 
@@ -34,6 +35,9 @@ static enum clv_status check_shape(const struct clv_model *model, const char *na
     if (model->labels.n_labels != shape->n_labels)
         return fail(err, CLV_ERR_DATA, "%s: weights for %d labels, names for %d", name, shape->n_labels,
                     model->labels.n_labels);
+    if (model->is_letters && (shape->n_labels != CLV_LETTER_LABELS || shape->n_features != CLV_LETTER_FEATURES))
+        return fail(err, CLV_ERR_DATA, "%s: %d labels and %d features, letters have %d and %d", name, shape->n_labels,
+                    shape->n_features, CLV_LETTER_LABELS, CLV_LETTER_FEATURES);
     if (!model->has_recipe)
         return CLV_OK;
     int32_t n_features = clv_recipe_n_features(&model->recipe);
@@ -90,7 +94,7 @@ static enum clv_status put_header(struct header *header, const struct clv_model 
     if (model->has_recipe)
         recipe_put_json(&header->recipe, &model->recipe);
     else
-        text_put(&header->recipe, "none");
+        text_put(&header->recipe, model->is_letters ? LETTERS : "none");
     text_put(&header->record, "{");
     for (size_t i = 0; i < model->n_record; i++) {
         text_put(&header->record, i ? "," : "");
@@ -346,7 +350,8 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
         status = labels_parse(&fresh.labels, labels, tensors, path, err);
     if (status == CLV_OK)
         status = require_metadata(&recipe, tensors, "recipe", path, err);
-    if (status == CLV_OK && strcmp(recipe, "none") != 0) {
+    fresh.is_letters = status == CLV_OK && strcmp(recipe, LETTERS) == 0;
+    if (status == CLV_OK && !fresh.is_letters && strcmp(recipe, "none") != 0) {
         status = recipe_read(&fresh.recipe, recipe, tensors, path, err);
         fresh.has_recipe = status == CLV_OK;
     }

@@ -2,6 +2,7 @@
 TARGET(boxes)
 TARGET(image)
 TARGET(indexed)
+TARGET(letters)
 TARGET(manifest)
 TARGET(mask)
 TARGET(multilabel)

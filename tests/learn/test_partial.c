@@ -26,7 +26,7 @@ static void slow_map(int32_t *best_y, const struct random_problem *r, const int3
 {
     const struct clv_problem *p = &r->problem;
     double unary[RANDOM_MAX_NODES], coupling[RANDOM_MAX_EDGES], best = -INFINITY;
-    struct clv_field field = {p->n_nodes, p->n_edges, 2, CLV_PAIRWISE_POTTS, p->edges, unary, coupling};
+    struct clv_field field = {p->n_nodes, p->n_edges, 2, CLV_PAIRWISE_POTTS, p->edges, unary, coupling, 0};
     clv_unary_scores(unary, p, &potts, w);
     clv_pairwise_scores(coupling, p, &potts, w);
     for (int32_t i = 0; i < p->n_nodes; i++)

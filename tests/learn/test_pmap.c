@@ -445,14 +445,14 @@ START_TEST(batches_give_the_same_bytes_at_any_thread_count)
 }
 END_TEST
 
-START_TEST(full_tables_are_refused)
+START_TEST(full_tables_off_chains_are_refused)
 {
     struct toy toy;
     toy_random(&toy, 2, 5, &potts, 1);
     struct clv_training training = toy_training(&toy, "wmpmap");
     struct clv_training_result result = {0};
     training.shape.pairwise = CLV_PAIRWISE_FULL;
-    must_fail(CLV_ERR_USAGE, "Potts", clv_train(&result, clv_learner_find("wmpmap"), &training, err));
+    must_fail(CLV_ERR_USAGE, "chain", clv_train(&result, clv_learner_find("wmpmap"), &training, err));
     ck_assert_ptr_null(result.w);
     toy_release(&toy);
 }
@@ -472,7 +472,7 @@ Suite *pmap_suite(void)
     tcase_add_test(tests, edge_cases_leave_weights_finite);
     tcase_add_test(tests, planted_labels_are_learned);
     tcase_add_test(tests, batches_give_the_same_bytes_at_any_thread_count);
-    tcase_add_test(tests, full_tables_are_refused);
+    tcase_add_test(tests, full_tables_off_chains_are_refused);
     suite_add_tcase(suite, tests);
     return suite;
 }

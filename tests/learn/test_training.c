@@ -127,7 +127,7 @@ START_TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
     for (size_t i = 0; i < toy.n; i++) {
         struct clv_problem p = clv_dataset_problem(toy.dataset, i);
         double unary[RANDOM_MAX_NODES], coupling[RANDOM_MAX_EDGES];
-        struct clv_field field = {p.n_nodes, p.n_edges, 2, CLV_PAIRWISE_POTTS, p.edges, unary, coupling};
+        struct clv_field field = {p.n_nodes, p.n_edges, 2, CLV_PAIRWISE_POTTS, p.edges, unary, coupling, 0};
         int32_t y[RANDOM_MAX_NODES];
         clv_unary_scores(unary, &p, &toy.shape, w);
         clv_pairwise_scores(coupling, &p, &toy.shape, w);

@@ -1,0 +1,159 @@
+#include "data/letters.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/lines.h"
+#include "base/text.h"
+
+#define N_HEAD   6 /* fields before the pixels */
+#define N_FIELDS (N_HEAD + CLV_LETTER_PIXELS)
+
+void clv_letters_release(struct clv_letters *letters)
+{
+    array_free(letters->first);
+    array_free(letters->fold);
+    array_free(letters->label);
+    array_free(letters->pixels);
+    *letters = (struct clv_letters){0};
+}
+
+void letters_parser_init(struct letters_parser *parser, const char *path)
+{
+    *parser = (struct letters_parser){.path = path, .next = -1};
+}
+
+void letters_parser_release(struct letters_parser *parser)
+{
+    clv_letters_release(&parser->letters);
+}
+
+static int reserve(struct letters_parser *parser)
+{
+    struct clv_letters *l = &parser->letters;
+    return array_reserve((void **)&l->label, &parser->label_room, l->n_letters + 1, sizeof *l->label) ||
+           array_reserve((void **)&l->pixels, &parser->pixel_room, l->n_letters + 1, sizeof *l->pixels) ||
+           array_reserve((void **)&l->fold, &parser->fold_room, l->n_words + 1, sizeof *l->fold) ||
+           array_reserve((void **)&l->first, &parser->word_room, l->n_words + 2, sizeof *l->first);
+}
+
+/* The six fields before the pixels. */
+struct head {
+    int32_t id, next, word, position, fold;
+    uint8_t label;
+};
+
+static enum clv_status parse_head(struct head *head, char *const *fields, const char *path, size_t number,
+                                  struct clv_error *err)
+{
+    static const char *const names[N_HEAD] = {"id", "letter", "next_id", "word_id", "position", "fold"};
+    int32_t *const values[N_HEAD] = {&head->id, NULL, &head->next, &head->word, &head->position, &head->fold};
+    static const int32_t least[N_HEAD] = {0, 0, -1, 0, 1, 0};
+    static const int32_t most[N_HEAD] = {
+        INT32_MAX, 0, INT32_MAX, INT32_MAX, CLV_LETTER_MAX_LENGTH, CLV_LETTER_MAX_FOLDS - 1};
+    for (size_t i = 0; i < N_HEAD; i++) {
+        int good = values[i] ? parse_int32(fields[i], values[i]) && *values[i] >= least[i] && *values[i] <= most[i]
+                             : fields[i][0] >= 'a' && fields[i][0] <= 'z' && !fields[i][1];
+        if (!good)
+            return fail(err, CLV_ERR_DATA, "%s: line %zu: %s is \"%.40s\"", path, number, names[i], fields[i]);
+    }
+    head->label = (uint8_t)(fields[1][0] - 'a');
+    return CLV_OK;
+}
+
+/* A letter begins a word or is the one that the last letter announced. */
+static enum clv_status check_place(const struct letters_parser *parser, const struct head *head, size_t number,
+                                   struct clv_error *err)
+{
+    const struct clv_letters *l = &parser->letters;
+    if (parser->next < 0)
+        return head->position == 1 ? CLV_OK
+                                   : fail(err, CLV_ERR_DATA, "%s: line %zu: a word begins at position %d, not 1",
+                                          parser->path, number, head->position);
+    if (head->id != parser->next)
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: letter %d follows, the last line announced %d", parser->path,
+                    number, head->id, parser->next);
+    if (head->word != parser->word)
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: word %d within word %d", parser->path, number, head->word,
+                    parser->word);
+    if (head->position != parser->position + 1)
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: position %d after position %d", parser->path, number,
+                    head->position, parser->position);
+    if (head->fold != l->fold[l->n_words - 1])
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: fold %d within a word of fold %d", parser->path, number,
+                    head->fold, l->fold[l->n_words - 1]);
+    return CLV_OK;
+}
+
+enum clv_status letters_parse_line(struct letters_parser *parser, char *line, size_t number, struct clv_error *err)
+{
+    struct clv_letters *l = &parser->letters;
+    char *fields[N_FIELDS + 1];
+    struct head head;
+    if (!*line)
+        return CLV_OK;
+    size_t n = split_tabs(line, fields, N_FIELDS + 1);
+    if (n != N_FIELDS && !(n == N_FIELDS + 1 && !*fields[N_FIELDS])) /* the original ends its lines with a tab */
+        return fail(err, CLV_ERR_DATA, "%s: line %zu has %zu fields, a letter has %d", parser->path, number, n,
+                    N_FIELDS);
+    enum clv_status status = parse_head(&head, fields, parser->path, number, err);
+    if (status == CLV_OK)
+        status = check_place(parser, &head, number, err);
+    if (status != CLV_OK)
+        return status;
+    if (l->n_letters >= INT32_MAX || reserve(parser))
+        return fail_memory(err);
+    uint8_t *pixels = l->pixels[l->n_letters];
+    memset(pixels, 0, sizeof *l->pixels);
+    for (size_t p = 0; p < CLV_LETTER_PIXELS; p++) {
+        const char *field = fields[N_HEAD + p];
+        if ((field[0] != '0' && field[0] != '1') || field[1])
+            return fail(err, CLV_ERR_DATA, "%s: line %zu: pixel %zu is \"%.40s\", not 0 or 1", parser->path, number, p,
+                        field);
+        pixels[p / 8] = (uint8_t)(pixels[p / 8] | (field[0] - '0') << p % 8);
+    }
+    if (parser->next < 0) {
+        l->first[l->n_words] = l->n_letters;
+        l->fold[l->n_words++] = (uint8_t)head.fold;
+    }
+    l->label[l->n_letters++] = head.label;
+    l->first[l->n_words] = l->n_letters;
+    parser->next = head.next;
+    parser->word = head.word;
+    parser->position = head.position;
+    return CLV_OK;
+}
+
+enum clv_status letters_parse_end(struct clv_letters *letters, struct letters_parser *parser, struct clv_error *err)
+{
+    if (!parser->letters.n_words)
+        return fail(err, CLV_ERR_DATA, "%s: no letters in it", parser->path);
+    if (parser->next >= 0)
+        return fail(err, CLV_ERR_DATA, "%s: ends within word %d", parser->path, parser->word);
+    *letters = parser->letters;
+    parser->letters = (struct clv_letters){0};
+    return CLV_OK;
+}
+
+enum clv_status clv_letters_read(struct clv_letters *letters, const char *path, struct clv_error *err)
+{
+    struct letters_parser parser;
+    struct lines *lines;
+    char *line;
+    size_t number = 0;
+    enum clv_status status = lines_open(&lines, path, err);
+    if (status != CLV_OK)
+        return status;
+    letters_parser_init(&parser, path);
+    do {
+        status = lines_next(&line, &number, lines, err);
+        if (status == CLV_OK && line)
+            status = letters_parse_line(&parser, line, number, err);
+    } while (status == CLV_OK && line);
+    if (status == CLV_OK)
+        status = letters_parse_end(letters, &parser, err);
+    letters_parser_release(&parser);
+    lines_close(lines);
+    return status;
+}

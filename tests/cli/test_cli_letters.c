@@ -1,0 +1,130 @@
+/* cleave train --letters, score --letters: words from a file to a model to an error. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/small_letters.h"
+#include "support/sample.h"
+
+static char folder[256];
+
+/* 150 words in 3 folds, and a model of two of them. */
+static void setup(void)
+{
+    snprintf(folder, sizeof folder, "%s", temporary_folder());
+    write_letters(formatted("%s/l", folder), 150, 3, 0.25, 1);
+    free(expect_success("cd %s && gzip -k l && \"$CLEAVE\" train --letters l.gz --folds 0-1 --seed 1 -t 1 -o m.cleave",
+                        folder));
+}
+
+static double number_after(const char *text, const char *key)
+{
+    const char *found = strstr(text, key);
+    ck_assert_msg(found != NULL, "no %s in %s", key, text);
+    return strtod(found + strlen(key), NULL);
+}
+
+START_TEST(training_and_scoring_of_folds_tell_both_errors)
+{
+    char *json = expect_success("cd %s && \"$CLEAVE\" score -m m.cleave --letters l --folds 2 --json", folder);
+    ck_assert(number_after(json, "{\"letters\":") > 100 && number_after(json, "\"words\":") == 50);
+    double letter_error = number_after(json, "\"letter_error\":"), word_error = number_after(json, "\"word_error\":");
+    ck_assert(letter_error > 0 && letter_error < 0.3 && word_error > 0 && word_error < 0.3);
+    ck_assert(letter_error != word_error);
+    char *text = expect_success("cd %s && \"$CLEAVE\" score -m m.cleave --letters l.gz --folds 2", folder);
+    ck_assert_ptr_nonnull(strstr(text, formatted("letter error  %.2f %%\n", 100 * letter_error)));
+    ck_assert_ptr_nonnull(strstr(text, formatted("word error    %.2f %% (", 100 * word_error)));
+    char *all = expect_success("cd %s && \"$CLEAVE\" score -m m.cleave --letters l --json", folder);
+    ck_assert(number_after(all, "\"words\":") == 150);
+    free(json);
+    free(text);
+    free(all);
+}
+END_TEST
+
+START_TEST(every_learner_takes_letters_and_links_help)
+{
+    static const char *const learners[] = {"ssvm", "perceptron", "subgradient", "pmap", "mpmap", "wmpmap"};
+    for (size_t k = 0; k < sizeof learners / sizeof *learners; k++) {
+        char *linked = expect_success("cd %s && \"$CLEAVE\" train -l %s --letters l --folds 0,1 --passes 8 -o a && "
+                                      "\"$CLEAVE\" score -m a --letters l --folds 2 --json",
+                                      folder, learners[k]);
+        char *apart =
+            expect_success("cd %s && \"$CLEAVE\" train -l %s --letters l --folds 0,1 --passes 8 --no-edges -o b "
+                           "&& \"$CLEAVE\" score -m b --letters l --folds 2 --json",
+                           folder, learners[k]);
+        double with = number_after(linked, "\"letter_error\":"), without = number_after(apart, "\"letter_error\":");
+        ck_assert_msg(with < 0.4 && with < without, "%s: %g with links, %g without", learners[k], with, without);
+        free(linked);
+        free(apart);
+    }
+}
+END_TEST
+
+START_TEST(the_same_seed_gives_the_same_bytes_at_any_thread_count)
+{
+    free(
+        expect_success("cd %s && for t in 1 3; do \"$CLEAVE\" train -l mpmap --batch 4 --passes 5 --seed 7 --letters l "
+                       "-t $t -o t$t; \"$CLEAVE\" train --passes 5 --cv 3 --seed 7 --letters l -t $t -o s$t; done",
+                       folder));
+    ck_assert(same_bytes(formatted("%s/t1", folder), formatted("%s/t3", folder)));
+    ck_assert(same_bytes(formatted("%s/s1", folder), formatted("%s/s3", folder)));
+}
+END_TEST
+
+START_TEST(inspect_tells_what_a_model_of_letters_is)
+{
+    char *text = expect_success("cd %s && \"$CLEAVE\" inspect m.cleave", folder);
+    ck_assert_ptr_nonnull(strstr(text, "recipe        letters of words"));
+    ck_assert_ptr_nonnull(strstr(text, "131 node features, 1 edge features, pairwise full"));
+    ck_assert_ptr_nonnull(strstr(text, "largest weights of z"));
+    ck_assert_ptr_nonnull(strstr(text, " of row "));
+    ck_assert_ptr_nonnull(strstr(text, "largest pairwise weights"));
+    ck_assert_ptr_nonnull(strstr(text, "train_letter_error"));
+    char *json = expect_success("cd %s && \"$CLEAVE\" inspect --json m.cleave", folder);
+    ck_assert_ptr_nonnull(strstr(json, "\"recipe\":\"letters\""));
+    ck_assert_ptr_nonnull(strstr(json, "\"pairwise_weights\":[[["));
+    free(text);
+    free(json);
+}
+END_TEST
+
+START_TEST(wrong_uses_are_refused)
+{
+    static char at[300];
+    snprintf(at, sizeof at, "cd %s &&", folder);
+    expect_error(64, "--folds: \"1-\"", "%s \"$CLEAVE\" train --letters l --folds 1- -o x", at);
+    expect_error(64, "--folds: \"2-1\"", "%s \"$CLEAVE\" train --letters l --folds 2-1 -o x", at);
+    expect_error(64, "--folds: \"0,,1\"", "%s \"$CLEAVE\" train --letters l --folds 0,,1 -o x", at);
+    expect_error(64, "--folds: \"100\"", "%s \"$CLEAVE\" train --letters l --folds 100 -o x", at);
+    expect_error(64, "--folds: \"\"", "%s \"$CLEAVE\" train --letters l --folds '' -o x", at);
+    expect_error(64, "l: no words in fold 3", "%s \"$CLEAVE\" train --letters l --folds 0-7 -o x", at);
+    expect_error(64, "--letters is missing", "%s \"$CLEAVE\" train --folds 0 -o x", at);
+    expect_error(64, "--letters is missing", "%s \"$CLEAVE\" score -m m.cleave --folds 0", at);
+    expect_error(64, "--letters excludes --data", "%s \"$CLEAVE\" train --letters l --split train -o x", at);
+    expect_error(64, "--letters excludes --data", "%s \"$CLEAVE\" train --letters l --data l -o x", at);
+    expect_error(64, "--words: letters have features", "%s \"$CLEAVE\" train --letters l --words 3 -o x", at);
+    expect_error(64, "-m is missing", "%s \"$CLEAVE\" score --letters l", at);
+    expect_error(64, "--letters goes with", "%s \"$CLEAVE\" score -m m.cleave --letters l --csv", at);
+    expect_error(66, "nowhere: cannot open", "%s \"$CLEAVE\" train --letters nowhere -o x", at);
+    expect_error(65, "m.cleave: line 1", "%s \"$CLEAVE\" train --letters m.cleave -o x", at);
+    expect_error(64, "a model of letters", "%s \"$CLEAVE\" segment -m m.cleave -o out l", at);
+    expect_error(64, "learned from images, not from letters", "\"$CLEAVE\" score -m %s --letters %s/l", sample_model(),
+                 folder);
+    ck_assert_int_ne(run_command(NULL, "%s test -e x -o -e out", at), 0);
+}
+END_TEST
+
+Suite *cli_letters_suite(void)
+{
+    Suite *suite = suite_create("cli_letters");
+    TCase *tests = tcase_create("cli_letters");
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_unchecked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, training_and_scoring_of_folds_tell_both_errors);
+    tcase_add_test(tests, every_learner_takes_letters_and_links_help);
+    tcase_add_test(tests, the_same_seed_gives_the_same_bytes_at_any_thread_count);
+    tcase_add_test(tests, inspect_tells_what_a_model_of_letters_is);
+    tcase_add_test(tests, wrong_uses_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
