@@ -25,7 +25,7 @@ struct clv_oracle {
     int32_t n_solved; /* nodes of the last field */
     struct capacities capacities;
     struct maxflow graph;
-    struct batch batch;  /* for clv_perturbed_map */
+    struct batch batch; /* for clv_perturbed_map */
     struct chain_map chain;
     int32_t (*edges)[2]; /* of the graph that the engine holds; n_nodes < 0: none */
     size_t edge_room;
