@@ -8,10 +8,10 @@
  * for j: if j reached a node on that flow's way, it would reach i.) So the next clamp starts from where the last one ended. */
 #include "infer/clamp.h"
 
-#include <immintrin.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "infer/rows.h"
 #include "infer/settle.h"
 
 #define LAST_PASS (INT32_MAX / 2)
@@ -20,7 +20,7 @@ void clamps_free(struct maxflow_clamps *clamps)
 {
     if (!clamps)
         return;
-    void *arrays[] = {clamps->flipped,    clamps->rank,    clamps->mark[0], clamps->mark[1], clamps->verified,
+    void *arrays[] = {clamps->flipped,    clamps->height,  clamps->mark[0], clamps->mark[1], clamps->verified,
                       clamps->seen,       clamps->trail,   clamps->parent,  clamps->from,    clamps->wanted,
                       clamps->is_settled, clamps->journal, clamps->store};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
@@ -36,7 +36,7 @@ static int make_room(struct maxflow *graph)
     clamps_free(graph->clamps);
     struct maxflow_clamps *c = graph->clamps = array_zalloc(1, sizeof *c);
     if (c && (c->flipped = array_alloc(nodes, 2 * sizeof *c->flipped)) &&
-        (c->rank = array_alloc(nodes, sizeof *c->rank)) && (c->mark[0] = array_alloc(nodes, sizeof *c->mark[0])) &&
+        (c->height = array_alloc(nodes, sizeof *c->height)) && (c->mark[0] = array_alloc(nodes, sizeof *c->mark[0])) &&
         (c->mark[1] = array_alloc(nodes, sizeof *c->mark[1])) &&
         (c->verified = array_zalloc(nodes, sizeof *c->verified)) && (c->seen = array_zalloc(nodes, sizeof *c->seen)) &&
         (c->trail = array_alloc(nodes, sizeof *c->trail)) && (c->parent = array_alloc(nodes, sizeof *c->parent)) &&
@@ -78,11 +78,6 @@ int clamps_prepare(struct maxflow *graph)
     return 0;
 }
 
-static inline int32_t carries(const struct maxflow *graph, int32_t slot, int direction)
-{
-    return direction > 0 ? graph->residual[slot] : graph->sum[slot] - graph->residual[slot];
-}
-
 static inline void note(struct maxflow_clamps *c, int32_t slot, int32_t amount)
 {
     c->journal[c->n_changes++] = (struct clamp_change){slot, amount};
@@ -97,7 +92,7 @@ static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t node,
     size_t length = 1;
     *cut = -1;
     for (int32_t u = w; u != node; u = c->from[u]) {
-        int32_t carried = carries(graph, c->parent[u], direction);
+        int32_t carried = row_carries(graph, c->parent[u], direction);
         *cut = carried <= least ? u : *cut;
         least = carried < least ? carried : least;
         length++;
@@ -116,52 +111,6 @@ static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t node,
     return (int32_t)least;
 }
 
-/* Those of 8 slots, as bits, that carry flow to nodes that this pass has not reached; and to nodes that it has. */
-static inline uint32_t fresh_arcs(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t pass,
-                                  int direction)
-{
-    uint32_t fresh = 0;
-    for (int32_t k = 0; k < 8; k++)
-        fresh |= (uint32_t)((mark[graph->head[slot + k]] < pass) & (carries(graph, slot + k, direction) > 0)) << k;
-    return fresh;
-}
-
-static inline uint32_t tree_arcs(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t pass,
-                                 int direction)
-{
-    uint32_t found = 0;
-    for (int32_t k = 0; k < 8; k++)
-        found |= (uint32_t)((mark[graph->head[slot + k]] == pass) & (carries(graph, slot + k, direction) > 0)) << k;
-    return found;
-}
-
-__attribute__((target("avx2"))) static inline __m256i carrying_avx2(const struct maxflow *graph, int32_t slot,
-                                                                    int direction)
-{
-    __m256i residual = _mm256_load_si256((const __m256i *)&graph->residual[slot]);
-    __m256i full = direction > 0 ? _mm256_setzero_si256() : residual;
-    __m256i carried = direction > 0 ? residual : _mm256_load_si256((const __m256i *)&graph->sum[slot]);
-    return _mm256_cmpgt_epi32(carried, full);
-}
-
-__attribute__((target("avx2"))) static inline uint32_t fresh_arcs_avx2(const struct maxflow *graph, const int32_t *mark,
-                                                                       int32_t slot, int32_t pass, int direction)
-{
-    __m256i heads = _mm256_load_si256((const __m256i *)&graph->head[slot]);
-    __m256i is_fresh = _mm256_cmpgt_epi32(_mm256_set1_epi32(pass), _mm256_i32gather_epi32(mark, heads, 4));
-    is_fresh = _mm256_and_si256(is_fresh, carrying_avx2(graph, slot, direction));
-    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(is_fresh));
-}
-
-__attribute__((target("avx2"))) static inline uint32_t tree_arcs_avx2(const struct maxflow *graph, const int32_t *mark,
-                                                                      int32_t slot, int32_t pass, int direction)
-{
-    __m256i heads = _mm256_load_si256((const __m256i *)&graph->head[slot]);
-    __m256i found = _mm256_cmpeq_epi32(_mm256_set1_epi32(pass), _mm256_i32gather_epi32(mark, heads, 4));
-    found = _mm256_and_si256(found, carrying_avx2(graph, slot, direction));
-    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(found));
-}
-
 /* A breadth-first search under way: flipped[0 .. at - 1] of its tree have been looked from. */
 struct growth {
     int64_t cost;
@@ -174,8 +123,7 @@ static inline int adopt(struct maxflow *graph, int32_t *mark, int32_t w, int dir
 {
     struct maxflow_clamps *c = graph->clamps;
     for (int32_t k = graph->first[w]; k < graph->last[w]; k += 8) {
-        uint32_t from = has_avx2 ? tree_arcs_avx2(graph, mark, k, c->pass, -direction)
-                                 : tree_arcs(graph, mark, k, c->pass, -direction);
+        uint32_t from = row_reached(graph, mark, k, c->pass, direction, has_avx2);
         if (from) {
             int32_t slot = k + __builtin_ctz(from);
             mark[w] = c->pass;
@@ -255,12 +203,11 @@ static inline void grow_tree(struct maxflow *graph, struct growth *growth, int d
     while (growth->at < growth->tail && !growth->is_out_of_memory) {
         int32_t v = c->flipped[growth->at++];
         for (int32_t k = graph->first[v]; k < graph->last[v]; k += 8) {
-            uint32_t fresh = has_avx2 ? fresh_arcs_avx2(graph, mark, k, pass, direction)
-                                      : fresh_arcs(graph, mark, k, pass, direction);
+            uint32_t fresh = row_fresh(graph, mark, k, pass, direction, has_avx2);
             for (; fresh; fresh &= fresh - 1) {
                 int32_t slot = k + __builtin_ctz(fresh);
                 /* else another arc has reached or filled it, or v has lost its way */
-                if (mark[graph->head[slot]] < pass && mark[v] == pass && carries(graph, slot, direction))
+                if (mark[graph->head[slot]] < pass && mark[v] == pass && row_carries(graph, slot, direction))
                     take_arc(graph, growth, mark, v, slot, direction, has_avx2);
             }
         }
@@ -268,22 +215,21 @@ static inline void grow_tree(struct maxflow *graph, struct growth *growth, int d
     c->n_flipped = growth->tail;
 }
 
-__attribute__((target("avx2"), flatten)) static void grow_forward_avx2(struct maxflow *graph, struct growth *growth)
+ROWS_CLONE static void grow_forward_avx2(struct maxflow *graph, struct growth *growth)
 {
     grow_tree(graph, growth, 1, 1);
 }
 
-__attribute__((target("avx2"), flatten)) static void grow_backward_avx2(struct maxflow *graph, struct growth *growth)
+ROWS_CLONE static void grow_backward_avx2(struct maxflow *graph, struct growth *growth)
 {
     grow_tree(graph, growth, -1, 1);
 }
 
 static void grow(struct maxflow *graph, struct growth *growth, int label)
 {
-    int has_avx2 = __builtin_cpu_supports("avx2");
-    if (has_avx2 && label)
+    if (graph->has_avx2 && label)
         grow_backward_avx2(graph, growth);
-    else if (has_avx2)
+    else if (graph->has_avx2)
         grow_forward_avx2(graph, growth);
     else
         grow_tree(graph, growth, label ? -1 : 1, 0);
@@ -305,8 +251,7 @@ static inline void check_supply(struct maxflow *graph, int32_t v, int has_avx2)
     for (int32_t at = 0; at < tail; at++) {
         int32_t u = c->trail[at];
         for (int32_t row = graph->first[u]; row < graph->last[u]; row += 8) {
-            uint32_t from =
-                has_avx2 ? fresh_arcs_avx2(graph, mark, row, c->pass, -1) : fresh_arcs(graph, mark, row, c->pass, -1);
+            uint32_t from = row_fresh(graph, mark, row, c->pass, -1, has_avx2);
             for (; from; from &= from - 1) {
                 int32_t w = graph->head[row + __builtin_ctz(from)];
                 if (!c->is_settled[w])
@@ -338,15 +283,14 @@ static inline void flip_unsupplied(struct maxflow *graph, int has_avx2)
     for (int32_t at = 0; at < c->n_flipped; at++) {
         int32_t lost = c->flipped[at];
         for (int32_t row = graph->first[lost]; row < graph->last[lost]; row += 8) {
-            uint32_t to = has_avx2 ? fresh_arcs_avx2(graph, c->mark[1], row, c->pass, 1)
-                                   : fresh_arcs(graph, c->mark[1], row, c->pass, 1);
+            uint32_t to = row_fresh(graph, c->mark[1], row, c->pass, 1, has_avx2);
             for (; to; to &= to - 1)
                 check_supply(graph, graph->head[row + __builtin_ctz(to)], has_avx2);
         }
     }
 }
 
-__attribute__((target("avx2"), flatten)) static void flip_unsupplied_avx2(struct maxflow *graph)
+ROWS_CLONE static void flip_unsupplied_avx2(struct maxflow *graph)
 {
     flip_unsupplied(graph, 1);
 }
@@ -369,7 +313,7 @@ int64_t clamp(struct maxflow *graph, int32_t i)
         clamp_undo(graph);
         return -1;
     }
-    if (label && __builtin_cpu_supports("avx2"))
+    if (label && graph->has_avx2)
         flip_unsupplied_avx2(graph);
     else if (label)
         flip_unsupplied(graph, 0);

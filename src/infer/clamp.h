@@ -27,7 +27,7 @@ struct maxflow_clamps {
     /* The rest is the search's own. */
     struct clamp_frame frames[CLAMP_DEPTH];
     int32_t depth;
-    int32_t *rank; /* [n_nodes + 1] + (1 + when) of nodes decided for 1, - (1 + when) for 0, 0 for the others */
+    int32_t *height; /* [n_nodes + 1] see settle.c; 0 of nodes that elimination has not decided */
     int32_t
         *mark[2]; /* [label][n_nodes + 1] last pass that reached the node, of the nodes with that label; others never */
     int32_t *verified; /* [n_nodes + 1] pass in which the node was found to be supplied all the same */

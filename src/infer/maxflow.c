@@ -83,6 +83,9 @@ int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const
     graph->n_nodes = n_nodes;
     graph->n_edges = n_edges;
     graph->n_slots = (int32_t)slots;
+#if defined(__x86_64__)
+    graph->has_avx2 = __builtin_cpu_supports("avx2") != 0;
+#endif
     for (int32_t i = 0, at = 0; i < n_nodes; i++) {
         graph->first[i] = graph->last[i] = at;
         at += (degree[i] + 7) / 8 * 8;

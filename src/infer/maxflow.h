@@ -41,7 +41,8 @@ struct maxflow {
     uint8_t *label;    /* [n_nodes] of the last solution */
     int32_t n_decided, n_core;
     int is_symmetric, is_settled;
-    struct maxflow_clamps *clamps; /* made by the first maxflow_clamp_prepare */
+    int has_avx2;                  /* of this machine; a test may say no */
+    struct maxflow_clamps *clamps; /* made by the first clamps_prepare */
     size_t node_room, slot_room;
 };
 

@@ -1,9 +1,8 @@
 /* Push-relabel (Goldberg & Tarjan 1988), highest label first (Cheriyan & Maheshwari 1989), first phase only: a minimum cut
  * needs the preflow, not the flow. Terminals are no nodes: distances count the arcs to the nearest node with room.
  * Gap rule (Cherkassky & Goldberg 1997): once no node is left at a distance, no node farther than that can reach room. */
-#include <immintrin.h>
-
 #include "infer/maxflow_core.h"
+#include "infer/rows.h"
 
 /* Exact distances again after this many scans a core node, for the long-lived cases. */
 #define SCANS_A_NODE 6
@@ -16,30 +15,6 @@ struct levels {
 
 /* This many distances are measured by asking every node that has none yet, without branches; most problems have no more. */
 #define ASKED_DISTANCES 3
-
-/* Whether node i has an arc to a node at that distance. */
-static inline int leads_to(const struct maxflow *graph, int32_t i, int32_t distance)
-{
-    int leads = 0;
-    for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++)
-        leads |= (graph->residual[k] > 0) & (graph->distance[graph->head[k]] == distance);
-    return leads;
-}
-
-__attribute__((target("avx2"))) static inline int leads_to_avx2(const struct maxflow *graph, int32_t i,
-                                                                int32_t distance)
-{
-    __m256i leads = _mm256_setzero_si256();
-    for (int32_t k = graph->first[i], end = graph->first[i + 1]; k < end; k += 8) {
-        __m256i heads = _mm256_load_si256((const __m256i *)&graph->head[k]);
-        __m256i residual = _mm256_load_si256((const __m256i *)&graph->residual[k]);
-        __m256i is_there =
-            _mm256_cmpeq_epi32(_mm256_i32gather_epi32(graph->distance, heads, 4), _mm256_set1_epi32(distance));
-        leads =
-            _mm256_or_si256(leads, _mm256_and_si256(is_there, _mm256_cmpgt_epi32(residual, _mm256_setzero_si256())));
-    }
-    return !_mm256_testz_si256(leads, leads);
-}
 
 /* The distances 0 .. ASKED_DISTANCES. queue[] gets the nodes at the last one; returns their number. */
 static inline int32_t measure_near(struct maxflow *graph, struct levels *levels, int32_t *queue, int has_avx2)
@@ -57,7 +32,7 @@ static inline int32_t measure_near(struct maxflow *graph, struct levels *levels,
         int32_t n_asked = n_rest;
         n_rest = n_found = 0;
         for (int32_t r = 0; r < n_asked; r++) {
-            int32_t i = rest[r], leads = has_avx2 ? leads_to_avx2(graph, i, d - 1) : leads_to(graph, i, d - 1);
+            int32_t i = rest[r], leads = row_leads_to(graph, i, d - 1, has_avx2);
             distance[i] = leads ? d : MAXFLOW_FAR;
             rest[n_rest] = queue[n_found] = i;
             n_rest += !leads;
@@ -140,50 +115,6 @@ static inline int relabel(struct maxflow *graph, struct levels *levels, int32_t 
     return !is_gap & (to < MAXFLOW_FAR);
 }
 
-/* The nearest heads of a row's residual arcs: their distance, and as bits of `which` the arcs from `slot` on. */
-struct nearest {
-    int32_t distance, slot;
-    uint32_t which;
-};
-
-static inline struct nearest find_nearest(const struct maxflow *graph, int32_t i)
-{
-    const int32_t *restrict head = graph->head, *restrict residual = graph->residual,
-                            *restrict distance = graph->distance;
-    int64_t best = INT64_MAX; /* distance and slot in one number */
-    for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++) {
-        int64_t candidate = (int64_t)distance[head[k]] << 32 | k;
-        candidate = residual[k] ? candidate : INT64_MAX;
-        best = candidate < best ? candidate : best;
-    }
-    return (struct nearest){.distance = (int32_t)(best >> 32), .slot = (int32_t)best, .which = 1};
-}
-
-__attribute__((target("avx2"))) static inline int32_t least_of_8(__m256i values)
-{
-    __m128i four = _mm_min_epi32(_mm256_castsi256_si128(values), _mm256_extracti128_si256(values, 1));
-    four = _mm_min_epi32(four, _mm_shuffle_epi32(four, 0x4e));
-    return _mm_cvtsi128_si32(_mm_min_epi32(four, _mm_shuffle_epi32(four, 0xb1)));
-}
-
-__attribute__((target("avx2"))) static inline struct nearest find_nearest_avx2(const struct maxflow *graph, int32_t i)
-{
-    struct nearest best = {.distance = INT32_MAX, .slot = graph->first[i], .which = 1};
-    for (int32_t k = graph->first[i], end = graph->first[i + 1]; k < end; k += 8) {
-        __m256i heads = _mm256_load_si256((const __m256i *)&graph->head[k]);
-        __m256i residual = _mm256_load_si256((const __m256i *)&graph->residual[k]);
-        __m256i distance = _mm256_i32gather_epi32(graph->distance, heads, 4);
-        __m256i is_full = _mm256_cmpeq_epi32(residual, _mm256_setzero_si256());
-        distance = _mm256_blendv_epi8(distance, _mm256_set1_epi32(INT32_MAX), is_full);
-        int32_t least = least_of_8(distance);
-        if (least < best.distance) {
-            __m256i is_least = _mm256_cmpeq_epi32(distance, _mm256_set1_epi32(least));
-            best = (struct nearest){least, k, (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(is_least))};
-        }
-    }
-    return best;
-}
-
 /* Pushes node i's excess along its nearest neighbours until it is used up or i is cut off; i rises as it must. In a strongly
  * coupled graph a neighbour with room gets no more than that, and rises when it is full, so that less is pushed that has to come
  * back, and less flow is left in loops for clamps to find. */
@@ -192,7 +123,7 @@ static inline void discharge(struct maxflow *graph, struct levels *levels, int32
     int32_t distance = graph->distance[i];
     int64_t excess = graph->excess[i];
     while (excess) {
-        struct nearest to = has_avx2 ? find_nearest_avx2(graph, i) : find_nearest(graph, i);
+        struct row_nearest to = row_find_nearest(graph, i, has_avx2);
         int32_t above = to.distance < MAXFLOW_FAR ? to.distance + 1 : MAXFLOW_FAR;
         levels->work++;
         if (!relabel(graph, levels, i, distance, above))
@@ -250,8 +181,7 @@ static inline int push_round(struct maxflow *graph, int64_t budget, int is_stron
     return 1;
 }
 
-__attribute__((target("avx2"), flatten)) static int push_round_avx2(struct maxflow *graph, int64_t budget,
-                                                                    int is_strong)
+ROWS_CLONE static int push_round_avx2(struct maxflow *graph, int64_t budget, int is_strong)
 {
     return push_round(graph, budget, is_strong, 1);
 }
@@ -261,9 +191,7 @@ void maxflow_push(struct maxflow *graph)
     int64_t budget = SCANS_A_NODE * (int64_t)graph->n_core;
     /* How much elimination has left is the measure of how strongly neighbours bind each other. */
     int is_unfinished = graph->n_core > 0, is_strong = graph->n_core > graph->n_nodes - graph->n_nodes / 4;
-    if (__builtin_cpu_supports("avx2"))
-        while (is_unfinished)
-            is_unfinished = push_round_avx2(graph, budget, is_strong);
     while (is_unfinished)
-        is_unfinished = push_round(graph, budget, is_strong, 0);
+        is_unfinished =
+            graph->has_avx2 ? push_round_avx2(graph, budget, is_strong) : push_round(graph, budget, is_strong, 0);
 }

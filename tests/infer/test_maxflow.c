@@ -382,6 +382,54 @@ START_TEST(clamps_equal_solving_from_scratch_with_ties)
 }
 END_TEST
 
+static uint64_t scatter(uint64_t value)
+{
+    return (value + 1) * 0x9e3779b97f4a7c15u ^ (value + 1) * 0xbf58476d1ce4e5b9u >> 29;
+}
+
+/* A sum: neither the order of visits nor that of flipped nodes matters. */
+static void add_to_digest(void *context, int32_t node, int64_t cost, const int32_t *flipped, int32_t n_flipped)
+{
+    uint64_t nodes = 0;
+    for (int32_t k = 0; k < n_flipped; k++)
+        nodes += scatter((uint64_t)flipped[k]);
+    *(uint64_t *)context += scatter(nodes ^ scatter((uint64_t)node) ^ scatter((uint64_t)cost << 16));
+}
+
+/* Everything that a solution and its clamps say, in one number. */
+static uint64_t everything(struct maxflow *graph, const struct network *net, int has_avx2)
+{
+    uint64_t digest = 0;
+    int is_symmetric = net->m && memcmp(net->forward, net->backward, (size_t)net->m * sizeof *net->forward) == 0;
+    int32_t all[256];
+    ck_assert_int_eq(maxflow_build(graph, net->n, net->m, (const int32_t(*)[2])net->edges), 0);
+    graph->has_avx2 &= has_avx2;
+    maxflow_set(graph, net->terminal, net->forward, is_symmetric ? net->forward : net->backward);
+    maxflow_solve(graph);
+    for (int32_t i = 0; i < net->n; i++) {
+        digest += scatter(2 * (uint64_t)i + graph->label[i]);
+        all[i] = i;
+    }
+    ck_assert_int_eq(clamps_prepare(graph), 0);
+    ck_assert_int_eq(clamp_each(graph, all, net->n, add_to_digest, &digest), 0);
+    return digest;
+}
+
+START_TEST(machines_without_vector_instructions_give_the_same)
+{
+    struct network net = {0};
+    struct maxflow graph;
+    maxflow_init(&graph);
+    for (uint64_t seed = 1; seed <= 5000; seed++) {
+        draw_network(&net, seed);
+        uint64_t with = everything(&graph, &net, 1), without = everything(&graph, &net, 0);
+        ck_assert_msg(with == without, "seed %d", (int)seed);
+    }
+    release_network(&net);
+    maxflow_release(&graph);
+}
+END_TEST
+
 /* Sixteen networks that differ in their terminal weights only, ties and zero capacities included. */
 START_TEST(lanes_equal_the_same_problems_one_by_one)
 {
@@ -449,6 +497,7 @@ Suite *maxflow_suite(void)
     tcase_add_test(tests, the_shims_flow_stays_exact_over_many_solves);
 #endif
     tcase_add_test(tests, clamps_equal_solving_from_scratch_with_ties);
+    tcase_add_test(tests, machines_without_vector_instructions_give_the_same);
     tcase_add_test(tests, lanes_equal_the_same_problems_one_by_one);
     tcase_add_test(tests, graphs_without_edges_or_nodes_are_solved);
     suite_add_tcase(suite, tests);
