@@ -45,6 +45,13 @@ CLV_API enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, do
 CLV_API enum clv_status clv_oracle_expand(struct clv_oracle *oracle, int32_t *y, double *score,
                                           const struct clv_field *field, struct clv_error *err) CLV_CHECK;
 
+/* Alpha-beta swap for more than two labels: from each node's best label, moves that let the nodes of two labels take either, each the
+ * best such move, until no pair's move helps. Unlike expansion it needs no triangle inequality: every edge's table must have
+ * P[a][a] + P[b][b] >= P[a][b] + P[b][a] for all labels a and b (a semi-metric, such as truncated squares), otherwise
+ * CLV_ERR_DATA, naming the edge. Exact, as clv_oracle_map, for two labels or no edges. */
+CLV_API enum clv_status clv_oracle_swap(struct clv_oracle *oracle, int32_t *y, double *score,
+                                        const struct clv_field *field, struct clv_error *err) CLV_CHECK;
+
 /* All clamped optima of the two-label field that clv_oracle_map solved last: for every listed node (nodes NULL: all of them) the
  * best labelling in which that node has the other label. `visit` is called once a distinct node, in any order, with what the
  * clamp costs, max f - max f[y_i forced] >= 0, on the rounded scores, and with the nodes whose labels differ from the MAP

@@ -6,13 +6,7 @@
 #include "base/error.h"
 #include "cleave/infer.h"
 #include "infer/capacities.h"
-
-static double pair_score(const struct clv_field *field, size_t edge, int32_t a, int32_t b)
-{
-    if (field->form == CLV_PAIRWISE_POTTS)
-        return a == b ? 0 : -field->pairwise[edge];
-    return clv_field_table(field, (int32_t)edge)[(size_t)a * (size_t)field->n_labels + (size_t)b];
-}
+#include "infer/moves.h"
 
 /* The move's two-label field: 1 is "take alpha". */
 static void make_move(struct clv_field *move, const struct clv_field *field, const int32_t *y, int32_t alpha)
@@ -20,9 +14,9 @@ static void make_move(struct clv_field *move, const struct clv_field *field, con
     size_t k = (size_t)field->n_labels;
     for (size_t i = 0; i < (size_t)field->n_nodes; i++)
         move->unary[i] = field->unary[i * k + (size_t)alpha] - field->unary[i * k + (size_t)y[i]];
-    for (size_t e = 0; e < (size_t)move->n_edges; e++) {
+    for (int32_t e = 0; e < move->n_edges; e++) {
         int32_t a = y[field->edges[e][0]], b = y[field->edges[e][1]];
-        double *table = &move->pairwise[4 * e];
+        double *table = &move->pairwise[4 * (size_t)e];
         table[0] = pair_score(field, e, a, b);
         table[1] = pair_score(field, e, a, alpha);
         table[2] = pair_score(field, e, alpha, b);
@@ -30,8 +24,7 @@ static void make_move(struct clv_field *move, const struct clv_field *field, con
     }
 }
 
-/* The best label of each node by itself. */
-static void start_apart(int32_t *y, const struct clv_field *field)
+void start_apart(int32_t *y, const struct clv_field *field)
 {
     size_t k = (size_t)field->n_labels;
     for (size_t i = 0; i < (size_t)field->n_nodes; i++) {

@@ -98,13 +98,13 @@ static void take_scores(struct clv_forest *forest, const struct clv_field *field
     for (size_t i = 0; i < n; i++)
         for (size_t a = 0; a < k; a++)
             forest->unary[i * k + a] = k != 2 ? field->unary[i * k + a] : a ? field->unary[i] : 0;
-    for (size_t e = 0; e < (size_t)forest->n_edges; e++)
-        for (size_t a = 0; a < k; a++)
-            for (size_t b = 0; b < k; b++)
-                forest->table[(e * k + a) * k + b] = field->form == CLV_PAIRWISE_FULL
-                                                         ? field->pairwise[(e * k + a) * k + b]
-                                                     : a == b ? 0
-                                                              : -field->pairwise[e];
+    for (size_t e = 0; e < (size_t)forest->n_edges; e++) {
+        double *table = &forest->table[e * k * k];
+        if (field->form == CLV_PAIRWISE_FULL)
+            memcpy(table, clv_field_table(field, (int32_t)e), k * k * sizeof *table);
+        for (size_t c = 0; field->form == CLV_PAIRWISE_POTTS && c < k * k; c++)
+            table[c] = c % (k + 1) ? -field->pairwise[e] : 0;
+    }
     memset(forest->unary_share, 0, n * k * sizeof *forest->unary_share);
     memset(forest->table_share, 0, (size_t)forest->n_tables * k * k * sizeof *forest->table_share);
 }

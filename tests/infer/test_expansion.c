@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/rng.h"
 #include "support/support.h"
 
@@ -15,8 +16,8 @@ struct sample {
     struct clv_field field;
 };
 
-/* Potts couplings, or minus the distance of labels on a line times a coupling: both metric. */
-static void draw_sample(struct sample *s, uint64_t index, enum clv_pairwise form)
+/* Potts couplings, or minus a power of the distance of labels on a line times a coupling: metric, if squared semi-metric. */
+static void draw_sample(struct sample *s, uint64_t index, enum clv_pairwise form, int is_squared)
 {
     uint64_t at = index << 12;
     int32_t n = 2 + (int32_t)rng_below(6, 0, at++, MAX_NODES - 1), m = (int32_t)rng_below(6, 0, at++, MAX_EDGES);
@@ -30,7 +31,9 @@ static void draw_sample(struct sample *s, uint64_t index, enum clv_pairwise form
         if (form == CLV_PAIRWISE_POTTS)
             s->pairwise[e] = coupling;
         for (int32_t k = 0; form == CLV_PAIRWISE_FULL && k < N_LABELS * N_LABELS; k++)
-            s->pairwise[e * N_LABELS * N_LABELS + k] = -coupling * abs(k / N_LABELS - k % N_LABELS);
+            s->pairwise[e * N_LABELS * N_LABELS + k] =
+                -coupling * (is_squared ? (k / N_LABELS - k % N_LABELS) * (k / N_LABELS - k % N_LABELS)
+                                        : abs(k / N_LABELS - k % N_LABELS));
     }
     s->field = (struct clv_field){.n_nodes = n,
                                   .n_edges = m,
@@ -64,7 +67,7 @@ START_TEST(no_expansion_improves_the_answer)
         struct sample s;
         int32_t y[MAX_NODES];
         double score, best;
-        draw_sample(&s, t, t % 2 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL);
+        draw_sample(&s, t, t % 2 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL, 0);
         must(clv_oracle_expand(oracle, y, &score, &s.field, err));
         must(clv_exhaustive(NULL, &best, NULL, NULL, &s.field, err));
         ck_assert_double_eq(score, clv_field_score(&s.field, y));
@@ -73,6 +76,67 @@ START_TEST(no_expansion_improves_the_answer)
         exact += score == best;
     }
     ck_assert_int_ge(exact, total * 9 / 10);
+    clv_oracle_free(oracle);
+}
+END_TEST
+
+/* The best labelling that one swap of any two labels can make of y, by enumeration. */
+static double best_swap(const struct clv_field *field, const int32_t *y)
+{
+    double best = -INFINITY;
+    for (int32_t alpha = 0; alpha < N_LABELS; alpha++)
+        for (int32_t beta = 0; beta < alpha; beta++)
+            for (int code = 0; code < 1 << field->n_nodes; code++) {
+                int32_t moved[MAX_NODES];
+                for (int32_t i = 0; i < field->n_nodes; i++)
+                    moved[i] = y[i] != alpha && y[i] != beta ? y[i] : code >> i & 1 ? alpha : beta;
+                best = fmax(best, clv_field_score(field, moved));
+            }
+    return best;
+}
+
+START_TEST(no_swap_improves_the_answer_semi_metrics_included)
+{
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    int exact = 0, total = 300, n_not_metric = 0;
+    for (uint64_t t = 0; t < (uint64_t)total; t++) {
+        struct sample s;
+        int32_t y[MAX_NODES];
+        double score, best;
+        draw_sample(&s, t, t % 3 ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_POTTS, t % 3 == 1);
+        must(clv_oracle_swap(oracle, y, &score, &s.field, err));
+        must(clv_exhaustive(NULL, &best, NULL, NULL, &s.field, err));
+        ck_assert_double_eq(score, clv_field_score(&s.field, y));
+        ck_assert_double_eq(score, best_swap(&s.field, y));
+        ck_assert_double_le(score, best);
+        exact += score == best;
+        n_not_metric += t % 3 == 1 && clv_oracle_expand(oracle, y, NULL, &s.field, NULL) != CLV_OK;
+    }
+    ck_assert_int_ge(exact, total * 8 / 10);
+    ck_assert_int_ge(n_not_metric, 1); /* what expansion cannot do */
+    clv_oracle_free(oracle);
+}
+END_TEST
+
+START_TEST(with_two_labels_both_are_the_minimum_cut)
+{
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t t = 0; t < 60; t++) {
+        struct sample s;
+        int32_t cut[MAX_NODES], y[MAX_NODES];
+        double best, score;
+        draw_sample(&s, t, CLV_PAIRWISE_POTTS, 0);
+        s.field.n_labels = 2;
+        must(clv_oracle_map(oracle, cut, &best, &s.field, err));
+        must(clv_oracle_expand(oracle, y, &score, &s.field, err));
+        ck_assert_double_eq(score, best);
+        ck_assert_mem_eq(y, cut, (size_t)s.field.n_nodes * sizeof *y);
+        must(clv_oracle_swap(oracle, y, &score, &s.field, err));
+        ck_assert_double_eq(score, best);
+        ck_assert_mem_eq(y, cut, (size_t)s.field.n_nodes * sizeof *y);
+    }
     clv_oracle_free(oracle);
 }
 END_TEST
@@ -91,10 +155,47 @@ START_TEST(tables_that_no_cut_can_move_are_refused)
                               .unary = unary,
                               .pairwise = table};
     must_fail(CLV_ERR_DATA, "edge 0", clv_oracle_expand(oracle, y, NULL, &field, err));
+    must_fail(CLV_ERR_DATA, "edge 0 (nodes 0 and 1): labels 0 and 1 score more apart than alike",
+              clv_oracle_swap(oracle, y, NULL, &field, err));
     ck_assert(y[0] == 7 && y[1] == 7);
+    double coupling = -1;
+    field.form = CLV_PAIRWISE_POTTS;
+    field.pairwise = &coupling;
+    must_fail(CLV_ERR_DATA, "edge 0", clv_oracle_swap(oracle, y, NULL, &field, err));
+    field.form = CLV_PAIRWISE_FULL;
+    field.pairwise = table;
     unary[4] = NAN;
+    must_fail(CLV_ERR_DATA, "node 1", clv_oracle_swap(oracle, y, NULL, &field, err));
     must_fail(CLV_ERR_DATA, "node 1", clv_oracle_expand(oracle, y, NULL, &field, err));
     clv_oracle_free(oracle);
+}
+END_TEST
+
+START_TEST(failed_requests_leave_the_labelling_alone)
+{
+    struct sample s;
+    struct clv_oracle *oracle;
+    int32_t y[MAX_NODES];
+    uint64_t t = 0;
+    do {
+        draw_sample(&s, t++, CLV_PAIRWISE_FULL, 0);
+    } while (s.field.n_edges < 3 || s.field.n_nodes < 4);
+    for (int kind = 0; kind < 2; kind++)
+        for (size_t request = 1, is_done = 0; !is_done; request++) {
+            struct clv_error error;
+            memset(y, 7, sizeof y);
+            int32_t first = y[0];
+            must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+            array_fail_request(request);
+            enum clv_status status = kind ? clv_oracle_swap(oracle, y, NULL, &s.field, &error)
+                                          : clv_oracle_expand(oracle, y, NULL, &s.field, &error);
+            array_fail_request(0);
+            ck_assert(status == CLV_OK || (status == CLV_ERR_MEMORY && y[0] == first));
+            ck_assert(status == CLV_OK || request < 100);
+            is_done = status == CLV_OK;
+            ck_assert(!is_done || request > 3);
+            clv_oracle_free(oracle);
+        }
 }
 END_TEST
 
@@ -103,6 +204,9 @@ Suite *expansion_suite(void)
     Suite *suite = suite_create("expansion");
     TCase *tests = tcase_create("expansion");
     tcase_add_test(tests, no_expansion_improves_the_answer);
+    tcase_add_test(tests, no_swap_improves_the_answer_semi_metrics_included);
+    tcase_add_test(tests, with_two_labels_both_are_the_minimum_cut);
+    tcase_add_test(tests, failed_requests_leave_the_labelling_alone);
     tcase_add_test(tests, tables_that_no_cut_can_move_are_refused);
     suite_add_tcase(suite, tests);
     return suite;
