@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "infer/chain.h"
 
 void chain_map_release(struct chain_map *self)
 {
@@ -49,57 +50,13 @@ static int make_room(struct chain_map *self, const struct clv_field *field)
     return 0;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
-#define FOR_EACH_MACHINE
-#else
-#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
-#endif
-
-/* to[b] = unary[b] + max_a from[a] + table[a][b], four rows a at a time. */
-FOR_EACH_MACHINE static void max_rows(double *restrict to, const double *restrict from, const double *restrict table,
-                                      const double *restrict unary, size_t k)
-{
-    size_t a = 1;
-    for (size_t b = 0; b < k; b++)
-        to[b] = from[0] + table[b];
-    for (; a + 4 <= k; a += 4) {
-        const double *row = &table[a * k];
-        for (size_t b = 0; b < k; b++) {
-            double first = from[a] + row[b], second = from[a + 1] + row[k + b];
-            double third = from[a + 2] + row[2 * k + b], fourth = from[a + 3] + row[3 * k + b];
-            double low = first > second ? first : second, high = third > fourth ? third : fourth;
-            double best = low > high ? low : high;
-            to[b] = best > to[b] ? best : to[b];
-        }
-    }
-    for (; a < k; a++)
-        for (size_t b = 0; b < k; b++) {
-            double score = from[a] + table[a * k + b];
-            to[b] = score > to[b] ? score : to[b];
-        }
-    for (size_t b = 0; b < k; b++)
-        to[b] += unary[b];
-}
-
-/* The lowest a that maximises from[a] + table[a stride]. */
-static int32_t best_label(const double *from, const double *table, size_t stride, size_t k)
-{
-    size_t best = 0;
-    double highest = from[0] + table[0];
-    for (size_t a = 1; a < k; a++) {
-        double score = from[a] + table[a * stride];
-        best = score > highest ? a : best;
-        highest = score > highest ? score : highest;
-    }
-    return (int32_t)best;
-}
-
 /* Labels of the nodes before `node`, given its own in y. */
 static void trace_back(const struct chain_map *self, int32_t *y, const struct clv_field *field, int32_t node)
 {
     size_t k = (size_t)self->n_labels;
     for (int32_t i = node; i > 0; i--)
-        y[i - 1] = best_label(&self->forward[(size_t)(i - 1) * k], clv_field_table(field, i - 1) + (size_t)y[i], k, k);
+        y[i - 1] = (int32_t)chain_best_label(&self->forward[(size_t)(i - 1) * k],
+                                             clv_field_table(field, i - 1) + (size_t)y[i], k, k);
 }
 
 int chain_map_solve(struct chain_map *self, int32_t *y, const struct clv_field *field)
@@ -115,10 +72,10 @@ int chain_map_solve(struct chain_map *self, int32_t *y, const struct clv_field *
     }
     memcpy(self->forward, self->unary, k * sizeof *self->forward);
     for (size_t i = 1; i < n; i++)
-        max_rows(&self->forward[i * k], &self->forward[(i - 1) * k], clv_field_table(field, (int32_t)i - 1),
-                 &self->unary[i * k], k);
+        chain_max_step(&self->forward[i * k], &self->forward[(i - 1) * k], clv_field_table(field, (int32_t)i - 1),
+                       &self->unary[i * k], k);
     static const double nothing = 0;
-    y[n - 1] = best_label(&self->forward[(n - 1) * k], &nothing, 0, k);
+    y[n - 1] = (int32_t)chain_best_label(&self->forward[(n - 1) * k], &nothing, 0, k);
     trace_back(self, y, field, field->n_nodes - 1);
     return 0;
 }
@@ -136,10 +93,8 @@ static void complete_backward(struct chain_map *self, const struct clv_field *fi
         }
         const double *table = clv_field_table(field, i);
         if (!field->is_shared || i == self->first_backward - 1 || i == self->n_nodes - 2)
-            for (size_t a = 0; a < k; a++)
-                for (size_t b = 0; b < k; b++)
-                    self->reversed[b * k + a] = table[a * k + b];
-        max_rows(to, to + k, self->reversed, unary, k);
+            chain_transpose(self->reversed, table, k);
+        chain_max_step(to, to + k, self->reversed, unary, k);
     }
     if (first < self->first_backward)
         self->first_backward = first;
@@ -152,5 +107,6 @@ void chain_map_clamp(struct chain_map *self, int32_t *y, const struct clv_field 
     trace_back(self, y, field, node);
     complete_backward(self, field, node + 1);
     for (int32_t i = node + 1; i < self->n_nodes; i++)
-        y[i] = best_label(&self->backward[(size_t)i * k], clv_field_table(field, i - 1) + (size_t)y[i - 1] * k, 1, k);
+        y[i] = (int32_t)chain_best_label(&self->backward[(size_t)i * k],
+                                         clv_field_table(field, i - 1) + (size_t)y[i - 1] * k, 1, k);
 }

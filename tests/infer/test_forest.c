@@ -264,6 +264,33 @@ START_TEST(a_long_chain_equals_the_chain_s_own_routine)
 }
 END_TEST
 
+/* The same field with its table written out at every edge. */
+START_TEST(a_shared_table_counts_at_every_edge)
+{
+    struct clv_forest *forest = new_forest();
+    struct clv_bp *bp;
+    must(clv_bp_new(&bp, err));
+    for (uint64_t t = 0; t < 40; t++) {
+        struct sample s;
+        double value, other, marginals[MAX_NODES * MAX_LABELS], exact[MAX_NODES * MAX_LABELS];
+        struct clv_bp_result result;
+        struct clv_trws_result bounds;
+        draw_sample(&s, t, CLV_PAIRWISE_FULL, -1, 1, 1);
+        s.field.is_shared = 1;
+        must(clv_exhaustive(NULL, &other, &value, exact, &s.field, err));
+        must(clv_bp_trws(bp, NULL, &bounds, &s.field, 1e-9, 1000, err));
+        ck_assert_double_eq_tol(bounds.score, other, 1e-9);
+        must(clv_bp_run(bp, NULL, NULL, &result, &s.field, NULL, err));
+        ck_assert_double_eq_tol(result.log_partition, value, 1e-9);
+        must(clv_forest_run(forest, &other, marginals, NULL, NULL, &s.field, NULL, err));
+        ck_assert_double_eq_tol(other, value, 1e-9);
+        assert_near(marginals, exact, s.field.n_nodes * s.field.n_labels, 1e-9);
+    }
+    clv_bp_free(bp);
+    clv_forest_free(forest);
+}
+END_TEST
+
 START_TEST(loops_and_bad_options_are_refused_by_name)
 {
     int32_t edges[3][2] = {{0, 1}, {1, 2}, {2, 0}}, label[3] = {0, -1, 2};
@@ -330,6 +357,7 @@ Suite *forest_suite(void)
     tcase_add_test(tests, given_labels_are_kept_and_split_the_forest);
     tcase_add_test(tests, small_temperatures_reach_the_maximum);
     tcase_add_test(tests, a_long_chain_equals_the_chain_s_own_routine);
+    tcase_add_test(tests, a_shared_table_counts_at_every_edge);
     tcase_add_test(tests, loops_and_bad_options_are_refused_by_name);
     tcase_add_test(tests, failed_requests_leave_the_next_run_right);
     suite_add_tcase(suite, tests);

@@ -16,28 +16,23 @@ static int32_t word_end[MAX_LETTERS], n_words, n_letters;
 static void read_letters(void)
 {
     const char *root = getenv("CLEAVE_DATA");
-    char command[4096], line[4096];
-    snprintf(command, sizeof command, "gzip -dc '%s/letters/letter.data.gz' 2>/dev/null",
-             root ? root : "../shared/data");
-    FILE *file = popen(command, "r");
-    while (file && fgets(line, sizeof line, file) && n_letters < MAX_LETTERS) {
-        char *field = line;
-        int next = 0, column = 0;
-        for (char *end; field && *field; field = end ? end + 1 : NULL, column++) {
-            end = strchr(field, '\t');
-            if (column == 2)
-                next = atoi(field);
-            else if (column >= 6 && column < 6 + N_FEATURES && *field == '1')
-                pixels[n_letters][n_set[n_letters]++] = (uint8_t)(column - 6);
-        }
-        if (column < 6 + N_FEATURES)
-            continue;
-        n_letters++;
-        if (next < 0)
-            word_end[n_words++] = n_letters;
+    char path[4096];
+    struct clv_error error;
+    struct clv_letters letters = {0};
+    snprintf(path, sizeof path, "%s/letters/letter.data.gz", root ? root : "../shared/data");
+    enum clv_status status = clv_letters_read(&letters, path, &error);
+    if (status == CLV_ERR_NO_INPUT) {
+        printf("viterbi: skipped: %s is absent\n", path);
+        exit(0);
     }
-    if (file)
-        pclose(file);
+    stop_on(status, &error);
+    for (size_t i = 0; i < letters.n_letters && i < MAX_LETTERS; i++)
+        for (int f = 0; f < N_FEATURES; f++)
+            if (letters.pixels[i][f / 8] >> f % 8 & 1)
+                pixels[i][n_set[i]++] = (uint8_t)f;
+    for (size_t word = 0; word < letters.n_words && letters.first[word + 1] <= MAX_LETTERS; word++)
+        word_end[n_words++] = n_letters = (int32_t)letters.first[word + 1];
+    clv_letters_release(&letters);
 }
 
 static double weights[N_FEATURES][N_LABELS], table[N_LABELS * N_LABELS];
@@ -134,10 +129,6 @@ int main(void)
     char path[] = "/tmp/cleave-chain-XXXXXX";
     int has_peer = 1;
     read_letters();
-    if (!n_words) {
-        printf("viterbi: skipped: letters are absent\n");
-        return 0;
-    }
     for (uint64_t f = 0; f < N_FEATURES; f++)
         for (uint64_t k = 0; k < N_LABELS; k++)
             weights[f][k] = rng_normal(1, RNG_STREAM(RNG_TEST, 4), f * N_LABELS + k);
