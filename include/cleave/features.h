@@ -3,7 +3,7 @@
 #ifndef CLEAVE_FEATURES_H
 #define CLEAVE_FEATURES_H
 
-#include "cleave/data.h"
+#include "cleave/boxes.h"
 #include "cleave/letters.h"
 #include "cleave/problem.h"
 #include "cleave/superpixel.h"
@@ -87,6 +87,11 @@ CLV_API enum clv_status clv_example_extract(struct clv_example *example, const s
 CLV_API enum clv_status clv_example_set_truth(struct clv_example *example, const struct clv_mask *mask,
                                               int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
+/* What boxes tell: label 0 for superpixels that lie outside of all of them with every pixel, CLV_UNKNOWN for the others; no
+ * counts and no theta. Without boxes all is 0: there is no object. */
+CLV_API enum clv_status clv_example_set_boxes(struct clv_example *example, const struct clv_pixel_box *boxes,
+                                              size_t n_boxes, struct clv_error *err) CLV_CHECK;
+
 /* theta[n_nodes][n_labels] = counts[n_nodes][n_labels] / (K' V_b), where V_b is the image's pixels of label b and K' the number
  * of labels present: for two labels counts / (2 V_b). Labels that are absent weigh 0, so theta sums to 1 (to 0 if all is void). */
 CLV_API void clv_balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels);
@@ -130,6 +135,19 @@ CLV_API enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const 
                                             const struct clv_recipe *recipe, int n_threads,
                                             const struct clv_image_limits *limits, const struct clv_progress *progress,
                                             struct clv_error *err) CLV_CHECK;
+
+/* The boxes of an item. */
+struct clv_item_boxes {
+    struct clv_pixel_box *boxes; /* of the original image; NULL: nothing is known of the item */
+    size_t n_boxes;              /* with boxes not NULL, 0 says that there is no object */
+};
+
+/* The same; an item without a mask has the labels of clv_example_set_boxes if boxes[n_items] has some for it: what struct
+ * clv_training calls given. Two labels. */
+CLV_API enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, const struct clv_set *set,
+                                                  const struct clv_item_boxes *boxes, const struct clv_recipe *recipe,
+                                                  int n_threads, const struct clv_image_limits *limits,
+                                                  const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* Feature files: safetensors with the recipe, the items' names and all problems, so that a second training starts at once.
  * N nodes, M edges and n images in all:

@@ -18,6 +18,8 @@
 enum train_keys {
     KEY_SPLIT = KEYS_COMMAND,
     KEY_ONLY,
+    KEY_BOXES,
+    KEY_WEAK_SPLIT,
     KEY_UNLABELLED_SPLIT,
     KEY_VALIDATE,
     KEY_NO_EDGES,
@@ -35,6 +37,10 @@ static const struct argp_option train_options[] = {
     {"split", KEY_SPLIT, "NAME,..", 0,
      "Splits of the manifest to learn from (default: train if there is one, else all)", 0},
     {"only", KEY_ONLY, "FILE", 0, "Read the masks of the images that this file names, one a line, and no others", 0},
+    {"weak-split", KEY_WEAK_SPLIT, "NAME,..", 0,
+     "Learn from the boxes of all other images of these splits, too, without reading their masks", 0},
+    {"boxes", KEY_BOXES, "PATH", 0,
+     "A file or folder of those boxes: TSV, VOC, COCO, labelme, YOLO (default: the files that the manifest names)", 0},
     {"unlabelled-split", KEY_UNLABELLED_SPLIT, "NAME,..", 0,
      "Learn from all other images of these splits, too, without reading their masks", 0},
     {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP, 0},
@@ -88,6 +94,8 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_SPLIT: self->supervision.split = arg; return 0;
     case KEY_ONLY: self->supervision.only = arg; return 0;
+    case KEY_BOXES: self->supervision.boxes = arg; return 0;
+    case KEY_WEAK_SPLIT: self->supervision.weak_split = arg; return 0;
     case KEY_UNLABELLED_SPLIT: self->supervision.unlabelled_split = arg; return 0;
     case KEY_VALIDATE: self->validate = arg; return 0;
     case KEY_NO_EDGES: self->no_edges = true; return 0;
@@ -134,6 +142,8 @@ static enum clv_status parse(struct train *self, int argc, char **argv, struct c
         return fail(err, CLV_ERR_USAGE, "train: --data is missing: which images?");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
+    if (self->supervision.boxes && !self->supervision.weak_split)
+        return fail(err, CLV_ERR_USAGE, "--boxes: --weak-split is missing: which images give their boxes?");
     if (self->n_candidates && !self->n_folds)
         return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
     if (self->validate && is_tensor_file(self->data) && !is_tensor_file(self->validate))
@@ -212,6 +222,7 @@ static enum clv_status record(struct clv_model *model, const struct train *self,
         size_t n;
         bool always;
     } counts[] = {{data->is_letters ? "words" : "images", training->n_examples, true},
+                  {"boxed_images", data->n_boxed, false},
                   {"unlabelled_images", data->n_unlabelled, false}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts && status == CLV_OK; i++)
         if (counts[i].n || counts[i].always)
@@ -242,7 +253,8 @@ static void print_data(const struct train *self, const struct train_data *data, 
             data->is_letters ? "words" : "images", n, (long long)n_nodes, first.n_features, (long long)n_edges,
             first.n_edge_features, clv_dataset_n_labels(data->dataset));
     if (data->n_masks < n)
-        fprintf(self->summary, "          %zu with masks, %zu unlabelled\n", data->n_masks, data->n_unlabelled);
+        fprintf(self->summary, "          %zu with masks, %zu with boxes, %zu unlabelled\n", data->n_masks,
+                data->n_boxed, data->n_unlabelled);
     fprintf(self->summary, "features  %.1f s\n", seconds);
     fflush(self->summary);
 }
@@ -294,6 +306,15 @@ static enum clv_status learn(struct clv_model *model, struct train *self, struct
     return status;
 }
 
+/* What is known of each weak image: the labels that its boxes gave. given[n_weak], array_free it. */
+static const int32_t **given_labels(const struct clv_training *training)
+{
+    const int32_t **given = array_alloc(training->n_weak, sizeof *given);
+    for (size_t i = 0; given && i < training->n_weak; i++)
+        given[i] = clv_dataset_problem(training->dataset, (size_t)training->weak[i]).label;
+    return given;
+}
+
 static struct clv_shape choose_shape(const struct train *self, const struct clv_dataset *dataset)
 {
     struct clv_problem first = clv_dataset_problem(dataset, 0);
@@ -321,6 +342,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     struct clv_model model = {0};
     struct clv_dataset *validation = NULL;
     int32_t *examples = NULL;
+    const int32_t **given = NULL;
     struct clv_training training = {
         .seed = self->seed,
         .n_threads = self->common.n_threads,
@@ -341,8 +363,9 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     training.n_examples = data.n_masks;
     training.weak = examples ? examples + data.n_masks : NULL;
     training.n_weak = n - data.n_masks;
+    training.given = given = examples ? given_labels(&training) : NULL;
     training.shape = choose_shape(self, data.dataset);
-    if (!examples)
+    if (!examples || !given)
         status = fail_memory(err);
     if (status == CLV_OK && self->validate)
         status = train_validation_load(&validation, self, &data, &progress, err);
@@ -366,6 +389,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
         console_note("interrupted; the model in %s is complete", self->output);
 done:
     clv_dataset_free(validation);
+    array_free(given);
     array_free(examples);
     clv_model_release(&model);
     train_data_release(&data);

@@ -29,7 +29,7 @@ static uint64_t size_of(const char *path)
     return path && stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
 }
 
-void digest_set(char digest[DIGEST_SIZE], const struct clv_set *set)
+void digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, const struct clv_item_boxes *boxes)
 {
     uint64_t hash = HASH_START;
     for (size_t i = 0; i < set->n_items; i++) {
@@ -38,6 +38,17 @@ void digest_set(char digest[DIGEST_SIZE], const struct clv_set *set)
         hash = add_string(hash, item->split);
         hash = add_number(hash, size_of(item->image));
         hash = add_number(hash, size_of(item->mask));
+    }
+    for (size_t i = 0; boxes && i < set->n_items; i++) {
+        if (!boxes[i].boxes)
+            continue;
+        hash = add_number(hash, i);
+        for (size_t k = 0; k < boxes[i].n_boxes; k++) {
+            const struct clv_pixel_box *box = &boxes[i].boxes[k];
+            const int32_t sides[] = {box->first_x, box->first_y, box->end_x, box->end_y};
+            for (size_t s = 0; s < 4; s++)
+                hash = add_number(hash, (uint64_t)sides[s]);
+        }
     }
     snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/box_hints.h"
 #include "cli/console.h"
 #include "cli/training_set.h"
 
@@ -15,6 +16,7 @@
 
 void supervision_release(struct supervision *self)
 {
+    box_hints_free(self->boxes, self->set.n_items);
     clv_set_release(&self->set);
     *self = (struct supervision){0};
 }
@@ -239,6 +241,47 @@ done:
     return status;
 }
 
+/* Makes room for n more items in self->boxes, which have none. */
+static enum clv_status extend_boxes(struct supervision *self, size_t n, struct clv_error *err)
+{
+    size_t n_before = self->boxes ? self->set.n_items : 0, n_after = self->set.n_items + n;
+    struct clv_item_boxes *grown = array_realloc(self->boxes, n_after, sizeof *grown);
+    if (!grown)
+        return fail_memory(err);
+    for (size_t i = n_before; i < n_after; i++)
+        grown[i] = (struct clv_item_boxes){0};
+    self->boxes = grown;
+    return CLV_OK;
+}
+
+static enum clv_status add_boxed(struct supervision *self, const char *path, const struct supervision_options *options,
+                                 const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct clv_set set = {0};
+    struct clv_item_boxes *boxes = NULL;
+    enum clv_status status = training_set_read(&set, path, options->weak_split, false, err);
+    if (status != CLV_OK)
+        return status;
+    status = keep_new(&set, self, err);
+    if (status == CLV_OK)
+        status = box_hints_read(&boxes, &set, options->boxes, limits, err);
+    size_t first = self->set.n_items, n = set.n_items;
+    if (status == CLV_OK)
+        status = extend_boxes(self, n, err);
+    if (status == CLV_OK)
+        status = append_items(&self->set, &set, err);
+    if (status == CLV_OK) {
+        for (size_t i = 0; i < n; i++)
+            self->boxes[first + i] = boxes[i];
+        self->n_boxed = n;
+        array_free(boxes);
+    } else {
+        box_hints_free(boxes, n);
+    }
+    clv_set_release(&set);
+    return status;
+}
+
 static enum clv_status add_unlabelled(struct supervision *self, const char *path, const char *splits,
                                       struct clv_error *err)
 {
@@ -248,8 +291,8 @@ static enum clv_status add_unlabelled(struct supervision *self, const char *path
         return status;
     status = keep_new(&set, self, err);
     self->n_unlabelled = set.n_items;
-    if (status == CLV_OK && !set.n_items)
-        console_note("%s: every image of %s teaches already", path, splits);
+    if (status == CLV_OK)
+        status = extend_boxes(self, set.n_items, err);
     if (status == CLV_OK)
         status = append_items(&self->set, &set, err);
     clv_set_release(&set);
@@ -257,13 +300,15 @@ static enum clv_status add_unlabelled(struct supervision *self, const char *path
 }
 
 enum clv_status supervision_read(struct supervision *self, const char *path, const struct supervision_options *options,
-                                 struct clv_error *err)
+                                 const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct supervision fresh = {0};
     enum clv_status status = read_masks(&fresh, path, options, err);
+    if (status == CLV_OK && options->weak_split)
+        status = add_boxed(&fresh, path, options, limits, err);
     if (status == CLV_OK && options->unlabelled_split)
         status = add_unlabelled(&fresh, path, options->unlabelled_split, err);
-    if (status == CLV_OK && !fresh.n_masks)
+    if (status == CLV_OK && !fresh.n_masks && !fresh.n_boxed)
         status = fail(err, CLV_ERR_DATA, "%s: %zu images without labels teach nothing unless some have masks or boxes",
                       path, fresh.n_unlabelled);
     if (status == CLV_OK)

@@ -17,13 +17,15 @@ struct supervision_options {
  * two have no mask, whatever the manifest says, and each image is there once. */
 struct supervision {
     struct clv_set set;
+    struct clv_item_boxes *boxes; /* [set.n_items], or NULL: none has boxes */
     size_t n_masks, n_boxed, n_unlabelled;
 };
 void supervision_release(struct supervision *self);
 
-/* Reads the set at `path`. Images that cannot play their part are left out, which notes count (no mask, no box); a name in `only`
- * that the splits do not have, or whose image has no mask, is an error, and so is nothing to learn from. */
+/* Reads the set at `path`, and image sizes where boxes are to be placed. Images that cannot play their part are left out, which
+ * notes count (no mask, no box); a name in `only` that the splits do not have, or whose image has no mask, is an error, and
+ * so are boxes that fit no image and nothing to learn from. */
 enum clv_status supervision_read(struct supervision *self, const char *path, const struct supervision_options *options,
-                                 struct clv_error *err) CLV_CHECK;
+                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -44,6 +44,8 @@ static enum clv_status open_features(struct train_data *data, const struct train
     const struct supervision_options *chosen = &train->supervision;
     const char *option = chosen->split              ? "split"
                          : chosen->only             ? "only"
+                         : chosen->boxes            ? "boxes"
+                         : chosen->weak_split       ? "weak-split"
                          : chosen->unlabelled_split ? "unlabelled-split"
                                                     : NULL;
     if (option)
@@ -68,13 +70,13 @@ static enum clv_status extract_set(struct train_data *data, struct train *train,
     struct supervision supervision = {0};
     struct clv_set *set = &supervision.set;
     const char **images = NULL;
-    enum clv_status status = supervision_read(&supervision, train->data, &train->supervision, err);
+    enum clv_status status = supervision_read(&supervision, train->data, &train->supervision, &common->limits, err);
     if (status != CLV_OK)
         return status;
     status = training_set_check_masks(set, supervision.n_masks, common->n_threads, &common->limits, progress, err);
     if (status != CLV_OK)
         goto done;
-    digest_set(data->digest, set);
+    digest_set(data->digest, set, supervision.boxes);
     images = training_set_images(set);
     if (!images) {
         status = fail_memory(err);
@@ -86,11 +88,12 @@ static enum clv_status extract_set(struct train_data *data, struct train *train,
     status = clv_recipe_learn(&data->recipe, images, set->n_items, train->seed, common->n_threads, &common->limits,
                               progress, err);
     if (status == CLV_OK)
-        status =
-            clv_dataset_extract(&data->dataset, set, &data->recipe, common->n_threads, &common->limits, progress, err);
+        status = clv_dataset_extract_boxed(&data->dataset, set, supervision.n_boxed ? supervision.boxes : NULL,
+                                           &data->recipe, common->n_threads, &common->limits, progress, err);
     data->labels = set->labels;
     set->labels = (struct clv_labels){0};
     data->n_masks = supervision.n_masks;
+    data->n_boxed = supervision.n_boxed;
     data->n_unlabelled = supervision.n_unlabelled;
 done:
     array_free(images);

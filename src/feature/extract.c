@@ -11,6 +11,7 @@
 
 struct batch {
     const struct clv_set *set;
+    const struct clv_item_boxes *boxes; /* or NULL */
     const struct clv_recipe *recipe;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
@@ -71,19 +72,23 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
         status = read_truth(example, item, &batch->set->labels, batch->limits, err);
         if (status == CLV_OK)
             drop_void_truth(example, batch->set->labels.n_labels);
+    } else if (status == CLV_OK && batch->boxes && batch->boxes[batch->first + index].boxes) {
+        const struct clv_item_boxes *known = &batch->boxes[batch->first + index];
+        status = clv_example_set_boxes(example, known->boxes, known->n_boxes, err);
     }
 #pragma omp critical(extract_progress)
     report_progress(batch->progress, "extracting features", ++batch->n_done, batch->set->n_items, item->name);
     return status;
 }
 
-enum clv_status extract_set(const struct clv_set *set, const struct clv_recipe *recipe, int n_threads,
-                            const struct clv_image_limits *limits, const struct clv_progress *progress,
-                            take_example *take, void *context, struct clv_error *err)
+enum clv_status extract_set(const struct clv_set *set, const struct clv_item_boxes *boxes,
+                            const struct clv_recipe *recipe, int n_threads, const struct clv_image_limits *limits,
+                            const struct clv_progress *progress, take_example *take, void *context,
+                            struct clv_error *err)
 {
     n_threads = parallel_threads(n_threads);
     size_t room = (size_t)n_threads * BATCH_PER_THREAD;
-    struct batch batch = {.set = set, .recipe = recipe, .limits = limits, .progress = progress};
+    struct batch batch = {.set = set, .boxes = boxes, .recipe = recipe, .limits = limits, .progress = progress};
     batch.examples = array_zalloc(room, sizeof *batch.examples);
     if (!batch.examples)
         return fail_memory(err);
@@ -112,14 +117,24 @@ enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct c
                                     const struct clv_image_limits *limits, const struct clv_progress *progress,
                                     struct clv_error *err)
 {
+    return clv_dataset_extract_boxed(dataset, set, NULL, recipe, n_threads, limits, progress, err);
+}
+
+enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, const struct clv_set *set,
+                                          const struct clv_item_boxes *boxes, const struct clv_recipe *recipe,
+                                          int n_threads, const struct clv_image_limits *limits,
+                                          const struct clv_progress *progress, struct clv_error *err)
+{
     *dataset = NULL;
+    if (boxes && set->labels.n_labels != 2)
+        return fail(err, CLV_ERR_USAGE, "boxes take two labels, figure and ground, not %d", set->labels.n_labels);
     struct clv_dataset *fresh;
     enum clv_status status = clv_dataset_new(&fresh, set->labels.n_labels, err);
     if (status != CLV_OK)
         return status;
     status = clv_labels_copy(&fresh->labels, &set->labels, err);
     if (status == CLV_OK)
-        status = extract_set(set, recipe, n_threads, limits, progress, keep, fresh, err);
+        status = extract_set(set, boxes, recipe, n_threads, limits, progress, keep, fresh, err);
     if (status == CLV_OK)
         *dataset = fresh;
     else

@@ -11,9 +11,10 @@ typedef enum clv_status take_example(void *context, struct clv_example *example,
                                      struct clv_error *err);
 
 /* Reads every image, extracts its example, and its truth where there is a mask; a mask that is void throughout is no truth.
- * Memory: a fixed number of examples a thread. Fails as the first failing item in the set's order would. */
-enum clv_status extract_set(const struct clv_set *set, const struct clv_recipe *recipe, int n_threads,
-                            const struct clv_image_limits *limits, const struct clv_progress *progress,
-                            take_example *take, void *context, struct clv_error *err) CLV_CHECK;
+ * boxes[n_items] (may be NULL) are for items without a mask. Memory: a fixed number of examples a thread. Fails as the first failing item in the set's order would. */
+enum clv_status extract_set(const struct clv_set *set, const struct clv_item_boxes *boxes,
+                            const struct clv_recipe *recipe, int n_threads, const struct clv_image_limits *limits,
+                            const struct clv_progress *progress, take_example *take, void *context,
+                            struct clv_error *err) CLV_CHECK;
 
 #endif

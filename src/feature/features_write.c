@@ -248,7 +248,7 @@ enum clv_status clv_features_write(const char *path, const struct clv_set *set, 
     if (status == CLV_OK)
         status = begin(&self, set, err);
     if (status == CLV_OK)
-        status = extract_set(set, recipe, n_threads, limits, progress, append_example, &self, err);
+        status = extract_set(set, NULL, recipe, n_threads, limits, progress, append_example, &self, err);
     if (status == CLV_OK)
         status = put_header(&header, set, recipe, err);
     if (status == CLV_OK)

@@ -110,6 +110,33 @@ enum clv_status clv_example_set_truth(struct clv_example *example, const struct 
     return status;
 }
 
+enum clv_status clv_example_set_boxes(struct clv_example *example, const struct clv_pixel_box *boxes, size_t n_boxes,
+                                      struct clv_error *err)
+{
+    const struct clv_superpixels *sp = &example->superpixels;
+    int32_t *label = array_zalloc((size_t)example->problem.n_nodes, sizeof *label);
+    int32_t *column = coordinate_table(example->width, sp->width);
+    if (!label || !column) {
+        array_free(label);
+        array_free(column);
+        return fail_memory(err);
+    }
+    for (size_t k = 0; k < n_boxes; k++)
+        for (int32_t y = boxes[k].first_y; y < boxes[k].end_y; y++) {
+            size_t row = (size_t)working_coordinate(y, example->height, sp->height) * (size_t)sp->width;
+            for (int32_t x = boxes[k].first_x; x < boxes[k].end_x; x++)
+                label[sp->labels[row + (size_t)column[x]]] = CLV_UNKNOWN;
+        }
+    array_free(column);
+    array_free(example->counts);
+    array_free(example->theta);
+    array_free(example->label);
+    example->counts = example->theta = NULL;
+    example->problem.theta = NULL;
+    example->problem.label = example->label = label;
+    return CLV_OK;
+}
+
 enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_example *example, const int32_t *y,
                                   struct clv_error *err)
 {

@@ -1,4 +1,4 @@
-/* Training with few masks: --only, --unlabelled-split. */
+/* Training with few masks: --only, --boxes, --weak-split, --unlabelled-split. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ START_TEST(unlabelled_images_teach_without_their_masks)
                                "--unlabelled-split train,test -o %s-%d.cleave " WEAK_TRAINING "%s",
                                folder, learners[l], spoilt, learners[l]);
             ck_assert_ptr_nonnull(strstr(output, "images    12,"));
-            ck_assert_ptr_nonnull(strstr(output, "3 with masks, 9 unlabelled"));
+            ck_assert_ptr_nonnull(strstr(output, "3 with masks, 0 with boxes, 9 unlabelled"));
             free(output);
         }
     }
@@ -72,13 +72,77 @@ START_TEST(unlabelled_images_teach_without_their_masks)
 }
 END_TEST
 
+START_TEST(boxes_teach_without_their_images_masks)
+{
+    static const char *const learners[] = {"wmpmap", "mpmap", "pmap"};
+    const char *folder = copy_set();
+    for (int spoilt = 0; spoilt < 2; spoilt++) {
+        if (spoilt)
+            spoil_other_masks(folder);
+        for (int l = 0; l < 3; l++) {
+            char *output =
+                expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only "
+                               "--boxes set/boxes.tsv --weak-split train,test -o %s-%d.cleave " WEAK_TRAINING "%s",
+                               folder, learners[l], spoilt, learners[l]);
+            ck_assert_ptr_nonnull(strstr(output, "3 with masks, 9 with boxes, 0 unlabelled"));
+            free(output);
+        }
+    }
+    for (int l = 0; l < 3; l++)
+        ck_assert(same_bytes(formatted("%s/%s-0.cleave", folder, learners[l]),
+                             formatted("%s/%s-1.cleave", folder, learners[l])));
+    char *record = expect_success("\"$CLEAVE\" inspect --json --top 0 %s/wmpmap-0.cleave", folder);
+    ck_assert_ptr_nonnull(strstr(record, "\"images\":\"3\""));
+    ck_assert_ptr_nonnull(strstr(record, "\"boxed_images\":\"9\""));
+    free(record);
+}
+END_TEST
+
+/* The same model but for the record, whose digest tells other boxes apart. */
+START_TEST(a_box_is_one_whoever_names_it)
+{
+    const char *folder = copy_set();
+    free(expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only "
+                        "--boxes set/boxes.tsv --weak-split test -o option.cleave " WEAK_TRAINING "wmpmap",
+                        folder));
+    free(expect_success("cd %s && awk -F'\\t' -v OFS='\\t' '{print $0, NR==1 ? \"boxes\" : \"boxes.tsv\"}' "
+                        "set/manifest.tsv >set/named.tsv && \"$CLEAVE\" train --data set/named.tsv --split train "
+                        "--only only --weak-split test -o column.cleave " WEAK_TRAINING "wmpmap",
+                        folder));
+    free(expect_success(
+        "cd %s && awk -F'\\t' -v OFS='\\t' 'NR>1{$5=$5-5<0 ? 0 : $5-5; $6+=5} {print}' set/boxes.tsv >wide.tsv && "
+        "\"$CLEAVE\" train -q --data set/manifest.tsv --split train --only only "
+        "--boxes wide.tsv --weak-split test -o wide.cleave " WEAK_TRAINING "wmpmap",
+        folder));
+    free(expect_success("cd %s && for i in option column wide; do \"$CLEAVE\" inspect --json $i.cleave | "
+                        "sed 's/\"command\".*\"data_digest\"/\"data_digest\"/' >$i.json; done",
+                        folder));
+    ck_assert(same_bytes(formatted("%s/option.json", folder), formatted("%s/column.json", folder)));
+    ck_assert(!same_bytes(formatted("%s/option.json", folder), formatted("%s/wide.json", folder)));
+}
+END_TEST
+
+START_TEST(images_without_boxes_are_counted)
+{
+    const char *folder = copy_set();
+    free(expect_success("cd %s && grep -v 0010 set/boxes.tsv >some.tsv", folder));
+    char *output =
+        expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only "
+                       "--boxes some.tsv --weak-split test --unlabelled-split test -o m.cleave " WEAK_TRAINING "wmpmap",
+                       folder);
+    ck_assert_ptr_nonnull(strstr(output, "some.tsv: 1 of 4 images have no boxes and were left out"));
+    ck_assert_ptr_nonnull(strstr(output, "3 with masks, 3 with boxes, 1 unlabelled"));
+    free(output);
+}
+END_TEST
+
 START_TEST(images_of_unlabelled_splits_keep_their_masks_to_themselves_by_default)
 {
     const char *folder = copy_set();
     char *output = expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --unlabelled-split test "
                                   "-o m.cleave " WEAK_TRAINING "wmpmap",
                                   folder);
-    ck_assert_ptr_nonnull(strstr(output, "8 with masks, 4 unlabelled"));
+    ck_assert_ptr_nonnull(strstr(output, "8 with masks, 0 with boxes, 4 unlabelled"));
     free(output);
 }
 END_TEST
@@ -91,6 +155,28 @@ START_TEST(weak_examples_are_deterministic_at_any_thread_count)
                             "--unlabelled-split train,test -o %d.cleave " WEAK_TRAINING "wmpmap",
                             folder, t, t));
     ck_assert(same_bytes(formatted("%s/1.cleave", folder), formatted("%s/8.cleave", folder)));
+}
+END_TEST
+
+static void set_boxes(const char *folder, const char *rows)
+{
+    const char *text = formatted("image\tlabel\tx\ty\tw\th\n%s", rows);
+    spill(formatted("%s/boxes.tsv", folder), text, strlen(text));
+}
+
+START_TEST(boxes_may_cover_all_or_almost_nothing)
+{
+    const char *folder = copy_set();
+    set_boxes(folder, "images/0009.jpg\ta\t-10\t-10\t5000\t5000\nimages/0010.jpg\ta\t3\t3\t0.01\t0.01\n"
+                      "images/0011.jpg\ta\t3\t3\t20\t20\nimages/0011.jpg\tb\t10\t10\t20\t20\n");
+    char *output = expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only "
+                                  "--boxes boxes.tsv --weak-split test -o m.cleave " WEAK_TRAINING "wmpmap",
+                                  folder);
+    ck_assert_ptr_nonnull(strstr(output, "3 with masks, 3 with boxes, 0 unlabelled"));
+    ck_assert_ptr_nonnull(strstr(output, "1 boxes reach out of their image and were cut"));
+    free(output);
+    free(
+        expect_success("cd %s && \"$CLEAVE\" segment -m m.cleave --data set/manifest.tsv --split test -o out", folder));
 }
 END_TEST
 
@@ -107,6 +193,14 @@ START_TEST(choices_that_leave_nothing_to_learn_from_are_refused)
     expect_refused(folder, 65, "8 images without labels teach nothing", "wmpmap --unlabelled-split train");
     expect_refused(folder, 65, "no image has split \"nowhere\"", "wmpmap --unlabelled-split train,nowhere");
     expect_refused(folder, 66, "nobody: ", "wmpmap --only nobody");
+    expect_refused(folder, 64, "--weak-split is missing", "wmpmap --boxes set/boxes.tsv");
+    expect_refused(folder, 65, "none of the 8 images has boxes", "wmpmap --weak-split train");
+    expect_refused(folder, 66, "nothing.tsv", "wmpmap --boxes nothing.tsv --weak-split train");
+    set_boxes(folder, "images/other.jpg\ta\t1\t1\t5\t5\n");
+    expect_refused(folder, 65, "boxes.tsv: has boxes for none of the 4 images",
+                   "wmpmap --boxes boxes.tsv --weak-split test");
+    set_boxes(folder, "images/0009.jpg\ta\t1000\t1\t5\t5\n");
+    expect_refused(folder, 65, "lies outside images/0009.jpg", "wmpmap --boxes boxes.tsv --weak-split test");
     list_only(folder, "\n\n");
     expect_refused(folder, 65, "only: names no image", "wmpmap --only only");
     list_only(folder, "images/0001.jpg\nimages/0009.jpg\nimages/0077.jpg\n");
@@ -120,6 +214,8 @@ START_TEST(choices_that_leave_nothing_to_learn_from_are_refused)
     free(expect_success("cd %s && \"$CLEAVE\" features -q --data set/manifest.tsv -o set.safetensors", folder));
     expect_error(64, "--only: ", "cd %s && \"$CLEAVE\" train --data set.safetensors --only only -o never.cleave",
                  folder);
+    expect_error(64, "--weak-split: ",
+                 "cd %s && \"$CLEAVE\" train --data set.safetensors --weak-split train -o never.cleave", folder);
     expect_error(64, "--unlabelled-split: ",
                  "cd %s && \"$CLEAVE\" train --data set.safetensors --unlabelled-split train -o never.cleave", folder);
 }
@@ -133,6 +229,10 @@ Suite *cli_weak_suite(void)
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, only_the_named_masks_are_read);
     tcase_add_test(tests, unlabelled_images_teach_without_their_masks);
+    tcase_add_test(tests, boxes_teach_without_their_images_masks);
+    tcase_add_test(tests, a_box_is_one_whoever_names_it);
+    tcase_add_test(tests, images_without_boxes_are_counted);
+    tcase_add_test(tests, boxes_may_cover_all_or_almost_nothing);
     tcase_add_test(tests, images_of_unlabelled_splits_keep_their_masks_to_themselves_by_default);
     tcase_add_test(tests, weak_examples_are_deterministic_at_any_thread_count);
     tcase_add_test(tests, choices_that_leave_nothing_to_learn_from_are_refused);

@@ -325,6 +325,39 @@ START_TEST(a_node_without_known_pixels_is_unknown)
 }
 END_TEST
 
+/* Painted back to pixels, what is given as outside never meets a box, and every other node does. */
+START_TEST(nodes_that_no_box_touches_are_given_as_background)
+{
+    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
+    struct clv_image image = disc_image(130, 90); /* shrunk: working pixels are not the original ones */
+    struct clv_example example = {0};
+    must(clv_example_extract(&example, &image, &recipe, err));
+    static const struct clv_pixel_box boxes[] = {
+        {20, 10, 61, 40}, {50, 30, 51, 31}, {100, 80, 130, 90}, {0, 0, 130, 90}};
+    static const size_t counts[] = {0, 1, 2, 3, 4};
+    int32_t node[400];
+    uint8_t pixels[130 * 90];
+    ck_assert_int_lt(example.problem.n_nodes, 255);
+    for (int32_t i = 0; i < example.problem.n_nodes; i++)
+        node[i] = i;
+    must(clv_example_paint(pixels, &example, node, err));
+    for (size_t t = 0; t < sizeof counts / sizeof *counts; t++) {
+        int32_t touched[400] = {0};
+        for (size_t k = 0; k < counts[t]; k++)
+            for (int32_t y = boxes[k].first_y; y < boxes[k].end_y; y++)
+                for (int32_t x = boxes[k].first_x; x < boxes[k].end_x; x++)
+                    touched[pixels[y * 130 + x]] = 1;
+        must(clv_example_set_boxes(&example, boxes, counts[t], err));
+        ck_assert_ptr_null(example.problem.theta);
+        for (int32_t i = 0; i < example.problem.n_nodes; i++)
+            ck_assert_int_eq(example.problem.label[i], touched[i] ? CLV_UNKNOWN : 0);
+    }
+    clv_example_release(&example);
+    clv_image_release(&image);
+    clv_recipe_release(&recipe);
+}
+END_TEST
+
 START_TEST(recipes_out_of_range_are_refused_by_name)
 {
     struct clv_image image = disc_image(30, 20);
@@ -362,6 +395,7 @@ Suite *example_suite(void)
     tcase_add_test(tc, truth_is_the_majority_by_balanced_weight);
     tcase_add_test(tc, wrong_masks_and_labels_are_refused_and_change_nothing);
     tcase_add_test(tc, a_node_without_known_pixels_is_unknown);
+    tcase_add_test(tc, nodes_that_no_box_touches_are_given_as_background);
     tcase_add_test(tc, recipes_out_of_range_are_refused_by_name);
     suite_add_tcase(suite, tc);
     return suite;
