@@ -118,6 +118,12 @@ void file_map_close(struct file_map *map)
     *map = (struct file_map){0};
 }
 
+void file_map_forget(const struct file_map *map)
+{
+    if (map->bytes)
+        madvise((void *)(uintptr_t)map->bytes, map->size, MADV_DONTNEED);
+}
+
 /* Temporaries in flight, for the signal handler: slots are claimed and cleared with single atomic stores. */
 #define MAX_TEMPORARIES 64
 static _Atomic(const char *) temporaries[MAX_TEMPORARIES];

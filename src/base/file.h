@@ -23,6 +23,9 @@ struct file_map {
 };
 enum clv_status file_map_open(struct file_map *map, const char *path, struct clv_error *err) CLV_CHECK;
 void file_map_close(struct file_map *map);
+/* Gives the pages looked at so far back: they count as memory of the process until then, and are read again when needed. For
+ * files that may be larger than memory. Safe while others read. */
+void file_map_forget(const struct file_map *map);
 
 /* Writes a file all or nothing: an O_EXCL temporary beside the target receives the bytes; commit flushes, fsyncs, checks
  * the close and renames it over the target; abort removes it. An existing target that is not a regular file (/dev/stdout,

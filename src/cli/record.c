@@ -10,6 +10,8 @@
 #include "base/hash.h"
 #include "base/text.h"
 
+#define FORGET_EVERY ((size_t)64 << 20) /* bytes of a file that may be larger than memory; a multiple of 8 */
+
 static uint64_t add_number(uint64_t hash, uint64_t number)
 {
     unsigned char bytes[8];
@@ -62,6 +64,8 @@ enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct c
     uint64_t hash = add_number(HASH_START, map.size);
     size_t i = 0;
     for (; i + 8 <= map.size; i += 8) {
+        if (i % FORGET_EVERY == 0)
+            file_map_forget(&map);
         uint64_t word;
         memcpy(&word, map.bytes + i, 8);
         hash = (hash ^ word) * HASH_PRIME;

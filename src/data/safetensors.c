@@ -43,6 +43,11 @@ void clv_tensors_close(struct clv_tensors *tensors)
     array_free(tensors);
 }
 
+void tensors_forget(const struct clv_tensors *tensors)
+{
+    file_map_forget(&tensors->map);
+}
+
 static enum clv_status parse_metadata(struct clv_tensors *self, const struct json_value *object, struct clv_error *err)
 {
     size_t n;

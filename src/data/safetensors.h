@@ -17,6 +17,9 @@ enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const c
                               const struct clv_tensor *tensors, size_t n_tensors, const char *const (*metadata)[2],
                               size_t n_metadata, struct clv_error *err) CLV_CHECK;
 
+/* file_map_forget of a mapped file; nothing for one that was parsed. */
+void tensors_forget(const struct clv_tensors *tensors);
+
 /* The size of a tensor's array; false if the type or shape is out of range or the product overflows. */
 bool tensor_bytes(size_t *bytes, const struct clv_tensor *tensor);
 

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "data/safetensors.h"
 
 void dataset_item_release(struct dataset_item *item)
 {
@@ -34,7 +35,21 @@ void clv_dataset_free(struct clv_dataset *dataset)
     array_free(dataset->file.label);
     array_free(dataset->file.theta);
     array_free(dataset->file.volume);
+    array_free(dataset->file.looked_at);
     array_free(dataset);
+}
+
+void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_problem *problem)
+{
+    if (!dataset || !dataset->file.looked_at)
+        return;
+    size_t n_edges = (size_t)problem->n_edges, n_entries = (size_t)(problem->row[problem->n_nodes] - problem->row[0]);
+    size_t bytes = n_entries * (sizeof *problem->index + sizeof *problem->value) +
+                   n_edges * (2 + (size_t)problem->n_edge_features) * sizeof(float);
+    if (atomic_fetch_add(dataset->file.looked_at, bytes) + bytes < LOOKED_AT_MAX)
+        return;
+    atomic_store(dataset->file.looked_at, 0);
+    tensors_forget(dataset->file.tensors);
 }
 
 size_t clv_dataset_size(const struct clv_dataset *dataset)

@@ -2,6 +2,8 @@
 #ifndef FEATURE_DATASET_H
 #define FEATURE_DATASET_H
 
+#include <stdatomic.h>
+
 #include "cleave/features.h"
 
 /* problem points into the item's own arrays, or into the dataset's file and the arrays derived from it (the own ones are
@@ -31,6 +33,7 @@ struct dataset_file {
     int32_t *label;             /* [N] */
     float *theta;               /* [N][n_labels] */
     float *volume;              /* [N] ones, if the file has none */
+    atomic_size_t *looked_at;   /* bytes since pages were last given back */
 };
 
 struct clv_dataset {
@@ -40,6 +43,11 @@ struct clv_dataset {
     size_t n, capacity;
     struct dataset_file file;
 };
+
+/* To be told whenever a problem's features are looked at: every LOOKED_AT_MAX bytes of a mapped file its pages are given back, so
+ * that learning from a file takes memory that does not grow with it. Safe in parallel; NULL, and what is in memory, is fine. */
+#define LOOKED_AT_MAX ((size_t)256 << 20)
+void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_problem *problem);
 
 /* Moves an extracted example's arrays into the dataset; what the dataset does not keep stays in the example, for its
  * release. */

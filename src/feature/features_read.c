@@ -365,6 +365,7 @@ static enum clv_status read_item(struct reading *self, size_t index, const char 
         status = clv_problem_check(problem, &shape, err);
     if (status == CLV_OK)
         status = check_superpixels(file, index, problem->n_nodes, err);
+    dataset_looked_at(self->dataset, problem);
     if (status != CLV_OK) {
         fail_within(err, status, item->name);
         fail_within(err, status, self->path);
@@ -446,7 +447,8 @@ enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *
         return fail_memory(err);
     }
     self.dataset->file.tensors = tensors;
-    enum clv_status status = CLV_OK;
+    self.dataset->file.looked_at = array_zalloc(1, sizeof *self.dataset->file.looked_at);
+    enum clv_status status = self.dataset->file.looked_at ? CLV_OK : fail_memory(err);
     for (size_t i = 0; status == CLV_OK && i < sizeof steps / sizeof *steps; i++)
         status = steps[i](&self, err);
     if (status == CLV_OK) {
@@ -492,6 +494,7 @@ enum clv_status clv_dataset_example(struct clv_example *example, const struct cl
         array_copy(file->superpixels + file->superpixel_offset[index], pixels, sizeof *made.superpixels.labels);
     if (!made.superpixels.labels)
         return fail_memory(err);
+    dataset_looked_at(dataset, &made.problem); /* soon */
     *example = made;
     return CLV_OK;
 }

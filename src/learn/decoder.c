@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "feature/dataset.h"
 
 enum clv_status decoders_new(struct decoder **decoders, int n, enum clv_engine engine, struct clv_error *err)
 {
@@ -30,6 +31,12 @@ void decoders_free(struct decoder *decoders, int n)
         array_free(decoders[t].y);
     }
     array_free(decoders);
+}
+
+void decoders_watch(struct decoder *decoders, int n, const struct clv_dataset *source)
+{
+    for (int t = 0; t < n; t++)
+        decoders[t].source = source;
 }
 
 /* Numbers of the pairwise table of one edge. */
@@ -76,6 +83,7 @@ static enum clv_status load(struct decoder *self, const struct clv_problem *prob
     field->form = shape->pairwise;
     field->edges = problem->edges;
     field->is_shared = is_shared;
+    dataset_looked_at(self->source, problem);
     clv_unary_scores(field->unary, problem, shape, w);
     if (is_shared)
         memcpy(field->pairwise, w + clv_shape_unary_size(shape), n_pairwise * sizeof *field->pairwise);

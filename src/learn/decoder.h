@@ -7,13 +7,17 @@
 struct decoder {
     struct clv_oracle *oracle;
     struct clv_field field;
-    int32_t *y; /* [n_nodes] the labelling found */
+    int32_t *y;                       /* [n_nodes] the labelling found */
+    const struct clv_dataset *source; /* of the problems, see decoders_watch; NULL at first */
     size_t unary_capacity, pairwise_capacity, y_capacity;
 };
 
 /* n decoders; *decoders is null on failure. */
 enum clv_status decoders_new(struct decoder **decoders, int n, enum clv_engine engine, struct clv_error *err) CLV_CHECK;
 void decoders_free(struct decoder *decoders, int n);
+
+/* Problems come from the dataset from here on: it is told what is looked at (dataset_looked_at). */
+void decoders_watch(struct decoder *decoders, int n, const struct clv_dataset *source);
 
 /* y = argmax_y f(y) over all nodes: what segmenting does. */
 enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,

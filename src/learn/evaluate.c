@@ -36,6 +36,8 @@ static enum clv_status evaluate_each(double *losses, const struct clv_dataset *d
     struct evaluation evaluation = {dataset, examples, shape, w, NULL, losses};
     enum clv_status status = decoders_new(&evaluation.decoders, n_threads, engine, err);
     if (!status)
+        decoders_watch(evaluation.decoders, n_threads, dataset);
+    if (!status)
         status = parallel_for(n_examples, n_threads, evaluate_example, &evaluation, err);
     decoders_free(evaluation.decoders, n_threads);
     return status;

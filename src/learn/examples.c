@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "feature/dataset.h"
 
 double mean_of(const double *values, size_t n)
 {
@@ -36,6 +37,7 @@ static enum clv_status survey_example(void *context, size_t index, int thread, s
         for (int64_t k = problem->row[i]; k < problem->row[i + 1]; k++)
             squares += (double)problem->value[k] * (double)problem->value[k];
     }
+    dataset_looked_at(self->training->dataset, problem);
     survey->scale[index] = n_known * squares;
     survey->squares[index] = squares;
     survey->n_known[index] = n_known;
@@ -72,6 +74,8 @@ enum clv_status examples_open(struct examples *self, const struct clv_training *
         goto done;
     }
     status = decoders_new(&self->decoders, self->n_threads, training->engine, err);
+    if (!status)
+        decoders_watch(self->decoders, self->n_threads, training->dataset);
 done:
     array_free(memory);
     if (status)

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "feature/dataset.h"
 #include "learn/learners.h"
 
 static const struct clv_learner *const learners[] = {
@@ -73,6 +74,7 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     size_t item = (size_t)training->examples[index];
     struct clv_problem problem = clv_dataset_problem(training->dataset, item);
     enum clv_status status = clv_problem_check(&problem, &training->shape, err);
+    dataset_looked_at(training->dataset, &problem);
     if (!status && (!problem.label || !problem.theta))
         status = fail(err, CLV_ERR_DATA, "has no true labels to learn from");
     if (status) {
@@ -91,6 +93,7 @@ static enum clv_status check_weak_example(void *context, size_t index, int threa
     problem.label = training->given ? training->given[index] : NULL;
     problem.theta = NULL;
     enum clv_status status = clv_problem_check(&problem, &training->shape, err);
+    dataset_looked_at(training->dataset, &problem);
     if (!status && !problem.volume)
         status = fail(err, CLV_ERR_DATA, "has no volumes");
     if (status) {

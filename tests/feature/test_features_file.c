@@ -1,5 +1,6 @@
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "feature/dataset.h"
 #include "feature/small_set.h"
 #include "support/support.h"
 
@@ -367,6 +369,48 @@ START_TEST(real_horses_are_written_and_read)
 }
 END_TEST
 
+/* Bytes of mapped files that count as this process's. */
+static size_t mapped_resident(void)
+{
+    char line[256];
+    size_t kilobytes = 0;
+    FILE *stream = fopen("/proc/self/status", "r");
+    ck_assert_ptr_nonnull(stream);
+    while (fgets(line, sizeof line, stream))
+        sscanf(line, "RssFile: %zu", &kilobytes);
+    fclose(stream);
+    return kilobytes * 1024;
+}
+
+START_TEST(pages_of_a_large_file_are_given_back_after_a_while)
+{
+    enum { NODES = 40000, D = 100 };
+    const size_t size = (size_t)NODES * D * sizeof(float);
+    float *x = malloc(size);
+    for (size_t i = 0; i < (size_t)NODES * D; i++)
+        x[i] = (float)i;
+    const int64_t offset[] = {0, NODES};
+    const struct clv_tensor tensors[] = {{"node_offset", CLV_I64, 1, {2}, offset}, {"x", CLV_F32, 2, {NODES, D}, x}};
+    const char *const metadata[][2] = {{"format", "cleave features 1"}, {"n_labels", "2"}, {"names", "large"}};
+    const char *path = formatted("%s/large.safetensors", temporary_folder());
+    must(clv_tensors_write(path, tensors, 2, metadata, 3, err));
+    struct clv_dataset *file;
+    must(clv_features_open(&file, NULL, path, err));
+    struct clv_problem problem = clv_dataset_problem(file, 0);
+    size_t before = mapped_resident();
+    size_t bytes = (size_t)problem.row[NODES] * 2 * sizeof(float), looked_at = bytes; /* opening it looked as well */
+    for (; looked_at + bytes < LOOKED_AT_MAX; looked_at += bytes)
+        dataset_looked_at(file, &problem);
+    ck_assert_uint_ge(mapped_resident() + size / 8, before);
+    dataset_looked_at(file, &problem);
+    ck_assert_uint_le(mapped_resident() + size / 2, before);
+    ck_assert_mem_eq(problem.value, x, size); /* and are there again when needed */
+    ck_assert_uint_ge(mapped_resident() + size / 8, before);
+    clv_dataset_free(file);
+    free(x);
+}
+END_TEST
+
 Suite *features_file_suite(void)
 {
     Suite *suite = suite_create("features_file");
@@ -380,6 +424,7 @@ Suite *features_file_suite(void)
     tcase_add_test(tests, damaged_feature_files_are_refused_with_file_and_value);
     tcase_add_test(tests, missing_tensors_are_named);
     tcase_add_test(tests, real_horses_are_written_and_read);
+    tcase_add_test(tests, pages_of_a_large_file_are_given_back_after_a_while);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -2,41 +2,14 @@
  * true boxes, its own threads) on the 60 test images of the horses, as processes, taking turns.
  *
  * The model is $CLEAVE_BUILD/bench/horse.cleave, trained with the defaults where it is absent or older than the command. */
-#include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "process.h"
 
 #define ROUNDS 5
-
-struct run {
-    double wall, cpu; /* seconds */
-    int exit_code;
-};
-
-static struct run run_program(char *const *arguments, const char *log)
-{
-    struct rusage usage = {0};
-    int status = -1;
-    double begin = bench_wall();
-    pid_t child = fork();
-    if (child == 0) {
-        int stream = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-        if (stream < 0 || dup2(stream, STDOUT_FILENO) < 0 || dup2(stream, STDERR_FILENO) < 0)
-            _exit(126);
-        execv(arguments[0], arguments);
-        _exit(127);
-    }
-    if (child < 0 || wait4(child, &status, 0, &usage) < 0)
-        return (struct run){0, 0, 126};
-    double cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                 1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    return (struct run){bench_wall() - begin, cpu, WIFEXITED(status) ? WEXITSTATUS(status) : 128};
-}
 
 /* Rows of the manifest whose split is `split` (the last column). */
 static int count_images(const char *manifest, const char *split)
@@ -57,16 +30,6 @@ static int is_newer(const char *path, const char *than)
 {
     struct stat a, b;
     return stat(path, &a) == 0 && stat(than, &b) == 0 && a.st_mtime >= b.st_mtime;
-}
-
-static void print_log(const char *log)
-{
-    FILE *stream = fopen(log, "r");
-    char line[1024];
-    while (stream && fgets(line, sizeof line, stream))
-        fprintf(stderr, "  %s", line);
-    if (stream)
-        fclose(stream);
 }
 
 int main(void)
