@@ -1,5 +1,6 @@
 #include "infer/capacities.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,13 +32,23 @@ static enum clv_status check_edges(const struct clv_field *field, struct clv_err
     return CLV_OK;
 }
 
+/* A whole array at once, by vectors. */
+static int all_finite(const double *value, size_t n)
+{
+    int bad = 0;
+    for (size_t k = 0; k < n; k++)
+        bad |= !(fabs(value[k]) <= DBL_MAX);
+    return !bad;
+}
+
 enum clv_status field_check(const struct clv_field *field, struct clv_error *err)
 {
     if (field->n_nodes < 0 || field->n_edges < 0 || field->n_labels < 2)
         return fail(err, CLV_ERR_USAGE, "a field of %d nodes, %d edges and %d labels", field->n_nodes, field->n_edges,
                     field->n_labels);
     size_t labels = (size_t)field->n_labels, columns = labels == 2 ? 1 : labels;
-    for (size_t i = 0; i < (size_t)field->n_nodes * columns; i++)
+    size_t n_unary = (size_t)field->n_nodes * columns;
+    for (size_t i = 0; i < n_unary && (i || !all_finite(field->unary, n_unary)); i++)
         if (!isfinite(field->unary[i]))
             return fail(err, CLV_ERR_DATA, "node %zu: its unary score is %g", i / columns, field->unary[i]);
     if (field->form == CLV_PAIRWISE_NONE)
@@ -45,7 +56,8 @@ enum clv_status field_check(const struct clv_field *field, struct clv_error *err
     enum clv_status status = check_edges(field, err);
     size_t cells = field->form == CLV_PAIRWISE_FULL ? labels * labels : 1;
     size_t n_tables = field->is_shared && field->n_edges > 0 ? 1 : (size_t)field->n_edges;
-    for (size_t k = 0; !status && k < n_tables * cells; k++)
+    size_t n_pairwise = n_tables * cells;
+    for (size_t k = 0; !status && k < n_pairwise && (k || !all_finite(field->pairwise, n_pairwise)); k++)
         if (!isfinite(field->pairwise[k]))
             status = fail(err, CLV_ERR_DATA, "edge %zu: its pairwise score is %g", k / cells, field->pairwise[k]);
     return status;

@@ -23,6 +23,80 @@
  * sign. There are at most as many of those as couplings: bisecting over them finds the linear piece with the root. */
 #include "learn/frank_wolfe.h"
 
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
+#define FOR_EACH_MACHINE
+#else
+#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
+#endif
+
+/* Four doubles from memory. */
+typedef double lanes __attribute__((vector_size(32)));
+
+static inline void load(lanes *to, const double *from)
+{
+    memcpy(to, from, sizeof *to);
+}
+
+static inline double sum_of(const lanes *a, const lanes *b)
+{
+    lanes sum = *a + *b;
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* *inner = <a, b>, *squares = |b|^2. */
+FOR_EACH_MACHINE static void dot_and_square(double *inner, double *squares, const double *a, const double *b, size_t n)
+{
+    lanes product[2] = {{0}, {0}}, square[2] = {{0}, {0}};
+    size_t k = 0;
+    for (; k + 8 <= n; k += 8) {
+        lanes first[2], second[2];
+        for (size_t j = 0; j < 2; j++) {
+            load(&first[j], a + k + 4 * j);
+            load(&second[j], b + k + 4 * j);
+            product[j] += first[j] * second[j];
+            square[j] += second[j] * second[j];
+        }
+    }
+    *inner = sum_of(&product[0], &product[1]);
+    *squares = sum_of(&square[0], &square[1]);
+    for (; k < n; k++) {
+        *inner += a[k] * b[k];
+        *squares += b[k] * b[k];
+    }
+}
+
+FOR_EACH_MACHINE double inner_product(const double *a, const double *b, size_t n)
+{
+    lanes product[2] = {{0}, {0}};
+    size_t k = 0;
+    for (; k + 8 <= n; k += 8) {
+        lanes first[2], second[2];
+        for (size_t j = 0; j < 2; j++) {
+            load(&first[j], a + k + 4 * j);
+            load(&second[j], b + k + 4 * j);
+            product[j] += first[j] * second[j];
+        }
+    }
+    double sum = sum_of(&product[0], &product[1]);
+    for (; k < n; k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+FOR_EACH_MACHINE void scale_by(double *a, double factor, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        a[k] *= factor;
+}
+
+FOR_EACH_MACHINE void move_towards(double *restrict a, const double *restrict b, double share, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        a[k] += share * (b[k] - a[k]);
+}
+
 static double positive_part(double x)
 {
     return x > 0 ? x : 0;
@@ -55,10 +129,7 @@ static double slope_at(const struct line *line, double t)
 double dual_line_search(const struct dual_point *point, const double *delta, double loss_change)
 {
     struct line line = {point, delta, loss_change, 0, 0};
-    for (size_t k = 0; k < point->free_size; k++) {
-        line.along += point->v[k] * delta[k];
-        line.squares += delta[k] * delta[k];
-    }
+    dot_and_square(&line.along, &line.squares, point->v, delta, point->free_size);
     double low = 0, high = 1, slope_low = slope_at(&line, 0), slope_high = slope_at(&line, 1);
     if (!(slope_low > 0))
         return 0;
@@ -80,10 +151,14 @@ double dual_line_search(const struct dual_point *point, const double *delta, dou
     return low + (high - low) * (slope_low / (slope_low - slope_high));
 }
 
-void dual_step(struct dual_point *point, const double *delta, double loss_change, double step)
+FOR_EACH_MACHINE void dual_step(struct dual_point *point, const double *delta, double loss_change, double step)
 {
-    for (size_t k = 0; k < point->free_size; k++)
-        point->w[k] = point->v[k] += step * delta[k];
+    double *restrict v = point->v, *restrict w = point->w;
+    for (size_t k = 0; k < point->free_size; k++) {
+        double moved = v[k] + step * delta[k];
+        v[k] = moved;
+        w[k] = moved;
+    }
     for (size_t k = point->free_size; k < point->size; k++) {
         point->v[k] += step * delta[k];
         point->w[k] = positive_part(point->v[k]);

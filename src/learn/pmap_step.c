@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "learn/examples.h"
+#include "learn/frank_wolfe.h"
 
 enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, enum step_rule rule, double lambda,
                             double rate, int averaging, struct clv_error *err)
@@ -25,11 +26,17 @@ void ascent_release(struct ascent *self)
     self->w = self->squares = self->average = NULL;
 }
 
+#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
+#define FOR_EACH_MACHINE
+#else
+#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
+#endif
+
 /* Without branches, so that square roots and divisions go by vectors. */
-static void step_adagrad(struct ascent *self, const double *gradient)
+FOR_EACH_MACHINE static void step_adagrad(double *restrict w, double *restrict squares, const double *restrict gradient,
+                                          double lambda, double rate, size_t n)
 {
-    double *restrict w = self->w, *restrict squares = self->squares, lambda = self->lambda, rate = self->rate;
-    for (size_t k = 0; k < self->size; k++) {
+    for (size_t k = 0; k < n; k++) {
         double d = gradient[k] - lambda * w[k], sum = squares[k] + d * d, root = sqrt(sum);
         squares[k] = sum;
         w[k] += rate * d / (root > 0 ? root : 1);
@@ -40,15 +47,15 @@ void ascent_step(struct ascent *self, const double *gradient)
 {
     double h = ++self->n_steps;
     if (self->rule == STEP_ADAGRAD) {
-        step_adagrad(self, gradient);
+        step_adagrad(self->w, self->squares, gradient, self->lambda, self->rate, self->size);
     } else {
         for (size_t k = 0; k < self->size; k++)
             self->w[k] += (gradient[k] - self->lambda * self->w[k]) / (self->lambda * h);
     }
     project_couplings(self->w, &self->shape);
     /* The error of the average whose h-th term weighs h has no logarithm (Lacoste-Julien, Schmidt, Bach 2012). */
-    for (size_t k = 0; self->average && k < self->size; k++)
-        self->average[k] += 2 / (h + 1) * (self->w[k] - self->average[k]);
+    if (self->average)
+        move_towards(self->average, self->w, 2 / (h + 1), self->size);
 }
 
 const double *ascent_point(const struct ascent *self)

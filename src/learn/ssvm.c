@@ -36,6 +36,7 @@ static const struct clv_parameter parameters[] = {
 };
 
 #define CHECK_EVERY 10 /* passes between looks at all gaps */
+#define BUCKET      64 /* examples whose gaps are summed up together */
 
 /* The dual variables of one example. */
 struct block {
@@ -62,10 +63,11 @@ struct ssvm {
     struct block *blocks; /* [n] */
     struct direction direction;
     double *block_memory, *direction_memory;
-    int32_t *order;  /* [n] of the pass */
-    double *average; /* weighted mean of w over all steps, or NULL */
-    double *hinge;   /* [n] of the checks */
-    double *best;    /* the w of least objective so far */
+    double *bucket_gap; /* [n / BUCKET, rounded up] */
+    int32_t *order;     /* [n] of the pass */
+    double *average;    /* weighted mean of w over all steps, or NULL */
+    double *hinge;      /* [n] of the checks */
+    double *best;       /* the w of least objective so far */
     double best_objective, best_dual;
     size_t n_steps;
 };
@@ -101,13 +103,9 @@ static void start_block(struct ssvm *self, size_t index)
 static double block_score(const struct ssvm *self, const struct block *block, const struct decoder *decoder,
                           const double *w)
 {
-    double score = 0;
     size_t n = (size_t)decoder->field.n_nodes * self->n_rows;
-    for (size_t k = 0; k < n; k++)
-        score += block->marginal[k] * decoder->field.unary[k];
-    for (size_t k = 0; k < self->pairwise_size; k++)
-        score += block->pairwise[k] * w[self->unary_size + k];
-    return score;
+    return inner_product(block->marginal, decoder->field.unary, n) +
+           inner_product(block->pairwise, w + self->unary_size, self->pairwise_size);
 }
 
 /* --- one step --- */
@@ -138,8 +136,7 @@ static enum clv_status find_direction(struct ssvm *self, size_t example, struct 
     pairwise_feature_add(direction->pairwise, problem, shape, direction->y, 1);
     for (size_t k = 0; k < self->pairwise_size; k++)
         direction->delta[self->unary_size + k] = block->pairwise[k] - direction->pairwise[k];
-    for (size_t k = 0; k < self->size; k++)
-        direction->delta[k] *= scale;
+    scale_by(direction->delta, scale, self->size);
     return CLV_OK;
 }
 
@@ -162,8 +159,7 @@ static void take_step(struct ssvm *self, size_t example)
     }
     double rho = 2 / ((double)self->n_steps++ + 2);
     if (self->average)
-        for (size_t k = 0; k < self->size; k++)
-            self->average[k] += rho * (self->dual.w[k] - self->average[k]);
+        move_towards(self->average, self->dual.w, rho, self->size);
 }
 
 /* The next example: drawn by gap, or the next of the pass's order. n: all gaps are closed, as far as known. */
@@ -172,16 +168,31 @@ static size_t pick_example(const struct ssvm *self, uint32_t pass, size_t draw)
     if (!parameter(self, SAMPLING))
         return (size_t)self->order[draw];
     double total = 0;
-    for (size_t i = 0; i < self->n; i++)
-        total += self->blocks[i].gap;
+    size_t n_buckets = (self->n + BUCKET - 1) / BUCKET, last = self->n, bucket = 0;
+    for (size_t b = 0; b < n_buckets; b++)
+        total += self->bucket_gap[b];
     double left = total * rng_uniform(self->training->seed, RNG_STREAM(RNG_ORDER, pass), draw);
-    size_t last = self->n;
-    for (size_t i = 0; i < self->n && left >= 0; i++)
+    for (size_t b = 0; b < n_buckets && left >= 0; b++)
+        if (self->bucket_gap[b] > 0) {
+            bucket = b;
+            left -= self->bucket_gap[b];
+        }
+    left += self->bucket_gap[bucket]; /* within the last one gone into, which rounding may exhaust */
+    for (size_t i = bucket * BUCKET; i < self->n && i < (bucket + 1) * BUCKET && left >= 0; i++)
         if (self->blocks[i].gap > 0) {
             last = i;
             left -= self->blocks[i].gap;
         }
     return last;
+}
+
+/* The sum of a bucket's gaps, always added up in the same order. */
+static void sum_bucket(struct ssvm *self, size_t bucket)
+{
+    double sum = 0;
+    for (size_t i = bucket * BUCKET; i < self->n && i < (bucket + 1) * BUCKET; i++)
+        sum += self->blocks[i].gap;
+    self->bucket_gap[bucket] = sum;
 }
 
 /* One pass: n steps. *stopped is set when the caller asked to stop. */
@@ -197,6 +208,7 @@ static enum clv_status run_pass(struct ssvm *self, uint32_t pass, bool *stopped,
         if (status)
             return status;
         take_step(self, example);
+        sum_bucket(self, example / BUCKET);
     }
     return CLV_OK;
 }
@@ -238,6 +250,8 @@ static enum clv_status check(struct ssvm *self, struct clv_training_result *resu
     enum clv_status status = parallel_for(self->n, self->examples.n_threads, check_example, self, err);
     if (status)
         return status;
+    for (size_t b = 0; b * BUCKET < self->n; b++)
+        sum_bucket(self, b);
     offer(self, self->dual.w);
     self->best_dual = fmax(self->best_dual, dual_value(&self->dual));
     if (self->average && pass > 0) {
@@ -312,7 +326,8 @@ static enum clv_status ssvm_open(struct ssvm *self, const struct clv_training *t
     self->average = parameter(self, AVERAGING) ? array_zalloc(self->size, sizeof(double)) : NULL;
     self->hinge = array_alloc(self->n, sizeof(double));
     self->order = array_alloc(self->n, sizeof *self->order);
-    if (!self->dual.v || !self->dual.w || !self->best || !self->hinge || !self->order ||
+    self->bucket_gap = array_zalloc((self->n + BUCKET - 1) / BUCKET, sizeof(double));
+    if (!self->bucket_gap || !self->dual.v || !self->dual.w || !self->best || !self->hinge || !self->order ||
         (parameter(self, AVERAGING) && !self->average))
         return fail_memory(err);
     return allocate_blocks(self, err);
@@ -327,6 +342,7 @@ static void ssvm_release(struct ssvm *self)
     array_free(self->average);
     array_free(self->hinge);
     array_free(self->order);
+    array_free(self->bucket_gap);
     array_free(self->blocks);
     array_free(self->block_memory);
     array_free(self->direction_memory);

@@ -30,8 +30,9 @@ double clv_field_add_loss(struct clv_field *field, const struct clv_problem *pro
             constant += (double)theta[1];
             continue;
         }
-        for (int32_t k = 0; k < n_labels; k++)
-            field->unary[i * (size_t)n_labels + (size_t)k] += node_loss(theta, n_labels, k);
+        double total = node_loss(theta, n_labels, -1), *unary = &field->unary[i * (size_t)n_labels];
+        for (int32_t k = 0; k < n_labels; k++) /* what rounding takes below 0 is no loss */
+            unary[k] += total > (double)theta[k] ? total - (double)theta[k] : 0;
     }
     return constant;
 }
