@@ -2,6 +2,7 @@
 #ifndef CLEAVE_H
 #define CLEAVE_H
 
+#include "cleave/box_cut.h"
 #include "cleave/boxes.h"
 #include "cleave/data.h"
 #include "cleave/features.h"

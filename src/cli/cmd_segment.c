@@ -7,13 +7,16 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "cli/box_inputs.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/marginals.h"
 
-enum segment_keys { KEY_REPORT = KEYS_COMMAND, KEY_MASKS, KEY_REFINE, KEY_REFINE_COUPLING };
+enum segment_keys { KEY_BOXES = KEYS_COMMAND, KEY_REPORT, KEY_MASKS, KEY_REFINE, KEY_REFINE_COUPLING };
 
 static const struct argp_option segment_options[] = {
+    {"boxes", KEY_BOXES, "FILE", 0,
+     "Instead of -m: cut out what is in these boxes (TSV, Pascal VOC, COCO, labelme, YOLO; a file or a folder)", 1},
     {NULL, 0, NULL, 0, "What comes out:", 2},
     {"refine", KEY_REFINE, NULL, 0, "Sharpen figure and ground at the pixels, by a cut of the whole pixel grid", 2},
     {"refine-coupling", KEY_REFINE_COUPLING, "X", 0,
@@ -33,6 +36,7 @@ static error_t parse_segment(int key, char *arg, struct argp_state *state)
         state->child_inputs[0] = self;
         state->child_inputs[1] = &self->common;
         return 0;
+    case KEY_BOXES: self->boxes = arg; return 0;
     case KEY_REPORT: self->report = arg; return 0;
     case KEY_MASKS: return option_choice(&self->mask_form, "--masks", arg, forms, 3, &self->common);
     case KEY_REFINE: self->refine = true; return 0;
@@ -137,9 +141,11 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
     if (self->refine)
         snprintf(refined, sizeof refined, "at the pixels, coupling %g", self->refining.coupling);
     const char *const summary[][2] = {
-        {"Model", self->model_path},
-        {"Learner", learner ? learner : "unknown"},
-        {"Refined", refined},
+        {self->boxes ? "Boxes" : "Model", self->boxes ? self->boxes : self->model_path},
+        {self->boxes ? "Method" : "Learner", self->boxes ? "box to cut"
+                                             : learner   ? learner
+                                                         : "unknown"},
+        {"Refined", self->boxes ? "at the pixels" : refined},
         {"Version", clv_version()},
     };
     return clv_report_begin(&run->report, self->report, "cleave: segmentation", &run->model->labels, summary,
@@ -212,44 +218,68 @@ static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err
     return status == CLV_OK ? counts.first_failure : status;
 }
 
+/* What labels there are, and for marginals which of them is meant: from the model, or figure and ground where boxes take its
+ * place. */
+static enum clv_status open_model(struct clv_model *model, int32_t *label, const struct segment *self,
+                                  struct clv_error *err)
+{
+    if (self->boxes)
+        return clv_labels_binary(&model->labels, err);
+    enum clv_status status = clv_model_read(model, self->model_path, err);
+    if (status == CLV_OK && model->is_letters)
+        status = fail(err, CLV_ERR_USAGE, "%s: a model of letters, which segments no images", self->model_path);
+    if (status == CLV_OK && !model->has_recipe && !self->features)
+        status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; --features is needed",
+                      self->model_path);
+    if (status == CLV_OK && self->n_draws)
+        status = marginals_find_label(label, self, &model->labels, err);
+    if (status == CLV_OK && self->refine && model->shape.n_labels != 2)
+        status = fail(err, CLV_ERR_USAGE, "--refine: only figure and ground can be refined; %s has %d labels",
+                      self->model_path, model->shape.n_labels);
+    return status;
+}
+
+static enum clv_status open_boxes(struct clv_boxes *boxes, struct input_list *inputs, const struct segment *self,
+                                  struct clv_error *err)
+{
+    enum clv_status status = clv_boxes_read(boxes, self->boxes, err);
+    if (status == CLV_OK && boxes->n_skipped)
+        console_note("%s: annotations that are no boxes were skipped: %zu, the first is %s", self->boxes,
+                     boxes->n_skipped, boxes->first_skipped);
+    return status == CLV_OK ? box_inputs_assign(inputs, boxes, self->boxes, err) : status;
+}
+
 enum clv_status segment_images(const struct segment *self, struct clv_error *err)
 {
     struct clv_progress progress = console_progress();
     struct clv_model model = {0};
     struct clv_dataset *dataset = NULL;
+    struct clv_boxes boxes = {0};
     struct input_list inputs = {.skip_below = NULL};
     struct output_list outputs = {0};
-    int32_t label = 0;
-    enum clv_status status = clv_model_read(&model, self->model_path, err);
-    if (status == CLV_OK && model.is_letters)
-        status = fail(err, CLV_ERR_USAGE, "%s: a model of letters, which segments no images", self->model_path);
-    if (status == CLV_OK && !model.has_recipe && !self->features)
-        status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; --features is needed",
-                      self->model_path);
-    if (status == CLV_OK && self->n_draws)
-        status = marginals_find_label(&label, self, &model.labels, err);
-    if (status == CLV_OK && self->refine && model.shape.n_labels != 2)
-        status = fail(err, CLV_ERR_USAGE, "--refine: only figure and ground can be refined; %s has %d labels",
-                      self->model_path, model.shape.n_labels);
+    struct segment_run work = {
+        .options = self,
+        .model = &model,
+        .boxes = self->boxes ? &boxes : NULL,
+        .inputs = &inputs,
+        .outputs = &outputs,
+        .progress = &progress,
+    };
+    enum clv_status status = open_model(&model, &work.label, self, err);
     if (status == CLV_OK && self->features)
         status = clv_features_open(&dataset, NULL, self->features, err);
     if (status == CLV_OK)
         status = gather(&inputs, self, dataset, err);
+    if (status == CLV_OK && self->boxes)
+        status = open_boxes(&boxes, &inputs, self, err);
     if (status == CLV_OK)
         status = outputs_plan(&outputs, &inputs, self->output, self->overlay, self->existing, err);
-    struct segment_run work = {
-        .options = self,
-        .model = &model,
-        .dataset = dataset,
-        .inputs = &inputs,
-        .outputs = &outputs,
-        .progress = &progress,
-        .label = label,
-    };
+    work.dataset = dataset;
     if (status == CLV_OK)
         status = run_inputs(&work, err);
     output_list_release(&outputs);
     input_list_release(&inputs);
+    clv_boxes_release(&boxes);
     clv_dataset_free(dataset);
     clv_model_release(&model);
     return status;

@@ -27,9 +27,8 @@ void input_list_release(struct input_list *list)
     *list = (struct input_list){0};
 }
 
-/* Copies everything; `output` still has its extension. image and mask may be NULL. */
-static enum clv_status add(struct input_list *list, const char *name, const char *image, const char *mask,
-                           const char *output, struct clv_error *err)
+enum clv_status inputs_add_object(struct input_list *list, const char *name, const char *image, const char *mask,
+                                  const char *output, struct clv_error *err)
 {
     if (array_reserve((void **)&list->items, &list->capacity, list->n + 1, sizeof *list->items))
         return fail_memory(err);
@@ -38,10 +37,20 @@ static enum clv_status add(struct input_list *list, const char *name, const char
         .name = string_copy(name),
         .image = image ? string_copy(image) : NULL,
         .mask = mask ? string_copy(mask) : NULL,
-        .output = path_replace_extension(output, ""),
+        .output = string_copy(output),
     };
     bool complete = item->name && item->output && (item->image || !image) && (item->mask || !mask);
     return complete ? CLV_OK : fail_memory(err);
+}
+
+/* The same for an `output` that still has its extension. */
+static enum clv_status add(struct input_list *list, const char *name, const char *image, const char *mask,
+                           const char *output, struct clv_error *err)
+{
+    char *bare = path_replace_extension(output, "");
+    enum clv_status status = bare ? inputs_add_object(list, name, image, mask, bare, err) : fail_memory(err);
+    array_free(bare);
+    return status;
 }
 
 /* PNG's and JPEG's first bytes. */
@@ -137,8 +146,7 @@ enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char se
     return status;
 }
 
-/* Shortens `common`, a length of a's beginning that ends behind a slash, to what b shares. */
-static size_t shared_folder(const char *a, size_t common, const char *b)
+size_t path_shared_folder(const char *a, size_t common, const char *b)
 {
     size_t shared = 0;
     for (size_t i = 0; i < common && a[i] == b[i]; i++)
@@ -154,17 +162,58 @@ size_t set_common_folder(const struct clv_set *set)
     const char *first = set->items[0].name;
     size_t common = (size_t)(path_name(first) - first);
     for (size_t i = 1; i < set->n_items && common; i++)
-        common = shared_folder(first, common, set->items[i].name);
+        common = path_shared_folder(first, common, set->items[i].name);
+    return common;
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The images' names, sorted, so that those which are there twice stand together. */
+static const char **sorted_names(const struct clv_set *set)
+{
+    const char **names = array_alloc(set->n_items, sizeof *names);
+    for (size_t i = 0; names && i < set->n_items; i++)
+        names[i] = set->items[i].name;
+    if (names)
+        qsort(names, set->n_items, sizeof *names, compare_strings);
+    return names;
+}
+
+static bool is_repeated(const char *const *names, size_t n, const char *name)
+{
+    const char *const *found = bsearch(&name, names, n, sizeof *names, compare_strings);
+    return found &&
+           ((found > names && strcmp(found[-1], name) == 0) || (found + 1 < names + n && strcmp(found[1], name) == 0));
+}
+
+/* The length of the folder that all masks lie in. */
+static size_t masks_folder(const struct clv_set *set)
+{
+    const char *first = NULL;
+    size_t common = 0;
+    for (size_t i = 0; i < set->n_items; i++) {
+        const char *mask = set->items[i].mask;
+        common = !mask ? common : first ? path_shared_folder(first, common, mask) : (size_t)(path_name(mask) - mask);
+        first = first ? first : mask;
+    }
     return common;
 }
 
 enum clv_status inputs_add_set(struct input_list *list, const struct clv_set *set, size_t common, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
+    const char **names = sorted_names(set);
+    size_t masks = masks_folder(set);
+    enum clv_status status = names ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < set->n_items && status == CLV_OK; i++) {
         const struct clv_item *item = &set->items[i];
-        status = add(list, item->name, item->image, item->mask, item->name + common, err);
+        const char *output =
+            item->mask && is_repeated(names, set->n_items, item->name) ? item->mask + masks : item->name + common;
+        status = add(list, item->name, item->image, item->mask, output, err);
     }
+    array_free(names);
     return status;
 }
 
@@ -174,7 +223,7 @@ enum clv_status inputs_add_dataset(struct input_list *list, const struct clv_dat
     const char *first = n ? clv_dataset_name(dataset, 0) : "";
     size_t common = (size_t)(path_name(first) - first);
     for (size_t i = 1; i < n; i++)
-        common = shared_folder(first, common, clv_dataset_name(dataset, i));
+        common = path_shared_folder(first, common, clv_dataset_name(dataset, i));
     enum clv_status status = CLV_OK;
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         const char *name = clv_dataset_name(dataset, i);

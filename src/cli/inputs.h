@@ -6,13 +6,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cleave/boxes.h"
 #include "cleave/features.h"
 
 struct input {
-    char *name;   /* in notes: the path as given, or the set's spelling */
-    char *image;  /* path that opens; NULL for an item of a feature file */
-    char *mask;   /* the truth, or NULL */
-    char *output; /* relative path without extension: "a/b" for photos/a/b.jpg */
+    char *name;                          /* in notes: the path as given, or the set's spelling */
+    char *image;                         /* path that opens; NULL for an item of a feature file */
+    char *mask;                          /* the truth, or NULL */
+    char *output;                        /* relative path without extension: "a/b" for photos/a/b.jpg */
+    const struct clv_image_boxes *boxes; /* with --boxes: of the image, borrowed .. */
+    const char *object; /* .. of which those that name this mask are meant; NULL: those that name none */
 };
 
 struct input_list {
@@ -23,6 +26,13 @@ struct input_list {
     const char *skip_below; /* a real path: files below it are left out of folders around it */
 };
 void input_list_release(struct input_list *list);
+
+/* Copies everything; mask may be NULL, output has no extension. */
+enum clv_status inputs_add_object(struct input_list *list, const char *name, const char *image, const char *mask,
+                                  const char *output, struct clv_error *err) CLV_CHECK;
+
+/* Shortens `common`, a length of a's beginning that ends behind a slash, to what b shares. */
+size_t path_shared_folder(const char *a, size_t common, const char *b);
 
 /* A file is one input, whatever it holds (opening it will tell); its output is its stem. A folder adds every image below it
  * in order of their paths, its subfolders kept: what has an image's first bytes or an image's extension. */
@@ -36,7 +46,8 @@ enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char se
 size_t set_common_folder(const struct clv_set *set);
 
 /* The items of a (selected) set; `common` is set_common_folder of the whole one, so that a split's outputs have the same
- * names whether it is worked on alone or with the others. */
+ * names whether it is worked on alone or with the others. Rows that share an image, one object each, go by their masks instead,
+ * without the folder that all masks of the set share. */
 enum clv_status inputs_add_set(struct input_list *list, const struct clv_set *set, size_t common,
                                struct clv_error *err) CLV_CHECK;
 

@@ -17,7 +17,8 @@ enum mask_form { MASKS_AUTO, MASKS_GREY, MASKS_PALETTE };
 struct segment {
     struct common_options common;
     const char *model_path, *data, *split, *features, *output, *report, *status_file;
-    char **paths; /* [n_paths] */
+    const char *boxes; /* box to cut, without a model; NULL: with one */
+    char **paths;      /* [n_paths] */
     size_t n_paths;
     char list_separator;
     bool overlay, fail_fast, refine;
@@ -46,6 +47,7 @@ struct segment_run {
     const struct segment *options;
     const struct clv_model *model;
     const struct clv_dataset *dataset; /* the inputs are its items; NULL: they are images */
+    const struct clv_boxes *boxes;     /* the inputs are objects in them, and the model knows labels only; NULL: none */
     const struct input_list *inputs;
     const struct output_list *outputs;
     struct clv_report *report; /* NULL: none */

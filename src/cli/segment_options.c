@@ -69,8 +69,14 @@ const struct argp segment_argp = {.options = shared_options, .parser = parse_sha
 
 enum clv_status segment_check(const struct segment *self, const char *command, struct clv_error *err)
 {
-    if (!self->model_path)
+    if (!self->model_path && !self->boxes)
         return fail(err, CLV_ERR_USAGE, "%s: -m is missing: which model?", command);
+    if (self->boxes && self->model_path)
+        return fail(err, CLV_ERR_USAGE, "--boxes: cuts boxes without a model; leave out -m or --boxes");
+    if (self->boxes && (self->features || self->refine))
+        return fail(err, CLV_ERR_USAGE, "--boxes: %s",
+                    self->refine ? "box cuts are sharpened at the pixels anyway; leave out --refine"
+                                 : "needs the images; leave out --features");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "%s: -o is missing: where do the results go?", command);
     if (!self->data && !self->features && !self->n_paths)

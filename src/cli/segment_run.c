@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cleave/score.h"
+#include "cli/box_inputs.h"
 #include "cli/console.h"
 #include "cli/marginals.h"
 #include "cli/turnstile.h"
@@ -88,12 +89,26 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
     return status;
 }
 
+static enum clv_status cut_boxes(struct work *work, const struct job *job, struct clv_error *err)
+{
+    const struct segment_run *run = job->run;
+    enum clv_status status = clv_image_read(&work->image, work->input->image, &run->options->common.limits, err);
+    if (status != CLV_OK)
+        return status;
+    work->width = work->image.width;
+    work->height = work->image.height;
+    work->labels = array_alloc((size_t)work->width, (size_t)work->height);
+    return work->labels ? box_inputs_cut(work->labels, work->input, run->boxes, &work->image, err) : fail_memory(err);
+}
+
 static enum clv_status compute(struct work *work, const struct job *job, size_t index, int thread,
                                struct clv_error *err)
 {
     const struct segment_run *run = job->run;
     struct clv_example example = {0};
     enum clv_status status = CLV_OK;
+    if (run->boxes)
+        return cut_boxes(work, job, err);
     if (run->dataset) {
         status = clv_dataset_example(&example, run->dataset, index, err);
     } else {
@@ -275,6 +290,8 @@ static enum clv_status segment_one(void *context, size_t index, int thread, stru
     enum clv_status status = process(&work, job, index, thread, err);
     if (status == CLV_OK && job->run->report)
         status = read_truth(&work, job, err);
+    if (status == CLV_OK && job->run->report && job->run->boxes)
+        status = box_inputs_draw(&work.image, work.input, job->run->boxes, err);
     const char *path = work.input->image ? work.input->image : work.input->name;
     if (status != CLV_OK && status != CLV_ERR_INTERRUPTED && status != CLV_ERR_CREATE && status != CLV_ERR_IO &&
         !strstr(err->message, path))

@@ -93,6 +93,20 @@ START_TEST(segmenting_survives_every_failed_allocation)
 }
 END_TEST
 
+START_TEST(cutting_boxes_survives_every_failed_allocation)
+{
+    fail_each_request("segment --data set/manifest.tsv --split test --boxes set/boxes.tsv -o made", 5);
+    free(expect_success(
+        "cd %s && mkdir -p voc && printf '<annotation><filename>0003.jpg</filename><object><name>a</name>"
+        "<bndbox><xmin>3</xmin><ymin>3</ymin><xmax>20</xmax><ymax>20</ymax></bndbox></object>"
+        "</annotation>' >voc/3.xml && printf '{\"shapes\":[{\"label\":\"a\",\"points\":[[2,2],[20,20]],"
+        "\"shape_type\":\"rectangle\"}],\"imagePath\":\"0003.jpg\"}' >labelme.json",
+        folder));
+    fail_each_request("segment --data set/manifest.tsv --split test --boxes voc -o made", 5);
+    fail_each_request("segment --data set/manifest.tsv --split test --boxes labelme.json -o made", 5);
+}
+END_TEST
+
 START_TEST(marginals_survive_every_failed_allocation)
 {
     fail_each_request("marginals -m m.cleave --data set/manifest.tsv --split test --draws 20 -o made", 9);
@@ -137,6 +151,7 @@ Suite *alloc_suite(void)
     tcase_add_unchecked_fixture(tests, setup, NULL);
     tcase_add_test(tests, training_survives_every_failed_allocation);
     tcase_add_test(tests, segmenting_survives_every_failed_allocation);
+    tcase_add_test(tests, cutting_boxes_survives_every_failed_allocation);
     tcase_add_test(tests, marginals_survive_every_failed_allocation);
     tcase_add_test(tests, overlays_and_reports_survive_every_failed_allocation);
     tcase_add_test(tests, scoring_survives_every_failed_allocation);

@@ -1,0 +1,193 @@
+#include "cli/box_inputs.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "cleave/box_cut.h"
+#include "cli/console.h"
+
+/* Whether the box belongs to the object: both name one mask, or neither does. */
+static bool is_of_object(const struct clv_box *box, const char *object)
+{
+    return object ? box->mask && strcmp(box->mask, object) == 0 : !box->mask;
+}
+
+/* Whether `path`, joined to some root, is the relative path `name`. */
+static bool is_same_file(const char *path, const char *name)
+{
+    size_t m = strlen(path), n = strlen(name);
+    return m >= n && strcmp(path + m - n, name) == 0 && (m == n || path[m - n - 1] == '/');
+}
+
+/* The length of the folder that all masks lie in, of those that boxes name. */
+static size_t common_mask_folder(const struct clv_boxes *boxes)
+{
+    const char *first = NULL;
+    size_t common = 0;
+    for (size_t i = 0; i < boxes->n_images; i++)
+        for (size_t k = 0; k < boxes->images[i].n_boxes; k++) {
+            const char *mask = boxes->images[i].boxes[k].mask;
+            if (mask && !first) {
+                first = mask;
+                common = (size_t)(path_name(mask) - mask);
+            } else if (mask) {
+                common = path_shared_folder(first, common, mask);
+            }
+        }
+    return common;
+}
+
+struct assignment {
+    struct input_list objects;
+    size_t common; /* of the masks */
+};
+
+static enum clv_status add_object(struct assignment *self, const struct input *input,
+                                  const struct clv_image_boxes *entry, const char *object, struct clv_error *err)
+{
+    const char *mask = input->mask && (!object || is_same_file(input->mask, object)) ? input->mask : NULL;
+    char *output = object ? path_replace_extension(object + self->common, "") : string_copy(input->output);
+    enum clv_status status =
+        output ? inputs_add_object(&self->objects, input->name, input->image, mask, output, err) : fail_memory(err);
+    array_free(output);
+    if (status != CLV_OK)
+        return status;
+    struct input *added = &self->objects.items[self->objects.n - 1];
+    added->boxes = entry;
+    added->object = object;
+    return CLV_OK;
+}
+
+static enum clv_status add_objects(struct assignment *self, const struct input *input,
+                                   const struct clv_image_boxes *entry, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    for (size_t k = 0; k < entry->n_boxes; k++)
+        if (input->mask && entry->boxes[k].mask && is_same_file(input->mask, entry->boxes[k].mask))
+            return add_object(self, input, entry, entry->boxes[k].mask, err);
+    for (size_t k = 0; k < entry->n_boxes && status == CLV_OK; k++) {
+        const char *object = entry->boxes[k].mask;
+        bool is_new = true;
+        for (size_t i = 0; i < k; i++)
+            is_new &= !is_of_object(&entry->boxes[i], object);
+        if (is_new)
+            status = add_object(self, input, entry, object, err);
+    }
+    return status;
+}
+
+enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_boxes *boxes, const char *path,
+                                  struct clv_error *err)
+{
+    struct assignment self = {.common = common_mask_folder(boxes)};
+    const char *first_without = NULL;
+    size_t n_without = 0;
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) {
+        const struct input *input = &inputs->items[i];
+        const struct clv_image_boxes *entry = NULL;
+        status = clv_boxes_find(&entry, boxes, input->name, err);
+        if (status == CLV_OK && entry && entry->n_boxes) {
+            status = add_objects(&self, input, entry, err);
+        } else if (!n_without++) {
+            first_without = input->name;
+        }
+    }
+    if (status == CLV_OK && !self.objects.n)
+        status = fail(err, CLV_ERR_NO_INPUT, "%s: has a box for none of the %zu images, such as %s", path, inputs->n,
+                      first_without);
+    if (status != CLV_OK) {
+        input_list_release(&self.objects);
+        return status;
+    }
+    if (n_without)
+        console_note("%s: images without a box were left out: %zu, the first is %s", path, n_without, first_without);
+    self.objects.n_skipped = inputs->n_skipped;
+    input_list_release(inputs);
+    *inputs = self.objects;
+    return CLV_OK;
+}
+
+/* The object's boxes, placed: *placed (array_free it) and *n of them. */
+static enum clv_status place(struct clv_box **placed, size_t *n, const struct input *input,
+                             const struct clv_boxes *boxes, const struct clv_image *image, bool tell,
+                             struct clv_error *err)
+{
+    const struct clv_image_boxes *entry = input->boxes;
+    size_t n_cut, kept = 0;
+    struct clv_box *all = array_alloc(entry->n_boxes, sizeof *all);
+    if (!all)
+        return fail_memory(err);
+    enum clv_status status = clv_boxes_place(all, &n_cut, boxes, entry, image->width, image->height, err);
+    if (status != CLV_OK) {
+        array_free(all);
+        return status;
+    }
+    if (tell && n_cut)
+        console_note("%s: %zu of the boxes of %s reach%s out of it and %s cut at its border", entry->source, n_cut,
+                     input->name, n_cut == 1 ? "es" : "", n_cut == 1 ? "was" : "were");
+    for (size_t k = 0; k < entry->n_boxes; k++)
+        if (is_of_object(&all[k], input->object))
+            all[kept++] = all[k];
+    *placed = all;
+    *n = kept;
+    return CLV_OK;
+}
+
+enum clv_status box_inputs_cut(uint8_t *labels, const struct input *input, const struct clv_boxes *boxes,
+                               const struct clv_image *image, struct clv_error *err)
+{
+    size_t n_pixels = (size_t)image->width * (size_t)image->height, n = 0;
+    struct clv_box *placed = NULL;
+    uint8_t *own = array_alloc(n_pixels, 1);
+    enum clv_status status = own ? place(&placed, &n, input, boxes, image, true, err) : fail_memory(err);
+    if (status == CLV_OK)
+        memset(labels, 0, n_pixels);
+    for (size_t k = 0; k < n && status == CLV_OK; k++) {
+        status = clv_box_cut(own, NULL, image, &placed[k], NULL, err);
+        for (size_t p = 0; p < n_pixels && status == CLV_OK; p++)
+            labels[p] |= own[p];
+    }
+    array_free(placed);
+    array_free(own);
+    return status;
+}
+
+static void draw_pixel(struct clv_image *image, int32_t x, int32_t y, const uint8_t colour[3])
+{
+    if (x >= 0 && y >= 0 && x < image->width && y < image->height)
+        memcpy(image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x), colour, 3);
+}
+
+/* A rectangle's outline, `grow` pixels outside the box's border pixels. */
+static void draw_outline(struct clv_image *image, struct clv_pixel_box box, int32_t grow, const uint8_t colour[3])
+{
+    int32_t left = box.first_x - grow, right = box.end_x - 1 + grow, top = box.first_y - grow,
+            bottom = box.end_y - 1 + grow;
+    for (int32_t x = left; x <= right; x++) {
+        draw_pixel(image, x, top, colour);
+        draw_pixel(image, x, bottom, colour);
+    }
+    for (int32_t y = top; y <= bottom; y++) {
+        draw_pixel(image, left, y, colour);
+        draw_pixel(image, right, y, colour);
+    }
+}
+
+enum clv_status box_inputs_draw(struct clv_image *image, const struct input *input, const struct clv_boxes *boxes,
+                                struct clv_error *err)
+{
+    static const uint8_t dark[3] = {30, 30, 30}, bright[3] = {255, 220, 0};
+    struct clv_box *placed = NULL;
+    size_t n = 0;
+    enum clv_status status = place(&placed, &n, input, boxes, image, false, err);
+    for (size_t k = 0; k < n; k++) {
+        struct clv_pixel_box box = clv_box_pixels(&placed[k], image->width, image->height);
+        draw_outline(image, box, 1, dark);
+        draw_outline(image, box, 0, bright);
+    }
+    array_free(placed);
+    return status;
+}

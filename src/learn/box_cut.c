@@ -1,0 +1,130 @@
+#include "cleave/box_cut.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cleave/refine.h"
+#include "learn/box_model.h"
+
+#define MAX_SUPERPIXELS 4000
+#define PRIOR_CLIP      3.0f /* of log odds at the pixels */
+#define LABEL_SHARE     0.5f /* of the superpixels' cut in the pixels' prior; the rest is the log odds */
+
+void clv_box_cut_defaults(struct clv_box_cut_options *options)
+{
+    *options = (struct clv_box_cut_options){.n_superpixels = 700, .rounds = 5, .coupling = 4, .refine_coupling = 2};
+}
+
+static enum clv_status check(const struct clv_image *image, const struct clv_box *box,
+                             const struct clv_box_cut_options *options, struct clv_error *err)
+{
+    if (options->n_superpixels < 1 || options->n_superpixels > MAX_SUPERPIXELS)
+        return fail(err, CLV_ERR_USAGE, "box cut: %d superpixels, must be 1..%d", options->n_superpixels,
+                    MAX_SUPERPIXELS);
+    if (options->rounds < 1 || options->rounds > 100)
+        return fail(err, CLV_ERR_USAGE, "box cut: %d rounds, must be 1..100", options->rounds);
+    if (!(options->coupling >= 0 && options->coupling <= 1000))
+        return fail(err, CLV_ERR_USAGE, "box cut: coupling is %g, must be 0..1000", options->coupling);
+    if (!(options->refine_coupling >= 0 && options->refine_coupling <= 1000))
+        return fail(err, CLV_ERR_USAGE, "box cut: refine_coupling is %g, must be 0..1000", options->refine_coupling);
+    if (image->channels != 3 || image->width < 1 || image->height < 1)
+        return fail(err, CLV_ERR_USAGE, "box cut needs 3 channels, not %dx%d with %d", image->width, image->height,
+                    image->channels);
+    if (!(box->x >= 0 && box->y >= 0 && box->width > 0 && box->height > 0 && box->x < image->width &&
+          box->y < image->height && box->x + box->width <= image->width + 0.5 &&
+          box->y + box->height <= image->height + 0.5))
+        return fail(err, CLV_ERR_USAGE, "box %gx%g at %g,%g is not inside the image, which is %dx%d", box->width,
+                    box->height, box->x, box->y, image->width, image->height);
+    return CLV_OK;
+}
+
+/* The superpixels' cut sharpened at the pixels of the crop, where the ground outside the box is certain. */
+static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene, const int32_t *figure,
+                                  const float *odds, double coupling, struct clv_error *err)
+{
+    int32_t width = scene->image.width, height = scene->image.height;
+    struct clv_refine_options refining;
+    float *prior = array_zalloc((size_t)width * (size_t)height, sizeof *prior);
+    uint8_t *is_fixed = array_zalloc((size_t)width, (size_t)height);
+    if (!prior || !is_fixed) {
+        array_free(prior);
+        array_free(is_fixed);
+        return fail_memory(err);
+    }
+    for (int32_t y = 0, p = 0; y < height; y++)
+        for (int32_t x = 0; x < width; x++, p++) {
+            int32_t i = box_scene_at(scene, x, y);
+            is_fixed[p] =
+                x < scene->box.first_x || x >= scene->box.end_x || y < scene->box.first_y || y >= scene->box.end_y;
+            labels[p] = (uint8_t)(!is_fixed[p] && figure[i]);
+            if (!is_fixed[p] && scene->regions[i].is_inside) {
+                float cut = figure[i] ? PRIOR_CLIP : -PRIOR_CLIP;
+                prior[p] = fminf(fmaxf(LABEL_SHARE * cut + (1 - LABEL_SHARE) * odds[i], -PRIOR_CLIP), PRIOR_CLIP);
+            }
+        }
+    clv_refine_defaults(&refining);
+    refining.prior = 1;
+    refining.coupling = coupling;
+    enum clv_status status = clv_refine(labels, &scene->image, prior, is_fixed, &refining, err);
+    array_free(prior);
+    array_free(is_fixed);
+    return status;
+}
+
+/* From the crop to the whole image. */
+static void write_out(uint8_t *labels, float *probability, const struct box_scene *scene, const struct clv_image *image,
+                      const uint8_t *cut, const float *odds)
+{
+    size_t stride = (size_t)image->width, n = stride * (size_t)image->height;
+    if (labels)
+        memset(labels, 0, n);
+    for (size_t p = 0; probability && p < n; p++)
+        probability[p] = 0;
+    for (int32_t y = scene->box.first_y; y < scene->box.end_y; y++)
+        for (int32_t x = scene->box.first_x; x < scene->box.end_x; x++) {
+            size_t p = (size_t)(y + scene->crop.first_y) * stride + (size_t)(x + scene->crop.first_x);
+            if (labels)
+                labels[p] = cut[(size_t)y * (size_t)scene->image.width + (size_t)x];
+            int32_t i = probability ? box_scene_at(scene, x, y) : 0;
+            if (probability && scene->regions[i].is_inside)
+                probability[p] = 1 / (1 + expf(-odds[i]));
+        }
+}
+
+enum clv_status clv_box_cut(uint8_t *labels, float *probability, const struct clv_image *image,
+                            const struct clv_box *box, const struct clv_box_cut_options *options, struct clv_error *err)
+{
+    struct clv_box_cut_options defaults;
+    struct box_scene scene = {0};
+    int32_t *figure = NULL;
+    float *odds = NULL;
+    uint8_t *cut = NULL;
+    clv_box_cut_defaults(&defaults);
+    options = options ? options : &defaults;
+    enum clv_status status = check(image, box, options, err);
+    if (status != CLV_OK)
+        return status;
+    status =
+        box_scene_init(&scene, image, clv_box_pixels(box, image->width, image->height), options->n_superpixels, err);
+    if (status != CLV_OK)
+        return status;
+    size_t n = (size_t)scene.superpixels.n;
+    figure = array_alloc(n, sizeof *figure);
+    odds = array_alloc(n, sizeof *odds);
+    cut = array_alloc((size_t)scene.image.width, (size_t)scene.image.height);
+    if (!figure || !odds || !cut)
+        status = fail_memory(err);
+    if (status == CLV_OK)
+        status = box_model_solve(figure, odds, &scene, options, err);
+    if (status == CLV_OK && labels)
+        status = cut_pixels(cut, &scene, figure, odds, options->refine_coupling, err);
+    if (status == CLV_OK)
+        write_out(labels, probability, &scene, image, cut, odds);
+    array_free(figure);
+    array_free(odds);
+    array_free(cut);
+    box_scene_release(&scene);
+    return status;
+}

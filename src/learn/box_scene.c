@@ -1,0 +1,182 @@
+#include "learn/box_scene.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+#define MARGIN         0.3   /* of the box's mean side, on each side */
+#define WORKING_PIXELS 50000 /* a larger crop is shrunk to this for its superpixels */
+#define COMPACTNESS    8.0f
+#define ITERATIONS     6
+
+void box_scene_release(struct box_scene *scene)
+{
+    clv_image_release(&scene->image);
+    clv_superpixels_release(&scene->superpixels);
+    clv_adjacency_release(&scene->adjacency);
+    array_free(scene->regions);
+    *scene = (struct box_scene){0};
+}
+
+/* The box and its margin, as far as the image goes. */
+static enum clv_status crop(struct box_scene *scene, const struct clv_image *image, struct clv_pixel_box box,
+                            struct clv_error *err)
+{
+    double width = box.end_x - box.first_x, height = box.end_y - box.first_y;
+    double margin = ceil(MARGIN * sqrt(width * height));
+    struct clv_pixel_box area = {
+        (int32_t)fmax(0, box.first_x - margin),
+        (int32_t)fmax(0, box.first_y - margin),
+        (int32_t)fmin(image->width, box.end_x + margin),
+        (int32_t)fmin(image->height, box.end_y + margin),
+    };
+    scene->crop = area;
+    scene->box = (struct clv_pixel_box){box.first_x - area.first_x, box.first_y - area.first_y,
+                                        box.end_x - area.first_x, box.end_y - area.first_y};
+    scene->shape = (float)(height / width);
+    enum clv_status status =
+        clv_image_new(&scene->image, area.end_x - area.first_x, area.end_y - area.first_y, image->channels, err);
+    if (status != CLV_OK)
+        return status;
+    size_t row = (size_t)scene->image.width * 3;
+    for (int32_t y = 0; y < scene->image.height; y++)
+        memcpy(scene->image.pixels + (size_t)y * row,
+               image->pixels + 3 * ((size_t)(y + area.first_y) * (size_t)image->width + (size_t)area.first_x), row);
+    return CLV_OK;
+}
+
+int32_t box_scene_at(const struct box_scene *scene, int32_t x, int32_t y)
+{
+    const struct clv_superpixels *map = &scene->superpixels;
+    size_t column = (size_t)x * (size_t)map->width / (size_t)scene->image.width;
+    size_t row = (size_t)y * (size_t)map->height / (size_t)scene->image.height;
+    return map->labels[row * (size_t)map->width + column];
+}
+
+/* Where the box begins or ends among `size` working pixels; at least one of them is inside. */
+static void scale_side(int32_t *first, int32_t *end, int32_t begin, int32_t stop, int32_t full, int32_t size)
+{
+    double scale = (double)size / full;
+    *first = (int32_t)fmin(size - 1, lround(begin * scale));
+    *end = (int32_t)fmax(*first + 1, lround(stop * scale));
+}
+
+/* Splits superpixels along the border of the box; they are numbered by their first pixels again. */
+static enum clv_status split_at_box(struct clv_superpixels *map, struct clv_pixel_box box, struct clv_error *err)
+{
+    int32_t *number = array_alloc((size_t)map->n * 2, sizeof *number), n = 0;
+    if (!number)
+        return fail_memory(err);
+    for (int32_t i = 0; i < 2 * map->n; i++)
+        number[i] = -1;
+    for (int32_t y = 0, p = 0; y < map->height; y++)
+        for (int32_t x = 0; x < map->width; x++, p++) {
+            bool is_inside = x >= box.first_x && x < box.end_x && y >= box.first_y && y < box.end_y;
+            int32_t *label = &number[2 * map->labels[p] + is_inside];
+            if (*label < 0)
+                *label = n++;
+            map->labels[p] = *label;
+        }
+    map->n = n;
+    array_free(number);
+    return CLV_OK;
+}
+
+struct sums {
+    double lab[3], square, x, y, n;
+    int32_t low[2], high[2]; /* pixels' first and one past the last */
+};
+
+/* Into coordinates in which the box is -1 .. 1. */
+static float relative(double at, int32_t first, int32_t end)
+{
+    return (float)(2 * (at - first) / (end - first) - 1);
+}
+
+/* lab[height][width][3] of the working pixels. */
+static enum clv_status measure(struct box_scene *scene, const float *lab, struct clv_pixel_box box,
+                               struct clv_error *err)
+{
+    const struct clv_superpixels *map = &scene->superpixels;
+    struct sums *sums = array_zalloc((size_t)map->n, sizeof *sums);
+    scene->regions = array_zalloc((size_t)map->n, sizeof *scene->regions);
+    if (!sums || !scene->regions) {
+        array_free(sums);
+        return fail_memory(err);
+    }
+    for (int32_t y = 0, p = 0; y < map->height; y++)
+        for (int32_t x = 0; x < map->width; x++, p++) {
+            struct sums *sum = &sums[map->labels[p]];
+            for (int k = 0; k < 3; k++)
+                sum->lab[k] += lab[3 * p + k];
+            sum->square += (double)lab[3 * p] * lab[3 * p];
+            sum->x += x + 0.5;
+            sum->y += y + 0.5;
+            const int32_t place[2] = {x, y};
+            for (int k = 0; k < 2; k++) {
+                sum->low[k] = sum->n > 0 && sum->low[k] < place[k] ? sum->low[k] : place[k];
+                sum->high[k] = sum->high[k] > place[k] ? sum->high[k] : place[k] + 1;
+            }
+            sum->n++;
+        }
+    double n_pixels = (double)map->width * map->height;
+    for (int32_t i = 0; i < map->n; i++) {
+        struct box_region *region = &scene->regions[i];
+        const struct sums *sum = &sums[i];
+        double mean = sum->lab[0] / sum->n;
+        for (int k = 0; k < 3; k++)
+            region->lab[k] = (float)(sum->lab[k] / sum->n);
+        region->roughness = (float)sqrt(fmax(0, sum->square / sum->n - mean * mean));
+        region->x = relative(sum->x / sum->n, box.first_x, box.end_x);
+        region->y = relative(sum->y / sum->n, box.first_y, box.end_y);
+        region->low[0] = relative(sum->low[0], box.first_x, box.end_x);
+        region->low[1] = relative(sum->low[1], box.first_y, box.end_y);
+        region->high[0] = relative(sum->high[0], box.first_x, box.end_x);
+        region->high[1] = relative(sum->high[1], box.first_y, box.end_y);
+        region->share = (float)(sum->n / n_pixels);
+    }
+    array_free(sums);
+    for (int32_t y = box.first_y; y < box.end_y; y++)
+        for (int32_t x = box.first_x; x < box.end_x; x++)
+            scene->regions[map->labels[y * map->width + x]].is_inside = true;
+    return CLV_OK;
+}
+
+enum clv_status box_scene_init(struct box_scene *scene, const struct clv_image *image, struct clv_pixel_box box,
+                               int32_t n_superpixels, struct clv_error *err)
+{
+    struct clv_image working = {0};
+    struct clv_pixel_box scaled;
+    float *lab = NULL;
+    const struct clv_slic_options slic = {n_superpixels, COMPACTNESS, ITERATIONS};
+    enum clv_status status = crop(scene, image, box, err);
+    if (status != CLV_OK)
+        return status;
+    int32_t width = scene->image.width, height = scene->image.height;
+    double scale = fmin(1, sqrt(WORKING_PIXELS / ((double)width * height)));
+    int32_t small_width = (int32_t)fmax(1, lround(width * scale)),
+            small_height = (int32_t)fmax(1, lround(height * scale));
+    scale_side(&scaled.first_x, &scaled.end_x, scene->box.first_x, scene->box.end_x, width, small_width);
+    scale_side(&scaled.first_y, &scaled.end_y, scene->box.first_y, scene->box.end_y, height, small_height);
+    status = clv_image_resize(&working, &scene->image, small_width, small_height, err);
+    if (status == CLV_OK)
+        status = clv_slic(&scene->superpixels, &working, &slic, err);
+    if (status == CLV_OK)
+        status = split_at_box(&scene->superpixels, scaled, err);
+    if (status == CLV_OK)
+        status = clv_adjacency_build(&scene->adjacency, &scene->superpixels, err);
+    size_t n_pixels = (size_t)small_width * (size_t)small_height;
+    if (status == CLV_OK && !(lab = array_alloc(n_pixels * 3, sizeof *lab)))
+        status = fail_memory(err);
+    if (status == CLV_OK) {
+        clv_rgb_to_lab(lab, working.pixels, n_pixels);
+        status = measure(scene, lab, scaled, err);
+    }
+    array_free(lab);
+    clv_image_release(&working);
+    if (status != CLV_OK)
+        box_scene_release(scene);
+    return status;
+}

@@ -1,0 +1,177 @@
+/* cleave segment --boxes: box to cut. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+/* The number at a key of a flat JSON object. */
+static double json_number(const char *json, const char *key)
+{
+    const char *found = strstr(json, formatted("\"%s\":", key));
+    ck_assert_msg(found != NULL, "no \"%s\" in %s", key, json);
+    return strtod(found + strlen(key) + 3, NULL);
+}
+
+START_TEST(boxes_alone_cut_out_the_figures)
+{
+    const char *folder = temporary_folder();
+    char *output =
+        expect_success("cd %s && ln -s %s B && \"$CLEAVE\" segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ "
+                       "--report report --overlay -t 1",
+                       folder, sample_set());
+    ck_assert_ptr_nonnull(strstr(output, "12 images segmented into out/"));
+    free(output);
+    output = expect_success("cd %s && rm -r out/overlays && \"$CLEAVE\" score --data B/manifest.tsv --pred out --json",
+                            folder);
+    ck_assert_double_gt(json_number(output, "mean_iou"), 0.55);
+    ck_assert_double_lt(json_number(output, "weighted_hamming"), 0.15);
+    free(output);
+    free(expect_success("cd %s && grep -q 'box to cut' report/index.html && \"$CLEAVE\" segment --data B/manifest.tsv "
+                        "--boxes B/boxes.tsv -o again -t 3",
+                        folder));
+    ck_assert(same_bytes(formatted("%s/out", folder), formatted("%s/again", folder)));
+}
+END_TEST
+
+/* The same boxes in every form; `awk` writes them from the table. */
+START_TEST(every_form_of_the_same_boxes_gives_the_same_masks)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && ln -s %s B && mkdir voc labelme yolo", folder, sample_set()));
+    struct clv_boxes boxes = {0};
+    must(clv_boxes_read(&boxes, formatted("%s/boxes.tsv", sample_set()), err));
+    char *coco = calloc(1, 1 << 16), *images = calloc(1, 1 << 14), *annotations = calloc(1, 1 << 14);
+    for (size_t i = 0; i < boxes.n_images; i++) {
+        const struct clv_image_boxes *entry = &boxes.images[i];
+        const struct clv_box *box = &entry->boxes[0];
+        const char *name = path_name(entry->image);
+        int32_t width, height;
+        must(clv_image_read_size(&width, &height, formatted("%s/%s", sample_set(), entry->image), NULL, err));
+        const char *text = formatted("<annotation><filename>%s</filename><object><name>a</name><bndbox><xmin>%g</xmin>"
+                                     "<ymin>%g</ymin><xmax>%g</xmax><ymax>%g</ymax></bndbox></object></annotation>",
+                                     name, box->x + 1, box->y + 1, box->x + box->width, box->y + box->height);
+        spill(formatted("%s/voc/%zu.xml", folder, i), text, strlen(text));
+        text = formatted("{\"shapes\":[{\"label\":\"a\",\"shape_type\":\"rectangle\",\"points\":[[%g,%g],[%g,%g]]}],"
+                         "\"imagePath\":\"%s\",\"imageWidth\":%d,\"imageHeight\":%d}",
+                         box->x + box->width, box->y, box->x, box->y + box->height, name, width, height);
+        spill(formatted("%s/labelme/%zu.json", folder, i), text, strlen(text));
+        text = formatted("0 %.9f %.9f %.9f %.9f\n", (box->x + 0.5 * box->width) / width,
+                         (box->y + 0.5 * box->height) / height, box->width / width, box->height / height);
+        spill(formatted("%s/yolo/%.4s.txt", folder, name), text, strlen(text));
+        strcat(images, formatted("%s{\"id\":%zu,\"file_name\":\"%s\"}", i ? "," : "", i, name));
+        strcat(annotations, formatted("%s{\"image_id\":%zu,\"category_id\":1,\"bbox\":[%g,%g,%g,%g]}", i ? "," : "", i,
+                                      box->x, box->y, box->width, box->height));
+    }
+    strcat(coco, "{\"categories\":[{\"id\":1,\"name\":\"a\"}],\"images\":[");
+    strcat(strcat(strcat(strcat(coco, images), "],\"annotations\":["), annotations), "]}");
+    spill(formatted("%s/coco.json", folder), coco, strlen(coco));
+    static const char *const forms[] = {"B/boxes.tsv", "voc", "coco.json", "labelme", "yolo"};
+    for (int k = 0; k < 5; k++) {
+        free(expect_success("cd %s && \"$CLEAVE\" segment --data B/manifest.tsv --split test --boxes %s -o out%d",
+                            folder, forms[k], k));
+        ck_assert_int_eq(count_files(formatted("%s/out%d", folder, k)), 4);
+        ck_assert_msg(same_bytes(formatted("%s/out0", folder), formatted("%s/out%d", folder, k)), "%s", forms[k]);
+    }
+    free(coco);
+    free(images);
+    free(annotations);
+    clv_boxes_release(&boxes);
+}
+END_TEST
+
+#define HEADER "image\tmask\tlabel\tx\ty\tw\th\n"
+
+/* Two objects of one image, one of which has two boxes, beside an image whose boxes name no mask. */
+START_TEST(masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one)
+{
+    const char *folder = temporary_folder(), *boxes = HEADER "images/0001.jpg\tm/a/x.png\to\t5\t5\t30\t30\n"
+                                                             "images/0001.jpg\tm/b/y.png\to\t50\t40\t30\t30\n"
+                                                             "images/0001.jpg\tm/a/x.png\to\t60\t5\t20\t20\n"
+                                                             "images/0002.jpg\t\to\t10\t10\t20\t20\n"
+                                                             "images/0002.jpg\t\to\t50\t50\t20\t20\n";
+    const char *manifest = "image\tmask\nimages/0001.jpg\tm/a/x.png\nimages/0001.jpg\tm/b/y.png\nimages/0002.jpg\t\n";
+    free(expect_success("cp -r %s %s/B", sample_set(), folder));
+    spill(formatted("%s/B/two.tsv", folder), boxes, strlen(boxes));
+    spill(formatted("%s/B/m.tsv", folder), manifest, strlen(manifest));
+    char *output =
+        expect_success("cd %s/B && \"$CLEAVE\" segment --data manifest.tsv --boxes two.tsv -o ../out", folder);
+    ck_assert_ptr_nonnull(strstr(output, "two.tsv: images without a box were left out: 10, the first is images/0003"));
+    free(output);
+    free(expect_success("cd %s/B && \"$CLEAVE\" segment --data m.tsv --boxes two.tsv -o ../rows", folder));
+    ck_assert(same_bytes(formatted("%s/out", folder), formatted("%s/rows", folder)));
+    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 3);
+    struct clv_indexed_image x = {0}, both = {0};
+    must(clv_indexed_image_read(&x, formatted("%s/out/a/x.png", folder), NULL, err));
+    must(clv_indexed_image_read(&both, formatted("%s/out/0002.png", folder), NULL, err));
+    ck_assert(path_exists(formatted("%s/out/b/y.png", folder)));
+    int in_first = 0, in_third = 0, elsewhere = 0, halves[2] = {0, 0};
+    for (int p = 0; p < x.width * x.height; p++) {
+        int column = p % x.width, row = p / x.width;
+        int first = column >= 5 && column < 35 && row >= 5 && row < 35;
+        int third = column >= 60 && column < 80 && row >= 5 && row < 25;
+        in_first += first && x.values[p];
+        in_third += third && x.values[p];
+        elsewhere += !first && !third && x.values[p];
+    }
+    for (int p = 0; p < both.width * both.height; p++)
+        halves[p % both.width >= 40] += both.values[p];
+    ck_assert(in_first > 50 && in_third > 30 && elsewhere == 0);
+    ck_assert(halves[0] > 30 && halves[1] > 30);
+    clv_indexed_image_release(&x);
+    clv_indexed_image_release(&both);
+    free(
+        expect_success("cd %s/B && cp -r ../out m && sed -i '$d' m.tsv && \"$CLEAVE\" score --data m.tsv --pred ../out "
+                       "--json | grep -q '\"mean_iou\":1[,}]'",
+                       folder)); /* rows that share an image are scored by their masks */
+}
+END_TEST
+
+START_TEST(bad_boxes_fail_their_image_by_name_and_the_rest_goes_on)
+{
+    const char *folder = temporary_folder(), *boxes = HEADER "images/0001.jpg\t\to\t5\t5\t30\t30\n"
+                                                             "images/0002.jpg\t\to\t5000\t5\t30\t30\n"
+                                                             "images/0003.jpg\t\to\t-20\t-20\t60\t60\n"
+                                                             "images/0004.jpg\t\to\t0\t0\t5000\t5000\n";
+    free(expect_success("ln -s %s %s/B", sample_set(), folder));
+    spill(formatted("%s/some.tsv", folder), boxes, strlen(boxes));
+    const char *command =
+        formatted("cd %s && \"$CLEAVE\" segment --data B/manifest.tsv --boxes some.tsv -o out", folder);
+    expect_error(65, "some.tsv: line 3: box 30x30 at 5000,5 lies outside images/0002.jpg", "%s", command);
+    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 3);
+    free(
+        expect_success("%s --overwrite 2>&1 | grep -q '1 of the boxes of images/0003.jpg reaches out of it'", command));
+    boxes = HEADER "images/9.jpg\t\to\t5\t5\t30\t30\n";
+    spill(formatted("%s/some.tsv", folder), boxes, strlen(boxes));
+    expect_error(66, "some.tsv: has a box for none of the 12 images, such as images/0001.jpg", "%s2", command);
+    spill(formatted("%s/some.tsv", folder), "", 0);
+    expect_error(65, "some.tsv: is empty", "%s2", command);
+    expect_error(66, "absent.tsv", "cd %s && \"$CLEAVE\" segment B/images --boxes absent.tsv -o out2", folder);
+    ck_assert_int_eq(count_files(formatted("%s/out2", folder)), 0);
+}
+END_TEST
+
+START_TEST(options_that_contradict_boxes_are_refused)
+{
+    expect_error(64, "--boxes: cuts boxes without a model", "\"$CLEAVE\" segment -m x -o y z --boxes b");
+    expect_error(64, "--boxes: needs the images; leave out --features",
+                 "\"$CLEAVE\" segment -o y --features z --boxes b");
+    expect_error(64, "leave out --refine", "\"$CLEAVE\" segment -o y z --boxes b --refine");
+    expect_error(64, "-m is missing", "\"$CLEAVE\" segment -o y z");
+}
+END_TEST
+
+Suite *cli_boxes_suite(void)
+{
+    Suite *suite = suite_create("cli_boxes");
+    TCase *tests = tcase_create("cli_boxes");
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_test(tests, boxes_alone_cut_out_the_figures);
+    tcase_add_test(tests, every_form_of_the_same_boxes_gives_the_same_masks);
+    tcase_add_test(tests, masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one);
+    tcase_add_test(tests, bad_boxes_fail_their_image_by_name_and_the_rest_goes_on);
+    tcase_add_test(tests, options_that_contradict_boxes_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

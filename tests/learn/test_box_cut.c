@@ -1,0 +1,237 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/support.h"
+
+/* A little noise of a given amplitude, the same everywhere. */
+static int noise_at(int x, int y, int amplitude)
+{
+    unsigned hash = (unsigned)x * 73856093u ^ (unsigned)y * 19349663u;
+    hash = (hash ^ (hash >> 13)) * 1274126177u;
+    return amplitude ? (int)((hash >> 8) % (unsigned)(2 * amplitude + 1)) - amplitude : 0;
+}
+
+/* A blue ground with an ellipse around (cx, cy). */
+struct scene {
+    struct clv_image image;
+    uint8_t *truth, *labels;
+    float *probability;
+};
+
+static struct scene draw(int width, int height, double cx, double cy, double rx, double ry, const uint8_t colour[3])
+{
+    struct scene scene = {.truth = calloc((size_t)width, (size_t)height),
+                          .labels = malloc((size_t)(width * height)),
+                          .probability = malloc((size_t)(width * height) * sizeof(float))};
+    must(clv_image_new(&scene.image, width, height, 3, err));
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            double u = (x + 0.5 - cx) / rx, v = (y + 0.5 - cy) / ry;
+            int is_figure = u * u + v * v < 1;
+            uint8_t ground[3] = {60, 90, 150};
+            scene.truth[y * width + x] = (uint8_t)is_figure;
+            for (int k = 0; k < 3; k++)
+                scene.image.pixels[3 * (y * width + x) + k] =
+                    (uint8_t)((is_figure ? colour : ground)[k] + noise_at(x, y, 20));
+        }
+    return scene;
+}
+
+static void release(struct scene *scene)
+{
+    clv_image_release(&scene->image);
+    free(scene->truth);
+    free(scene->labels);
+    free(scene->probability);
+}
+
+static double iou(const struct scene *scene)
+{
+    int both = 0, either = 0;
+    for (int p = 0; p < scene->image.width * scene->image.height; p++) {
+        both += scene->truth[p] && scene->labels[p];
+        either += scene->truth[p] || scene->labels[p];
+    }
+    return (double)both / either;
+}
+
+static const uint8_t orange[3] = {200, 120, 40};
+
+START_TEST(an_object_unlike_its_ground_is_found_in_tight_and_in_wide_boxes)
+{
+    struct scene scene = draw(200, 150, 95, 80, 50, 40, orange);
+    const double margins[] = {0, 10, 20};
+    for (size_t k = 0; k < 3; k++) {
+        double m = margins[k];
+        struct clv_box box = {.x = 45 - m, .y = 40 - m, .width = 100 + 2 * m, .height = 80 + 2 * m};
+        must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
+        ck_assert_msg(iou(&scene) > 0.97, "margin %g: IoU %g", m, iou(&scene));
+    }
+    release(&scene);
+}
+END_TEST
+
+/* The same colours left of the box: only what is not outside as well can be figure. */
+START_TEST(colours_that_are_outside_too_are_ground)
+{
+    struct scene scene = draw(240, 120, 150, 60, 40, 40, orange);
+    for (int y = 0; y < 120; y++) /* a green bar behind, through the box from left to right */
+        for (int x = 0; x < 240; x++)
+            if (y >= 85 && y < 105 && !scene.truth[y * 240 + x]) {
+                const uint8_t green[3] = {40, 140, 60};
+                for (int k = 0; k < 3; k++)
+                    scene.image.pixels[3 * (y * 240 + x) + k] = (uint8_t)(green[k] + noise_at(x, y, 20));
+            }
+    struct clv_box box = {.x = 110, .y = 20, .width = 80, .height = 85};
+    must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
+    ck_assert_msg(iou(&scene) > 0.95, "IoU %g", iou(&scene));
+    release(&scene);
+}
+END_TEST
+
+START_TEST(labels_and_probabilities_agree_and_end_at_the_box)
+{
+    struct scene scene = draw(160, 120, 80, 60, 40, 30, orange);
+    struct clv_box box = {.x = 38.4, .y = 28.2, .width = 83, .height = 64};
+    struct clv_pixel_box inside = clv_box_pixels(&box, 160, 120);
+    must(clv_box_cut(scene.labels, scene.probability, &scene.image, &box, NULL, err));
+    double sum[2] = {0, 0}, n[2] = {0, 0};
+    for (int y = 0, p = 0; y < 120; y++)
+        for (int x = 0; x < 160; x++, p++) {
+            int is_inside = x >= inside.first_x && x < inside.end_x && y >= inside.first_y && y < inside.end_y;
+            ck_assert(scene.labels[p] <= is_inside);
+            ck_assert(scene.probability[p] >= 0 && scene.probability[p] <= is_inside);
+            if (is_inside) {
+                sum[scene.truth[p]] += scene.probability[p];
+                n[scene.truth[p]]++;
+            }
+        }
+    ck_assert_double_gt(sum[1] / n[1], 0.9);
+    ck_assert_double_lt(sum[0] / n[0], 0.1);
+    uint8_t *labels = malloc(160 * 120); /* each output alone is the same */
+    float *probability = malloc(160 * 120 * sizeof *probability);
+    must(clv_box_cut(labels, NULL, &scene.image, &box, NULL, err));
+    must(clv_box_cut(NULL, probability, &scene.image, &box, NULL, err));
+    ck_assert(memcmp(labels, scene.labels, 160 * 120) == 0);
+    ck_assert(memcmp(probability, scene.probability, 160 * 120 * sizeof *probability) == 0);
+    free(labels);
+    free(probability);
+    release(&scene);
+}
+END_TEST
+
+/* No colour tells them apart, so the prior and the four sides decide: most of the box, and near all of its sides. */
+START_TEST(without_contrast_the_figure_still_spans_the_box)
+{
+    const uint8_t same[3] = {60, 90, 150};
+    struct scene scene = draw(120, 100, 60, 50, 30, 30, same);
+    struct clv_box box = {.x = 20, .y = 20, .width = 80, .height = 60};
+    must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
+    int first_x = 120, last_x = 0, first_y = 100, last_y = 0;
+    for (int p = 0; p < 120 * 100; p++)
+        if (scene.labels[p]) {
+            int x = p % 120, y = p / 120;
+            first_x = x < first_x ? x : first_x;
+            last_x = x > last_x ? x : last_x;
+            first_y = y < first_y ? y : first_y;
+            last_y = y > last_y ? y : last_y;
+        }
+    ck_assert_int_ge(last_x - first_x, 50);
+    ck_assert_int_ge(last_y - first_y, 36);
+    release(&scene);
+}
+END_TEST
+
+START_TEST(boxes_over_everything_and_images_of_one_pixel_have_an_answer)
+{
+    static const int sizes[][2] = {{1, 1}, {1, 9}, {30, 1}, {2, 2}, {60, 50}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int contrast = 0; contrast < 2; contrast++) {
+            int width = sizes[s][0], height = sizes[s][1];
+            const uint8_t same[3] = {60, 90, 150};
+            struct scene scene =
+                draw(width, height, 0.5 * width, 0.5 * height, 0.3 * width, 0.3 * height, contrast ? orange : same);
+            const struct clv_box boxes[] = {{.width = width, .height = height},
+                                            {.x = 0.6 * width, .width = 0.4 * width, .height = height},
+                                            {.x = 0.5 * width, .y = 0.5 * height, .width = 0.01, .height = 0.01}};
+            for (size_t k = 0; k < 3; k++) {
+                memset(scene.labels, 77, (size_t)(width * height));
+                must(clv_box_cut(scene.labels, scene.probability, &scene.image, &boxes[k], NULL, err));
+                for (int p = 0; p < width * height; p++)
+                    ck_assert(scene.labels[p] <= 1 && isfinite(scene.probability[p]));
+            }
+            release(&scene);
+        }
+    struct scene scene = draw(60, 50, 30, 25, 15, 15, orange);
+    struct clv_box all = {.width = 60, .height = 50};
+    must(clv_box_cut(scene.labels, NULL, &scene.image, &all, NULL, err));
+    ck_assert_int_eq(scene.labels[25 * 60 + 30], 1);
+    release(&scene);
+}
+END_TEST
+
+START_TEST(one_superpixel_and_one_round_are_enough_for_an_answer)
+{
+    struct scene scene = draw(60, 50, 30, 25, 20, 20, orange);
+    struct clv_box box = {.x = 10, .y = 5, .width = 40, .height = 40};
+    struct clv_box_cut_options options;
+    clv_box_cut_defaults(&options);
+    options.n_superpixels = 1;
+    options.rounds = 1;
+    must(clv_box_cut(scene.labels, NULL, &scene.image, &box, &options, err));
+    for (int p = 0; p < 60 * 50; p++)
+        ck_assert_int_le(scene.labels[p], 1);
+    release(&scene);
+}
+END_TEST
+
+START_TEST(what_is_out_of_range_is_refused_and_outputs_stay)
+{
+    struct scene scene = draw(60, 50, 30, 25, 20, 20, orange);
+    struct clv_box good = {.x = 10, .y = 5, .width = 40, .height = 40};
+    const struct {
+        struct clv_box box;
+        const char *part;
+    } boxes[] = {
+        {{.x = 60, .y = 5, .width = 4, .height = 4}, "box 4x4 at 60,5 is not inside the image, which is 60x50"},
+        {{.x = -1, .y = 5, .width = 4, .height = 4}, "at -1,5"},
+        {{.x = 1, .y = 5, .width = 0, .height = 4}, "box 0x4"},
+        {{.x = 1, .y = 5, .width = NAN, .height = 4}, "not inside"},
+        {{.x = 30, .y = 5, .width = 31, .height = 4}, "box 31x4"}};
+    memset(scene.labels, 77, 60 * 50);
+    for (size_t k = 0; k < sizeof boxes / sizeof *boxes; k++)
+        must_fail(CLV_ERR_USAGE, boxes[k].part,
+                  clv_box_cut(scene.labels, NULL, &scene.image, &boxes[k].box, NULL, err));
+    struct clv_box_cut_options options;
+#define refused(field, value, part)                                                                                    \
+    clv_box_cut_defaults(&options);                                                                                    \
+    options.field = value;                                                                                             \
+    must_fail(CLV_ERR_USAGE, part, clv_box_cut(scene.labels, NULL, &scene.image, &good, &options, err))
+    refused(n_superpixels, 0, "0 superpixels, must be 1..4000");
+    refused(n_superpixels, 4001, "4001 superpixels");
+    refused(rounds, 0, "0 rounds, must be 1..100");
+    refused(coupling, -1, "coupling is -1");
+    refused(refine_coupling, NAN, "refine_coupling is nan");
+    scene.image.channels = 1;
+    must_fail(CLV_ERR_USAGE, "needs 3 channels", clv_box_cut(scene.labels, NULL, &scene.image, &good, NULL, err));
+    for (int p = 0; p < 60 * 50; p++)
+        ck_assert_int_eq(scene.labels[p], 77);
+    release(&scene);
+}
+END_TEST
+
+Suite *box_cut_suite(void)
+{
+    Suite *suite = suite_create("box_cut");
+    TCase *tests = tcase_create("box_cut");
+    tcase_add_test(tests, an_object_unlike_its_ground_is_found_in_tight_and_in_wide_boxes);
+    tcase_add_test(tests, colours_that_are_outside_too_are_ground);
+    tcase_add_test(tests, labels_and_probabilities_agree_and_end_at_the_box);
+    tcase_add_test(tests, without_contrast_the_figure_still_spans_the_box);
+    tcase_add_test(tests, boxes_over_everything_and_images_of_one_pixel_have_an_answer);
+    tcase_add_test(tests, one_superpixel_and_one_round_are_enough_for_an_answer);
+    tcase_add_test(tests, what_is_out_of_range_is_refused_and_outputs_stay);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
