@@ -29,31 +29,31 @@ void clv_bp_free(struct clv_bp *bp)
     array_free(bp);
 }
 
-static int is_maximized(const struct clv_bp_options *options, int32_t node)
-{
-    return options->mode == CLV_BP_MAX || (options->mode == CLV_BP_MIXED && options->is_visible[node]);
-}
-
 /* Sends a message, damped, and returns how much the undamped one differs from the one before. With the source's belief b and the
- * target's message to it taken out of b (Liu & Ihler 2013, mixed-product belief propagation):
- *     source summed          sum over x_i of psi_ij b_i / m_ji
- *     both maximised         max over x_i of psi_ij b_i / m_ji
- *     source maximised only  sum over x_i in argmax b_i of psi_ij b_i / m_ji */
-static double send(struct clv_bp *bp, int32_t arc, const double *belief, const struct clv_bp_options *options)
+ * target's message to it taken out of b (Liu & Ihler 2013, mixed-product belief propagation), r the ratio of temperatures:
+ *     source summed              sum over x_i of psi_ij b_i / m_ji
+ *     both maximised             max over x_i of psi_ij b_i / m_ji
+ *     source maximised only      sum over x_i in argmax b_i of psi_ij b_i / m_ji
+ *     both softened              (sum over x_i of (psi_ij b_i / m_ji)^(1/r))^r
+ *     source softened only       sum over x_i of psi_ij b_i^(1/r) / m_ji */
+static double send(struct clv_bp *bp, int32_t arc, const double *belief, double kept)
 {
     size_t k = (size_t)bp->n_labels;
     const double *back = &bp->message[(size_t)(arc ^ 1) * k];
-    double *message = &bp->message[(size_t)arc * k], *fresh = bp->fresh, kept = options->damping;
-    int is_source_max = is_maximized(options, arc_source(bp, arc));
-    int is_target_max = is_maximized(options, arc_target(bp, arc));
-    for (size_t a = 0; a < k; a++)
+    double *message = &bp->message[(size_t)arc * k], *fresh = bp->fresh, best = maximum(belief, k);
+    enum bp_role source = bp->role[arc_source(bp, arc)], target = bp->role[arc_target(bp, arc)];
+    for (size_t a = 0; a < k; a++) {
         bp->cavity[a] = belief[a] - back[a];
-    if (is_source_max && !is_target_max) {
-        double best = maximum(belief, k);
-        for (size_t a = 0; a < k; a++)
-            bp->cavity[a] = belief[a] < best ? -INFINITY : bp->cavity[a];
+        if (source == BP_MAXIMISED && target == BP_SUMMED && belief[a] < best)
+            bp->cavity[a] = -INFINITY;
+        if (source == BP_SOFTENED && target == BP_SUMMED)
+            bp->cavity[a] = (belief[a] - best) / bp->ratio - back[a];
     }
-    bp_eliminate(fresh, bp, arc, is_source_max && is_target_max ? BP_MAX_OUT : BP_SUM_OUT, bp->cavity);
+    if (source == BP_SOFTENED && target == BP_SOFTENED)
+        bp_soften(fresh, bp, arc, bp->cavity);
+    else
+        bp_eliminate(fresh, bp, arc, source == BP_MAXIMISED && target == BP_MAXIMISED ? BP_MAX_OUT : BP_SUM_OUT,
+                     bp->cavity);
     double highest = maximum(fresh, k), change = 0;
     for (size_t b = 0; b < k; b++) {
         double value = fresh[b] - highest, differs = fabs(value - message[b]);
@@ -65,10 +65,12 @@ static double send(struct clv_bp *bp, int32_t arc, const double *belief, const s
 
 enum receivers { TO_EARLIER, TO_LATER, TO_ALL };
 
-static double send_from(struct clv_bp *bp, int32_t node, enum receivers receivers, const struct clv_bp_options *options)
+static double send_from(struct clv_bp *bp, int32_t node, enum receivers receivers, double damping)
 {
     double belief[CLV_BP_MAX_LABELS], change = 0, growth = 0;
     int is_gathered = 0;
+    if (bp->label[node] != CLV_UNKNOWN)
+        return 0; /* all its edges score 0 */
     for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++) {
         int is_later = bp->rank[arc_target(bp, bp->arc[s])] > bp->rank[node];
         if (receivers != TO_ALL && is_later != (receivers == TO_LATER))
@@ -83,7 +85,7 @@ static double send_from(struct clv_bp *bp, int32_t node, enum receivers receiver
         if (!is_gathered)
             bp_gather(belief, bp, node);
         is_gathered = 1;
-        change = fmax(change, send(bp, bp->arc[s], belief, options));
+        change = fmax(change, send(bp, bp->arc[s], belief, damping));
     }
     return growth > 0 ? fmax(change, log1p(growth)) : change;
 }
@@ -94,72 +96,37 @@ static double sweep(struct clv_bp *bp, const struct clv_bp_options *options)
     double change = 0;
     if (options->schedule == CLV_BP_SEQUENTIAL) {
         for (int32_t r = bp->n_nodes; r-- > 0;)
-            change = fmax(change, send_from(bp, bp->order[r], TO_EARLIER, options));
+            change = fmax(change, send_from(bp, bp->order[r], TO_EARLIER, options->damping));
         for (int32_t r = 0; r < bp->n_nodes; r++)
-            change = fmax(change, send_from(bp, bp->order[r], TO_LATER, options));
+            change = fmax(change, send_from(bp, bp->order[r], TO_LATER, options->damping));
         return change;
     }
     for (int32_t color = 0; color < bp->n_colors; color++)
         for (int32_t i = 0; i < bp->n_nodes; i++)
             if (bp->color[i] == color)
-                change = fmax(change, send_from(bp, i, TO_ALL, options));
+                change = fmax(change, send_from(bp, i, TO_ALL, options->damping));
     return change;
 }
 
-/* Maximised nodes one after another, each given the labels of its maximised neighbours before it and the messages of the others:
- * on trees that is back-tracking, right at ties as well; at a fixed point without ties the argmax of each node's belief. */
-static void decode(int32_t *y, const struct clv_bp *bp, const struct clv_bp_options *options)
+static void assign_roles(struct clv_bp *bp, const struct clv_bp_options *options)
 {
-    size_t k = (size_t)bp->n_labels;
-    for (int32_t r = 0; r < bp->n_nodes; r++) {
-        int32_t i = bp->order[r];
-        double score[CLV_BP_MAX_LABELS];
-        memcpy(score, &bp->belief[(size_t)i * k], k * sizeof *score);
-        for (int32_t s = bp->first[i]; is_maximized(options, i) && s < bp->first[i + 1]; s++) {
-            int32_t back = bp->arc[s] ^ 1, j = arc_source(bp, back);
-            if (bp->rank[j] > r || !is_maximized(options, j))
-                continue;
-            for (size_t a = 0; a < k; a++)
-                score[a] += bp_pair_score(bp, back, (size_t)y[j], a) - bp->message[(size_t)back * k + a];
-        }
-        y[i] = 0;
-        for (size_t a = 1; a < k; a++)
-            y[i] = score[a] > score[y[i]] ? (int32_t)a : y[i];
-    }
-}
-
-static void write_beliefs(double *beliefs, const struct clv_bp *bp, const struct clv_bp_options *options)
-{
-    size_t k = (size_t)bp->n_labels;
-    for (int32_t i = 0; i < bp->n_nodes; i++) {
-        const double *belief = &bp->belief[(size_t)i * k];
-        double highest = maximum(belief, k), total = log_sum_exp(belief, k);
-        for (size_t a = 0; a < k; a++)
-            beliefs[(size_t)i * k + a] =
-                is_maximized(options, i) ? options->temperature * (belief[a] - highest) : exp(belief[a] - total);
-    }
-}
-
-/* log Z = sum_i (1 - d_i) log Z_i + sum_ij log Z_ij with Z_i the sum of node i's belief and Z_ij that of the edge's, both
- * unnormalised (Yedidia, Freeman & Weiss 2005); what messages are scaled by cancels. */
-static double bethe(struct clv_bp *bp)
-{
-    size_t k = (size_t)bp->n_labels;
-    double value = 0, cavity[CLV_BP_MAX_LABELS], out[CLV_BP_MAX_LABELS];
+    bp->ratio = options->mode == CLV_BP_MIXED ? options->visible_temperature / options->temperature : 1;
+    enum bp_role visible = bp->ratio > 0 ? BP_SOFTENED : BP_MAXIMISED;
     for (int32_t i = 0; i < bp->n_nodes; i++)
-        value += (1 - (bp->first[i + 1] - bp->first[i])) * log_sum_exp(&bp->belief[(size_t)i * k], k);
-    for (int32_t e = 0; e < bp->n_edges; e++) {
-        const double *there = &bp->message[(size_t)(2 * e) * k], *back = &bp->message[(size_t)(2 * e + 1) * k];
-        const double *source = &bp->belief[(size_t)bp->edges[e][0] * k];
-        const double *target = &bp->belief[(size_t)bp->edges[e][1] * k];
-        for (size_t a = 0; a < k; a++)
-            cavity[a] = source[a] - back[a];
-        value += bp_eliminate(out, bp, 2 * e, BP_SUM_OUT, cavity);
-        for (size_t b = 0; b < k; b++)
-            out[b] += target[b] - there[b];
-        value += log_sum_exp(out, k);
+        bp->role[i] = options->mode == CLV_BP_SUM   ? BP_SUMMED
+                      : options->mode == CLV_BP_MAX ? BP_MAXIMISED
+                      : options->is_visible[i]      ? visible
+                                                    : BP_SUMMED;
+}
+
+static double value_of(struct clv_bp *bp, const struct clv_field *field, const struct clv_bp_options *options)
+{
+    switch (options->mode) {
+    case CLV_BP_SUM: return options->temperature * bp_bethe(bp);
+    case CLV_BP_MAX: return clv_field_score(field, bp->decoded);
+    case CLV_BP_MIXED: break;
     }
-    return value;
+    return options->temperature * bp_mixed_value(bp);
 }
 
 enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struct clv_bp_result *result,
@@ -170,10 +137,11 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
     options = options ? options : &defaults;
     enum clv_status status = bp_check(field, options, err);
     if (!status)
-        status = bp_load(bp, field, options->temperature, options->is_warm, err);
+        status = bp_load(bp, field, options->temperature, options->label, options->is_warm, err);
     if (status)
         return status;
-    struct clv_bp_result found = {.log_partition = NAN};
+    struct clv_bp_result found = {0};
+    assign_roles(bp, options);
     if (options->mode == CLV_BP_SUM && options->damping == 0)
         bp_enter_linear(bp);
     while (!found.is_converged && found.n_iterations < options->max_iterations) {
@@ -184,12 +152,12 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
     bp_leave_linear(bp);
     for (int32_t i = 0; i < bp->n_nodes; i++)
         bp_gather(&bp->belief[(size_t)i * (size_t)bp->n_labels], bp, i);
+    bp_decode(bp);
+    found.value = value_of(bp, field, options);
     if (beliefs)
-        write_beliefs(beliefs, bp, options);
-    if (y)
-        decode(y, bp, options);
-    if (options->mode == CLV_BP_SUM)
-        found.log_partition = options->temperature * bethe(bp);
+        bp_write_beliefs(beliefs, bp, options->temperature);
+    if (y && bp->n_nodes)
+        memcpy(y, bp->decoded, (size_t)bp->n_nodes * sizeof *y);
     if (result)
         *result = found;
     return CLV_OK;

@@ -1,9 +1,12 @@
-/* What belief propagation holds; its parts are in bp.c (schedules, outputs), bp_field.c (checks, graph), bp_message.c (sending in
+/* What belief propagation holds; its parts are in bp.c (schedules), bp_output.c (beliefs, labels, values), bp_field.c (checks, graph), bp_message.c (sending in
  * the log domain), trws.c and bp_linear.c (the same outside it). */
 #ifndef INFER_BP_H
 #define INFER_BP_H
 
 #include "cleave/infer.h"
+
+/* What becomes of a node: summed out, maximised over, or summed at a temperature of its own. */
+enum bp_role { BP_SUMMED, BP_MAXIMISED, BP_SOFTENED };
 
 /* Arc 2 e goes from edges[e][0] to edges[e][1], arc 2 e + 1 back, so that arc ^ 1 is its reverse. All scores are divided by the
  * temperature and all messages are logarithms whose maximum is 0. */
@@ -17,12 +20,17 @@ struct clv_bp {
     int32_t *rank;  /* [n_nodes] place in that order */
     int32_t *color; /* [n_nodes] no two neighbours have the same; two colours if two are enough */
     int32_t n_colors;
+    uint8_t *role;    /* [n_nodes] enum bp_role */
+    int32_t *label;   /* [n_nodes] given, or CLV_UNKNOWN */
+    int32_t *decoded; /* [n_nodes] */
+    double ratio;     /* temperature of softened nodes in units of the others' */
     int is_linear;    /* messages are not logarithms now, their maximum is 1, and belief is exp(unary - its maximum) */
     double *message;  /* [2 n_edges][n_labels] */
     double *unary;    /* [n_nodes][n_labels] */
     double *belief;   /* [n_nodes][n_labels] log of the unnormalised beliefs */
     double *pairwise; /* [n_edges] or [n_edges][n_labels][n_labels] */
     double *kernel;   /* [n_edges][n_labels][n_labels] exp(table - top), or [n_edges] exp(-coupling) */
+    double *pair;     /* [n_labels][n_labels] of the edge at hand */
     double *top;      /* [n_edges] the table's maximum, or 1 - exp(-coupling) */
     double cavity[CLV_BP_MAX_LABELS], weight[CLV_BP_MAX_LABELS],
         fresh[CLV_BP_MAX_LABELS]; /* of the message being sent */
@@ -48,9 +56,10 @@ enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_opti
 /* A field whose scores, in units of the temperature, belief propagation and elimination can add up. */
 enum clv_status bp_check_scores(const struct clv_field *field, double temperature, struct clv_error *err) CLV_CHECK;
 
-/* Takes over a field's scores, and its graph if that is another one than before; messages start from 0 then, or if not warm. */
-enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, int is_warm,
-                        struct clv_error *err) CLV_CHECK;
+/* Takes over a field's scores, and its graph if that is another one than before; messages start from 0 then, or if not warm. What
+ * the labels given (or NULL) score with their neighbours goes into those' unary scores, and the edges between score 0. */
+enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, const int32_t *label,
+                        int is_warm, struct clv_error *err) CLV_CHECK;
 
 void bp_forget_messages(struct clv_bp *bp);
 
@@ -62,6 +71,9 @@ enum bp_rule { BP_SUM_OUT, BP_MAX_OUT };
 /* out[n_labels] + the number returned = log sum or max over the source's labels a of exp(cavity[a] + pairwise[a][.]). Labels with
  * cavity -inf do not take part; one at least must. */
 double bp_eliminate(double *out, struct clv_bp *bp, int32_t arc, enum bp_rule rule, const double *cavity);
+
+/* out[b] = ratio log sum_a exp((cavity[a] + pairwise[a][b]) / ratio), the arc's source first. */
+void bp_soften(double *out, const struct clv_bp *bp, int32_t arc, const double *cavity);
 
 /* out[b] = sum_a weight[a] kernel[a][b], or kernel[b][a] if transposed. */
 void bp_apply_kernel(double *out, const double *weight, const double *kernel, size_t n_labels, int is_transposed);
@@ -77,6 +89,14 @@ int bp_send_linear(double *growth, struct clv_bp *bp, int32_t arc, const double 
 
 /* What the arc's edge adds when its source has label a and its target label b. */
 double bp_pair_score(const struct clv_bp *bp, int32_t arc, size_t a, size_t b);
+
+/* bp->decoded: nodes that are not summed out one after the other, each given those decided before; a summed one's most probable. */
+void bp_decode(struct clv_bp *bp);
+
+/* As clv_bp_run tells them, from bp->belief; of the value what is divided by the temperature. */
+void bp_write_beliefs(double *beliefs, const struct clv_bp *bp, double temperature);
+double bp_bethe(struct clv_bp *bp);
+double bp_mixed_value(struct clv_bp *bp);
 
 double maximum(const double *value, size_t n);
 double log_sum_exp(const double *value, size_t n);

@@ -30,6 +30,10 @@ void bp_release(struct clv_bp *bp)
     array_free(bp->pairwise);
     array_free(bp->kernel);
     array_free(bp->top);
+    array_free(bp->pair);
+    array_free(bp->role);
+    array_free(bp->label);
+    array_free(bp->decoded);
     bp_init(bp);
 }
 
@@ -46,6 +50,12 @@ static enum clv_status check_options(const struct clv_field *field, const struct
         return fail(err, CLV_ERR_USAGE, "a damping of %g is not in [0, 1)", options->damping);
     if (!(options->tolerance >= 0) || !isfinite(options->tolerance))
         return fail(err, CLV_ERR_USAGE, "a tolerance of %g is not finite and at least 0", options->tolerance);
+    if (!(options->visible_temperature >= 0) || !isfinite(options->visible_temperature))
+        return fail(err, CLV_ERR_USAGE, "a temperature of %g of visible nodes is not finite and at least 0",
+                    options->visible_temperature);
+    for (int32_t i = 0; options->label && i < field->n_nodes; i++)
+        if (options->label[i] != CLV_UNKNOWN && (options->label[i] < 0 || options->label[i] >= field->n_labels))
+            return fail(err, CLV_ERR_USAGE, "node %d: it has label %d of %d", i, options->label[i], field->n_labels);
     if (options->max_iterations < 1)
         return fail(err, CLV_ERR_USAGE, "%d iterations are less than 1", options->max_iterations);
     if (options->mode != CLV_BP_MIXED)
@@ -87,7 +97,10 @@ enum clv_status bp_check_scores(const struct clv_field *field, double temperatur
 enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_options *options, struct clv_error *err)
 {
     enum clv_status status = check_options(field, options, err);
-    return status ? status : bp_check_scores(field, options->temperature, err);
+    double least = options->temperature;
+    if (options->mode == CLV_BP_MIXED && options->visible_temperature > 0)
+        least = fmin(least, options->visible_temperature);
+    return status ? status : bp_check_scores(field, least, err);
 }
 
 /* Arcs by their source, in the order of the edges. */
@@ -171,8 +184,13 @@ static enum clv_status take_graph(struct clv_bp *bp, const struct clv_field *fie
     bp->pairwise = array_alloc(m, cells * sizeof *bp->pairwise);
     bp->kernel = array_alloc(m, cells * sizeof *bp->kernel);
     bp->top = array_alloc(m, sizeof *bp->top);
+    bp->pair = array_alloc(k, k * sizeof *bp->pair);
+    bp->role = array_alloc(n, sizeof *bp->role);
+    bp->label = array_alloc(n, sizeof *bp->label);
+    bp->decoded = array_alloc(n, sizeof *bp->decoded);
     if (!bp->edges || !bp->first || !bp->arc || !bp->order || !bp->rank || !bp->color || !bp->message || !bp->unary ||
-        !bp->belief || !bp->pairwise || !bp->kernel || !bp->top) {
+        !bp->belief || !bp->pairwise || !bp->kernel || !bp->top || !bp->pair || !bp->role || !bp->label ||
+        !bp->decoded) {
         bp_release(bp);
         return fail_memory(err);
     }
@@ -203,6 +221,31 @@ static void take_scores(struct clv_bp *bp, const struct clv_field *field, double
     size_t cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;
     for (size_t c = 0; c < m * cells; c++)
         bp->pairwise[c] = field->pairwise[field->is_shared ? c % cells : c] / temperature;
+}
+
+/* A label given is the node's only one, and what it scores with a neighbour is the neighbour's own affair from now on. */
+static void settle_labels(struct clv_bp *bp, const int32_t *label)
+{
+    size_t k = (size_t)bp->n_labels, cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;
+    for (int32_t i = 0; i < bp->n_nodes; i++)
+        bp->label[i] = label ? label[i] : CLV_UNKNOWN;
+    for (int32_t arc = 0; label && arc < 2 * bp->n_edges; arc++) {
+        int32_t source = arc_source(bp, arc), target = arc_target(bp, arc);
+        if (label[source] == CLV_UNKNOWN)
+            continue;
+        for (size_t b = 0; b < k; b++)
+            bp->unary[(size_t)target * k + b] += bp_pair_score(bp, arc, (size_t)label[source], b);
+        memset(&bp->pairwise[(size_t)(arc >> 1) * cells], 0, cells * sizeof *bp->pairwise);
+    }
+    for (int32_t i = 0; label && i < bp->n_nodes; i++)
+        for (size_t a = 0; label[i] != CLV_UNKNOWN && a < k; a++)
+            if (a != (size_t)label[i])
+                bp->unary[(size_t)i * k + a] = -INFINITY;
+}
+
+static void make_kernels(struct clv_bp *bp)
+{
+    size_t m = (size_t)bp->n_edges, k = (size_t)bp->n_labels, cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;
     for (size_t e = 0; e < m; e++) {
         if (bp->form == CLV_PAIRWISE_POTTS) {
             bp->kernel[e] = exp(-bp->pairwise[e]);
@@ -222,8 +265,8 @@ void bp_forget_messages(struct clv_bp *bp)
         memset(bp->message, 0, (size_t)bp->n_edges * 2 * (size_t)bp->n_labels * sizeof *bp->message);
 }
 
-enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, int is_warm,
-                        struct clv_error *err)
+enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, const int32_t *label,
+                        int is_warm, struct clv_error *err)
 {
     int32_t n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
     if (!has_graph_of(bp, field, n_edges)) {
@@ -234,5 +277,7 @@ enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double
         bp_forget_messages(bp);
     }
     take_scores(bp, field, temperature);
+    settle_labels(bp, label);
+    make_kernels(bp);
     return CLV_OK;
 }

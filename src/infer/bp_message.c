@@ -136,3 +136,18 @@ double bp_eliminate(double *out, struct clv_bp *bp, int32_t arc, enum bp_rule ru
         return rule == BP_MAX_OUT ? potts_max(out, cavity, bp->pairwise[edge], k) : potts_sum(out, bp, edge, cavity, k);
     return rule == BP_MAX_OUT ? table_max(out, bp, arc, cavity, k) : table_sum(out, bp, arc, cavity, k);
 }
+
+void bp_soften(double *out, const struct clv_bp *bp, int32_t arc, const double *cavity)
+{
+    size_t k = (size_t)bp->n_labels;
+    double term[CLV_BP_MAX_LABELS];
+    for (size_t b = 0; b < k; b++) {
+        double sum = 0;
+        for (size_t a = 0; a < k; a++)
+            term[a] = cavity[a] + bp_pair_score(bp, arc, a, b);
+        double highest = maximum(term, k);
+        for (size_t a = 0; a < k; a++)
+            sum += exp((term[a] - highest) / bp->ratio);
+        out[b] = highest + bp->ratio * log(sum);
+    }
+}

@@ -43,7 +43,7 @@ static int all_finite(const double *value, size_t n)
 
 enum clv_status field_check(const struct clv_field *field, struct clv_error *err)
 {
-    if (field->n_nodes < 0 || field->n_edges < 0 || field->n_labels < 2)
+    if (field->n_nodes < 0 || field->n_edges < 0 || field->n_labels < 1)
         return fail(err, CLV_ERR_USAGE, "a field of %d nodes, %d edges and %d labels", field->n_nodes, field->n_edges,
                     field->n_labels);
     size_t labels = (size_t)field->n_labels, columns = labels == 2 ? 1 : labels;

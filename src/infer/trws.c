@@ -98,7 +98,7 @@ enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_trws_resul
     if (!status && max_iterations < 1)
         status = fail(err, CLV_ERR_USAGE, "%d iterations are less than 1", max_iterations);
     if (!status)
-        status = bp_load(bp, field, 1, 0, err);
+        status = bp_load(bp, field, 1, NULL, 0, err);
     if (status)
         return status;
     int32_t *labels = array_alloc((size_t)field->n_nodes, 2 * sizeof *labels);

@@ -129,7 +129,7 @@ double clv_field_score(const struct clv_field *field, const int32_t *y)
     size_t n_labels = (size_t)field->n_labels;
     double score = 0;
     for (size_t i = 0; i < (size_t)field->n_nodes; i++)
-        if (n_labels > 2)
+        if (n_labels != 2)
             score += field->unary[i * n_labels + (size_t)y[i]];
         else if (y[i] == 1)
             score += field->unary[i];
