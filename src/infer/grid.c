@@ -1,60 +1,38 @@
-/* Minimum cuts of pixel grids. Neighbours are offsets, so nothing is built: a pixel's residual capacities stand together, and the
- * arc opposite to direction k of pixel p is direction k ^ 1 of its neighbour. A frame of pixels without capacity saves looking
- * for borders. Elimination as in eliminate.c, then push-relabel, first in first out, with exact distances recomputed often: on
- * large grids highest label first, and gaps, took ten times as long. */
+/* Minimum cuts of pixel grids: from scores to labels. Pixels whose unary score outweighs their couplings are decided at once
+ * (elimination as in eliminate.c); the core that is left is solved by grid_levels.c and grid_trees.c. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/infer.h"
+#include "infer/grid_cut.h"
 
-#define FAR        (1 << 27) /* beyond any distance: grids have at most 2^26 pixels */
 #define MAX_PIXELS (1 << 26)
-#define UNDECIDED  2
 
-/* Exact distances again after this many scans a pixel. */
-#define SCANS_A_PIXEL 1
+/* A unary of the largest size and eight couplings stay below 2^VALUE_BITS. Coupling sums of a pixel at most triple from level to
+ * level of grid_levels.c (twice the arcs, and diagonals that join them), so those of the coarsest stay below 2^30. */
+#define VALUE_BITS 26
+#define N_LEVELS   3
 
-struct cut {
-    int32_t stride, n_pixels; /* with the frame */
-    int32_t offset[8];        /* right, left, below, above, below right, above left, below left, above right */
-    int32_t *residual;        /* [n_pixels][4 or 8] */
-    int32_t *excess, *distance;
-    int32_t *queue;  /* [n_pixels + 1] of searches */
-    int32_t *active; /* [n_pixels] ring of pixels with excess */
-    uint8_t *label;
-    int32_t n_core, head, tail; /* of the ring */
-    int64_t work;
-};
-
-#define INLINE __attribute__((always_inline)) static inline
-
-static void release(struct cut *cut)
+enum clv_status grid_cut_init(struct grid_cut *cut, int32_t width, int32_t height, int32_t n_arcs,
+                              struct clv_error *err)
 {
-    array_free(cut->residual);
-    array_free(cut->excess);
-    array_free(cut->distance);
-    array_free(cut->queue);
-    array_free(cut->active);
-    array_free(cut->label);
+    int32_t s = width + 2;
+    *cut = (struct grid_cut){.width = width,
+                             .height = height,
+                             .n_arcs = n_arcs,
+                             .stride = s,
+                             .n_pixels = s * (height + 2),
+                             .offset = {1, -1, s, -s, s + 1, -s - 1, s - 1, 1 - s}};
+    size_t size = ((size_t)n_arcs + GRID_STATE_WORDS) * sizeof *cut->records;
+    cut->records = array_zalloc_aligned((size_t)cut->n_pixels, size);
+    return cut->records ? CLV_OK : fail_memory(err);
 }
 
-static enum clv_status make_room(struct cut *cut, const struct clv_grid *grid, struct clv_error *err)
+void grid_cut_release(struct grid_cut *cut)
 {
-    cut->stride = grid->width + 2;
-    cut->n_pixels = cut->stride * (grid->height + 2);
-    int32_t s = cut->stride, offset[8] = {1, -1, s, -s, s + 1, -s - 1, s - 1, 1 - s};
-    memcpy(cut->offset, offset, sizeof offset);
-    size_t n = (size_t)cut->n_pixels;
-    if ((cut->residual = array_zalloc_aligned(n, (size_t)grid->n_neighbours * sizeof *cut->residual)) &&
-        (cut->excess = array_zalloc(n, sizeof *cut->excess)) &&
-        (cut->distance = array_alloc(n, sizeof *cut->distance)) &&
-        (cut->queue = array_alloc(n + 1, sizeof *cut->queue)) && (cut->active = array_alloc(n, sizeof *cut->active)) &&
-        (cut->label = array_zalloc(n, 1)))
-        return CLV_OK;
-    return fail_memory(err);
+    array_free(cut->records);
 }
 
 /* The pixels that have a neighbour in the forward direction of coupling plane k: columns first .. last - 1 of the first n_rows. */
@@ -122,200 +100,206 @@ static enum clv_status check(const struct clv_grid *grid, float *unary, float *c
     return CLV_OK;
 }
 
-/* By a power of two such that 8 couplings and a unary of the largest size together stay below 2^30. */
-static void fill(struct cut *cut, const struct clv_grid *grid, float unary, float coupling)
+/* Rows of rounded couplings, a column of zeros on either side. */
+struct rows {
+    int32_t *memory;
+    int32_t *now[4], *before[4]; /* [plane][x] */
+};
+
+static enum clv_status rows_init(struct rows *rows, int32_t width, struct clv_error *err)
 {
-    int exponent;
-    frexp(unary + 8.0 * coupling, &exponent);
-    double scale = ldexp(1, 29 - exponent);
-    size_t n_arcs = (size_t)grid->n_neighbours;
-    for (int32_t y = 0; y < grid->height; y++) {
-        const float *row = row_of(grid->unary, grid, y);
-        int32_t p = (y + 1) * cut->stride + 1;
-        memset(&cut->label[p], UNDECIDED, (size_t)grid->width);
-        for (int32_t x = 0; x < grid->width; x++)
-            cut->excess[p + x] = (int32_t)rint(row[x] * scale);
-        for (size_t k = 0; k < n_arcs / 2; k++) {
-            struct plane plane = plane_of(grid, (int)k);
-            const float *c = row_of(grid->coupling[k], grid, y);
-            int32_t *there = &cut->residual[(size_t)p * n_arcs + 2 * k];
-            int32_t *back = &cut->residual[(size_t)(p + cut->offset[2 * k]) * n_arcs + 2 * k + 1];
-            for (int32_t x = plane.first; y < plane.n_rows && x < plane.last; x++)
-                there[(size_t)x * n_arcs] = back[(size_t)x * n_arcs] = (int32_t)rint(c[x] * scale);
-        }
+    size_t size = (size_t)width + 2;
+    rows->memory = array_zalloc(size, 8 * sizeof *rows->memory);
+    for (size_t k = 0; k < 4 && rows->memory; k++) {
+        rows->now[k] = rows->memory + 2 * k * size + 1;
+        rows->before[k] = rows->memory + (2 * k + 1) * size + 1;
+    }
+    return rows->memory ? CLV_OK : fail_memory(err);
+}
+
+/* Row y of every plane, zero where it has no neighbours. */
+static void rows_next(struct rows *rows, const struct clv_grid *grid, int32_t y, double scale)
+{
+    for (int k = 0; k < grid->n_neighbours / 2; k++) {
+        struct plane plane = plane_of(grid, k);
+        int32_t *restrict now = rows->before[k];
+        rows->before[k] = rows->now[k];
+        rows->now[k] = now;
+        memset(now, 0, (size_t)grid->width * sizeof *now);
+        if (y >= plane.n_rows)
+            continue;
+        const float *c = row_of(grid->coupling[k], grid, y);
+        for (int32_t x = plane.first; x < plane.last; x++)
+            now[x] = (int32_t)rint(c[x] * scale);
     }
 }
 
-INLINE int32_t *arcs_of(const struct cut *cut, int32_t p, int n_arcs)
+/* The label that is right whatever the neighbours' are, if there is one; of two right ones 0. */
+INLINE uint8_t decided(int32_t excess, const int32_t *arcs, int n_arcs)
 {
-    return &cut->residual[(size_t)p * (size_t)n_arcs];
-}
-
-/* Decides pixel p if its excess outweighs its arcs to undecided pixels, and puts it in the queue. */
-INLINE int32_t decide(struct cut *cut, int32_t p, int32_t tail, int n_arcs)
-{
-    const int32_t *arcs = arcs_of(cut, p, n_arcs);
     int32_t sum = 0;
     for (int k = 0; k < n_arcs; k++)
         sum += arcs[k];
-    int is_one = cut->excess[p] > sum, is_zero = cut->excess[p] <= -sum;
-    int is_fresh = (is_one | is_zero) & (cut->label[p] == UNDECIDED);
-    cut->label[p] = is_fresh ? (uint8_t)is_one : cut->label[p];
-    cut->queue[tail] = p;
-    return tail + is_fresh;
+    return excess > sum ? GRID_ONE : excess <= -sum ? GRID_ZERO : GRID_UNDECIDED;
 }
 
-INLINE void eliminate(struct cut *cut, int n_arcs)
+INLINE void fill_row(struct grid_cut *cut, const struct rows *rows, const float *unary, int32_t y, double scale,
+                     int n_arcs)
 {
-    int32_t tail = 0, n_core = 0;
-    for (int32_t p = 0; p < cut->n_pixels; p++)
-        tail = decide(cut, p, tail, n_arcs);
-    for (int32_t at = 0; at < tail; at++) {
-        int32_t p = cut->queue[at], *arcs = arcs_of(cut, p, n_arcs);
-        for (int k = 0; k < n_arcs; k++) {
-            int32_t c = arcs[k], q = p + cut->offset[k];
-            if (!c)
-                continue;
-            cut->excess[q] += cut->label[p] ? c : -c;
-            arcs[k] = arcs_of(cut, q, n_arcs)[k ^ 1] = 0;
-            tail = decide(cut, q, tail, n_arcs);
+    int32_t *const *now = rows->now, *const *before = rows->before;
+    for (int32_t x = 0; x < cut->width; x++) {
+        int32_t p = place_of(cut, x, y), *arcs = arcs_of(cut, p, n_arcs);
+        struct grid_state *state = state_of(cut, p, n_arcs);
+        arcs[0] = now[0][x];
+        arcs[1] = now[0][x - 1];
+        arcs[2] = now[1][x];
+        arcs[3] = before[1][x];
+        if (n_arcs == 8) {
+            arcs[4] = now[2][x];
+            arcs[5] = before[2][x - 1];
+            arcs[6] = now[3][x];
+            arcs[7] = before[3][x + 1];
         }
+        state->excess = (int32_t)rint(unary[x] * scale);
+        state->label = decided(state->excess, arcs, n_arcs);
     }
-    for (int32_t p = 0; p < cut->n_pixels; p++)
-        n_core += cut->label[p] == UNDECIDED;
-    cut->n_core = n_core;
 }
 
-/* Exact distances of the undecided pixels from the nearest room; the decided have no arcs left. */
-INLINE void measure(struct cut *cut, int n_arcs)
+/* By a power of two, see VALUE_BITS. */
+static enum clv_status fill(struct grid_cut *cut, const struct clv_grid *grid, float unary, float coupling,
+                            struct clv_error *err)
 {
-    int32_t *restrict distance = cut->distance, *restrict queue = cut->queue, tail = 0;
-    for (int32_t p = 0; p < cut->n_pixels; p++) {
-        int has_room = (cut->label[p] == UNDECIDED) & (cut->excess[p] < 0);
-        distance[p] = has_room ? 0 : FAR;
-        queue[tail] = p;
-        tail += has_room;
+    struct rows rows;
+    enum clv_status status = rows_init(&rows, grid->width, err);
+    if (status)
+        return status;
+    int exponent;
+    frexp(unary + 8.0 * coupling, &exponent);
+    double scale = ldexp(1, VALUE_BITS - exponent);
+    for (int32_t y = 0; y < grid->height; y++) {
+        rows_next(&rows, grid, y, scale);
+        if (cut->n_arcs == 4)
+            fill_row(cut, &rows, row_of(grid->unary, grid, y), y, scale, 4);
+        else
+            fill_row(cut, &rows, row_of(grid->unary, grid, y), y, scale, 8);
     }
-    for (int32_t at = 0; at < tail; at++) {
-        int32_t p = queue[at], farther = distance[p] + 1;
-        for (int k = 0; k < n_arcs; k++) {
-            int32_t q = p + cut->offset[k];
-            int is_fresh = (arcs_of(cut, q, n_arcs)[k ^ 1] > 0) & (distance[q] == FAR);
-            distance[q] = is_fresh ? farther : distance[q];
-            queue[tail] = q;
-            tail += is_fresh;
-        }
-    }
+    array_free(rows.memory);
+    return CLV_OK;
 }
 
-/* Pushes pixel p's excess along its nearest neighbours until it is used up or p is cut off; p rises as it must. */
-INLINE void discharge(struct cut *cut, int32_t p, int n_arcs)
+/* Takes arcs to decided neighbours into pixel p's excess and decides it if it can be. */
+INLINE void settle(struct grid_cut *cut, struct grid_state *state, int32_t p, int n_arcs)
 {
-    int32_t *arcs = arcs_of(cut, p, n_arcs), excess = cut->excess[p];
-    while (excess) {
-        uint32_t nearest = (uint32_t)FAR << 3; /* distance and direction in one number */
-        for (int k = 0; k < n_arcs; k++) {
-            uint32_t candidate = (uint32_t)cut->distance[p + cut->offset[k]] << 3 | (uint32_t)k;
-            candidate = arcs[k] ? candidate : UINT32_MAX;
-            nearest = candidate < nearest ? candidate : nearest;
-        }
-        int32_t k = nearest & 7, above = (int32_t)(nearest >> 3) + 1;
-        cut->work++;
-        above = above < FAR ? above : FAR;
-        cut->distance[p] = above;
-        if (above == FAR)
-            break;
-        int32_t q = p + cut->offset[k], amount = excess < arcs[k] ? excess : arcs[k], before = cut->excess[q];
-        arcs[k] -= amount;
-        arcs_of(cut, q, n_arcs)[k ^ 1] += amount;
-        excess -= amount;
-        cut->excess[q] = before + amount;
-        if ((before <= 0) & (before + amount > 0)) {
-            cut->active[cut->tail] = q;
-            cut->tail = cut->tail + 1 == cut->n_pixels ? 0 : cut->tail + 1;
-        }
+    int32_t *arcs = arcs_of(cut, p, n_arcs);
+    for (int k = 0; k < n_arcs; k++) {
+        int32_t q = p + cut->offset[k];
+        uint8_t label = state_of(cut, q, n_arcs)->label;
+        if (!arcs[k] || label == GRID_UNDECIDED)
+            continue;
+        state->excess += label ? arcs[k] : -arcs[k];
+        arcs[k] = arcs_of(cut, q, n_arcs)[k ^ 1] = 0;
     }
-    cut->excess[p] = excess;
+    state->label = decided(state->excess, arcs, n_arcs);
 }
 
-/* One round from exact distances. Returns 1 when it ended for having taken long. */
-INLINE int push_round(struct cut *cut, int n_arcs)
-{
-    measure(cut, n_arcs);
-    cut->head = cut->tail = 0;
-    cut->work = 0;
-    for (int32_t p = 0; p < cut->n_pixels; p++) {
-        cut->active[cut->tail] = p;
-        cut->tail += (cut->excess[p] > 0) & (cut->distance[p] < FAR);
-    }
-    if (!cut->tail)
-        return 0;
-    while (cut->work <= SCANS_A_PIXEL * (int64_t)cut->n_core) {
-        if (cut->head == cut->tail)
-            return 0;
-        int32_t p = cut->active[cut->head];
-        cut->head = cut->head + 1 == cut->n_pixels ? 0 : cut->head + 1;
-        discharge(cut, p, n_arcs);
-    }
-    return 1;
-}
-
-/* The minimal source set among undecided pixels: what leftover excess reaches. */
-INLINE void read_labels(struct cut *cut, int n_arcs)
+/* Decides what follows from what is decided, and clears the arcs between decided pixels. */
+INLINE void eliminate(struct grid_cut *cut, int32_t *queue, int n_arcs)
 {
     int32_t tail = 0;
-    for (int32_t p = 0; p < cut->n_pixels; p++)
-        if (cut->label[p] == UNDECIDED) {
-            cut->label[p] = cut->excess[p] > 0;
-            cut->queue[tail] = p;
-            tail += cut->label[p];
+    for (int32_t y = 0; y < cut->height; y++)
+        for (int32_t x = 0; x < cut->width; x++) {
+            int32_t p = place_of(cut, x, y);
+            struct grid_state *state = state_of(cut, p, n_arcs);
+            if (state->label != GRID_UNDECIDED)
+                continue;
+            settle(cut, state, p, n_arcs);
+            queue[tail] = p;
+            tail += state->label != GRID_UNDECIDED;
         }
     for (int32_t at = 0; at < tail; at++)
         for (int k = 0; k < n_arcs; k++) {
-            int32_t q = cut->queue[at] + cut->offset[k];
-            int is_fresh = (arcs_of(cut, cut->queue[at], n_arcs)[k] > 0) & !cut->label[q];
-            cut->label[q] |= (uint8_t)is_fresh;
-            cut->queue[tail] = q;
+            int32_t q = queue[at] + cut->offset[k];
+            struct grid_state *state = state_of(cut, q, n_arcs);
+            if (state->label != GRID_UNDECIDED || !arcs_of(cut, queue[at], n_arcs)[k])
+                continue;
+            settle(cut, state, q, n_arcs);
+            queue[tail] = q;
+            tail += state->label != GRID_UNDECIDED;
+        }
+    cut->n_core = 0;
+    for (int32_t p = 0; p < cut->n_pixels; p++)
+        if (state_of(cut, p, n_arcs)->label == GRID_UNDECIDED)
+            cut->n_core++;
+        else
+            memset(arcs_of(cut, p, n_arcs), 0, (size_t)n_arcs * sizeof(int32_t));
+}
+
+/* The minimal source set among undecided pixels: what leftover excess reaches. */
+INLINE void read_labels(struct grid_cut *cut, int32_t *queue, int n_arcs)
+{
+    int32_t tail = 0;
+    for (int32_t p = 0; p < cut->n_pixels; p++) {
+        struct grid_state *state = state_of(cut, p, n_arcs);
+        if (state->label == GRID_UNDECIDED) {
+            state->label = state->excess > 0 ? GRID_ONE : GRID_ZERO;
+            queue[tail] = p;
+            tail += state->label;
+        }
+    }
+    for (int32_t at = 0; at < tail; at++)
+        for (int k = 0; k < n_arcs; k++) {
+            int32_t q = queue[at] + cut->offset[k];
+            struct grid_state *state = state_of(cut, q, n_arcs);
+            int is_fresh = (arcs_of(cut, queue[at], n_arcs)[k] > 0) & !state->label;
+            state->label |= (uint8_t)is_fresh;
+            queue[tail] = q;
             tail += is_fresh;
         }
 }
 
-INLINE void solve(struct cut *cut, int n_arcs)
+static void eliminate_any(struct grid_cut *cut, int32_t *queue)
 {
-    eliminate(cut, n_arcs);
-    for (int more = cut->n_core > 0; more;)
-        more = push_round(cut, n_arcs);
-    read_labels(cut, n_arcs);
+    if (cut->n_arcs == 4)
+        eliminate(cut, queue, 4);
+    else
+        eliminate(cut, queue, 8);
 }
 
-static void solve_4(struct cut *cut)
+static void read_any_labels(struct grid_cut *cut, int32_t *queue)
 {
-    solve(cut, 4);
-}
-
-static void solve_8(struct cut *cut)
-{
-    solve(cut, 8);
+    if (cut->n_arcs == 4)
+        read_labels(cut, queue, 4);
+    else
+        read_labels(cut, queue, 8);
 }
 
 enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struct clv_error *err)
 {
-    struct cut cut = {0};
+    struct grid_cut cut = {0};
+    int32_t *queue = NULL;
     float unary = 0, coupling = 0;
     enum clv_status status = check(grid, &unary, &coupling, err);
-    if (!status)
-        status = make_room(&cut, grid, err);
     if (status)
-        goto done;
-    fill(&cut, grid, unary, coupling);
-    if (grid->n_neighbours == 4)
-        solve_4(&cut);
-    else
-        solve_8(&cut);
-    for (int32_t y = 0; y < grid->height; y++)
-        memcpy(&labels[(size_t)y * (size_t)grid->width], &cut.label[(size_t)(y + 1) * (size_t)cut.stride + 1],
-               (size_t)grid->width);
-done:
-    release(&cut);
+        return status;
+    status = grid_cut_init(&cut, grid->width, grid->height, grid->n_neighbours, err);
+    if (!status && !(queue = array_alloc((size_t)cut.n_pixels + 1, sizeof *queue)))
+        status = fail_memory(err);
+    if (!status)
+        status = fill(&cut, grid, unary, coupling, err);
+    if (!status) {
+        eliminate_any(&cut, queue);
+        status = grid_warm(&cut, N_LEVELS, err);
+    }
+    if (!status)
+        status = grid_grow(&cut, err);
+    if (!status) {
+        read_any_labels(&cut, queue);
+        for (int32_t y = 0; y < grid->height; y++)
+            for (int32_t x = 0; x < grid->width; x++)
+                labels[(size_t)y * (size_t)grid->width + (size_t)x] =
+                    state_of(&cut, place_of(&cut, x, y), cut.n_arcs)->label;
+    }
+    array_free(queue);
+    grid_cut_release(&cut);
     return status;
 }

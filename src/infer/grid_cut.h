@@ -1,0 +1,66 @@
+/* The minimum cut of a pixel grid in the making: what grid.c fills, grid_levels.c starts with flow from coarser grids,
+ * grid_trees.c solves. Neighbours are offsets, so nothing is built: the arc opposite to arc k of pixel p is arc k ^ 1 of its
+ * neighbour. A frame of pixels without capacity saves looking for borders. */
+#ifndef INFER_GRID_CUT_H
+#define INFER_GRID_CUT_H
+
+#include <stddef.h>
+
+#include "cleave/infer.h"
+
+enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED };
+
+/* What follows a pixel's residual capacities. */
+struct grid_state {
+    int32_t excess;   /* what the source can still send into the pixel; below 0: what the sink can still take */
+    int32_t distance; /* level in a source tree; below 0: in a sink tree; 0: in none */
+    int32_t next;     /* orphan of the same level */
+    uint8_t parent;   /* the arc that leads there, GRID_ROOT or GRID_NONE */
+    uint8_t is_listed; /* 1: in a list of source trees, 2: of sink trees */
+    uint8_t label;
+};
+enum { GRID_ROOT = 8, GRID_NONE = 9 };
+
+/* A record: the residual capacities right, left, below, above and, with 8 arcs, below right, above left, below left, above
+ * right; then the state. */
+#define GRID_STATE_WORDS 4
+
+struct grid_cut {
+    int32_t width, height, n_arcs;
+    int32_t stride, n_pixels; /* with the frame */
+    int32_t offset[8];
+    int32_t *records; /* [n_pixels][n_arcs + GRID_STATE_WORDS] */
+    int32_t n_core;   /* undecided pixels */
+};
+
+#define INLINE __attribute__((always_inline)) static inline
+
+/* n_arcs is a constant wherever speed matters, so that loops over arcs unroll. */
+INLINE int32_t *arcs_of(const struct grid_cut *cut, int32_t p, int n_arcs)
+{
+    return &cut->records[(size_t)p * ((size_t)n_arcs + GRID_STATE_WORDS)];
+}
+
+INLINE struct grid_state *state_of(const struct grid_cut *cut, int32_t p, int n_arcs)
+{
+    return (struct grid_state *)(arcs_of(cut, p, n_arcs) + n_arcs);
+}
+
+/* Pixel (x, y). */
+INLINE int32_t place_of(const struct grid_cut *cut, int32_t x, int32_t y)
+{
+    return (y + 1) * cut->stride + x + 1;
+}
+
+/* Zeroed. */
+enum clv_status grid_cut_init(struct grid_cut *cut, int32_t width, int32_t height, int32_t n_arcs,
+                              struct clv_error *err) CLV_CHECK;
+void grid_cut_release(struct grid_cut *cut);
+
+/* Flow that leaves little to do: solves a grid of half the sides, blocks of 2 x 2 pixels as its pixels, and takes its flow over. */
+enum clv_status grid_warm(struct grid_cut *cut, int32_t n_levels, struct clv_error *err) CLV_CHECK;
+
+/* From any flow to a maximum one. Afterwards excess reaches no room. */
+enum clv_status grid_grow(struct grid_cut *cut, struct clv_error *err) CLV_CHECK;
+
+#endif

@@ -1,0 +1,166 @@
+/* A grid's flow from a coarser grid. Blocks of 2 x 2 pixels become pixels: their excess is the sum of theirs, the capacity
+ * between two blocks the sum of those between their pixels. A maximum flow there is shared out among the pixels' arcs in
+ * proportion to their capacities; what it leaves behind in a block is levelled within. Whatever is far from its room has
+ * travelled then, at a quarter of the cost, and since any flow that keeps to the capacities leaves the same minimum cuts, the
+ * result stays exact. Where the coarse cut was saturated, so are the arcs below it: excess that is cut off stays so. */
+#include "base/array.h"
+#include "infer/grid_cut.h"
+
+#define LEAST_SIDE  16
+#define MAX_OUTWARD 4
+
+/* The arcs that lead out of a block to the block on the right, below, below right and below left: those of its pixels
+ * (x, y), in order of arcs 0, 2, 4, 6 of the coarse pixel. With 4 arcs only those below 4 are there. */
+static const struct outward {
+    int n;
+    struct {
+        int8_t x, y, arc;
+    } arcs[MAX_OUTWARD];
+} outward[4] = {
+    {4, {{1, 0, 0}, {1, 1, 0}, {1, 0, 4}, {1, 1, 7}}},
+    {4, {{0, 1, 2}, {1, 1, 2}, {0, 1, 4}, {1, 1, 6}}},
+    {1, {{1, 1, 4}}},
+    {1, {{0, 1, 6}}},
+};
+
+/* Pixel (0, 0) of a coarse pixel's block. */
+INLINE int32_t corner_of(const struct grid_cut *fine, int32_t x, int32_t y)
+{
+    return place_of(fine, 2 * x, 2 * y);
+}
+
+INLINE int32_t *outward_arc(const struct grid_cut *fine, int32_t corner, int direction, int i, int n_arcs)
+{
+    int8_t x = outward[direction].arcs[i].x, y = outward[direction].arcs[i].y;
+    return &arcs_of(fine, corner + x + y * fine->stride, n_arcs)[outward[direction].arcs[i].arc];
+}
+
+INLINE int32_t clamp(int64_t value, int32_t size)
+{
+    return value > size ? size : value < -size ? -size : (int32_t)value;
+}
+
+INLINE void fill_coarse(struct grid_cut *coarse, const struct grid_cut *fine, int n_arcs)
+{
+    for (int32_t y = 0; y < coarse->height; y++)
+        for (int32_t x = 0; x < coarse->width; x++) {
+            int32_t corner = corner_of(fine, x, y), p = place_of(coarse, x, y), n_core = 0;
+            struct grid_state *state = state_of(coarse, p, n_arcs);
+            int64_t excess = 0;
+            for (int i = 0; i < 4; i++) {
+                const struct grid_state *below = state_of(fine, corner + (i & 1) + (i >> 1) * fine->stride, n_arcs);
+                excess += below->label == GRID_UNDECIDED ? below->excess : 0;
+                n_core += below->label == GRID_UNDECIDED;
+            }
+            state->label = n_core ? GRID_UNDECIDED : GRID_ZERO;
+            coarse->n_core += n_core > 0;
+            /* Excess beyond the clamp stays below; see grid.c for why arcs cannot overflow. */
+            state->excess = clamp(excess, 1 << 29);
+            for (int direction = 0; direction < n_arcs / 2; direction++) {
+                int32_t capacity = 0;
+                for (int i = 0; i < outward[direction].n; i++)
+                    if (outward[direction].arcs[i].arc < n_arcs)
+                        capacity += *outward_arc(fine, corner, direction, i, n_arcs);
+                arcs_of(coarse, p, n_arcs)[2 * direction] = capacity;
+                arcs_of(coarse, p + coarse->offset[2 * direction], n_arcs)[2 * direction + 1] = capacity;
+            }
+        }
+}
+
+/* Pushes along arc k of pixel p; a negative amount backwards. */
+INLINE void push(struct grid_cut *cut, int32_t p, int k, int32_t amount, int n_arcs)
+{
+    int32_t q = p + cut->offset[k];
+    arcs_of(cut, p, n_arcs)[k] -= amount;
+    arcs_of(cut, q, n_arcs)[k ^ 1] += amount;
+    state_of(cut, p, n_arcs)->excess -= amount;
+    state_of(cut, q, n_arcs)->excess += amount;
+}
+
+/* The flow of each coarse arc, in proportion to the arcs below it: the last one takes what rounding left. The fine grid has no
+ * flow yet between blocks, so that an arc's residual capacity is its own in both directions. */
+INLINE void share_out(struct grid_cut *fine, const struct grid_cut *coarse, int n_arcs)
+{
+    for (int32_t y = 0; y < coarse->height; y++)
+        for (int32_t x = 0; x < coarse->width; x++) {
+            int32_t corner = corner_of(fine, x, y), p = place_of(coarse, x, y);
+            for (int direction = 0; direction < n_arcs / 2; direction++) {
+                int32_t there = arcs_of(coarse, p, n_arcs)[2 * direction];
+                int32_t back = arcs_of(coarse, p + coarse->offset[2 * direction], n_arcs)[2 * direction + 1];
+                int32_t flow = (back - there) / 2, left = there / 2 + back / 2 + (there & back & 1);
+                for (int i = 0; i < outward[direction].n && flow; i++) {
+                    int arc = outward[direction].arcs[i].arc;
+                    if (arc >= n_arcs)
+                        continue;
+                    int32_t from = corner + outward[direction].arcs[i].x + outward[direction].arcs[i].y * fine->stride;
+                    int32_t capacity = arcs_of(fine, from, n_arcs)[arc];
+                    int32_t part = capacity == left ? flow : (int32_t)((int64_t)flow * capacity / left);
+                    push(fine, from, arc, part, n_arcs);
+                    flow -= part;
+                    left -= capacity;
+                }
+            }
+        }
+}
+
+/* Moves excess between p and its neighbour along arc k until both have half of it, the odd unit by the same rule whatever the
+ * sign, so that blocks whose excess adds up to nothing end with none anywhere. */
+INLINE void level_pair(struct grid_cut *cut, int32_t p, int k, int n_arcs)
+{
+    int32_t q = p + cut->offset[k];
+    const struct grid_state *here = state_of(cut, p, n_arcs), *there = state_of(cut, q, n_arcs);
+    if (here->label != GRID_UNDECIDED || there->label != GRID_UNDECIDED)
+        return;
+    int64_t sum = (int64_t)here->excess + there->excess, wanted = here->excess - (sum - sum / 2);
+    int32_t forth = arcs_of(cut, p, n_arcs)[k], back = arcs_of(cut, q, n_arcs)[k ^ 1];
+    push(cut, p, k, wanted > forth ? forth : wanted < -back ? -back : (int32_t)wanted, n_arcs);
+}
+
+INLINE void level_blocks(struct grid_cut *fine, const struct grid_cut *coarse, int n_arcs)
+{
+    for (int32_t y = 0; y < coarse->height; y++)
+        for (int32_t x = 0; x < coarse->width; x++) {
+            int32_t corner = corner_of(fine, x, y);
+            level_pair(fine, corner, 0, n_arcs);
+            level_pair(fine, corner + fine->stride, 0, n_arcs);
+            level_pair(fine, corner, 2, n_arcs);
+            level_pair(fine, corner + 1, 2, n_arcs);
+        }
+}
+
+static void fill_coarse_of(struct grid_cut *coarse, const struct grid_cut *fine)
+{
+    if (fine->n_arcs == 4)
+        fill_coarse(coarse, fine, 4);
+    else
+        fill_coarse(coarse, fine, 8);
+}
+
+static void project(struct grid_cut *fine, const struct grid_cut *coarse)
+{
+    if (fine->n_arcs == 4) {
+        share_out(fine, coarse, 4);
+        level_blocks(fine, coarse, 4);
+    } else {
+        share_out(fine, coarse, 8);
+        level_blocks(fine, coarse, 8);
+    }
+}
+
+enum clv_status grid_warm(struct grid_cut *cut, int32_t n_levels, struct clv_error *err)
+{
+    if (!n_levels || cut->width < LEAST_SIDE || cut->height < LEAST_SIDE || !cut->n_core)
+        return CLV_OK;
+    struct grid_cut coarse;
+    enum clv_status status = grid_cut_init(&coarse, (cut->width + 1) / 2, (cut->height + 1) / 2, cut->n_arcs, err);
+    if (status)
+        return status;
+    fill_coarse_of(&coarse, cut);
+    status = grid_warm(&coarse, n_levels - 1, err);
+    if (!status)
+        status = grid_grow(&coarse, err);
+    if (!status)
+        project(cut, &coarse);
+    grid_cut_release(&coarse);
+    return status;
+}

@@ -1,0 +1,267 @@
+/* Maximum flow by incremental breadth-first search (Goldberg, Hed, Kaplan, Tarjan & Werneck, ESA 2011): trees grow level by level
+ * from the pixels that have excess and from those that have room; where they meet, flow is pushed along the path from root to
+ * root; pixels that a full arc or an empty root cuts off, the orphans, look for another parent, lowest level first.
+ *
+ * In a source tree arcs lead from parent to child, in a sink tree from child to parent. Side 0 are the source trees. */
+#include <limits.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "infer/grid_cut.h"
+
+struct list {
+    int32_t *items, n;
+};
+
+struct trees {
+    struct grid_cut *cut;
+    struct list list[2][2]; /* [side]: pixels of the deepest level, still to be scanned, and of the next */
+    int32_t depth[2];       /* level that is scanned next */
+    int32_t limit[2];       /* deepest level there may be now */
+    int32_t *orphans;       /* [levels] first of each level, -1: none; valid up to highest */
+    int32_t lowest, highest;
+};
+
+static void trees_release(struct trees *self)
+{
+    for (int k = 0; k < 4; k++)
+        array_free(self->list[k / 2][k % 2].items);
+    array_free(self->orphans);
+}
+
+static enum clv_status trees_init(struct trees *self, struct grid_cut *cut, struct clv_error *err)
+{
+    *self = (struct trees){.cut = cut, .depth = {1, 1}, .limit = {1, 1}, .lowest = INT_MAX};
+    /* No pixel is in a list twice, and no level is deeper than there are pixels. */
+    size_t n = (size_t)cut->n_core + 2;
+    int is_short = !(self->orphans = array_alloc(n, sizeof *self->orphans));
+    for (int k = 0; k < 4; k++)
+        is_short |= !(self->list[k / 2][k % 2].items = array_alloc(n, sizeof(int32_t)));
+    return is_short ? fail_memory(err) : CLV_OK;
+}
+
+/* Residual capacity of arc k of p, or of the one opposite to it, as trees of that side use it. */
+INLINE int32_t toward_child(const struct grid_cut *cut, int32_t p, int k, int side, int n_arcs)
+{
+    return side ? arcs_of(cut, p + cut->offset[k], n_arcs)[k ^ 1] : arcs_of(cut, p, n_arcs)[k];
+}
+
+INLINE int32_t toward_parent(const struct grid_cut *cut, int32_t p, int k, int side, int n_arcs)
+{
+    return toward_child(cut, p, k, !side, n_arcs);
+}
+
+/* Below 0 in trees of the other side. */
+INLINE int32_t level_of(const struct grid_state *state, int side)
+{
+    return side ? -state->distance : state->distance;
+}
+
+INLINE void enlist(struct trees *self, struct grid_state *state, int32_t p, int side, int is_next)
+{
+    struct list *list = &self->list[side][is_next];
+    list->items[list->n] = p;
+    list->n += !(state->is_listed >> side & 1);
+    state->is_listed |= (uint8_t)(1 << side);
+}
+
+INLINE void add_orphan(struct trees *self, struct grid_state *state, int32_t p, int32_t level)
+{
+    state->parent = GRID_NONE;
+    while (self->highest < level)
+        self->orphans[++self->highest] = -1;
+    state->next = self->orphans[level];
+    self->orphans[level] = p;
+    self->lowest = level < self->lowest ? level : self->lowest;
+}
+
+/* No parent on the level above is left for p: it sinks to below its nearest neighbour in the trees, which may be an orphan
+ * itself, or leaves them. */
+INLINE void sink(struct trees *self, struct grid_state *state, int32_t p, int32_t nearest, int side, int n_arcs)
+{
+    struct grid_cut *cut = self->cut;
+    int32_t level = level_of(state, side);
+    for (int k = 0; k < n_arcs; k++) {
+        int32_t q = p + cut->offset[k];
+        struct grid_state *child = state_of(cut, q, n_arcs);
+        if (child->parent == (k ^ 1) && level_of(child, side) == level + 1)
+            add_orphan(self, child, q, level + 1);
+    }
+    if (nearest >= self->limit[side]) {
+        state->distance = 0;
+        return;
+    }
+    state->distance = side ? -(nearest + 1) : nearest + 1;
+    add_orphan(self, state, p, nearest + 1);
+    if (nearest + 1 >= self->depth[side])
+        enlist(self, state, p, side, nearest + 1 > self->depth[side]);
+}
+
+/* Finds parents for all orphans of a side. Lowest level first: whoever stands higher has a parent for good. */
+INLINE void adopt(struct trees *self, int side, int n_arcs)
+{
+    struct grid_cut *cut = self->cut;
+    while (self->lowest <= self->highest) {
+        int32_t level = self->lowest, p = self->orphans[level];
+        if (p < 0) {
+            self->lowest++;
+            continue;
+        }
+        struct grid_state *state = state_of(cut, p, n_arcs);
+        self->orphans[level] = state->next;
+        int32_t nearest = INT_MAX - 1;
+        for (int k = 0; k < n_arcs; k++) {
+            int32_t above = level_of(state_of(cut, p + cut->offset[k], n_arcs), side);
+            if (above > 0 && above < nearest && toward_parent(cut, p, k, side, n_arcs)) {
+                nearest = above;
+                state->parent = (uint8_t)k;
+                if (above == level - 1)
+                    break;
+            }
+        }
+        if (nearest != level - 1) {
+            state->parent = GRID_NONE;
+            sink(self, state, p, nearest, side, n_arcs);
+        }
+    }
+    self->lowest = INT_MAX;
+    self->highest = 0;
+}
+
+/* The least residual capacity on p's path to its root, the root's own included, and `amount`. */
+INLINE int32_t bottleneck(const struct grid_cut *cut, int32_t p, int32_t amount, int side, int n_arcs)
+{
+    const struct grid_state *state = state_of(cut, p, n_arcs);
+    while (state->parent != GRID_ROOT) {
+        int32_t room = toward_parent(cut, p, state->parent, side, n_arcs);
+        amount = room < amount ? room : amount;
+        p += cut->offset[state->parent];
+        state = state_of(cut, p, n_arcs);
+    }
+    int32_t root = side ? -state->excess : state->excess;
+    return root < amount ? root : amount;
+}
+
+/* Takes the amount off p's path to its root; who loses its parent is an orphan. */
+INLINE void push_path(struct trees *self, int32_t p, int32_t amount, int side, int n_arcs)
+{
+    struct grid_cut *cut = self->cut;
+    struct grid_state *state = state_of(cut, p, n_arcs);
+    while (state->parent != GRID_ROOT) {
+        int k = state->parent;
+        int32_t q = p + cut->offset[k];
+        int32_t *up = &arcs_of(cut, p, n_arcs)[k], *down = &arcs_of(cut, q, n_arcs)[k ^ 1];
+        *up += side ? -amount : amount;
+        *down += side ? amount : -amount;
+        if (!(side ? *up : *down))
+            add_orphan(self, state, p, level_of(state, side));
+        p = q;
+        state = state_of(cut, p, n_arcs);
+    }
+    state->excess += side ? amount : -amount;
+    if (!state->excess)
+        add_orphan(self, state, p, level_of(state, side));
+}
+
+/* From the root of s in a source tree along arc k to the root of s's neighbour in a sink tree. */
+INLINE void augment(struct trees *self, int32_t s, int k, int n_arcs)
+{
+    struct grid_cut *cut = self->cut;
+    int32_t t = s + cut->offset[k], amount = arcs_of(cut, s, n_arcs)[k];
+    amount = bottleneck(cut, s, amount, 0, n_arcs);
+    amount = bottleneck(cut, t, amount, 1, n_arcs);
+    arcs_of(cut, s, n_arcs)[k] -= amount;
+    arcs_of(cut, t, n_arcs)[k ^ 1] += amount;
+    push_path(self, s, amount, 0, n_arcs);
+    adopt(self, 0, n_arcs);
+    push_path(self, t, amount, 1, n_arcs);
+    adopt(self, 1, n_arcs);
+}
+
+/* Scans a pixel of the deepest level. */
+INLINE void scan(struct trees *self, struct grid_state *state, int32_t p, int side, int n_arcs)
+{
+    struct grid_cut *cut = self->cut;
+    int32_t depth = self->depth[side];
+    for (int k = 0; k < n_arcs; k++) {
+        int32_t q = p + cut->offset[k];
+        struct grid_state *other = state_of(cut, q, n_arcs);
+        while (level_of(other, side) < 0 && toward_child(cut, p, k, side, n_arcs)) {
+            augment(self, side ? q : p, side ? k ^ 1 : k, n_arcs);
+            if (level_of(state, side) != depth)
+                return;
+        }
+        if (!other->distance && toward_child(cut, p, k, side, n_arcs)) {
+            other->distance = side ? -(depth + 1) : depth + 1;
+            other->parent = (uint8_t)(k ^ 1);
+            enlist(self, other, q, side, 1);
+        }
+    }
+}
+
+/* Grows the trees of a side by a level. */
+INLINE void grow(struct trees *self, int side, int n_arcs)
+{
+    struct list *list = self->list[side], scanned;
+    self->limit[side]++;
+    for (int32_t at = 0; at < list[0].n; at++) {
+        int32_t p = list[0].items[at];
+        struct grid_state *state = state_of(self->cut, p, n_arcs);
+        state->is_listed &= (uint8_t) ~(1 << side);
+        if (level_of(state, side) == self->depth[side])
+            scan(self, state, p, side, n_arcs);
+        else if (level_of(state, side) > self->depth[side])
+            enlist(self, state, p, side, 1);
+    }
+    self->depth[side]++;
+    scanned = list[0];
+    list[0] = list[1];
+    list[1] = scanned;
+    list[1].n = 0;
+}
+
+INLINE void start(struct trees *self, int n_arcs)
+{
+    struct grid_cut *cut = self->cut;
+    for (int32_t p = 0; p < cut->n_pixels; p++) {
+        struct grid_state *state = state_of(cut, p, n_arcs);
+        int is_root = state->label == GRID_UNDECIDED && state->excess;
+        state->parent = is_root ? GRID_ROOT : GRID_NONE;
+        state->distance = is_root ? (state->excess > 0) - (state->excess < 0) : 0;
+        if (is_root)
+            enlist(self, state, p, state->excess < 0, 0);
+    }
+}
+
+/* The side with fewer pixels to scan goes first; when one has none left, nothing of it reaches the other. */
+INLINE void run(struct trees *self, int n_arcs)
+{
+    start(self, n_arcs);
+    while (self->list[0][0].n && self->list[1][0].n)
+        if (self->list[0][0].n <= self->list[1][0].n)
+            grow(self, 0, n_arcs);
+        else
+            grow(self, 1, n_arcs);
+}
+
+static void run_4(struct trees *self)
+{
+    run(self, 4);
+}
+
+static void run_8(struct trees *self)
+{
+    run(self, 8);
+}
+
+enum clv_status grid_grow(struct grid_cut *cut, struct clv_error *err)
+{
+    struct trees trees;
+    enum clv_status status = trees_init(&trees, cut, err);
+    if (!status && cut->n_arcs == 4)
+        run_4(&trees);
+    else if (!status)
+        run_8(&trees);
+    trees_release(&trees);
+    return status;
+}
