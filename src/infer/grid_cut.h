@@ -12,10 +12,10 @@ enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED };
 
 /* What follows a pixel's residual capacities. */
 struct grid_state {
-    int32_t excess;   /* what the source can still send into the pixel; below 0: what the sink can still take */
-    int32_t distance; /* level in a source tree; below 0: in a sink tree; 0: in none */
-    int32_t next;     /* orphan of the same level */
-    uint8_t parent;   /* the arc that leads there, GRID_ROOT or GRID_NONE */
+    int32_t excess;    /* what the source can still send into the pixel; below 0: what the sink can still take */
+    int32_t distance;  /* level in a source tree; below 0: in a sink tree; 0: in none */
+    int32_t next;      /* orphan of the same level */
+    uint8_t parent;    /* the arc that leads there, GRID_ROOT or GRID_NONE */
     uint8_t is_listed; /* 1: in a list of source trees, 2: of sink trees */
     uint8_t label;
 };

@@ -121,6 +121,10 @@ INLINE void level_blocks(struct grid_cut *fine, const struct grid_cut *coarse, i
     for (int32_t y = 0; y < coarse->height; y++)
         for (int32_t x = 0; x < coarse->width; x++) {
             int32_t corner = corner_of(fine, x, y);
+            if (n_arcs == 8) {
+                level_pair(fine, corner, 4, n_arcs);
+                level_pair(fine, corner + 1, 6, n_arcs);
+            }
             level_pair(fine, corner, 0, n_arcs);
             level_pair(fine, corner + fine->stride, 0, n_arcs);
             level_pair(fine, corner, 2, n_arcs);

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "infer/grid_cut.h"
 
+#define FAR (1 << 28) /* beyond any level */
+
 struct list {
     int32_t *items, n;
 };
@@ -31,7 +33,7 @@ static void trees_release(struct trees *self)
 
 static enum clv_status trees_init(struct trees *self, struct grid_cut *cut, struct clv_error *err)
 {
-    *self = (struct trees){.cut = cut, .depth = {1, 1}, .limit = {1, 1}, .lowest = INT_MAX};
+    *self = (struct trees){.cut = cut, .depth = {1, 1}, .limit = {2, 2}, .lowest = INT_MAX};
     /* No pixel is in a list twice, and no level is deeper than there are pixels. */
     size_t n = (size_t)cut->n_core + 2;
     int is_short = !(self->orphans = array_alloc(n, sizeof *self->orphans));
@@ -84,7 +86,7 @@ INLINE void sink(struct trees *self, struct grid_state *state, int32_t p, int32_
     for (int k = 0; k < n_arcs; k++) {
         int32_t q = p + cut->offset[k];
         struct grid_state *child = state_of(cut, q, n_arcs);
-        if (child->parent == (k ^ 1) && level_of(child, side) == level + 1)
+        if (child->parent == (k ^ 1))
             add_orphan(self, child, q, level + 1);
     }
     if (nearest >= self->limit[side]) {
@@ -109,20 +111,17 @@ INLINE void adopt(struct trees *self, int side, int n_arcs)
         }
         struct grid_state *state = state_of(cut, p, n_arcs);
         self->orphans[level] = state->next;
-        int32_t nearest = INT_MAX - 1;
+        uint32_t best = (uint32_t)FAR << 3; /* level and arc in one number: no branch is easily foreseen here */
         for (int k = 0; k < n_arcs; k++) {
             int32_t above = level_of(state_of(cut, p + cut->offset[k], n_arcs), side);
-            if (above > 0 && above < nearest && toward_parent(cut, p, k, side, n_arcs)) {
-                nearest = above;
-                state->parent = (uint8_t)k;
-                if (above == level - 1)
-                    break;
-            }
+            int is_open = (above > 0) & (toward_parent(cut, p, k, side, n_arcs) > 0);
+            uint32_t candidate = is_open ? (uint32_t)above << 3 | (uint32_t)k : UINT32_MAX;
+            best = candidate < best ? candidate : best;
         }
-        if (nearest != level - 1) {
-            state->parent = GRID_NONE;
-            sink(self, state, p, nearest, side, n_arcs);
-        }
+        if ((int32_t)(best >> 3) == level - 1)
+            state->parent = best & 7;
+        else
+            sink(self, state, p, (int32_t)(best >> 3), side, n_arcs);
     }
     self->lowest = INT_MAX;
     self->highest = 0;
@@ -199,13 +198,24 @@ INLINE void scan(struct trees *self, struct grid_state *state, int32_t p, int si
     }
 }
 
+/* Asks for the records that scanning p will read. */
+INLINE void foresee(const struct grid_cut *cut, int32_t p, int n_arcs)
+{
+    __builtin_prefetch(arcs_of(cut, p, n_arcs));
+    __builtin_prefetch(state_of(cut, p, n_arcs));
+    __builtin_prefetch(state_of(cut, p - cut->stride, n_arcs));
+    __builtin_prefetch(state_of(cut, p + cut->stride, n_arcs));
+}
+
 /* Grows the trees of a side by a level. */
 INLINE void grow(struct trees *self, int side, int n_arcs)
 {
     struct list *list = self->list[side], scanned;
-    self->limit[side]++;
+    self->limit[side] = self->depth[side] + 1;
     for (int32_t at = 0; at < list[0].n; at++) {
         int32_t p = list[0].items[at];
+        if (at + 8 < list[0].n)
+            foresee(self->cut, list[0].items[at + 8], n_arcs);
         struct grid_state *state = state_of(self->cut, p, n_arcs);
         state->is_listed &= (uint8_t) ~(1 << side);
         if (level_of(state, side) == self->depth[side])
@@ -220,6 +230,18 @@ INLINE void grow(struct trees *self, int side, int n_arcs)
     list[1].n = 0;
 }
 
+/* Whether a root has anything to find: a neighbour that is no root of its own side. */
+INLINE int is_at_border(const struct grid_cut *cut, const struct grid_state *state, int32_t p, int n_arcs)
+{
+    int is_border = 0;
+    for (int k = 0; k < n_arcs; k++) {
+        int32_t other = state_of(cut, p + cut->offset[k], n_arcs)->excess;
+        is_border |= state->excess > 0 ? other <= 0 : other >= 0;
+    }
+    return is_border;
+}
+
+/* Roots among their like count as scanned. */
 INLINE void start(struct trees *self, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
@@ -228,17 +250,17 @@ INLINE void start(struct trees *self, int n_arcs)
         int is_root = state->label == GRID_UNDECIDED && state->excess;
         state->parent = is_root ? GRID_ROOT : GRID_NONE;
         state->distance = is_root ? (state->excess > 0) - (state->excess < 0) : 0;
-        if (is_root)
+        if (is_root && is_at_border(cut, state, p, n_arcs))
             enlist(self, state, p, state->excess < 0, 0);
     }
 }
 
-/* The side with fewer pixels to scan goes first; when one has none left, nothing of it reaches the other. */
+/* Both sides grow alike; when one has no pixel left to scan, nothing of it reaches the other. */
 INLINE void run(struct trees *self, int n_arcs)
 {
     start(self, n_arcs);
     while (self->list[0][0].n && self->list[1][0].n)
-        if (self->list[0][0].n <= self->list[1][0].n)
+        if (self->depth[0] <= self->depth[1])
             grow(self, 0, n_arcs);
         else
             grow(self, 1, n_arcs);

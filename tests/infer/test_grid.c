@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "support/support.h"
 
-#define MAX_SIDE   40
+#define MAX_SIDE   130
 #define MAX_PIXELS (MAX_SIDE * MAX_SIDE)
 
 struct sample {
@@ -64,7 +64,7 @@ START_TEST(grids_equal_the_general_oracle_with_ties)
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     for (uint64_t t = 0; t < 1500; t++) {
         uint32_t range = t % 3 ? 8 : 1000, strength = t % 5 ? 3 * range / 2 : range / 4;
-        draw_sample(&s, t, t % 10 ? 9 : MAX_SIDE, t % 2 ? 4 : 8, range, strength);
+        draw_sample(&s, t, t % 10 ? 9 : 40, t % 2 ? 4 : 8, range, strength);
         static uint8_t labels[MAX_PIXELS];
         static int32_t y[MAX_PIXELS];
         must(clv_grid_map(labels, &s.grid, err));
@@ -73,6 +73,33 @@ START_TEST(grids_equal_the_general_oracle_with_ties)
         for (int32_t p = 0; p < s.grid.width * s.grid.height; p++)
             different += labels[p] != y[p];
         ck_assert_msg(!different, "sample %d: %d labels differ", (int)t, different);
+    }
+    clv_oracle_free(oracle);
+}
+END_TEST
+
+/* Figure and ground scores in patches of their own, walls of weak couplings here and there: flow has far to go, and coarser grids
+ * are misled. */
+START_TEST(grids_with_long_ways_equal_the_general_oracle)
+{
+    static struct sample s;
+    static uint8_t labels[MAX_PIXELS];
+    static int32_t y[MAX_PIXELS];
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t t = 0; t < 60; t++) {
+        draw_sample(&s, 5000 + t, MAX_SIDE, t % 2 ? 4 : 8, 3, 40);
+        int32_t w = s.grid.width, period = 2 + (int32_t)rng_below(8, 1, t, 40);
+        for (int32_t p = 0; p < w * s.grid.height; p++) {
+            int32_t patch = p % w / period + p / w / period;
+            s.unary[p] = patch % 3 == 0 ? 5 + s.unary[p] : patch % 3 == 1 ? -5 - s.unary[p] : t % 4 ? 0 : s.unary[p];
+            for (int k = 0; k < 4; k++)
+                s.coupling[k][p] = p % w % (period + 3) == 0 ? (float)(p % 3) : s.coupling[k][p];
+        }
+        must(clv_grid_map(labels, &s.grid, err));
+        solve_as_field(y, oracle, &s.grid);
+        for (int32_t p = 0; p < w * s.grid.height; p++)
+            ck_assert_msg(labels[p] == y[p], "sample %d: pixel %d differs", (int)t, p);
     }
     clv_oracle_free(oracle);
 }
@@ -129,6 +156,7 @@ Suite *grid_suite(void)
     Suite *suite = suite_create("grid");
     TCase *tests = tcase_create("grid");
     tcase_add_test(tests, grids_equal_the_general_oracle_with_ties);
+    tcase_add_test(tests, grids_with_long_ways_equal_the_general_oracle);
     tcase_add_test(tests, extreme_grids_are_cut_without_overflow);
     tcase_add_test(tests, unsound_grids_are_refused_by_pixel);
     suite_add_tcase(suite, tests);
