@@ -62,6 +62,24 @@ CLV_API enum clv_status clv_model_marginals(double *marginals, double *bound, do
                                             struct clv_oracle *oracle, uint64_t seed, uint32_t n_draws,
                                             struct clv_error *err) CLV_CHECK;
 
+/* How clv_model_decide draws and decides. */
+struct clv_decision_options {
+    uint32_t n_draws; /* perturb-and-MAP draws, >= 1; default 100 */
+    uint64_t seed;
+    int is_balanced; /* 1: the learner weighed pixels so that figure and ground count the same, and the draws show it */
+    double scale;    /* > 0: of scores against the draws' noise. 0: such that unary scores are 3 in the mean size */
+};
+/* By what the model's record says about its learner: pmap and mpmap are likelihoods of plain labels at scale 1, wmpmap is a
+ * balanced one at scale 1, and the others balance their losses and know no scale. */
+CLV_API void clv_decision_defaults(struct clv_decision_options *options, const struct clv_model *model);
+
+/* Decodes one problem at the least expected balanced error (clv_balanced_theta) instead of the best score: y[n_nodes]. Of two
+ * labels a node has label 1 where its marginal exceeds about label 1's expected share of the pixels or, for balanced models,
+ * 1/2. options may be NULL. */
+CLV_API enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
+                                         struct clv_oracle *oracle, const struct clv_decision_options *options,
+                                         struct clv_error *err) CLV_CHECK;
+
 #ifdef __cplusplus
 }
 #endif

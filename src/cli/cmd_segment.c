@@ -12,7 +12,15 @@
 #include "cli/console.h"
 #include "cli/marginals.h"
 
-enum segment_keys { KEY_BOXES = KEYS_COMMAND, KEY_REPORT, KEY_MASKS, KEY_REFINE, KEY_REFINE_COUPLING };
+enum segment_keys {
+    KEY_BOXES = KEYS_COMMAND,
+    KEY_DECISION,
+    KEY_DRAWS,
+    KEY_REPORT,
+    KEY_MASKS,
+    KEY_REFINE,
+    KEY_REFINE_COUPLING
+};
 
 static const struct argp_option segment_options[] = {
     {"boxes", KEY_BOXES, "FILE", 0,
@@ -21,6 +29,10 @@ static const struct argp_option segment_options[] = {
     {"refine", KEY_REFINE, NULL, 0, "Sharpen figure and ground at the pixels, by a cut of the whole pixel grid", 2},
     {"refine-coupling", KEY_REFINE_COUPLING, "X", 0,
      "How smooth refined borders are, 0..1000 (default: 2; means --refine)", 2},
+    {"decision", KEY_DECISION, "RULE", 0,
+     "map: the most probable labelling; marginal: the least expected balanced error of draws (default map)", 2},
+    {"draws", KEY_DRAWS, "N", 0, "Perturb-and-MAP draws of --decision marginal (default 100)", 3},
+    {"seed", 's', "N", 0, "Seed of the draws (default 0)", 3},
     {"report", KEY_REPORT, "FOLDER", 0, "Also one HTML page, FOLDER/index.html, with everything side by side", 2},
     {"masks", KEY_MASKS, "FORM", 0,
      "8-bit PNG, values are label numbers: grey, palette, or auto (default: palette if the labels have names)", 2},
@@ -29,13 +41,16 @@ static const struct argp_option segment_options[] = {
 
 static error_t parse_segment(int key, char *arg, struct argp_state *state)
 {
-    static const char *const forms[] = {"auto", "grey", "palette"};
+    static const char *const forms[] = {"auto", "grey", "palette"}, *const rules[] = {"map", "marginal"};
     struct segment *self = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = self;
         state->child_inputs[1] = &self->common;
         return 0;
+    case KEY_DECISION: return option_choice(&self->decision, "--decision", arg, rules, 2, &self->common);
+    case KEY_DRAWS: return option_int(&self->n_decision_draws, "--draws", arg, 1, 1000000, &self->common);
+    case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_BOXES: self->boxes = arg; return 0;
     case KEY_REPORT: self->report = arg; return 0;
     case KEY_MASKS: return option_choice(&self->mask_form, "--masks", arg, forms, 3, &self->common);
@@ -67,6 +82,9 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
     if (status == CLV_OK)
         status = segment_check(self, "segment", err);
+    if (status == CLV_OK && self->decision == DECISION_MARGINAL && (self->boxes || self->refine))
+        status = fail(err, CLV_ERR_USAGE, "--decision marginal: does not go with %s",
+                      self->boxes ? "--boxes" : "--refine, which sharpens the most probable labelling");
     if (status == CLV_OK && self->features && self->refine)
         status = fail(err, CLV_ERR_USAGE, "--refine: a feature file holds no pixels; name the images instead");
     return status;
@@ -287,7 +305,7 @@ enum clv_status segment_images(const struct segment *self, struct clv_error *err
 
 enum clv_status cmd_segment(int argc, char **argv, struct clv_error *err)
 {
-    struct segment self = {.list_separator = '\n'};
+    struct segment self = {.list_separator = '\n', .n_decision_draws = 100};
     clv_refine_defaults(&self.refining);
     enum clv_status status = parse(&self, argc, argv, err);
     if (status == CLV_OK)

@@ -14,6 +14,9 @@
 /* How masks are written: palette where labels have colours of their own, else grey. */
 enum mask_form { MASKS_AUTO, MASKS_GREY, MASKS_PALETTE };
 
+/* Which labelling is written: the most probable one, or the one of least expected balanced error. */
+enum decision { DECISION_MAP, DECISION_MARGINAL };
+
 struct segment {
     struct common_options common;
     const char *model_path, *data, *split, *features, *output, *report, *status_file;
@@ -26,6 +29,8 @@ struct segment {
     enum existing existing;
     int mask_form; /* enum mask_form */
     enum clv_engine engine;
+    int decision; /* enum decision */
+    int32_t n_decision_draws;
     int32_t n_draws;   /* marginals: perturb-and-MAP draws; 0 writes masks */
     uint64_t seed;     /* of the draws */
     const char *label; /* whose probability is written, by name or number; NULL: label 1 */

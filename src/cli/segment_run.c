@@ -63,6 +63,22 @@ static enum clv_status refine(struct work *work, const struct job *job, const st
     return status;
 }
 
+static enum clv_status label_nodes(int32_t *y, struct work *work, const struct segment_run *run,
+                                   const struct clv_problem *problem, struct clv_oracle *oracle, struct clv_error *err)
+{
+    const struct segment *options = run->options;
+    if (options->n_draws)
+        return marginals_of_nodes(y, &work->marginals, run, problem, oracle, err);
+    if (options->decision == DECISION_MARGINAL) {
+        struct clv_decision_options decision;
+        clv_decision_defaults(&decision, run->model);
+        decision.n_draws = (uint32_t)options->n_decision_draws;
+        decision.seed = options->seed;
+        return clv_model_decide(y, run->model, problem, oracle, &decision, err);
+    }
+    return clv_model_predict(y, run->model, problem, oracle, err);
+}
+
 /* Labels the example's nodes and paints them at the original size. */
 static enum clv_status label_pixels(struct work *work, const struct job *job, const struct clv_example *example,
                                     int thread, struct clv_error *err)
@@ -78,9 +94,7 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
     if (status == CLV_OK && !*oracle)
         status = clv_oracle_new(oracle, job->run->options->engine, err);
     if (status == CLV_OK)
-        status = job->run->options->n_draws
-                     ? marginals_of_nodes(y, &work->marginals, job->run, &example->problem, *oracle, err)
-                     : clv_model_predict(y, job->run->model, &example->problem, *oracle, err);
+        status = label_nodes(y, work, job->run, &example->problem, *oracle, err);
     if (status == CLV_OK)
         status = clv_example_paint(work->labels, example, y, err);
     if (status == CLV_OK && job->run->options->refine)

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "data/safetensors.h"
+#include "model/field.h"
 #include "model/model_file.h"
 
 static void release_tensor(struct clv_tensor *tensor)
@@ -117,9 +118,8 @@ enum clv_status clv_model_attach(struct clv_model *model, const struct clv_tenso
     return CLV_OK;
 }
 
-/* The problem's field under the model's w, with memory of its own: release_field whatever the status. */
-static enum clv_status make_field(struct clv_field *field, const struct clv_model *model,
-                                  const struct clv_problem *problem, struct clv_error *err)
+enum clv_status model_field_init(struct clv_field *field, const struct clv_model *model,
+                                 const struct clv_problem *problem, struct clv_error *err)
 {
     const struct clv_shape *shape = &model->shape;
     *field = (struct clv_field){0};
@@ -144,7 +144,7 @@ static enum clv_status make_field(struct clv_field *field, const struct clv_mode
     return CLV_OK;
 }
 
-static void release_field(struct clv_field *field)
+void model_field_release(struct clv_field *field)
 {
     array_free(field->unary);
     array_free(field->pairwise);
@@ -154,10 +154,10 @@ enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, con
                                   struct clv_oracle *oracle, struct clv_error *err)
 {
     struct clv_field field;
-    enum clv_status status = make_field(&field, model, problem, err);
+    enum clv_status status = model_field_init(&field, model, problem, err);
     if (status == CLV_OK)
         status = clv_oracle_map(oracle, y, NULL, &field, err);
-    release_field(&field);
+    model_field_release(&field);
     return status;
 }
 
@@ -166,9 +166,9 @@ enum clv_status clv_model_marginals(double *marginals, double *bound, double *st
                                     struct clv_oracle *oracle, uint64_t seed, uint32_t n_draws, struct clv_error *err)
 {
     struct clv_field field;
-    enum clv_status status = make_field(&field, model, problem, err);
+    enum clv_status status = model_field_init(&field, model, problem, err);
     if (status == CLV_OK)
         status = clv_perturbed_marginals(oracle, marginals, bound, standard_error, &field, seed, n_draws, err);
-    release_field(&field);
+    model_field_release(&field);
     return status;
 }

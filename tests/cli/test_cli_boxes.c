@@ -1,4 +1,4 @@
-/* cleave segment --boxes: box to cut. */
+/* cleave segment --boxes: box to cut; --decision. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,6 +162,32 @@ START_TEST(options_that_contradict_boxes_are_refused)
 }
 END_TEST
 
+START_TEST(decisions_by_marginals_are_labels_near_the_best_labelling)
+{
+    const char *folder = temporary_folder();
+    const char *const runs[] = {"-o map", "--decision map -o same", "--decision marginal -t 1 -o one",
+                                "--decision marginal -t 4 --seed 0 --draws 100 -o four",
+                                "--decision marginal --seed 5 --draws 3 -o other"};
+    for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
+        free(expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv %s", folder, sample_model(),
+                            sample_set(), runs[k]));
+    ck_assert(same_bytes(formatted("%s/map", folder), formatted("%s/same", folder)));
+    ck_assert(same_bytes(formatted("%s/one", folder), formatted("%s/four", folder)));
+    ck_assert(!same_bytes(formatted("%s/one", folder), formatted("%s/other", folder)));
+    double loss[2];
+    for (int k = 0; k < 2; k++) {
+        char *json = expect_success("cd %s && \"$CLEAVE\" score --data %s/manifest.tsv --split train --pred %s --json",
+                                    folder, sample_set(), k ? "one" : "map");
+        loss[k] = json_number(json, "weighted_hamming");
+        free(json);
+    }
+    ck_assert_double_lt(loss[1], loss[0] + 0.05);
+    expect_error(64, "--decision: \"best\"", "\"$CLEAVE\" segment -m x -o y z --decision best");
+    expect_error(64, "does not go with --refine", "\"$CLEAVE\" segment -m x -o y z --decision marginal --refine");
+    expect_error(64, "does not go with --boxes", "\"$CLEAVE\" segment -o y z --decision marginal --boxes b");
+}
+END_TEST
+
 Suite *cli_boxes_suite(void)
 {
     Suite *suite = suite_create("cli_boxes");
@@ -172,6 +198,7 @@ Suite *cli_boxes_suite(void)
     tcase_add_test(tests, masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one);
     tcase_add_test(tests, bad_boxes_fail_their_image_by_name_and_the_rest_goes_on);
     tcase_add_test(tests, options_that_contradict_boxes_are_refused);
+    tcase_add_test(tests, decisions_by_marginals_are_labels_near_the_best_labelling);
     suite_add_tcase(suite, tests);
     return suite;
 }

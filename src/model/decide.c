@@ -1,0 +1,114 @@
+/* Decisions that cost least in expectation. */
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "model/field.h"
+
+#define USUAL_SCORE 3.0 /* mean size of unary scores where nothing tells their scale */
+
+enum { DRAWS_AT_ONCE = 16 };
+
+/* Of a labelling z drawn from the model, node i labelled a costs, in the balanced error (see clv_balanced_theta),
+ *
+ *     sum_(b != a) v_i [z_i = b] / (K'(z) V_b(z)),    V_b(z) = sum_j v_j [z_j = b] pixels, K'(z) labels present,
+ *
+ * so that the expected cost is least where a has the most of
+ *
+ *     gain_i(b) = E [z_i = b] / (K' V_b).
+ *
+ * With two labels whose volumes hardly vary that is figure where q_i / V_1 > (1 - q_i) / V_0, or q_i > V_1 / V: the threshold of
+ * the marginal is not 1/2 but the figure's expected share of the image.
+ *
+ * A learner that weighs every pixel of label b by 1 / (2 V_b) in training has this factor in its marginals already: they are
+ * those of a world in which figure and ground are equally large, gain_i(b) = E [z_i = b], and the threshold is 1/2. */
+static enum clv_status add_gains(double *gain, const struct clv_field *field, const float *volume, const int32_t *z,
+                                 int is_balanced, struct clv_error *err)
+{
+    size_t n = (size_t)field->n_nodes, n_labels = (size_t)field->n_labels;
+    for (size_t i = 0; i < n && is_balanced; i++)
+        gain[i * n_labels + (size_t)z[i]]++;
+    if (is_balanced)
+        return CLV_OK;
+    double *pixels = array_zalloc(n_labels, sizeof *pixels), n_present = 0;
+    if (!pixels)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        pixels[z[i]] += volume ? (double)volume[i] : 1;
+    for (size_t b = 0; b < n_labels; b++)
+        n_present += pixels[b] > 0;
+    for (size_t i = 0; i < n; i++)
+        if (pixels[z[i]] > 0)
+            gain[i * n_labels + (size_t)z[i]] += 1 / (n_present * pixels[z[i]]);
+    array_free(pixels);
+    return CLV_OK;
+}
+
+void clv_decision_defaults(struct clv_decision_options *options, const struct clv_model *model)
+{
+    const char *learner = clv_model_record(model, "learner");
+    bool is_likelihood = learner && (strcmp(learner, "pmap") == 0 || strcmp(learner, "mpmap") == 0);
+    bool is_weighted = learner && strcmp(learner, "wmpmap") == 0;
+    *options = (struct clv_decision_options){
+        .n_draws = 100, .is_balanced = !is_likelihood, .scale = is_likelihood || is_weighted ? 1 : 0};
+}
+
+/* Scores as the draws need them. */
+static void scale_field(struct clv_field *field, double scale)
+{
+    size_t k = (size_t)field->n_labels, n = (size_t)field->n_nodes * (k == 2 ? 1 : k);
+    size_t m = field->pairwise ? (size_t)field->n_edges * (field->form == CLV_PAIRWISE_FULL ? k * k : 1) : 0;
+    if (scale == 0) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += fabs(field->unary[i]);
+        scale = sum > 0 ? USUAL_SCORE * (double)n / sum : 1;
+    }
+    for (size_t i = 0; i < n; i++)
+        field->unary[i] *= scale;
+    for (size_t e = 0; e < m; e++)
+        field->pairwise[e] *= scale;
+}
+
+enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
+                                 struct clv_oracle *oracle, const struct clv_decision_options *options,
+                                 struct clv_error *err)
+{
+    struct clv_field field;
+    struct clv_decision_options defaults;
+    size_t n = (size_t)problem->n_nodes, n_labels = (size_t)model->shape.n_labels;
+    double *gain = NULL;
+    int32_t *z = NULL;
+    clv_decision_defaults(&defaults, model);
+    options = options ? options : &defaults;
+    enum clv_status status = model_field_init(&field, model, problem, err);
+    if (status == CLV_OK && (options->n_draws == 0 || !(options->scale >= 0 && isfinite(options->scale))))
+        status = fail(err, CLV_ERR_USAGE, "a decision from %u draws at scale %g", options->n_draws, options->scale);
+    if (status != CLV_OK)
+        goto done;
+    gain = array_zalloc(n * n_labels, sizeof *gain);
+    z = array_alloc(n, DRAWS_AT_ONCE * sizeof *z);
+    if (!gain || !z)
+        status = fail_memory(err);
+    else
+        scale_field(&field, options->scale);
+    for (uint32_t draw = 0; draw < options->n_draws && status == CLV_OK; draw += DRAWS_AT_ONCE) {
+        uint32_t count = options->n_draws - draw < DRAWS_AT_ONCE ? options->n_draws - draw : DRAWS_AT_ONCE;
+        status = clv_perturbed_map(oracle, z, NULL, &field, options->seed, draw, count, err);
+        for (uint32_t l = 0; l < count && status == CLV_OK; l++)
+            status = add_gains(gain, &field, problem->volume, z + l * n, options->is_balanced, err);
+    }
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        y[i] = 0;
+        for (size_t b = 1; b < n_labels; b++)
+            if (gain[i * n_labels + b] > gain[i * n_labels + (size_t)y[i]])
+                y[i] = (int32_t)b;
+    }
+done:
+    array_free(gain);
+    array_free(z);
+    model_field_release(&field);
+    return status;
+}
