@@ -354,6 +354,41 @@ START_TEST(draws_in_lanes_equal_draws_one_by_one)
 }
 END_TEST
 
+START_TEST(fields_too_large_for_lanes_are_drawn_all_the_same)
+{
+    enum { N = 17000 };
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    int32_t(*edges)[2] = array_alloc(N, sizeof *edges), *drawn = array_alloc(N, sizeof *drawn),
+    *y = array_alloc(N, sizeof *y);
+    double *unary = array_zalloc(N, sizeof *unary), *coupling = array_alloc(N, sizeof *coupling);
+    for (int32_t i = 0; i < N - 1; i++) {
+        edges[i][0] = i;
+        edges[i][1] = i + 1;
+        coupling[i] = 1e6;
+        unary[i] = 30; /* all of it goes to the last node, farther than lanes can count */
+    }
+    unary[N - 1] = -1e6;
+    struct clv_field field = {.n_nodes = N,
+                              .n_edges = N - 1,
+                              .n_labels = 2,
+                              .form = CLV_PAIRWISE_POTTS,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = coupling};
+    must(clv_perturbed_map(oracle, drawn, NULL, &field, 3, 7, 1, err));
+    clv_gumbel_add(unary, N, 2, 3, 7);
+    must(clv_oracle_map(oracle, y, NULL, &field, err));
+    ck_assert(y[0] == 0 && memcmp(y, drawn, N * sizeof *y) == 0);
+    array_free(edges);
+    array_free(drawn);
+    array_free(y);
+    array_free(unary);
+    array_free(coupling);
+    clv_oracle_free(oracle);
+}
+END_TEST
+
 START_TEST(noise_depends_on_seed_draw_node_and_label_only)
 {
     double two[3] = {0}, more[3] = {1, 2, 3}, other[3] = {0}, wide[9] = {0};
@@ -413,6 +448,7 @@ Suite *oracle_suite(void)
     tcase_add_test(tests, witnesses_need_a_solution_and_nodes_in_range);
     tcase_add_test(tests, perturbed_scores_bound_the_partition_function);
     tcase_add_test(tests, draws_in_lanes_equal_draws_one_by_one);
+    tcase_add_test(tests, fields_too_large_for_lanes_are_drawn_all_the_same);
     tcase_add_test(tests, noise_depends_on_seed_draw_node_and_label_only);
     tcase_add_test(tests, enumeration_gives_partition_and_marginals);
     suite_add_tcase(suite, tests);

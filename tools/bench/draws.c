@@ -7,7 +7,7 @@
 #define N_GRAPHS 12
 
 struct problem {
-    int32_t *terminal[BATCH_LANES], *capacity;
+    int32_t *terminal, *capacity; /* terminal[n][BATCH_LANES] */
     double *terminal_bk[BATCH_LANES], *capacity_bk;
 };
 
@@ -15,13 +15,15 @@ static void make_problem(struct problem *p, const struct bench_graph *graph, con
 {
     p->capacity = need(malloc((size_t)graph->m * sizeof(int32_t)));
     p->capacity_bk = need(malloc((size_t)graph->m * sizeof(double)));
+    p->terminal = need(malloc((size_t)graph->n * BATCH_LANES * sizeof(int32_t)));
+    int32_t *terminal = need(malloc((size_t)graph->n * sizeof(int32_t)));
     for (size_t l = 0; l < BATCH_LANES; l++) {
-        p->terminal[l] = need(malloc((size_t)graph->n * sizeof(int32_t)));
         p->terminal_bk[l] = need(malloc((size_t)graph->n * sizeof(double)));
-        draw_problem(p->terminal[l], p->capacity, graph, d, first + l);
-        for (int32_t i = 0; i < graph->n; i++)
-            p->terminal_bk[l][i] = p->terminal[l][i];
+        draw_problem(terminal, p->capacity, graph, d, first + l);
+        for (size_t i = 0; i < (size_t)graph->n; i++)
+            p->terminal_bk[l][i] = p->terminal[i * BATCH_LANES + l] = terminal[i];
     }
+    free(terminal);
     for (int32_t e = 0; e < graph->m; e++)
         p->capacity_bk[e] = p->capacity[e];
 }
@@ -30,21 +32,16 @@ static void free_problem(struct problem *p)
 {
     free(p->capacity);
     free(p->capacity_bk);
-    for (int l = 0; l < BATCH_LANES; l++) {
-        free(p->terminal[l]);
+    free(p->terminal);
+    for (int l = 0; l < BATCH_LANES; l++)
         free(p->terminal_bk[l]);
-    }
 }
 
 static void solve_both(double *ours, double *theirs, struct batch *batch, struct bk *bk,
                        const struct bench_graph *graph, const struct problem *p, uint16_t *labels)
 {
     double start = thread_seconds();
-    if (batch_build(batch, graph->n, graph->m, (const int32_t(*)[2])graph->edges))
-        exit(71);
-    for (int32_t i = 0; i < graph->n; i++)
-        for (int32_t l = 0; l < BATCH_LANES; l++)
-            batch->excess[i * BATCH_LANES + l] = p->terminal[l][i];
+    memcpy(batch->excess, p->terminal, (size_t)graph->n * BATCH_LANES * sizeof *p->terminal);
     batch_solve(batch, p->capacity);
     double middle = thread_seconds();
     memset(labels, 0, (size_t)graph->n * sizeof *labels);
@@ -67,25 +64,26 @@ static void run(const struct bench_graph *graphs, const struct difficulty *d, in
     static uint16_t labels[1 << 16];
     struct problem problems[N_GRAPHS];
     struct bk *bks[N_GRAPHS];
-    struct batch batch;
-    batch_init(&batch);
+    struct batch batches[N_GRAPHS];
     for (int g = 0; g < N_GRAPHS; g++) {
-        if (bk_new(&bks[g], graphs[g].n, graphs[g].m, (const int32_t(*)[2])graphs[g].edges, NULL))
+        batch_init(&batches[g]);
+        if (batch_build(&batches[g], graphs[g].n, graphs[g].m, (const int32_t(*)[2])graphs[g].edges) ||
+            bk_new(&bks[g], graphs[g].n, graphs[g].m, (const int32_t(*)[2])graphs[g].edges, NULL))
             exit(71);
         make_problem(&problems[g], &graphs[g], d, (uint64_t)g * BATCH_LANES);
     }
     double ours[REPETITIONS + 1] = {0}, theirs[REPETITIONS + 1] = {0};
     for (int r = 0; r <= REPETITIONS; r++)
         for (int g = 0; g < N_GRAPHS; g++)
-            solve_both(&ours[r], &theirs[r], &batch, bks[g], &graphs[g], &problems[g], labels);
+            solve_both(&ours[r], &theirs[r], &batches[g], bks[g], &graphs[g], &problems[g], labels);
     char what[64];
     snprintf(what, sizeof what, "batched draw %s %d nodes", d->name, size);
     print_ratio(what, ours + 1, theirs + 1, REPETITIONS);
     for (int g = 0; g < N_GRAPHS; g++) {
+        batch_release(&batches[g]);
         bk_free(bks[g]);
         free_problem(&problems[g]);
     }
-    batch_release(&batch);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,12 @@
+/* The batch solver's machines: batch_solve() picks one. They give the same labels. */
+#ifndef INFER_BATCH_SOLVE_H
+#define INFER_BATCH_SOLVE_H
+
+#include "infer/batch.h"
+
+void batch_solve_plain(struct batch *batch, const int32_t *capacity);
+#if defined(__x86_64__)
+void batch_solve_avx2(struct batch *batch, const int32_t *capacity);
+#endif
+
+#endif
