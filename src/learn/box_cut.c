@@ -14,7 +14,7 @@
 
 void clv_box_cut_defaults(struct clv_box_cut_options *options)
 {
-    *options = (struct clv_box_cut_options){.n_superpixels = 700, .rounds = 5, .coupling = 4, .refine_coupling = 2};
+    *options = (struct clv_box_cut_options){.n_superpixels = 700, .rounds = 5, .coupling = 6.25, .refine_coupling = 2};
 }
 
 static enum clv_status check(const struct clv_image *image, const struct clv_box *box,

@@ -2,7 +2,7 @@
  *
  *     f_i = sum_(j != i) a_j q_j K_ij / sum_j a_j q_j,   g_i the same with 1 - q: densities by the kernel
  *     K_ij = exp(-|c_i - c_j|^2 / 2 s^2 - roughness - |x_i - x_j|^2 / 2 t^2)
- *     u_i = clip(log f_i / g_i) + the same for a second, narrower kernel without place + prior_i
+ *     u_i = clip(log f_i / g_i) + the same for a second kernel, without place + prior_i
  *
  * Each round solves the cut of a_i u_i with contrast-sensitive couplings, and mixes its labels with the logistic of u into the
  * next q. Outside the box q = 0 for good. */
@@ -15,25 +15,25 @@
 #include "cleave/infer.h"
 
 /* Chosen on boxes of horses and of MSRC objects, tight and a tenth wider on each side. */
-#define LIGHTNESS      0.7f /* weight of L in colour distances */
-#define NEAR_COLOUR    4.0  /* s of the kernel with place */
-#define NEAR_PLACE     0.6  /* t, in sides of the box */
-#define WIDE_COLOUR    4.0  /* s of the kernel without */
-#define WIDE_WEIGHT    0.3
-#define ROUGHNESS      0.3
+#define LIGHTNESS      0.43f /* weight of L in colour distances */
+#define NEAR_COLOUR    2.4   /* s of the kernel with place */
+#define NEAR_PLACE     0.48  /* t, in sides of the box */
+#define WIDE_COLOUR    4.0   /* s of the kernel without */
+#define WIDE_WEIGHT    0.6
+#define ROUGHNESS      0.48
 #define LIKELIHOOD_MIN 2e-4
-#define LIKELIHOOD_MAX 4.0 /* log ratios are clipped here */
+#define LIKELIHOOD_MAX 5.1 /* log ratios are clipped here */
 #define PRIOR_WEIGHT   0.6
-#define PRIOR_CENTRE   1.6  /* log odds of figure in the middle of a box .. */
-#define PRIOR_FALL     3.25 /* .. and how much less they are in the middle of a side */
+#define PRIOR_CENTRE   1.6 /* log odds of figure in the middle of a box .. */
+#define PRIOR_FALL     5.2 /* .. and how much less they are in the middle of a side */
 #define PRIOR_POWER    4
-#define STEP_WEIGHT    1.28 /* of the colour step from outside */
-#define STEP_FREE      3.75 /* in Lab: shading, no edge */
-#define STEP_RANGE     20.0
-#define STEP_CENTRE    0.5
-#define OUTSIDE_WEIGHT 0.1 /* of log of density inside the box / outside */
-#define OUTSIDE_CLIP   3.0
-#define START_MIXED    1.0 /* share of colours in the first q; the rest is the prior alone */
+#define STEP_WEIGHT    2.05 /* of the colour step from outside */
+#define STEP_FREE      4.7  /* in Lab: shading, no edge */
+#define STEP_RANGE     32.0
+#define STEP_CENTRE    0.625
+#define OUTSIDE_WEIGHT 0.32 /* of log of density inside the box / outside */
+#define OUTSIDE_CLIP   4.8
+#define START_MIXED    0.8 /* share of colours in the first q; the rest is the prior alone */
 #define CERTAIN        1e3
 #define EXTENT         0.64 /* the least share of the box's width and height that the figure spans */
 #define EXTENT_STEP    0.3
