@@ -2,6 +2,8 @@
 #ifndef CLEAVE_H
 #define CLEAVE_H
 
+#include "cleave/annotate.h"
+#include "cleave/belief_net.h"
 #include "cleave/box_cut.h"
 #include "cleave/boxes.h"
 #include "cleave/data.h"
@@ -18,6 +20,7 @@
 #include "cleave/status.h"
 #include "cleave/superpixel.h"
 #include "cleave/synth.h"
+#include "cleave/tag_model.h"
 #include "cleave/tags.h"
 #include "cleave/tensors.h"
 

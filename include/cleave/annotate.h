@@ -1,0 +1,101 @@
+/* Learning to annotate: from examples with tags to a model of tags. Binary classifiers, large margin sigmoid belief networks and
+ * Boltzmann machines (Miao & Rao), and structured SVMs over tags as baselines.
+ *
+ *     struct clv_tag_training training = {.set = &set, .learner = clv_tag_learner_find("lmsbn"), .is_rbf = 1, .seed = 1};
+ *     clv_tag_training_defaults(&training);
+ *     clv_tag_cross_validate(training.parameters, NULL, &training, &grid, &error);   (optional)
+ *     clv_tag_train(&model, NULL, &training, &error);
+ */
+#ifndef CLEAVE_ANNOTATE_H
+#define CLEAVE_ANNOTATE_H
+
+#include "cleave/learn.h"
+#include "cleave/score.h"
+#include "cleave/tag_model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* All learners have these; what one has no use for it ignores. The objectives, with y_il = 1 or -1 and z as in tag_model.h:
+ *     1/2 |w|^2 + (1 + eta0)/2 |couplings|^2 + 1/(lambda n) sum_il [1 - z_il]_+              bc, tsbc, lmsbn, lmbm
+ *     1/2 |w|^2 + (1 + eta0)/2 |couplings|^2 + 1/(lambda n) sum_l max_y (|y - y_l|_H + f(y) - f(y_l))   ssvm-chain, ssvm-full
+ * where the bias b is the weight of a constant feature 1 and |.|_H counts tags. With the linear kernel inputs are first divided by
+ * the root of their mean |x|^2 (and w is then multiplied back), so that lambda suits any scaling of the features and couplings
+ * weigh as much beside the input as they do beside an RBF kernel, whose k(x, x) is 1. */
+enum clv_tag_parameter {
+    CLV_TAG_LAMBDA,
+    CLV_TAG_GAMMA, /* of the RBF kernel; 0: 1 over the mean squared distance of training examples */
+    CLV_TAG_ORDER,
+    CLV_TAG_ETA0,
+    CLV_TAG_TOLERANCE, /* duality gap of the objective times lambda */
+    CLV_TAG_PASSES,
+    CLV_TAG_PARAMETERS,
+};
+/* Names, defaults, ranges and help, by enum clv_tag_parameter; ends with a NULL name. */
+extern CLV_API const struct clv_parameter clv_tag_parameters[];
+
+struct clv_tag_learner {
+    const char *name; /* bc tsbc lmsbn lmbm ssvm-chain ssvm-full */
+    const char *summary;
+    enum clv_tag_form form;
+    int is_tuned;      /* thresholds chosen on held-out scores */
+    int is_structural; /* the structured hinge loss instead of one hinge a tag */
+};
+CLV_API const struct clv_tag_learner *clv_tag_learner_at(size_t index); /* NULL past the end */
+CLV_API const struct clv_tag_learner *clv_tag_learner_find(const char *name);
+
+enum clv_tag_goal { CLV_TAG_EXACT, CLV_TAG_HAMMING, CLV_TAG_F_SAMPLE, CLV_TAG_F_MACRO, CLV_TAG_F_MICRO };
+
+struct clv_tag_training {
+    const struct clv_tag_set *set;
+    const struct clv_tag_learner *learner;
+    int is_rbf;    /* kernel: 0 linear, 1 RBF */
+    int is_scaled; /* divide each feature by its largest magnitude */
+    int is_in_f_order; /* lmsbn: decide tags in the order of the binary classifiers' held-out F, best first; else by index */
+    enum clv_tag_goal goal; /* what cross-validation chooses by and tsbc's thresholds are tuned for */
+    double parameters[CLV_TAG_PARAMETERS];
+    int32_t n_folds;   /* for held-out scores; 0: 5 */
+    int32_t n_repeats; /* of these, each with folds of its own; 0: 1 */
+    uint64_t seed;
+    int n_threads;
+    const struct clv_progress *progress;
+};
+/* Fills parameters with their defaults. */
+CLV_API void clv_tag_training_defaults(struct clv_tag_training *training);
+
+struct clv_tag_training_result {
+    double primal, dual; /* of the objective times lambda, over all tags */
+    int32_t n_passes;    /* of the tag that took most */
+    int is_converged;    /* the gap is below the tolerance for every tag */
+    int interrupted;
+};
+
+/* Trains. Same seed, same bytes at any number of threads. *model is a fresh object; result may be NULL. CLV_ERR_USAGE for
+ * parameters out of range; for ssvm-chain and ssvm-full with a kernel; for ssvm-full with more than CLV_MAX_ENUMERATED tags; for
+ * an order above 2 but for lmsbn. With a kernel, memory is two n x n matrices of doubles for n examples. */
+CLV_API enum clv_status clv_tag_train(struct clv_tag_model *model, struct clv_tag_training_result *result,
+                                      const struct clv_tag_training *training, struct clv_error *err) CLV_CHECK;
+
+/* Candidates of cross-validation: every pair of lambda and gamma (with the linear kernel lambda alone). */
+struct clv_tag_grid {
+    const double *lambda, *gamma;
+    size_t n_lambda, n_gamma;
+};
+
+/* Chooses parameters by n_folds-fold cross-validation on the training examples: the pair with the best goal over held-out
+ * examples (Hamming: the least), the first at ties. parameters receives training's with lambda and gamma replaced;
+ * scores[n_lambda][n_gamma] (or NULL) the measures of all. Parallel over candidates' folds. CLV_ERR_INTERRUPTED when asked to
+ * stop. */
+CLV_API enum clv_status clv_tag_cross_validate(double parameters[CLV_TAG_PARAMETERS], struct clv_tag_score *scores,
+                                               const struct clv_tag_training *training, const struct clv_tag_grid *grid,
+                                               struct clv_error *err) CLV_CHECK;
+
+/* Mean squared distance between training examples after scaling, over all pairs. */
+CLV_API enum clv_status clv_tag_mean_distance(double *mean, const struct clv_tag_training *training,
+                                              struct clv_error *err) CLV_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

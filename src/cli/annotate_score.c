@@ -1,0 +1,301 @@
+/* cleave annotate predict and score */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/annotate.h"
+#include "cli/console.h"
+#include "cli/outputs.h"
+
+#define JSON_MAX ((size_t)1 << 32)
+
+struct answer {
+    struct common_options common;
+    struct search_options search;
+    const char *data, *model_path, *output, *predictions;
+    bool json, scores;
+};
+
+enum answer_keys { KEY_JSON = KEYS_COMMAND, KEY_SCORES };
+
+static const struct argp_option predict_options[] = {
+    {"model", 'm', "FILE", 0, "The model", 0},
+    {"data", 'd', "FILE", 0, "The examples: an svmlight multi-label file; its labels are not looked at", 0},
+    {"output", 'o', "FILE", 0, "Where the tags go, all or nothing (default: standard output)", 0},
+    {"scores", KEY_SCORES, NULL, 0, "Also the input score of every tag", 0},
+    {"json", KEY_JSON, NULL, 0, "One JSON document instead of a tab-separated table", 0},
+    {0},
+};
+
+static const struct argp_option score_options[] = {
+    {"model", 'm', "FILE", 0, "The model", 0},
+    {"data", 'd', "FILE", 0, "The truth: an svmlight multi-label file", 0},
+    {"pred", 'p', "FILE", 0, "Instead of a model: tags that were predicted, an svmlight multi-label file of as many lines", 0},
+    {"json", KEY_JSON, NULL, 0, "One JSON document, in fractions", 0},
+    {0},
+};
+
+static error_t parse_answer(int key, char *arg, struct argp_state *state)
+{
+    struct answer *self = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &self->common;
+        state->child_inputs[1] = &self->search;
+        return 0;
+    case ARGP_KEY_ARG: return option_error(&self->common, "%s: there are no arguments; --data names the data", arg);
+    case 'd': self->data = arg; return 0;
+    case 'm': self->model_path = arg; return 0;
+    case 'o': self->output = arg; return 0;
+    case 'p': self->predictions = arg; return 0;
+    case KEY_JSON: self->json = true; return 0;
+    case KEY_SCORES: self->scores = true; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static enum clv_status parse(struct answer *self, const struct argp_option *options, const char *doc, int argc,
+                             char **argv, struct clv_error *err)
+{
+    const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {&search_argp, 0, NULL, 0}, {0}};
+    const struct argp argp = {options, parse_answer, NULL, doc, children, NULL, NULL};
+    *self = (struct answer){.search = {.common = &self->common, .search = {.max_nodes = CLV_TAG_DEFAULT_NODES}}};
+    common_options_init(&self->common, err);
+    return options_parse(&argp, argc, argv, self, &self->common);
+}
+
+static void put_tags(struct text *text, const struct clv_tag_model *model, const uint8_t *tags, bool json)
+{
+    char name[16];
+    const char *separator = "";
+    for (int32_t i = 0; i < model->n_tags; i++) {
+        if (!tags[i])
+            continue;
+        text_put(text, separator);
+        separator = ",";
+        if (json)
+            text_put_json(text, clv_tag_name(model, i, name));
+        else
+            text_put(text, clv_tag_name(model, i, name));
+    }
+}
+
+static void put_table(struct text *text, const struct answer *self, const struct clv_tag_model *model,
+                      const struct annotation *annotation)
+{
+    char name[16];
+    text_put(text, "example\ttags\tloss\tbound\toptimal");
+    for (int32_t i = 0; self->scores && i < model->n_tags; i++)
+        text_printf(text, "\tscore:%s", clv_tag_name(model, i, name));
+    text_put(text, "\n");
+    for (size_t l = 0; l < annotation->n; l++) {
+        const struct clv_belief_result *result = &annotation->results[l];
+        text_printf(text, "%zu\t", l + 1);
+        put_tags(text, model, annotation->tags + l * annotation->n_tags, false);
+        text_printf(text, "\t%.6g\t%.6g\t%s", result->loss, result->bound, result->is_optimal ? "yes" : "no");
+        for (size_t i = 0; self->scores && i < annotation->n_tags; i++)
+            text_printf(text, "\t%.6g", annotation->scores[l * annotation->n_tags + i]);
+        text_put(text, "\n");
+    }
+}
+
+static void put_json(struct text *text, const struct answer *self, const struct clv_tag_model *model,
+                     const struct annotation *annotation)
+{
+    text_put(text, "{\"examples\":[");
+    for (size_t l = 0; l < annotation->n; l++) {
+        const struct clv_belief_result *result = &annotation->results[l];
+        text_printf(text, "%s{\"example\":%zu,\"tags\":[", l ? "," : "", l + 1);
+        put_tags(text, model, annotation->tags + l * annotation->n_tags, true);
+        text_put(text, "],\"loss\":");
+        text_put_json_number(text, result->loss);
+        text_put(text, ",\"bound\":");
+        text_put_json_number(text, result->bound);
+        text_printf(text, ",\"optimal\":%s,\"nodes\":%llu", result->is_optimal ? "true" : "false",
+                    (unsigned long long)result->n_nodes);
+        for (size_t i = 0; self->scores && i < annotation->n_tags; i++) {
+            text_put(text, i ? "," : ",\"scores\":[");
+            text_put_json_number(text, annotation->scores[l * annotation->n_tags + i]);
+        }
+        text_put(text, self->scores ? "]}" : "}");
+    }
+    text_put(text, "]}\n");
+}
+
+/* The model's answers to the data; *set keeps the truth. */
+static enum clv_status answer(struct annotation *annotation, struct clv_tag_model *model, struct clv_tag_set *set,
+                              const struct answer *self, struct clv_error *err)
+{
+    enum clv_status status = clv_tag_model_read(model, self->model_path, err);
+    if (status == CLV_OK)
+        status = annotate_read(set, self->data, model, err);
+    if (status == CLV_OK)
+        status = annotate_set(annotation, model, set, &self->search.search, self->common.n_threads, err);
+    return status;
+}
+
+static enum clv_status run_predict(const struct answer *self, struct clv_error *err)
+{
+    struct clv_tag_model model = {0};
+    struct clv_tag_set set = {0};
+    struct annotation annotation = {0};
+    struct text text;
+    text_init(&text, JSON_MAX);
+    enum clv_status status = answer(&annotation, &model, &set, self, err);
+    if (status == CLV_OK && self->json)
+        put_json(&text, self, &model, &annotation);
+    else if (status == CLV_OK)
+        put_table(&text, self, &model, &annotation);
+    if (status == CLV_OK && text.failed)
+        status = fail_memory(err);
+    if (status == CLV_OK && self->output)
+        status = file_write(self->output, text.bytes, text.size, err);
+    else if (status == CLV_OK)
+        fwrite(text.bytes, 1, text.size, stdout);
+    text_release(&text);
+    annotation_release(&annotation);
+    clv_tag_set_release(&set);
+    clv_tag_model_release(&model);
+    return status;
+}
+
+enum clv_status annotate_predict(int argc, char **argv, struct clv_error *err)
+{
+    struct answer self;
+    enum clv_status status = parse(&self, predict_options, "Tags the examples of a file.", argc, argv, err);
+    if (status == CLV_OK && !self.model_path)
+        status = fail(err, CLV_ERR_USAGE, "annotate predict: -m is missing: which model?");
+    if (status == CLV_OK && !self.data)
+        status = fail(err, CLV_ERR_USAGE, "annotate predict: --data is missing: which examples?");
+    if (status == CLV_OK && self.output)
+        status = output_check_creatable(self.output, err);
+    if (status == CLV_OK)
+        status = run_predict(&self, err);
+    common_options_release(&self.common);
+    return status;
+}
+
+/* How branch and bound fared: shares of examples, nodes. */
+struct effort {
+    double optimal, mean_nodes, mean_loss;
+    uint64_t most_nodes;
+};
+
+static struct effort effort_of(const struct annotation *annotation)
+{
+    struct effort effort = {0};
+    for (size_t l = 0; l < annotation->n; l++) {
+        const struct clv_belief_result *result = &annotation->results[l];
+        effort.optimal += result->is_optimal;
+        effort.mean_nodes += (double)result->n_nodes;
+        effort.mean_loss += result->loss;
+        if (result->n_nodes > effort.most_nodes)
+            effort.most_nodes = result->n_nodes;
+    }
+    effort.optimal /= (double)annotation->n;
+    effort.mean_nodes /= (double)annotation->n;
+    effort.mean_loss /= (double)annotation->n;
+    return effort;
+}
+
+static void print_json(const struct clv_tag_score *score, size_t n, const struct effort *effort)
+{
+    const struct {
+        const char *name;
+        double value;
+    } fields[] = {{"exact_match", score->exact_match}, {"hamming", score->hamming}, {"f_sample", score->f_sample},
+                  {"f_macro", score->f_macro},         {"f_micro", score->f_micro}, {"examples", (double)n}};
+    struct text text;
+    text_init(&text, 4096);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        text_printf(&text, "%s\"%s\":", i ? "," : "{", fields[i].name);
+        text_put_json_number(&text, fields[i].value);
+    }
+    if (effort) {
+        text_put(&text, ",\"mean_loss\":");
+        text_put_json_number(&text, effort->mean_loss);
+        text_put(&text, ",\"optimal\":");
+        text_put_json_number(&text, effort->optimal);
+        text_put(&text, ",\"mean_nodes\":");
+        text_put_json_number(&text, effort->mean_nodes);
+        text_printf(&text, ",\"most_nodes\":%llu", (unsigned long long)effort->most_nodes);
+    }
+    text_put(&text, "}\n");
+    fwrite(text.bytes, 1, text.size, stdout);
+    text_release(&text);
+}
+
+static void print_text(const struct clv_tag_score *score, size_t n, const struct effort *effort)
+{
+    printf("examples    %zu\nexact match %6.2f %%\nHamming     %6.2f %%\nF-sample    %6.2f %%\nF-macro     %6.2f %%\n"
+           "F-micro     %6.2f %%\n",
+           n, 100 * score->exact_match, 100 * score->hamming, 100 * score->f_sample, 100 * score->f_macro,
+           100 * score->f_micro);
+    if (effort)
+        printf("optimal     %6.2f %% of examples, %.1f nodes each, %llu at most\n", 100 * effort->optimal,
+               effort->mean_nodes, (unsigned long long)effort->most_nodes);
+}
+
+static enum clv_status score_prediction(const struct answer *self, struct clv_error *err)
+{
+    struct clv_tag_set truth = {0}, guess = {0};
+    struct clv_tag_score score;
+    enum clv_status status = clv_tag_set_read(&truth, self->data, 0, err);
+    if (status == CLV_OK)
+        status = clv_tag_set_read(&guess, self->predictions, truth.n_tags, err);
+    if (status == CLV_OK && truth.n != guess.n)
+        status = fail(err, CLV_ERR_DATA, "%s: has %zu examples, the truth %s has %zu", self->predictions, guess.n,
+                      self->data, truth.n);
+    if (status == CLV_OK)
+        status = clv_tag_measure(&score, truth.tags, guess.tags, truth.n, truth.n_tags, err);
+    if (status == CLV_OK && self->json)
+        print_json(&score, truth.n, NULL);
+    else if (status == CLV_OK)
+        print_text(&score, truth.n, NULL);
+    clv_tag_set_release(&truth);
+    clv_tag_set_release(&guess);
+    return status;
+}
+
+static enum clv_status score_model(const struct answer *self, struct clv_error *err)
+{
+    struct clv_tag_model model = {0};
+    struct clv_tag_set set = {0};
+    struct annotation annotation = {0};
+    struct clv_tag_score score;
+    enum clv_status status = answer(&annotation, &model, &set, self, err);
+    if (status == CLV_OK)
+        status = clv_tag_measure(&score, set.tags, annotation.tags, set.n, set.n_tags, err);
+    if (status == CLV_OK) {
+        struct effort effort = effort_of(&annotation);
+        if (self->json)
+            print_json(&score, set.n, &effort);
+        else
+            print_text(&score, set.n, &effort);
+    }
+    annotation_release(&annotation);
+    clv_tag_set_release(&set);
+    clv_tag_model_release(&model);
+    return status;
+}
+
+enum clv_status annotate_score(int argc, char **argv, struct clv_error *err)
+{
+    struct answer self;
+    enum clv_status status = parse(&self, score_options,
+                                   "Compares tags with the truth: exact match, Hamming loss, F by example, by tag and "
+                                   "over all.\vWhere there is no tag to find and none was found, F is 1.",
+                                   argc, argv, err);
+    if (status == CLV_OK && !self.data)
+        status = fail(err, CLV_ERR_USAGE, "annotate score: --data is missing: where is the truth?");
+    if (status == CLV_OK && !self.model_path == !self.predictions)
+        status = fail(err, CLV_ERR_USAGE, "annotate score: give either a model (-m) or a prediction (--pred)");
+    if (status == CLV_OK)
+        status = self.predictions ? score_prediction(&self, err) : score_model(&self, err);
+    common_options_release(&self.common);
+    return status;
+}

@@ -1,0 +1,338 @@
+/* cleave annotate train */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cli/annotate.h"
+#include "cli/console.h"
+#include "cli/outputs.h"
+#include "cli/record.h"
+#include "cli/signals.h"
+
+enum { MAX_CANDIDATES = 64, KEY_FIRST_PARAMETER = KEYS_LEARNER };
+enum train_keys { KEY_KERNEL = KEYS_COMMAND, KEY_CV, KEY_REPEATS, KEY_LAMBDAS, KEY_GAMMAS, KEY_ORDER_BY, KEY_GOAL, KEY_SCALE };
+
+struct train {
+    struct common_options common;
+    struct clv_tag_training training;
+    const char *data, *output;
+    double lambda[MAX_CANDIDATES], gamma[MAX_CANDIDATES];
+    size_t n_lambda, n_gamma;
+    int is_given[CLV_TAG_PARAMETERS];
+    int32_t n_folds, n_repeats; /* of cross-validation; 0 folds: none; -1: not given */
+    FILE *summary;
+};
+
+static const char *const goals[] = {"exact", "hamming", "f-sample", "f-macro", "f-micro"};
+
+static const struct argp_option train_options[] = {
+    {"data", 'd', "FILE", 0, "The examples: an svmlight multi-label file", 0},
+    {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
+    {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
+    {"learner", 'l', "NAME", 0, "One of lmsbn, lmbm, bc, tsbc, ssvm-chain, ssvm-full (default lmsbn)", 0},
+    {"kernel", KEY_KERNEL, "NAME", 0, "linear (default) or rbf", 0},
+    {"order-by", KEY_ORDER_BY, "NAME", 0, "lmsbn decides tags by index (default) or by f, their classifiers' F, best first", 0},
+    {"scale", KEY_SCALE, NULL, 0, "Divide each feature by its largest magnitude in the training data", 0},
+    {"cv", KEY_CV, "K", 0, "Choose lambda and gamma by K-fold cross-validation (default 10, unless --lambda is given; 0: do not)", 0},
+    {"cv-repeats", KEY_REPEATS, "N", 0, "Average cross-validation over N divisions into folds (default 3)", 0},
+    {"cv-lambda", KEY_LAMBDAS, "X,..", 0, "The candidates for lambda", 0},
+    {"cv-gamma", KEY_GAMMAS, "X,..", 0, "The candidates for gamma, in units of 1 / mean squared distance", 0},
+    {"goal", KEY_GOAL, "NAME", 0, "Measure to choose by, and to tune tsbc's thresholds for: exact (default), hamming, f-sample, f-macro, f-micro", 0},
+    {0},
+};
+
+static struct argp_option parameter_options[CLV_TAG_PARAMETERS + 2];
+static char parameter_help[CLV_TAG_PARAMETERS][192];
+
+static error_t parse_parameter(int key, char *arg, struct argp_state *state)
+{
+    struct train *self = state->input;
+    options_note(&self->common, parameter_options, "", key, arg);
+    int index = key - KEY_FIRST_PARAMETER;
+    char name[64];
+    if (index < 0 || index >= CLV_TAG_PARAMETERS)
+        return ARGP_ERR_UNKNOWN;
+    const struct clv_parameter *parameter = &clv_tag_parameters[index];
+    snprintf(name, sizeof name, "--%s", parameter->name);
+    self->is_given[index] = 1;
+    return option_number(&self->training.parameters[index], name, arg, parameter->minimum, parameter->maximum,
+                         &self->common);
+}
+
+static const struct argp *parameter_argp(void)
+{
+    static const struct argp argp = {.options = parameter_options, .parser = parse_parameter};
+    parameter_options[0] = (struct argp_option){NULL, 0, NULL, 0, "Parameters of the learners:", 40};
+    for (int i = 0; i < CLV_TAG_PARAMETERS; i++) {
+        const struct clv_parameter *p = &clv_tag_parameters[i];
+        snprintf(parameter_help[i], sizeof parameter_help[i], "%s (default %g; %g..%g)", p->help, p->value, p->minimum,
+                 p->maximum);
+        parameter_options[i + 1] =
+            (struct argp_option){p->name, KEY_FIRST_PARAMETER + i, "X", 0, parameter_help[i], 40};
+    }
+    return &argp;
+}
+
+static error_t parse_grid(double *candidates, size_t *n, const char *name, char *arg, struct common_options *common)
+{
+    char *cursor = arg, *part;
+    while ((part = strsep(&cursor, ","))) {
+        if (*n == MAX_CANDIDATES)
+            return option_error(common, "%s: more than %d candidates", name, MAX_CANDIDATES);
+        error_t failed = option_number(&candidates[(*n)++], name, part, 1e-9, 1e9, common);
+        if (cursor)
+            cursor[-1] = ','; /* argv stays as it was typed */
+        if (failed)
+            return failed;
+    }
+    return 0;
+}
+
+static error_t choose_learner(struct train *self, const char *arg)
+{
+    const char *names[16];
+    int index = 0;
+    size_t n = 0;
+    for (; n < 16 && clv_tag_learner_at(n); n++)
+        names[n] = clv_tag_learner_at(n)->name;
+    error_t failed = option_choice(&index, "--learner", arg, names, n, &self->common);
+    if (!failed)
+        self->training.learner = clv_tag_learner_at((size_t)index);
+    return failed;
+}
+
+static error_t parse_train(int key, char *arg, struct argp_state *state)
+{
+    static const char *const kernels[] = {"linear", "rbf"}, *const orders[] = {"index", "f"};
+    struct train *self = state->input;
+    struct common_options *common = &self->common;
+    int goal = 0;
+    error_t failed = 0;
+    options_note(common, train_options, "o", key, arg);
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = common;
+        state->child_inputs[1] = self;
+        return 0;
+    case ARGP_KEY_ARG: return option_error(common, "%s: annotate train takes no arguments; --data names the data", arg);
+    case 'd': self->data = arg; return 0;
+    case 'o': self->output = arg; return 0;
+    case 's': return option_uint64(&self->training.seed, "--seed", arg, 0, common);
+    case 'l': return choose_learner(self, arg);
+    case KEY_KERNEL: return option_choice(&self->training.is_rbf, "--kernel", arg, kernels, 2, common);
+    case KEY_ORDER_BY: return option_choice(&self->training.is_in_f_order, "--order-by", arg, orders, 2, common);
+    case KEY_SCALE: self->training.is_scaled = 1; return 0;
+    case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 0, 1000, common);
+    case KEY_REPEATS: return option_int(&self->n_repeats, "--cv-repeats", arg, 1, 1000, common);
+    case KEY_LAMBDAS: return parse_grid(self->lambda, &self->n_lambda, "--cv-lambda", arg, common);
+    case KEY_GAMMAS: return parse_grid(self->gamma, &self->n_gamma, "--cv-gamma", arg, common);
+    case KEY_GOAL:
+        failed = option_choice(&goal, "--goal", arg, goals, sizeof goals / sizeof *goals, common);
+        self->training.goal = (enum clv_tag_goal)goal;
+        return failed;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static enum clv_status parse(struct train *self, int argc, char **argv, struct clv_error *err)
+{
+    struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {parameter_argp(), 0, NULL, 0}, {0}};
+    const struct argp argp = {
+        train_options,
+        parse_train,
+        NULL,
+        "Learns which tags go with an example's features and with each other.\v"
+        "The summary goes to standard output. Without --lambda the regularisation (and with --kernel rbf the kernel's "
+        "width) is chosen by cross-validation among the training examples.",
+        children,
+        NULL,
+        NULL,
+    };
+    common_options_init(&self->common, err);
+    self->training.learner = clv_tag_learner_at(0);
+    clv_tag_training_defaults(&self->training);
+    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
+    if (status != CLV_OK)
+        return status;
+    if (!self->data)
+        return fail(err, CLV_ERR_USAGE, "annotate train: --data is missing: which examples?");
+    if (!self->output)
+        return fail(err, CLV_ERR_USAGE, "annotate train: -o is missing: where does the model go?");
+    if (self->n_folds == 1)
+        return fail(err, CLV_ERR_USAGE, "--cv: one fold leaves nothing to learn from; 2 or more, or 0");
+    if (self->n_folds < 0)
+        self->n_folds = self->is_given[CLV_TAG_LAMBDA] ? 0 : 10;
+    if (!self->n_folds && (self->n_lambda || self->n_gamma))
+        return fail(err, CLV_ERR_USAGE, "--cv-%s: there is no cross-validation; --cv K asks for it",
+                    self->n_lambda ? "lambda" : "gamma");
+    self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
+    return output_check_creatable(self->output, err);
+}
+
+static void print_grid(const struct train *self, const struct clv_tag_grid *grid, const struct clv_tag_score *scores,
+                       const double *chosen)
+{
+    size_t n_gamma = self->training.is_rbf ? grid->n_gamma : 1;
+    console_clear();
+    fprintf(self->summary, "%d-fold cross-validation, %d times, by %s; %%\n%10s %10s  %6s %8s %9s %8s %8s\n",
+            self->n_folds, self->n_repeats, goals[self->training.goal], "lambda", "gamma", "exact", "Hamming",
+            "F-sample", "F-macro", "F-micro");
+    for (size_t i = 0; i < grid->n_lambda * n_gamma; i++) {
+        double lambda = grid->lambda[i / n_gamma], gamma = self->training.is_rbf ? grid->gamma[i % n_gamma] : 0;
+        int is_chosen = lambda == chosen[CLV_TAG_LAMBDA] && (!self->training.is_rbf || gamma == chosen[CLV_TAG_GAMMA]);
+        fprintf(self->summary, "%10.4g %10.4g  %6.2f %8.2f %9.2f %8.2f %8.2f%s\n", lambda, gamma,
+                100 * scores[i].exact_match, 100 * scores[i].hamming, 100 * scores[i].f_sample, 100 * scores[i].f_macro,
+                100 * scores[i].f_micro, is_chosen ? "  chosen" : "");
+    }
+    fflush(self->summary);
+}
+
+/* Chooses among the candidates; training->parameters receives the choice. */
+static enum clv_status cross_validate(struct train *self, struct clv_error *err)
+{
+    static const double lambdas[] = {1e-4, 2e-4, 4e-4, 8e-4, 16e-4}, gammas[] = {0.4, 0.63, 1, 1.6, 2.5};
+    struct clv_tag_training *training = &self->training;
+    double mean = 1;
+    enum clv_status status = CLV_OK;
+    if (!self->n_lambda) {
+        self->n_lambda = sizeof lambdas / sizeof *lambdas;
+        memcpy(self->lambda, lambdas, sizeof lambdas);
+    }
+    if (training->is_rbf)
+        status = clv_tag_mean_distance(&mean, training, err);
+    if (status != CLV_OK)
+        return status;
+    if (training->parameters[CLV_TAG_GAMMA] > 0 && !self->n_gamma) {
+        self->gamma[self->n_gamma++] = training->parameters[CLV_TAG_GAMMA];
+    } else {
+        if (!self->n_gamma) {
+            self->n_gamma = sizeof gammas / sizeof *gammas;
+            memcpy(self->gamma, gammas, sizeof gammas);
+        }
+        for (size_t i = 0; i < self->n_gamma; i++)
+            self->gamma[i] /= mean > 0 ? mean : 1;
+    }
+    const struct clv_tag_grid grid = {self->lambda, self->gamma, self->n_lambda, self->n_gamma};
+    struct clv_tag_score *scores = array_alloc(grid.n_lambda * grid.n_gamma, sizeof *scores);
+    if (!scores)
+        return fail_memory(err);
+    double tolerance = training->parameters[CLV_TAG_TOLERANCE];
+    if (!self->is_given[CLV_TAG_TOLERANCE])
+        training->parameters[CLV_TAG_TOLERANCE] = 1e-4; /* what is thrown away need not be exact */
+    status = clv_tag_cross_validate(training->parameters, scores, training, &grid, err);
+    training->parameters[CLV_TAG_TOLERANCE] = tolerance;
+    if (status == CLV_OK)
+        print_grid(self, &grid, scores, training->parameters);
+    array_free(scores);
+    return status;
+}
+
+static enum clv_status note_number(struct clv_tag_model *model, const char *key, double value, struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, 64);
+    text_put_json_number(&text, value);
+    enum clv_status status = clv_tag_model_note(model, key, text.bytes, err);
+    text_release(&text);
+    return status;
+}
+
+/* How the model was made; nothing that may differ between two runs of the same training. */
+static enum clv_status record(struct clv_tag_model *model, const struct train *self, const struct clv_tag_set *set,
+                              const struct clv_tag_training_result *result, struct clv_error *err)
+{
+    char digest[DIGEST_SIZE], seed[32], key[80], command[256 + CLV_ERROR_MESSAGE_MAX];
+    const struct clv_tag_training *training = &self->training;
+    enum clv_status status = digest_file(digest, self->data, err);
+    if (status != CLV_OK)
+        return status;
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)training->seed);
+    snprintf(command, sizeof command, "cleave annotate train%s",
+             self->common.canonical.bytes ? self->common.canonical.bytes : "");
+    const char *const entries[][2] = {
+        {"version", clv_version()},     {"command", command},
+        {"data", self->data},           {"data_digest", digest},
+        {"seed", seed},                 {"learner", training->learner->name},
+        {"kernel", training->is_rbf ? "rbf" : "linear"},
+        {"interrupted", result->interrupted ? "yes" : "no"},
+        {"converged", result->is_converged ? "yes" : "no"},
+    };
+    for (size_t i = 0; i < sizeof entries / sizeof *entries && status == CLV_OK; i++)
+        status = clv_tag_model_note(model, entries[i][0], entries[i][1], err);
+    for (int i = 0; i < CLV_TAG_PARAMETERS && status == CLV_OK; i++) {
+        snprintf(key, sizeof key, "parameter.%s", clv_tag_parameters[i].name);
+        status = note_number(model, key, i == CLV_TAG_GAMMA ? model->gamma : training->parameters[i], err);
+    }
+    if (status == CLV_OK)
+        status = note_number(model, "examples", (double)set->n, err);
+    if (status == CLV_OK)
+        status = note_number(model, "objective", result->primal, err);
+    if (status == CLV_OK)
+        status = note_number(model, "duality_gap", result->primal - result->dual, err);
+    return status;
+}
+
+static void print_learning(const struct train *self, const struct clv_tag_model *model,
+                           const struct clv_tag_training_result *result)
+{
+    char name[16];
+    console_clear();
+    fprintf(self->summary, "learning  %s, %s kernel, lambda %g", self->training.learner->name,
+            self->training.is_rbf ? "rbf" : "linear", self->training.parameters[CLV_TAG_LAMBDA]);
+    if (model->gamma > 0)
+        fprintf(self->summary, ", gamma %g, %zu support vectors", model->gamma, model->n_vectors);
+    fprintf(self->summary, "\nobjective %.6g, duality gap %.2g after %d passes%s%s\n", result->primal,
+            result->primal - result->dual, result->n_passes, result->is_converged ? "" : " (not converged)",
+            result->interrupted ? " (interrupted)" : "");
+    if (model->form != CLV_TAGS_LMSBN)
+        return;
+    fprintf(self->summary, "sequence ");
+    for (int32_t p = 0; p < model->n_tags; p++)
+        fprintf(self->summary, " %s", clv_tag_name(model, model->place[p], name));
+    fprintf(self->summary, "\n");
+}
+
+static enum clv_status run(struct train *self, struct clv_error *err)
+{
+    struct clv_progress progress = console_progress();
+    struct clv_tag_set set = {0};
+    struct clv_tag_model model = {0};
+    struct clv_tag_training_result result = {0};
+    struct clv_tag_training *training = &self->training;
+    enum clv_status status = annotate_read(&set, self->data, NULL, err);
+    if (status != CLV_OK)
+        return status;
+    training->set = &set;
+    training->n_threads = self->common.n_threads;
+    training->progress = &progress;
+    training->n_folds = self->n_folds;
+    training->n_repeats = self->n_repeats;
+    fprintf(self->summary, "examples  %zu of %d features, %d tags\n", set.n, set.n_features, set.n_tags);
+    if (self->n_folds)
+        status = cross_validate(self, err);
+    if (status == CLV_OK)
+        status = clv_tag_train(&model, &result, training, err);
+    if (status == CLV_OK)
+        status = record(&model, self, &set, &result, err);
+    if (status == CLV_OK) {
+        print_learning(self, &model, &result);
+        status = clv_tag_model_write(self->output, &model, err);
+    }
+    if (status == CLV_OK && result.interrupted)
+        console_note("interrupted; the model so far is in %s", self->output);
+    clv_tag_model_release(&model);
+    clv_tag_set_release(&set);
+    return status;
+}
+
+enum clv_status annotate_train(int argc, char **argv, struct clv_error *err)
+{
+    struct train self = {.n_folds = -1, .n_repeats = 3};
+    enum clv_status status = parse(&self, argc, argv, err);
+    if (status == CLV_OK)
+        status = run(&self, err);
+    common_options_release(&self.common);
+    return status;
+}

@@ -1,0 +1,141 @@
+#include "learn/tag_folds.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+
+enum clv_status tag_folds_init(struct tag_folds *folds, const struct clv_tag_training *training, struct clv_error *err)
+{
+    const struct clv_tag_set *set = training->set;
+    int32_t n_folds = training->n_folds ? training->n_folds : 5;
+    struct tag_folds made = {.n = set->n,
+                             .n_tags = (size_t)set->n_tags,
+                             .n_folds = (size_t)n_folds > set->n ? (int32_t)set->n : n_folds,
+                             .n_repeats = training->n_repeats ? training->n_repeats : 1};
+    if (made.n_folds < 2)
+        return fail(err, CLV_ERR_USAGE, "%d folds of %zu examples", made.n_folds, set->n);
+    size_t n_rows = tag_folds_size(&made);
+    made.order = array_alloc(n_rows, sizeof *made.order);
+    made.truth = array_alloc(n_rows, made.n_tags);
+    if (!made.order || !made.truth) {
+        tag_folds_release(&made);
+        return fail_memory(err);
+    }
+    for (int32_t r = 0; r < made.n_repeats; r++) {
+        rng_permutation(made.order + (size_t)r * set->n, set->n, training->seed, RNG_STREAM(RNG_FOLD, (uint32_t)r));
+        memcpy(made.truth + (size_t)r * set->n * made.n_tags, set->tags, set->n * made.n_tags);
+    }
+    *folds = made;
+    return CLV_OK;
+}
+
+void tag_folds_release(struct tag_folds *folds)
+{
+    array_free(folds->order);
+    array_free(folds->truth);
+    *folds = (struct tag_folds){0};
+}
+
+size_t tag_folds_size(const struct tag_folds *folds)
+{
+    return (size_t)folds->n_repeats * folds->n;
+}
+
+static enum clv_status decide_fold(const struct tag_held_out *self, const struct clv_tag_model *model,
+                                   const struct tag_fit_task *task, size_t which, size_t repeat, size_t fold,
+                                   struct clv_error *err)
+{
+    size_t k = (size_t)model->n_tags, n = self->folds->n;
+    size_t start = which * tag_folds_size(self->folds) + repeat * n;
+    const struct clv_belief_search search = {.max_nodes = CLV_TAG_DEFAULT_NODES};
+    double *own = array_alloc(k, sizeof *own);
+    enum clv_status status = own ? CLV_OK : fail_memory(err);
+    for (size_t at = fold; status == CLV_OK && at < n; at += (size_t)self->folds->n_folds) {
+        size_t l = (size_t)self->folds->order[repeat * n + at], slot = (start + l) * k;
+        double *scores = self->scores ? self->scores + slot : own;
+        tag_fit_scores(scores, model, task, l);
+        if (self->tags)
+            status = clv_tag_decide(self->tags + slot, NULL, model, scores, &search, err);
+    }
+    array_free(own);
+    return status;
+}
+
+static enum clv_status hold_out_fold(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    const struct tag_held_out *self = context;
+    size_t n_folds = (size_t)self->folds->n_folds, n_repeats = (size_t)self->folds->n_repeats;
+    size_t fold = index % n_folds, repeat = index / n_folds % n_repeats, which = index / n_folds / n_repeats;
+    struct clv_tag_model model = {0};
+    struct clv_tag_training_result result;
+    struct tag_fit_task task = {
+        .problem = self->problem,
+        .form = self->form,
+        .is_structural = self->is_structural,
+        .place = self->place ? self->place[which] : NULL,
+        .parameters = self->parameters[which],
+        .seed = self->seed,
+        .n_threads = 1,
+        .progress = self->progress,
+    };
+    int32_t *examples = array_alloc(self->folds->n, sizeof *examples);
+    if (!examples)
+        return fail_memory(err);
+    for (size_t at = 0; at < self->folds->n; at++)
+        if (at % n_folds != fold)
+            examples[task.n++] = self->folds->order[repeat * self->folds->n + at];
+    task.examples = examples;
+    enum clv_status status = tag_fit(&model, &result, &task, err);
+    if (status == CLV_OK && stop_requested(self->progress))
+        status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    if (status == CLV_OK)
+        status = decide_fold(self, &model, &task, which, repeat, fold, err);
+    clv_tag_model_release(&model);
+    array_free(examples);
+    return status;
+}
+
+enum clv_status tag_hold_out(const struct tag_held_out *held, struct clv_error *err)
+{
+    return parallel_for(held->n_tasks * (size_t)held->folds->n_repeats * (size_t)held->folds->n_folds, held->n_threads,
+                        hold_out_fold, (void *)(uintptr_t)held, err);
+}
+
+/* 2 |both| / (|true| + |predicted|) of one tag; 0/0 is 1. */
+static double f_of_tag(const uint8_t *truth, const uint8_t *tags, size_t n, size_t n_tags, size_t tag)
+{
+    uint64_t both = 0, sum = 0;
+    for (size_t l = 0; l < n; l++) {
+        both += truth[l * n_tags + tag] & tags[l * n_tags + tag];
+        sum += (uint64_t)truth[l * n_tags + tag] + tags[l * n_tags + tag];
+    }
+    return sum ? 2.0 * (double)both / (double)sum : 1;
+}
+
+void tag_order_by_f(int32_t *place, const uint8_t *truth, const uint8_t *tags, size_t n, int32_t n_tags)
+{
+    double f[CLV_MAX_TAGS];
+    for (int32_t i = 0; i < n_tags; i++) {
+        f[i] = f_of_tag(truth, tags, n, (size_t)n_tags, (size_t)i);
+        int32_t p = i;
+        for (; p > 0 && f[place[p - 1]] < f[i]; p--)
+            place[p] = place[p - 1];
+        place[p] = i;
+    }
+}
+
+double tag_goal_value(const struct clv_tag_score *score, enum clv_tag_goal goal)
+{
+    switch (goal) {
+    case CLV_TAG_EXACT: return score->exact_match;
+    case CLV_TAG_HAMMING: return -score->hamming;
+    case CLV_TAG_F_SAMPLE: return score->f_sample;
+    case CLV_TAG_F_MACRO: return score->f_macro;
+    case CLV_TAG_F_MICRO: return score->f_micro;
+    }
+    return 0;
+}
