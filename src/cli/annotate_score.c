@@ -34,7 +34,8 @@ static const struct argp_option predict_options[] = {
 static const struct argp_option score_options[] = {
     {"model", 'm', "FILE", 0, "The model", 0},
     {"data", 'd', "FILE", 0, "The truth: an svmlight multi-label file", 0},
-    {"pred", 'p', "FILE", 0, "Instead of a model: tags that were predicted, an svmlight multi-label file of as many lines", 0},
+    {"pred", 'p', "FILE", 0,
+     "Instead of a model: tags that were predicted, an svmlight multi-label file of as many lines", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON document, in fractions", 0},
     {0},
 };

@@ -12,7 +12,16 @@
 #include "cli/signals.h"
 
 enum { MAX_CANDIDATES = 64, KEY_FIRST_PARAMETER = KEYS_LEARNER };
-enum train_keys { KEY_KERNEL = KEYS_COMMAND, KEY_CV, KEY_REPEATS, KEY_LAMBDAS, KEY_GAMMAS, KEY_ORDER_BY, KEY_GOAL, KEY_SCALE };
+enum train_keys {
+    KEY_KERNEL = KEYS_COMMAND,
+    KEY_CV,
+    KEY_REPEATS,
+    KEY_LAMBDAS,
+    KEY_GAMMAS,
+    KEY_ORDER_BY,
+    KEY_GOAL,
+    KEY_SCALE
+};
 
 struct train {
     struct common_options common;
@@ -33,13 +42,17 @@ static const struct argp_option train_options[] = {
     {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
     {"learner", 'l', "NAME", 0, "One of lmsbn, lmbm, bc, tsbc, ssvm-chain, ssvm-full (default lmsbn)", 0},
     {"kernel", KEY_KERNEL, "NAME", 0, "linear (default) or rbf", 0},
-    {"order-by", KEY_ORDER_BY, "NAME", 0, "lmsbn decides tags by index (default) or by f, their classifiers' F, best first", 0},
+    {"order-by", KEY_ORDER_BY, "NAME", 0,
+     "lmsbn decides tags by index (default) or by f, their classifiers' F, best first", 0},
     {"scale", KEY_SCALE, NULL, 0, "Divide each feature by its largest magnitude in the training data", 0},
-    {"cv", KEY_CV, "K", 0, "Choose lambda and gamma by K-fold cross-validation (default 10, unless --lambda is given; 0: do not)", 0},
+    {"cv", KEY_CV, "K", 0,
+     "Choose lambda and gamma by K-fold cross-validation (default 10, unless --lambda is given; 0: do not)", 0},
     {"cv-repeats", KEY_REPEATS, "N", 0, "Average cross-validation over N divisions into folds (default 3)", 0},
     {"cv-lambda", KEY_LAMBDAS, "X,..", 0, "The candidates for lambda", 0},
     {"cv-gamma", KEY_GAMMAS, "X,..", 0, "The candidates for gamma, in units of 1 / mean squared distance", 0},
-    {"goal", KEY_GOAL, "NAME", 0, "Measure to choose by, and to tune tsbc's thresholds for: exact (default), hamming, f-sample, f-macro, f-micro", 0},
+    {"goal", KEY_GOAL, "NAME", 0,
+     "Measure to choose by, and to tune tsbc's thresholds for: exact (default), hamming, f-sample, f-macro, f-micro",
+     0},
     {0},
 };
 
@@ -252,9 +265,12 @@ static enum clv_status record(struct clv_tag_model *model, const struct train *s
     snprintf(command, sizeof command, "cleave annotate train%s",
              self->common.canonical.bytes ? self->common.canonical.bytes : "");
     const char *const entries[][2] = {
-        {"version", clv_version()},     {"command", command},
-        {"data", self->data},           {"data_digest", digest},
-        {"seed", seed},                 {"learner", training->learner->name},
+        {"version", clv_version()},
+        {"command", command},
+        {"data", self->data},
+        {"data_digest", digest},
+        {"seed", seed},
+        {"learner", training->learner->name},
         {"kernel", training->is_rbf ? "rbf" : "linear"},
         {"interrupted", result->interrupted ? "yes" : "no"},
         {"converged", result->is_converged ? "yes" : "no"},

@@ -52,9 +52,10 @@ enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
     enum clv_status status = options_parse(&argp, argc, argv, &self, &self.common);
     if (status == CLV_OK && !self.path)
         status = fail(err, CLV_ERR_USAGE, "inspect: which model?");
+    bool is_tags = status == CLV_OK && inspect_is_tags(self.path);
     if (status == CLV_OK)
-        status = clv_model_read(&model, self.path, err);
-    if (status == CLV_OK)
+        status = is_tags ? inspect_tags(self.path, self.n_top, self.json, err) : clv_model_read(&model, self.path, err);
+    if (status == CLV_OK && !is_tags)
         status = self.json ? inspect_json(&model, self.n_top, err) : inspect_text(&model, self.n_top, err);
     clv_model_release(&model);
     common_options_release(&self.common);

@@ -17,17 +17,13 @@
 
 static struct clv_tensor reals(const char *name, const double *data, size_t n)
 {
-    return (struct clv_tensor){
-        .name = name, .dtype = CLV_F64, .n_dimensions = 1, .shape = {(int64_t)n}, .data = data};
+    return (struct clv_tensor){.name = name, .dtype = CLV_F64, .n_dimensions = 1, .shape = {(int64_t)n}, .data = data};
 }
 
 static struct clv_tensor table(const char *name, const double *data, size_t rows, size_t columns)
 {
-    return (struct clv_tensor){.name = name,
-                               .dtype = CLV_F64,
-                               .n_dimensions = 2,
-                               .shape = {(int64_t)rows, (int64_t)columns},
-                               .data = data};
+    return (struct clv_tensor){
+        .name = name, .dtype = CLV_F64, .n_dimensions = 2, .shape = {(int64_t)rows, (int64_t)columns}, .data = data};
 }
 
 /* The model's tensors, as views of it; returns how many. */
@@ -35,8 +31,7 @@ static size_t own_tensors(struct clv_tensor *tensors, const struct clv_tag_model
 {
     size_t n = 0, k = (size_t)model->n_tags, d = (size_t)model->n_features;
     tensors[n++] = reals("bias", model->bias, k);
-    tensors[n++] =
-        reals("coupling", model->coupling, clv_tag_coupling_count(model->form, model->n_tags, model->order));
+    tensors[n++] = reals("coupling", model->coupling, clv_tag_coupling_count(model->form, model->n_tags, model->order));
     tensors[n++] = (struct clv_tensor){
         .name = "place", .dtype = CLV_I32, .n_dimensions = 1, .shape = {(int64_t)k}, .data = model->place};
     if (model->scale)

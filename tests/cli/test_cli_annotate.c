@@ -1,0 +1,211 @@
+/* cleave annotate: train, predict, score, and what each refuses. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+static char folder[256];
+
+/* Four tags of which "dusk" and "noon" exclude each other and "sea" asks for "sand". */
+static void setup(void)
+{
+    snprintf(folder, sizeof folder, "%s", temporary_folder());
+    char train[8192], test[8192];
+    size_t n = 0, m = 0;
+    for (int l = 0; l < 120; l++) {
+        int is_dusk = l % 2, has_sea = l / 2 % 3 == 0, has_sand = has_sea || l % 5 == 0;
+        double noise = (l * 7 % 11 - 5) / 20.0;
+        char line[128];
+        int size = snprintf(line, sizeof line, "%d%s%s 1:%g 2:%g 3:%g 5:1\n", is_dusk, has_sea ? ",2" : "",
+                            has_sand ? ",3" : "", is_dusk + noise, has_sea - noise, 0.5 * has_sand + noise);
+        if (l < 80)
+            n += (size_t)sprintf(train + n, "%.*s", size, line);
+        else
+            m += (size_t)sprintf(test + m, "%.*s", size, line);
+    }
+    spill(formatted("%s/train.svm", folder), train, n);
+    spill(formatted("%s/test.svm", folder), test, m);
+    spill(formatted("%s/labels.txt", folder), "noon\ndusk\nsea\nsand\n", 19);
+    free(expect_success("cd %s && \"$CLEAVE\" annotate train --data train.svm --lambda 0.001 --seed 1 -o m.cleave",
+                        folder));
+}
+
+START_TEST(training_predicting_and_scoring_agree)
+{
+    char *json = expect_success("cd %s && \"$CLEAVE\" annotate score -m m.cleave --data test.svm --json", folder);
+    double exact, hamming;
+    ck_assert_int_eq(sscanf(json, "{\"exact_match\":%lf,\"hamming\":%lf,\"f_sample\":", &exact, &hamming), 2);
+    ck_assert(exact > 0.8 && hamming < 0.1);
+    ck_assert(strstr(json, "\"f_macro\":") && strstr(json, "\"f_micro\":") && strstr(json, "\"examples\":40"));
+    char *table = expect_success("cd %s && \"$CLEAVE\" annotate predict -m m.cleave --data test.svm --scores", folder);
+    ck_assert_ptr_eq(
+        strstr(table, "example\ttags\tloss\tbound\toptimal\tscore:noon\tscore:dusk\tscore:sea\tscore:sand\n"), table);
+    /* The table's tags as svmlight labels give the same scores. */
+    char guess[8192];
+    size_t n = 0;
+    static const char *const names[] = {"noon", "dusk", "sea", "sand"};
+    for (char *line = strchr(table, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+        char tags[64] = "";
+        sscanf(line, "%*d\t%63[^\t]", tags);
+        char *cursor = tags, *tag;
+        for (int i = 0; (tag = strsep(&cursor, ",")); i++)
+            for (int k = 0; k < 4; k++)
+                if (strcmp(tag, names[k]) == 0)
+                    n += (size_t)sprintf(guess + n, "%s%d", i ? "," : "", k);
+        n += (size_t)sprintf(guess + n, " 1:1\n");
+    }
+    spill(formatted("%s/guess.svm", folder), guess, n);
+    char *again = expect_success("cd %s && \"$CLEAVE\" annotate score --pred guess.svm --data test.svm --json", folder);
+    size_t common = (size_t)(strchr(again, '}') - again);
+    ck_assert_msg(strncmp(json, again, common) == 0, "%s%s", json, again);
+    free(json);
+    free(again);
+    free(table);
+}
+END_TEST
+
+START_TEST(predictions_come_as_json_and_to_a_file)
+{
+    free(expect_success("cd %s && \"$CLEAVE\" annotate predict -m m.cleave --data test.svm --json --scores -o out.json",
+                        folder));
+    char *json = slurp(formatted("%s/out.json", folder), NULL);
+    ck_assert_ptr_eq(strstr(json, "{\"examples\":[{\"example\":1,\"tags\":[\""), json);
+    ck_assert(strstr(json, "\"optimal\":true,\"nodes\":") && strstr(json, "\"scores\":["));
+    free(json);
+    json = expect_success("cd %s && \"$CLEAVE\" annotate predict -m m.cleave --data test.svm --json --max-nodes 1",
+                          folder);
+    ck_assert_ptr_nonnull(strstr(json, "\"nodes\":1}"));
+    free(json);
+}
+END_TEST
+
+START_TEST(same_seed_same_bytes_at_any_number_of_threads)
+{
+    for (int t = 1; t <= 4; t += 3)
+        free(expect_success("cd %s && \"$CLEAVE\" annotate train --data train.svm --kernel rbf --order-by f --cv 3 "
+                            "--cv-repeats 1 --seed 5 -t %d -o t%d.cleave -q",
+                            folder, t, t));
+    ck_assert(same_bytes(formatted("%s/t1.cleave", folder), formatted("%s/t4.cleave", folder)));
+}
+END_TEST
+
+START_TEST(cross_validation_is_told_and_recorded)
+{
+    char *output = expect_success("cd %s && \"$CLEAVE\" annotate train --data train.svm --cv 4 --cv-repeats 2 "
+                                  "--cv-lambda 0.001,1000 --goal f-micro -o cv.cleave",
+                                  folder);
+    ck_assert_ptr_nonnull(strstr(output, "4-fold cross-validation, 2 times, by f-micro"));
+    ck_assert_ptr_nonnull(strstr(output, "chosen"));
+    free(output);
+    output = expect_success("cd %s && \"$CLEAVE\" inspect cv.cleave", folder);
+    ck_assert_ptr_nonnull(strstr(output, "form          lmsbn, order 2, 4 tags, 5 features"));
+    ck_assert_ptr_nonnull(strstr(output, "parameter.lambda         0.001"));
+    ck_assert_ptr_nonnull(strstr(output, "noon, dusk"));
+    free(output);
+    output = expect_success("cd %s && \"$CLEAVE\" inspect --json cv.cleave", folder);
+    ck_assert_ptr_eq(strstr(output, "{\"form\":\"lmsbn\",\"order\":2,\"features\":5,\"kernel\":\"linear\""), output);
+    free(output);
+}
+END_TEST
+
+START_TEST(every_learner_trains_and_scores)
+{
+    static const char *const learners[] = {"lmsbn", "lmbm", "bc", "tsbc", "ssvm-chain", "ssvm-full"};
+    for (size_t i = 0; i < 6; i++) {
+        char *json =
+            expect_success("cd %s && \"$CLEAVE\" annotate train --learner %s --data train.svm --lambda 0.001 "
+                           "--passes 200 -o l.cleave >/dev/null && \"$CLEAVE\" annotate score -m l.cleave --data "
+                           "test.svm --json",
+                           folder, learners[i]);
+        double exact;
+        ck_assert_int_eq(sscanf(json, "{\"exact_match\":%lf", &exact), 1);
+        ck_assert_msg(exact > 0.7, "%s: %s", learners[i], json);
+        free(json);
+    }
+}
+END_TEST
+
+START_TEST(models_of_the_other_kind_are_refused)
+{
+    expect_error(65, "m.cleave: is a model of tags, for `cleave annotate'",
+                 "cd %s && \"$CLEAVE\" segment -m m.cleave -o out %s/images", folder, sample_set());
+    expect_error(65, "is a model for `cleave segment', not one of tags",
+                 "cd %s && \"$CLEAVE\" annotate score -m %s --data test.svm", folder, sample_model());
+}
+END_TEST
+
+static void expect_bad_data(const char *text, const char *part)
+{
+    spill(formatted("%s/bad.svm", folder), text, strlen(text));
+    expect_error(65, part, "cd %s && \"$CLEAVE\" annotate score -m m.cleave --data bad.svm", folder);
+    expect_error(65, part, "cd %s && \"$CLEAVE\" annotate train --data bad.svm -o bad.cleave", folder);
+    ck_assert_int_ne(run_command(NULL, "test -e %s/bad.cleave", folder), 0);
+}
+
+START_TEST(bad_data_is_named_by_line_and_value)
+{
+    expect_bad_data("0 1:1\n4 1:1\n", "bad.svm: line 2: label 4 is out of range, must be 0 to 3");
+    expect_bad_data("0 0:1\n", "bad.svm: line 1: feature 0 is out of range");
+    expect_bad_data("0 2:1 1:1\n", "bad.svm: line 1: feature 1 comes after feature 2, indices must ascend");
+    expect_bad_data("0 2:1 2:1\n", "bad.svm: line 1: feature 2 is there twice");
+    expect_bad_data("0 1:nan\n", "bad.svm: line 1: feature 1 is \"nan\"");
+    expect_bad_data("0 1:1\n\n", "bad.svm: line 2 is empty");
+    free(expect_success("cd %s && printf '0 1:1\\n1 1:' >bad.svm && truncate -s 1G bad.svm", folder));
+    expect_error(65, "bad.svm: line 2 is longer than 16777216 bytes",
+                 "cd %s && \"$CLEAVE\" annotate train --data bad.svm -o bad.cleave", folder);
+    expect_error(66, "nowhere.svm: cannot open", "cd %s && \"$CLEAVE\" annotate train --data nowhere.svm -o x", folder);
+    spill(formatted("%s/short.svm", folder), "0 1:1\n", 6);
+    expect_error(65, "short.svm: has 1 examples, the truth test.svm has 40",
+                 "cd %s && \"$CLEAVE\" annotate score --pred short.svm --data test.svm", folder);
+}
+END_TEST
+
+START_TEST(bad_options_are_named)
+{
+    expect_error(64, "say what to do: train, predict or score", "\"$CLEAVE\" annotate");
+    expect_error(64, "did you mean \"predict\"?", "\"$CLEAVE\" annotate pedict");
+    expect_error(64, "--learner: \"lmsb\" is none of", "\"$CLEAVE\" annotate train --learner lmsb");
+    expect_error(64, "--kernel: \"rfb\" is none of linear, rbf", "\"$CLEAVE\" annotate train --kernel rfb");
+    expect_error(64, "--data is missing", "\"$CLEAVE\" annotate train -o x");
+    expect_error(64, "-o is missing", "\"$CLEAVE\" annotate train --data x");
+    expect_error(64, "--lambda: \"0\" is no number from 1e-09", "\"$CLEAVE\" annotate train --lambda 0");
+    expect_error(64, "--cv: one fold leaves nothing", "\"$CLEAVE\" annotate train --cv 1 --data x -o y");
+    expect_error(64, "--cv-lambda: there is no cross-validation",
+                 "\"$CLEAVE\" annotate train --cv 0 --cv-lambda 1 --data x -o y");
+    expect_error(64, "-m is missing", "\"$CLEAVE\" annotate predict --data x");
+    expect_error(64, "give either a model (-m) or a prediction (--pred)", "\"$CLEAVE\" annotate score --data x");
+    expect_error(64, "--cutoff: \"-1\"", "\"$CLEAVE\" annotate predict --cutoff -1");
+    expect_error(
+        64, "ssvm-full learns with the linear kernel only",
+        "cd %s && \"$CLEAVE\" annotate train --learner ssvm-full --kernel rbf --lambda 1 --data train.svm -o x",
+        folder);
+    expect_error(73, "nowhere", "cd %s && \"$CLEAVE\" annotate train --data train.svm -o nowhere/x", folder);
+    expect_error(74, "standard output: cannot write",
+                 "cd %s && \"$CLEAVE\" annotate score -m m.cleave --data test.svm --json >/dev/full", folder);
+}
+END_TEST
+
+Suite *cli_annotate_suite(void)
+{
+    Suite *suite = suite_create("cli_annotate");
+    TCase *tests = tcase_create("cli_annotate");
+    tcase_set_timeout(tests, 300);
+    tcase_add_unchecked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, training_predicting_and_scoring_agree);
+    tcase_add_test(tests, predictions_come_as_json_and_to_a_file);
+    tcase_add_test(tests, same_seed_same_bytes_at_any_number_of_threads);
+    tcase_add_test(tests, cross_validation_is_told_and_recorded);
+    tcase_add_test(tests, every_learner_trains_and_scores);
+    tcase_add_test(tests, bad_data_is_named_by_line_and_value);
+    tcase_add_test(tests, bad_options_are_named);
+    TCase *models = tcase_create("models");
+    tcase_set_timeout(models, 300);
+    tcase_add_unchecked_fixture(models, setup, NULL);
+    tcase_add_unchecked_fixture(models, sample_setup, NULL);
+    tcase_add_test(models, models_of_the_other_kind_are_refused);
+    suite_add_tcase(suite, tests);
+    suite_add_tcase(suite, models);
+    return suite;
+}

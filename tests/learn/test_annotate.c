@@ -1,0 +1,418 @@
+/* Learning to annotate: the solver's optimum, forms that must agree, thresholds, cross-validation. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "learn/dual_coordinate.h"
+#include "learn/tag_folds.h"
+#include "support/support.h"
+
+enum { N = 60, D = 8, K = 5 };
+
+static double uniform(uint32_t stream, uint64_t index)
+{
+    return rng_uniform(7, RNG_STREAM(RNG_TEST, stream), index);
+}
+
+/* Examples whose tags lean on the features and on each other, with noise; every third value is left out. */
+static struct clv_tag_set make_set(void)
+{
+    struct clv_tag_set set = {.n = N, .n_features = D, .n_tags = K};
+    set.row = calloc(N + 1, sizeof *set.row);
+    set.index = calloc(N * D, sizeof *set.index);
+    set.value = calloc(N * D, sizeof *set.value);
+    set.tags = calloc(N * K, 1);
+    for (size_t l = 0, at = 0; l < N; l++) {
+        double x[D] = {0};
+        for (size_t f = 0; f < D; f++)
+            if (uniform(1, l * D + f) > 0.3) {
+                x[f] = 4 * uniform(0, l * D + f) - 2;
+                set.index[at] = (int32_t)f;
+                set.value[at++] = x[f];
+            }
+        set.row[l + 1] = (int64_t)at;
+        for (size_t i = 0; i < K; i++) {
+            double z = x[i] - 0.5 * x[i + 1] + 2 * (uniform(2, l * K + i) - 0.5);
+            if (i)
+                z -= set.tags[l * K + i - 1] ? 1 : -0.5;
+            set.tags[l * K + i] = z > 0;
+        }
+    }
+    return set;
+}
+
+static struct clv_tag_training training_of(const struct clv_tag_set *set, const char *learner, int is_rbf)
+{
+    struct clv_tag_training training = {
+        .set = set, .learner = clv_tag_learner_find(learner), .is_rbf = is_rbf, .seed = 3, .n_threads = 1};
+    clv_tag_training_defaults(&training);
+    training.parameters[CLV_TAG_LAMBDA] = 0.01;
+    return training;
+}
+
+static struct clv_tag_model train(const struct clv_tag_training *training, struct clv_tag_training_result *result)
+{
+    struct clv_tag_model model = {0};
+    must(clv_tag_train(&model, result, training, err));
+    return model;
+}
+
+static double y_of(const struct clv_tag_set *set, size_t l, size_t tag)
+{
+    return set->tags[l * K + tag] ? 1 : -1;
+}
+
+/* A linear model's z of tag i on example l, from its own weights. */
+static double z_of(const struct clv_tag_model *model, const struct clv_tag_set *set, size_t l, size_t i)
+{
+    double z = model->bias[i];
+    for (int64_t k = set->row[l]; k < set->row[l + 1]; k++)
+        z += model->weight[i * D + (size_t)set->index[k]] * set->value[k];
+    size_t p = 0;
+    while ((size_t)model->place[p] != i)
+        p++;
+    for (size_t q = 0; q < K && model->order > 1; q++) {
+        size_t other = (size_t)model->place[q];
+        if (model->form == CLV_TAGS_LMSBN && q < p)
+            z += model->coupling[p * (p - 1) / 2 + q] * y_of(set, l, other);
+        if (model->form == CLV_TAGS_LMBM && q != p)
+            z += model->coupling[p > q ? p * (p - 1) / 2 + q : q * (q - 1) / 2 + p] * y_of(set, l, other);
+    }
+    return z * y_of(set, l, i);
+}
+
+/* The documented objective times lambda, written down anew. */
+static double objective(const struct clv_tag_model *model, const struct clv_tag_training *training)
+{
+    const struct clv_tag_set *set = training->set;
+    double hinge = 0, square = 0, couplings = 0, length = 0;
+    for (int64_t k = 0; k < set->row[N]; k++)
+        length += set->value[k] * set->value[k] / N;
+    for (size_t l = 0; l < N; l++)
+        for (size_t i = 0; i < K; i++)
+            hinge += fmax(0, 1 - z_of(model, set, l, i));
+    for (size_t k = 0; k < K * D; k++)
+        square += model->weight[k] * model->weight[k] * length;
+    for (size_t i = 0; i < K; i++)
+        square += model->bias[i] * model->bias[i];
+    for (size_t k = 0; k < clv_tag_coupling_count(model->form, K, model->order); k++)
+        couplings += model->coupling[k] * model->coupling[k];
+    return training->parameters[CLV_TAG_LAMBDA] / 2 * (square + (1 + training->parameters[CLV_TAG_ETA0]) * couplings) +
+           hinge / N;
+}
+
+static void expect_minimum(const char *learner, double eta0)
+{
+    struct clv_tag_set set = make_set();
+    struct clv_tag_training training = training_of(&set, learner, 0);
+    struct clv_tag_training_result result;
+    training.parameters[CLV_TAG_ETA0] = eta0;
+    training.parameters[CLV_TAG_TOLERANCE] = 1e-9;
+    training.parameters[CLV_TAG_PASSES] = 100000;
+    struct clv_tag_model model = train(&training, &result);
+    double least = objective(&model, &training);
+    ck_assert_msg(result.is_converged && result.primal - result.dual <= K * 1e-9, "%s: gap %g", learner,
+                  result.primal - result.dual);
+    ck_assert_double_eq_tol(least, result.primal, 1e-9);
+    /* The dual bounds it from below: no step from here may lower the objective by more than the gap. */
+    size_t n_couplings = clv_tag_coupling_count(model.form, K, model.order);
+    for (uint32_t trial = 0; trial < 300; trial++) {
+        double size = pow(10, -4 * uniform(3, trial));
+        for (size_t k = 0; k < K * D; k++)
+            model.weight[k] += size * (uniform(10 + trial, k) - 0.5);
+        for (size_t k = 0; k < n_couplings; k++)
+            model.coupling[k] += size * (uniform(1000 + trial, k) - 0.5);
+        ck_assert_msg(objective(&model, &training) >= result.dual, "%s: trial %u", learner, trial);
+        for (size_t k = 0; k < K * D; k++)
+            model.weight[k] -= size * (uniform(10 + trial, k) - 0.5);
+        for (size_t k = 0; k < n_couplings; k++)
+            model.coupling[k] -= size * (uniform(1000 + trial, k) - 0.5);
+    }
+    clv_tag_model_release(&model);
+    clv_tag_set_release(&set);
+}
+
+START_TEST(trained_weights_minimise_the_documented_objective)
+{
+    expect_minimum("bc", 0);
+    expect_minimum("lmsbn", 0);
+    expect_minimum("lmsbn", 3);
+    expect_minimum("lmbm", 0);
+    expect_minimum("lmbm", 3); /* the extra regulariser: w_j = sum / eta_j */
+}
+END_TEST
+
+START_TEST(the_duality_gap_is_below_a_millionth_by_default)
+{
+    static const char *const names[] = {"bc", "lmsbn", "lmbm"};
+    struct clv_tag_set set = make_set();
+    for (int i = 0; i < 6; i++) {
+        struct clv_tag_training training = training_of(&set, names[i % 3], i / 3);
+        struct clv_tag_training_result result;
+        struct clv_tag_model model = train(&training, &result);
+        double gap = result.primal - result.dual;
+        ck_assert_msg(result.is_converged && gap >= -1e-12 && gap <= K * 1e-6, "%s: gap %g", names[i % 3], gap);
+        clv_tag_model_release(&model);
+    }
+    clv_tag_set_release(&set);
+}
+END_TEST
+
+/* The kernel solver sees only products: with those of the inputs it must find what the linear one finds. */
+START_TEST(a_gram_matrix_of_products_gives_the_linear_solution)
+{
+    struct clv_tag_set set = make_set();
+    double *gram = calloc(N * N, sizeof *gram), nothing = 0, alpha[2][N], w[D];
+    int8_t y[N];
+    for (size_t l = 0; l < N; l++) {
+        y[l] = set.tags[l * K] ? 1 : -1;
+        for (size_t m = 0; m < N; m++)
+            for (int64_t k = set.row[l]; k < set.row[l + 1]; k++)
+                for (int64_t j = set.row[m]; j < set.row[m + 1]; j++)
+                    if (set.index[k] == set.index[j])
+                        gram[l * N + m] += set.value[k] * set.value[j];
+    }
+    struct hinge_result results[2];
+    for (int kind = 0; kind < 2; kind++) {
+        struct hinge_inputs inputs = {.n = N,
+                                      .row = set.row,
+                                      .index = set.index,
+                                      .value = set.value,
+                                      .n_features = D,
+                                      .gram = kind ? gram : NULL,
+                                      .bias = 1};
+        struct hinge_tag tag = {.y = y, .phi = &nothing, .v = &nothing, .alpha = alpha[kind], .w = kind ? NULL : w};
+        struct hinge_block block = {.inputs = &inputs, .tags = &tag, .n_tags = 1, .c = 2, .eta = 1};
+        struct hinge_options options = {.tolerance = 1e-11, .max_passes = 100000, .seed = (uint64_t)kind};
+        must(hinge_inputs_init(&inputs, err));
+        must(hinge_solve(&results[kind], &block, &options, err));
+        ck_assert(results[kind].is_converged);
+        hinge_inputs_release(&inputs);
+    }
+    ck_assert_double_eq_tol(results[0].primal, results[1].primal, 1e-8);
+    ck_assert_double_eq_tol(results[0].primal, results[0].dual, 1e-8);
+    free(gram);
+    clv_tag_set_release(&set);
+}
+END_TEST
+
+static int same_numbers(const double *a, const double *b, size_t n)
+{
+    return memcmp(a, b, n * sizeof *a) == 0;
+}
+
+START_TEST(without_couplings_every_form_is_the_binary_classifiers_exactly)
+{
+    static const char *const others[] = {"lmsbn", "lmbm"};
+    struct clv_tag_set set = make_set();
+    for (int is_rbf = 0; is_rbf < 2; is_rbf++) {
+        struct clv_tag_training training = training_of(&set, "bc", is_rbf);
+        struct clv_tag_model binary = train(&training, NULL);
+        double a[N * K], b[N * K];
+        must(clv_tag_scores(a, &binary, &set, 1, err));
+        for (size_t i = 0; i < 2; i++) {
+            training.learner = clv_tag_learner_find(others[i]);
+            training.parameters[CLV_TAG_ORDER] = 1;
+            struct clv_tag_model model = train(&training, NULL);
+            must(clv_tag_scores(b, &model, &set, 1, err));
+            ck_assert_msg(same_numbers(a, b, N * K) && same_numbers(binary.bias, model.bias, K), "%s", others[i]);
+            for (size_t l = 0; l < N; l++) {
+                uint8_t tags[2][K];
+                must(clv_tag_decide(tags[0], NULL, &binary, a + l * K, NULL, err));
+                must(clv_tag_decide(tags[1], NULL, &model, b + l * K, NULL, err));
+                ck_assert_mem_eq(tags[0], tags[1], K);
+            }
+            clv_tag_model_release(&model);
+        }
+        clv_tag_model_release(&binary);
+    }
+    clv_tag_set_release(&set);
+}
+END_TEST
+
+START_TEST(the_number_of_threads_changes_nothing)
+{
+    static const char *const names[] = {"lmsbn", "tsbc", "ssvm-full"};
+    struct clv_tag_set set = make_set();
+    for (size_t i = 0; i < 3; i++) {
+        struct clv_tag_model models[2];
+        double scores[2][N * K];
+        for (int t = 0; t < 2; t++) {
+            struct clv_tag_training training = training_of(&set, names[i], i == 0);
+            training.is_in_f_order = 1;
+            training.n_threads = t ? 4 : 1;
+            training.parameters[CLV_TAG_PASSES] = 50;
+            models[t] = train(&training, NULL);
+            must(clv_tag_scores(scores[t], &models[t], &set, t ? 4 : 1, err));
+        }
+        ck_assert(same_numbers(scores[0], scores[1], N * K));
+        ck_assert_mem_eq(models[0].place, models[1].place, K * sizeof *models[0].place);
+        ck_assert(same_numbers(models[0].coupling, models[1].coupling,
+                               clv_tag_coupling_count(models[0].form, K, models[0].order)));
+        clv_tag_model_release(&models[0]);
+        clv_tag_model_release(&models[1]);
+    }
+    clv_tag_set_release(&set);
+}
+END_TEST
+
+START_TEST(couplings_pay_where_tags_depend_on_each_other)
+{
+    struct clv_tag_set set = make_set();
+    struct clv_tag_training training = training_of(&set, "bc", 0);
+    struct clv_tag_training_result binary, network, third;
+    struct clv_tag_model model = train(&training, &binary);
+    clv_tag_model_release(&model);
+    training.learner = clv_tag_learner_find("lmsbn");
+    model = train(&training, &network);
+    ck_assert(network.primal < binary.primal - 0.01);
+    clv_tag_model_release(&model);
+    training.parameters[CLV_TAG_ORDER] = 3; /* more products can only fit better */
+    model = train(&training, &third);
+    ck_assert(third.primal < network.primal);
+    ck_assert_int_eq(model.order, 3);
+    clv_tag_model_release(&model);
+    clv_tag_set_release(&set);
+}
+END_TEST
+
+START_TEST(structured_svms_come_near_their_dual_bound)
+{
+    static const char *const names[] = {"ssvm-chain", "ssvm-full"};
+    struct clv_tag_set set = make_set();
+    double primal[2];
+    for (size_t i = 0; i < 2; i++) {
+        struct clv_tag_training training = training_of(&set, names[i], 0);
+        struct clv_tag_training_result result;
+        training.parameters[CLV_TAG_LAMBDA] = 0.1;
+        struct clv_tag_model model = train(&training, &result);
+        ck_assert_msg(result.primal - result.dual >= 0 && result.primal - result.dual < 2e-3 * result.primal,
+                      "%s: %g %g", names[i], result.primal, result.dual);
+        primal[i] = result.primal;
+        clv_tag_model_release(&model);
+    }
+    ck_assert(primal[1] <= primal[0] + 2e-3); /* the complete graph contains the chain */
+    clv_tag_set_release(&set);
+}
+END_TEST
+
+/* One tag: every cut of its scores tried by hand. */
+START_TEST(a_tuned_threshold_is_the_best_cut)
+{
+    for (uint32_t trial = 0; trial < 30; trial++) {
+        double scores[N], threshold, best = -1;
+        uint8_t truth[N], tags[N];
+        for (size_t l = 0; l < N; l++) {
+            scores[l] = uniform(20 + trial, l) - 0.7;
+            truth[l] = uniform(60 + trial, l) < scores[l] + 0.6;
+        }
+        for (size_t cut = 0; cut <= N; cut++) {
+            struct clv_tag_score score;
+            for (size_t l = 0; l < N; l++)
+                tags[l] = cut < N ? scores[l] >= scores[cut] : 0;
+            must(clv_tag_measure(&score, truth, tags, N, 1, err));
+            best = fmax(best, score.f_macro);
+        }
+        struct clv_tag_score tuned;
+        must(tag_tune_thresholds(&threshold, scores, truth, N, 1, CLV_TAG_F_MACRO, err));
+        for (size_t l = 0; l < N; l++)
+            tags[l] = scores[l] > threshold;
+        must(clv_tag_measure(&tuned, truth, tags, N, 1, err));
+        ck_assert_double_eq_tol(tuned.f_macro, best, 1e-12);
+    }
+}
+END_TEST
+
+START_TEST(tuned_thresholds_improve_every_goal_or_leave_it)
+{
+    double scores[N * K], threshold[K];
+    uint8_t truth[N * K], tags[N * K];
+    for (size_t at = 0; at < N * K; at++) {
+        scores[at] = uniform(30, at) - 0.8;
+        truth[at] = uniform(31, at) < scores[at] + 0.6;
+    }
+    for (int goal = CLV_TAG_EXACT; goal <= CLV_TAG_F_MICRO; goal++) {
+        struct clv_tag_score before, after;
+        must(tag_tune_thresholds(threshold, scores, truth, N, K, (enum clv_tag_goal)goal, err));
+        for (size_t at = 0; at < N * K; at++)
+            tags[at] = scores[at] > 0;
+        must(clv_tag_measure(&before, truth, tags, N, K, err));
+        for (size_t at = 0; at < N * K; at++)
+            tags[at] = scores[at] > threshold[at % K];
+        must(clv_tag_measure(&after, truth, tags, N, K, err));
+        ck_assert_double_gt(tag_goal_value(&after, (enum clv_tag_goal)goal),
+                            tag_goal_value(&before, (enum clv_tag_goal)goal));
+    }
+}
+END_TEST
+
+START_TEST(tags_are_put_in_the_sequence_of_their_f)
+{
+    const uint8_t truth[] = {1, 0, 1, 1, /**/ 1, 1, 1, 0}, tags[] = {1, 1, 0, 1, /**/ 0, 1, 0, 0};
+    int32_t place[4];
+    tag_order_by_f(place, truth, tags, 2, 4); /* F: 2/3, 2/3, 0, 1 */
+    ck_assert_mem_eq(place, ((int32_t[]){3, 0, 1, 2}), sizeof place);
+}
+END_TEST
+
+START_TEST(cross_validation_prefers_what_generalises)
+{
+    struct clv_tag_set set = make_set();
+    struct clv_tag_training training = training_of(&set, "lmsbn", 1);
+    struct clv_tag_score scores[4], again[4];
+    const double lambda[] = {1e3, 0.01}, gamma[] = {0.1, 1e4};
+    const struct clv_tag_grid grid = {lambda, gamma, 2, 2};
+    training.n_folds = 4;
+    training.n_repeats = 2;
+    must(clv_tag_cross_validate(training.parameters, scores, &training, &grid, err));
+    ck_assert(training.parameters[CLV_TAG_LAMBDA] == 0.01 && training.parameters[CLV_TAG_GAMMA] == 0.1);
+    ck_assert(scores[2].exact_match > scores[0].exact_match && scores[2].exact_match > scores[3].exact_match);
+    training.n_threads = 3;
+    must(clv_tag_cross_validate(training.parameters, again, &training, &grid, err));
+    ck_assert_mem_eq(scores, again, sizeof scores);
+    clv_tag_set_release(&set);
+}
+END_TEST
+
+START_TEST(bad_trainings_are_refused_by_value)
+{
+    struct clv_tag_set set = make_set();
+    struct clv_tag_training training = training_of(&set, "ssvm-full", 1);
+    struct clv_tag_model model = {0};
+    must_fail(CLV_ERR_USAGE, "ssvm-full learns with the linear kernel only",
+              clv_tag_train(&model, NULL, &training, err));
+    training.is_rbf = 0;
+    set.n_tags = 21;
+    must_fail(CLV_ERR_USAGE, "21 tags are too many, the limit is 20", clv_tag_train(&model, NULL, &training, err));
+    set.n_tags = K;
+    training.parameters[CLV_TAG_ORDER] = 3;
+    must_fail(CLV_ERR_USAGE, "ssvm-full couples tags in pairs; order is 3",
+              clv_tag_train(&model, NULL, &training, err));
+    training.parameters[CLV_TAG_ORDER] = 2;
+    training.parameters[CLV_TAG_LAMBDA] = NAN;
+    must_fail(CLV_ERR_USAGE, "lambda is nan", clv_tag_train(&model, NULL, &training, err));
+    ck_assert_ptr_null(model.bias);
+    clv_tag_set_release(&set);
+}
+END_TEST
+
+Suite *annotate_suite(void)
+{
+    Suite *suite = suite_create("annotate");
+    TCase *tests = tcase_create("annotate");
+    tcase_add_test(tests, trained_weights_minimise_the_documented_objective);
+    tcase_add_test(tests, the_duality_gap_is_below_a_millionth_by_default);
+    tcase_add_test(tests, a_gram_matrix_of_products_gives_the_linear_solution);
+    tcase_add_test(tests, without_couplings_every_form_is_the_binary_classifiers_exactly);
+    tcase_add_test(tests, the_number_of_threads_changes_nothing);
+    tcase_add_test(tests, couplings_pay_where_tags_depend_on_each_other);
+    tcase_add_test(tests, structured_svms_come_near_their_dual_bound);
+    tcase_add_test(tests, a_tuned_threshold_is_the_best_cut);
+    tcase_add_test(tests, tuned_thresholds_improve_every_goal_or_leave_it);
+    tcase_add_test(tests, tags_are_put_in_the_sequence_of_their_f);
+    tcase_add_test(tests, cross_validation_prefers_what_generalises);
+    tcase_add_test(tests, bad_trainings_are_refused_by_value);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
