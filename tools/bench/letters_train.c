@@ -1,0 +1,201 @@
+/* Training the structured SVM on one fold of the OCR words beside dlib's structural_sequence_labeling_trainer, turn about, one
+ * thread: CPU seconds, the objective both reach, letter errors on the other nine folds, memory beyond the data. */
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "cleave.h"
+
+#define N_ROUNDS 5
+#define C        0.1 /* of 1/2 |w|^2 + C sum H, H unnormalised */
+#define SIZE     (CLV_LETTER_LABELS * (CLV_LETTER_FEATURES + CLV_LETTER_LABELS))
+
+static void stop_on(enum clv_status status, const struct clv_error *error)
+{
+    if (status == CLV_OK)
+        return;
+    fprintf(stderr, "letters_train: %s\n", error->message);
+    exit(70);
+}
+
+static struct clv_dataset *fold_dataset(const struct clv_letters *letters, int32_t first, int32_t last)
+{
+    int32_t folds[10], n = 0;
+    struct clv_dataset *dataset;
+    struct clv_error error;
+    for (int32_t fold = first; fold <= last; fold++)
+        folds[n++] = fold;
+    stop_on(clv_letters_dataset(&dataset, letters, folds, (size_t)n, &error), &error);
+    return dataset;
+}
+
+static void write_words(const char *path, const struct clv_dataset *dataset)
+{
+    FILE *stream = fopen(path, "wb");
+    uint32_t n = (uint32_t)clv_dataset_size(dataset);
+    if (!stream)
+        exit(73);
+    fwrite(&n, sizeof n, 1, stream);
+    for (size_t i = 0; i < n; i++) {
+        struct clv_problem p = clv_dataset_problem(dataset, i);
+        fputc(p.n_nodes, stream);
+        for (int32_t k = 0; k < p.n_nodes; k++) {
+            fputc(p.label[k], stream);
+            fputc((int)(p.row[k + 1] - p.row[k]), stream);
+            for (int64_t j = p.row[k]; j < p.row[k + 1]; j++)
+                fputc(p.index[j], stream);
+        }
+    }
+    fclose(stream);
+}
+
+static const struct clv_shape shape = {CLV_LETTER_LABELS, CLV_LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
+
+struct outcome {
+    struct bench_series seconds;
+    double w[SIZE], objective, error;
+    long memory_kb;
+};
+
+/* 1/2 |w|^2 + C sum H by the loss-augmented oracle, and the share of wrong letters elsewhere. */
+static void judge(struct outcome *outcome, const struct clv_dataset *train, const struct clv_dataset *test)
+{
+    struct clv_oracle *oracle;
+    struct clv_error error;
+    double unary[64 * CLV_LETTER_LABELS], n_letters = 0, loss;
+    stop_on(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, &error), &error);
+    outcome->objective = 0;
+    for (size_t k = 0; k < SIZE; k++)
+        outcome->objective += outcome->w[k] * outcome->w[k] / 2;
+    for (size_t i = 0; i < clv_dataset_size(train); i++) {
+        struct clv_problem p = clv_dataset_problem(train, i);
+        struct clv_field field = {.n_nodes = p.n_nodes,
+                                  .n_edges = p.n_edges,
+                                  .n_labels = CLV_LETTER_LABELS,
+                                  .form = CLV_PAIRWISE_FULL,
+                                  .is_shared = 1,
+                                  .edges = p.edges,
+                                  .unary = unary,
+                                  .pairwise = outcome->w + clv_shape_unary_size(&shape)};
+        int32_t y[64];
+        double best;
+        clv_unary_scores(unary, &p, &shape, outcome->w);
+        double truth = clv_field_score(&field, p.label);
+        clv_field_add_loss(&field, &p);
+        stop_on(clv_oracle_map(oracle, y, &best, &field, &error), &error);
+        outcome->objective += C * (best - truth);
+    }
+    size_t n = clv_dataset_size(test);
+    int32_t *examples = malloc(n * sizeof *examples);
+    for (size_t i = 0; i < n; i++) {
+        examples[i] = (int32_t)i;
+        n_letters += clv_dataset_problem(test, i).n_nodes;
+    }
+    stop_on(clv_evaluate(&loss, test, examples, n, &shape, outcome->w, CLV_ENGINE_DEFAULT, 1, &error), &error);
+    outcome->error = loss * (double)n / n_letters;
+    free(examples);
+    clv_oracle_free(oracle);
+}
+
+static long peak_kb(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+static void train_ours(struct outcome *outcome, const struct clv_dataset *dataset)
+{
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    size_t n = clv_dataset_size(dataset);
+    struct clv_training_result result;
+    struct clv_error error;
+    double scale = 0;
+    int32_t *examples = malloc(n * sizeof *examples);
+    for (size_t i = 0; i < n; i++) {
+        struct clv_problem p = clv_dataset_problem(dataset, i);
+        examples[i] = (int32_t)i;
+        scale += p.n_nodes * (double)(p.row[p.n_nodes] - p.row[0]) / (double)n; /* see learn.h; features are 0 or 1 */
+    }
+    struct clv_training training = {
+        .dataset = dataset, .examples = examples, .n_examples = n, .shape = shape, .seed = 1};
+    training.n_threads = 1;
+    clv_training_defaults(&training, learner);
+    training.parameters[clv_learner_parameter(learner, "lambda")] = 1 / (C * (double)n * scale);
+    long before = peak_kb();
+    double start = bench_cpu();
+    stop_on(clv_train(&result, learner, &training, &error), &error);
+    bench_add(&outcome->seconds, bench_cpu() - start);
+    if (peak_kb() - before > outcome->memory_kb)
+        outcome->memory_kb = peak_kb() - before;
+    memcpy(outcome->w, result.w, sizeof outcome->w);
+    clv_training_result_release(&result);
+    free(examples);
+}
+
+/* 0 where dlib's program was not built. */
+static int train_dlib(struct outcome *outcome, const char *words, const char *weights, size_t n)
+{
+    const char *build = getenv("CLEAVE_BUILD");
+    char command[8192];
+    double seconds;
+    snprintf(command, sizeof command, "%s/bench/dlib_train %s %s %g 0.1 2>/dev/null", build ? build : "build", words,
+             weights, C * (double)n); /* its C is that of the mean; 0.1 is its own default for epsilon */
+    FILE *pipe = popen(command, "r");
+    int done = pipe && fscanf(pipe, "%lf", &seconds) == 1;
+    if (pipe)
+        pclose(pipe);
+    FILE *stream = done ? fopen(weights, "rb") : NULL;
+    done = stream && fread(outcome->w, sizeof outcome->w, 1, stream) == 1;
+    if (stream)
+        fclose(stream);
+    if (done)
+        bench_add(&outcome->seconds, seconds);
+    return done;
+}
+
+int main(void)
+{
+    const char *path = bench_data("letters_train", "letters/letter.data.gz");
+    char words[] = "/tmp/letters-words-XXXXXX", weights[] = "/tmp/letters-weights-XXXXXX";
+    static struct outcome ours, theirs;
+    struct clv_letters letters = {0};
+    struct clv_error error;
+    if (!path)
+        return 0;
+    int fds[2] = {mkstemp(words), mkstemp(weights)};
+    if (fds[0] < 0 || fds[1] < 0)
+        return 73;
+    close(fds[0]);
+    close(fds[1]);
+    stop_on(clv_letters_read(&letters, path, &error), &error);
+    struct clv_dataset *train = fold_dataset(&letters, 0, 0);
+    write_words(words, train);
+    int has_dlib = 1;
+    for (int round = 0; round < N_ROUNDS; round++) {
+        train_ours(&ours, train);
+        has_dlib = has_dlib && train_dlib(&theirs, words, weights, clv_dataset_size(train));
+    }
+    struct clv_dataset *test = fold_dataset(&letters, 1, 9);
+    judge(&ours, train, test);
+    struct bench_summary seconds = bench_summarise(ours.seconds);
+    if (has_dlib) {
+        judge(&theirs, train, test);
+        struct bench_summary ratio = bench_ratio(&ours.seconds, &theirs.seconds);
+        printf("letters_train: %.3f of dlib's time (%.3f..%.3f); ", ratio.median, ratio.low, ratio.high);
+        printf("dlib %.2f s, objective %.2f, error %.2f %%; ", bench_summarise(theirs.seconds).median, theirs.objective,
+               100 * theirs.error);
+    } else {
+        printf("letters_train: dlib is absent (libdlib-dev); ");
+    }
+    printf("ours %.3f s, objective %.2f, error %.2f %%, %.1f MB beyond the data\n", seconds.median, ours.objective,
+           100 * ours.error, (double)ours.memory_kb / 1024);
+    clv_dataset_free(train);
+    clv_dataset_free(test);
+    clv_letters_release(&letters);
+    unlink(words);
+    unlink(weights);
+    return 0;
+}
