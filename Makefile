@@ -62,10 +62,10 @@ test_support := $(wildcard tests/support/*.c) $(wildcard tests/fuzz/fuzz_*.c)
 test_objects := $(patsubst %.c,$(BUILD)/%.o,$(test_sources) $(test_support))
 test_names := $(patsubst test_%.c,%,$(notdir $(test_sources)))
 benches := $(patsubst tools/bench/%.c,$(BUILD)/bench/%,$(wildcard tools/bench/*.c))
-bench_peers := $(BUILD)/bench/opencv $(BUILD)/bench/dlib
+bench_peers := $(BUILD)/bench/opencv $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check coverage format format-check lint bench $(bench_targets) fuzz install uninstall clean help
+.PHONY: all deps demo check coverage format format-check lint bench $(bench_targets) reproduce-letters fuzz install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -75,7 +75,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a
 
 help:
 	@sed -n '2,9s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check coverage format lint bench fuzz install uninstall clean"
+	@echo "targets: all deps demo check coverage format lint bench reproduce-letters fuzz install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
 
 deps:
@@ -115,6 +115,11 @@ $(bench_targets): bench-%: deps
 	$(Q)tools/deps bench
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/$* $(bench_peers)
 	$(Q)tools/bench/run $(BUILD) $*
+
+# Table 2 of the perturb-and-MAP paper; OUT keeps every result, and a run that was stopped goes on.
+reproduce-letters: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/reproduce/letters $(BUILD) $(or $(OUT),$(BUILD)/reproduce-letters)
 
 fuzz: deps
 	$(Q)tools/deps fuzz
@@ -204,7 +209,7 @@ $(BUILD)/bench/opencv: tools/bench/opencv.cc
 	else echo "skipped: OpenCV is absent (libopencv-dev)"; fi
 
 # dlib's; likewise.
-$(BUILD)/bench/dlib: tools/bench/dlib.cc
+$(BUILD)/bench/dlib $(BUILD)/bench/dlib_train: $(BUILD)/bench/%: tools/bench/%.cc
 	@mkdir -p $(@D)
 	$(Q)if pkg-config --exists dlib-1; then echo "  LD   $@"; \
 	    $(CXX) -O3 -std=c++17 -o $@ $< $$(pkg-config --cflags --libs dlib-1); \

@@ -110,6 +110,20 @@ double dual_value(const struct dual_point *point)
     return point->loss - point->lambda / 2 * squares;
 }
 
+static size_t n_spans_of(const struct dual_point *point)
+{
+    return point->spans ? point->n_spans : 1;
+}
+
+/* The unconstrained part of span s. */
+static struct dual_span free_span(const struct dual_point *point, size_t s)
+{
+    struct dual_span span = point->spans ? point->spans[s] : (struct dual_span){0, point->free_size};
+    span.begin = span.begin < point->free_size ? span.begin : point->free_size;
+    span.end = span.end < point->free_size ? span.end : point->free_size;
+    return span;
+}
+
 /* D'(t) on the line, given <v, delta> and |delta|^2 of the unconstrained part. */
 struct line {
     const struct dual_point *point;
@@ -129,7 +143,13 @@ static double slope_at(const struct line *line, double t)
 double dual_line_search(const struct dual_point *point, const double *delta, double loss_change)
 {
     struct line line = {point, delta, loss_change, 0, 0};
-    dot_and_square(&line.along, &line.squares, point->v, delta, point->free_size);
+    for (size_t s = 0; s < n_spans_of(point); s++) {
+        struct dual_span span = free_span(point, s);
+        double inner, squares;
+        dot_and_square(&inner, &squares, point->v + span.begin, delta + span.begin, span.end - span.begin);
+        line.along += inner;
+        line.squares += squares;
+    }
     double low = 0, high = 1, slope_low = slope_at(&line, 0), slope_high = slope_at(&line, 1);
     if (!(slope_low > 0))
         return 0;
@@ -151,13 +171,21 @@ double dual_line_search(const struct dual_point *point, const double *delta, dou
     return low + (high - low) * (slope_low / (slope_low - slope_high));
 }
 
-FOR_EACH_MACHINE void dual_step(struct dual_point *point, const double *delta, double loss_change, double step)
+FOR_EACH_MACHINE static void add_to_both(double *restrict v, double *restrict w, const double *restrict delta,
+                                         double step, size_t n)
 {
-    double *restrict v = point->v, *restrict w = point->w;
-    for (size_t k = 0; k < point->free_size; k++) {
+    for (size_t k = 0; k < n; k++) {
         double moved = v[k] + step * delta[k];
         v[k] = moved;
         w[k] = moved;
+    }
+}
+
+void dual_step(struct dual_point *point, const double *delta, double loss_change, double step)
+{
+    for (size_t s = 0; s < n_spans_of(point); s++) {
+        struct dual_span span = free_span(point, s);
+        add_to_both(point->v + span.begin, point->w + span.begin, delta + span.begin, step, span.end - span.begin);
     }
     for (size_t k = point->free_size; k < point->size; k++) {
         point->v[k] += step * delta[k];

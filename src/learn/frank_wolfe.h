@@ -4,12 +4,19 @@
 
 #include <stddef.h>
 
+/* A range of weights. */
+struct dual_span {
+    size_t begin, end;
+};
+
 /* Where the dual stands. size weights, of which those from `free_size` on must not be negative. */
 struct dual_point {
     size_t size, free_size;
     double lambda;
-    double *v;   /* [size] the unconstrained combination sum_i v_i */
-    double *w;   /* [size] its projection: the primal point */
+    double *v;                     /* [size] the unconstrained combination sum_i v_i */
+    double *w;                     /* [size] its projection: the primal point */
+    const struct dual_span *spans; /* [n_spans] what the next delta can change, in order; NULL: all */
+    size_t n_spans;
     double loss; /* l = (1/n) sum_i sum_y alpha_i(y) L_i(y) */
 };
 

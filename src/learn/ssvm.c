@@ -48,11 +48,12 @@ struct block {
 
 /* The oracle's answer, as a direction in the dual. */
 struct direction {
-    int32_t *y;       /* [most nodes] */
-    double *change;   /* [most nodes][rows] marginal - indicator of y */
-    double *pairwise; /* [pairwise_size] of Psi(x, y) */
-    double *delta;    /* [size] of v, towards y */
-    double loss;      /* L(y) */
+    int32_t *y;              /* [most nodes] */
+    double *change;          /* [most nodes][rows] marginal - indicator of y */
+    double *pairwise;        /* [pairwise_size] of Psi(x, y) */
+    double *delta;           /* [size] of v, towards y; only in the spans */
+    struct dual_span *spans; /* [rows + 1] */
+    double loss;             /* L(y) */
 };
 
 struct ssvm {
@@ -110,6 +111,29 @@ static double block_score(const struct ssvm *self, const struct block *block, co
 
 /* --- one step --- */
 
+/* The rows of W that direction->change touches, and the couplings: with many labels, few of all weights. */
+static void find_spans(struct ssvm *self, size_t n_nodes)
+{
+    struct direction *direction = &self->direction;
+    size_t n = 0, d = self->unary_size / self->n_rows;
+    bool touched[CLV_MAX_LABELS] = {false};
+    for (size_t i = 0; i < n_nodes; i++)
+        for (size_t r = 0; r < self->n_rows; r++)
+            touched[r] = touched[r] || direction->change[i * self->n_rows + r] != 0;
+    for (size_t r = 0; r < self->n_rows; r++) {
+        if (!touched[r])
+            continue;
+        if (n && direction->spans[n - 1].end == r * d)
+            direction->spans[n - 1].end += d;
+        else
+            direction->spans[n++] = (struct dual_span){r * d, (r + 1) * d};
+    }
+    if (self->pairwise_size)
+        direction->spans[n++] = (struct dual_span){self->unary_size, self->size};
+    self->dual.spans = direction->spans;
+    self->dual.n_spans = n;
+}
+
 /* Asks the oracle at the current w and turns its answer into a direction: Algorithm 4, lines 5 and 6. */
 static enum clv_status find_direction(struct ssvm *self, size_t example, struct clv_error *err)
 {
@@ -130,13 +154,18 @@ static enum clv_status find_direction(struct ssvm *self, size_t example, struct 
     set_indicator(direction->change, self, problem, direction->y);
     for (size_t k = 0; k < (size_t)problem->n_nodes * self->n_rows; k++)
         direction->change[k] = block->marginal[k] - direction->change[k];
-    memset(direction->delta, 0, self->size * sizeof *direction->delta);
+    find_spans(self, (size_t)problem->n_nodes);
+    for (size_t s = 0; s < self->dual.n_spans; s++)
+        memset(direction->delta + direction->spans[s].begin, 0,
+               (direction->spans[s].end - direction->spans[s].begin) * sizeof *direction->delta);
     unary_feature_add(direction->delta, problem, shape, direction->change);
     memset(direction->pairwise, 0, self->pairwise_size * sizeof *direction->pairwise);
     pairwise_feature_add(direction->pairwise, problem, shape, direction->y, 1);
     for (size_t k = 0; k < self->pairwise_size; k++)
         direction->delta[self->unary_size + k] = block->pairwise[k] - direction->pairwise[k];
-    scale_by(direction->delta, scale, self->size);
+    for (size_t s = 0; s < self->dual.n_spans; s++)
+        scale_by(direction->delta + direction->spans[s].begin, scale,
+                 direction->spans[s].end - direction->spans[s].begin);
     return CLV_OK;
 }
 
@@ -288,7 +317,8 @@ static enum clv_status allocate_blocks(struct ssvm *self, struct clv_error *err)
     self->block_memory = array_zalloc(n_marginals + self->n * self->pairwise_size, sizeof(double));
     self->direction_memory = array_zalloc(most_nodes * self->n_rows + self->pairwise_size + self->size, sizeof(double));
     direction->y = array_alloc(most_nodes, sizeof *direction->y);
-    if (!self->blocks || !self->block_memory || !self->direction_memory || !direction->y)
+    direction->spans = array_alloc(self->n_rows + 1, sizeof *direction->spans);
+    if (!direction->spans || !self->blocks || !self->block_memory || !self->direction_memory || !direction->y)
         return fail_memory(err);
     direction->change = self->direction_memory;
     direction->pairwise = direction->change + most_nodes * self->n_rows;
@@ -347,6 +377,7 @@ static void ssvm_release(struct ssvm *self)
     array_free(self->block_memory);
     array_free(self->direction_memory);
     array_free(self->direction.y);
+    array_free(self->direction.spans);
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
