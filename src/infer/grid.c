@@ -140,11 +140,12 @@ INLINE uint8_t decided(int32_t excess, const int32_t *arcs, int n_arcs)
     int32_t sum = 0;
     for (int k = 0; k < n_arcs; k++)
         sum += arcs[k];
-    return excess > sum ? GRID_ONE : excess <= -sum ? GRID_ZERO : GRID_UNDECIDED;
+    return (uint8_t)(GRID_UNDECIDED - (excess > sum) - 2 * (excess <= -sum));
 }
 
-INLINE void fill_row(struct grid_cut *cut, const struct rows *rows, const float *unary, int32_t y, double scale,
-                     int n_arcs)
+/* Row y of the records. Pixels decided by their own scores alone go to the end of the queue. */
+INLINE int32_t fill_row(struct grid_cut *cut, int32_t *queue, int32_t tail, const struct rows *rows, const float *unary,
+                        int32_t y, double scale, int n_arcs)
 {
     int32_t *const *now = rows->now, *const *before = rows->before;
     for (int32_t x = 0; x < cut->width; x++) {
@@ -162,50 +163,52 @@ INLINE void fill_row(struct grid_cut *cut, const struct rows *rows, const float 
         }
         state->excess = (int32_t)rint(unary[x] * scale);
         state->label = decided(state->excess, arcs, n_arcs);
+        queue[tail] = p;
+        tail += state->label != GRID_UNDECIDED;
     }
+    return tail;
 }
 
-/* By a power of two, see VALUE_BITS. */
-static enum clv_status fill(struct grid_cut *cut, const struct clv_grid *grid, float unary, float coupling,
-                            struct clv_error *err)
+/* By a power of two, see VALUE_BITS. *n_decided pixels are in the queue then. */
+static enum clv_status fill(struct grid_cut *cut, int32_t *queue, int32_t *n_decided, const struct clv_grid *grid,
+                            double largest, struct clv_error *err)
 {
     struct rows rows;
     enum clv_status status = rows_init(&rows, grid->width, err);
     if (status)
         return status;
     int exponent;
-    frexp(unary + 8.0 * coupling, &exponent);
+    frexp(largest, &exponent);
     double scale = ldexp(1, VALUE_BITS - exponent);
+    int32_t tail = 0;
     for (int32_t y = 0; y < grid->height; y++) {
+        const float *row = row_of(grid->unary, grid, y);
         rows_next(&rows, grid, y, scale);
-        if (cut->n_arcs == 4)
-            fill_row(cut, &rows, row_of(grid->unary, grid, y), y, scale, 4);
-        else
-            fill_row(cut, &rows, row_of(grid->unary, grid, y), y, scale, 8);
+        tail = cut->n_arcs == 4 ? fill_row(cut, queue, tail, &rows, row, y, scale, 4)
+                                : fill_row(cut, queue, tail, &rows, row, y, scale, 8);
     }
+    *n_decided = tail;
     array_free(rows.memory);
     return CLV_OK;
 }
 
-/* Takes arcs to decided neighbours into pixel p's excess and decides it if it can be. */
+/* Takes the undecided pixel p's arcs to decided neighbours into its excess and decides it if it can be. Without branches: which
+ * neighbours are decided is not easily foreseen. */
 INLINE void settle(struct grid_cut *cut, struct grid_state *state, int32_t p, int n_arcs)
 {
     int32_t *arcs = arcs_of(cut, p, n_arcs);
     for (int k = 0; k < n_arcs; k++) {
-        int32_t q = p + cut->offset[k];
-        uint8_t label = state_of(cut, q, n_arcs)->label;
-        if (!arcs[k] || label == GRID_UNDECIDED)
-            continue;
-        state->excess += label ? arcs[k] : -arcs[k];
-        arcs[k] = arcs_of(cut, q, n_arcs)[k ^ 1] = 0;
+        uint8_t label = state_of(cut, p + cut->offset[k], n_arcs)->label;
+        int32_t taken = arcs[k] & -(int32_t)(label != GRID_UNDECIDED);
+        state->excess += taken * (2 * label - 1); /* by labels 0 and 1 */
+        arcs[k] -= taken;
     }
     state->label = decided(state->excess, arcs, n_arcs);
 }
 
-/* Decides what follows from what is decided, and clears the arcs between decided pixels. */
-INLINE void eliminate(struct grid_cut *cut, int32_t *queue, int n_arcs)
+/* Settles every undecided pixel once; those that it decides go to the end of the queue. */
+INLINE int32_t settle_all(struct grid_cut *cut, int32_t *queue, int32_t tail, int n_arcs)
 {
-    int32_t tail = 0;
     for (int32_t y = 0; y < cut->height; y++)
         for (int32_t x = 0; x < cut->width; x++) {
             int32_t p = place_of(cut, x, y);
@@ -216,90 +219,76 @@ INLINE void eliminate(struct grid_cut *cut, int32_t *queue, int n_arcs)
             queue[tail] = p;
             tail += state->label != GRID_UNDECIDED;
         }
-    for (int32_t at = 0; at < tail; at++)
+    return tail;
+}
+
+/* Decides what follows from the decided pixels in the queue, and clears the arcs between decided ones. */
+INLINE void eliminate(struct grid_cut *cut, int32_t *queue, int32_t tail, int n_arcs)
+{
+    int32_t n_told = 0;              /* whose neighbours know */
+    if (tail > cut->n_pixels / 16) { /* so many that asking is cheaper than telling */
+        n_told = tail;
+        tail = settle_all(cut, queue, tail, n_arcs);
+    }
+    for (int32_t at = n_told; at < tail; at++)
         for (int k = 0; k < n_arcs; k++) {
             int32_t q = queue[at] + cut->offset[k];
             struct grid_state *state = state_of(cut, q, n_arcs);
-            if (state->label != GRID_UNDECIDED || !arcs_of(cut, queue[at], n_arcs)[k])
+            if (state->label != GRID_UNDECIDED || !arcs_of(cut, q, n_arcs)[k ^ 1])
                 continue;
             settle(cut, state, q, n_arcs);
             queue[tail] = q;
             tail += state->label != GRID_UNDECIDED;
         }
-    cut->n_core = 0;
-    for (int32_t p = 0; p < cut->n_pixels; p++)
-        if (state_of(cut, p, n_arcs)->label == GRID_UNDECIDED)
-            cut->n_core++;
-        else
-            memset(arcs_of(cut, p, n_arcs), 0, (size_t)n_arcs * sizeof(int32_t));
-}
-
-/* The minimal source set among undecided pixels: what leftover excess reaches. */
-INLINE void read_labels(struct grid_cut *cut, int32_t *queue, int n_arcs)
-{
-    int32_t tail = 0;
-    for (int32_t p = 0; p < cut->n_pixels; p++) {
-        struct grid_state *state = state_of(cut, p, n_arcs);
-        if (state->label == GRID_UNDECIDED) {
-            state->label = state->excess > 0 ? GRID_ONE : GRID_ZERO;
-            queue[tail] = p;
-            tail += state->label;
-        }
-    }
     for (int32_t at = 0; at < tail; at++)
-        for (int k = 0; k < n_arcs; k++) {
-            int32_t q = queue[at] + cut->offset[k];
-            struct grid_state *state = state_of(cut, q, n_arcs);
-            int is_fresh = (arcs_of(cut, queue[at], n_arcs)[k] > 0) & !state->label;
-            state->label |= (uint8_t)is_fresh;
-            queue[tail] = q;
-            tail += is_fresh;
+        memset(arcs_of(cut, queue[at], n_arcs), 0, (size_t)n_arcs * sizeof(int32_t));
+    cut->n_core = cut->width * cut->height - tail;
+}
+
+/* The minimal source set is what leftover excess reaches: the source trees. */
+INLINE void read_labels(uint8_t *labels, const struct grid_cut *cut, int n_arcs)
+{
+    for (int32_t y = 0; y < cut->height; y++)
+        for (int32_t x = 0; x < cut->width; x++) {
+            const struct grid_state *state = state_of(cut, place_of(cut, x, y), n_arcs);
+            int is_source = (state->label == GRID_ONE) | ((state->label == GRID_UNDECIDED) & (state->distance > 0));
+            labels[(size_t)y * (size_t)cut->width + (size_t)x] = (uint8_t)is_source;
         }
 }
 
-static void eliminate_any(struct grid_cut *cut, int32_t *queue)
+/* What is right whatever the flow: a core is left. */
+static enum clv_status prepare(struct grid_cut *cut, const struct clv_grid *grid, double largest, struct clv_error *err)
 {
-    if (cut->n_arcs == 4)
-        eliminate(cut, queue, 4);
-    else
-        eliminate(cut, queue, 8);
-}
-
-static void read_any_labels(struct grid_cut *cut, int32_t *queue)
-{
-    if (cut->n_arcs == 4)
-        read_labels(cut, queue, 4);
-    else
-        read_labels(cut, queue, 8);
+    int32_t n_decided = 0, *queue = array_alloc((size_t)cut->width * (size_t)cut->height + 1, sizeof *queue);
+    if (!queue)
+        return fail_memory(err);
+    enum clv_status status = fill(cut, queue, &n_decided, grid, largest, err);
+    if (!status && cut->n_arcs == 4)
+        eliminate(cut, queue, n_decided, 4);
+    else if (!status)
+        eliminate(cut, queue, n_decided, 8);
+    array_free(queue);
+    return status;
 }
 
 enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struct clv_error *err)
 {
     struct grid_cut cut = {0};
-    int32_t *queue = NULL;
     float unary = 0, coupling = 0;
     enum clv_status status = check(grid, &unary, &coupling, err);
     if (status)
         return status;
     status = grid_cut_init(&cut, grid->width, grid->height, grid->n_neighbours, err);
-    if (!status && !(queue = array_alloc((size_t)cut.n_pixels + 1, sizeof *queue)))
-        status = fail_memory(err);
     if (!status)
-        status = fill(&cut, grid, unary, coupling, err);
-    if (!status) {
-        eliminate_any(&cut, queue);
+        status = prepare(&cut, grid, unary + 8.0 * coupling, err);
+    if (!status)
         status = grid_warm(&cut, N_LEVELS, err);
-    }
     if (!status)
         status = grid_grow(&cut, err);
-    if (!status) {
-        read_any_labels(&cut, queue);
-        for (int32_t y = 0; y < grid->height; y++)
-            for (int32_t x = 0; x < grid->width; x++)
-                labels[(size_t)y * (size_t)grid->width + (size_t)x] =
-                    state_of(&cut, place_of(&cut, x, y), cut.n_arcs)->label;
-    }
-    array_free(queue);
+    if (!status && cut.n_arcs == 4)
+        read_labels(labels, &cut, 4);
+    else if (!status)
+        read_labels(labels, &cut, 8);
     grid_cut_release(&cut);
     return status;
 }

@@ -77,30 +77,29 @@ INLINE void push(struct grid_cut *cut, int32_t p, int k, int32_t amount, int n_a
     state_of(cut, q, n_arcs)->excess += amount;
 }
 
-/* The flow of each coarse arc, in proportion to the arcs below it: the last one takes what rounding left. The fine grid has no
+/* The flow of each coarse arc of row y, in proportion to the arcs below it: the last one takes what rounding left. The fine grid has no
  * flow yet between blocks, so that an arc's residual capacity is its own in both directions. */
-INLINE void share_out(struct grid_cut *fine, const struct grid_cut *coarse, int n_arcs)
+INLINE void share_out(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y, int n_arcs)
 {
-    for (int32_t y = 0; y < coarse->height; y++)
-        for (int32_t x = 0; x < coarse->width; x++) {
-            int32_t corner = corner_of(fine, x, y), p = place_of(coarse, x, y);
-            for (int direction = 0; direction < n_arcs / 2; direction++) {
-                int32_t there = arcs_of(coarse, p, n_arcs)[2 * direction];
-                int32_t back = arcs_of(coarse, p + coarse->offset[2 * direction], n_arcs)[2 * direction + 1];
-                int32_t flow = (back - there) / 2, left = there / 2 + back / 2 + (there & back & 1);
-                for (int i = 0; i < outward[direction].n && flow; i++) {
-                    int arc = outward[direction].arcs[i].arc;
-                    if (arc >= n_arcs)
-                        continue;
-                    int32_t from = corner + outward[direction].arcs[i].x + outward[direction].arcs[i].y * fine->stride;
-                    int32_t capacity = arcs_of(fine, from, n_arcs)[arc];
-                    int32_t part = capacity == left ? flow : (int32_t)((int64_t)flow * capacity / left);
-                    push(fine, from, arc, part, n_arcs);
-                    flow -= part;
-                    left -= capacity;
-                }
+    for (int32_t x = 0; x < coarse->width; x++) {
+        int32_t corner = corner_of(fine, x, y), p = place_of(coarse, x, y);
+        for (int direction = 0; direction < n_arcs / 2; direction++) {
+            int32_t there = arcs_of(coarse, p, n_arcs)[2 * direction];
+            int32_t back = arcs_of(coarse, p + coarse->offset[2 * direction], n_arcs)[2 * direction + 1];
+            int32_t flow = (back - there) / 2, left = there / 2 + back / 2 + (there & back & 1);
+            for (int i = 0; i < outward[direction].n && flow; i++) {
+                int arc = outward[direction].arcs[i].arc;
+                if (arc >= n_arcs)
+                    continue;
+                int32_t from = corner + outward[direction].arcs[i].x + outward[direction].arcs[i].y * fine->stride;
+                int32_t capacity = arcs_of(fine, from, n_arcs)[arc];
+                int32_t part = capacity == left ? flow : (int32_t)((int64_t)flow * capacity / left);
+                push(fine, from, arc, part, n_arcs);
+                flow -= part;
+                left -= capacity;
             }
         }
+    }
 }
 
 /* Moves excess between p and its neighbour along arc k until both have half of it, the odd unit by the same rule whatever the
@@ -116,20 +115,22 @@ INLINE void level_pair(struct grid_cut *cut, int32_t p, int k, int n_arcs)
     push(cut, p, k, wanted > forth ? forth : wanted < -back ? -back : (int32_t)wanted, n_arcs);
 }
 
-INLINE void level_blocks(struct grid_cut *fine, const struct grid_cut *coarse, int n_arcs)
+/* The blocks of row y that have undecided pixels. */
+INLINE void level_blocks(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y, int n_arcs)
 {
-    for (int32_t y = 0; y < coarse->height; y++)
-        for (int32_t x = 0; x < coarse->width; x++) {
-            int32_t corner = corner_of(fine, x, y);
-            if (n_arcs == 8) {
-                level_pair(fine, corner, 4, n_arcs);
-                level_pair(fine, corner + 1, 6, n_arcs);
-            }
-            level_pair(fine, corner, 0, n_arcs);
-            level_pair(fine, corner + fine->stride, 0, n_arcs);
-            level_pair(fine, corner, 2, n_arcs);
-            level_pair(fine, corner + 1, 2, n_arcs);
+    for (int32_t x = 0; x < coarse->width; x++) {
+        if (state_of(coarse, place_of(coarse, x, y), n_arcs)->label != GRID_UNDECIDED)
+            continue;
+        int32_t corner = corner_of(fine, x, y);
+        if (n_arcs == 8) {
+            level_pair(fine, corner, 4, n_arcs);
+            level_pair(fine, corner + 1, 6, n_arcs);
         }
+        level_pair(fine, corner, 0, n_arcs);
+        level_pair(fine, corner + fine->stride, 0, n_arcs);
+        level_pair(fine, corner, 2, n_arcs);
+        level_pair(fine, corner + 1, 2, n_arcs);
+    }
 }
 
 static void fill_coarse_of(struct grid_cut *coarse, const struct grid_cut *fine)
@@ -140,15 +141,17 @@ static void fill_coarse_of(struct grid_cut *coarse, const struct grid_cut *fine)
         fill_coarse(coarse, fine, 8);
 }
 
+/* Row by row: blocks give flow to their own row and the next only. */
 static void project(struct grid_cut *fine, const struct grid_cut *coarse)
 {
-    if (fine->n_arcs == 4) {
-        share_out(fine, coarse, 4);
-        level_blocks(fine, coarse, 4);
-    } else {
-        share_out(fine, coarse, 8);
-        level_blocks(fine, coarse, 8);
-    }
+    for (int32_t y = 0; y < coarse->height; y++)
+        if (fine->n_arcs == 4) {
+            share_out(fine, coarse, y, 4);
+            level_blocks(fine, coarse, y, 4);
+        } else {
+            share_out(fine, coarse, y, 8);
+            level_blocks(fine, coarse, y, 8);
+        }
 }
 
 enum clv_status grid_warm(struct grid_cut *cut, int32_t n_levels, struct clv_error *err)

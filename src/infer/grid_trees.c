@@ -255,7 +255,8 @@ INLINE void start(struct trees *self, int n_arcs)
     }
 }
 
-/* Both sides grow alike; when one has no pixel left to scan, nothing of it reaches the other. */
+/* Both sides grow alike; when one has no pixel left to scan, nothing of it reaches the other. Then the source trees go on to all
+ * that they reach. */
 INLINE void run(struct trees *self, int n_arcs)
 {
     start(self, n_arcs);
@@ -264,6 +265,8 @@ INLINE void run(struct trees *self, int n_arcs)
             grow(self, 0, n_arcs);
         else
             grow(self, 1, n_arcs);
+    while (self->list[0][0].n)
+        grow(self, 0, n_arcs);
 }
 
 static void run_4(struct trees *self)
