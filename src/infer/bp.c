@@ -63,49 +63,45 @@ static double send(struct clv_bp *bp, int32_t arc, const double *belief, double 
     return change;
 }
 
-enum receivers { TO_EARLIER, TO_LATER, TO_ALL };
+/* What a sweep changed: the largest change of a message's logarithm, and outside the log domain the largest factor, less 1. */
+struct changes {
+    double change, growth;
+};
 
-static double send_from(struct clv_bp *bp, int32_t node, enum receivers receivers, double damping)
+static void send_from(struct changes *changes, struct clv_bp *bp, int32_t node, enum bp_receivers receivers,
+                      double damping)
 {
-    double belief[CLV_BP_MAX_LABELS], change = 0, growth = 0;
-    int is_gathered = 0;
+    double belief[CLV_BP_MAX_LABELS];
     if (bp->label[node] != CLV_UNKNOWN)
-        return 0; /* all its edges score 0 */
-    for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++) {
-        int is_later = bp->rank[arc_target(bp, bp->arc[s])] > bp->rank[node];
-        if (receivers != TO_ALL && is_later != (receivers == TO_LATER))
-            continue;
-        if (bp->is_linear) {
-            is_gathered = is_gathered || bp_gather_linear(belief, bp, node);
-            if (is_gathered && bp_send_linear(&growth, bp, bp->arc[s], belief))
-                continue;
-            bp_leave_linear(bp);
-            is_gathered = 0;
+        return; /* all its edges score 0 */
+    if (bp->is_linear && bp_send_linear(&changes->growth, bp, node, receivers))
+        return;
+    bp_leave_linear(bp);
+    bp_gather(belief, bp, node);
+    for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++)
+        if (bp_receives(bp, bp->arc[s], receivers)) {
+            double change = send(bp, bp->arc[s], belief, damping);
+            changes->change = change > changes->change ? change : changes->change;
         }
-        if (!is_gathered)
-            bp_gather(belief, bp, node);
-        is_gathered = 1;
-        change = fmax(change, send(bp, bp->arc[s], belief, damping));
-    }
-    return growth > 0 ? fmax(change, log1p(growth)) : change;
 }
 
-/* Every message once. */
+/* Every message once; returns the largest change of a message's logarithm. */
 static double sweep(struct clv_bp *bp, const struct clv_bp_options *options)
 {
-    double change = 0;
+    struct changes changes = {0};
+    double damping = options->damping;
     if (options->schedule == CLV_BP_SEQUENTIAL) {
         for (int32_t r = bp->n_nodes; r-- > 0;)
-            change = fmax(change, send_from(bp, bp->order[r], TO_EARLIER, options->damping));
+            send_from(&changes, bp, bp->order[r], TO_EARLIER, damping);
         for (int32_t r = 0; r < bp->n_nodes; r++)
-            change = fmax(change, send_from(bp, bp->order[r], TO_LATER, options->damping));
-        return change;
+            send_from(&changes, bp, bp->order[r], TO_LATER, damping);
+    } else {
+        for (int32_t color = 0; color < bp->n_colors; color++)
+            for (int32_t i = 0; i < bp->n_nodes; i++)
+                if (bp->color[i] == color)
+                    send_from(&changes, bp, i, TO_ALL, damping);
     }
-    for (int32_t color = 0; color < bp->n_colors; color++)
-        for (int32_t i = 0; i < bp->n_nodes; i++)
-            if (bp->color[i] == color)
-                change = fmax(change, send_from(bp, i, TO_ALL, options->damping));
-    return change;
+    return fmax(changes.change, log1p(changes.growth));
 }
 
 static void assign_roles(struct clv_bp *bp, const struct clv_bp_options *options)
@@ -119,10 +115,19 @@ static void assign_roles(struct clv_bp *bp, const struct clv_bp_options *options
                                                     : BP_SUMMED;
 }
 
+static void gather_all(struct clv_bp *bp)
+{
+    if (bp->is_linear && bp_gather_linear(bp))
+        return;
+    bp_leave_linear(bp);
+    for (int32_t i = 0; i < bp->n_nodes; i++)
+        bp_gather(&bp->belief[(size_t)i * (size_t)bp->n_labels], bp, i);
+}
+
 static double value_of(struct clv_bp *bp, const struct clv_field *field, const struct clv_bp_options *options)
 {
     switch (options->mode) {
-    case CLV_BP_SUM: return options->temperature * bp_bethe(bp);
+    case CLV_BP_SUM: return options->temperature * (bp->is_linear ? bp_bethe_linear(bp) : bp_bethe(bp));
     case CLV_BP_MAX: return clv_field_score(field, bp->decoded);
     case CLV_BP_MIXED: break;
     }
@@ -143,15 +148,17 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
     struct clv_bp_result found = {0};
     assign_roles(bp, options);
     if (options->mode == CLV_BP_SUM && options->damping == 0)
-        bp_enter_linear(bp);
+        status = bp_enter_linear(bp, err);
+    else
+        bp_leave_linear(bp);
+    if (status)
+        return status;
     while (!found.is_converged && found.n_iterations < options->max_iterations) {
         found.change = sweep(bp, options);
         found.is_converged = found.change <= options->tolerance;
         found.n_iterations++;
     }
-    bp_leave_linear(bp);
-    for (int32_t i = 0; i < bp->n_nodes; i++)
-        bp_gather(&bp->belief[(size_t)i * (size_t)bp->n_labels], bp, i);
+    gather_all(bp);
     bp_decode(bp);
     found.value = value_of(bp, field, options);
     if (beliefs)

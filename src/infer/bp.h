@@ -8,6 +8,17 @@
 /* What becomes of a node: summed out, maximised over, or summed at a temperature of its own. */
 enum bp_role { BP_SUMMED, BP_MAXIMISED, BP_SOFTENED };
 
+enum bp_receivers { TO_EARLIER, TO_LATER, TO_ALL };
+
+/* Sum-product outside the log domain, in rows of a multiple of four labels; allocated when first needed. */
+struct bp_linear {
+    int32_t *slot;          /* [2 n_edges] where an arc's message and kernel are */
+    double *message;        /* [2 n_edges][2][row] maximum 1, and 1 / message */
+    double *prior;          /* [n_nodes][row] exp(unary - its maximum) */
+    double *belief, *shift; /* [n_nodes][row] exp(log belief - shift[n_nodes]), of bp_gather_linear */
+    double *kernel;         /* [2 n_edges][n_labels][row] of full tables: exp(table - top), the arc's source first */
+};
+
 /* Arc 2 e goes from edges[e][0] to edges[e][1], arc 2 e + 1 back, so that arc ^ 1 is its reverse. All scores are divided by the
  * temperature and all messages are logarithms whose maximum is 0. */
 struct clv_bp {
@@ -24,7 +35,8 @@ struct clv_bp {
     int32_t *label;   /* [n_nodes] given, or CLV_UNKNOWN */
     int32_t *decoded; /* [n_nodes] */
     double ratio;     /* temperature of softened nodes in units of the others' */
-    int is_linear;    /* messages are not logarithms now, their maximum is 1, and belief is exp(unary - its maximum) */
+    int is_linear;    /* the messages are those of `linear` now */
+    struct bp_linear linear;
     double *message;  /* [2 n_edges][n_labels] */
     double *unary;    /* [n_nodes][n_labels] */
     double *belief;   /* [n_nodes][n_labels] log of the unnormalised beliefs */
@@ -78,14 +90,25 @@ void bp_soften(double *out, const struct clv_bp *bp, int32_t arc, const double *
 /* out[b] = sum_a weight[a] kernel[a][b], or kernel[b][a] if transposed. */
 void bp_apply_kernel(double *out, const double *weight, const double *kernel, size_t n_labels, int is_transposed);
 
-/* Sum-product without logarithms. Entering does nothing if messages are too small for that. */
-void bp_enter_linear(struct clv_bp *bp);
+static inline int bp_receives(const struct clv_bp *bp, int32_t arc, enum bp_receivers receivers)
+{
+    int is_later = bp->rank[arc_target(bp, arc)] > bp->rank[arc_source(bp, arc)];
+    return receivers == TO_ALL || is_later == (receivers == TO_LATER);
+}
+
+/* Sum-product without logarithms. Entering does nothing if messages are too small for that; a run that
+ * ends here may leave its messages here. */
+void bp_linear_release(struct bp_linear *linear);
+enum clv_status bp_enter_linear(struct clv_bp *bp, struct clv_error *err) CLV_CHECK;
 void bp_leave_linear(struct clv_bp *bp);
 
-/* A node's belief, and a message from it; *growth rises to the largest factor of any change, minus 1. Both return 0 if precision
- * could be lost, the message unchanged; then it is time to leave. */
-int bp_gather_linear(double *belief, const struct clv_bp *bp, int32_t node);
-int bp_send_linear(double *growth, struct clv_bp *bp, int32_t arc, const double *belief);
+/* All beliefs, as logarithms in bp->belief, too; 0 if precision could be lost. Then their Bethe value, as bp_bethe. */
+int bp_gather_linear(struct clv_bp *bp);
+double bp_bethe_linear(const struct clv_bp *bp);
+
+/* Sends a node's messages; *growth rises to the largest factor of any change, minus 1. Returns 0 if precision could be lost, with
+ * some of them sent; then it is time to leave. */
+int bp_send_linear(double *growth, struct clv_bp *bp, int32_t node, enum bp_receivers receivers);
 
 /* What the arc's edge adds when its source has label a and its target label b. */
 double bp_pair_score(const struct clv_bp *bp, int32_t arc, size_t a, size_t b);

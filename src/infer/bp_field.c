@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "infer/bp.h"
 #include "infer/capacities.h"
+#include "infer/exponential.h"
 
 /* Scores in units of the temperature; with larger ones sums of messages could overflow. */
 #define LARGEST_SCORE 1e100
@@ -31,6 +32,7 @@ void bp_release(struct clv_bp *bp)
     array_free(bp->kernel);
     array_free(bp->top);
     array_free(bp->pair);
+    bp_linear_release(&bp->linear);
     array_free(bp->role);
     array_free(bp->label);
     array_free(bp->decoded);
@@ -209,18 +211,20 @@ static enum clv_status take_graph(struct clv_bp *bp, const struct clv_field *fie
 static void take_scores(struct clv_bp *bp, const struct clv_field *field, double temperature)
 {
     size_t n = (size_t)bp->n_nodes, m = (size_t)bp->n_edges, k = (size_t)bp->n_labels;
+    double scale = 1 / temperature;
     if (k == 2) {
         for (size_t i = 0; i < n; i++) {
             bp->unary[2 * i] = 0;
-            bp->unary[2 * i + 1] = field->unary[i] / temperature;
+            bp->unary[2 * i + 1] = field->unary[i] * scale;
         }
     } else {
         for (size_t c = 0; c < n * k; c++)
-            bp->unary[c] = field->unary[c] / temperature;
+            bp->unary[c] = field->unary[c] * scale;
     }
     size_t cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;
-    for (size_t c = 0; c < m * cells; c++)
-        bp->pairwise[c] = field->pairwise[field->is_shared ? c % cells : c] / temperature;
+    for (size_t e = 0; e < m; e++)
+        for (size_t c = 0; c < cells; c++)
+            bp->pairwise[e * cells + c] = field->pairwise[(field->is_shared ? 0 : e * cells) + c] * scale;
 }
 
 /* A label given is the node's only one, and what it scores with a neighbour is the neighbour's own affair from now on. */
@@ -254,13 +258,13 @@ static void make_kernels(struct clv_bp *bp)
         }
         const double *table = &bp->pairwise[e * cells];
         bp->top[e] = maximum(table, cells);
-        for (size_t c = 0; c < cells; c++)
-            bp->kernel[e * cells + c] = exp(table[c] - bp->top[e]);
+        exponentials(&bp->kernel[e * cells], table, bp->top[e], cells);
     }
 }
 
 void bp_forget_messages(struct clv_bp *bp)
 {
+    bp->is_linear = 0;
     if (bp->n_edges)
         memset(bp->message, 0, (size_t)bp->n_edges * 2 * (size_t)bp->n_labels * sizeof *bp->message);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "infer/bp.h"
+#include "infer/exponential.h"
 
 /* Sums below this may have lost terms to underflow and are taken again with a maximum of their own. */
 #define SAFE_SUM 1e-200
@@ -55,10 +56,9 @@ static double potts_max(double *out, const double *cavity, double coupling, size
 static double potts_sum(double *out, const struct clv_bp *bp, size_t edge, const double *cavity, size_t k)
 {
     double highest = maximum(cavity, k), total = 0, differ = bp->kernel[edge], rest = bp->top[edge];
-    for (size_t a = 0; a < k; a++) {
-        out[a] = exp(cavity[a] - highest);
+    exponentials(out, cavity, highest, k);
+    for (size_t a = 0; a < k; a++)
         total += out[a];
-    }
     for (size_t b = 0; b < k; b++) {
         double sum = differ * total + rest * out[b];
         if (sum >= SAFE_SUM) {
@@ -113,8 +113,7 @@ static double table_sum(double *restrict out, struct clv_bp *bp, int32_t arc, co
     size_t edge = (size_t)(arc >> 1);
     const double *restrict kernel = &bp->kernel[edge * k * k];
     double highest = maximum(cavity, k), *weight = bp->weight, *term = bp->weight;
-    for (size_t a = 0; a < k; a++)
-        weight[a] = exp(cavity[a] - highest);
+    exponentials(weight, cavity, highest, k);
     bp_apply_kernel(out, weight, kernel, k, arc & 1);
     for (size_t b = 0; b < k; b++) {
         if (out[b] >= SAFE_SUM) {

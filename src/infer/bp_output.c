@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "infer/bp.h"
+#include "infer/exponential.h"
 
 /* On trees that is back-tracking, right at ties as well; at a fixed point without ties the argmax of each node's belief. */
 void bp_decode(struct clv_bp *bp)
@@ -31,9 +32,14 @@ static void node_distribution(double *p, const struct clv_bp *bp, int32_t node)
 {
     size_t k = (size_t)bp->n_labels;
     const double *belief = &bp->belief[(size_t)node * k];
-    double highest = maximum(belief, k), divisor = bp->role[node] == BP_SOFTENED ? bp->ratio : 1, total = 0;
+    double highest = maximum(belief, k), total = 0;
+    if (bp->role[node] == BP_SUMMED)
+        exponentials(p, belief, highest, k);
     for (size_t a = 0; a < k; a++) {
-        p[a] = bp->role[node] == BP_MAXIMISED ? bp->decoded[node] == (int32_t)a : exp((belief[a] - highest) / divisor);
+        if (bp->role[node] == BP_MAXIMISED)
+            p[a] = bp->decoded[node] == (int32_t)a;
+        else if (bp->role[node] == BP_SOFTENED)
+            p[a] = exp((belief[a] - highest) / bp->ratio);
         total += p[a];
     }
     for (size_t a = 0; a < k; a++)
@@ -81,6 +87,7 @@ static void pair_distribution(double *p, struct clv_bp *bp, int32_t edge)
 void clv_bp_pair_beliefs(double *pair_beliefs, struct clv_bp *bp)
 {
     size_t k = (size_t)bp->n_labels;
+    bp_leave_linear(bp);
     for (int32_t e = 0; e < bp->n_edges; e++)
         pair_distribution(&pair_beliefs[(size_t)e * k * k], bp, e);
 }

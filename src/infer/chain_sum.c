@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "infer/bp.h"
 #include "infer/chain.h"
+#include "infer/exponential.h"
 
 /* Sums below this may have lost terms to underflow and are taken again with a maximum of their own. */
 #define SAFE_SUM 1e-200
@@ -20,8 +21,7 @@ struct kernel {
 static void fill_kernel(struct kernel *kernel, const double *table, size_t k)
 {
     kernel->top = maximum(table, k * k);
-    for (size_t c = 0; c < k * k; c++)
-        kernel->there[c] = exp(table[c] - kernel->top);
+    exponentials(kernel->there, table, kernel->top, k * k);
     chain_transpose(kernel->back, kernel->there, k);
 }
 
@@ -30,8 +30,7 @@ static void sum_step(double *restrict to, const double *restrict from, const dou
                      const double *kernel, double top, size_t k)
 {
     double highest = maximum(from, k), weight[CLV_CHAIN_MAX_LABELS], term[CLV_CHAIN_MAX_LABELS];
-    for (size_t a = 0; a < k; a++)
-        weight[a] = exp(from[a] - highest);
+    exponentials(weight, from, highest, k);
     bp_apply_kernel(to, weight, kernel, k, 0);
     for (size_t b = 0; b < k; b++) {
         if (to[b] >= SAFE_SUM) {
