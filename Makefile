@@ -63,9 +63,10 @@ test_objects := $(patsubst %.c,$(BUILD)/%.o,$(test_sources) $(test_support))
 test_names := $(patsubst test_%.c,%,$(notdir $(test_sources)))
 benches := $(patsubst tools/bench/%.c,$(BUILD)/bench/%,$(wildcard tools/bench/*.c))
 bench_peers := $(BUILD)/bench/opencv $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train
+reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(wildcard tools/reproduce/*))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check coverage format format-check lint bench $(bench_targets) reproduce-letters fuzz install uninstall clean help
+.PHONY: all deps demo check coverage format format-check lint bench $(bench_targets) $(reproductions) fuzz install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -75,8 +76,9 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a
 
 help:
 	@sed -n '2,9s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check coverage format lint bench reproduce-letters fuzz install uninstall clean"
+	@echo "targets: all deps demo check coverage format lint bench fuzz install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
+	@echo "the papers' tables: $(reproductions)"
 
 deps:
 	$(Q)tools/deps build
@@ -116,10 +118,10 @@ $(bench_targets): bench-%: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/$* $(bench_peers)
 	$(Q)tools/bench/run $(BUILD) $*
 
-# Table 2 of the perturb-and-MAP paper; OUT keeps every result, and a run that was stopped goes on.
-reproduce-letters: deps
-	$(Q)$(MAKE) --no-print-directory all
-	$(Q)tools/reproduce/letters $(BUILD) $(or $(OUT),$(BUILD)/reproduce-letters)
+# The papers' tables beside ours: OUT keeps every result with its settings, and a run that was stopped goes on.
+$(reproductions): reproduce-%: deps
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/steps
+	$(Q)tools/reproduce/$* $(BUILD) $(or $(OUT),$(BUILD)/reproduce-$*)
 
 fuzz: deps
 	$(Q)tools/deps fuzz

@@ -1,14 +1,12 @@
 /* Does learning from many images stay in bounded memory, and as fast a step as from few? Drawn images, `cleave` as processes of
  * one thread: features of few and of many images by one recipe, wmpmap on both feature files by turns, marginals of both.
  *
- * Usage: scale [images [few [passes]]]     default 2000 147 5; sets and feature files lie in $CLEAVE_BUILD/bench/scale.sets and are
+ * Usage: scale [images [few [passes [rounds]]]]     default 2000 147 5 3; sets and feature files lie in $CLEAVE_BUILD/bench/scale.sets and are
  * kept, so that a second run begins with the learning. A step's time is what twice the passes take more, over their steps. */
 #include <string.h>
 #include <sys/stat.h>
 
 #include "process.h"
-
-#define ROUNDS 3
 
 static char folder[4096], cleave[4096], log_path[4200];
 
@@ -114,8 +112,9 @@ int main(int argc, char **argv)
     const char *build = getenv("CLEAVE_BUILD") ? getenv("CLEAVE_BUILD") : "build";
     long n_many = argc > 1 ? atol(argv[1]) : 2000, n_few = argc > 2 ? atol(argv[2]) : 147;
     long passes = rounded_passes(argc > 3 ? atol(argv[3]) : 5);
-    if (n_few < 1 || n_many < n_few || passes < 5) {
-        fprintf(stderr, "usage: scale [images [few [passes]]]\n");
+    int rounds = argc > 4 ? atoi(argv[4]) : 3;
+    if (n_few < 1 || n_many < n_few || passes < 5 || rounds < 1) {
+        fprintf(stderr, "usage: scale [images [few [passes [rounds]]]]\n");
         return 64;
     }
     static struct scale few, many;
@@ -133,7 +132,7 @@ int main(int argc, char **argv)
     learn_recipe(&few, model);
     extract(&few, model);
     extract(&many, model);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         measure_steps(&few, rounded_passes(passes * n_many / n_few));
         measure_steps(&many, passes);
     }
