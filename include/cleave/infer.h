@@ -33,8 +33,8 @@ CLV_API void clv_oracle_free(struct clv_oracle *oracle);
  *   form FULL, a chain (edge e joins nodes e and e + 1, and there are no others) of more than two labels, or of two with a
  *     shared table: Viterbi, any tables, in double precision. Ties are lowest in the last node, then in the one before, and so
  *     on. O(n_nodes n_labels^2).
- * Refused: NaN or infinite values, negative couplings, tables that are not supermodular, naming node or edge; forms without
- * an exact oracle here. */
+ * Refused: NaN or infinite values, values so large that scores overflow (their sizes add up to 4e307 or more), negative
+ * couplings, tables that are not supermodular, naming node or edge; forms without an exact oracle here. */
 CLV_API enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *score,
                                        const struct clv_field *field, struct clv_error *err) CLV_CHECK;
 
@@ -119,7 +119,7 @@ struct clv_chain {
 };
 
 /* Viterbi: y[n_nodes] = argmax, *score (or NULL) its score. Of labellings that score alike, the one that is least in the last node,
- * then in the one before, and so on. Refused here and below: values that are not finite, naming node or link. */
+ * then in the one before, and so on. Refused here and below: values that are not finite or overflow when added up, naming node or link. */
 CLV_API enum clv_status clv_chain_map(int32_t *y, double *score, const struct clv_chain *chain,
                                       struct clv_error *err) CLV_CHECK;
 

@@ -1,5 +1,6 @@
 #include "infer/capacities.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,17 +32,32 @@ static enum clv_status check_edges(const struct clv_field *field, struct clv_err
     return CLV_OK;
 }
 
-/* A whole array at once, by vectors: x - x is 0 of finite x, else NaN. */
-static int all_finite(const double *value, size_t n)
+/* Whether all are so small that no field has enough of them to add up to infinity; by vectors: x - x is 0 of finite x, else NaN. */
+static int all_small(const double *value, size_t n)
 {
     double sum[4] = {0};
     size_t k = 0;
     for (; k + 4 <= n; k += 4)
         for (size_t j = 0; j < 4; j++)
-            sum[j] += value[k + j] - value[k + j];
+            sum[j] += value[k + j] * 0x1p60 - value[k + j] * 0x1p60;
     for (; k < n; k++)
-        sum[0] += value[k] - value[k];
+        sum[0] += value[k] * 0x1p60 - value[k] * 0x1p60;
     return sum[0] + sum[1] + sum[2] + sum[3] == 0;
+}
+
+size_t scores_find_unsound(double *total, const double *value, size_t n, double times)
+{
+    size_t k = 0;
+    if (all_small(value, n))
+        return n;
+    while (k < n && (*total += times * fabs(value[k])) <= DBL_MAX / 4)
+        k++;
+    return k;
+}
+
+const char *scores_complaint(double value)
+{
+    return isfinite(value) ? ", and what it adds up to overflows" : "";
 }
 
 enum clv_status field_check(const struct clv_field *field, struct clv_error *err)
@@ -51,19 +67,24 @@ enum clv_status field_check(const struct clv_field *field, struct clv_error *err
                     field->n_labels);
     size_t labels = (size_t)field->n_labels, columns = labels == 2 ? 1 : labels;
     size_t n_unary = (size_t)field->n_nodes * columns;
-    for (size_t i = 0; i < n_unary && (i || !all_finite(field->unary, n_unary)); i++)
-        if (!isfinite(field->unary[i]))
-            return fail(err, CLV_ERR_DATA, "node %zu: its unary score is %g", i / columns, field->unary[i]);
+    double total = 0;
+    size_t bad = scores_find_unsound(&total, field->unary, n_unary, 1);
+    if (bad < n_unary)
+        return fail(err, CLV_ERR_DATA, "node %zu: its unary score is %g%s", bad / columns, field->unary[bad],
+                    scores_complaint(field->unary[bad]));
     if (field->form == CLV_PAIRWISE_NONE)
         return CLV_OK;
     enum clv_status status = check_edges(field, err);
+    if (status)
+        return status;
+    int is_shared = field->form == CLV_PAIRWISE_FULL && field->is_shared && field->n_edges > 0;
     size_t cells = field->form == CLV_PAIRWISE_FULL ? labels * labels : 1;
-    size_t n_tables = field->is_shared && field->n_edges > 0 ? 1 : (size_t)field->n_edges;
-    size_t n_pairwise = n_tables * cells;
-    for (size_t k = 0; !status && k < n_pairwise && (k || !all_finite(field->pairwise, n_pairwise)); k++)
-        if (!isfinite(field->pairwise[k]))
-            status = fail(err, CLV_ERR_DATA, "edge %zu: its pairwise score is %g", k / cells, field->pairwise[k]);
-    return status;
+    size_t n_pairwise = (is_shared ? 1 : (size_t)field->n_edges) * cells;
+    bad = scores_find_unsound(&total, field->pairwise, n_pairwise, is_shared ? field->n_edges : 1);
+    if (bad < n_pairwise)
+        return fail(err, CLV_ERR_DATA, "edge %zu: its pairwise score is %g%s", bad / cells, field->pairwise[bad],
+                    scores_complaint(field->pairwise[bad]));
+    return CLV_OK;
 }
 
 static enum clv_status make_room(struct capacities *c, size_t n_nodes, size_t n_edges, struct clv_error *err)
@@ -103,7 +124,7 @@ static enum clv_status reparametrise(struct capacities *c, const struct clv_fiel
     for (int32_t e = 0; e < field->n_edges; e++) {
         const double *table = clv_field_table(field, e);
         double p00 = table[0], p01 = table[1], p10 = table[2], p11 = table[3];
-        double d = (p11 / 4 + p00 / 4) - (p01 / 4 + p10 / 4); /* D/4, which cannot overflow */
+        double d = (p11 / 4 + p00 / 4) - (p01 / 4 + p10 / 4); /* D/4 */
         double size = fabs(p00) / 4 + fabs(p01) / 4 + fabs(p10) / 4 + fabs(p11) / 4;
         if (d < -0x1p-40 * size) /* what rounding leaves of D = 0 is none */
             return fail(err, CLV_ERR_DATA, "edge %d (nodes %d and %d) is not supermodular: %g + %g < %g + %g", e,
@@ -112,12 +133,6 @@ static enum clv_status reparametrise(struct capacities *c, const struct clv_fiel
         c->unary[field->edges[e][0]] += (p10 / 2 - p00 / 2) + (p11 / 2 - p01 / 2);
         c->unary[field->edges[e][1]] += (p01 / 2 - p00 / 2) + (p11 / 2 - p10 / 2);
     }
-    for (int32_t i = 0; i < field->n_nodes; i++)
-        if (!isfinite(c->unary[i]))
-            return fail(err, CLV_ERR_DATA, "node %d: its score and its edges' tables overflow", i);
-    for (int32_t e = 0; e < field->n_edges; e++)
-        if (!isfinite(c->coupling[e]))
-            return fail(err, CLV_ERR_DATA, "edge %d: its table overflows", e);
     return CLV_OK;
 }
 

@@ -1,12 +1,12 @@
 /* Chains, maximised: dynamic programming over labels, O(n K^2). The table is the same at every link or one a link. */
 #include "infer/chain.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "infer/capacities.h"
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
 #define FOR_EACH_MACHINE
@@ -14,29 +14,22 @@
 #define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
 #endif
 
-/* Without a branch, so that it costs little beside the steps; who is guilty is found afterwards. */
-FOR_EACH_MACHINE static int are_finite(const double *value, size_t n)
-{
-    int64_t n_bad = 0;
-    for (size_t c = 0; c < n; c++)
-        n_bad += !(fabs(value[c]) <= DBL_MAX);
-    return n_bad == 0;
-}
-
 enum clv_status chain_check(const struct clv_chain *chain, struct clv_error *err)
 {
     if (chain->n_nodes < 0 || chain->n_labels < 1 || chain->n_labels > CLV_CHAIN_MAX_LABELS)
         return fail(err, CLV_ERR_USAGE, "a chain of %d nodes with %d labels", chain->n_nodes, chain->n_labels);
     size_t k = (size_t)chain->n_labels, n = (size_t)chain->n_nodes, links = n < 2 ? 0 : chain->is_shared ? 1 : n - 1;
-    if (are_finite(chain->unary, n * k) && are_finite(chain->table, links * k * k))
-        return CLV_OK;
-    for (size_t c = 0; c < n * k; c++)
-        if (!isfinite(chain->unary[c]))
-            return fail(err, CLV_ERR_DATA, "node %zu: its unary score is %g", c / k, chain->unary[c]);
-    size_t bad = 0;
-    while (isfinite(chain->table[bad]))
-        bad++;
-    return fail(err, CLV_ERR_DATA, "link %zu: its pairwise score is %g", bad / (k * k), chain->table[bad]);
+    size_t n_unary = n * k, n_table = links * k * k;
+    double total = 0;
+    size_t bad = scores_find_unsound(&total, chain->unary, n_unary, 1);
+    if (bad < n_unary)
+        return fail(err, CLV_ERR_DATA, "node %zu: its unary score is %g%s", bad / k, chain->unary[bad],
+                    scores_complaint(chain->unary[bad]));
+    bad = scores_find_unsound(&total, chain->table, n_table, chain->is_shared ? chain->n_nodes - 1 : 1);
+    if (bad < n_table)
+        return fail(err, CLV_ERR_DATA, "link %zu: its pairwise score is %g%s", bad / (k * k), chain->table[bad],
+                    scores_complaint(chain->table[bad]));
+    return CLV_OK;
 }
 
 /* Four rows of the table at a time: fewer loads and stores of to[]. */

@@ -195,6 +195,11 @@ START_TEST(unsound_chains_are_refused_by_name)
     unary[2] = 0;
     table[3] = INFINITY;
     must_fail(CLV_ERR_DATA, "link 0", clv_chain_marginals(NULL, NULL, &score, &chain, err));
+    table[3] = -1.7e308;
+    must_fail(CLV_ERR_DATA, "link 0: its pairwise score is -1.7e+308, and what", clv_chain_map(y, &score, &chain, err));
+    table[3] = 0;
+    unary[3] = 1e308;
+    must_fail(CLV_ERR_DATA, "node 1", clv_chain_marginals(NULL, NULL, &score, &chain, err));
     chain.n_labels = 257;
     must_fail(CLV_ERR_USAGE, "257 labels", clv_chain_max_marginals(unary, &chain, err));
 }

@@ -200,6 +200,76 @@ START_TEST(unsound_fields_are_refused_by_name)
 }
 END_TEST
 
+/* Everything that takes a field with two labels. */
+static enum clv_status call_entry(int entry, struct clv_oracle *oracle, int32_t *y, double *score,
+                                  const struct clv_field *field, struct clv_error *err)
+{
+    switch (entry) {
+    case 0: return clv_oracle_map(oracle, y, score, field, err);
+    case 1: return clv_oracle_expand(oracle, y, score, field, err);
+    case 2: return clv_oracle_swap(oracle, y, score, field, err);
+    case 3: return clv_perturbed_map(oracle, y, score, field, 1, 0, 1, err);
+    case 4: return clv_perturbed_marginals(oracle, NULL, score, NULL, field, 1, 1, err);
+    default: return clv_exhaustive(y, score, NULL, NULL, field, err);
+    }
+}
+
+static void check_entry(int entry, enum clv_engine engine)
+{
+    static const struct {
+        const char *part; /* of the message */
+        double unary, coupling, others;
+        int32_t end, is_table;
+    } cases[] = {
+        {"node 1: its unary score is nan", NAN, 1, 0, 2, 0},
+        {"node 1: its unary score is inf", INFINITY, 1, 0, 2, 0},
+        {"node 1: its unary score is -inf", -INFINITY, 1, 0, 2, 1},
+        {"node 1: its unary score is -1e+308, and what it adds up to overflows", -1e308, 1, 0, 2, 0},
+        {"node 1: its unary score is 3e+307, and what it adds up to overflows", 3e307, 1, 3e307, 2, 0},
+        {"edge 1: its pairwise score is nan", 0, NAN, 0, 2, 0},
+        {"edge 1: its pairwise score is nan", 0, NAN, 0, 2, 1},
+        {"edge 1: its pairwise score is inf", 0, INFINITY, 0, 2, 0},
+        {"edge 1: its pairwise score is -inf", 0, -INFINITY, 0, 2, 1},
+        {"edge 1: its pairwise score is 3e+307, and what it adds up to overflows", 0, 3e307, 3e307, 2, 0},
+        {"edge 1: its pairwise score is 3e+307, and what it adds up to overflows", 0, 3e307, 3e307, 2, 1},
+        {"edge 1 joins nodes 1 and 3 of 3", 0, 1, 0, 3, 0},
+        {"edge 1 joins nodes 1 and -1 of 3", 0, 1, 0, -1, 0},
+        {"edge 1 joins nodes 1 and 1 of 3", 0, 1, 0, 1, 1},
+        {"edge 1 (nodes 1 and 2): its coupling is -1e-09, below 0", 0, -1e-9, 0, 2, 0},
+        {"edge 1 (nodes 1 and 2) is not supermodular", 0, -1e-9, 0, 2, 1},
+    };
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, engine, err));
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        int is_any_sign = strstr(cases[k].part, "below") || strstr(cases[k].part, "supermodular");
+        if (entry == 5 && is_any_sign)
+            continue; /* enumeration has no such limits */
+        int32_t edges[2][2] = {{0, 1}, {1, cases[k].end}}, y[3] = {7, 7, 7};
+        double unary[3] = {cases[k].others, cases[k].unary, 0}, coupling[2] = {0, cases[k].coupling}, score = 7;
+        double tables[8] = {0, 0, 0, 0, 0, 0, 0, cases[k].coupling};
+        struct clv_field field = {.n_nodes = 3,
+                                  .n_edges = 2,
+                                  .n_labels = 2,
+                                  .form = cases[k].is_table ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_POTTS,
+                                  .edges = (const int32_t(*)[2])edges,
+                                  .unary = unary,
+                                  .pairwise = cases[k].is_table ? tables : coupling};
+        must_fail(CLV_ERR_DATA, cases[k].part, call_entry(entry, oracle, y, &score, &field, err));
+        ck_assert(y[0] == 7 && y[1] == 7 && y[2] == 7 && score == 7);
+    }
+    clv_oracle_free(oracle);
+}
+
+START_TEST(every_entry_point_refuses_unsound_fields_by_name)
+{
+    for (int entry = 0; entry < 6; entry++) {
+        check_entry(entry, CLV_ENGINE_DEFAULT);
+        if (clv_has_bk())
+            check_entry(entry, CLV_ENGINE_BK);
+    }
+}
+END_TEST
+
 /* Best score with node i forced, by enumeration; y gets the canonical one. */
 static double forced_optimum(int32_t *y, const struct clv_field *field, int32_t i, int32_t label)
 {
@@ -444,6 +514,7 @@ Suite *oracle_suite(void)
     tcase_add_test(tests, fields_without_edges_take_each_nodes_best_label);
     tcase_add_test(tests, extreme_values_are_cut_without_overflow);
     tcase_add_test(tests, unsound_fields_are_refused_by_name);
+    tcase_add_test(tests, every_entry_point_refuses_unsound_fields_by_name);
     tcase_add_test(tests, witnesses_and_margins_equal_forced_enumeration);
     tcase_add_test(tests, witnesses_need_a_solution_and_nodes_in_range);
     tcase_add_test(tests, perturbed_scores_bound_the_partition_function);
