@@ -63,10 +63,11 @@ test_objects := $(patsubst %.c,$(BUILD)/%.o,$(test_sources) $(test_support))
 test_names := $(patsubst test_%.c,%,$(notdir $(test_sources)))
 benches := $(patsubst tools/bench/%.c,$(BUILD)/bench/%,$(wildcard tools/bench/*.c))
 bench_peers := $(BUILD)/bench/opencv $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train
+converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools/datasets/*.c))
 reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(wildcard tools/reproduce/*))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check coverage format format-check lint bench $(bench_targets) $(reproductions) fuzz install uninstall clean help
+.PHONY: all deps demo check coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -76,7 +77,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a
 
 help:
 	@sed -n '2,9s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check coverage format lint bench fuzz install uninstall clean"
+	@echo "targets: all deps demo check coverage format lint bench datasets fuzz install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
 	@echo "the papers' tables: $(reproductions)"
 
@@ -117,6 +118,10 @@ $(bench_targets): bench-%: deps
 	$(Q)tools/deps bench
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/$* $(bench_peers)
 	$(Q)tools/bench/run $(BUILD) $*
+
+# Programs that bring published data sets into a form that cleave reads: $(BUILD)/datasets/NAME; tools/datasets tells their use.
+datasets: deps
+	$(Q)$(MAKE) --no-print-directory $(converters)
 
 # The papers' tables beside ours: OUT keeps every result with its settings, and a run that was stopped goes on.
 $(reproductions): reproduce-%: deps
@@ -194,9 +199,14 @@ $(BUILD)/tests/support/main.o: $(BUILD)/tests/suites.h
 $(BUILD)/tests/%.o: CPPFLAGS += -Itests -I$(BUILD)/tests -I.
 $(BUILD)/tests/%.o: CFLAGS += -Wno-missing-prototypes
 
-$(BUILD)/run-tests: $(test_objects) $(fault_objects)
+$(BUILD)/run-tests: $(test_objects) $(fault_objects) | $(converters)
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $$(pkg-config --libs check)
+
+$(BUILD)/datasets/%: tools/datasets/%.c $(library_objects)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD   $@")
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(library_objects) $(LDLIBS)
 
 $(BUILD)/bench/%: tools/bench/%.c $(library_objects)
 	@mkdir -p $(@D)
