@@ -4,6 +4,7 @@
 
 #include "infer/bp.h"
 #include "infer/chain.h"
+#include "infer/exponential.h"
 #include "infer/forest.h"
 
 static double *table_of(const struct clv_forest *forest, double *tables, int32_t table)
@@ -35,13 +36,17 @@ static double soft_maximum(const double *score, double temperature, size_t k)
 /* out[b] = the soft maximum over a of score[a] + table[a][b]. */
 static void eliminate_rows(double *out, const double *score, const double *table, double temperature, size_t k)
 {
-    double zero[CLV_FOREST_MAX_LABELS] = {0}, sum[CLV_FOREST_MAX_LABELS] = {0};
+    double zero[CLV_FOREST_MAX_LABELS] = {0}, sum[CLV_FOREST_MAX_LABELS] = {0}, term[CLV_FOREST_MAX_LABELS];
     chain_max_step(out, score, table, zero, k);
     if (temperature == 0)
         return;
-    for (size_t a = 0; a < k; a++)
+    for (size_t a = 0; a < k; a++) {
         for (size_t b = 0; b < k; b++)
-            sum[b] += exp((score[a] + table[a * k + b] - out[b]) / temperature);
+            term[b] = (score[a] + table[a * k + b] - out[b]) / temperature;
+        exponentials(term, term, 0, k);
+        for (size_t b = 0; b < k; b++)
+            sum[b] += term[b];
+    }
     for (size_t b = 0; b < k; b++)
         out[b] += temperature * log(sum[b]);
 }
@@ -95,7 +100,10 @@ static void weigh(double *weight, const double *score, double value, double shar
 {
     if (temperature > 0) {
         for (size_t a = 0; a < k; a++)
-            weight[a] = share * exp((score[a] - value) / temperature);
+            weight[a] = (score[a] - value) / temperature;
+        exponentials(weight, weight, 0, k);
+        for (size_t a = 0; a < k; a++)
+            weight[a] *= share;
         return;
     }
     size_t best = 0;

@@ -306,6 +306,34 @@ START_TEST(a_warm_start_goes_on_from_the_messages_before)
 }
 END_TEST
 
+/* Undamped sum-product stays out of the log domain, damped runs and maxima are in it. */
+START_TEST(a_warm_start_goes_on_from_one_domain_to_the_other)
+{
+    struct clv_bp *bp = new_bp();
+    for (uint64_t t = 0; t < 40; t++) {
+        struct sample s;
+        double first[MAX_NODES * MAX_LABELS], next[MAX_NODES * MAX_LABELS];
+        struct clv_bp_options options;
+        struct clv_bp_result result;
+        draw_sample(&s, t, form_of(t), 4, 1, 0.3);
+        clv_bp_defaults(&options);
+        must(clv_bp_run(bp, first, NULL, &result, &s.field, &options, err));
+        ck_assert_int_eq(result.is_converged, 1);
+        options.is_warm = 1;
+        for (int run = 0; run < 4; run++) {
+            options.damping = run % 2 ? 0 : 0.2;
+            must(clv_bp_run(bp, next, NULL, &result, &s.field, &options, err));
+            ck_assert_int_eq(result.n_iterations, 1);
+            assert_near(next, first, s.field.n_nodes * s.field.n_labels, 1e-8);
+        }
+        options.is_warm = 0; /* forgets, in either domain */
+        must(clv_bp_run(bp, next, NULL, &result, &s.field, &options, err));
+        ck_assert_int_gt(result.n_iterations, 1);
+    }
+    clv_bp_free(bp);
+}
+END_TEST
+
 START_TEST(bad_fields_are_refused_by_node_and_edge)
 {
     int32_t edges[2][2] = {{0, 1}, {2, 1}}, y[3] = {7, 7, 7};
@@ -521,6 +549,7 @@ Suite *bp_suite(void)
     tcase_add_test(tests, pair_beliefs_are_the_marginals_of_edges_and_agree_with_the_nodes);
     tcase_add_test(tests, loss_augmented_maxima_are_exact_on_trees);
     tcase_add_test(tests, failed_requests_leave_outputs_alone_and_the_next_run_right);
+    tcase_add_test(tests, a_warm_start_goes_on_from_one_domain_to_the_other);
     tcase_add_test(tests, bad_fields_are_refused_by_node_and_edge);
     tcase_add_test(tests, bad_options_are_refused_by_value);
     suite_add_tcase(suite, tests);
