@@ -1,5 +1,6 @@
 /* Chains, summed: forward-backward. Sums of exponentials are products of a vector with exp(table - its maximum), which for a table
- * that all links share is made once. */
+ * that all links share is made once. As long as no number gets too small the vectors stay out of the log domain, their maximum
+ * 1, so that a node costs one logarithm; otherwise the chain is done again with logarithms of everything. */
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +12,9 @@
 
 /* Sums below this may have lost terms to underflow and are taken again with a maximum of their own. */
 #define SAFE_SUM 1e-200
+
+/* Outside the log domain nothing may get below this part of the largest: products of two still lose nothing that counts. */
+#define SMALLEST 1e-70
 
 /* exp(table - top) of the link at hand, both ways round. */
 struct kernel {
@@ -83,6 +87,113 @@ static void write_pairs(double *pairs, const double *ahead, const double *behind
     }
 }
 
+/* Of the linear domain: [n][K] each; ahead and behind have maximum 1 at every node. */
+struct passes {
+    double *ahead;  /* sums over the nodes up to each, its own score included */
+    double *behind; /* over those after it */
+    double *weight; /* exp(unary - its maximum) */
+    double log_partition;
+};
+
+/* value /= its maximum, which is returned; 0 if the smallest gets too small beside it, or the maximum itself is. */
+static double normalise(double *value, size_t k)
+{
+    double highest = value[0], lowest = value[0];
+    for (size_t a = 1; a < k; a++) {
+        highest = value[a] > highest ? value[a] : highest;
+        lowest = value[a] < lowest ? value[a] : lowest;
+    }
+    if (!(highest >= SMALLEST) || lowest < SMALLEST * highest)
+        return 0;
+    for (size_t a = 0; a < k; a++)
+        value[a] *= 1 / highest;
+    return highest;
+}
+
+/* Both ways outside the log domain; 0 if that could lose precision. */
+static int pass_linearly(struct passes *passes, struct kernel *kernel, const struct clv_chain *chain)
+{
+    size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
+    double total = 0, with_weight[CLV_CHAIN_MAX_LABELS], scale;
+    passes->log_partition = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double *unary = &chain->unary[i * k];
+        double *ahead = &passes->ahead[i * k], *weight = &passes->weight[i * k], highest = maximum(unary, k);
+        exponentials(weight, unary, highest, k);
+        memcpy(ahead, weight, k * sizeof *ahead);
+        if (i && (i == 1 || !chain->is_shared))
+            fill_kernel(kernel, chain_table(chain, i - 1), k);
+        if (i) {
+            bp_apply_kernel(ahead, ahead - k, kernel->there, k, 0);
+            for (size_t b = 0; b < k; b++)
+                ahead[b] *= weight[b];
+            highest += kernel->top;
+        }
+        if (!(scale = normalise(ahead, k)))
+            return 0;
+        passes->log_partition += highest + log(scale);
+    }
+    for (size_t a = 0; a < k; a++) {
+        passes->behind[(n - 1) * k + a] = 1;
+        total += passes->ahead[(n - 1) * k + a];
+    }
+    passes->log_partition += log(total);
+    for (size_t i = n - 1; i > 0; i--) {
+        double *behind = &passes->behind[(i - 1) * k];
+        if (!chain->is_shared)
+            fill_kernel(kernel, chain_table(chain, i - 1), k);
+        for (size_t b = 0; b < k; b++)
+            with_weight[b] = passes->behind[i * k + b] * passes->weight[i * k + b];
+        bp_apply_kernel(behind, with_weight, kernel->back, k, 0);
+        if (!normalise(behind, k))
+            return 0;
+    }
+    return 1;
+}
+
+static void scale_to_one(double *value, size_t n)
+{
+    double total = 0;
+    for (size_t c = 0; c < n; c++)
+        total += value[c];
+    for (size_t c = 0; c < n; c++)
+        value[c] /= total;
+}
+
+static void write_linearly(double *marginals, double *pairs, const struct passes *passes, struct kernel *kernel,
+                           const struct clv_chain *chain)
+{
+    size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
+    for (size_t i = 0; marginals && i < n; i++) {
+        for (size_t a = 0; a < k; a++)
+            marginals[i * k + a] = passes->ahead[i * k + a] * passes->behind[i * k + a];
+        scale_to_one(&marginals[i * k], k);
+    }
+    for (size_t i = 0; pairs && i + 1 < n; i++) {
+        const double *weight = &passes->weight[(i + 1) * k], *behind = &passes->behind[(i + 1) * k];
+        double *pair = &pairs[i * k * k];
+        if (!chain->is_shared)
+            fill_kernel(kernel, chain_table(chain, i), k);
+        for (size_t a = 0; a < k; a++)
+            for (size_t b = 0; b < k; b++)
+                pair[a * k + b] = passes->ahead[i * k + a] * kernel->there[a * k + b] * (weight[b] * behind[b]);
+        scale_to_one(pair, k * k);
+    }
+}
+
+static void write_logarithms(double *marginals, double *pairs, double *log_partition, double *ahead, double *behind,
+                             struct kernel *kernel, const struct clv_chain *chain)
+{
+    size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
+    both_ways(ahead, behind, kernel, chain);
+    double total = log_sum_exp(&ahead[(n - 1) * k], k);
+    for (size_t c = 0; marginals && c < n * k; c++)
+        marginals[c] = exp(ahead[c] + behind[c] - total);
+    if (pairs)
+        write_pairs(pairs, ahead, behind, total, chain);
+    *log_partition = total;
+}
+
 enum clv_status clv_chain_marginals(double *marginals, double *pair_marginals, double *log_partition,
                                     const struct clv_chain *chain, struct clv_error *err)
 {
@@ -90,25 +201,26 @@ enum clv_status clv_chain_marginals(double *marginals, double *pair_marginals, d
     if (status)
         return status;
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
-    double *ahead = array_alloc(n, 2 * k * sizeof *ahead), *behind = ahead ? &ahead[n * k] : NULL, total = 0;
+    struct passes passes = {.ahead = array_alloc(n, 3 * k * sizeof(double))};
     struct kernel kernel = {.there = array_alloc(k, 2 * k * sizeof(double))};
-    if (!ahead || !kernel.there) {
+    double total = 0;
+    if (!passes.ahead || !kernel.there) {
         status = fail_memory(err);
         goto done;
     }
+    passes.behind = &passes.ahead[n * k];
+    passes.weight = &passes.behind[n * k];
     kernel.back = &kernel.there[k * k];
-    if (n) {
-        both_ways(ahead, behind, &kernel, chain);
-        total = log_sum_exp(&ahead[(n - 1) * k], k);
+    if (n && pass_linearly(&passes, &kernel, chain)) {
+        write_linearly(marginals, pair_marginals, &passes, &kernel, chain);
+        total = passes.log_partition;
+    } else if (n) {
+        write_logarithms(marginals, pair_marginals, &total, passes.ahead, passes.behind, &kernel, chain);
     }
-    for (size_t c = 0; marginals && c < n * k; c++)
-        marginals[c] = exp(ahead[c] + behind[c] - total);
-    if (pair_marginals)
-        write_pairs(pair_marginals, ahead, behind, total, chain);
     if (log_partition)
         *log_partition = total;
 done:
-    array_free(ahead);
+    array_free(passes.ahead);
     array_free(kernel.there);
     return status;
 }

@@ -173,6 +173,31 @@ START_TEST(any_number_of_labels_gives_the_plain_recursion_s_values)
 }
 END_TEST
 
+/* Scores of every size, so that most chains stay out of the log domain, some leave it, and some are forced out. */
+START_TEST(large_scores_keep_marginals_exact)
+{
+    for (uint64_t t = 1; t < 200; t += 2) {
+        struct sample s;
+        draw_sample(&s, t);
+        double scale = pow(3, (double)(t / 2 % 7)), log_partition, exact_log;
+        double marginals[MAX_NODES * MAX_LABELS], exact[MAX_NODES * MAX_LABELS];
+        double pairs[MAX_NODES * MAX_LABELS * MAX_LABELS];
+        for (int32_t c = 0; c < MAX_NODES * MAX_LABELS * MAX_LABELS; c++) {
+            s.table[c] *= scale;
+            s.tables[c] *= scale;
+        }
+        for (int32_t c = 0; c < MAX_NODES * MAX_LABELS; c++)
+            s.unary[c] *= scale;
+        must(clv_exhaustive(NULL, NULL, &exact_log, exact, &s.field, err));
+        must(clv_chain_marginals(marginals, pairs, &log_partition, &s.chain, err));
+        ck_assert_double_eq_tol(log_partition, exact_log, 1e-13 * scale + 1e-10);
+        for (int32_t c = 0; c < s.chain.n_nodes * s.chain.n_labels; c++)
+            ck_assert_double_eq_tol(marginals[c], exact[c], 1e-9);
+        compare_pairs(pairs, &s.field, exact_log);
+    }
+}
+END_TEST
+
 START_TEST(long_chains_with_large_scores_stay_finite)
 {
     enum { LENGTH = 5000 };
@@ -214,6 +239,7 @@ Suite *chain_suite(void)
     tcase_add_test(tests, witnesses_reach_their_max_marginals_through_their_node);
     tcase_add_test(tests, ties_go_to_the_least_label_of_the_last_node_first);
     tcase_add_test(tests, any_number_of_labels_gives_the_plain_recursion_s_values);
+    tcase_add_test(tests, large_scores_keep_marginals_exact);
     tcase_add_test(tests, long_chains_with_large_scores_stay_finite);
     tcase_add_test(tests, unsound_chains_are_refused_by_name);
     suite_add_tcase(suite, tests);
