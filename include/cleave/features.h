@@ -142,10 +142,17 @@ struct clv_item_boxes {
     size_t n_boxes;              /* with boxes not NULL, 0 says that there is no object */
 };
 
-/* The same; an item without a mask has the labels of clv_example_set_boxes if boxes[n_items] has some for it: what struct
- * clv_training calls given. Two labels. */
-CLV_API enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, const struct clv_set *set,
-                                                  const struct clv_item_boxes *boxes, const struct clv_recipe *recipe,
+/* Tells how likely each pixel is figure, from one image and its boxes alone: figure[height][width] in 0..1. Called on any thread. */
+typedef enum clv_status clv_box_opinion(float *figure, const struct clv_image *image,
+                                        const struct clv_item_boxes *boxes, struct clv_error *err);
+
+/* The same with boxes[n_items]: an item without a mask has the labels of clv_example_set_boxes if there are some for it, what
+ * struct clv_training calls given. *frames (may be NULL) receives a dataset of the same items and nodes, without edges, whose
+ * features tell where a node lies within its image's boxes, and the last of them the opinion (may be NULL) of its pixels,
+ * 0..1; so that they are comparable, items with masks need boxes, too. Two labels. */
+CLV_API enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
+                                                  const struct clv_set *set, const struct clv_item_boxes *boxes,
+                                                  clv_box_opinion *opinion, const struct clv_recipe *recipe,
                                                   int n_threads, const struct clv_image_limits *limits,
                                                   const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 

@@ -47,11 +47,16 @@ struct clv_checkpoints {
 };
 #define CLV_MAX_FACTS 16
 
+struct clv_guesses; /* opaque */
+
 /* What a training run is given. parameters[i] is the value of the learner's parameter i. Examples must have labels and theta;
  * nodes with CLV_UNKNOWN labels are left out together with their edges. n_threads <= 0: all the machine's.
  *
- * Weak examples are images without a mask, of which some labels are given (all outside a box is 0) or none; learners with a
- * parameter `kappa` take them. All their nodes take part. Their labels and theta in the dataset, if any, are not read. */
+ * Weak examples are images without a mask, of which some labels are given (all outside a box is 0) or none. All their nodes take
+ * part. Their labels and theta in the dataset, if any, are not read. Learners with a parameter `kappa` guess them by the
+ * marginals (pmap: the MAP labels) of what they learned from the masks; the others are trained on the masks, then on masks
+ * and MAP labels. With frames (clv_dataset_extract_boxed) not they guess but a teacher: the same learner, trained on features
+ * and frames. Without masks, if something is given and there are two labels, guesses start from 1 where nothing is given. */
 struct clv_training {
     const struct clv_dataset *dataset;
     const int32_t *examples; /* [n_examples] which of the dataset to use */
@@ -66,6 +71,8 @@ struct clv_training {
     size_t n_weak;
     const int32_t *const
         *given; /* [n_weak][n_nodes] labels or CLV_UNKNOWN; NULL, or NULL for an example: nothing is given */
+    const struct clv_dataset *frames;          /* features of the same nodes that only training knows, or NULL */
+    const struct clv_guesses *guesses;         /* clv_train's own */
     const struct clv_dataset *validation;      /* all with truth; looked at by pmap, mpmap, wmpmap; NULL: none */
     const struct clv_checkpoints *checkpoints; /* NULL: none */
 };
@@ -111,6 +118,11 @@ CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char 
  * Memory beyond the data: for ssvm and independent 8 to 16 bytes per node and row of W, and a few weight vectors. */
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                                   const struct clv_training *training, struct clv_error *err) CLV_CHECK;
+
+/* A clv_box_opinion: what box to cut (clv_box_cut) says, the larger one of several boxes'; half of it the labels and half the
+ * probabilities. */
+CLV_API enum clv_status clv_box_figure(float *figure, const struct clv_image *image, const struct clv_item_boxes *boxes,
+                                       struct clv_error *err) CLV_CHECK;
 
 /* Mean weighted Hamming loss of w's MAP labellings over examples (all nodes take part, as when segmenting). The examples must
  * have theta and fit the shape. */

@@ -228,7 +228,7 @@ static enum clv_status record(struct clv_model *model, const struct train *self,
         if (counts[i].n || counts[i].always)
             status = record_number(model, counts[i].key, (double)counts[i].n, err);
     struct loss_unit unit = train_loss_unit(self, data->dataset);
-    if (status == CLV_OK)
+    if (status == CLV_OK && !isnan(train_loss))
         status = record_number(model, unit.key, unit.scale * train_loss, err);
     if (status == CLV_OK)
         status = clv_model_note(model, "interrupted", result->interrupted ? "yes" : "no", err);
@@ -272,8 +272,9 @@ static void print_learning(const struct train *self, const struct clv_training_r
         if (!isnan(last->objective) && !isnan(last->dual))
             fprintf(self->summary, ", duality gap %.2g", last->objective - last->dual);
     }
-    fprintf(self->summary, "%s\ntraining  %s %.2f %%\n", result->interrupted ? " (interrupted)" : "", unit.name,
-            100 * unit.scale * train_loss);
+    fprintf(self->summary, "%s\n", result->interrupted ? " (interrupted)" : "");
+    if (!isnan(train_loss)) /* there are masks */
+        fprintf(self->summary, "training  %s %.2f %%\n", unit.name, 100 * unit.scale * train_loss);
 }
 
 /* Learns from loaded data; *model is complete but for its recipe's owner, which stays `data` until here. */
@@ -284,7 +285,7 @@ static enum clv_status learn(struct clv_model *model, struct train *self, struct
     double train_loss = NAN, started = now_s();
     enum clv_status status = clv_train(&result, self->learner.learner, training, err);
     double seconds = now_s() - started;
-    if (status == CLV_OK)
+    if (status == CLV_OK && training->n_examples)
         status = clv_evaluate(&train_loss, training->dataset, training->examples, training->n_examples,
                               &training->shape, result.w, training->engine, training->n_threads, err);
     if (status == CLV_OK)
@@ -363,6 +364,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     training.n_examples = data.n_masks;
     training.weak = examples ? examples + data.n_masks : NULL;
     training.n_weak = n - data.n_masks;
+    training.frames = data.frames;
     training.given = given = examples ? given_labels(&training) : NULL;
     training.shape = choose_shape(self, data.dataset);
     if (!examples || !given)

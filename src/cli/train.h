@@ -39,7 +39,8 @@ struct train {
 /* The training data, and what the model takes over from it. */
 struct train_data {
     struct clv_dataset *dataset;
-    struct clv_recipe recipe; /* valid if has_recipe */
+    struct clv_dataset *frames; /* of images with boxes among them, or NULL */
+    struct clv_recipe recipe;   /* valid if has_recipe */
     int has_recipe, is_letters;
     struct clv_labels labels;
     size_t n_masks, n_boxed, n_unlabelled; /* the dataset's images in this order */

@@ -12,6 +12,7 @@
 void train_data_release(struct train_data *data)
 {
     clv_dataset_free(data->dataset);
+    clv_dataset_free(data->frames);
     clv_recipe_release(&data->recipe);
     clv_labels_release(&data->labels);
     *data = (struct train_data){0};
@@ -73,7 +74,9 @@ static enum clv_status extract_set(struct train_data *data, struct train *train,
     enum clv_status status = supervision_read(&supervision, train->data, &train->supervision, &common->limits, err);
     if (status != CLV_OK)
         return status;
-    status = training_set_check_masks(set, supervision.n_masks, common->n_threads, &common->limits, progress, err);
+    struct clv_item_boxes *boxes = supervision.n_boxed ? supervision.boxes : NULL;
+    status =
+        training_set_check_masks(boxes, set, supervision.n_masks, common->n_threads, &common->limits, progress, err);
     if (status != CLV_OK)
         goto done;
     digest_set(data->digest, set, supervision.boxes);
@@ -88,8 +91,8 @@ static enum clv_status extract_set(struct train_data *data, struct train *train,
     status = clv_recipe_learn(&data->recipe, images, set->n_items, train->seed, common->n_threads, &common->limits,
                               progress, err);
     if (status == CLV_OK)
-        status = clv_dataset_extract_boxed(&data->dataset, set, supervision.n_boxed ? supervision.boxes : NULL,
-                                           &data->recipe, common->n_threads, &common->limits, progress, err);
+        status = clv_dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, clv_box_figure, &data->recipe,
+                                           common->n_threads, &common->limits, progress, err);
     data->labels = set->labels;
     set->labels = (struct clv_labels){0};
     data->n_masks = supervision.n_masks;

@@ -108,8 +108,7 @@ static enum clv_status check_problem(const struct clv_dataset *dataset, const st
     return status == CLV_OK ? status : fail_within(err, status, name);
 }
 
-/* The item must be complete; it is the dataset's from here on. */
-static enum clv_status append(struct clv_dataset *dataset, struct dataset_item *item, struct clv_error *err)
+enum clv_status dataset_append(struct clv_dataset *dataset, struct dataset_item *item, struct clv_error *err)
 {
     if (array_reserve((void **)&dataset->items, &dataset->capacity, dataset->n + 1, sizeof *dataset->items))
         return fail_memory(err);
@@ -161,7 +160,7 @@ enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_pr
     for (size_t i = 0; i <= n; i++)
         item.row[i] -= (int64_t)first;
     point_to_own_arrays(&item);
-    status = append(dataset, &item, err);
+    status = dataset_append(dataset, &item, err);
     if (status == CLV_OK)
         item = (struct dataset_item){0};
 done:
@@ -197,7 +196,7 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
     if (!item.name)
         return fail_memory(err);
     point_to_own_arrays(&item);
-    enum clv_status status = append(dataset, &item, err);
+    enum clv_status status = dataset_append(dataset, &item, err);
     if (status != CLV_OK) {
         array_free(item.name);
         return status;

@@ -49,6 +49,9 @@ struct clv_dataset {
 #define LOOKED_AT_MAX ((size_t)256 << 20)
 void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_problem *problem);
 
+/* The item must be complete and fit those before; it is the dataset's from here on. */
+enum clv_status dataset_append(struct clv_dataset *dataset, struct dataset_item *item, struct clv_error *err) CLV_CHECK;
+
 /* Moves an extracted example's arrays into the dataset; what the dataset does not keep stays in the example, for its
  * release. */
 enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *example, const char *name,

@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "feature/dataset.h"
+#include "feature/frame.h"
+#include "feature/truth.h"
 
 /* Items in flight for each thread: enough that threads seldom wait for the slowest image, few enough to bound memory (an
  * example takes about 2 MB at the default working size). */
@@ -11,12 +13,13 @@
 
 struct batch {
     const struct clv_set *set;
-    const struct clv_item_boxes *boxes; /* or NULL */
+    const struct box_source *boxed; /* or NULL */
     const struct clv_recipe *recipe;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
     size_t first;                 /* item of the batch */
     struct clv_example *examples; /* of this batch */
+    float **opinions;             /* of its nodes, [n_nodes] or NULL each */
     size_t n_done;                /* over all batches; guarded by the critical section */
 };
 
@@ -52,6 +55,24 @@ static void drop_void_truth(struct clv_example *example, int32_t n_labels)
     example->problem.label = NULL;
 }
 
+/* Mean opinion of each node's pixels: opinion[n_nodes]. */
+static enum clv_status ask_opinion(float **opinion, const struct box_source *boxed, const struct clv_item_boxes *boxes,
+                                   const struct clv_example *example, const struct clv_image *image,
+                                   struct clv_error *err)
+{
+    float *figure = array_alloc((size_t)image->width, (size_t)image->height * sizeof *figure);
+    float *mean = array_alloc((size_t)example->problem.n_nodes, sizeof *mean);
+    enum clv_status status = figure && mean ? boxed->opinion(figure, image, boxes, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = example_mean(mean, example, figure, err);
+    array_free(figure);
+    if (status == CLV_OK)
+        *opinion = mean;
+    else
+        array_free(mean);
+    return status;
+}
+
 static enum clv_status extract_item(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
@@ -67,49 +88,62 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     status = clv_example_extract(example, &image, batch->recipe, err);
     if (status != CLV_OK)
         fail_within(err, status, item->image);
+    const struct clv_item_boxes *boxes = batch->boxed ? &batch->boxed->boxes[batch->first + index] : NULL;
+    if (status == CLV_OK && boxes && boxes->boxes && batch->boxed->opinion)
+        status = ask_opinion(&batch->opinions[index], batch->boxed, boxes, example, &image, err);
     clv_image_release(&image);
     if (status == CLV_OK && item->mask) {
         status = read_truth(example, item, &batch->set->labels, batch->limits, err);
         if (status == CLV_OK)
             drop_void_truth(example, batch->set->labels.n_labels);
-    } else if (status == CLV_OK && batch->boxes && batch->boxes[batch->first + index].boxes) {
-        const struct clv_item_boxes *known = &batch->boxes[batch->first + index];
-        status = clv_example_set_boxes(example, known->boxes, known->n_boxes, err);
+    } else if (status == CLV_OK && boxes && boxes->boxes) {
+        status = clv_example_set_boxes(example, boxes->boxes, boxes->n_boxes, err);
     }
 #pragma omp critical(extract_progress)
     report_progress(batch->progress, "extracting features", ++batch->n_done, batch->set->n_items, item->name);
     return status;
 }
 
-enum clv_status extract_set(const struct clv_set *set, const struct clv_item_boxes *boxes,
-                            const struct clv_recipe *recipe, int n_threads, const struct clv_image_limits *limits,
-                            const struct clv_progress *progress, take_example *take, void *context,
-                            struct clv_error *err)
+enum clv_status extract_set(const struct clv_set *set, const struct box_source *boxed, const struct clv_recipe *recipe,
+                            int n_threads, const struct clv_image_limits *limits, const struct clv_progress *progress,
+                            take_example *take, void *context, struct clv_error *err)
 {
     n_threads = parallel_threads(n_threads);
     size_t room = (size_t)n_threads * BATCH_PER_THREAD;
-    struct batch batch = {.set = set, .boxes = boxes, .recipe = recipe, .limits = limits, .progress = progress};
+    struct batch batch = {.set = set, .boxed = boxed, .recipe = recipe, .limits = limits, .progress = progress};
     batch.examples = array_zalloc(room, sizeof *batch.examples);
-    if (!batch.examples)
-        return fail_memory(err);
-    enum clv_status status = CLV_OK;
+    batch.opinions = array_zalloc(room, sizeof *batch.opinions);
+    enum clv_status status = batch.examples && batch.opinions ? CLV_OK : fail_memory(err);
     for (; status == CLV_OK && batch.first < set->n_items; batch.first += room) {
         size_t n = set->n_items - batch.first < room ? set->n_items - batch.first : room;
         status = parallel_for(n, n_threads, extract_item, &batch, err);
         for (size_t i = 0; i < n; i++) {
             if (status == CLV_OK)
-                status = take(context, &batch.examples[i], &set->items[batch.first + i], err);
+                status = take(context, &batch.examples[i], &set->items[batch.first + i], batch.opinions[i], err);
             clv_example_release(&batch.examples[i]);
+            array_free(batch.opinions[i]);
+            batch.opinions[i] = NULL;
         }
     }
     array_free(batch.examples);
+    array_free(batch.opinions);
     return status;
 }
 
+/* Where examples go. */
+struct keeping {
+    struct clv_dataset *dataset, *frames; /* frames NULL: not wanted */
+    const struct clv_item_boxes *boxes;   /* of the next item */
+};
+
 static enum clv_status keep(void *context, struct clv_example *example, const struct clv_item *item,
-                            struct clv_error *err)
+                            const float *opinion, struct clv_error *err)
 {
-    return dataset_take(context, example, item->name, err);
+    struct keeping *self = context;
+    enum clv_status status = CLV_OK;
+    if (self->frames)
+        status = frame_add(self->frames, example, self->boxes++, opinion, item->name, err);
+    return status == CLV_OK ? dataset_take(self->dataset, example, item->name, err) : status;
 }
 
 enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct clv_set *set,
@@ -117,27 +151,34 @@ enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct c
                                     const struct clv_image_limits *limits, const struct clv_progress *progress,
                                     struct clv_error *err)
 {
-    return clv_dataset_extract_boxed(dataset, set, NULL, recipe, n_threads, limits, progress, err);
+    return clv_dataset_extract_boxed(dataset, NULL, set, NULL, NULL, recipe, n_threads, limits, progress, err);
 }
 
-enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, const struct clv_set *set,
-                                          const struct clv_item_boxes *boxes, const struct clv_recipe *recipe,
-                                          int n_threads, const struct clv_image_limits *limits,
-                                          const struct clv_progress *progress, struct clv_error *err)
+enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
+                                          const struct clv_set *set, const struct clv_item_boxes *boxes,
+                                          clv_box_opinion *opinion, const struct clv_recipe *recipe, int n_threads,
+                                          const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                          struct clv_error *err)
 {
-    *dataset = NULL;
+    struct keeping keeping = {.boxes = boxes};
+    struct box_source boxed = {boxes, frames ? opinion : NULL};
     if (boxes && set->labels.n_labels != 2)
         return fail(err, CLV_ERR_USAGE, "boxes take two labels, figure and ground, not %d", set->labels.n_labels);
-    struct clv_dataset *fresh;
-    enum clv_status status = clv_dataset_new(&fresh, set->labels.n_labels, err);
-    if (status != CLV_OK)
-        return status;
-    status = clv_labels_copy(&fresh->labels, &set->labels, err);
+    *dataset = NULL;
+    enum clv_status status = clv_dataset_new(&keeping.dataset, set->labels.n_labels, err);
+    if (status == CLV_OK && boxes && frames)
+        status = clv_dataset_new(&keeping.frames, set->labels.n_labels, err);
     if (status == CLV_OK)
-        status = extract_set(set, boxes, recipe, n_threads, limits, progress, keep, fresh, err);
+        status = clv_labels_copy(&keeping.dataset->labels, &set->labels, err);
     if (status == CLV_OK)
-        *dataset = fresh;
-    else
-        clv_dataset_free(fresh);
+        status = extract_set(set, boxes ? &boxed : NULL, recipe, n_threads, limits, progress, keep, &keeping, err);
+    if (status == CLV_OK) {
+        *dataset = keeping.dataset;
+        if (frames)
+            *frames = keeping.frames;
+    } else {
+        clv_dataset_free(keeping.dataset);
+        clv_dataset_free(keeping.frames);
+    }
     return status;
 }

@@ -8,13 +8,18 @@
 
 /* Receives the examples one by one in the set's order, on the calling thread. What it leaves in the example is released. */
 typedef enum clv_status take_example(void *context, struct clv_example *example, const struct clv_item *item,
-                                     struct clv_error *err);
+                                     const float *opinion, struct clv_error *err);
+
+/* boxes[n_items]; `take` gets the opinion of the nodes of those that have some, [n_nodes], else NULL. */
+struct box_source {
+    const struct clv_item_boxes *boxes;
+    clv_box_opinion *opinion; /* or NULL */
+};
 
 /* Reads every image, extracts its example, and its truth where there is a mask; a mask that is void throughout is no truth.
- * boxes[n_items] (may be NULL) are for items without a mask. Memory: a fixed number of examples a thread. Fails as the first failing item in the set's order would. */
-enum clv_status extract_set(const struct clv_set *set, const struct clv_item_boxes *boxes,
-                            const struct clv_recipe *recipe, int n_threads, const struct clv_image_limits *limits,
-                            const struct clv_progress *progress, take_example *take, void *context,
-                            struct clv_error *err) CLV_CHECK;
+ * `boxed` may be NULL. Memory: a fixed number of examples a thread. Fails as the first failing item in the set's order would. */
+enum clv_status extract_set(const struct clv_set *set, const struct box_source *boxed, const struct clv_recipe *recipe,
+                            int n_threads, const struct clv_image_limits *limits, const struct clv_progress *progress,
+                            take_example *take, void *context, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -70,9 +70,9 @@ static enum clv_status append_counts(struct writing *self, const struct clv_exam
 }
 
 static enum clv_status append_example(void *context, struct clv_example *example, const struct clv_item *item,
-                                      struct clv_error *err)
+                                      const float *opinion, struct clv_error *err)
 {
-    (void)item;
+    (void)item, (void)opinion;
     struct writing *self = context;
     const struct clv_problem *problem = &example->problem;
     const struct clv_superpixels *sp = &example->superpixels;

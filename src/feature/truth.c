@@ -137,6 +137,24 @@ enum clv_status clv_example_set_boxes(struct clv_example *example, const struct 
     return CLV_OK;
 }
 
+enum clv_status example_mean(float *mean, const struct clv_example *example, const float *values, struct clv_error *err)
+{
+    const struct clv_superpixels *sp = &example->superpixels;
+    double *sum = array_zalloc((size_t)sp->n, sizeof *sum);
+    int32_t *column = coordinate_table(example->width, sp->width);
+    enum clv_status status = sum && column ? CLV_OK : fail_memory(err);
+    for (int32_t y = 0; y < example->height && status == CLV_OK; y++) {
+        size_t row = (size_t)working_coordinate(y, example->height, sp->height) * (size_t)sp->width;
+        for (int32_t x = 0; x < example->width; x++)
+            sum[sp->labels[row + (size_t)column[x]]] += (double)values[(size_t)y * (size_t)example->width + (size_t)x];
+    }
+    for (int32_t i = 0; i < sp->n && status == CLV_OK; i++)
+        mean[i] = (float)(sum[i] / (double)example->volume[i]);
+    array_free(sum);
+    array_free(column);
+    return status;
+}
+
 enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_example *example, const int32_t *y,
                                   struct clv_error *err)
 {

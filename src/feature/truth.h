@@ -2,9 +2,13 @@
 #ifndef FEATURE_TRUTH_H
 #define FEATURE_TRUTH_H
 
-#include <stdint.h>
+#include "cleave/features.h"
 
 /* label[i] = argmax_b theta[i][b], the lowest on ties; CLV_UNKNOWN for a row of zeros. */
 void majority_labels(int32_t *label, const float *theta, int32_t n_nodes, int32_t n_labels);
+
+/* mean[n_nodes] = the mean of values[height][width], at the original size, over each node's pixels. */
+enum clv_status example_mean(float *mean, const struct clv_example *example, const float *values,
+                             struct clv_error *err) CLV_CHECK;
 
 #endif

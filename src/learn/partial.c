@@ -102,20 +102,35 @@ static int32_t sharpen(float *weight, const double *q, size_t n_labels, double s
     return (int32_t)best;
 }
 
+enum clv_status partial_probabilities(double *q, struct decoder *decoder, const struct clv_problem *problem,
+                                      const int32_t *given, const struct clv_shape *shape, const double *w,
+                                      uint32_t n_draws, uint64_t seed, struct clv_error *err)
+{
+    enum clv_status status = partial_load(decoder, problem, given, shape, w, err);
+    return status ? status
+                  : clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, n_draws, err);
+}
+
+enum clv_status partial_weigh(float *weight, int32_t *label, const double *q, const struct clv_problem *problem,
+                              const struct clv_shape *shape, const struct partial_options *options,
+                              struct clv_error *err)
+{
+    size_t n_labels = (size_t)shape->n_labels;
+    for (size_t i = 0; i < (size_t)problem->n_nodes; i++)
+        label[i] = sharpen(weight + i * n_labels, q + i * n_labels, n_labels, options->sharpness);
+    return options->weighted ? weigh(weight, problem, n_labels, err) : CLV_OK;
+}
+
 enum clv_status partial_marginals(float *weight, int32_t *label, struct decoder *decoder,
                                   const struct clv_problem *problem, const int32_t *given,
                                   const struct clv_shape *shape, const double *w, const struct partial_options *options,
                                   uint64_t seed, struct clv_error *err)
 {
-    size_t n_nodes = (size_t)problem->n_nodes, n_labels = (size_t)shape->n_labels;
-    double *q = array_alloc(n_nodes * n_labels, sizeof *q);
-    enum clv_status status = q ? partial_load(decoder, problem, given, shape, w, err) : fail_memory(err);
+    double *q = array_alloc((size_t)problem->n_nodes * (size_t)shape->n_labels, sizeof *q);
+    enum clv_status status =
+        q ? partial_probabilities(q, decoder, problem, given, shape, w, options->n_draws, seed, err) : fail_memory(err);
     if (!status)
-        status = clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, options->n_draws, err);
-    for (size_t i = 0; !status && i < n_nodes; i++)
-        label[i] = sharpen(weight + i * n_labels, q + i * n_labels, n_labels, options->sharpness);
-    if (!status && options->weighted)
-        status = weigh(weight, problem, n_labels, err);
+        status = partial_weigh(weight, label, q, problem, shape, options, err);
     array_free(q);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "learn/guesses.h"
 
 /* Each weak example's draws are its own, and not those of any step. */
 #define GUESS_SEED(seed, index) ((seed) ^ (0x6775657373ULL + ((uint64_t)(index) << 40)))
@@ -102,6 +103,9 @@ static enum clv_status guess_example(void *context, size_t k, int thread, struct
     struct pmap_guess guess = targets->guesses[k];
     if (stop_requested(examples->training->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    const struct clv_guesses *guesses = examples->training->guesses;
+    if (guesses)
+        return partial_weigh(guess.weight, guess.label, guesses->q[k], problem, &examples->shape, self->options, err);
     if (targets->objective == PMAP_JOINT)
         return partial_map(guess.label, decoder, problem, given, &examples->shape, self->w, err);
     return partial_marginals(guess.weight, guess.label, decoder, problem, given, &examples->shape, self->w,

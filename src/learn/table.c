@@ -1,11 +1,13 @@
 /* The learner table, and the checks that every training run passes through. */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "feature/dataset.h"
+#include "learn/guesses.h"
 #include "learn/learners.h"
 
 static const struct clv_learner *const learners[] = {
@@ -103,13 +105,9 @@ static enum clv_status check_weak_example(void *context, size_t index, int threa
     return CLV_OK;
 }
 
-static enum clv_status check_weak(const struct clv_learner *learner, const struct clv_training *training,
-                                  struct clv_error *err)
+static enum clv_status check_weak(const struct clv_training *training, struct clv_error *err)
 {
     size_t size = clv_dataset_size(training->dataset);
-    if (training->n_weak > 0 && clv_learner_parameter(learner, "kappa") < 0)
-        return fail(err, CLV_ERR_USAGE, "%s learns from masks only, not from %zu images without", learner->name,
-                    training->n_weak);
     if (training->n_weak > INT32_MAX)
         return fail(err, CLV_ERR_DATA, "%zu weak examples to learn from", training->n_weak);
     for (size_t i = 0; i < training->n_weak; i++)
@@ -119,10 +117,19 @@ static enum clv_status check_weak(const struct clv_learner *learner, const struc
     return parallel_for(training->n_weak, training->n_threads, check_weak_example, (void *)(uintptr_t)training, err);
 }
 
+/* Whether something is known of the weak examples. */
+static bool teaches_without_masks(const struct clv_training *training)
+{
+    bool is_given = false;
+    for (size_t k = 0; k < training->n_weak && training->given; k++)
+        is_given |= training->given[k] != NULL;
+    return is_given && training->shape.n_labels == 2;
+}
+
 static enum clv_status check_training(const struct clv_training *training, struct clv_error *err)
 {
     size_t size = clv_dataset_size(training->dataset);
-    if (training->n_examples < 1 || training->n_examples > INT32_MAX)
+    if ((training->n_examples < 1 && !teaches_without_masks(training)) || training->n_examples > INT32_MAX)
         return fail(err, CLV_ERR_DATA, "%zu examples to learn from", training->n_examples);
     if (training->shape.n_labels != clv_dataset_n_labels(training->dataset))
         return fail(err, CLV_ERR_USAGE, "shape has %d labels, the data %d", training->shape.n_labels,
@@ -146,11 +153,22 @@ enum clv_status clv_train(struct clv_training_result *result, const struct clv_l
         return fail(err, CLV_ERR_USAGE, "%s: %s keeps no checkpoints", training->checkpoints->path, learner->name);
     enum clv_status status = check_training(training, err);
     if (!status)
-        status = check_weak(learner, training, err);
+        status = check_weak(training, err);
     if (status)
         return status;
     struct clv_training_result own = {0};
-    status = learner->train(&own, training, err);
+    struct clv_guesses guesses = {0};
+    struct clv_training guided = *training;
+    bool guess = guesses_needed(learner, training);
+    if (guess) {
+        status = guesses_make(&guesses, learner, training, err);
+        guided.guesses = &guesses;
+    }
+    if (!status && guess && (!training->n_examples || clv_learner_parameter(learner, "kappa") < 0))
+        status = guesses_train(&own, &guesses, learner, training, err);
+    else if (!status)
+        status = learner->train(&own, &guided, err);
+    guesses_release(&guesses);
     if (status)
         clv_training_result_release(&own);
     else

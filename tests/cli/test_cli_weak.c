@@ -99,6 +99,30 @@ START_TEST(boxes_teach_without_their_images_masks)
 END_TEST
 
 /* The same model but for the record, whose digest tells other boxes apart. */
+START_TEST(boxes_alone_will_do)
+{
+    static const char *const learners[] = {"wmpmap", "ssvm"};
+    const char *folder = copy_set();
+    free(expect_success("rm -r %s/set/masks && cd %s && cut -f1,3 set/manifest.tsv >set/maskless.tsv", folder, folder));
+    for (int l = 0; l < 2; l++) {
+        char *output = expect_success("cd %s && \"$CLEAVE\" train --data set/maskless.tsv --boxes set/boxes.tsv "
+                                      "--weak-split train -o %s.cleave " WEAK_TRAINING "%s",
+                                      folder, learners[l], learners[l]);
+        ck_assert_ptr_nonnull(strstr(output, "0 with masks, 8 with boxes, 0 unlabelled"));
+        ck_assert_ptr_null(strstr(output, "training  ")); /* there is no truth to compare with */
+        free(output);
+        free(expect_success("cd %s && \"$CLEAVE\" segment -m %s.cleave --data set/maskless.tsv --split test -o %s",
+                            folder, learners[l], learners[l]));
+        char *score =
+            expect_success("cd %s && \"$CLEAVE\" score --data %s/manifest.tsv --split test --pred %s --json 2>&1 | "
+                           "sed 's/.*\"weighted_hamming\"://'",
+                           folder, sample_set(), learners[l]);
+        ck_assert_msg(strtod(score, NULL) < 0.4, "%s: %s", learners[l], score); /* 0.5 is chance */
+        free(score);
+    }
+}
+END_TEST
+
 START_TEST(a_box_is_one_whoever_names_it)
 {
     const char *folder = copy_set();
@@ -230,6 +254,7 @@ Suite *cli_weak_suite(void)
     tcase_add_test(tests, only_the_named_masks_are_read);
     tcase_add_test(tests, unlabelled_images_teach_without_their_masks);
     tcase_add_test(tests, boxes_teach_without_their_images_masks);
+    tcase_add_test(tests, boxes_alone_will_do);
     tcase_add_test(tests, a_box_is_one_whoever_names_it);
     tcase_add_test(tests, images_without_boxes_are_counted);
     tcase_add_test(tests, boxes_may_cover_all_or_almost_nothing);

@@ -290,6 +290,122 @@ START_TEST(what_is_given_teaches)
 }
 END_TEST
 
+/* With everything given, MAP labels are the given ones, and their weights those of masks of the nodes' volumes. */
+START_TEST(learners_without_marginals_take_map_labels_as_masks)
+{
+    static const char *const others[] = {"ssvm", "perceptron", "subgradient", "independent"};
+    static struct random_problem r;
+    struct toy weak, full;
+    const int32_t *given[5];
+    toy_begin(&weak, 2, 6, 2, CLV_PAIRWISE_POTTS);
+    toy_begin(&full, 2, 6, 2, CLV_PAIRWISE_POTTS);
+    for (size_t i = 0; i < 8; i++) {
+        random_problem_fill(&r, &potts, 15, 0.3, 0.6, 40 + i);
+        toy_add(&weak, &r.problem);
+        float counts[2 * 15] = {0};
+        for (int32_t k = 0; k < 15; k++)
+            counts[2 * k + r.label[k]] = r.volume[k];
+        if (i >= 3)
+            clv_balanced_theta(r.theta, counts, 15, 2);
+        toy_add(&full, &r.problem);
+    }
+    for (size_t i = 0; i < 5; i++)
+        given[i] = clv_dataset_problem(weak.dataset, 3 + i).label;
+    for (int l = 0; l < 4; l++) {
+        struct clv_training a = toy_training(&weak, others[l]), b = toy_training(&full, others[l]);
+        a.n_examples = 3;
+        a.weak = weak.examples + 3;
+        a.n_weak = 5;
+        a.given = given;
+        struct clv_training_result of_a = run(others[l], &a), of_b = run(others[l], &b);
+        ck_assert_msg(!memcmp(of_a.w, of_b.w, 8 * sizeof(double)), "%s differs", others[l]);
+        clv_training_result_release(&of_a);
+        clv_training_result_release(&of_b);
+    }
+    toy_release(&weak);
+    toy_release(&full);
+}
+END_TEST
+
+/* Frames that say the labels outright: a teacher finds that out from two masks, and its pupil sees features alone. */
+static struct clv_dataset *telling_frames(const struct toy *toy)
+{
+    struct clv_dataset *frames;
+    must(clv_dataset_new(&frames, 2, err));
+    for (size_t i = 0; i < toy->n; i++) {
+        struct clv_problem p = clv_dataset_problem(toy->dataset, i);
+        int64_t row[RANDOM_MAX_NODES + 1];
+        int32_t index[RANDOM_MAX_NODES];
+        float value[RANDOM_MAX_NODES];
+        for (int32_t k = 0; k < p.n_nodes; k++) {
+            row[k] = k;
+            index[k] = p.label[k];
+            value[k] = 3;
+        }
+        row[p.n_nodes] = p.n_nodes;
+        struct clv_problem frame = {.n_nodes = p.n_nodes, .n_features = 2, .row = row, .index = index, .value = value};
+        must(clv_dataset_add(frames, &frame, "frame", err));
+    }
+    return frames;
+}
+
+START_TEST(what_frames_tell_is_taught)
+{
+    static const char *const all[] = {"wmpmap", "mpmap", "pmap", "ssvm"};
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    struct toy toy;
+    toy_planted(&toy, 18, 12, &potts, w, 6);
+    struct clv_dataset *frames = telling_frames(&toy);
+    for (int l = 0; l < 4; l++) {
+        double with, without;
+        struct clv_training training = toy_training(&toy, all[l]);
+        training.n_examples = 2;
+        training.weak = toy.examples + 2;
+        training.n_weak = toy.n - 2;
+        struct clv_training_result alone = run(all[l], &training);
+        training.frames = frames;
+        struct clv_training_result taught = run(all[l], &training);
+        must(clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.shape, taught.w, training.engine, 1, err));
+        must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, training.engine, 1, err));
+        ck_assert_msg(with < 0.7 * without, "%s: %g, without frames %g", all[l], with, without);
+        clv_training_result_release(&taught);
+        clv_training_result_release(&alone);
+    }
+    clv_dataset_free(frames);
+    toy_release(&toy);
+}
+END_TEST
+
+START_TEST(what_is_given_teaches_without_any_mask)
+{
+    static const char *const all[] = {"wmpmap", "mpmap", "pmap", "ssvm"};
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    struct toy toy;
+    const int32_t *given[18];
+    int32_t outside[18][12];
+    toy_planted(&toy, 18, 12, &potts, w, 6);
+    for (size_t i = 0; i < 18; i++) { /* of the background every other node, of the figure none, as with boxes */
+        const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
+        for (int32_t k = 0; k < 12; k++)
+            outside[i][k] = label[k] == 0 && k % 2 ? 0 : CLV_UNKNOWN;
+        given[i] = outside[i];
+    }
+    for (int l = 0; l < 4; l++) {
+        double loss;
+        struct clv_training training = toy_training(&toy, all[l]);
+        training.n_examples = 0;
+        training.weak = toy.examples;
+        training.n_weak = toy.n;
+        training.given = given;
+        struct clv_training_result result = run(all[l], &training);
+        must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, result.w, training.engine, 1, err));
+        ck_assert_msg(loss < 0.35, "%s: %g", all[l], loss); /* 0.5 is chance */
+        clv_training_result_release(&result);
+    }
+    toy_release(&toy);
+}
+END_TEST
+
 START_TEST(weak_examples_are_checked_and_refused_by_name)
 {
     struct toy toy;
@@ -303,11 +419,6 @@ START_TEST(weak_examples_are_checked_and_refused_by_name)
     training.weak = none;
     training.n_weak = 1;
     must_fail(CLV_ERR_USAGE, "number 9", clv_train(&result, clv_learner_find("wmpmap"), &training, err));
-    training = toy_training(&toy, "ssvm");
-    training.weak = toy.examples;
-    training.n_weak = 2;
-    must_fail(CLV_ERR_USAGE, "ssvm learns from masks only",
-              clv_train(&result, clv_learner_find("ssvm"), &training, err));
     training = weak_training(&toy, "wmpmap", 0, NULL);
     must_fail(CLV_ERR_DATA, "0 examples", clv_train(&result, clv_learner_find("wmpmap"), &training, err));
     ck_assert_ptr_null(result.w);
@@ -326,6 +437,9 @@ Suite *partial_suite(void)
     tcase_add_test(tests, masks_of_weak_examples_are_never_read);
     tcase_add_test(tests, weak_examples_keep_bytes_at_any_thread_count);
     tcase_add_test(tests, what_is_given_teaches);
+    tcase_add_test(tests, learners_without_marginals_take_map_labels_as_masks);
+    tcase_add_test(tests, what_frames_tell_is_taught);
+    tcase_add_test(tests, what_is_given_teaches_without_any_mask);
     tcase_add_test(tests, weak_examples_are_checked_and_refused_by_name);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,0 +1,118 @@
+#include "feature/frame.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+enum { BINS = 6, GRID = 8, OUTSIDE = GRID * GRID, FIRST_BIN, OPINION = FIRST_BIN + BINS, N_FEATURES };
+
+/* Against the other features of a node, whose blocks are about 1 each; chosen by the error of boxed images' labels. */
+static const float FRAME_WEIGHT = 3, OPINION_WEIGHT = 1;
+
+/* The first of the two of n lines around a coordinate in 0..1, lines at k / (n - 1), and the weight of the second. */
+static int32_t soft_bin(float *weight, double coordinate, int32_t n)
+{
+    double at = coordinate * (n - 1), low = fmin(floor(at), n - 2);
+    *weight = (float)(at - low);
+    return (int32_t)low;
+}
+
+/* The box that the pixel's centre lies in, nearest in box sizes to that box's own centre; u and v are its place there, 0..1. */
+static bool locate(double *u, double *v, const struct clv_item_boxes *boxes, double x, double y)
+{
+    double nearest = INFINITY;
+    for (size_t k = 0; k < boxes->n_boxes; k++) {
+        const struct clv_pixel_box *box = &boxes->boxes[k];
+        double s = (x - box->first_x) / (box->end_x - box->first_x);
+        double t = (y - box->first_y) / (box->end_y - box->first_y);
+        double distance = fmax(fabs(s - 0.5), fabs(t - 0.5));
+        if (distance <= 0.5 && distance < nearest) {
+            nearest = distance;
+            *u = s;
+            *v = t;
+        }
+    }
+    return nearest <= 0.5;
+}
+
+static void add_pixel(float *row, const struct clv_item_boxes *boxes, double x, double y)
+{
+    double u = 0, v = 0;
+    if (!locate(&u, &v, boxes, x, y)) {
+        row[OUTSIDE]++;
+        return;
+    }
+    float right, below;
+    int32_t column = soft_bin(&right, u, GRID), line = soft_bin(&below, v, GRID);
+    float *cell = row + line * GRID + column;
+    cell[0] += (1 - right) * (1 - below);
+    cell[1] += right * (1 - below);
+    cell[GRID] += (1 - right) * below;
+    cell[GRID + 1] += right * below;
+}
+
+/* rows[n_nodes][N_FEATURES], by the working pixels' centres in the original image. */
+static void fill_rows(float *rows, const struct clv_example *example, const struct clv_item_boxes *boxes)
+{
+    const struct clv_superpixels *sp = &example->superpixels;
+    for (int32_t y = 0; y < sp->height && boxes->boxes; y++)
+        for (int32_t x = 0; x < sp->width; x++) {
+            size_t node = (size_t)sp->labels[(size_t)y * (size_t)sp->width + (size_t)x];
+            add_pixel(rows + node * N_FEATURES, boxes, (x + 0.5) * example->width / sp->width,
+                      (y + 0.5) * example->height / sp->height);
+        }
+}
+
+/* A node's row: place, divided by its pixels, and opinion. */
+static void finish_row(float *row, const float *opinion)
+{
+    float sum = 0;
+    for (int32_t f = 0; f <= OUTSIDE; f++)
+        sum += row[f];
+    for (int32_t f = 0; f <= OUTSIDE && sum > 0; f++)
+        row[f] *= FRAME_WEIGHT / sum;
+    if (!opinion)
+        return;
+    float weight, value = *opinion > 0 ? *opinion < 1 ? *opinion : 1 : 0;
+    int32_t low = FIRST_BIN + soft_bin(&weight, (double)value, BINS);
+    row[low] = OPINION_WEIGHT * (1 - weight);
+    row[low + 1] = OPINION_WEIGHT * weight;
+    row[OPINION] = value;
+}
+
+enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *example,
+                          const struct clv_item_boxes *boxes, const float *opinion, const char *name,
+                          struct clv_error *err)
+{
+    size_t n = (size_t)example->problem.n_nodes, at = 0;
+    float *rows = array_zalloc(n, N_FEATURES * sizeof *rows);
+    int64_t *row = array_alloc(n + 1, sizeof *row);
+    int32_t *index = array_alloc(n, N_FEATURES * sizeof *index);
+    enum clv_status status = CLV_OK;
+    if (!rows || !row || !index) {
+        status = fail_memory(err);
+        goto done;
+    }
+    fill_rows(rows, example, boxes);
+    for (size_t i = 0; i < n; i++) {
+        const float *own = rows + i * N_FEATURES;
+        finish_row(rows + i * N_FEATURES, opinion ? opinion + i : NULL);
+        row[i] = (int64_t)at;
+        for (size_t f = 0; f < N_FEATURES; f++)
+            if (own[f] > 0) { /* in place: at never passes i N_FEATURES + f */
+                index[at] = (int32_t)f;
+                rows[at++] = own[f];
+            }
+    }
+    row[n] = (int64_t)at;
+    struct clv_problem frame = {
+        .n_nodes = example->problem.n_nodes, .n_features = N_FEATURES, .row = row, .index = index, .value = rows};
+    status = clv_dataset_add(frames, &frame, name, err);
+done:
+    array_free(rows);
+    array_free(row);
+    array_free(index);
+    return status;
+}

@@ -1,0 +1,35 @@
+/* Guessing the labels of weak examples before a learner sees them, by a teacher: the learner itself, trained on the masks.
+ *
+ * The teacher knows more than what it teaches will: with frames (struct clv_training) also where a node lies within its box. That
+ * figures fill the middle of their boxes, stand on their lower sides and leave their corners free is learned from few masks,
+ * and errors that both would share become rarer. */
+#ifndef LEARN_GUESSES_H
+#define LEARN_GUESSES_H
+
+#include <stdbool.h>
+
+#include "cleave/learn.h"
+
+/* What is known of each weak example's labels before training begins. */
+struct clv_guesses {
+    double **q; /* [n][n_nodes][n_labels] probabilities */
+    size_t n;
+};
+void guesses_release(struct clv_guesses *self);
+
+/* Whether a training needs guesses: the learner cannot make its own, or there is more to make them from. */
+bool guesses_needed(const struct clv_learner *learner, const struct clv_training *training);
+
+/* Makes them for training->weak: marginals, from conditional draws, for learners with a parameter `draws`, else MAP labels; both agree
+ * with what is given. Without masks the teacher starts from figure throughout the boxes and is taught by its own guesses
+ * again and again, in which it comes to agree with itself on what is inside most boxes and outside of none. CLV_ERR_INTERRUPTED
+ * when asked to stop. */
+enum clv_status guesses_make(struct clv_guesses *self, const struct clv_learner *learner,
+                             const struct clv_training *training, struct clv_error *err) CLV_CHECK;
+
+/* Trains on the masks and, as if they were masks, the guesses: for learners without `kappa`, and without any mask. */
+enum clv_status guesses_train(struct clv_training_result *result, const struct clv_guesses *self,
+                              const struct clv_learner *learner, const struct clv_training *training,
+                              struct clv_error *err) CLV_CHECK;
+
+#endif
