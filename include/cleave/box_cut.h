@@ -15,8 +15,8 @@ extern "C" {
 struct clv_box_cut_options {
     int32_t n_superpixels;  /* wanted in the box and its surroundings, 1..4000, default 700 */
     int32_t rounds;         /* of learning colours and cutting, 1..100, default 5 */
-    double coupling;        /* how smooth the superpixels' cut is, 0..1000 */
-    double refine_coupling; /* how smooth the border at the pixels is, 0..1000; see clv_refine_options */
+    double coupling;        /* how smooth the superpixels' cut is, 0..1000, default 6.25 */
+    double refine_coupling; /* how smooth the border at the pixels is, 0..1000, default 2; see clv_refine_options */
 };
 CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
 
@@ -31,9 +31,9 @@ CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
  * of the pixels (clv_refine) ends it.
  *
  * A box over the whole image leaves no ground to learn from: place and colours within decide then. Image of 3 channels, box placed
- * in it (clv_boxes_place). One thread, deterministic. O(pixels of box and margin + n_superpixels^2 x rounds): about 0.03 s for
- * an image of 0.15 Mpixel. Errors: CLV_ERR_USAGE (an option, the image, a box that is not in it), CLV_ERR_MEMORY; outputs
- * are then unchanged. */
+ * in it (clv_boxes_place). Box and margin of more than 2 Mpixel are cut at that size, and the labels enlarged. One thread,
+ * deterministic. O(pixels of box and margin + n_superpixels^2 x rounds): about 0.03 s for an image of 0.15 Mpixel. Errors:
+ * CLV_ERR_USAGE (an option, the image, a box that is not in it), CLV_ERR_MEMORY; outputs are then unchanged. */
 CLV_API enum clv_status clv_box_cut(uint8_t *labels, float *probability, const struct clv_image *image,
                                     const struct clv_box *box, const struct clv_box_cut_options *options,
                                     struct clv_error *err) CLV_CHECK;

@@ -9,8 +9,9 @@
 #include "learn/box_model.h"
 
 #define MAX_SUPERPIXELS 4000
-#define PRIOR_CLIP      3.0f /* of log odds at the pixels */
-#define LABEL_SHARE     0.5f /* of the superpixels' cut in the pixels' prior; the rest is the log odds */
+#define LARGEST_CUT     (1 << 21) /* pixels */
+#define PRIOR_CLIP      3.0f      /* of log odds at the pixels */
+#define LABEL_SHARE     0.5f      /* of the superpixels' cut in the pixels' prior; the rest is the log odds */
 
 void clv_box_cut_defaults(struct clv_box_cut_options *options)
 {
@@ -40,24 +41,24 @@ static enum clv_status check(const struct clv_image *image, const struct clv_box
     return CLV_OK;
 }
 
-/* The superpixels' cut sharpened at the pixels of the crop, where the ground outside the box is certain. */
-static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene, const int32_t *figure,
-                                  const float *odds, double coupling, struct clv_error *err)
+/* The superpixels' cut sharpened at the pixels of `image`, the crop or a smaller copy: labels[height][width]. The ground outside
+ * the box is certain. */
+static enum clv_status sharpen(uint8_t *labels, const struct clv_image *image, const struct box_scene *scene,
+                               const int32_t *figure, const float *odds, double coupling, struct clv_error *err)
 {
-    int32_t width = scene->image.width, height = scene->image.height;
+    struct clv_pixel_box box = box_scene_scale(scene, image->width, image->height);
     struct clv_refine_options refining;
-    float *prior = array_zalloc((size_t)width * (size_t)height, sizeof *prior);
-    uint8_t *is_fixed = array_zalloc((size_t)width, (size_t)height);
+    float *prior = array_zalloc((size_t)image->width * (size_t)image->height, sizeof *prior);
+    uint8_t *is_fixed = array_zalloc((size_t)image->width, (size_t)image->height);
     if (!prior || !is_fixed) {
         array_free(prior);
         array_free(is_fixed);
         return fail_memory(err);
     }
-    for (int32_t y = 0, p = 0; y < height; y++)
-        for (int32_t x = 0; x < width; x++, p++) {
-            int32_t i = box_scene_at(scene, x, y);
-            is_fixed[p] =
-                x < scene->box.first_x || x >= scene->box.end_x || y < scene->box.first_y || y >= scene->box.end_y;
+    for (int32_t y = 0, p = 0; y < image->height; y++)
+        for (int32_t x = 0; x < image->width; x++, p++) {
+            int32_t i = box_scene_at(scene, image, x, y);
+            is_fixed[p] = x < box.first_x || x >= box.end_x || y < box.first_y || y >= box.end_y;
             labels[p] = (uint8_t)(!is_fixed[p] && figure[i]);
             if (!is_fixed[p] && scene->regions[i].is_inside) {
                 float cut = figure[i] ? PRIOR_CLIP : -PRIOR_CLIP;
@@ -67,9 +68,31 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene
     clv_refine_defaults(&refining);
     refining.prior = 1;
     refining.coupling = coupling;
-    enum clv_status status = clv_refine(labels, &scene->image, prior, is_fixed, &refining, err);
+    enum clv_status status = clv_refine(labels, image, prior, is_fixed, &refining, err);
     array_free(prior);
     array_free(is_fixed);
+    return status;
+}
+
+/* labels[height][width] of the crop. A large one is cut smaller, to bound time and memory. */
+static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene, const int32_t *figure,
+                                  const float *odds, double coupling, struct clv_error *err)
+{
+    const struct clv_image *image = &scene->image;
+    double scale = sqrt(LARGEST_CUT / ((double)image->width * image->height));
+    if (scale >= 1)
+        return sharpen(labels, image, scene, figure, odds, coupling, err);
+    struct clv_image small = {0};
+    int32_t width = (int32_t)fmax(1, floor(image->width * scale)),
+            height = (int32_t)fmax(1, floor(image->height * scale));
+    uint8_t *cut = array_alloc((size_t)width, (size_t)height);
+    enum clv_status status = cut ? clv_image_resize(&small, image, width, height, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = sharpen(cut, &small, scene, figure, odds, coupling, err);
+    if (status == CLV_OK)
+        clv_labels_resize(labels, image->width, image->height, cut, width, height);
+    array_free(cut);
+    clv_image_release(&small);
     return status;
 }
 
@@ -87,7 +110,7 @@ static void write_out(uint8_t *labels, float *probability, const struct box_scen
             size_t p = (size_t)(y + scene->crop.first_y) * stride + (size_t)(x + scene->crop.first_x);
             if (labels)
                 labels[p] = cut[(size_t)y * (size_t)scene->image.width + (size_t)x];
-            int32_t i = probability ? box_scene_at(scene, x, y) : 0;
+            int32_t i = probability ? box_scene_at(scene, &scene->image, x, y) : 0;
             if (probability && scene->regions[i].is_inside)
                 probability[p] = 1 / (1 + expf(-odds[i]));
         }

@@ -47,11 +47,11 @@ static enum clv_status crop(struct box_scene *scene, const struct clv_image *ima
     return CLV_OK;
 }
 
-int32_t box_scene_at(const struct box_scene *scene, int32_t x, int32_t y)
+int32_t box_scene_at(const struct box_scene *scene, const struct clv_image *image, int32_t x, int32_t y)
 {
     const struct clv_superpixels *map = &scene->superpixels;
-    size_t column = (size_t)x * (size_t)map->width / (size_t)scene->image.width;
-    size_t row = (size_t)y * (size_t)map->height / (size_t)scene->image.height;
+    size_t column = (size_t)x * (size_t)map->width / (size_t)image->width;
+    size_t row = (size_t)y * (size_t)map->height / (size_t)image->height;
     return map->labels[row * (size_t)map->width + column];
 }
 
@@ -61,6 +61,15 @@ static void scale_side(int32_t *first, int32_t *end, int32_t begin, int32_t stop
     double scale = (double)size / full;
     *first = (int32_t)fmin(size - 1, lround(begin * scale));
     *end = (int32_t)fmax(*first + 1, lround(stop * scale));
+}
+
+struct clv_pixel_box box_scene_scale(const struct box_scene *scene, int32_t width, int32_t height)
+{
+    const struct clv_pixel_box *box = &scene->box;
+    struct clv_pixel_box scaled;
+    scale_side(&scaled.first_x, &scaled.end_x, box->first_x, box->end_x, scene->image.width, width);
+    scale_side(&scaled.first_y, &scaled.end_y, box->first_y, box->end_y, scene->image.height, height);
+    return scaled;
 }
 
 /* Splits superpixels along the border of the box; they are numbered by their first pixels again. */
@@ -148,7 +157,6 @@ enum clv_status box_scene_init(struct box_scene *scene, const struct clv_image *
                                int32_t n_superpixels, struct clv_error *err)
 {
     struct clv_image working = {0};
-    struct clv_pixel_box scaled;
     float *lab = NULL;
     const struct clv_slic_options slic = {n_superpixels, COMPACTNESS, ITERATIONS};
     enum clv_status status = crop(scene, image, box, err);
@@ -158,8 +166,7 @@ enum clv_status box_scene_init(struct box_scene *scene, const struct clv_image *
     double scale = fmin(1, sqrt(WORKING_PIXELS / ((double)width * height)));
     int32_t small_width = (int32_t)fmax(1, lround(width * scale)),
             small_height = (int32_t)fmax(1, lround(height * scale));
-    scale_side(&scaled.first_x, &scaled.end_x, scene->box.first_x, scene->box.end_x, width, small_width);
-    scale_side(&scaled.first_y, &scaled.end_y, scene->box.first_y, scene->box.end_y, height, small_height);
+    struct clv_pixel_box scaled = box_scene_scale(scene, small_width, small_height);
     status = clv_image_resize(&working, &scene->image, small_width, small_height, err);
     if (status == CLV_OK)
         status = clv_slic(&scene->superpixels, &working, &slic, err);

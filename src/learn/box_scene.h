@@ -30,7 +30,10 @@ void box_scene_release(struct box_scene *scene);
 enum clv_status box_scene_init(struct box_scene *scene, const struct clv_image *image, struct clv_pixel_box box,
                                int32_t n_superpixels, struct clv_error *err) CLV_CHECK;
 
-/* The superpixel under a pixel of scene->image. */
-int32_t box_scene_at(const struct box_scene *scene, int32_t x, int32_t y);
+/* The superpixel under a pixel of scene->image, or of a copy of another size. */
+int32_t box_scene_at(const struct box_scene *scene, const struct clv_image *image, int32_t x, int32_t y);
+
+/* The box in a copy of scene->image of another size: at least one pixel. */
+struct clv_pixel_box box_scene_scale(const struct box_scene *scene, int32_t width, int32_t height);
 
 #endif

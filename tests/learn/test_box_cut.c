@@ -171,6 +171,16 @@ START_TEST(boxes_over_everything_and_images_of_one_pixel_have_an_answer)
 }
 END_TEST
 
+START_TEST(large_images_are_cut_smaller_and_come_out_whole)
+{
+    struct scene scene = draw(2100, 1100, 1050, 550, 800, 400, orange);
+    struct clv_box box = {.x = 250, .y = 150, .width = 1600, .height = 800};
+    must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
+    ck_assert_msg(iou(&scene) > 0.98, "IoU %g", iou(&scene));
+    release(&scene);
+}
+END_TEST
+
 START_TEST(one_superpixel_and_one_round_are_enough_for_an_answer)
 {
     struct scene scene = draw(60, 50, 30, 25, 20, 20, orange);
@@ -230,6 +240,7 @@ Suite *box_cut_suite(void)
     tcase_add_test(tests, labels_and_probabilities_agree_and_end_at_the_box);
     tcase_add_test(tests, without_contrast_the_figure_still_spans_the_box);
     tcase_add_test(tests, boxes_over_everything_and_images_of_one_pixel_have_an_answer);
+    tcase_add_test(tests, large_images_are_cut_smaller_and_come_out_whole);
     tcase_add_test(tests, one_superpixel_and_one_round_are_enough_for_an_answer);
     tcase_add_test(tests, what_is_out_of_range_is_refused_and_outputs_stay);
     suite_add_tcase(suite, tests);
