@@ -1,5 +1,11 @@
 /* Pixel grids, building included: a real image, unaries from Gaussian mixtures of its figure and ground, contrast Potts couplings.
- * Usage: grid [side [lambda [neighbours [repetitions]]]]; 0 or nothing: all, of 256 and 1024 pixels a side */
+ * "photo" is one photograph enlarged to the side, "mosaic" many of the Berkeley set as they are, 320 x 320 pixels of each.
+ * Usage: grid [side [lambda [neighbours [repetitions [photo|mosaic]]]]]; 0 or nothing: all, of 256, 1024 and 2048 pixels a side */
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
 #include "graphs.h"
 #include "maxflow_shim.h"
 
@@ -88,25 +94,75 @@ static double contrast(const struct clv_image *image, int32_t p, int32_t q)
     return sum;
 }
 
-static void load(struct clv_image *image, uint8_t **truth, int32_t side)
+static const char *data_root(void)
 {
     const char *root = getenv("CLEAVE_DATA");
+    return root ? root : "../shared/data";
+}
+
+/* Both from a row of the set's manifest, as they are; exits by name where the set is absent. */
+static void read_pair(struct clv_image *image, struct clv_indexed_image *mask, const char *set, const char *name)
+{
     char path[4096];
     struct clv_error error;
-    struct clv_image original = {0};
-    struct clv_indexed_image mask = {0};
-    snprintf(path, sizeof path, "%s/horses/images/horse001.jpg", root ? root : "../shared/data");
-    if (clv_image_read(&original, path, NULL, &error)) {
+    snprintf(path, sizeof path, "%s/%s/images/%s.jpg", data_root(), set, name);
+    if (clv_image_read(image, path, NULL, &error)) {
         printf("skipped: %s\n", error.message);
         exit(0);
     }
+    snprintf(path, sizeof path, "%s/%s/masks/%s.png", data_root(), set, name);
+    stop_on(clv_indexed_image_read(mask, path, NULL, &error), &error);
+}
+
+static void load_photo(struct clv_image *image, uint8_t **truth, int32_t side)
+{
+    struct clv_error error;
+    struct clv_image original = {0};
+    struct clv_indexed_image mask = {0};
+    read_pair(&original, &mask, "horses", "horse001");
     stop_on(clv_image_resize(image, &original, side, side, &error), &error);
-    snprintf(path, sizeof path, "%s/horses/masks/horse001.png", root ? root : "../shared/data");
-    stop_on(clv_indexed_image_read(&mask, path, NULL, &error), &error);
     *truth = need(malloc((size_t)side * (size_t)side));
     clv_labels_resize(*truth, side, side, mask.values, mask.width, mask.height);
     clv_indexed_image_release(&mask);
     clv_image_release(&original);
+}
+
+/* The upper left corners of the set's photographs, row by row, from the start again when they are used up. */
+static void load_mosaic(struct clv_image *image, uint8_t **truth, int32_t side)
+{
+    enum { TILE = 320 };
+    char path[4096], line[4096], name[1024];
+    struct clv_error error;
+    snprintf(path, sizeof path, "%s/boxes-berkeley/manifest.tsv", data_root());
+    FILE *manifest = fopen(path, "r");
+    if (!manifest || !fgets(line, sizeof line, manifest)) {
+        printf("skipped: %s is absent\n", path);
+        exit(0);
+    }
+    stop_on(clv_image_new(image, side, side, 3, &error), &error);
+    *truth = need(calloc((size_t)side, (size_t)side));
+    for (int32_t y = 0; y < side; y += TILE)
+        for (int32_t x = 0; x < side; x += TILE) {
+            struct clv_image tile = {0};
+            struct clv_indexed_image mask = {0};
+            if (!fgets(line, sizeof line, manifest) || sscanf(line, "images/%1000[^.].", name) != 1) {
+                rewind(manifest);
+                if (!fgets(line, sizeof line, manifest) || !fgets(line, sizeof line, manifest) ||
+                    sscanf(line, "images/%1000[^.].", name) != 1)
+                    exit(65);
+            }
+            read_pair(&tile, &mask, "boxes-berkeley", name);
+            for (int32_t row = 0; row < TILE && y + row < side; row++)
+                for (int32_t column = 0; column < TILE && x + column < side; column++) {
+                    size_t to = (size_t)(y + row) * (size_t)side + (size_t)(x + column);
+                    size_t from = (size_t)row * (size_t)tile.width + (size_t)column;
+                    memcpy(image->pixels + 3 * to, tile.pixels + 3 * from, 3);
+                    (*truth)[to] = mask.values[from];
+                }
+            clv_image_release(&tile);
+            clv_indexed_image_release(&mask);
+        }
+    fclose(manifest);
 }
 
 static void make_problem(struct problem *p, const struct clv_image *image, const uint8_t *truth, double lambda,
@@ -155,45 +211,139 @@ static void free_problem(struct problem *p)
         free(p->coupling[k]);
 }
 
-static void solve_both(double *ours, double *theirs, const struct problem *p, int n_neighbours, uint8_t *labels,
-                       uint8_t *labels_bk)
+static struct clv_grid grid_of(const struct problem *p, int n_neighbours)
 {
-    struct clv_error error;
     struct clv_grid grid = {.width = p->side, .height = p->side, .n_neighbours = n_neighbours, .unary = p->unary};
-    struct bk *bk;
-    size_t n = (size_t)p->side * (size_t)p->side;
     memcpy(grid.coupling, p->coupling, sizeof p->coupling);
-    double start = thread_seconds();
-    stop_on(clv_grid_map(labels, &grid, &error), &error);
-    double middle = thread_seconds();
-    if (bk_new(&bk, (int32_t)n, p->m, (const int32_t(*)[2])p->edges, NULL) ||
-        bk_solve(bk, NULL, p->terminal, p->capacity, p->capacity, NULL))
-        exit(71);
-    for (size_t i = 0; i < n; i++)
-        labels_bk[i] = (uint8_t)bk_on_source_side(bk, (int32_t)i);
-    bk_free(bk);
-    *ours = middle - start;
-    *theirs = thread_seconds() - middle;
-    if (memcmp(labels, labels_bk, n)) {
-        fprintf(stderr, "labels differ\n");
-        exit(70);
-    }
+    return grid;
 }
 
-static void run(int32_t side, double lambda, int n_neighbours, int repetitions)
+static void solve_ours(uint8_t *labels, const struct problem *p, int n_neighbours)
+{
+    struct clv_error error;
+    struct clv_grid grid = grid_of(p, n_neighbours);
+    stop_on(clv_grid_map(labels, &grid, &error), &error);
+}
+
+static void solve_theirs(uint8_t *labels, const struct problem *p, int n_neighbours)
+{
+    struct bk *bk;
+    (void)n_neighbours;
+    int32_t n = p->side * p->side;
+    if (bk_new(&bk, n, p->m, (const int32_t(*)[2])p->edges, NULL) ||
+        bk_solve(bk, NULL, p->terminal, p->capacity, p->capacity, NULL))
+        exit(71);
+    for (int32_t i = 0; i < n; i++)
+        labels[i] = (uint8_t)bk_on_source_side(bk, i);
+    bk_free(bk);
+}
+
+typedef void solver(uint8_t *labels, const struct problem *p, int n_neighbours);
+
+/* A line of /proc/self/status in kB. */
+static long status_kb(const char *key)
+{
+    char line[256];
+    long value = 0;
+    FILE *stream = need(fopen("/proc/self/status", "r"));
+    while (fgets(line, sizeof line, stream))
+        if (strncmp(line, key, strlen(key)) == 0)
+            value = strtol(line + strlen(key) + 1, NULL, 10);
+    fclose(stream);
+    return value;
+}
+
+/* How far the memory of a process that solves the problem grows, input and output not counted, in bytes a pixel. */
+static double memory_of(solver *solve, uint8_t *labels, const struct problem *p, int n_neighbours)
+{
+    int ends[2], status;
+    long grown = 0;
+    if (pipe(ends))
+        exit(71);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        memset(labels, 0, (size_t)p->side * (size_t)p->side);
+        long before = status_kb("VmRSS:");
+        solve(labels, p, n_neighbours);
+        grown = status_kb("VmHWM:") - before;
+        _exit(write(ends[1], &grown, sizeof grown) != sizeof grown);
+    }
+    if (child < 0 || read(ends[0], &grown, sizeof grown) != sizeof grown || waitpid(child, &status, 0) != child)
+        exit(71);
+    close(ends[0]);
+    close(ends[1]);
+    return 1024.0 * (double)grown / ((double)p->side * p->side);
+}
+
+struct job {
+    uint8_t *labels;
+    const struct problem *p;
+    int n_neighbours;
+    double seconds; /* of the thread */
+};
+
+static void *run_job(void *context)
+{
+    struct job *job = context;
+    double start = thread_seconds();
+    solve_ours(job->labels, job->p, job->n_neighbours);
+    job->seconds = thread_seconds() - start;
+    return NULL;
+}
+
+/* Grids per CPU second of each of two threads that solve one each at the same time, both threads together, over those of one
+ * thread alone: 2 unless they are in each other's way. */
+static double two_threads(uint8_t *labels, const struct problem *p, int n_neighbours)
+{
+    size_t n = (size_t)p->side * (size_t)p->side;
+    struct job jobs[2] = {{labels, p, n_neighbours, 0}, {labels + n, p, n_neighbours, 0}};
+    struct bench_series alone = {0}, together = {0};
+    for (int round = 0; round < 3; round++) {
+        pthread_t other;
+        run_job(&jobs[0]);
+        bench_add(&alone, 2 * jobs[0].seconds);
+        if (pthread_create(&other, NULL, run_job, &jobs[1]))
+            exit(71);
+        run_job(&jobs[0]);
+        pthread_join(other, NULL);
+        bench_add(&together, (jobs[0].seconds + jobs[1].seconds) / 2);
+    }
+    return bench_ratio(&alone, &together).median;
+}
+
+static void run(const char *kind, int32_t side, double lambda, int n_neighbours, int repetitions)
 {
     struct clv_image image = {0};
     uint8_t *truth;
     struct problem p = {0};
     double ours[REPETITIONS], theirs[REPETITIONS];
     char what[80];
-    load(&image, &truth, side);
+    size_t n = (size_t)side * (size_t)side;
+    if (strcmp(kind, "photo") == 0)
+        load_photo(&image, &truth, side);
+    else
+        load_mosaic(&image, &truth, side);
     make_problem(&p, &image, truth, lambda, n_neighbours);
-    uint8_t *labels = need(malloc(2 * (size_t)side * (size_t)side));
-    for (int r = 0; r < repetitions; r++)
-        solve_both(&ours[r], &theirs[r], &p, n_neighbours, labels, &labels[(size_t)side * (size_t)side]);
-    snprintf(what, sizeof what, "grid %dx%d lambda %g %d-connected", side, side, lambda, n_neighbours);
+    uint8_t *labels = need(malloc(2 * n));
+    double memory = memory_of(solve_ours, labels, &p, n_neighbours),
+           their_memory = memory_of(solve_theirs, labels, &p, n_neighbours);
+    for (int r = 0; r < repetitions; r++) {
+        double start = thread_seconds();
+        solve_ours(labels, &p, n_neighbours);
+        double middle = thread_seconds();
+        solve_theirs(labels + n, &p, n_neighbours);
+        ours[r] = middle - start;
+        theirs[r] = thread_seconds() - middle;
+        if (memcmp(labels, labels + n, n)) {
+            fprintf(stderr, "labels differ\n");
+            exit(70);
+        }
+    }
+    snprintf(what, sizeof what, "grid %s %dx%d lambda %g %d-connected", kind, side, side, lambda, n_neighbours);
     print_ratio(what, ours, theirs, (size_t)repetitions);
+    printf("    memory %.0f bytes a pixel, libmaxflow %.0f; two threads with a grid each %.2fx one\n", memory,
+           their_memory, two_threads(labels, &p, n_neighbours));
     free(labels);
     free_problem(&p);
     free(truth);
@@ -202,17 +352,22 @@ static void run(int32_t side, double lambda, int n_neighbours, int repetitions)
 
 int main(int argc, char **argv)
 {
-    int32_t sides[] = {256, 1024};
-    double lambdas[] = {2, 50};
+    static const int32_t sides[] = {256, 1024, 2048};
+    static const double lambdas[] = {2, 50};
+    static const char *const kinds[] = {"photo", "mosaic"};
     int side = argc > 1 ? atoi(argv[1]) : 0, lambda = argc > 2 ? atoi(argv[2]) : 0,
         connected = argc > 3 ? atoi(argv[3]) : 0;
     int repetitions = argc > 4 ? atoi(argv[4]) : 7;
+    const char *kind = argc > 5 ? argv[5] : NULL;
     if (repetitions < 1 || repetitions > REPETITIONS)
         return 64;
-    for (int s = 0; s < (side ? 1 : 2); s++)
-        for (int l = 0; l < (lambda ? 1 : 2); l++)
-            for (int c = 4; c <= 8; c += 4)
-                if (!connected || connected == c)
-                    run(side ? side : sides[s], lambda ? lambda : lambdas[l], c, repetitions);
+    for (int k = 0; k < 2; k++)
+        for (int s = 0; s < 3; s++)
+            for (int l = 0; l < 2; l++)
+                for (int c = 4; c <= 8; c += 4)
+                    if ((kind ? strcmp(kind, kinds[k]) == 0 : k == 0 || sides[s] == 1024) &&
+                        (!side || side == sides[s]) && (!lambda || (double)lambda == lambdas[l]) &&
+                        (!connected || connected == c))
+                        run(kinds[k], sides[s], lambdas[l], c, repetitions);
     return 0;
 }
