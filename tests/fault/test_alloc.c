@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "data/small_letters.h"
 #include "support/sample.h"
 #include "support/support.h"
 
@@ -87,6 +88,16 @@ START_TEST(training_survives_every_failed_allocation)
 }
 END_TEST
 
+START_TEST(letters_survive_every_failed_allocation)
+{
+    write_letters(formatted("%s/l", folder), 12, 2, 0.2, 1);
+    free(expect_success("cd %s && gzip -f l && \"$CLEAVE\" train --letters l.gz --passes 2 -t 1 -o letters", folder));
+    fail_each_request("train --letters l.gz --folds 0 --learner mpmap --passes 2 -o made", 7);
+    fail_each_request("train --letters l.gz --folds 0 --passes 2 --cv 2 -o made", 7);
+    fail_each_request("score -m letters --letters l.gz --json >made", 7);
+}
+END_TEST
+
 START_TEST(segmenting_survives_every_failed_allocation)
 {
     fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test --refine -o made", 5);
@@ -150,6 +161,7 @@ Suite *alloc_suite(void)
     tcase_set_timeout(tests, 1200);
     tcase_add_unchecked_fixture(tests, setup, NULL);
     tcase_add_test(tests, training_survives_every_failed_allocation);
+    tcase_add_test(tests, letters_survive_every_failed_allocation);
     tcase_add_test(tests, segmenting_survives_every_failed_allocation);
     tcase_add_test(tests, cutting_boxes_survives_every_failed_allocation);
     tcase_add_test(tests, marginals_survive_every_failed_allocation);
