@@ -37,7 +37,7 @@
 #define CERTAIN        1e3
 #define EXTENT         0.64 /* the least share of the box's width and height that the figure spans */
 #define EXTENT_STEP    0.3
-#define EXTENT_TRIES   8
+#define EXTENT_TRIES   24
 #define SOFT_SHARE     0.4 /* of the logistic in the next q */
 #define CONTRAST_WIDTH 0.5
 #define MAX_SWEEPS     30

@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,24 +122,46 @@ START_TEST(labels_and_probabilities_agree_and_end_at_the_box)
 }
 END_TEST
 
+/* How wide and high the figure is. */
+static void extent(int *width, int *height, const struct scene *scene)
+{
+    int low[2] = {INT_MAX, INT_MAX}, high[2] = {-1, -1};
+    for (int p = 0; p < scene->image.width * scene->image.height; p++) {
+        const int place[2] = {p % scene->image.width, p / scene->image.width};
+        for (int k = 0; scene->labels[p] && k < 2; k++) {
+            low[k] = place[k] < low[k] ? place[k] : low[k];
+            high[k] = place[k] > high[k] ? place[k] : high[k];
+        }
+    }
+    *width = high[0] - low[0] + 1;
+    *height = high[1] - low[1] + 1;
+}
+
 /* No colour tells them apart, so the prior and the four sides decide: most of the box, and near all of its sides. */
 START_TEST(without_contrast_the_figure_still_spans_the_box)
 {
     const uint8_t same[3] = {60, 90, 150};
     struct scene scene = draw(120, 100, 60, 50, 30, 30, same);
     struct clv_box box = {.x = 20, .y = 20, .width = 80, .height = 60};
+    int width, height;
     must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
-    int first_x = 120, last_x = 0, first_y = 100, last_y = 0;
-    for (int p = 0; p < 120 * 100; p++)
-        if (scene.labels[p]) {
-            int x = p % 120, y = p / 120;
-            first_x = x < first_x ? x : first_x;
-            last_x = x > last_x ? x : last_x;
-            first_y = y < first_y ? y : first_y;
-            last_y = y > last_y ? y : last_y;
-        }
-    ck_assert_int_ge(last_x - first_x, 50);
-    ck_assert_int_ge(last_y - first_y, 36);
+    extent(&width, &height, &scene);
+    ck_assert_int_ge(width, 50);
+    ck_assert_int_ge(height, 36);
+    release(&scene);
+}
+END_TEST
+
+/* All but a small patch near one side looks like the ground: the patch alone is too small for the box. */
+START_TEST(a_figure_too_small_for_its_box_grows)
+{
+    struct scene scene = draw(160, 120, 105, 60, 12, 12, orange);
+    struct clv_box box = {.x = 40, .y = 30, .width = 80, .height = 60};
+    int width, height;
+    must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
+    extent(&width, &height, &scene);
+    ck_assert_msg(width >= 44, "width %d", width);
+    ck_assert_msg(height >= 33, "height %d", height);
     release(&scene);
 }
 END_TEST
@@ -239,6 +262,7 @@ Suite *box_cut_suite(void)
     tcase_add_test(tests, colours_that_are_outside_too_are_ground);
     tcase_add_test(tests, labels_and_probabilities_agree_and_end_at_the_box);
     tcase_add_test(tests, without_contrast_the_figure_still_spans_the_box);
+    tcase_add_test(tests, a_figure_too_small_for_its_box_grows);
     tcase_add_test(tests, boxes_over_everything_and_images_of_one_pixel_have_an_answer);
     tcase_add_test(tests, large_images_are_cut_smaller_and_come_out_whole);
     tcase_add_test(tests, one_superpixel_and_one_round_are_enough_for_an_answer);
