@@ -17,7 +17,7 @@
 #define LANES            4
 #define LONGEST_ROW      (CLV_BP_MAX_LABELS + LANES)
 
-#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
 #define FOR_EACH_MACHINE
 #else
 #define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))

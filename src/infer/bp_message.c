@@ -86,7 +86,7 @@ static double table_max(double *restrict out, const struct clv_bp *bp, int32_t a
     return 0;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
 #define FOR_EACH_MACHINE
 #else
 #define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "infer/capacities.h"
 
-#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
 #define FOR_EACH_MACHINE
 #else
 #define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))

@@ -10,7 +10,7 @@
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 typedef int64_t whole __attribute__((vector_size(LANES * sizeof(double))));
 
-#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
 #define FOR_EACH_MACHINE
 #else
 #define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))

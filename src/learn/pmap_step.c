@@ -26,7 +26,7 @@ void ascent_release(struct ascent *self)
     self->w = self->squares = self->average = NULL;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
 #define FOR_EACH_MACHINE
 #else
 #define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
