@@ -125,7 +125,7 @@ datasets: deps
 
 # The papers' tables beside ours: OUT keeps every result with its settings, and a run that was stopped goes on.
 $(reproductions): reproduce-%: deps
-	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/steps
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/steps $(BUILD)/bench/branch
 	$(Q)tools/reproduce/$* $(BUILD) $(or $(OUT),$(BUILD)/reproduce-$*)
 
 fuzz: deps
@@ -212,6 +212,9 @@ $(BUILD)/bench/%: tools/bench/%.c $(library_objects)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(library_objects) $(LDLIBS)
+
+# libsvm and liblinear are the peers of the annotation benchmark, where they are.
+$(BUILD)/bench/annotate: LDLIBS += $(if $(wildcard /usr/include/linear.h),-lsvm -llinear)
 
 # OpenCV's side of the benchmarks; built only where its headers are.
 $(BUILD)/bench/opencv: tools/bench/opencv.cc

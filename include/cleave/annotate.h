@@ -61,7 +61,9 @@ struct clv_tag_training {
     int n_threads;
     const struct clv_progress *progress;
 };
-/* Fills parameters with their defaults. */
+/* Fills parameters with their defaults; eta0 is CLV_TAG_LMBM_ETA0 if the learner is lmbm: its couplings are in two hinges each, and
+ * with weak regularisation decisions confirm each other whatever the input (Miao & Rao, Remark 5). */
+#define CLV_TAG_LMBM_ETA0 1000 /* by cross-validation on the scene set */
 CLV_API void clv_tag_training_defaults(struct clv_tag_training *training);
 
 struct clv_tag_training_result {

@@ -173,6 +173,8 @@ static enum clv_status parse(struct train *self, int argc, char **argv, struct c
         return fail(err, CLV_ERR_USAGE, "annotate train: --data is missing: which examples?");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "annotate train: -o is missing: where does the model go?");
+    if (self->training.learner->form == CLV_TAGS_LMBM && !self->is_given[CLV_TAG_ETA0])
+        self->training.parameters[CLV_TAG_ETA0] = CLV_TAG_LMBM_ETA0;
     if (self->n_folds == 1)
         return fail(err, CLV_ERR_USAGE, "--cv: one fold leaves nothing to learn from; 2 or more, or 0");
     if (self->n_folds < 0)

@@ -12,7 +12,8 @@ const struct clv_parameter clv_tag_parameters[] = {
     [CLV_TAG_LAMBDA] = {"lambda", 3e-4, 1e-9, 1e9, "Weight of the regulariser, for inputs of mean square length 1"},
     [CLV_TAG_GAMMA] = {"gamma", 0, 0, 1e9, "RBF kernel exp(-gamma |x-x'|^2); 0: 1 over the mean squared distance"},
     [CLV_TAG_ORDER] = {"order", 2, 1, CLV_MAX_BELIEF_ORDER, "Tags in a coupling: 1 none, 2 pairs; lmsbn also 3 and 4"},
-    [CLV_TAG_ETA0] = {"eta0", 0, 0, 1e12, "Extra regulariser on the couplings between tags"},
+    [CLV_TAG_ETA0] = {"eta0", 0, 0, 1e12,
+                      "Extra regulariser on the couplings between tags; lmbm needs it and takes 1000"},
     [CLV_TAG_TOLERANCE] = {"tolerance", 1e-6, 1e-12, 1, "Stop at this duality gap of the objective per example"},
     [CLV_TAG_PASSES] = {"passes", 2000, 1, 1e6, "Passes over the examples at most"},
     [CLV_TAG_PARAMETERS] = {NULL, 0, 0, 0, NULL},
@@ -44,6 +45,8 @@ void clv_tag_training_defaults(struct clv_tag_training *training)
 {
     for (int i = 0; i < CLV_TAG_PARAMETERS; i++)
         training->parameters[i] = clv_tag_parameters[i].value;
+    if (training->learner && training->learner->form == CLV_TAGS_LMBM)
+        training->parameters[CLV_TAG_ETA0] = CLV_TAG_LMBM_ETA0;
 }
 
 static enum clv_status check_parameter(int index, double value, struct clv_error *err)

@@ -48,6 +48,7 @@ static struct clv_tag_training training_of(const struct clv_tag_set *set, const 
         .set = set, .learner = clv_tag_learner_find(learner), .is_rbf = is_rbf, .seed = 3, .n_threads = 1};
     clv_tag_training_defaults(&training);
     training.parameters[CLV_TAG_LAMBDA] = 0.01;
+    training.parameters[CLV_TAG_ETA0] = 0;
     return training;
 }
 
