@@ -148,8 +148,8 @@ typedef enum clv_status clv_box_opinion(float *figure, const struct clv_image *i
 
 /* The same with boxes[n_items]: an item without a mask has the labels of clv_example_set_boxes if there are some for it, what
  * struct clv_training calls given. *frames (may be NULL) receives a dataset of the same items and nodes, without edges, whose
- * features tell where a node lies within its image's boxes, and the last of them the opinion (may be NULL) of its pixels,
- * 0..1; so that they are comparable, items with masks need boxes, too. Two labels. */
+ * features tell where a node lies within its image's boxes, and whose theta[n_nodes][2] is the opinion (may be NULL) of its
+ * pixels; so that places are comparable, items with masks need boxes, too. Two labels. */
 CLV_API enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
                                                   const struct clv_set *set, const struct clv_item_boxes *boxes,
                                                   clv_box_opinion *opinion, const struct clv_recipe *recipe,

@@ -6,15 +6,15 @@
 #include "base/array.h"
 #include "base/error.h"
 
-enum { BINS = 6, GRID = 8, OUTSIDE = GRID * GRID, FIRST_BIN, OPINION = FIRST_BIN + BINS, N_FEATURES };
+enum { GRID = 8, OUTSIDE = GRID * GRID, N_FEATURES };
 
 /* Against the other features of a node, whose blocks are about 1 each; chosen by the error of boxed images' labels. */
-static const float FRAME_WEIGHT = 3, OPINION_WEIGHT = 1;
+static const float FRAME_WEIGHT = 3;
 
-/* The first of the two of n lines around a coordinate in 0..1, lines at k / (n - 1), and the weight of the second. */
-static int32_t soft_bin(float *weight, double coordinate, int32_t n)
+/* The first of the two grid lines around a coordinate in 0..1, lines at k / (GRID - 1), and the weight of the second. */
+static int32_t soft_bin(float *weight, double coordinate)
 {
-    double at = coordinate * (n - 1), low = fmin(floor(at), n - 2);
+    double at = coordinate * (GRID - 1), low = fmin(floor(at), GRID - 2);
     *weight = (float)(at - low);
     return (int32_t)low;
 }
@@ -45,7 +45,7 @@ static void add_pixel(float *row, const struct clv_item_boxes *boxes, double x, 
         return;
     }
     float right, below;
-    int32_t column = soft_bin(&right, u, GRID), line = soft_bin(&below, v, GRID);
+    int32_t column = soft_bin(&right, u), line = soft_bin(&below, v);
     float *cell = row + line * GRID + column;
     cell[0] += (1 - right) * (1 - below);
     cell[1] += right * (1 - below);
@@ -65,21 +65,16 @@ static void fill_rows(float *rows, const struct clv_example *example, const stru
         }
 }
 
-/* A node's row: place, divided by its pixels, and opinion. */
-static void finish_row(float *row, const float *opinion)
+/* theta[n_nodes][2] of the frame. */
+static float *weights_of(const float *opinion, size_t n_nodes)
 {
-    float sum = 0;
-    for (int32_t f = 0; f <= OUTSIDE; f++)
-        sum += row[f];
-    for (int32_t f = 0; f <= OUTSIDE && sum > 0; f++)
-        row[f] *= FRAME_WEIGHT / sum;
-    if (!opinion)
-        return;
-    float weight, value = *opinion > 0 ? *opinion < 1 ? *opinion : 1 : 0;
-    int32_t low = FIRST_BIN + soft_bin(&weight, (double)value, BINS);
-    row[low] = OPINION_WEIGHT * (1 - weight);
-    row[low + 1] = OPINION_WEIGHT * weight;
-    row[OPINION] = value;
+    float *theta = array_alloc(n_nodes, 2 * sizeof *theta);
+    for (size_t i = 0; theta && i < n_nodes; i++) {
+        float figure = opinion[i] > 0 ? opinion[i] < 1 ? opinion[i] : 1 : 0;
+        theta[2 * i] = 1 - figure;
+        theta[2 * i + 1] = figure;
+    }
+    return theta;
 }
 
 enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *example,
@@ -90,29 +85,37 @@ enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *
     float *rows = array_zalloc(n, N_FEATURES * sizeof *rows);
     int64_t *row = array_alloc(n + 1, sizeof *row);
     int32_t *index = array_alloc(n, N_FEATURES * sizeof *index);
+    float *theta = opinion ? weights_of(opinion, n) : NULL;
     enum clv_status status = CLV_OK;
-    if (!rows || !row || !index) {
+    if (!rows || !row || !index || (opinion && !theta)) {
         status = fail_memory(err);
         goto done;
     }
     fill_rows(rows, example, boxes);
     for (size_t i = 0; i < n; i++) {
         const float *own = rows + i * N_FEATURES;
-        finish_row(rows + i * N_FEATURES, opinion ? opinion + i : NULL);
+        float sum = 0;
+        for (size_t f = 0; f < N_FEATURES; f++)
+            sum += own[f];
         row[i] = (int64_t)at;
         for (size_t f = 0; f < N_FEATURES; f++)
             if (own[f] > 0) { /* in place: at never passes i N_FEATURES + f */
                 index[at] = (int32_t)f;
-                rows[at++] = own[f];
+                rows[at++] = FRAME_WEIGHT * own[f] / sum;
             }
     }
     row[n] = (int64_t)at;
-    struct clv_problem frame = {
-        .n_nodes = example->problem.n_nodes, .n_features = N_FEATURES, .row = row, .index = index, .value = rows};
+    struct clv_problem frame = {.n_nodes = example->problem.n_nodes,
+                                .n_features = N_FEATURES,
+                                .row = row,
+                                .index = index,
+                                .value = rows,
+                                .theta = theta};
     status = clv_dataset_add(frames, &frame, name, err);
 done:
     array_free(rows);
     array_free(row);
     array_free(index);
+    array_free(theta);
     return status;
 }

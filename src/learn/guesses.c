@@ -1,5 +1,6 @@
 #include "learn/guesses.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -8,8 +9,11 @@
 #include "feature/dataset.h"
 #include "learn/partial.h"
 
-/* Of teachers that no mask has taught. */
-enum { ROUNDS_WITHOUT_MASKS = 3 };
+/* Of teachers that no mask has taught: how often they are taught, the share of figure among what boxes do not rule out, and that of the learner's passes. */
+enum { ROUNDS_WITHOUT_MASKS = 6 };
+static const double FILL = 0.4, SHARE_OF_PASSES = 0.1;
+
+#define MOST_SHIFT 100 /* of unaries */
 
 /* Each example's draws are its own, and not those of any step. */
 #define TEACHER_SEED(seed, round, index)                                                                               \
@@ -26,6 +30,11 @@ void guesses_release(struct clv_guesses *self)
 static bool can_guess(const struct clv_learner *learner)
 {
     return clv_learner_parameter(learner, "kappa") >= 0;
+}
+
+static bool has_marginals(const struct clv_learner *learner)
+{
+    return clv_learner_parameter(learner, "draws") >= 0;
 }
 
 bool guesses_needed(const struct clv_learner *learner, const struct clv_training *training)
@@ -167,6 +176,7 @@ struct guessing {
     struct clv_shape shape; /* the teacher's */
     const double *w;
     int round;
+    bool framed; /* the teacher sees frames */
 };
 
 static const int32_t *given_of(const struct clv_training *training, size_t weak)
@@ -181,6 +191,26 @@ static void set_certain(double *q, const int32_t *label, size_t n_nodes, size_t 
         q[i * n_labels + (size_t)label[i]] = 1;
 }
 
+/* Adds to the unaries what makes FILL of the volume that nothing is given of figure, by the unaries alone. Guesses that teach
+ * their own teacher would otherwise drift: background that is as often in boxes as outside becomes figure. */
+static void balance(struct clv_field *field, const struct clv_problem *problem, const int32_t *given)
+{
+    double low = -MOST_SHIFT, high = MOST_SHIFT, open = 0;
+    for (int32_t i = 0; i < problem->n_nodes; i++)
+        if (!given || given[i] == CLV_UNKNOWN)
+            open += (double)problem->volume[i];
+    for (int step = 0; step < 50; step++) {
+        double shift = (low + high) / 2, figure = 0;
+        for (int32_t i = 0; i < problem->n_nodes; i++)
+            if (!given || given[i] == CLV_UNKNOWN)
+                figure += (double)problem->volume[i] / (1 + exp(-field->unary[i] - shift));
+        *(figure > FILL * open ? &high : &low) = shift;
+    }
+    for (int32_t i = 0; i < problem->n_nodes; i++)
+        if (!given || given[i] == CLV_UNKNOWN)
+            field->unary[i] += low;
+}
+
 static enum clv_status guess_example(void *context, size_t k, int thread, struct clv_error *err)
 {
     struct guessing *self = context;
@@ -189,19 +219,20 @@ static enum clv_status guess_example(void *context, size_t k, int thread, struct
     struct dataset_item item;
     if (stop_requested(training->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = open_item(&item, training, (size_t)training->weak[k], true, err);
+    enum clv_status status = open_item(&item, training, (size_t)training->weak[k], self->framed, err);
     if (status != CLV_OK)
         goto done;
     double *q = self->guesses->q[k];
     const struct clv_problem *problem = &item.problem;
-    if (clv_learner_parameter(self->learner, "draws") >= 0) {
+    status = partial_load(decoder, problem, given_of(training, k), &self->shape, self->w, err);
+    if (status == CLV_OK && !training->n_examples)
+        balance(&decoder->field, problem, given_of(training, k));
+    if (status == CLV_OK && has_marginals(self->learner)) {
         struct partial_options options = options_of(self->learner, training);
-        status = partial_probabilities(q, decoder, problem, given_of(training, k), &self->shape, self->w,
-                                       options.n_draws, TEACHER_SEED(training->seed, self->round, k), err);
-    } else {
-        status = partial_load(decoder, problem, given_of(training, k), &self->shape, self->w, err);
-        if (status == CLV_OK)
-            status = clv_oracle_map(decoder->oracle, decoder->y, NULL, &decoder->field, err);
+        status = clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field,
+                                         TEACHER_SEED(training->seed, self->round, k), options.n_draws, err);
+    } else if (status == CLV_OK) {
+        status = clv_oracle_map(decoder->oracle, decoder->y, NULL, &decoder->field, err);
         if (status == CLV_OK)
             set_certain(q, decoder->y, (size_t)problem->n_nodes, (size_t)self->shape.n_labels);
     }
@@ -217,9 +248,13 @@ static enum clv_status teach(struct guessing *self, bool from_guesses, struct cl
     struct clv_training quiet = *training;
     quiet.checkpoints = NULL;
     quiet.validation = NULL;
+    int passes = clv_learner_parameter(self->learner, "passes");
+    if (!training->n_examples && passes >= 0) /* a teacher that is taught again soon need not be finished */
+        quiet.parameters[passes] = ceil(quiet.parameters[passes] * SHARE_OF_PASSES);
     struct clv_dataset *lesson = NULL;
     struct clv_training_result result = {0};
-    enum clv_status status = collect(&lesson, from_guesses ? self->guesses : NULL, true, self->learner, training, err);
+    enum clv_status status =
+        collect(&lesson, from_guesses ? self->guesses : NULL, self->framed, self->learner, training, err);
     if (status == CLV_OK)
         status = learn(&result, lesson, self->learner, &quiet, err);
     if (status == CLV_OK && result.interrupted)
@@ -235,13 +270,6 @@ static enum clv_status teach(struct guessing *self, bool from_guesses, struct cl
     return status;
 }
 
-static double last_feature(const struct clv_problem *problem, size_t node)
-{
-    int64_t end = problem->row[node + 1];
-    bool is_there = end > problem->row[node] && problem->index[end - 1] == problem->n_features - 1;
-    return is_there ? (double)problem->value[end - 1] : 0;
-}
-
 /* The opinion of those who know nothing but the image and its boxes; without one, figure wherever it may be. */
 static void start_from_boxes(struct clv_guesses *self, const struct clv_training *training)
 {
@@ -252,9 +280,7 @@ static void start_from_boxes(struct clv_guesses *self, const struct clv_training
         if (training->frames)
             frame = clv_dataset_problem(training->frames, (size_t)training->weak[k]);
         for (size_t i = 0; i < n; i++) {
-            double figure = 1;
-            if (training->frames)
-                figure = last_feature(&frame, i);
+            double figure = frame.theta ? (double)frame.theta[2 * i + 1] : 1;
             if (given && given[i] != CLV_UNKNOWN)
                 figure = given[i];
             self->q[k][2 * i] = 1 - figure;
@@ -285,11 +311,16 @@ enum clv_status guesses_make(struct clv_guesses *self, const struct clv_learner 
     if (status == CLV_OK)
         status = decoders_new(&guessing.decoders, n_threads, training->engine, err);
     if (status == CLV_OK && training->n_examples) {
+        guessing.framed = true;
         status = teach(&guessing, false, err);
     } else if (status == CLV_OK) {
         start_from_boxes(self, training);
-        for (; guessing.round < ROUNDS_WITHOUT_MASKS && status == CLV_OK; guessing.round++)
+        int n_rounds = has_marginals(learner) ? ROUNDS_WITHOUT_MASKS : 0;
+        for (; guessing.round < n_rounds && status == CLV_OK; guessing.round++) {
+            guessing.framed =
+                guessing.round > 0; /* the first guesses fill boxes, which frames would take for the figure */
             status = teach(&guessing, true, err);
+        }
     }
     decoders_free(guessing.decoders, n_threads);
     if (status != CLV_OK)

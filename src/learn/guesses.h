@@ -21,9 +21,9 @@ void guesses_release(struct clv_guesses *self);
 bool guesses_needed(const struct clv_learner *learner, const struct clv_training *training);
 
 /* Makes them for training->weak: marginals, from conditional draws, for learners with a parameter `draws`, else MAP labels; both agree
- * with what is given. Without masks the teacher starts from figure throughout the boxes and is taught by its own guesses
- * again and again, in which it comes to agree with itself on what is inside most boxes and outside of none. CLV_ERR_INTERRUPTED
- * when asked to stop. */
+ * with what is given. Without masks guesses start from the frames' theta, or from figure throughout the boxes without frames,
+ * and marginals are then taught by themselves again and again: they come to agree on what many boxes hold and no surroundings
+ * do. CLV_ERR_INTERRUPTED when asked to stop. */
 enum clv_status guesses_make(struct clv_guesses *self, const struct clv_learner *learner,
                              const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 

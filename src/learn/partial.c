@@ -102,15 +102,6 @@ static int32_t sharpen(float *weight, const double *q, size_t n_labels, double s
     return (int32_t)best;
 }
 
-enum clv_status partial_probabilities(double *q, struct decoder *decoder, const struct clv_problem *problem,
-                                      const int32_t *given, const struct clv_shape *shape, const double *w,
-                                      uint32_t n_draws, uint64_t seed, struct clv_error *err)
-{
-    enum clv_status status = partial_load(decoder, problem, given, shape, w, err);
-    return status ? status
-                  : clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, n_draws, err);
-}
-
 enum clv_status partial_weigh(float *weight, int32_t *label, const double *q, const struct clv_problem *problem,
                               const struct clv_shape *shape, const struct partial_options *options,
                               struct clv_error *err)
@@ -127,8 +118,9 @@ enum clv_status partial_marginals(float *weight, int32_t *label, struct decoder 
                                   uint64_t seed, struct clv_error *err)
 {
     double *q = array_alloc((size_t)problem->n_nodes * (size_t)shape->n_labels, sizeof *q);
-    enum clv_status status =
-        q ? partial_probabilities(q, decoder, problem, given, shape, w, options->n_draws, seed, err) : fail_memory(err);
+    enum clv_status status = q ? partial_load(decoder, problem, given, shape, w, err) : fail_memory(err);
+    if (!status)
+        status = clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, options->n_draws, err);
     if (!status)
         status = partial_weigh(weight, label, q, problem, shape, options, err);
     array_free(q);

@@ -21,11 +21,6 @@ struct partial_options {
     double sharpness; /* > 0; q is raised to it and normalised: 1 as published, large the likeliest label only */
 };
 
-/* q[n_nodes][n_labels] = q_i(b), by n_draws conditional draws. O(n_draws cuts). */
-enum clv_status partial_probabilities(double *q, struct decoder *decoder, const struct clv_problem *problem,
-                                      const int32_t *given, const struct clv_shape *shape, const double *w,
-                                      uint32_t n_draws, uint64_t seed, struct clv_error *err) CLV_CHECK;
-
 /* What Algorithm 4 makes of q: weight[n_nodes][n_labels] = q_i(b), sharpened; weighted: the loss weights of its pixels as they are
  * to be expected, q being what a model learned with such weights says (partial.c). label[n_nodes] = the likeliest label, the
  * lowest at ties. Of the problem only the volumes are looked at. */
@@ -33,7 +28,7 @@ enum clv_status partial_weigh(float *weight, int32_t *label, const double *q, co
                               const struct clv_shape *shape, const struct partial_options *options,
                               struct clv_error *err) CLV_CHECK;
 
-/* Both. */
+/* The same from q by conditional draws of w's model. O(n_draws cuts). */
 enum clv_status partial_marginals(float *weight, int32_t *label, struct decoder *decoder,
                                   const struct clv_problem *problem, const int32_t *given,
                                   const struct clv_shape *shape, const double *w, const struct partial_options *options,

@@ -378,19 +378,19 @@ END_TEST
 
 START_TEST(what_is_given_teaches_without_any_mask)
 {
-    static const char *const all[] = {"wmpmap", "mpmap", "pmap", "ssvm"};
+    static const char *const all[] = {"wmpmap", "mpmap"};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     struct toy toy;
     const int32_t *given[18];
     int32_t outside[18][12];
     toy_planted(&toy, 18, 12, &potts, w, 6);
-    for (size_t i = 0; i < 18; i++) { /* of the background every other node, of the figure none, as with boxes */
+    for (size_t i = 0; i < 18; i++) { /* of the background every fourth node, of the figure none, as with boxes */
         const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
         for (int32_t k = 0; k < 12; k++)
-            outside[i][k] = label[k] == 0 && k % 2 ? 0 : CLV_UNKNOWN;
+            outside[i][k] = label[k] == 0 && k % 4 == 1 ? 0 : CLV_UNKNOWN;
         given[i] = outside[i];
     }
-    for (int l = 0; l < 4; l++) {
+    for (int l = 0; l < 2; l++) {
         double loss;
         struct clv_training training = toy_training(&toy, all[l]);
         training.n_examples = 0;

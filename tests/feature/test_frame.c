@@ -1,0 +1,143 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "support/support.h"
+
+/* A picture of 60 x 40 as one item. */
+static const char *one_image(void)
+{
+    const char *folder = temporary_folder();
+    struct clv_image image = {0};
+    must(clv_image_new(&image, 60, 40, 3, err));
+    for (size_t i = 0; i < 60 * 40 * 3; i++)
+        image.pixels[i] = (uint8_t)(i * 7919 % 251);
+    must(clv_png_write(formatted("%s/a.png", folder), &image, err));
+    clv_image_release(&image);
+    static const char manifest[] = "image\na.png\n";
+    spill(formatted("%s/manifest.tsv", folder), manifest, sizeof manifest - 1);
+    return folder;
+}
+
+/* Half of the image is figure. */
+static enum clv_status left_half(float *figure, const struct clv_image *image, const struct clv_item_boxes *boxes,
+                                 struct clv_error *err)
+{
+    (void)boxes, (void)err;
+    for (int32_t y = 0; y < image->height; y++)
+        for (int32_t x = 0; x < image->width; x++)
+            figure[y * image->width + x] = x < image->width / 2;
+    return CLV_OK;
+}
+
+static void extract(struct clv_dataset **dataset, struct clv_dataset **frames, const struct clv_pixel_box *boxes,
+                    size_t n_boxes)
+{
+    static char path[256];
+    struct clv_recipe recipe;
+    struct clv_set set = {0};
+    if (!*path)
+        snprintf(path, sizeof path, "%s/manifest.tsv", one_image());
+    clv_recipe_init(&recipe);
+    recipe.blocks = CLV_BLOCK_SIZE;
+    recipe.slic.n_superpixels = 60;
+    must(clv_set_read(&set, path, err));
+    struct clv_item_boxes known = {(struct clv_pixel_box *)(uintptr_t)boxes, n_boxes};
+    must(clv_dataset_extract_boxed(dataset, frames, &set, &known, left_half, &recipe, 1, NULL, NULL, err));
+    clv_set_release(&set);
+    clv_recipe_release(&recipe);
+}
+
+START_TEST(a_frame_tells_the_place_in_the_box)
+{
+    static const struct clv_pixel_box box = {10, 5, 50, 35};
+    struct clv_dataset *dataset, *frames;
+    extract(&dataset, &frames, &box, 1);
+    struct clv_problem p = clv_dataset_problem(dataset, 0), frame = clv_dataset_problem(frames, 0);
+    double outside = 0, column[8] = {0}, line[8] = {0}, figure = 0, all = 0;
+    ck_assert_int_eq(frame.n_nodes, p.n_nodes);
+    ck_assert_int_eq(frame.n_features, 65);
+    for (int32_t i = 0; i < p.n_nodes; i++) {
+        double sum = 0, volume = (double)p.volume[i];
+        bool is_outside = true;
+        for (int64_t k = frame.row[i]; k < frame.row[i + 1]; k++) {
+            double value = (double)frame.value[k];
+            sum += value;
+            if (frame.index[k] == 64) {
+                outside += volume * value / 3;
+                continue;
+            }
+            is_outside = false;
+            column[frame.index[k] % 8] += volume * value / 3;
+            line[frame.index[k] / 8] += volume * value / 3;
+        }
+        ck_assert_double_eq_tol(sum, 3, 1e-5);
+        ck_assert_int_eq(p.label[i], is_outside ? 0 : CLV_UNKNOWN);
+        ck_assert_double_eq_tol((double)frame.theta[2 * i] + (double)frame.theta[2 * i + 1], 1, 1e-6);
+        figure += volume * (double)frame.theta[2 * i + 1];
+        all += volume;
+    }
+    ck_assert_double_eq_tol(outside, 60 * 40 - 40 * 30, 0.01);
+    ck_assert_double_eq_tol(figure, all / 2, 0.01);
+    for (int k = 0; k < 8; k++) { /* bins are hats of width 1/7, the outer ones half hats */
+        double share = k == 0 || k == 7 ? 0.5 / 7 : 1.0 / 7;
+        ck_assert_double_eq_tol(column[k], 1200 * share, 5);
+        ck_assert_double_eq_tol(line[k], 1200 * share, 5);
+    }
+    clv_dataset_free(dataset);
+    clv_dataset_free(frames);
+}
+END_TEST
+
+START_TEST(several_boxes_share_their_image)
+{
+    static const struct clv_pixel_box boxes[] = {{0, 0, 20, 40}, {20, 0, 60, 40}, {22, 2, 24, 4}};
+    struct clv_dataset *dataset, *frames;
+    extract(&dataset, &frames, boxes, 3);
+    struct clv_problem p = clv_dataset_problem(dataset, 0), frame = clv_dataset_problem(frames, 0);
+    double column[8] = {0};
+    for (int32_t i = 0; i < p.n_nodes; i++)
+        for (int64_t k = frame.row[i]; k < frame.row[i + 1]; k++) {
+            ck_assert_int_lt(frame.index[k], 64); /* nothing is outside */
+            column[frame.index[k] % 8] += (double)p.volume[i] * (double)frame.value[k] / 3;
+        }
+    for (int k = 0; k < 8; k++)
+        ck_assert_double_eq_tol(column[k], 2400 * (k == 0 || k == 7 ? 0.5 / 7 : 1.0 / 7), 20);
+    clv_dataset_free(dataset);
+    clv_dataset_free(frames);
+}
+END_TEST
+
+START_TEST(no_box_at_all_is_no_object_and_nothing_known_is_nothing_told)
+{
+    static const struct clv_pixel_box none[1];
+    struct clv_dataset *dataset, *frames;
+    extract(&dataset, &frames, none, 0);
+    struct clv_problem p = clv_dataset_problem(dataset, 0), frame = clv_dataset_problem(frames, 0);
+    for (int32_t i = 0; i < p.n_nodes; i++) {
+        ck_assert_int_eq(p.label[i], 0);
+        ck_assert_int_eq((int)(frame.row[i + 1] - frame.row[i]), 1);
+        ck_assert_int_eq(frame.index[frame.row[i]], 64);
+    }
+    clv_dataset_free(dataset);
+    clv_dataset_free(frames);
+    extract(&dataset, &frames, NULL, 0);
+    p = clv_dataset_problem(dataset, 0);
+    frame = clv_dataset_problem(frames, 0);
+    ck_assert_ptr_null(p.label);
+    ck_assert_ptr_null(frame.theta);
+    ck_assert_int_eq((int)frame.row[frame.n_nodes], 0);
+    clv_dataset_free(dataset);
+    clv_dataset_free(frames);
+}
+END_TEST
+
+Suite *frame_suite(void)
+{
+    Suite *suite = suite_create("frame");
+    TCase *tests = tcase_create("frame");
+    tcase_add_test(tests, a_frame_tells_the_place_in_the_box);
+    tcase_add_test(tests, several_boxes_share_their_image);
+    tcase_add_test(tests, no_box_at_all_is_no_object_and_nothing_known_is_nothing_told);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
