@@ -165,9 +165,10 @@ CLV_API void clv_forest_free(struct clv_forest *forest);
  *   pair_marginals[n_edges][n_labels][n_labels]  the same of each edge, the label of edges[e][0] first, whatever the field's form
  *   y[n_nodes]                                   the most probable label of each node; at T_y = 0 the visible ones are the (marginal)
  *                                                MAP labelling, at ties one of the best
- * options NULL: log-partition and marginals, temperatures 1. For loss-augmented inference, clv_field_add_loss first. With
- * temperatures that differ, hidden nodes that hang together may join two visible ones at most, or what is left of them would be no
- * table: O(n_nodes n_labels^2), for hidden nodes between two visible ones O(n_labels^3) each.
+ * options NULL: log-partition and marginals, temperatures 1. For loss-augmented inference, clv_field_add_loss first; for the
+ * witness of a max-marginal, the best labelling through one label of one node, give that label. With temperatures that differ,
+ * hidden nodes that hang together may join two visible ones at most, or what is left of them would be no table.
+ * O(n_nodes n_labels^2), for hidden nodes between two visible ones O(n_labels^3) each.
  * Refused: a loop, naming the edge; a hidden node that joins more, naming it (CLV_ERR_USAGE); values that are not finite or beyond
  * 1e100, negative Potts couplings; options out of range. */
 CLV_API enum clv_status clv_forest_run(struct clv_forest *forest, double *value, double *marginals,
@@ -195,7 +196,7 @@ enum clv_bp_schedule {
 struct clv_bp_options {
     enum clv_bp_mode mode;
     enum clv_bp_schedule schedule;
-    const uint8_t *is_visible;  /* [n_nodes], 1 maximised, 0 summed; only looked at, and needed, with CLV_BP_MIXED */
+    const uint8_t *is_visible;  /* [n_nodes] 1 or 0; only looked at, and needed, with CLV_BP_MIXED */
     double temperature;         /* T > 0: summed nodes are weighted by exp(f / T) */
     double visible_temperature; /* T_y >= 0 of visible nodes, with CLV_BP_MIXED; 0 maximises */
     const int32_t *label;       /* [n_nodes] labels that are given, or CLV_UNKNOWN; NULL: none */
@@ -205,13 +206,13 @@ struct clv_bp_options {
     int is_warm; /* start from the messages of the run before, if its graph, labels and form were the same */
 };
 
+/* `value` is, of CLV_BP_SUM, the Bethe estimate of T log sum_y exp(f(y) / T), exact on trees; of CLV_BP_MAX f(y); of CLV_BP_MIXED the
+ * Bethe estimate of clv_forest_run's value, exact where the run is. */
 struct clv_bp_result {
     int is_converged;
     int32_t n_iterations;
     double change; /* largest change of a message's logarithm in the last iteration */
-    double
-        value; /* CLV_BP_SUM: Bethe estimate of T log sum_y exp(f(y) / T), exact on trees; CLV_BP_MAX: f(y); CLV_BP_MIXED:
-                    * Bethe estimate of clv_forest_run's value, exact where the run is */
+    double value;
 };
 
 /* CLV_BP_SUM, sequential, T = 1, T_y = 0, no labels given, no damping, tolerance 1e-9, at most 200 iterations, cold. */
@@ -230,8 +231,8 @@ CLV_API void clv_bp_free(struct clv_bp *bp);
  *   y[n_nodes]                  the decoded labelling: maximised nodes one after the other, each given those decided before it
  *                               (on trees right at ties, too); a summed node's most probable label, the lowest at ties
  *   result
- * O(edges x labels) an iteration with Potts couplings, O(edges x labels^2) with full tables. All in the log domain: scores may
- * be as large as 1e100 T (and T_y). Refused: values that are not finite, or larger, and negative couplings, naming node or edge
+ * O(edges x labels) an iteration with Potts couplings, O(edges x labels^2) with full tables. Sums leave the log domain
+ * only while nothing gets too small: scores may be as large as 1e100 T (and T_y). Refused: values that are not finite, or larger, and negative couplings, naming node or edge
  * (CLV_ERR_DATA); options out of range, naming the value (CLV_ERR_USAGE). */
 CLV_API enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struct clv_bp_result *result,
                                    const struct clv_field *field, const struct clv_bp_options *options,
@@ -244,7 +245,7 @@ CLV_API void clv_bp_pair_beliefs(double *pair_beliefs, struct clv_bp *bp);
 
 /* MAP inference with a bound by sequential tree-reweighted message passing (TRW-S, Kolmogorov 2006), for any labels, graphs and
  * tables. The bound, of max f from above, is that of a linear programming relaxation; it never rises from iteration to iteration
- * but for rounding, and reaches the maximum on trees and for two labels with supermodular tables, other fields leave a gap. */
+ * but for rounding, and in the limit reaches the maximum on trees and for two labels with supermodular tables, other fields leave a gap. */
 struct clv_trws_result {
     double score, bound; /* f of the labelling found; score <= max f <= bound */
     int32_t n_iterations;
