@@ -20,8 +20,8 @@ void settle_start(struct maxflow *graph)
     memset(height, 0, nodes * sizeof *height);
     memset(graph->clamps->is_settled, 0, nodes);
     for (int32_t at = 0; at < graph->n_decided; at++) {
-        int32_t i = graph->queue[at] >> 1;
-        height[i] = graph->queue[at] & 1 ? INT32_MAX - at : at - INT32_MAX;
+        int32_t is_zero = (graph->queue[at] & 1) - 1; /* -1 or 0: a choice would be a branch that goes any way */
+        height[graph->queue[at] >> 1] = ((INT32_MAX - at) ^ is_zero) - is_zero;
     }
 }
 

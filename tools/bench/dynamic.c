@@ -39,9 +39,10 @@ static struct round round_between(double start, double middle, double end)
     return (struct round){(middle - start) / (N_GRAPHS * N_DRAWS), (end - middle) / (N_GRAPHS * N_DRAWS)};
 }
 
-/* Where a clamp's labels are read to. The order of clamps is the solver's own, so digests are added up. */
+/* Where a clamp's labels are read to; like libmaxflow's, from those of the clamp before. The order of clamps is the solver's own, so
+ * digests are added up. */
 struct reading {
-    const struct maxflow *graph;
+    int32_t n_nodes, n_flipped, *flipped; /* [n_flipped] where labels differ from the solution's */
     uint8_t *labels;
     uint64_t *hash;
     int check;
@@ -49,20 +50,25 @@ struct reading {
 
 static void read_clamp(void *context, int32_t node, int64_t cost, const int32_t *flipped, int32_t n_flipped)
 {
-    const struct reading *r = context;
+    struct reading *r = context;
     (void)node;
     (void)cost;
-    memcpy(r->labels, r->graph->label, (size_t)r->graph->n_nodes);
-    for (int32_t f = 0; f < n_flipped; f++)
+    for (int32_t f = 0; f < r->n_flipped; f++)
+        r->labels[r->flipped[f]] ^= 1;
+    for (int32_t f = 0; f < n_flipped; f++) {
         r->labels[flipped[f]] ^= 1;
+        r->flipped[f] = flipped[f];
+    }
+    r->n_flipped = n_flipped;
     if (r->check)
-        *r->hash += digest(r->labels, r->graph->n_nodes);
+        *r->hash += digest(r->labels, r->n_nodes);
 }
 
 static struct round round_ours(uint64_t *hash, struct maxflow *graph, const struct problem *p, uint8_t *labels,
                                int check)
 {
-    struct reading reading = {graph, labels, hash, check};
+    static int32_t flipped[1 << 16];
+    struct reading reading = {graph->n_nodes, 0, flipped, labels, hash, check};
     double start = thread_seconds();
     maxflow_set(graph, p->terminal, p->capacity, p->capacity);
     maxflow_solve(graph);
