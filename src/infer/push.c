@@ -181,17 +181,26 @@ static inline int push_round(struct maxflow *graph, int64_t budget, int is_stron
     return 1;
 }
 
-ROWS_CLONE static int push_round_avx2(struct maxflow *graph, int64_t budget, int is_strong)
+/* One for each kind of graph: what the other one needs is not in the way. */
+ROWS_CLONE static int push_weak_avx2(struct maxflow *graph, int64_t budget)
 {
-    return push_round(graph, budget, is_strong, 1);
+    return push_round(graph, budget, 0, 1);
+}
+
+ROWS_CLONE static int push_strong_avx2(struct maxflow *graph, int64_t budget)
+{
+    return push_round(graph, budget, 1, 1);
 }
 
 void maxflow_push(struct maxflow *graph)
 {
     int64_t budget = SCANS_A_NODE * (int64_t)graph->n_core;
-    /* How much elimination has left is the measure of how strongly neighbours bind each other. */
-    int is_unfinished = graph->n_core > 0, is_strong = graph->n_core > graph->n_nodes - graph->n_nodes / 4;
+    /* How much elimination has left is the measure of how strongly neighbours bind each other. Care pays off in clamps only: where
+     * there were some, there will be more. */
+    int is_strong = graph->clamps && graph->n_core > graph->n_nodes - graph->n_nodes / 4;
+    int is_unfinished = graph->n_core > 0;
     while (is_unfinished)
-        is_unfinished =
-            graph->has_avx2 ? push_round_avx2(graph, budget, is_strong) : push_round(graph, budget, is_strong, 0);
+        is_unfinished = !graph->has_avx2 ? push_round(graph, budget, is_strong, 0)
+                        : is_strong      ? push_strong_avx2(graph, budget)
+                                         : push_weak_avx2(graph, budget);
 }
