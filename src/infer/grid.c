@@ -10,10 +10,8 @@
 
 #define MAX_PIXELS (1 << 26)
 
-/* A unary of the largest size and eight couplings stay below 2^VALUE_BITS. Coupling sums of a pixel at most triple from level to
- * level of grid_levels.c (twice the arcs, and diagonals that join them), so those of the coarsest stay below 2^30. */
+/* A unary of the largest size and eight couplings stay below 2^VALUE_BITS: room for the sums of grid_levels.c. */
 #define VALUE_BITS 26
-#define N_LEVELS   3
 
 enum clv_status grid_cut_init(struct grid_cut *cut, int32_t width, int32_t height, int32_t n_arcs,
                               struct clv_error *err)
@@ -73,10 +71,11 @@ static float least_of(const float *values, int32_t count)
 /* Checks all values; *unary and *coupling become the largest sizes. */
 static enum clv_status check(const struct clv_grid *grid, float *unary, float *coupling, struct clv_error *err)
 {
-    if (grid->width < 1 || grid->height < 1 || (int64_t)grid->width * grid->height > MAX_PIXELS ||
-        (grid->n_neighbours != 4 && grid->n_neighbours != 8))
-        return fail(err, CLV_ERR_USAGE, "a grid of %dx%d pixels with %d neighbours", grid->width, grid->height,
-                    grid->n_neighbours);
+    if (grid->n_neighbours != 4 && grid->n_neighbours != 8)
+        return fail(err, CLV_ERR_USAGE, "a grid with %d neighbours: must be 4 or 8", grid->n_neighbours);
+    if (grid->width < 1 || grid->height < 1 || (int64_t)grid->width * grid->height > MAX_PIXELS)
+        return fail(err, CLV_ERR_USAGE, "a grid of %dx%d pixels: must have 1 to %d", grid->width, grid->height,
+                    MAX_PIXELS);
     for (int32_t y = 0; y < grid->height; y++) {
         const float *row = row_of(grid->unary, grid, y);
         float largest = largest_of(row, grid->width);
@@ -282,7 +281,7 @@ enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struc
     if (!status)
         status = prepare(&cut, grid, unary + 8.0 * coupling, err);
     if (!status)
-        status = grid_warm(&cut, N_LEVELS, err);
+        status = grid_warm(&cut, err);
     if (!status)
         status = grid_grow(&cut, err);
     if (!status && cut.n_arcs == 4)

@@ -58,7 +58,7 @@ enum clv_status grid_cut_init(struct grid_cut *cut, int32_t width, int32_t heigh
 void grid_cut_release(struct grid_cut *cut);
 
 /* Flow that leaves little to do: solves a grid of half the sides, blocks of 2 x 2 pixels as its pixels, and takes its flow over. */
-enum clv_status grid_warm(struct grid_cut *cut, int32_t n_levels, struct clv_error *err) CLV_CHECK;
+enum clv_status grid_warm(struct grid_cut *cut, struct clv_error *err) CLV_CHECK;
 
 /* From any flow to a maximum one. Afterwards the undecided pixels that excess still reaches are those of distance > 0, and none of
  * them has room. */

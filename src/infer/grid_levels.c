@@ -9,6 +9,11 @@
 #define LEAST_SIDE  16
 #define MAX_OUTWARD 4
 
+/* What coarse pixels hold stays below these, so that excess and eight arcs together stay below 2^31. What is more does not
+ * travel: sums grow by at most four a level, and are small beside these on the finest ones (see grid.c). */
+#define MOST_EXCESS   (1 << 29)
+#define MOST_CAPACITY (1 << 27)
+
 /* The arcs that lead out of a block to the block on the right, below, below right and below left: those of its pixels
  * (x, y), in order of arcs 0, 2, 4, 6 of the coarse pixel. With 4 arcs only those below 4 are there. */
 static const struct outward {
@@ -29,10 +34,16 @@ INLINE int32_t corner_of(const struct grid_cut *fine, int32_t x, int32_t y)
     return place_of(fine, 2 * x, 2 * y);
 }
 
-INLINE int32_t *outward_arc(const struct grid_cut *fine, int32_t corner, int direction, int i, int n_arcs)
+/* The sum of the arcs out of a block, which have no flow yet. */
+INLINE int32_t capacity_of(const struct grid_cut *fine, int32_t corner, int direction, int n_arcs)
 {
-    int8_t x = outward[direction].arcs[i].x, y = outward[direction].arcs[i].y;
-    return &arcs_of(fine, corner + x + y * fine->stride, n_arcs)[outward[direction].arcs[i].arc];
+    int32_t sum = 0;
+    for (int i = 0; i < outward[direction].n; i++) {
+        int8_t x = outward[direction].arcs[i].x, y = outward[direction].arcs[i].y, arc = outward[direction].arcs[i].arc;
+        if (arc < n_arcs)
+            sum += arcs_of(fine, corner + x + y * fine->stride, n_arcs)[arc];
+    }
+    return sum;
 }
 
 INLINE int32_t clamp(int64_t value, int32_t size)
@@ -54,13 +65,9 @@ INLINE void fill_coarse(struct grid_cut *coarse, const struct grid_cut *fine, in
             }
             state->label = n_core ? GRID_UNDECIDED : GRID_ZERO;
             coarse->n_core += n_core > 0;
-            /* Excess beyond the clamp stays below; see grid.c for why arcs cannot overflow. */
-            state->excess = clamp(excess, 1 << 29);
+            state->excess = clamp(excess, MOST_EXCESS);
             for (int direction = 0; direction < n_arcs / 2; direction++) {
-                int32_t capacity = 0;
-                for (int i = 0; i < outward[direction].n; i++)
-                    if (outward[direction].arcs[i].arc < n_arcs)
-                        capacity += *outward_arc(fine, corner, direction, i, n_arcs);
+                int32_t capacity = clamp(capacity_of(fine, corner, direction, n_arcs), MOST_CAPACITY);
                 arcs_of(coarse, p, n_arcs)[2 * direction] = capacity;
                 arcs_of(coarse, p + coarse->offset[2 * direction], n_arcs)[2 * direction + 1] = capacity;
             }
@@ -86,7 +93,7 @@ INLINE void share_out(struct grid_cut *fine, const struct grid_cut *coarse, int3
         for (int direction = 0; direction < n_arcs / 2; direction++) {
             int32_t there = arcs_of(coarse, p, n_arcs)[2 * direction];
             int32_t back = arcs_of(coarse, p + coarse->offset[2 * direction], n_arcs)[2 * direction + 1];
-            int32_t flow = (back - there) / 2, left = there / 2 + back / 2 + (there & back & 1);
+            int32_t flow = (back - there) / 2, left = flow ? capacity_of(fine, corner, direction, n_arcs) : 0;
             for (int i = 0; i < outward[direction].n && flow; i++) {
                 int arc = outward[direction].arcs[i].arc;
                 if (arc >= n_arcs)
@@ -154,16 +161,16 @@ static void project(struct grid_cut *fine, const struct grid_cut *coarse)
         }
 }
 
-enum clv_status grid_warm(struct grid_cut *cut, int32_t n_levels, struct clv_error *err)
+enum clv_status grid_warm(struct grid_cut *cut, struct clv_error *err)
 {
-    if (!n_levels || cut->width < LEAST_SIDE || cut->height < LEAST_SIDE || !cut->n_core)
+    if (cut->width < LEAST_SIDE || cut->height < LEAST_SIDE || !cut->n_core)
         return CLV_OK;
     struct grid_cut coarse;
     enum clv_status status = grid_cut_init(&coarse, (cut->width + 1) / 2, (cut->height + 1) / 2, cut->n_arcs, err);
     if (status)
         return status;
     fill_coarse_of(&coarse, cut);
-    status = grid_warm(&coarse, n_levels - 1, err);
+    status = grid_warm(&coarse, err);
     if (!status)
         status = grid_grow(&coarse, err);
     if (!status)

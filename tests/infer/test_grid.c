@@ -147,7 +147,7 @@ START_TEST(unsound_grids_are_refused_by_pixel)
     s.grid.n_neighbours = 4;
     s.grid.width = 1 << 20;
     s.grid.height = 65;
-    must_fail(CLV_ERR_USAGE, "1048576x65", clv_grid_map(labels, &s.grid, err));
+    must_fail(CLV_ERR_USAGE, "1048576x65 pixels: must have 1 to 67108864", clv_grid_map(labels, &s.grid, err));
 }
 END_TEST
 
