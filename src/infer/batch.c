@@ -17,8 +17,8 @@ void batch_init(struct batch *batch)
 
 void batch_release(struct batch *batch)
 {
-    void *arrays[] = {batch->first,    batch->last, batch->arcs,     batch->slots, batch->excess,
-                      batch->distance, batch->flow, batch->nearness, batch->full,  batch->label};
+    void *arrays[] = {batch->first, batch->last,     batch->arcs, batch->slots, batch->excess, batch->distance,
+                      batch->flow,  batch->nearness, batch->full, batch->label, batch->edges};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         array_free(arrays[k]);
     batch_init(batch);
