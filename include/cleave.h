@@ -9,6 +9,7 @@
 #include "cleave/data.h"
 #include "cleave/features.h"
 #include "cleave/image.h"
+#include "cleave/image_tags.h"
 #include "cleave/infer.h"
 #include "cleave/learn.h"
 #include "cleave/letters.h"

@@ -2,7 +2,10 @@
 #ifndef CLI_ANNOTATE_H
 #define CLI_ANNOTATE_H
 
+#include <stdbool.h>
+
 #include "cleave/annotate.h"
+#include "cleave/image_tags.h"
 #include "cli/options.h"
 
 /* The parsers of the subcommands; argv[0] is "cleave annotate NAME". */
@@ -29,8 +32,18 @@ enum clv_status annotate_set(struct annotation *annotation, const struct clv_tag
                              const struct clv_tag_set *set, const struct clv_belief_search *search, int n_threads,
                              struct clv_error *err) CLV_CHECK;
 
-/* Reads svmlight data for a model of n_tags (0: any number), and says what the model does not know. */
-enum clv_status annotate_read(struct clv_tag_set *set, const char *path, const struct clv_tag_model *model,
+/* Where examples come from. */
+struct annotate_source {
+    const char *path, *split; /* a multi-label file; or a folder or manifest (.tsv) of images, and its splits or NULL */
+    const struct common_options *common;
+    uint64_t seed;
+};
+bool annotate_is_images(const char *path);
+
+/* Reads the examples for a model (NULL: to learn from), and says what the model does not know. Of images, *images receives the set,
+ * and without a model *recipe the words learned from it; with one, the model's recipe is taken. */
+enum clv_status annotate_read(struct clv_tag_set *set, struct clv_set *images, struct clv_recipe *recipe,
+                              const struct annotate_source *source, const struct clv_tag_model *model,
                               struct clv_error *err) CLV_CHECK;
 
 #endif

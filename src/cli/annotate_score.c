@@ -16,15 +16,16 @@
 struct answer {
     struct common_options common;
     struct search_options search;
-    const char *data, *model_path, *output, *predictions;
+    const char *data, *split, *model_path, *output, *predictions;
     bool json, scores;
 };
 
-enum answer_keys { KEY_JSON = KEYS_COMMAND, KEY_SCORES };
+enum answer_keys { KEY_JSON = KEYS_COMMAND, KEY_SCORES, KEY_SPLIT };
 
 static const struct argp_option predict_options[] = {
     {"model", 'm', "FILE", 0, "The model", 0},
-    {"data", 'd', "FILE", 0, "The examples: an svmlight multi-label file; its labels are not looked at", 0},
+    {"data", 'd', "FILE", 0, "The examples: an svmlight multi-label file; or images: a folder or a manifest (.tsv)", 0},
+    {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
     {"output", 'o', "FILE", 0, "Where the tags go, all or nothing (default: standard output)", 0},
     {"scores", KEY_SCORES, NULL, 0, "Also the input score of every tag", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON document instead of a tab-separated table", 0},
@@ -33,7 +34,8 @@ static const struct argp_option predict_options[] = {
 
 static const struct argp_option score_options[] = {
     {"model", 'm', "FILE", 0, "The model", 0},
-    {"data", 'd', "FILE", 0, "The truth: an svmlight multi-label file", 0},
+    {"data", 'd', "FILE", 0, "The truth: an svmlight multi-label file, or a manifest (.tsv) with a column tags", 0},
+    {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
     {"pred", 'p', "FILE", 0,
      "Instead of a model: tags that were predicted, an svmlight multi-label file of as many lines", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON document, in fractions", 0},
@@ -55,6 +57,7 @@ static error_t parse_answer(int key, char *arg, struct argp_state *state)
     case 'p': self->predictions = arg; return 0;
     case KEY_JSON: self->json = true; return 0;
     case KEY_SCORES: self->scores = true; return 0;
+    case KEY_SPLIT: self->split = arg; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -86,16 +89,20 @@ static void put_tags(struct text *text, const struct clv_tag_model *model, const
 }
 
 static void put_table(struct text *text, const struct answer *self, const struct clv_tag_model *model,
-                      const struct annotation *annotation)
+                      const struct annotation *annotation, const struct clv_set *images)
 {
     char name[16];
-    text_put(text, "example\ttags\tloss\tbound\toptimal");
+    text_put(text, images->n_items ? "image" : "example");
+    text_put(text, "\ttags\tloss\tbound\toptimal");
     for (int32_t i = 0; self->scores && i < model->n_tags; i++)
         text_printf(text, "\tscore:%s", clv_tag_name(model, i, name));
     text_put(text, "\n");
     for (size_t l = 0; l < annotation->n; l++) {
         const struct clv_belief_result *result = &annotation->results[l];
-        text_printf(text, "%zu\t", l + 1);
+        if (images->n_items)
+            text_printf(text, "%s\t", images->items[l].name);
+        else
+            text_printf(text, "%zu\t", l + 1);
         put_tags(text, model, annotation->tags + l * annotation->n_tags, false);
         text_printf(text, "\t%.6g\t%.6g\t%s", result->loss, result->bound, result->is_optimal ? "yes" : "no");
         for (size_t i = 0; self->scores && i < annotation->n_tags; i++)
@@ -105,12 +112,17 @@ static void put_table(struct text *text, const struct answer *self, const struct
 }
 
 static void put_json(struct text *text, const struct answer *self, const struct clv_tag_model *model,
-                     const struct annotation *annotation)
+                     const struct annotation *annotation, const struct clv_set *images)
 {
     text_put(text, "{\"examples\":[");
     for (size_t l = 0; l < annotation->n; l++) {
         const struct clv_belief_result *result = &annotation->results[l];
-        text_printf(text, "%s{\"example\":%zu,\"tags\":[", l ? "," : "", l + 1);
+        text_printf(text, "%s{\"example\":%zu", l ? "," : "", l + 1);
+        if (images->n_items) {
+            text_put(text, ",\"image\":");
+            text_put_json(text, images->items[l].name);
+        }
+        text_put(text, ",\"tags\":[");
         put_tags(text, model, annotation->tags + l * annotation->n_tags, true);
         text_put(text, "],\"loss\":");
         text_put_json_number(text, result->loss);
@@ -129,11 +141,12 @@ static void put_json(struct text *text, const struct answer *self, const struct 
 
 /* The model's answers to the data; *set keeps the truth. */
 static enum clv_status answer(struct annotation *annotation, struct clv_tag_model *model, struct clv_tag_set *set,
-                              const struct answer *self, struct clv_error *err)
+                              struct clv_set *images, const struct answer *self, struct clv_error *err)
 {
+    const struct annotate_source source = {self->data, self->split, &self->common, 0};
     enum clv_status status = clv_tag_model_read(model, self->model_path, err);
     if (status == CLV_OK)
-        status = annotate_read(set, self->data, model, err);
+        status = annotate_read(set, images, NULL, &source, model, err);
     if (status == CLV_OK)
         status = annotate_set(annotation, model, set, &self->search.search, self->common.n_threads, err);
     return status;
@@ -143,14 +156,15 @@ static enum clv_status run_predict(const struct answer *self, struct clv_error *
 {
     struct clv_tag_model model = {0};
     struct clv_tag_set set = {0};
+    struct clv_set images = {0};
     struct annotation annotation = {0};
     struct text text;
     text_init(&text, JSON_MAX);
-    enum clv_status status = answer(&annotation, &model, &set, self, err);
+    enum clv_status status = answer(&annotation, &model, &set, &images, self, err);
     if (status == CLV_OK && self->json)
-        put_json(&text, self, &model, &annotation);
+        put_json(&text, self, &model, &annotation, &images);
     else if (status == CLV_OK)
-        put_table(&text, self, &model, &annotation);
+        put_table(&text, self, &model, &annotation, &images);
     if (status == CLV_OK && text.failed)
         status = fail_memory(err);
     if (status == CLV_OK && self->output)
@@ -160,6 +174,7 @@ static enum clv_status run_predict(const struct answer *self, struct clv_error *
     text_release(&text);
     annotation_release(&annotation);
     clv_tag_set_release(&set);
+    clv_set_release(&images);
     clv_tag_model_release(&model);
     return status;
 }
@@ -266,9 +281,10 @@ static enum clv_status score_model(const struct answer *self, struct clv_error *
 {
     struct clv_tag_model model = {0};
     struct clv_tag_set set = {0};
+    struct clv_set images = {0};
     struct annotation annotation = {0};
     struct clv_tag_score score;
-    enum clv_status status = answer(&annotation, &model, &set, self, err);
+    enum clv_status status = answer(&annotation, &model, &set, &images, self, err);
     if (status == CLV_OK)
         status = clv_tag_measure(&score, set.tags, annotation.tags, set.n, set.n_tags, err);
     if (status == CLV_OK) {
@@ -280,6 +296,7 @@ static enum clv_status score_model(const struct answer *self, struct clv_error *
     }
     annotation_release(&annotation);
     clv_tag_set_release(&set);
+    clv_set_release(&images);
     clv_tag_model_release(&model);
     return status;
 }

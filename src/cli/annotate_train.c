@@ -20,13 +20,14 @@ enum train_keys {
     KEY_GAMMAS,
     KEY_ORDER_BY,
     KEY_GOAL,
-    KEY_SCALE
+    KEY_SCALE,
+    KEY_SPLIT,
 };
 
 struct train {
     struct common_options common;
     struct clv_tag_training training;
-    const char *data, *output;
+    const char *data, *split, *output;
     double lambda[MAX_CANDIDATES], gamma[MAX_CANDIDATES];
     size_t n_lambda, n_gamma;
     int is_given[CLV_TAG_PARAMETERS];
@@ -37,14 +38,18 @@ struct train {
 static const char *const goals[] = {"exact", "hamming", "f-sample", "f-macro", "f-micro"};
 
 static const struct argp_option train_options[] = {
-    {"data", 'd', "FILE", 0, "The examples: an svmlight multi-label file", 0},
+    {"data", 'd', "FILE", 0,
+     "The examples: an svmlight multi-label file; or images: a manifest with a column tags (.tsv)", 0},
+    {"split", KEY_SPLIT, "NAME,..", 0,
+     "Splits of the manifest to learn from (default: train if there is one, else all)", 0},
     {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
     {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
     {"learner", 'l', "NAME", 0, "One of lmsbn, lmbm, bc, tsbc, ssvm-chain, ssvm-full (default lmsbn)", 0},
     {"kernel", KEY_KERNEL, "NAME", 0, "linear (default) or rbf", 0},
     {"order-by", KEY_ORDER_BY, "NAME", 0,
      "lmsbn decides tags by index (default) or by f, their classifiers' F, best first", 0},
-    {"scale", KEY_SCALE, NULL, 0, "Divide each feature by its largest magnitude in the training data", 0},
+    {"scale", KEY_SCALE, NULL, 0,
+     "Divide each feature by its largest magnitude in the training data (always for images)", 0},
     {"cv", KEY_CV, "K", 0,
      "Choose lambda and gamma by K-fold cross-validation (default 10, unless --lambda is given; 0: do not)", 0},
     {"cv-repeats", KEY_REPEATS, "N", 0, "Average cross-validation over N divisions into folds (default 3)", 0},
@@ -137,6 +142,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_KERNEL: return option_choice(&self->training.is_rbf, "--kernel", arg, kernels, 2, common);
     case KEY_ORDER_BY: return option_choice(&self->training.is_in_f_order, "--order-by", arg, orders, 2, common);
     case KEY_SCALE: self->training.is_scaled = 1; return 0;
+    case KEY_SPLIT: self->split = arg; return 0;
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 0, 1000, common);
     case KEY_REPEATS: return option_int(&self->n_repeats, "--cv-repeats", arg, 1, 1000, common);
     case KEY_LAMBDAS: return parse_grid(self->lambda, &self->n_lambda, "--cv-lambda", arg, common);
@@ -256,11 +262,16 @@ static enum clv_status note_number(struct clv_tag_model *model, const char *key,
 
 /* How the model was made; nothing that may differ between two runs of the same training. */
 static enum clv_status record(struct clv_tag_model *model, const struct train *self, const struct clv_tag_set *set,
-                              const struct clv_tag_training_result *result, struct clv_error *err)
+                              const struct clv_set *images, const struct clv_tag_training_result *result,
+                              struct clv_error *err)
 {
     char digest[DIGEST_SIZE], seed[32], key[80], command[256 + CLV_ERROR_MESSAGE_MAX];
     const struct clv_tag_training *training = &self->training;
-    enum clv_status status = digest_file(digest, self->data, err);
+    enum clv_status status = CLV_OK;
+    if (annotate_is_images(self->data))
+        digest_set(digest, images, NULL);
+    else
+        status = digest_file(digest, self->data, err);
     if (status != CLV_OK)
         return status;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)training->seed);
@@ -318,10 +329,14 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     struct clv_tag_set set = {0};
     struct clv_tag_model model = {0};
     struct clv_tag_training_result result = {0};
+    struct clv_set images = {0};
+    struct clv_recipe recipe = {0};
     struct clv_tag_training *training = &self->training;
-    enum clv_status status = annotate_read(&set, self->data, NULL, err);
+    const struct annotate_source source = {self->data, self->split, &self->common, training->seed};
+    enum clv_status status = annotate_read(&set, &images, &recipe, &source, NULL, err);
     if (status != CLV_OK)
-        return status;
+        goto done;
+    training->is_scaled |= annotate_is_images(self->data);
     training->set = &set;
     training->n_threads = self->common.n_threads;
     training->progress = &progress;
@@ -332,16 +347,24 @@ static enum clv_status run(struct train *self, struct clv_error *err)
         status = cross_validate(self, err);
     if (status == CLV_OK)
         status = clv_tag_train(&model, &result, training, err);
+    if (status == CLV_OK && annotate_is_images(self->data)) {
+        model.recipe = recipe;
+        model.has_recipe = 1;
+        recipe = (struct clv_recipe){0};
+    }
     if (status == CLV_OK)
-        status = record(&model, self, &set, &result, err);
+        status = record(&model, self, &set, &images, &result, err);
     if (status == CLV_OK) {
         print_learning(self, &model, &result);
         status = clv_tag_model_write(self->output, &model, err);
     }
     if (status == CLV_OK && result.interrupted)
         console_note("interrupted; the model so far is in %s", self->output);
+done:
     clv_tag_model_release(&model);
     clv_tag_set_release(&set);
+    clv_set_release(&images);
+    clv_recipe_release(&recipe);
     return status;
 }
 

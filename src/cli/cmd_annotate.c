@@ -4,11 +4,13 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/parallel.h"
 #include "cli/annotate.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/suggest.h"
+#include "cli/training_set.h"
 
 static const struct {
     const char *name;
@@ -25,7 +27,8 @@ static const char help[] =
     "  predict    tag the examples of a file\n"
     "  score      compare a model's tags, or a prediction, with the truth\n\n"
     "Data are svmlight multi-label files: `0,4 1:0.64 3:-2.5', labels from 0, then features from 1;\n"
-    "labels.txt beside them may name the tags. `cleave annotate train --help' and so on tell the options.\n";
+    "labels.txt beside them may name the tags. Or images: a folder or a manifest with a column `tags'.\n"
+    " `cleave annotate train --help' and so on tell the options.\n";
 
 enum clv_status cmd_annotate(int argc, char **argv, struct clv_error *err)
 {
@@ -122,9 +125,46 @@ enum clv_status annotate_set(struct annotation *annotation, const struct clv_tag
     return status;
 }
 
-enum clv_status annotate_read(struct clv_tag_set *set, const char *path, const struct clv_tag_model *model,
+bool annotate_is_images(const char *path)
+{
+    return path_is_folder(path) || text_ends_with(path, ".tsv");
+}
+
+static enum clv_status read_images(struct clv_tag_set *set, struct clv_set *images, struct clv_recipe *recipe,
+                                   const struct annotate_source *source, const struct clv_tag_model *model,
+                                   struct clv_error *err)
+{
+    const struct common_options *common = source->common;
+    struct clv_progress progress = console_progress();
+    if (model && !model->has_recipe)
+        return fail(err, CLV_ERR_USAGE, "%s: the model was learned from a multi-label file and cannot look at images",
+                    source->path);
+    enum clv_status status = training_set_read(images, source->path, source->split, !model, err);
+    if (status == CLV_OK && !model) {
+        const char **paths = training_set_images(images);
+        clv_recipe_init(recipe);
+        recipe->blocks = CLV_BLOCK_WORDS;
+        status = paths ? clv_recipe_learn(recipe, paths, images->n_items, source->seed, common->n_threads,
+                                          &common->limits, &progress, err)
+                       : fail_memory(err);
+        array_free(paths);
+    }
+    if (status == CLV_OK)
+        status = clv_image_tags_extract(set, images, model ? &model->recipe : recipe,
+                                        model ? (const char *const *)model->names : NULL, model ? model->n_tags : 0,
+                                        common->n_threads, &common->limits, &progress, err);
+    return status;
+}
+
+enum clv_status annotate_read(struct clv_tag_set *set, struct clv_set *images, struct clv_recipe *recipe,
+                              const struct annotate_source *source, const struct clv_tag_model *model,
                               struct clv_error *err)
 {
+    const char *path = source->path;
+    if (annotate_is_images(path))
+        return read_images(set, images, recipe, source, model, err);
+    if (source->split)
+        return fail(err, CLV_ERR_USAGE, "--split: %s is a multi-label file, which has no splits", path);
     enum clv_status status = clv_tag_set_read(set, path, model ? model->n_tags : 0, err);
     if (status == CLV_OK && model && set->n_features > model->n_features)
         console_note("%s: features %d to %d are not the model's and weigh nothing of their own", path,

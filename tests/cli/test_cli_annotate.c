@@ -136,6 +136,39 @@ START_TEST(models_of_the_other_kind_are_refused)
 }
 END_TEST
 
+START_TEST(images_are_tagged_by_a_model_that_carries_their_recipe)
+{
+    /* Dark images are "night", bright ones "day". */
+    free(expect_success("mkdir -p %s/set", folder));
+    char manifest[1024] = "image\ttags\tsplit\n";
+    for (int i = 0; i < 8; i++) {
+        struct clv_image image = {0};
+        must(clv_image_new(&image, 40, 30, 3, err));
+        memset(image.pixels, i % 2 ? 200 + i : 20 + i, 40 * 30 * 3);
+        must(clv_png_write(formatted("%s/set/%d.png", folder, i), &image, err));
+        clv_image_release(&image);
+        sprintf(manifest + strlen(manifest), "%d.png\t%s\t%s\n", i, i % 2 ? "day" : "night", i < 6 ? "train" : "test");
+    }
+    spill(formatted("%s/set/manifest.tsv", folder), manifest, strlen(manifest));
+    free(expect_success("cd %s && \"$CLEAVE\" annotate train --data set/manifest.tsv --lambda 0.01 -o i.cleave -q",
+                        folder));
+    char *json = expect_success(
+        "cd %s && \"$CLEAVE\" annotate score -m i.cleave --data set/manifest.tsv --split test --json", folder);
+    ck_assert_ptr_nonnull(strstr(json, "{\"exact_match\":1,"));
+    free(json);
+    char *table = expect_success(
+        "cd %s && \"$CLEAVE\" annotate predict -m i.cleave --data set/manifest.tsv --split test", folder);
+    ck_assert_ptr_nonnull(strstr(table, "image\ttags\tloss"));
+    ck_assert_ptr_nonnull(strstr(table, "6.png\tnight\t"));
+    ck_assert_ptr_nonnull(strstr(table, "7.png\tday\t"));
+    free(table);
+    expect_error(64, "the model was learned from a multi-label file and cannot look at images",
+                 "cd %s && \"$CLEAVE\" annotate predict -m m.cleave --data set/manifest.tsv", folder);
+    expect_error(64, "--split: test.svm is a multi-label file",
+                 "cd %s && \"$CLEAVE\" annotate score -m m.cleave --data test.svm --split test", folder);
+}
+END_TEST
+
 static void expect_bad_data(const char *text, const char *part)
 {
     spill(formatted("%s/bad.svm", folder), text, strlen(text));
@@ -198,6 +231,7 @@ Suite *cli_annotate_suite(void)
     tcase_add_test(tests, same_seed_same_bytes_at_any_number_of_threads);
     tcase_add_test(tests, cross_validation_is_told_and_recorded);
     tcase_add_test(tests, every_learner_trains_and_scores);
+    tcase_add_test(tests, images_are_tagged_by_a_model_that_carries_their_recipe);
     tcase_add_test(tests, bad_data_is_named_by_line_and_value);
     tcase_add_test(tests, bad_options_are_named);
     TCase *models = tcase_create("models");
