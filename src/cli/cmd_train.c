@@ -307,15 +307,6 @@ static enum clv_status learn(struct clv_model *model, struct train *self, struct
     return status;
 }
 
-/* What is known of each weak image: the labels that its boxes gave. given[n_weak], array_free it. */
-static const int32_t **given_labels(const struct clv_training *training)
-{
-    const int32_t **given = array_alloc(training->n_weak, sizeof *given);
-    for (size_t i = 0; given && i < training->n_weak; i++)
-        given[i] = clv_dataset_problem(training->dataset, (size_t)training->weak[i]).label;
-    return given;
-}
-
 static struct clv_shape choose_shape(const struct train *self, const struct clv_dataset *dataset)
 {
     struct clv_problem first = clv_dataset_problem(dataset, 0);
@@ -343,7 +334,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     struct clv_model model = {0};
     struct clv_dataset *validation = NULL;
     int32_t *examples = NULL;
-    const int32_t **given = NULL;
+    struct train_weak weak = {0};
     struct clv_training training = {
         .seed = self->seed,
         .n_threads = self->common.n_threads,
@@ -362,13 +353,12 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     size_t n = clv_dataset_size(data.dataset);
     training.examples = examples = all_examples(n);
     training.n_examples = data.n_masks;
-    training.weak = examples ? examples + data.n_masks : NULL;
-    training.n_weak = n - data.n_masks;
     training.frames = data.frames;
-    training.given = given = examples ? given_labels(&training) : NULL;
     training.shape = choose_shape(self, data.dataset);
-    if (!examples || !given)
-        status = fail_memory(err);
+    status = examples ? train_weak_list(&weak, &data, err) : fail_memory(err);
+    training.weak = weak.examples;
+    training.given = weak.given;
+    training.n_weak = weak.n; /* scribbles' images would tell cross-validation what is held out */
     if (status == CLV_OK && self->validate)
         status = train_validation_load(&validation, self, &data, &progress, err);
     training.validation = validation;
@@ -376,6 +366,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
         train_checkpoints_use(self, &data, &training);
     if (status == CLV_OK && self->n_folds)
         status = train_cross_validate(self, &training, err);
+    training.n_weak += weak.n_scribbles;
     if (status == CLV_OK)
         status = learn(&model, self, &data, &training, err);
     if (status == CLV_OK && self->validate && !*progress.stop)
@@ -391,7 +382,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
         console_note("interrupted; the model in %s is complete", self->output);
 done:
     clv_dataset_free(validation);
-    array_free(given);
+    train_weak_release(&weak);
     array_free(examples);
     clv_model_release(&model);
     train_data_release(&data);

@@ -52,6 +52,17 @@ void train_data_release(struct train_data *data);
 enum clv_status train_data_load(struct train_data *data, struct train *train, const struct clv_progress *progress,
                                 struct clv_error *err) CLV_CHECK;
 
+/* Images that are to be guessed, and what is known of them: those without masks, then those whose masks leave most of the image
+ * unknown; these teach by their masks as well. */
+struct train_weak {
+    int32_t *examples;     /* [n + n_scribbles] */
+    const int32_t **given; /* views */
+    size_t n, n_scribbles;
+};
+void train_weak_release(struct train_weak *self);
+enum clv_status train_weak_list(struct train_weak *self, const struct train_data *data,
+                                struct clv_error *err) CLV_CHECK;
+
 /* --cv: chooses the regularisation among the candidates by cross-validation, prints the losses, sets the parameter. */
 enum clv_status train_cross_validate(struct train *train, struct clv_training *training,
                                      struct clv_error *err) CLV_CHECK;

@@ -160,6 +160,71 @@ START_TEST(images_without_boxes_are_counted)
 }
 END_TEST
 
+/* Masks of which all pixels are void but those of a cross and strokes through the figure. */
+START_TEST(scribbles_teach)
+{
+    const char *folder = copy_set();
+    struct clv_labels labels = {0};
+    must(clv_labels_binary(&labels, err));
+    for (int i = 1; i <= 8; i++) {
+        struct clv_mask mask = {0};
+        const char *path = formatted("%s/set/masks/%04d.png", folder, i);
+        must(clv_mask_read(&mask, path, &labels, 0, 0, NULL, err));
+        for (int32_t y = 0; y < mask.height; y++)
+            for (int32_t x = 0; x < mask.width; x++)
+                if (abs(x - mask.width / 2) > 1 && abs(y - mask.height / 2) > 1 &&
+                    (mask.labels[y * mask.width + x] != 1 || y % 16)) /* and a stroke of figure in every mask */
+                    mask.labels[y * mask.width + x] = CLV_VOID;
+        must(clv_png_write_labels(path, mask.width, mask.height, mask.labels, NULL, 0, err));
+        clv_mask_release(&mask);
+    }
+    clv_labels_release(&labels);
+    char *output = expect_success(
+        "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train -o m.cleave " WEAK_TRAINING "wmpmap", folder);
+    ck_assert_msg(strstr(output, "8 masks leave most of their image unknown") != NULL, "%s", output);
+    free(output);
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m m.cleave --data %s/manifest.tsv --split test -o out", folder,
+                        sample_set()));
+    char *score =
+        expect_success("cd %s && \"$CLEAVE\" score --data %s/manifest.tsv --split test --pred out --json 2>&1 | "
+                       "sed 's/.*\"weighted_hamming\"://'",
+                       folder, sample_set());
+    ck_assert_msg(strtod(score, NULL) < 0.4, "%s", score);
+    free(score);
+}
+END_TEST
+
+static void fill_masks(const char *folder, const char *which, uint8_t value)
+{
+    for (int i = 1; i <= 8; i++) {
+        const char *path = formatted("%s/set/masks/%04d.png", folder, i);
+        if (!strstr(which, formatted("%d", i)))
+            continue;
+        struct clv_indexed_image mask = {0};
+        must(clv_indexed_image_read(&mask, path, NULL, err));
+        memset(mask.values, value, (size_t)mask.width * (size_t)mask.height);
+        must(clv_png_write_labels(path, mask.width, mask.height, mask.values, NULL, 0, err));
+        clv_indexed_image_release(&mask);
+    }
+}
+
+START_TEST(masks_of_one_label_are_fine_beside_boxes)
+{
+    static const char *const learners[] = {"wmpmap", "ssvm"};
+    const char *folder = copy_set();
+    fill_masks(folder, "1", 0);
+    fill_masks(folder, "2", 1);
+    for (int l = 0; l < 2; l++)
+        free(expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only "
+                            "--boxes set/boxes.tsv --weak-split train,test -o m.cleave " WEAK_TRAINING "%s",
+                            folder, learners[l]));
+    free(expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only "
+                        "--boxes set/boxes.tsv --weak-split train,test -o m.cleave " WEAK_TRAINING
+                        "wmpmap --superpixels 1", /* the last one counts */
+                        folder));
+}
+END_TEST
+
 START_TEST(images_of_unlabelled_splits_keep_their_masks_to_themselves_by_default)
 {
     const char *folder = copy_set();
@@ -258,6 +323,8 @@ Suite *cli_weak_suite(void)
     tcase_add_test(tests, a_box_is_one_whoever_names_it);
     tcase_add_test(tests, images_without_boxes_are_counted);
     tcase_add_test(tests, boxes_may_cover_all_or_almost_nothing);
+    tcase_add_test(tests, scribbles_teach);
+    tcase_add_test(tests, masks_of_one_label_are_fine_beside_boxes);
     tcase_add_test(tests, images_of_unlabelled_splits_keep_their_masks_to_themselves_by_default);
     tcase_add_test(tests, weak_examples_are_deterministic_at_any_thread_count);
     tcase_add_test(tests, choices_that_leave_nothing_to_learn_from_are_refused);

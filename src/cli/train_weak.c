@@ -1,0 +1,47 @@
+#include "base/array.h"
+#include "base/error.h"
+#include "cli/console.h"
+#include "cli/train.h"
+
+/* Whether a mask leaves most nodes unknown: strokes of a pen, not an outline with a void seam. */
+static bool is_scribble(const struct clv_problem *problem)
+{
+    int32_t n_unknown = 0;
+    for (int32_t i = 0; i < problem->n_nodes && problem->label; i++)
+        n_unknown += problem->label[i] == CLV_UNKNOWN;
+    return n_unknown > problem->n_nodes / 2;
+}
+
+void train_weak_release(struct train_weak *self)
+{
+    array_free(self->examples);
+    array_free(self->given);
+    *self = (struct train_weak){0};
+}
+
+enum clv_status train_weak_list(struct train_weak *self, const struct train_data *data, struct clv_error *err)
+{
+    size_t n = clv_dataset_size(data->dataset);
+    *self = (struct train_weak){.examples = array_alloc(n, sizeof *self->examples),
+                                .given = array_alloc(n, sizeof *self->given)};
+    if (!self->examples || !self->given) {
+        train_weak_release(self);
+        return fail_memory(err);
+    }
+    size_t at = 0;
+    for (size_t k = 0; k < n; k++) {
+        size_t i = (data->n_masks + k) % n; /* images with masks come last */
+        struct clv_problem problem = clv_dataset_problem(data->dataset, i);
+        bool has_mask = i < data->n_masks;
+        if (has_mask && !is_scribble(&problem))
+            continue;
+        self->examples[at] = (int32_t)i;
+        self->given[at++] = problem.label;
+        self->n_scribbles += has_mask;
+    }
+    self->n = at - self->n_scribbles;
+    if (self->n_scribbles)
+        console_note("%zu masks leave most of their image unknown, which is guessed from what they tell",
+                     self->n_scribbles);
+    return CLV_OK;
+}
