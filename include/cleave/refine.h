@@ -26,10 +26,10 @@ CLV_API void clv_refine_defaults(struct clv_refine_options *options);
 
 /* labels[height][width], 0 or 1, are replaced by the minimum of
  *     sum_p [y_p = 0] u_p + coupling sum_(p,q) [y_p != y_q] (e + (1 - e) exp(-|I_p - I_q|^2 / (2 mean))) / |p - q|
- * over 8-neighbours, u the weighted terms above, e a small constant. prior[height][width] (or NULL) is the score of label 1
- * minus that of label 0, best of mean size about 1. is_fixed[height][width] (or NULL) marks pixels that keep their labels. Without figure or without ground
- * there is nothing to learn from, and labels stay. Image of 3 channels, at most 2^26 pixels; options may be NULL. One thread,
- * deterministic. Time and memory O(pixels): about 80 bytes a pixel.
+ * over 8-neighbours, u the weighted terms above, e = 0.1. prior[height][width] (or NULL) is the score of label 1 minus that of
+ * label 0, best of mean size about 1. is_fixed[height][width] (or NULL) marks pixels that keep their labels. Without figure or
+ * without ground there is nothing to learn from, and labels stay. Image of 3 channels, at most 2^26 pixels; options may be NULL.
+ * One thread, deterministic. Time and memory O(pixels): about 100 bytes a pixel.
  * Errors: CLV_ERR_USAGE (options, image, a label above 1, naming its pixel), CLV_ERR_DATA (a prior that is not finite, naming
  * its pixel), CLV_ERR_MEMORY; labels are then unchanged. */
 CLV_API enum clv_status clv_refine(uint8_t *labels, const struct clv_image *image, const float *prior,
