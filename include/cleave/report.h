@@ -17,11 +17,12 @@ extern "C" {
 struct clv_report_item {
     const char *name;                  /* shown and searched */
     const struct clv_image *image;     /* 3 channels */
-    const uint8_t *labels;             /* [height][width] the segmentation */
+    const uint8_t *labels;             /* [height][width] the segmentation; NULL: none, the image is only tagged */
     const uint8_t *truth;              /* the same size, or NULL */
     double weighted_hamming, mean_iou; /* NaN: none */
     const uint8_t *unrefined;          /* the segmentation before clv_refine, to show what changed; or NULL */
     double unrefined_weighted_hamming; /* its score; NaN: none; only looked at with `unrefined` */
+    const char *tags, *true_tags;      /* "sea, beach": predicted and true ones, shown below the name; or NULL */
 };
 
 struct clv_report;

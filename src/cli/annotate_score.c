@@ -1,4 +1,5 @@
 /* cleave annotate predict and score */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cleave/report.h"
 #include "cli/annotate.h"
 #include "cli/console.h"
 #include "cli/outputs.h"
@@ -16,11 +18,11 @@
 struct answer {
     struct common_options common;
     struct search_options search;
-    const char *data, *split, *model_path, *output, *predictions;
+    const char *data, *split, *model_path, *output, *predictions, *report;
     bool json, scores;
 };
 
-enum answer_keys { KEY_JSON = KEYS_COMMAND, KEY_SCORES, KEY_SPLIT };
+enum answer_keys { KEY_JSON = KEYS_COMMAND, KEY_SCORES, KEY_SPLIT, KEY_REPORT };
 
 static const struct argp_option predict_options[] = {
     {"model", 'm', "FILE", 0, "The model", 0},
@@ -28,6 +30,8 @@ static const struct argp_option predict_options[] = {
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
     {"output", 'o', "FILE", 0, "Where the tags go, all or nothing (default: standard output)", 0},
     {"scores", KEY_SCORES, NULL, 0, "Also the input score of every tag", 0},
+    {"report", KEY_REPORT, "FOLDER", 0, "Of images: also one page that shows them with their tags, FOLDER/index.html",
+     0},
     {"json", KEY_JSON, NULL, 0, "One JSON document instead of a tab-separated table", 0},
     {0},
 };
@@ -58,6 +62,7 @@ static error_t parse_answer(int key, char *arg, struct argp_state *state)
     case KEY_JSON: self->json = true; return 0;
     case KEY_SCORES: self->scores = true; return 0;
     case KEY_SPLIT: self->split = arg; return 0;
+    case KEY_REPORT: self->report = arg; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -152,6 +157,63 @@ static enum clv_status answer(struct annotation *annotation, struct clv_tag_mode
     return status;
 }
 
+/* "sea, beach" */
+static void list_tags(struct text *text, const struct clv_tag_model *model, const uint8_t *tags)
+{
+    char name[16];
+    const char *separator = "";
+    for (int32_t i = 0; i < model->n_tags; i++)
+        if (tags[i]) {
+            text_printf(text, "%s%s", separator, clv_tag_name(model, i, name));
+            separator = ", ";
+        }
+}
+
+static enum clv_status report_image(struct clv_report *report, const struct answer *self,
+                                    const struct clv_tag_model *model, const struct clv_item *item, const uint8_t *tags,
+                                    const uint8_t *truth, struct clv_error *err)
+{
+    struct clv_image image = {0};
+    struct text texts[2];
+    text_init(&texts[0], 1 << 20);
+    text_init(&texts[1], 1 << 20);
+    list_tags(&texts[0], model, tags);
+    list_tags(&texts[1], model, truth);
+    enum clv_status status = clv_image_read(&image, item->image, &self->common.limits, err);
+    if (status == CLV_OK && (texts[0].failed || texts[1].failed))
+        status = fail_memory(err);
+    const struct clv_report_item shown = {.name = item->name,
+                                          .image = &image,
+                                          .weighted_hamming = NAN,
+                                          .mean_iou = NAN,
+                                          .tags = texts[0].bytes ? texts[0].bytes : "",
+                                          .true_tags = !item->tags      ? NULL
+                                                       : texts[1].bytes ? texts[1].bytes
+                                                                        : ""};
+    if (status == CLV_OK)
+        status = clv_report_add(report, &shown, err);
+    text_release(&texts[0]);
+    text_release(&texts[1]);
+    clv_image_release(&image);
+    return status;
+}
+
+static enum clv_status write_report(const struct answer *self, const struct clv_tag_model *model,
+                                    const struct annotation *annotation, const struct clv_tag_set *set,
+                                    const struct clv_set *images, struct clv_error *err)
+{
+    struct clv_report *report = NULL;
+    const char *const summary[][2] = {{"model", self->model_path}, {"version", clv_version()}};
+    enum clv_status status = clv_report_begin(&report, self->report, "Tags", &images->labels, summary, 2, err);
+    for (size_t l = 0; l < annotation->n && status == CLV_OK; l++)
+        status = report_image(report, self, model, &images->items[l], annotation->tags + l * annotation->n_tags,
+                              set->tags + l * annotation->n_tags, err);
+    if (status == CLV_OK)
+        return clv_report_finish(report, err);
+    clv_report_abandon(report);
+    return status;
+}
+
 static enum clv_status run_predict(const struct answer *self, struct clv_error *err)
 {
     struct clv_tag_model model = {0};
@@ -161,6 +223,8 @@ static enum clv_status run_predict(const struct answer *self, struct clv_error *
     struct text text;
     text_init(&text, JSON_MAX);
     enum clv_status status = answer(&annotation, &model, &set, &images, self, err);
+    if (status == CLV_OK && self->report)
+        status = write_report(self, &model, &annotation, &set, &images, err);
     if (status == CLV_OK && self->json)
         put_json(&text, self, &model, &annotation, &images);
     else if (status == CLV_OK)
@@ -187,6 +251,8 @@ enum clv_status annotate_predict(int argc, char **argv, struct clv_error *err)
         status = fail(err, CLV_ERR_USAGE, "annotate predict: -m is missing: which model?");
     if (status == CLV_OK && !self.data)
         status = fail(err, CLV_ERR_USAGE, "annotate predict: --data is missing: which examples?");
+    if (status == CLV_OK && self.report && !annotate_is_images(self.data))
+        status = fail(err, CLV_ERR_USAGE, "--report: %s is a multi-label file; there are no images to show", self.data);
     if (status == CLV_OK && self.output)
         status = output_check_creatable(self.output, err);
     if (status == CLV_OK)

@@ -17,6 +17,8 @@ static bool has_layer(const struct page_totals *totals, int layer)
 {
     if (layer == LAYER_REFINED)
         return totals->n_refined > 0;
+    if (layer == LAYER_OVERLAY || layer == LAYER_MASK)
+        return totals->n_segmented > 0 || totals->n_images == 0;
     return layer < LAYER_TRUTH || totals->n_with_truth > 0;
 }
 
@@ -175,7 +177,7 @@ static void put_toolbar(struct text *text, const struct page_header *header, con
         if (has_layer(totals, layer))
             text_printf(text, "<span>%s</span>", layer_names[layer]);
     text_put(text, "</div></div></div>\n<div class=\"wide\"><div class=\"legend\">");
-    for (int32_t label = 0; label < header->n_labels; label++)
+    for (int32_t label = 0; label < header->n_labels && has_layer(totals, LAYER_MASK); label++)
         put_swatch(text, header->palette[label], header->names[label]);
     if (totals->n_with_truth) {
         text_put(text, "<span class=\"gap\"></span>");
@@ -285,8 +287,19 @@ static void put_name(struct text *text, const char *name)
     text_put_html(text, slash ? slash + 1 : name);
 }
 
+static void put_tags(struct text *text, const char *what, const char *tags)
+{
+    text_printf(text, "<p class=\"note\">%s: <b>", what);
+    text_put_html(text, *tags ? tags : "none");
+    text_put(text, "</b></p>");
+}
+
 static void put_scores(struct text *text, const struct clv_report_item *item)
 {
+    if (item->tags)
+        put_tags(text, "tags", item->tags);
+    if (item->true_tags)
+        put_tags(text, "true tags", item->true_tags);
     if (isfinite(item->weighted_hamming)) {
         text_put(text, "<p class=\"score\" title=\"weighted Hamming error\">");
         put_fixed(text, 100 * item->weighted_hamming, 2);
@@ -335,7 +348,7 @@ int page_write_item(FILE *stream, const struct clv_report_item *item, const stru
 
     for (int layer = 0; layer < N_LAYERS && result == 0; layer++) {
         if (!pictures->layer[layer].bytes) {
-            if (layer == LAYER_TRUTH)
+            if (layer == LAYER_TRUTH && item->labels)
                 fputs("<figure class=\"none\">no truth</figure>\n", stream);
             else if (layer == LAYER_DIFFERENCE && item->unrefined)
                 fputs("<figure class=\"none\"></figure>\n", stream); /* keeps the columns */

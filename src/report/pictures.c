@@ -89,7 +89,7 @@ enum clv_status pictures_make(struct pictures *pictures, const struct clv_report
         status = clv_image_resize(&photo, source, made.width, made.height, err);
     if (status == CLV_OK)
         status = encode_jpeg(&made, LAYER_IMAGE, &photo, err);
-    if (status != CLV_OK)
+    if (status != CLV_OK || !item->labels)
         goto done;
 
     clv_labels_resize(labels, made.width, made.height, item->labels, source->width, source->height);

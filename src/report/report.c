@@ -119,6 +119,7 @@ static enum clv_status check_spool(struct clv_report *report, int result, struct
 static void count_item(struct page_totals *totals, const struct clv_report_item *item)
 {
     totals->n_images++;
+    totals->n_segmented += item->labels != NULL;
     totals->n_with_truth += item->truth != NULL;
     totals->n_refined += item->unrefined != NULL;
     if (item->unrefined && isfinite(item->unrefined_weighted_hamming)) {

@@ -162,6 +162,15 @@ START_TEST(images_are_tagged_by_a_model_that_carries_their_recipe)
     ck_assert_ptr_nonnull(strstr(table, "6.png\tnight\t"));
     ck_assert_ptr_nonnull(strstr(table, "7.png\tday\t"));
     free(table);
+    free(expect_success("cd %s && \"$CLEAVE\" annotate predict -m i.cleave --data set/manifest.tsv --report report",
+                        folder));
+    char *page = slurp(formatted("%s/report/index.html", folder), NULL);
+    ck_assert_ptr_nonnull(strstr(page, "tags: <b>night</b>"));
+    ck_assert_ptr_nonnull(strstr(page, "true tags: <b>day</b>"));
+    ck_assert_ptr_null(strstr(page, "alt=\"mask\""));
+    free(page);
+    expect_error(64, "--report: test.svm is a multi-label file",
+                 "cd %s && \"$CLEAVE\" annotate predict -m m.cleave --data test.svm --report r", folder);
     expect_error(64, "the model was learned from a multi-label file and cannot look at images",
                  "cd %s && \"$CLEAVE\" annotate predict -m m.cleave --data set/manifest.tsv", folder);
     expect_error(64, "--split: test.svm is a multi-label file",
