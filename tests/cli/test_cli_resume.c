@@ -178,29 +178,49 @@ START_TEST(what_cross_validation_chose_is_not_chosen_again)
 }
 END_TEST
 
-START_TEST(images_are_taken_in_again_to_the_same_features)
+/* Kills a training at its first checkpoint and resumes it: as if nothing had happened. */
+static void kill_and_resume(const char *name, const char *options)
 {
     const char *folder = temporary_folder();
-    struct path model_path = lasting(formatted("%s/images.cleave", folder));
+    struct path model_path = lasting(formatted("%s/%s.cleave", folder, name));
     const char *model = model_path.text;
     struct path command_line =
-        lasting(formatted("\"$CLEAVE\" train --learner mpmap --data %s/manifest.tsv --split train "
-                          "--validate test " SAMPLE_TRAINING " --passes 300 --checkpoint-every 0.01",
-                          sample_set()));
+        lasting(formatted("\"$CLEAVE\" train --data manifest.tsv --split train " SAMPLE_TRAINING " %s", options));
     const char *command = command_line.text;
-    free(expect_success("%s -o %s/images-whole.cleave", command, folder));
-    int code = run_command(NULL,
-                           "{ %s --resume -o %s & } && for i in $(seq 6000); do [ -e %s.checkpoint ] && break; "
-                           "sleep 0.01; done; kill -KILL $!; wait $!",
-                           command, model, model);
+    free(expect_success("cd %s && %s -o %s/whole-%s.cleave", sample_set(), command, folder, name));
+    int code =
+        run_command(NULL,
+                    "cd %s && { %s --resume -o %s & } && for i in $(seq 6000); do [ -e %s.checkpoint ] && break; "
+                    "sleep 0.01; done; kill -KILL $!; wait $!",
+                    sample_set(), command, model, model);
     ck_assert_int_eq(code, 137);
-    char *text = expect_success("%s --resume -o %s", command, model);
-    ck_assert_ptr_nonnull(strstr(text, "test      weighted Hamming"));
+    char *text = expect_success("cd %s && %s --resume -o %s", sample_set(), command, model);
+    ck_assert_ptr_nonnull(strstr(text, "going on from "));
     free(text);
-    ck_assert(same_bytes(model, formatted("%s/images-whole.cleave", folder)));
-    char *json = expect_success("\"$CLEAVE\" inspect --json %s", model);
+    ck_assert(same_bytes(model, formatted("%s/whole-%s.cleave", folder, name)));
+}
+
+START_TEST(images_are_taken_in_again_to_the_same_features)
+{
+    kill_and_resume("images", "--learner mpmap --validate test --passes 300 --checkpoint-every 0.01");
+    char *json = expect_success("\"$CLEAVE\" inspect --json %s/images.cleave", temporary_folder());
     ck_assert_ptr_nonnull(strstr(json, "\"curve\":\"pass objective dual train_loss validation_loss; "));
     free(json);
+}
+END_TEST
+
+START_TEST(images_without_masks_are_guessed_again_to_the_same_labels)
+{
+    struct path only_path = lasting(formatted("%s/only.txt", temporary_folder()));
+    const char *only = only_path.text;
+    const char *names = "images/0001.jpg\nimages/0002.jpg\nimages/0003.jpg\n";
+    spill(only, names, strlen(names));
+    kill_and_resume("bare", formatted("--learner pmap --only %s --unlabelled-split train --passes 200 "
+                                      "--checkpoint-every 0.01",
+                                      only));
+    kill_and_resume("boxes", formatted("--learner wmpmap --only %s --boxes boxes.tsv --weak-split train --passes 200 "
+                                       "--draws 20 --checkpoint-every 0.01",
+                                       only));
 }
 END_TEST
 
@@ -263,6 +283,7 @@ Suite *cli_resume_suite(void)
     tcase_add_test(tests, the_second_signal_ends_at_once_and_writes_no_model);
     tcase_add_test(tests, what_cross_validation_chose_is_not_chosen_again);
     tcase_add_test(tests, images_are_taken_in_again_to_the_same_features);
+    tcase_add_test(tests, images_without_masks_are_guessed_again_to_the_same_labels);
     tcase_add_test(tests, a_feature_file_can_validate);
     tcase_add_test(tests, resuming_what_cannot_be_resumed_is_refused);
     suite_add_tcase(suite, tests);
