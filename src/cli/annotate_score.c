@@ -284,7 +284,8 @@ static struct effort effort_of(const struct annotation *annotation)
     return effort;
 }
 
-static void print_json(const struct clv_tag_score *score, size_t n, const struct effort *effort)
+static enum clv_status print_json(const struct clv_tag_score *score, size_t n, const struct effort *effort,
+                                  struct clv_error *err)
 {
     const struct {
         const char *name;
@@ -307,8 +308,11 @@ static void print_json(const struct clv_tag_score *score, size_t n, const struct
         text_printf(&text, ",\"most_nodes\":%llu", (unsigned long long)effort->most_nodes);
     }
     text_put(&text, "}\n");
-    fwrite(text.bytes, 1, text.size, stdout);
+    enum clv_status status = text.failed ? fail_memory(err) : CLV_OK;
+    if (status == CLV_OK)
+        fwrite(text.bytes, 1, text.size, stdout);
     text_release(&text);
+    return status;
 }
 
 static void print_text(const struct clv_tag_score *score, size_t n, const struct effort *effort)
@@ -335,7 +339,7 @@ static enum clv_status score_prediction(const struct answer *self, struct clv_er
     if (status == CLV_OK)
         status = clv_tag_measure(&score, truth.tags, guess.tags, truth.n, truth.n_tags, err);
     if (status == CLV_OK && self->json)
-        print_json(&score, truth.n, NULL);
+        status = print_json(&score, truth.n, NULL, err);
     else if (status == CLV_OK)
         print_text(&score, truth.n, NULL);
     clv_tag_set_release(&truth);
@@ -356,7 +360,7 @@ static enum clv_status score_model(const struct answer *self, struct clv_error *
     if (status == CLV_OK) {
         struct effort effort = effort_of(&annotation);
         if (self->json)
-            print_json(&score, set.n, &effort);
+            status = print_json(&score, set.n, &effort, err);
         else
             print_text(&score, set.n, &effort);
     }

@@ -255,7 +255,7 @@ static enum clv_status note_number(struct clv_tag_model *model, const char *key,
     struct text text;
     text_init(&text, 64);
     text_put_json_number(&text, value);
-    enum clv_status status = clv_tag_model_note(model, key, text.bytes, err);
+    enum clv_status status = text.failed ? fail_memory(err) : clv_tag_model_note(model, key, text.bytes, err);
     text_release(&text);
     return status;
 }

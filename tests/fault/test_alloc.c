@@ -148,6 +148,21 @@ START_TEST(feature_files_survive_every_failed_allocation)
 }
 END_TEST
 
+START_TEST(annotating_survives_every_failed_allocation)
+{
+    static const char svm[] = "0,2 1:1 3:0.5\n1 2:1\n0 1:0.9\n1,2 2:0.8 3:0.1\n0 1:0.7 2:0.1\n1 2:1 3:0.2\n";
+    spill(formatted("%s/t.svm", folder), svm, sizeof svm - 1);
+    free(expect_success("cd %s && \"$CLEAVE\" annotate train --data t.svm --lambda 0.1 -q -o tags", folder));
+    fail_each_request("annotate train --data t.svm --kernel rbf --order-by f --cv 2 --cv-repeats 1 --cv-lambda 0.1 "
+                      "--cv-gamma 1 --scale -o made",
+                      3);
+    fail_each_request("annotate train --data t.svm --learner tsbc --lambda 0.1 -o made", 5);
+    fail_each_request("annotate train --data t.svm --learner ssvm-chain --lambda 0.1 --passes 3 -o made", 7);
+    fail_each_request("annotate predict -m tags --data t.svm --json -o made", 3);
+    fail_each_request("annotate score -m tags --data t.svm --json >made", 3);
+}
+END_TEST
+
 START_TEST(drawing_survives_every_failed_allocation)
 {
     fail_each_request("synth -n 2 --size 24x20 -o made", 2);
@@ -168,6 +183,7 @@ Suite *alloc_suite(void)
     tcase_add_test(tests, overlays_and_reports_survive_every_failed_allocation);
     tcase_add_test(tests, scoring_survives_every_failed_allocation);
     tcase_add_test(tests, feature_files_survive_every_failed_allocation);
+    tcase_add_test(tests, annotating_survives_every_failed_allocation);
     tcase_add_test(tests, drawing_survives_every_failed_allocation);
     suite_add_tcase(suite, tests);
     return suite;
