@@ -361,6 +361,8 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     if (status == CLV_OK && result.interrupted)
         console_note("interrupted; the model so far is in %s", self->output);
 done:
+    training->set = NULL;
+    training->progress = NULL;
     clv_tag_model_release(&model);
     clv_tag_set_release(&set);
     clv_set_release(&images);

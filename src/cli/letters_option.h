@@ -17,7 +17,7 @@ struct letters_option {
 error_t option_folds(struct letters_option *letters, const char *arg, struct common_options *common);
 
 /* The chosen words. */
-enum clv_status letters_open(struct clv_dataset **dataset, const struct letters_option *letters,
+enum clv_status letters_open(struct clv_dataset **dataset, const struct letters_option *option,
                              struct clv_error *err) CLV_CHECK;
 
 /* All nodes of a dataset. */

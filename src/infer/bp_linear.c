@@ -309,7 +309,7 @@ static double log_edge_sum(const struct clv_bp *bp, int32_t edge)
     const lanes *back = (const lanes *)message_of(bp, 2 * edge + 1, n * LANES) + n;
     const double *other = &bp->linear.belief[(size_t)target * n * LANES];
     const double *there = message_of(bp, 2 * edge, n * LANES) + n * LANES;
-    lanes cavity[LONGEST_ROW_LANES], out[LONGEST_ROW_LANES];
+    lanes cavity[LONGEST_ROW_LANES] = {{0}}, out[LONGEST_ROW_LANES] = {{0}};
     const double *sum = (const double *)out;
     double total = 0;
     for (size_t v = 0; v < n; v++)

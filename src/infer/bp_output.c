@@ -35,13 +35,14 @@ static void node_distribution(double *p, const struct clv_bp *bp, int32_t node)
     double highest = maximum(belief, k), total = 0;
     if (bp->role[node] == BP_SUMMED)
         exponentials(p, belief, highest, k);
-    for (size_t a = 0; a < k; a++) {
-        if (bp->role[node] == BP_MAXIMISED)
+    else if (bp->role[node] == BP_MAXIMISED)
+        for (size_t a = 0; a < k; a++)
             p[a] = bp->decoded[node] == (int32_t)a;
-        else if (bp->role[node] == BP_SOFTENED)
+    else
+        for (size_t a = 0; a < k; a++)
             p[a] = exp((belief[a] - highest) / bp->ratio);
+    for (size_t a = 0; a < k; a++)
         total += p[a];
-    }
     for (size_t a = 0; a < k; a++)
         p[a] /= total;
 }

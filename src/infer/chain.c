@@ -140,7 +140,7 @@ enum clv_status clv_chain_witnesses(double *max_marginals, int32_t *before, int3
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
     double *transpose = array_alloc(k, k * sizeof *transpose), behind[2][CLV_CHAIN_MAX_LABELS] = {{0}};
     double with_unary[CLV_CHAIN_MAX_LABELS], zero[CLV_CHAIN_MAX_LABELS] = {0};
-    int32_t came[CLV_CHAIN_MAX_LABELS];
+    int32_t came[CLV_CHAIN_MAX_LABELS] = {0};
     if (!transpose)
         return fail_memory(err);
     for (size_t a = 0; n && a < k; a++) {

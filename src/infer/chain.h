@@ -1,4 +1,4 @@
-/* The steps of dynamic programming along a chain, on whole rows of a table so that labels stand in vector lanes. */
+/* The steps of dynamic programming along a chain of k labels, on whole rows of a table so that labels stand in vector lanes. */
 #ifndef INFER_CHAIN_H
 #define INFER_CHAIN_H
 
@@ -15,12 +15,12 @@ static inline const double *chain_table(const struct clv_chain *chain, size_t i)
 }
 
 /* to[b] = max_a from[a] + table[a][b] + unary[b]. */
-void chain_max_step(double *to, const double *from, const double *table, const double *unary, size_t n_labels);
+void chain_max_step(double *to, const double *from, const double *table, const double *unary, size_t k);
 
 /* The lowest a that maximises from[a] + table[a stride]. */
-size_t chain_best_label(const double *from, const double *table, size_t stride, size_t n_labels);
+size_t chain_best_label(const double *from, const double *table, size_t stride, size_t k);
 
 /* transpose[b][a] = table[a][b]: what a step backwards uses. */
-void chain_transpose(double *transpose, const double *table, size_t n_labels);
+void chain_transpose(double *transpose, const double *table, size_t k);
 
 #endif

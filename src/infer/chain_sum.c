@@ -208,8 +208,8 @@ enum clv_status clv_chain_marginals(double *marginals, double *pair_marginals, d
         status = fail_memory(err);
         goto done;
     }
-    passes.behind = &passes.ahead[n * k];
-    passes.weight = &passes.behind[n * k];
+    passes.behind = passes.ahead + n * k;
+    passes.weight = passes.behind + n * k;
     kernel.back = &kernel.there[k * k];
     if (n && pass_linearly(&passes, &kernel, chain)) {
         write_linearly(marginals, pair_marginals, &passes, &kernel, chain);

@@ -78,7 +78,7 @@ static void replace_slot(struct clv_forest *forest, int32_t node, int32_t old, i
 static void take_between(struct clv_forest *forest, int32_t node)
 {
     struct elimination *step = new_step(forest, node);
-    int32_t other[2];
+    int32_t other[2] = {0};
     for (int32_t s = forest->first[node]; s < forest->first[node + 1]; s++)
         if (forest->degree[forest_other(forest, forest->slot[s], node)] >= 0) {
             other[step->n_links] = forest_other(forest, forest->slot[s], node);

@@ -19,7 +19,7 @@
 static const struct outward {
     int n;
     struct {
-        int8_t x, y, arc;
+        int x, y, arc;
     } arcs[MAX_OUTWARD];
 } outward[4] = {
     {4, {{1, 0, 0}, {1, 1, 0}, {1, 0, 4}, {1, 1, 7}}},
@@ -39,7 +39,7 @@ INLINE int32_t capacity_of(const struct grid_cut *fine, int32_t corner, int dire
 {
     int32_t sum = 0;
     for (int i = 0; i < outward[direction].n; i++) {
-        int8_t x = outward[direction].arcs[i].x, y = outward[direction].arcs[i].y, arc = outward[direction].arcs[i].arc;
+        int x = outward[direction].arcs[i].x, y = outward[direction].arcs[i].y, arc = outward[direction].arcs[i].arc;
         if (arc < n_arcs)
             sum += arcs_of(fine, corner + x + y * fine->stride, n_arcs)[arc];
     }

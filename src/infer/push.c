@@ -167,7 +167,7 @@ static inline int push_round(struct maxflow *graph, int64_t budget, int is_stron
         int32_t i = graph->core[c], distance = graph->distance[i];
         int is_active = (graph->excess[i] > 0) & (distance < MAXFLOW_FAR);
         activate(graph, i, distance & -is_active, is_active);
-        levels.highest = is_active & (distance > levels.highest) ? distance : levels.highest;
+        levels.highest = (is_active & (distance > levels.highest)) ? distance : levels.highest;
     }
     while (levels.work <= budget) {
         while (levels.highest >= 0 && graph->active[levels.highest] < 0)

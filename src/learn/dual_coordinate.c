@@ -166,10 +166,10 @@ static void rebuild(struct hinge_block *block, struct worker *workers)
     for (size_t i = 0; i < block->n_tags; i++) {
         struct hinge_tag *tag = &block->tags[i];
         tag->b = 0;
-        if (tag->w)
-            memset(tag->w, 0, (size_t)inputs->n_features * sizeof *tag->w);
         if (workers[i].score)
             memset(workers[i].score, 0, inputs->n * sizeof *workers[i].score);
+        else
+            memset(tag->w, 0, (size_t)inputs->n_features * sizeof *tag->w);
         memset(tag->v, 0, tag->n_phi * sizeof *tag->v);
     }
     for (size_t i = 0; i < block->n_tags; i++)

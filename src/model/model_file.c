@@ -342,7 +342,7 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
                             struct clv_error *err)
 {
     struct clv_model fresh = {0};
-    const char *labels, *recipe;
+    const char *labels = NULL, *recipe = NULL;
     enum clv_status status = check_format(tensors, path, err);
     if (status == CLV_OK)
         status = read_shape(&fresh.shape, tensors, path, err);

@@ -17,9 +17,10 @@ enum clv_status clv_tag_measure(struct clv_tag_score *score, const uint8_t *trut
     size_t k = (size_t)n_tags;
     uint64_t n_exact = 0, n_wrong = 0, all_both = 0, all_sum = 0;
     double f_sample = 0, f_macro = 0;
-    uint64_t *both = array_zalloc(2 * k, sizeof *both), *sum = both + k;
+    uint64_t *both = array_zalloc(2 * k, sizeof *both);
     if (!both)
         return fail_memory(err);
+    uint64_t *sum = both + k;
     for (size_t l = 0; l < n; l++) {
         const uint8_t *y = truth + l * k, *z = prediction + l * k;
         uint64_t wrong = 0, row_both = 0, row_sum = 0;
