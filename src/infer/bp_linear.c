@@ -156,7 +156,7 @@ typedef int64_t lane_mask __attribute__((vector_size(LANES * sizeof(double))));
 #define LONGEST_ROW_LANES (LONGEST_ROW / LANES)
 #define INLINE            static inline __attribute__((always_inline))
 
-INLINE void raise(lanes *value, const lanes *other)
+INLINE void lift(lanes *value, const lanes *other)
 {
     lane_mask is_other = *other > *value;
     *value = (lanes)(((lane_mask)*other & is_other) | ((lane_mask)*value & ~is_other));
@@ -221,7 +221,7 @@ INLINE int store(struct clv_bp *bp, int32_t arc, const lanes *fresh, lanes *most
     lanes *restrict message = (lanes *)message_of(bp, arc, n * LANES), *restrict inverse = message + n;
     lanes high = fresh[0], low = fresh[0];
     for (size_t v = 1; v < n; v++) {
-        raise(&high, &fresh[v]);
+        lift(&high, &fresh[v]);
         lower(&low, &fresh[v]);
     }
     double highest = highest_of(&high);
@@ -230,7 +230,7 @@ INLINE int store(struct clv_bp *bp, int32_t arc, const lanes *fresh, lanes *most
     double scale = 1 / highest;
     for (size_t v = 0; v < n; v++) {
         lanes value = fresh[v] * scale, ratio = value * inverse[v];
-        raise(most, &ratio);
+        lift(most, &ratio);
         lower(least, &ratio);
         message[v] = value;
         inverse[v] = 1.0 / value;
