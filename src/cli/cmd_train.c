@@ -341,7 +341,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
         .engine = self->engine,
         .progress = &progress,
     };
-    enum clv_status status = learner_options_apply(&self->learner, &training);
+    enum clv_status status = learner_options_apply(&self->learner, self->letters.path != NULL, &training);
     if (status != CLV_OK)
         return status;
     double started = now_s();

@@ -41,6 +41,19 @@ START_TEST(training_and_scoring_of_folds_tell_both_errors)
 }
 END_TEST
 
+START_TEST(words_have_defaults_of_their_own_and_what_is_given_counts)
+{
+    char *record = expect_success("cd %s && \"$CLEAVE\" inspect --json --top 0 m.cleave", folder);
+    ck_assert(strstr(record, "\"parameter.gap\":\"0\"") && strstr(record, "\"parameter.passes\":\"20\""));
+    char *given = expect_success("cd %s && \"$CLEAVE\" train -q --letters l --passes 3 -o given && \"$CLEAVE\" inspect "
+                                 "--json --top 0 given",
+                                 folder);
+    ck_assert(strstr(given, "\"parameter.gap\":\"0\"") && strstr(given, "\"parameter.passes\":\"3\""));
+    free(record);
+    free(given);
+}
+END_TEST
+
 START_TEST(every_learner_takes_letters_and_links_help)
 {
     static const char *const learners[] = {"ssvm", "perceptron", "subgradient", "pmap", "mpmap", "wmpmap"};
@@ -121,6 +134,7 @@ Suite *cli_letters_suite(void)
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_unchecked_fixture(tests, setup, NULL);
     tcase_add_test(tests, training_and_scoring_of_folds_tell_both_errors);
+    tcase_add_test(tests, words_have_defaults_of_their_own_and_what_is_given_counts);
     tcase_add_test(tests, every_learner_takes_letters_and_links_help);
     tcase_add_test(tests, the_same_seed_gives_the_same_bytes_at_any_thread_count);
     tcase_add_test(tests, inspect_tells_what_a_model_of_letters_is);
