@@ -60,7 +60,8 @@ static int compare_names(const void *a, const void *b)
 
 static void names_sort(struct names *self)
 {
-    qsort(self->list, self->n, sizeof *self->list, compare_names);
+    if (self->n)
+        qsort(self->list, self->n, sizeof *self->list, compare_names);
 }
 
 static int compare_text(const void *text, const void *name)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/file.h"
@@ -21,7 +22,7 @@ static inline void give_up(const char *name, enum clv_status status, const char 
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
-    exit(clv_status_exit_code(status));
+    _exit(clv_status_exit_code(status)); /* at once: what is still held goes with the process */
 }
 
 static inline void check(const char *name, enum clv_status status, const struct clv_error *err)
