@@ -10,10 +10,18 @@
 extern "C" {
 #endif
 
-/* The record: free-form, kept in order ("learner" "ssvm", "seed" "1", "objective" "0.71 0.52 ..."). */
-struct clv_record_entry {
-    char *key, *value;
+/* How a model was made: free-form, kept in order ("learner" "ssvm", "seed" "1", "objective" "0.71 0.52 ..."). UTF-8. */
+struct clv_record {
+    struct clv_record_entry {
+        char *key, *value;
+    } * entries;
+    size_t n;
 };
+
+/* Adds an entry, or replaces the value of the one there is. */
+CLV_API enum clv_status clv_record_set(struct clv_record *record, const char *key, const char *value,
+                                       struct clv_error *err) CLV_CHECK;
+CLV_API const char *clv_record_get(const struct clv_record *record, const char *key); /* or NULL */
 
 /* W and couplings under one recipe. A struct of zeros is an empty model; clv_model_release makes one of any. */
 struct clv_model {
@@ -23,17 +31,11 @@ struct clv_model {
     int has_recipe; /* 0: trained on features from elsewhere, or on letters */
     int is_letters; /* 1: nodes are the letters of words, features those of clv_letters_dataset */
     struct clv_labels labels;
-    struct clv_record_entry *record;
-    size_t n_record;
+    struct clv_record record;
     struct clv_tensor *extra; /* what a learner keeps besides w (variances, kernels); see clv_model_attach */
     size_t n_extra;
 };
 CLV_API void clv_model_release(struct clv_model *model);
-
-/* Adds an entry to the record, or replaces the value of the one there is. UTF-8. */
-CLV_API enum clv_status clv_model_note(struct clv_model *model, const char *key, const char *value,
-                                       struct clv_error *err) CLV_CHECK;
-CLV_API const char *clv_model_record(const struct clv_model *model, const char *key); /* or NULL */
 
 /* Adds a named tensor (copied), or replaces the one of that name; it travels in the model file as "extra.NAME". Reading does
  * not check its values: whoever attached it knows what they must be. */

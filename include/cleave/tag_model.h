@@ -47,8 +47,7 @@ struct clv_tag_model {
                             c_30 ..; CHAIN: c_0 .. */
     struct clv_recipe recipe; /* how images become features */
     int has_recipe;
-    struct clv_record_entry *record;
-    size_t n_record;
+    struct clv_record record;
 };
 CLV_API void clv_tag_model_release(struct clv_tag_model *model);
 CLV_API size_t clv_tag_coupling_count(enum clv_tag_form form, int32_t n_tags, int32_t order);
@@ -56,10 +55,6 @@ CLV_API const char *clv_tag_form_name(enum clv_tag_form form); /* "lmsbn" */
 
 /* A tag's name, or its number written into `buffer`. */
 CLV_API const char *clv_tag_name(const struct clv_tag_model *model, int32_t tag, char buffer[16]);
-
-CLV_API enum clv_status clv_tag_model_note(struct clv_tag_model *model, const char *key, const char *value,
-                                           struct clv_error *err) CLV_CHECK;
-CLV_API const char *clv_tag_model_record(const struct clv_tag_model *model, const char *key); /* or NULL */
 
 /* scores[n][n_tags] = a. Features the model does not know (of an index from n_features on) weigh nothing with linear models and
  * count in full in the distances of the kernel. Same bytes at any number of threads. O(nonzeros x n_tags), with a kernel

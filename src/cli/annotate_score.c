@@ -229,12 +229,12 @@ static enum clv_status run_predict(const struct answer *self, struct clv_error *
         put_json(&text, self, &model, &annotation, &images);
     else if (status == CLV_OK)
         put_table(&text, self, &model, &annotation, &images);
-    if (status == CLV_OK && text.failed)
+    if (status == CLV_OK && self->output && text.failed)
         status = fail_memory(err);
-    if (status == CLV_OK && self->output)
+    else if (status == CLV_OK && self->output)
         status = file_write(self->output, text.bytes, text.size, err);
     else if (status == CLV_OK)
-        fwrite(text.bytes, 1, text.size, stdout);
+        status = console_output(&text, err);
     text_release(&text);
     annotation_release(&annotation);
     clv_tag_set_release(&set);
@@ -308,11 +308,7 @@ static enum clv_status print_json(const struct clv_tag_score *score, size_t n, c
         text_printf(&text, ",\"most_nodes\":%llu", (unsigned long long)effort->most_nodes);
     }
     text_put(&text, "}\n");
-    enum clv_status status = text.failed ? fail_memory(err) : CLV_OK;
-    if (status == CLV_OK)
-        fwrite(text.bytes, 1, text.size, stdout);
-    text_release(&text);
-    return status;
+    return console_output(&text, err);
 }
 
 static void print_text(const struct clv_tag_score *score, size_t n, const struct effort *effort)

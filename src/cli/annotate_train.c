@@ -255,7 +255,7 @@ static enum clv_status note_number(struct clv_tag_model *model, const char *key,
     struct text text;
     text_init(&text, 64);
     text_put_json_number(&text, value);
-    enum clv_status status = text.failed ? fail_memory(err) : clv_tag_model_note(model, key, text.bytes, err);
+    enum clv_status status = text.failed ? fail_memory(err) : clv_record_set(&model->record, key, text.bytes, err);
     text_release(&text);
     return status;
 }
@@ -289,7 +289,7 @@ static enum clv_status record(struct clv_tag_model *model, const struct train *s
         {"converged", result->is_converged ? "yes" : "no"},
     };
     for (size_t i = 0; i < sizeof entries / sizeof *entries && status == CLV_OK; i++)
-        status = clv_tag_model_note(model, entries[i][0], entries[i][1], err);
+        status = clv_record_set(&model->record, entries[i][0], entries[i][1], err);
     for (int i = 0; i < CLV_TAG_PARAMETERS && status == CLV_OK; i++) {
         snprintf(key, sizeof key, "parameter.%s", clv_tag_parameters[i].name);
         status = note_number(model, key, i == CLV_TAG_GAMMA ? model->gamma : training->parameters[i], err);

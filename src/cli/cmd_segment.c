@@ -49,7 +49,7 @@ static error_t parse_segment(int key, char *arg, struct argp_state *state)
         state->child_inputs[1] = &self->common;
         return 0;
     case KEY_DECISION: return option_choice(&self->decision, "--decision", arg, rules, 2, &self->common);
-    case KEY_DRAWS: return option_int(&self->n_decision_draws, "--draws", arg, 1, 1000000, &self->common);
+    case KEY_DRAWS: return option_int(&self->n_draws, "--draws", arg, 1, 1000000, &self->common);
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_BOXES: self->boxes = arg; return 0;
     case KEY_REPORT: self->report = arg; return 0;
@@ -154,7 +154,7 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
     array_free(page);
     if (status != CLV_OK)
         return status;
-    const char *learner = clv_model_record(run->model, "learner");
+    const char *learner = clv_record_get(&run->model->record, "learner");
     char refined[64] = "no";
     if (self->refine)
         snprintf(refined, sizeof refined, "at the pixels, coupling %g", self->refining.coupling);
@@ -197,8 +197,9 @@ static void print_summary(const struct segment *self, const struct segment_count
         snprintf(failed, sizeof failed, ", %zu failed", counts->n_failed);
     if (counts->n_finished_before)
         snprintf(before, sizeof before, ", %zu finished before", counts->n_finished_before);
-    console_note("%zu %s%s %s into %s%s%s", counts->n_done, self->n_draws ? "probability map" : "image",
-                 counts->n_done == 1 ? "" : "s", self->n_draws ? "written" : "segmented", self->output, failed, before);
+    console_note("%zu %s%s %s into %s%s%s", counts->n_done, self->marginals ? "probability map" : "image",
+                 counts->n_done == 1 ? "" : "s", self->marginals ? "written" : "segmented", self->output, failed,
+                 before);
 }
 
 static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err)
@@ -249,7 +250,7 @@ static enum clv_status open_model(struct clv_model *model, int32_t *label, const
     if (status == CLV_OK && !model->has_recipe && !self->features)
         status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; --features is needed",
                       self->model_path);
-    if (status == CLV_OK && self->n_draws)
+    if (status == CLV_OK && self->marginals)
         status = marginals_find_label(label, self, &model->labels, err);
     if (status == CLV_OK && self->refine && model->shape.n_labels != 2)
         status = fail(err, CLV_ERR_USAGE, "--refine: only figure and ground can be refined; %s has %d labels",
@@ -305,7 +306,7 @@ enum clv_status segment_images(const struct segment *self, struct clv_error *err
 
 enum clv_status cmd_segment(int argc, char **argv, struct clv_error *err)
 {
-    struct segment self = {.list_separator = '\n', .n_decision_draws = 100};
+    struct segment self = {.list_separator = '\n', .n_draws = 100};
     clv_refine_defaults(&self.refining);
     enum clv_status status = parse(&self, argc, argv, err);
     if (status == CLV_OK)

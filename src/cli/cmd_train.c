@@ -186,7 +186,7 @@ static enum clv_status record_curve(struct clv_model *model, const struct clv_tr
             text_put_json_number(&text, values[k]);
         }
     }
-    enum clv_status status = text.failed ? fail_memory(err) : clv_model_note(model, "curve", text.bytes, err);
+    enum clv_status status = text.failed ? fail_memory(err) : clv_record_set(&model->record, "curve", text.bytes, err);
     text_release(&text);
     return status;
 }
@@ -212,7 +212,7 @@ static enum clv_status record(struct clv_model *model, const struct train *self,
     };
     enum clv_status status = command.failed ? fail_memory(err) : CLV_OK;
     for (size_t i = 0; i < sizeof entries / sizeof *entries && status == CLV_OK; i++)
-        status = clv_model_note(model, entries[i][0], entries[i][1], err);
+        status = clv_record_set(&model->record, entries[i][0], entries[i][1], err);
     for (int i = 0; learner->parameters[i].name && status == CLV_OK; i++) {
         snprintf(key, sizeof key, "parameter.%s", learner->parameters[i].name);
         status = record_number(model, key, training->parameters[i], err);
@@ -231,7 +231,7 @@ static enum clv_status record(struct clv_model *model, const struct train *self,
     if (status == CLV_OK && !isnan(train_loss))
         status = record_number(model, unit.key, unit.scale * train_loss, err);
     if (status == CLV_OK)
-        status = clv_model_note(model, "interrupted", result->interrupted ? "yes" : "no", err);
+        status = clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err);
     if (status == CLV_OK)
         status = record_curve(model, result, err);
     text_release(&command);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cli/signals.h"
 
 #define FIRST_SHOWN_S 1.0
@@ -148,4 +149,13 @@ static void show_progress(void *context, const char *what, size_t done, size_t t
 struct clv_progress console_progress(void)
 {
     return (struct clv_progress){.report = show_progress, .stop = signals_stop()};
+}
+
+enum clv_status console_output(struct text *text, struct clv_error *err)
+{
+    enum clv_status status = text->failed ? fail_memory(err) : CLV_OK;
+    if (status == CLV_OK)
+        fwrite(text->bytes, 1, text->size, stdout);
+    text_release(text);
+    return status;
 }

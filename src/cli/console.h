@@ -1,10 +1,11 @@
-/* What a person at the terminal sees: one-line notes and errors, and a progress line. All of it on standard error, safe from
- * any thread. */
+/* What a person at the terminal sees: one-line notes and errors, and a progress line, on standard error and safe from any thread; and
+ * answers, on standard output. */
 #ifndef CLI_CONSOLE_H
 #define CLI_CONSOLE_H
 
 #include <stdbool.h>
 
+#include "base/text.h"
 #include "cleave/status.h"
 
 /* Looks whether standard error is a terminal and whether NO_COLOR is set. Call once, before the rest. */
@@ -23,5 +24,8 @@ struct clv_progress console_progress(void);
 
 /* Wipes a progress line that stands. */
 void console_clear(void);
+
+/* Puts a finished text on standard output, whose errors main looks for at the end, and releases it. */
+enum clv_status console_output(struct text *text, struct clv_error *err) CLV_CHECK;
 
 #endif

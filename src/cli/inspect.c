@@ -8,6 +8,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/console.h"
+#include "model/record.h"
 
 #define JSON_MAX ((size_t)1 << 28)
 
@@ -125,8 +127,8 @@ static int print_pairs(const struct clv_model *model, int32_t n_top)
 static void print_record(const struct clv_model *model)
 {
     printf("\nrecord\n");
-    for (size_t i = 0; i < model->n_record; i++) {
-        const struct clv_record_entry *entry = &model->record[i];
+    for (size_t i = 0; i < model->record.n; i++) {
+        const struct clv_record_entry *entry = &model->record.entries[i];
         size_t length = strlen(entry->value);
         if (length <= 160)
             printf("  %-24s %s\n", entry->key, entry->value);
@@ -298,14 +300,11 @@ enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, struc
     }
     enum clv_status status = put_weights(&text, model, n_top, err);
     put_key(&text, "record");
-    text_put(&text, "{");
-    for (size_t i = 0; i < model->n_record; i++)
-        put_string(&text, model->record[i].key, model->record[i].value);
-    text_put(&text, "}}\n");
-    if (status == CLV_OK && text.failed)
-        status = fail_memory(err);
-    if (status == CLV_OK)
-        fwrite(text.bytes, 1, text.size, stdout);
-    text_release(&text);
-    return status;
+    record_put_json(&text, &model->record);
+    text_put(&text, "}\n");
+    if (status != CLV_OK) {
+        text_release(&text);
+        return status;
+    }
+    return console_output(&text, err);
 }

@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cleave/tag_model.h"
+#include "cli/console.h"
 #include "cli/inspect.h"
+#include "model/record.h"
 
 bool inspect_is_tags(const char *path)
 {
@@ -88,8 +90,8 @@ static void put_text(struct text *text, const struct clv_tag_model *model, int32
     text_put(text, "\n\nlargest couplings\n");
     put_couplings(text, model, n_top, false);
     text_put(text, "\nrecord\n");
-    for (size_t i = 0; i < model->n_record; i++)
-        text_printf(text, "  %-24s %s\n", model->record[i].key, model->record[i].value);
+    for (size_t i = 0; i < model->record.n; i++)
+        text_printf(text, "  %-24s %s\n", model->record.entries[i].key, model->record.entries[i].value);
 }
 
 static void put_json(struct text *text, const struct clv_tag_model *model, int32_t n_top)
@@ -105,14 +107,9 @@ static void put_json(struct text *text, const struct clv_tag_model *model, int32
     }
     text_put(text, "],\"largest_couplings\":[");
     put_couplings(text, model, n_top, true);
-    text_put(text, "],\"record\":{");
-    for (size_t i = 0; i < model->n_record; i++) {
-        text_put(text, i ? "," : "");
-        text_put_json(text, model->record[i].key);
-        text_put(text, ":");
-        text_put_json(text, model->record[i].value);
-    }
-    text_put(text, "}}\n");
+    text_put(text, "],\"record\":");
+    record_put_json(text, &model->record);
+    text_put(text, "}\n");
 }
 
 enum clv_status inspect_tags(const char *path, int32_t n_top, bool json, struct clv_error *err)
@@ -127,11 +124,7 @@ enum clv_status inspect_tags(const char *path, int32_t n_top, bool json, struct 
         put_json(&text, &model, n_top);
     else
         put_text(&text, &model, n_top);
-    if (text.failed)
-        status = fail_memory(err);
-    else
-        fwrite(text.bytes, 1, text.size, stdout);
-    text_release(&text);
+    status = console_output(&text, err);
     clv_tag_model_release(&model);
     return status;
 }

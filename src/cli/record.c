@@ -82,7 +82,7 @@ enum clv_status record_number(struct clv_model *model, const char *key, double v
     struct text text;
     text_init(&text, 64);
     text_put_json_number(&text, value);
-    enum clv_status status = text.failed ? fail_memory(err) : clv_model_note(model, key, text.bytes, err);
+    enum clv_status status = text.failed ? fail_memory(err) : clv_record_set(&model->record, key, text.bytes, err);
     text_release(&text);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/console.h"
 #include "cli/score_set.h"
 
 #define JSON_MAX ((size_t)1 << 30)
@@ -221,9 +222,5 @@ enum clv_status score_print_json(const struct set_score *score, bool per_image, 
         text_put(&text, "]");
     }
     text_put(&text, "}\n");
-    enum clv_status status = text.failed ? fail_memory(err) : CLV_OK;
-    if (status == CLV_OK)
-        fwrite(text.bytes, 1, text.size, stdout);
-    text_release(&text);
-    return status;
+    return console_output(&text, err);
 }

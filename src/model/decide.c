@@ -48,7 +48,7 @@ static enum clv_status add_gains(double *gain, const struct clv_field *field, co
 
 void clv_decision_defaults(struct clv_decision_options *options, const struct clv_model *model)
 {
-    const char *learner = clv_model_record(model, "learner");
+    const char *learner = clv_record_get(&model->record, "learner");
     bool is_likelihood = learner && (strcmp(learner, "pmap") == 0 || strcmp(learner, "mpmap") == 0);
     bool is_weighted = learner && strcmp(learner, "wmpmap") == 0;
     *options = (struct clv_decision_options){

@@ -1,4 +1,4 @@
-/* Models in memory: their record, what is attached to them, and decoding. */
+/* Models in memory: what is attached to them, and decoding. */
 #include "cleave/model.h"
 
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "data/safetensors.h"
 #include "model/field.h"
 #include "model/model_file.h"
+#include "model/record.h"
 
 static void release_tensor(struct clv_tensor *tensor)
 {
@@ -20,52 +21,11 @@ void clv_model_release(struct clv_model *model)
     array_free(model->w);
     clv_recipe_release(&model->recipe);
     clv_labels_release(&model->labels);
-    for (size_t i = 0; i < model->n_record; i++) {
-        array_free(model->record[i].key);
-        array_free(model->record[i].value);
-    }
-    array_free(model->record);
+    record_release(&model->record);
     for (size_t i = 0; i < model->n_extra; i++)
         release_tensor(&model->extra[i]);
     array_free(model->extra);
     *model = (struct clv_model){0};
-}
-
-static struct clv_record_entry *find_entry(const struct clv_model *model, const char *key)
-{
-    for (size_t i = 0; i < model->n_record; i++)
-        if (strcmp(model->record[i].key, key) == 0)
-            return &model->record[i];
-    return NULL;
-}
-
-const char *clv_model_record(const struct clv_model *model, const char *key)
-{
-    const struct clv_record_entry *entry = find_entry(model, key);
-    return entry ? entry->value : NULL;
-}
-
-enum clv_status clv_model_note(struct clv_model *model, const char *key, const char *value, struct clv_error *err)
-{
-    struct clv_record_entry *entry = find_entry(model, key);
-    char *text = string_copy(value), *name = entry ? NULL : string_copy(key);
-    if (!text || (!entry && !name))
-        goto out_of_memory;
-    if (entry) {
-        array_free(entry->value);
-        entry->value = text;
-        return CLV_OK;
-    }
-    struct clv_record_entry *grown = array_realloc(model->record, model->n_record + 1, sizeof *grown);
-    if (!grown)
-        goto out_of_memory;
-    grown[model->n_record++] = (struct clv_record_entry){name, text};
-    model->record = grown;
-    return CLV_OK;
-out_of_memory:
-    array_free(text);
-    array_free(name);
-    return fail_memory(err);
 }
 
 static struct clv_tensor *find_extra(const struct clv_model *model, const char *name)

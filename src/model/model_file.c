@@ -9,6 +9,7 @@
 #include "data/labels_file.h"
 #include "feature/recipe_file.h"
 #include "model/model_file.h"
+#include "model/record.h"
 
 #define FORMAT        "cleave model "
 #define VERSION       "1"
@@ -95,14 +96,7 @@ static enum clv_status put_header(struct header *header, const struct clv_model 
         recipe_put_json(&header->recipe, &model->recipe);
     else
         text_put(&header->recipe, model->is_letters ? LETTERS : "none");
-    text_put(&header->record, "{");
-    for (size_t i = 0; i < model->n_record; i++) {
-        text_put(&header->record, i ? "," : "");
-        text_put_json(&header->record, model->record[i].key);
-        text_put(&header->record, ":");
-        text_put_json(&header->record, model->record[i].value);
-    }
-    text_put(&header->record, "}");
+    record_put_json(&header->record, &model->record);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i]->failed)
             return fail_memory(err);
@@ -204,31 +198,28 @@ static enum clv_status check_format(const struct clv_tensors *tensors, const cha
     return CLV_OK;
 }
 
-/* The metadata of that key, or an error that says it is missing. */
-static enum clv_status require_metadata(const char **text, const struct clv_tensors *tensors, const char *key,
-                                        const char *path, struct clv_error *err)
+enum clv_status metadata_require(const char **text, const struct clv_tensors *tensors, const char *key,
+                                 const char *path, struct clv_error *err)
 {
     *text = clv_tensors_metadata(tensors, key);
     return *text ? CLV_OK : fail(err, CLV_ERR_DATA, "%s: its metadata has no \"%s\"", path, key);
 }
 
-/* A metadata text as JSON. */
-static enum clv_status parse_metadata(struct json_value **root, const struct clv_tensors *tensors, const char *key,
-                                      const char *path, struct clv_error *err)
+enum clv_status metadata_parse(struct json_value **root, const struct clv_tensors *tensors, const char *key,
+                               const char *path, struct clv_error *err)
 {
     const char *text;
     *root = NULL;
-    enum clv_status status = require_metadata(&text, tensors, key, path, err);
+    enum clv_status status = metadata_require(&text, tensors, key, path, err);
     return status == CLV_OK ? json_parse(root, text, strlen(text), path, err) : status;
 }
 
-static enum clv_status get_count(int32_t *count, const struct json_value *object, const char *key, const char *path,
-                                 struct clv_error *err)
+enum clv_status metadata_count(int32_t *count, const struct json_value *object, const char *key, int32_t minimum,
+                               int32_t maximum, const char *path, struct clv_error *err)
 {
     int64_t wide;
-    const struct json_value *value = json_member(object, key);
-    if (!json_get_int64(value, &wide) || wide < INT32_MIN || wide > INT32_MAX)
-        return fail(err, CLV_ERR_DATA, "%s: \"%s\" is missing or out of range", path, key);
+    if (!json_get_int64(json_member(object, key), &wide) || wide < minimum || wide > maximum)
+        return fail(err, CLV_ERR_DATA, "%s: \"%s\" is missing or not in %d to %d", path, key, minimum, maximum);
     *count = (int32_t)wide;
     return CLV_OK;
 }
@@ -238,13 +229,13 @@ static enum clv_status read_shape(struct clv_shape *shape, const struct clv_tens
 {
     struct json_value *root;
     const char *form = "";
-    enum clv_status status = parse_metadata(&root, tensors, "model", path, err);
+    enum clv_status status = metadata_parse(&root, tensors, "model", path, err);
     if (status == CLV_OK)
-        status = get_count(&shape->n_labels, root, "n_labels", path, err);
+        status = metadata_count(&shape->n_labels, root, "n_labels", INT32_MIN, INT32_MAX, path, err);
     if (status == CLV_OK)
-        status = get_count(&shape->n_features, root, "n_features", path, err);
+        status = metadata_count(&shape->n_features, root, "n_features", INT32_MIN, INT32_MAX, path, err);
     if (status == CLV_OK)
-        status = get_count(&shape->n_edge_features, root, "n_edge_features", path, err);
+        status = metadata_count(&shape->n_edge_features, root, "n_edge_features", INT32_MIN, INT32_MAX, path, err);
     if (status == CLV_OK) {
         int i = 0;
         json_get_text(json_member(root, "pairwise"), &form);
@@ -253,33 +244,6 @@ static enum clv_status read_shape(struct clv_shape *shape, const struct clv_tens
         shape->pairwise = (enum clv_pairwise)i;
         if (i == N_PAIRWISE)
             status = fail(err, CLV_ERR_DATA, "%s: pairwise form \"%.60s\" is none of none, potts, full", path, form);
-    }
-    json_root_free(root);
-    return status;
-}
-
-static enum clv_status read_record(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
-                                   struct clv_error *err)
-{
-    size_t n = 0;
-    struct json_value *root;
-    const struct json_value *value;
-    enum clv_status status = parse_metadata(&root, tensors, "record", path, err);
-    if (status == CLV_OK && !json_get_object(root, &n))
-        status = fail(err, CLV_ERR_DATA, "%s: its record is no JSON object", path);
-    if (status == CLV_OK && !(model->record = array_zalloc(n, sizeof *model->record)))
-        status = fail_memory(err);
-    for (const char *key = NULL; status == CLV_OK && (key = json_next_member(&value, root, key));) {
-        const char *text;
-        struct clv_record_entry *entry = &model->record[model->n_record++];
-        if (!json_get_text(value, &text)) {
-            status = fail(err, CLV_ERR_DATA, "%s: \"%.60s\" of its record is no text", path, key);
-            break;
-        }
-        entry->key = string_copy(key);
-        entry->value = string_copy(text);
-        if (!entry->key || !entry->value)
-            status = fail_memory(err);
     }
     json_root_free(root);
     return status;
@@ -347,11 +311,11 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     if (status == CLV_OK)
         status = read_shape(&fresh.shape, tensors, path, err);
     if (status == CLV_OK)
-        status = require_metadata(&labels, tensors, "labels", path, err);
+        status = metadata_require(&labels, tensors, "labels", path, err);
     if (status == CLV_OK)
         status = labels_parse(&fresh.labels, labels, tensors, path, err);
     if (status == CLV_OK)
-        status = require_metadata(&recipe, tensors, "recipe", path, err);
+        status = metadata_require(&recipe, tensors, "recipe", path, err);
     fresh.is_letters = status == CLV_OK && strcmp(recipe, LETTERS) == 0;
     if (status == CLV_OK && !fresh.is_letters && strcmp(recipe, "none") != 0) {
         status = recipe_read(&fresh.recipe, recipe, tensors, path, err);
@@ -364,7 +328,7 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     if (status == CLV_OK)
         status = read_extra(&fresh, tensors, path, err);
     if (status == CLV_OK)
-        status = read_record(&fresh, tensors, path, err);
+        status = record_read(&fresh.record, tensors, path, err);
     if (status == CLV_OK)
         *model = fresh;
     else

@@ -1,4 +1,4 @@
-/* Models that annotate, in memory: their record and their scores. */
+/* Models that annotate, in memory: their scores. */
 #include "cleave/tag_model.h"
 
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "model/record.h"
 #include "model/tag_kernel.h"
 
 enum { CHUNK = 64 /* examples of a task */ };
@@ -46,11 +47,7 @@ void clv_tag_model_release(struct clv_tag_model *model)
     array_free(model->coefficient);
     array_free(model->coupling);
     clv_recipe_release(&model->recipe);
-    for (size_t i = 0; i < model->n_record; i++) {
-        array_free(model->record[i].key);
-        array_free(model->record[i].value);
-    }
-    array_free(model->record);
+    record_release(&model->record);
     *model = (struct clv_tag_model){0};
 }
 
@@ -60,43 +57,6 @@ const char *clv_tag_name(const struct clv_tag_model *model, int32_t tag, char bu
         return model->names[tag];
     snprintf(buffer, 16, "%d", tag);
     return buffer;
-}
-
-static struct clv_record_entry *find_entry(const struct clv_tag_model *model, const char *key)
-{
-    for (size_t i = 0; i < model->n_record; i++)
-        if (strcmp(model->record[i].key, key) == 0)
-            return &model->record[i];
-    return NULL;
-}
-
-const char *clv_tag_model_record(const struct clv_tag_model *model, const char *key)
-{
-    const struct clv_record_entry *entry = find_entry(model, key);
-    return entry ? entry->value : NULL;
-}
-
-enum clv_status clv_tag_model_note(struct clv_tag_model *model, const char *key, const char *value,
-                                   struct clv_error *err)
-{
-    struct clv_record_entry *entry = find_entry(model, key), *grown = NULL;
-    struct clv_record_entry fresh = {entry ? NULL : string_copy(key), string_copy(value)};
-    int is_short = !fresh.value || (!entry && !fresh.key);
-    if (!is_short && entry) {
-        array_free(entry->value);
-        entry->value = fresh.value;
-        return CLV_OK;
-    }
-    if (!is_short)
-        grown = array_realloc(model->record, model->n_record + 1, sizeof *grown);
-    if (!grown) {
-        array_free(fresh.key);
-        array_free(fresh.value);
-        return fail_memory(err);
-    }
-    grown[model->n_record++] = fresh;
-    model->record = grown;
-    return CLV_OK;
 }
 
 struct scoring {

@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "cleave/tag_model.h"
 #include "feature/recipe_file.h"
+#include "model/model_file.h"
+#include "model/record.h"
 
 #define FORMAT        "cleave tags "
 #define VERSION       "1"
@@ -59,7 +61,7 @@ enum { TEXT_MODEL, TEXT_NAMES, TEXT_RECIPE, TEXT_RECORD, N_TEXTS };
 
 static enum clv_status put_texts(struct text texts[N_TEXTS], const struct clv_tag_model *model, struct clv_error *err)
 {
-    struct text *head = &texts[TEXT_MODEL], *names = &texts[TEXT_NAMES], *record = &texts[TEXT_RECORD];
+    struct text *head = &texts[TEXT_MODEL], *names = &texts[TEXT_NAMES];
     text_printf(head, "{\"form\":\"%s\",\"n_tags\":%d,\"n_features\":%d,\"order\":%d,\"gamma\":",
                 clv_tag_form_name(model->form), model->n_tags, model->n_features, model->order);
     text_put_json_number(head, model->gamma);
@@ -74,14 +76,7 @@ static enum clv_status put_texts(struct text texts[N_TEXTS], const struct clv_ta
         recipe_put_json(&texts[TEXT_RECIPE], &model->recipe);
     else
         text_put(&texts[TEXT_RECIPE], "none");
-    text_put(record, "{");
-    for (size_t i = 0; i < model->n_record; i++) {
-        text_put(record, i ? "," : "");
-        text_put_json(record, model->record[i].key);
-        text_put(record, ":");
-        text_put_json(record, model->record[i].value);
-    }
-    text_put(record, "}");
+    record_put_json(&texts[TEXT_RECORD], &model->record);
     for (int i = 0; i < N_TEXTS; i++)
         if (texts[i].failed)
             return fail_memory(err);
@@ -123,39 +118,18 @@ static enum clv_status check_format(const struct clv_tensors *tensors, const cha
     return CLV_OK;
 }
 
-static enum clv_status parse_metadata(struct json_value **root, const struct clv_tensors *tensors, const char *key,
-                                      const char *path, struct clv_error *err)
-{
-    const char *text = clv_tensors_metadata(tensors, key);
-    *root = NULL;
-    if (!text)
-        return fail(err, CLV_ERR_DATA, "%s: its metadata has no \"%s\"", path, key);
-    return json_parse(root, text, strlen(text), path, err);
-}
-
-static enum clv_status get_count(int32_t *count, const struct json_value *object, const char *key, int64_t minimum,
-                                 int64_t maximum, const char *path, struct clv_error *err)
-{
-    int64_t wide;
-    if (!json_get_int64(json_member(object, key), &wide) || wide < minimum || wide > maximum)
-        return fail(err, CLV_ERR_DATA, "%s: \"%s\" is missing or not in %lld to %lld", path, key, (long long)minimum,
-                    (long long)maximum);
-    *count = (int32_t)wide;
-    return CLV_OK;
-}
-
 static enum clv_status read_head(struct clv_tag_model *model, const struct clv_tensors *tensors, const char *path,
                                  struct clv_error *err)
 {
     struct json_value *root;
     const char *form = "";
-    enum clv_status status = parse_metadata(&root, tensors, "model", path, err);
+    enum clv_status status = metadata_parse(&root, tensors, "model", path, err);
     if (status == CLV_OK)
-        status = get_count(&model->n_tags, root, "n_tags", 1, CLV_MAX_TAGS, path, err);
+        status = metadata_count(&model->n_tags, root, "n_tags", 1, CLV_MAX_TAGS, path, err);
     if (status == CLV_OK)
-        status = get_count(&model->n_features, root, "n_features", 1, CLV_MAX_TAG_FEATURES, path, err);
+        status = metadata_count(&model->n_features, root, "n_features", 1, CLV_MAX_TAG_FEATURES, path, err);
     if (status == CLV_OK)
-        status = get_count(&model->order, root, "order", 1, CLV_MAX_BELIEF_ORDER, path, err);
+        status = metadata_count(&model->order, root, "order", 1, CLV_MAX_BELIEF_ORDER, path, err);
     if (status == CLV_OK) {
         json_get_text(json_member(root, "form"), &form);
         int i = 0;
@@ -179,7 +153,7 @@ static enum clv_status read_names(struct clv_tag_model *model, const struct clv_
 {
     struct json_value *root;
     size_t n = 0;
-    enum clv_status status = parse_metadata(&root, tensors, "names", path, err);
+    enum clv_status status = metadata_parse(&root, tensors, "names", path, err);
     if (status == CLV_OK && (!json_get_array(root, &n) || (n && n != (size_t)model->n_tags)))
         status = fail(err, CLV_ERR_DATA, "%s: its names are no list of %d", path, model->n_tags);
     if (status == CLV_OK && n && !(model->names = array_zalloc(n, sizeof *model->names)))
@@ -190,26 +164,6 @@ static enum clv_status read_names(struct clv_tag_model *model, const struct clv_
             status = fail(err, CLV_ERR_DATA, "%s: the name of tag %zu is no text, or has a comma or tab", path, i);
         else if (!(model->names[i] = string_copy(name)))
             status = fail_memory(err);
-    }
-    json_root_free(root);
-    return status;
-}
-
-static enum clv_status read_record(struct clv_tag_model *model, const struct clv_tensors *tensors, const char *path,
-                                   struct clv_error *err)
-{
-    struct json_value *root;
-    const struct json_value *value;
-    size_t n;
-    enum clv_status status = parse_metadata(&root, tensors, "record", path, err);
-    if (status == CLV_OK && !json_get_object(root, &n))
-        status = fail(err, CLV_ERR_DATA, "%s: its record is no JSON object", path);
-    for (const char *key = NULL; status == CLV_OK && (key = json_next_member(&value, root, key));) {
-        const char *text;
-        if (!json_get_text(value, &text))
-            status = fail(err, CLV_ERR_DATA, "%s: \"%.60s\" of its record is no text", path, key);
-        else
-            status = clv_tag_model_note(model, key, text, err);
     }
     json_root_free(root);
     return status;
@@ -318,15 +272,15 @@ enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path
         status = read_names(&fresh, tensors, path, err);
     if (status == CLV_OK)
         status = read_arrays(&fresh, tensors, path, err);
-    const char *recipe = clv_tensors_metadata(tensors, "recipe");
-    if (status == CLV_OK && !recipe)
-        status = fail(err, CLV_ERR_DATA, "%s: its metadata has no \"recipe\"", path);
+    const char *recipe = NULL;
+    if (status == CLV_OK)
+        status = metadata_require(&recipe, tensors, "recipe", path, err);
     if (status == CLV_OK && strcmp(recipe, "none") != 0) {
         status = recipe_read(&fresh.recipe, recipe, tensors, path, err);
         fresh.has_recipe = status == CLV_OK;
     }
     if (status == CLV_OK)
-        status = read_record(&fresh, tensors, path, err);
+        status = record_read(&fresh.record, tensors, path, err);
     clv_tensors_close(tensors);
     if (status == CLV_OK)
         *model = fresh;

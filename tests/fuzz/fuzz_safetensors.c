@@ -27,12 +27,12 @@ static void touch(const struct clv_tensors *tensors)
 static void check_model(const struct clv_tensors *tensors)
 {
     struct clv_error error = {0};
-    struct clv_model model = {.n_record = 77};
+    struct clv_model model = {.record = {.n = 77}};
     if (model_parse(&model, tensors, "fuzz.cleave", &error) == CLV_OK) {
         FUZZ_CHECK(model.w && model.labels.n_labels == model.shape.n_labels);
         clv_model_release(&model);
     } else {
-        FUZZ_CHECK(model.n_record == 77 && !strchr(error.message, '\n'));
+        FUZZ_CHECK(model.record.n == 77 && !strchr(error.message, '\n'));
         FUZZ_CHECK(strncmp(error.message, "fuzz", 4) == 0);
     }
 }

@@ -127,10 +127,10 @@ START_TEST(defaults_follow_the_learner)
         double scale;
     } cases[] = {{"pmap", 0, 1}, {"mpmap", 0, 1}, {"wmpmap", 1, 1}, {"ssvm", 1, 0}, {NULL, 1, 0}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct clv_model model = {.n_record = 0};
+        struct clv_model model = {.w = NULL};
         struct clv_decision_options options;
         if (cases[k].learner)
-            must(clv_model_note(&model, "learner", cases[k].learner, err));
+            must(clv_record_set(&model.record, "learner", cases[k].learner, err));
         clv_decision_defaults(&options, &model);
         ck_assert_int_eq(options.is_balanced, cases[k].is_balanced);
         ck_assert_double_eq(options.scale, cases[k].scale);

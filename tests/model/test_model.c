@@ -28,10 +28,10 @@ static struct clv_model small_model(enum clv_pairwise pairwise)
     for (size_t i = 0; i < n; i++)
         model.w[i] = i < clv_shape_unary_size(&model.shape) ? sin((double)i) : 0.5 + cos((double)i) / 4;
     must(clv_labels_binary(&model.labels, err));
-    must(clv_model_note(&model, "learner", "ssvm", err));
-    must(clv_model_note(&model, "objective", "0.7 0.5\n0.3 \"quoted\"", err));
-    must(clv_model_note(&model, "learner", "perceptron", err));
-    must(clv_model_note(&model, "a", "", err));
+    must(clv_record_set(&model.record, "learner", "ssvm", err));
+    must(clv_record_set(&model.record, "objective", "0.7 0.5\n0.3 \"quoted\"", err));
+    must(clv_record_set(&model.record, "learner", "perceptron", err));
+    must(clv_record_set(&model.record, "a", "", err));
     return model;
 }
 
@@ -66,12 +66,12 @@ START_TEST(what_is_written_is_read_back)
         ck_assert_str_eq(read.labels.names[1], "foreground");
         ck_assert_mem_eq(read.labels.palette, model.labels.palette, 768);
         ck_assert_int_eq(read.labels.void_value, -1);
-        ck_assert_uint_eq(read.n_record, 3);
-        ck_assert_str_eq(read.record[0].key, "learner");
-        ck_assert_str_eq(read.record[0].value, "perceptron");
-        ck_assert_str_eq(read.record[2].key, "a");
-        ck_assert_str_eq(clv_model_record(&read, "objective"), "0.7 0.5\n0.3 \"quoted\"");
-        ck_assert_ptr_null(clv_model_record(&read, "seed"));
+        ck_assert_uint_eq(read.record.n, 3);
+        ck_assert_str_eq(read.record.entries[0].key, "learner");
+        ck_assert_str_eq(read.record.entries[0].value, "perceptron");
+        ck_assert_str_eq(read.record.entries[2].key, "a");
+        ck_assert_str_eq(clv_record_get(&read.record, "objective"), "0.7 0.5\n0.3 \"quoted\"");
+        ck_assert_ptr_null(clv_record_get(&read.record, "seed"));
         const struct clv_tensor *attached = clv_model_attached(&read, "variance");
         ck_assert_ptr_nonnull(attached);
         ck_assert_int_eq(attached->shape[1], 2);
@@ -105,7 +105,7 @@ START_TEST(models_without_a_recipe_and_with_named_labels_are_read_back)
     ck_assert(!read.has_recipe && read.labels.from_file && read.labels.void_value == 0);
     ck_assert_str_eq(read.labels.names[2], "gr\xc3\xa4s");
     ck_assert_double_eq(read.w[7], -1e-310);
-    ck_assert_uint_eq(read.n_record, 0);
+    ck_assert_uint_eq(read.record.n, 0);
     clv_model_release(&model);
     clv_model_release(&read);
 }
@@ -165,7 +165,7 @@ static void expect_bad(const char *old, const char *new, const char *part)
 {
     size_t size, length = strlen(old), n_found = 0;
     ck_assert_uint_eq(length, strlen(new));
-    struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {.n_record = 77};
+    struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {.record = {.n = 77}};
     const char *path = write_model(&model, "bad.cleave");
     char *bytes = slurp(path, &size);
     for (size_t i = 0; i + length <= size; i++)
@@ -177,7 +177,7 @@ static void expect_bad(const char *old, const char *new, const char *part)
     spill(path, bytes, size);
     must_fail(CLV_ERR_DATA, part, clv_model_read(&read, path, err));
     must_fail(CLV_ERR_DATA, "bad.cleave: ", clv_model_read(&read, path, err));
-    ck_assert_uint_eq(read.n_record, 77); /* unchanged */
+    ck_assert_uint_eq(read.record.n, 77); /* unchanged */
     free(bytes);
     clv_model_release(&model);
 }

@@ -164,12 +164,12 @@ START_TEST(a_file_gives_the_model_back)
     model.names = calloc(K, sizeof *model.names);
     for (size_t i = 0; i < K; i++)
         model.names[i] = strdup(formatted("tag \"%zu\"", i));
-    must(clv_tag_model_note(&model, "learner", "x", err));
-    must(clv_tag_model_note(&model, "learner", "lmsbn", err));
+    must(clv_record_set(&model.record, "learner", "x", err));
+    must(clv_record_set(&model.record, "learner", "lmsbn", err));
     must(clv_tag_model_write(path, &model, err));
     must(clv_tag_model_read(&read, path, err));
-    ck_assert(read.form == CLV_TAGS_LMSBN && read.n_tags == K && read.order == 2 && read.n_record == 1);
-    ck_assert_str_eq(clv_tag_model_record(&read, "learner"), "lmsbn");
+    ck_assert(read.form == CLV_TAGS_LMSBN && read.n_tags == K && read.order == 2 && read.record.n == 1);
+    ck_assert_str_eq(clv_record_get(&read.record, "learner"), "lmsbn");
     ck_assert_str_eq(clv_tag_name(&read, 2, buffer), "tag \"2\"");
     ck_assert_mem_eq(read.coupling, model.coupling, clv_tag_coupling_count(model.form, K, 2) * sizeof(double));
     must(clv_tag_model_write(again, &read, err));

@@ -1,0 +1,87 @@
+/* Records of models: how they were made. */
+#include "model/record.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "model/model_file.h"
+
+void record_release(struct clv_record *record)
+{
+    for (size_t i = 0; i < record->n; i++) {
+        array_free(record->entries[i].key);
+        array_free(record->entries[i].value);
+    }
+    array_free(record->entries);
+    *record = (struct clv_record){0};
+}
+
+static struct clv_record_entry *find_entry(const struct clv_record *record, const char *key)
+{
+    for (size_t i = 0; i < record->n; i++)
+        if (strcmp(record->entries[i].key, key) == 0)
+            return &record->entries[i];
+    return NULL;
+}
+
+const char *clv_record_get(const struct clv_record *record, const char *key)
+{
+    const struct clv_record_entry *entry = find_entry(record, key);
+    return entry ? entry->value : NULL;
+}
+
+enum clv_status clv_record_set(struct clv_record *record, const char *key, const char *value, struct clv_error *err)
+{
+    struct clv_record_entry *entry = find_entry(record, key);
+    char *text = string_copy(value), *name = entry ? NULL : string_copy(key);
+    if (!text || (!entry && !name))
+        goto out_of_memory;
+    if (entry) {
+        array_free(entry->value);
+        entry->value = text;
+        return CLV_OK;
+    }
+    struct clv_record_entry *grown = array_realloc(record->entries, record->n + 1, sizeof *grown);
+    if (!grown)
+        goto out_of_memory;
+    grown[record->n++] = (struct clv_record_entry){name, text};
+    record->entries = grown;
+    return CLV_OK;
+out_of_memory:
+    array_free(text);
+    array_free(name);
+    return fail_memory(err);
+}
+
+void record_put_json(struct text *text, const struct clv_record *record)
+{
+    text_put(text, "{");
+    for (size_t i = 0; i < record->n; i++) {
+        text_put(text, i ? "," : "");
+        text_put_json(text, record->entries[i].key);
+        text_put(text, ":");
+        text_put_json(text, record->entries[i].value);
+    }
+    text_put(text, "}");
+}
+
+enum clv_status record_read(struct clv_record *record, const struct clv_tensors *tensors, const char *path,
+                            struct clv_error *err)
+{
+    size_t n;
+    struct json_value *root;
+    const struct json_value *value;
+    enum clv_status status = metadata_parse(&root, tensors, "record", path, err);
+    if (status == CLV_OK && !json_get_object(root, &n))
+        status = fail(err, CLV_ERR_DATA, "%s: its record is no JSON object", path);
+    for (const char *key = NULL; status == CLV_OK && (key = json_next_member(&value, root, key));) {
+        const char *text;
+        if (!json_get_text(value, &text))
+            status = fail(err, CLV_ERR_DATA, "%s: \"%.60s\" of its record is no text", path, key);
+        else
+            status = clv_record_set(record, key, text, err);
+    }
+    json_root_free(root);
+    return status;
+}
