@@ -52,7 +52,7 @@ enum clv_status cmd_marginals(int argc, char **argv, struct clv_error *err)
         NULL,
         NULL,
     };
-    struct segment self = {.list_separator = '\n', .n_draws = 100, .mask_form = MASKS_GREY};
+    struct segment self = {.list_separator = '\n', .marginals = true, .n_draws = 100, .mask_form = MASKS_GREY};
     common_options_init(&self.common, err);
     enum clv_status status = options_parse(&argp, argc, argv, &self, &self.common);
     if (status == CLV_OK)

@@ -29,9 +29,9 @@ struct segment {
     enum existing existing;
     int mask_form; /* enum mask_form */
     enum clv_engine engine;
-    int decision; /* enum decision */
-    int32_t n_decision_draws;
-    int32_t n_draws;   /* marginals: perturb-and-MAP draws; 0 writes masks */
+    int decision;      /* enum decision */
+    bool marginals;    /* write probabilities, not masks */
+    int32_t n_draws;   /* perturb-and-MAP draws, for probabilities and for the decision by them */
     uint64_t seed;     /* of the draws */
     const char *label; /* whose probability is written, by name or number; NULL: label 1 */
     bool json;

@@ -67,12 +67,12 @@ static enum clv_status label_nodes(int32_t *y, struct work *work, const struct s
                                    const struct clv_problem *problem, struct clv_oracle *oracle, struct clv_error *err)
 {
     const struct segment *options = run->options;
-    if (options->n_draws)
+    if (options->marginals)
         return marginals_of_nodes(y, &work->marginals, run, problem, oracle, err);
     if (options->decision == DECISION_MARGINAL) {
         struct clv_decision_options decision;
         clv_decision_defaults(&decision, run->model);
-        decision.n_draws = (uint32_t)options->n_decision_draws;
+        decision.n_draws = (uint32_t)options->n_draws;
         decision.seed = options->seed;
         return clv_model_decide(y, run->model, problem, oracle, &decision, err);
     }
@@ -156,7 +156,7 @@ static enum clv_status write_overlay(const struct work *work, const struct job *
     if (status == CLV_OK) {
         size_t size = (size_t)painted.width * (size_t)painted.height * (size_t)painted.channels;
         memcpy(painted.pixels, work->image.pixels, size);
-        if (job->run->options->n_draws)
+        if (job->run->options->marginals)
             status = marginals_draw(&painted, work->labels, err);
         else
             clv_overlay_draw(&painted, work->labels, (const uint8_t(*)[3])job->run->model->labels.palette,
@@ -293,7 +293,7 @@ static enum clv_status tell(struct job *job, struct work *work, size_t index, en
         if (status == CLV_OK && run->inputs->n == 1)
             status = counts->first_failure; /* the only input's failure is the command's */
     }
-    report_progress(run->progress, run->options->n_draws ? "drawing" : "segmenting", index + 1, run->inputs->n, NULL);
+    report_progress(run->progress, run->options->marginals ? "drawing" : "segmenting", index + 1, run->inputs->n, NULL);
     return status;
 }
 
