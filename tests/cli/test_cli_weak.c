@@ -44,7 +44,10 @@ START_TEST(only_the_named_masks_are_read)
 }
 END_TEST
 
-START_TEST(unlabelled_images_teach_without_their_masks)
+/* Trains on three masks and images with nothing but `options`, twice: the second time the other masks cannot be read, and the models
+ * are the same, since the digest knows the sizes of masks read and of no others. `told` is what training prints of the images,
+ * `recorded` what its record tells. */
+static void check_masks_are_not_read(const char *options, const char *told, const char *recorded)
 {
     static const char *const learners[] = {"wmpmap", "mpmap", "pmap"};
     const char *folder = copy_set();
@@ -53,38 +56,11 @@ START_TEST(unlabelled_images_teach_without_their_masks)
             spoil_other_masks(folder);
         for (int l = 0; l < 3; l++) {
             char *output =
-                expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only "
-                               "--unlabelled-split train,test -o %s-%d.cleave " WEAK_TRAINING "%s",
-                               folder, learners[l], spoilt, learners[l]);
+                expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only %s "
+                               "-o %s-%d.cleave " WEAK_TRAINING "%s",
+                               folder, options, learners[l], spoilt, learners[l]);
             ck_assert_ptr_nonnull(strstr(output, "images    12,"));
-            ck_assert_ptr_nonnull(strstr(output, "3 with masks, 0 with boxes, 9 unlabelled"));
-            free(output);
-        }
-    }
-    for (int l = 0; l < 3; l++) { /* the digest knows the sizes of masks read, and of no others */
-        ck_assert(same_bytes(formatted("%s/%s-0.cleave", folder, learners[l]),
-                             formatted("%s/%s-1.cleave", folder, learners[l])));
-    }
-    char *record = expect_success("\"$CLEAVE\" inspect --json --top 0 %s/wmpmap-0.cleave", folder);
-    ck_assert_ptr_nonnull(strstr(record, "\"images\":\"3\""));
-    ck_assert_ptr_nonnull(strstr(record, "\"unlabelled_images\":\"9\""));
-    free(record);
-}
-END_TEST
-
-START_TEST(boxes_teach_without_their_images_masks)
-{
-    static const char *const learners[] = {"wmpmap", "mpmap", "pmap"};
-    const char *folder = copy_set();
-    for (int spoilt = 0; spoilt < 2; spoilt++) {
-        if (spoilt)
-            spoil_other_masks(folder);
-        for (int l = 0; l < 3; l++) {
-            char *output =
-                expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only "
-                               "--boxes set/boxes.tsv --weak-split train,test -o %s-%d.cleave " WEAK_TRAINING "%s",
-                               folder, learners[l], spoilt, learners[l]);
-            ck_assert_ptr_nonnull(strstr(output, "3 with masks, 9 with boxes, 0 unlabelled"));
+            ck_assert_ptr_nonnull(strstr(output, told));
             free(output);
         }
     }
@@ -93,8 +69,21 @@ START_TEST(boxes_teach_without_their_images_masks)
                              formatted("%s/%s-1.cleave", folder, learners[l])));
     char *record = expect_success("\"$CLEAVE\" inspect --json --top 0 %s/wmpmap-0.cleave", folder);
     ck_assert_ptr_nonnull(strstr(record, "\"images\":\"3\""));
-    ck_assert_ptr_nonnull(strstr(record, "\"boxed_images\":\"9\""));
+    ck_assert_ptr_nonnull(strstr(record, recorded));
     free(record);
+}
+
+START_TEST(unlabelled_images_teach_without_their_masks)
+{
+    check_masks_are_not_read("--unlabelled-split train,test", "3 with masks, 0 with boxes, 9 unlabelled",
+                             "\"unlabelled_images\":\"9\"");
+}
+END_TEST
+
+START_TEST(boxes_teach_without_their_images_masks)
+{
+    check_masks_are_not_read("--boxes set/boxes.tsv --weak-split train,test",
+                             "3 with masks, 9 with boxes, 0 unlabelled", "\"boxed_images\":\"9\"");
 }
 END_TEST
 
