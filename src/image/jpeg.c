@@ -55,10 +55,17 @@ static void on_error(j_common_ptr common)
     longjmp(escape->target, 1);
 }
 
-/* A negative level is a warning. An unknown JFIF revision alone harms nothing. */
+/* An unknown JFIF revision loses nothing, nor do bytes between the last scan and the end of the image, which some cameras leave. */
+static bool is_harmless(const struct jpeg_error_mgr *manager)
+{
+    return manager->msg_code == JWRN_JFIF_MAJOR ||
+           (manager->msg_code == JWRN_EXTRANEOUS_DATA && manager->msg_parm.i[1] == MARKER_EOI);
+}
+
+/* A negative level is a warning. */
 static void on_message(j_common_ptr common, int level)
 {
-    if (level < 0 && common->err->msg_code != JWRN_JFIF_MAJOR)
+    if (level < 0 && !is_harmless(common->err))
         on_error(common);
 }
 

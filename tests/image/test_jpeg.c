@@ -272,6 +272,28 @@ START_TEST(a_large_jpeg_cut_at_every_997th_byte_is_refused)
 }
 END_TEST
 
+/* Before the end of the image, where nothing is missing. */
+START_TEST(stray_bytes_before_the_end_of_a_jpeg_are_passed_over)
+{
+    for (int progressive = 0; progressive < 2; progressive++) {
+        size_t size;
+        uint8_t *bytes = noisy_jpeg(&size, 19, 21, progressive), *padded = malloc(size + 100);
+        struct clv_image whole = {0}, image = {0};
+        must(clv_image_decode(&whole, bytes, size, NULL, err));
+        memcpy(padded, bytes, size - 2);
+        memset(padded + size - 2, 7, 100);
+        memcpy(padded + size + 98, bytes + size - 2, 2);
+        must(clv_image_decode(&image, padded, size + 100, NULL, err));
+        ck_assert_mem_eq(image.pixels, whole.pixels, 19 * 21 * 3);
+        must_fail(CLV_ERR_DATA, "truncated", clv_image_decode(&image, padded, size + 98, NULL, err));
+        clv_image_release(&image);
+        clv_image_release(&whole);
+        free(padded);
+        free(bytes);
+    }
+}
+END_TEST
+
 /* JPEG has no checksums: a flip may pass, as another picture of a lawful size, or be refused; nothing else. */
 START_TEST(flipped_bits_give_a_picture_or_an_error)
 {
@@ -427,6 +449,7 @@ Suite *jpeg_suite(void)
     tcase_add_test(tests, exif_entries_claimed_beyond_the_segment_are_not_read);
     tcase_add_test(tests, a_jpeg_cut_anywhere_is_refused);
     tcase_add_test(tests, a_large_jpeg_cut_at_every_997th_byte_is_refused);
+    tcase_add_test(tests, stray_bytes_before_the_end_of_a_jpeg_are_passed_over);
     tcase_add_test(tests, flipped_bits_give_a_picture_or_an_error);
     tcase_add_test(tests, limits_are_checked_in_the_jpeg_header);
     tcase_add_test(tests, a_jpeg_of_too_many_scans_is_refused);
