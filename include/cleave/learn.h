@@ -31,6 +31,12 @@ struct clv_parameter {
 
 #define CLV_MAX_PARAMETERS 24
 
+/* A parameter that is chosen by name: its values are the places of the names, from 0. */
+struct clv_choice {
+    int parameter;            /* index */
+    const char *const *names; /* ends with NULL */
+};
+
 /* Where a training keeps its state, so that one that was stopped or killed can go on: a safetensors file, replaced all or
  * nothing. Weights, the step rule's sums, the curve and the place in the passes are in it; the labels guessed for weak examples
  * are guessed again from the weights they came from. Learners that keep checkpoints write it every `every_s` seconds, between two
@@ -75,6 +81,7 @@ struct clv_training {
     const struct clv_guesses *guesses;         /* clv_train's own */
     const struct clv_dataset *validation;      /* all with truth; looked at by pmap, mpmap, wmpmap; NULL: none */
     const struct clv_checkpoints *checkpoints; /* NULL: none */
+    const double *init; /* [clv_shape_size] weights to start from, finite; NULL: none. See clv_learner */
 };
 
 /* One point of the learning curve, for the weights that would be returned then. Fields that a learner does not know are NaN. */
@@ -98,6 +105,8 @@ struct clv_learner {
     const char *name;                       /* "ssvm" */
     const char *summary;                    /* one line with its source */
     const struct clv_parameter *parameters; /* ends with a NULL name */
+    const struct clv_choice *choices;       /* ends with NULL names; NULL: all parameters are numbers */
+    int takes_init;                         /* whether a training may start from given weights */
     enum clv_status (*train)(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err);
 };
@@ -111,6 +120,8 @@ CLV_API int clv_learner_keeps_checkpoints(const struct clv_learner *learner);
 CLV_API void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner);
 /* Index of a parameter, or -1. */
 CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char *name);
+/* The names of a parameter's values, NULL-terminated; NULL: it is a number. */
+CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner, int parameter);
 
 /* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Same seed, same bytes
  * at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result is a fresh object: what it

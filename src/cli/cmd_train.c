@@ -215,7 +215,9 @@ static enum clv_status record(struct clv_model *model, const struct train *self,
         status = clv_record_set(&model->record, entries[i][0], entries[i][1], err);
     for (int i = 0; learner->parameters[i].name && status == CLV_OK; i++) {
         snprintf(key, sizeof key, "parameter.%s", learner->parameters[i].name);
-        status = record_number(model, key, training->parameters[i], err);
+        const char *const *names = clv_learner_choices(learner, i);
+        status = names ? clv_record_set(&model->record, key, names[(size_t)training->parameters[i]], err)
+                       : record_number(model, key, training->parameters[i], err);
     }
     const struct {
         const char *key;

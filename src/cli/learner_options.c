@@ -19,16 +19,44 @@ static bool is_listed(const char *name)
     return false;
 }
 
+static size_t count_names(const char *const *names)
+{
+    size_t n = 0;
+    while (names[n])
+        n++;
+    return n;
+}
+
+/* "what it does (default a; one of a, b)", or the range of a number. */
+static void describe(char *text, size_t size, const struct clv_learner *learner, int index)
+{
+    const struct clv_parameter *parameter = &learner->parameters[index];
+    const char *const *names = clv_learner_choices(learner, index);
+    if (!names) {
+        snprintf(text, size, "%s (default %g; %g..%g)", parameter->help, parameter->value, parameter->minimum,
+                 parameter->maximum);
+        return;
+    }
+    size_t used =
+        (size_t)snprintf(text, size, "%s (default %s; one of", parameter->help, names[(size_t)parameter->value]);
+    for (size_t i = 0; names[i] && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s %s%s", i ? "," : "", names[i], names[i + 1] ? "" : ")");
+}
+
 static void list_parameters(const struct clv_learner *learner, int flags)
 {
     for (const struct clv_parameter *parameter = learner->parameters; parameter->name; parameter++) {
         if (is_listed(parameter->name) || n_parameters + 3 >= MAX_OPTIONS)
             continue;
         char *text = help[n_parameters];
-        snprintf(text, sizeof help[0], "%s (default %g; %g..%g)", parameter->help, parameter->value, parameter->minimum,
-                 parameter->maximum);
-        options[2 + n_parameters] =
-            (struct argp_option){parameter->name, KEYS_LEARNER + (int)n_parameters, "X", flags, text, 40};
+        int index = (int)(parameter - learner->parameters);
+        describe(text, sizeof help[0], learner, index);
+        options[2 + n_parameters] = (struct argp_option){parameter->name,
+                                                         KEYS_LEARNER + (int)n_parameters,
+                                                         clv_learner_choices(learner, index) ? "NAME" : "X",
+                                                         flags,
+                                                         text,
+                                                         40};
         n_parameters++;
     }
 }
@@ -128,6 +156,22 @@ static const struct {
     {"wmpmap", "rate", 2},      {"wmpmap", "batch", 20}, {"wmpmap", "passes", 300},
 };
 
+/* The value typed for a parameter: a number, or one of its names. */
+static error_t take_value(double *value, const struct learner_options *self, int index, const char *typed)
+{
+    const struct clv_parameter *parameter = &self->learner->parameters[index];
+    const char *const *names = clv_learner_choices(self->learner, index);
+    char option[64];
+    int place = 0;
+    snprintf(option, sizeof option, "--%s", parameter->name);
+    if (!names)
+        return option_number(value, option, typed, parameter->minimum, parameter->maximum, self->common);
+    error_t failed = option_choice(&place, option, typed, names, count_names(names), self->common);
+    if (!failed)
+        *value = place;
+    return failed;
+}
+
 enum clv_status learner_options_apply(const struct learner_options *self, bool are_words, struct clv_training *training)
 {
     clv_training_defaults(training, self->learner);
@@ -139,11 +183,7 @@ enum clv_status learner_options_apply(const struct learner_options *self, bool a
         int index = clv_learner_parameter(self->learner, self->given[i].name);
         if (index < 0)
             return refuse_parameter(self, self->given[i].name);
-        const struct clv_parameter *parameter = &self->learner->parameters[index];
-        char name[64];
-        snprintf(name, sizeof name, "--%s", parameter->name);
-        if (option_number(&training->parameters[index], name, self->given[i].typed, parameter->minimum,
-                          parameter->maximum, self->common))
+        if (take_value(&training->parameters[index], self, index, self->given[i].typed))
             return self->common->status;
     }
     return CLV_OK;

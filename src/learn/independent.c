@@ -194,8 +194,8 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 }
 
 const struct clv_learner independent_learner = {
-    "independent",
-    "cost-weighted SVM on each node alone, no couplings (Hsieh et al. 2008)",
-    parameters,
-    train,
+    .name = "independent",
+    .summary = "cost-weighted SVM on each node alone, no couplings (Hsieh et al. 2008)",
+    .parameters = parameters,
+    .train = train,
 };

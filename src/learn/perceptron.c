@@ -120,8 +120,8 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 }
 
 const struct clv_learner perceptron_learner = {
-    "perceptron",
-    "averaged structured perceptron (Collins 2002)",
-    parameters,
-    train,
+    .name = "perceptron",
+    .summary = "averaged structured perceptron (Collins 2002)",
+    .parameters = parameters,
+    .train = train,
 };

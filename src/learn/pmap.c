@@ -372,22 +372,22 @@ static enum clv_status train_weighted(struct clv_training_result *result, const 
 }
 
 const struct clv_learner pmap_learner = {
-    "pmap",
-    "perturb-and-MAP likelihood of whole labellings (Hazan and Jaakkola 2012; Shpakova et al. 2018)",
-    joint_parameters,
-    train_joint,
+    .name = "pmap",
+    .summary = "perturb-and-MAP likelihood of whole labellings (Hazan and Jaakkola 2012; Shpakova et al. 2018)",
+    .parameters = joint_parameters,
+    .train = train_joint,
 };
 
 const struct clv_learner mpmap_learner = {
-    "mpmap",
-    "perturb-and-MAP likelihood of each node's label (Shpakova et al. 2018)",
-    marginal_parameters,
-    train_marginal,
+    .name = "mpmap",
+    .summary = "perturb-and-MAP likelihood of each node's label (Shpakova et al. 2018)",
+    .parameters = marginal_parameters,
+    .train = train_marginal,
 };
 
 const struct clv_learner wmpmap_learner = {
-    "wmpmap",
-    "the same, weighed as the loss weighs (Shpakova et al. 2018)",
-    marginal_parameters,
-    train_weighted,
+    .name = "wmpmap",
+    .summary = "the same, weighed as the loss weighs (Shpakova et al. 2018)",
+    .parameters = marginal_parameters,
+    .train = train_weighted,
 };

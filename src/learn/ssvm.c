@@ -411,8 +411,8 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 }
 
 const struct clv_learner ssvm_learner = {
-    "ssvm",
-    "structured SVM by block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013; Osokin et al. 2016)",
-    parameters,
-    train,
+    .name = "ssvm",
+    .summary = "structured SVM by block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013; Osokin et al. 2016)",
+    .parameters = parameters,
+    .train = train,
 };

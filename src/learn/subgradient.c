@@ -153,8 +153,8 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 }
 
 const struct clv_learner subgradient_learner = {
-    "subgradient",
-    "structured hinge by projected stochastic subgradient (Ratliff et al. 2007; Shalev-Shwartz et al. 2007)",
-    parameters,
-    train,
+    .name = "subgradient",
+    .summary = "structured hinge by projected stochastic subgradient (Ratliff et al. 2007; Shalev-Shwartz et al. 2007)",
+    .parameters = parameters,
+    .train = train,
 };

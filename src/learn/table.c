@@ -42,6 +42,14 @@ int clv_learner_parameter(const struct clv_learner *learner, const char *name)
     return -1;
 }
 
+const char *const *clv_learner_choices(const struct clv_learner *learner, int parameter)
+{
+    for (const struct clv_choice *choice = learner->choices; choice && choice->names; choice++)
+        if (choice->parameter == parameter)
+            return choice->names;
+    return NULL;
+}
+
 void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner)
 {
     memset(training->parameters, 0, sizeof training->parameters);
@@ -66,6 +74,20 @@ static enum clv_status check_parameter(const struct clv_learner *learner, int in
     if (!(value >= p->minimum && value <= p->maximum)) /* NaN fails too */
         return fail(err, CLV_ERR_USAGE, "%s: %s is %g, must be %g to %g", learner->name, p->name, value, p->minimum,
                     p->maximum);
+    if (clv_learner_choices(learner, index) && value != floor(value))
+        return fail(err, CLV_ERR_USAGE, "%s: %s is %g, must be a whole number", learner->name, p->name, value);
+    return CLV_OK;
+}
+
+static enum clv_status check_init(const struct clv_learner *learner, const struct clv_training *training,
+                                  struct clv_error *err)
+{
+    size_t size = training->init ? clv_shape_size(&training->shape) : 0;
+    if (training->init && !learner->takes_init)
+        return fail(err, CLV_ERR_USAGE, "%s cannot start from given weights", learner->name);
+    for (size_t k = 0; k < size; k++)
+        if (!isfinite(training->init[k]))
+            return fail(err, CLV_ERR_DATA, "weight %zu to start from is %g", k, training->init[k]);
     return CLV_OK;
 }
 
@@ -152,6 +174,8 @@ enum clv_status clv_train(struct clv_training_result *result, const struct clv_l
     if (training->checkpoints && !clv_learner_keeps_checkpoints(learner))
         return fail(err, CLV_ERR_USAGE, "%s: %s keeps no checkpoints", training->checkpoints->path, learner->name);
     enum clv_status status = check_training(training, err);
+    if (!status)
+        status = check_init(learner, training, err);
     if (!status)
         status = check_weak(training, err);
     if (status)
