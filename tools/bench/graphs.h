@@ -186,4 +186,20 @@ static inline void print_ratio(const char *what, double *ours, double *theirs, s
     fflush(stdout);
 }
 
+/* main's arguments: [D1|D2|D3|all [SIZE]]; without them `run` measures every difficulty at every size, over `count` graphs. */
+static inline void run_benchmark(int argc, char **argv, int count,
+                                 void (*run)(const struct bench_graph *, const struct difficulty *, int32_t size))
+{
+    static const int32_t sizes[] = {200, 600, 1500};
+    for (int s = 0; s < 3; s++) {
+        if (argc > 2 && atoi(argv[2]) != sizes[s])
+            continue;
+        struct bench_graph *graphs = horse_graphs(count, sizes[s]);
+        for (int d = 0; d < 3; d++)
+            if (argc <= 1 || strcmp(argv[1], "all") == 0 || strcmp(argv[1], difficulties[d].name) == 0)
+                run(graphs, &difficulties[d], sizes[s]);
+        free_graphs(graphs, count);
+    }
+}
+
 #endif

@@ -99,15 +99,6 @@ static void run(const struct bench_graph *graphs, const struct difficulty *d, in
 
 int main(int argc, char **argv)
 {
-    int32_t sizes[] = {200, 600, 1500};
-    for (int s = 0; s < 3; s++) {
-        if (argc > 2 && atoi(argv[2]) != sizes[s])
-            continue;
-        struct bench_graph *graphs = horse_graphs(N_GRAPHS, sizes[s]);
-        for (int d = 0; d < 3; d++)
-            if (argc <= 1 || strcmp(argv[1], "all") == 0 || strcmp(argv[1], difficulties[d].name) == 0)
-                run(graphs, &difficulties[d], sizes[s]);
-        free_graphs(graphs, N_GRAPHS);
-    }
+    run_benchmark(argc, argv, N_GRAPHS, run);
     return 0;
 }
