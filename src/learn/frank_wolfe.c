@@ -19,6 +19,9 @@
  * <w, v> = |w|^2, the Frank-Wolfe gap sum_i g_i with g_i = (1/n) H_i(w) - l_i + lambda <w, v_i> >= 0 is the whole duality gap,
  * just as without the constraint (Lacoste-Julien et al. 2013, section 4).
  *
+ * With a diagonal prior variance S the penalty is lambda/2 <w, S^-1 w>. In the weights S^-1/2 w over the features S^1/2 psi that
+ * is the problem above, and S keeps signs; so w = S Pi(v), and every |Pi(v)|^2 above becomes <Pi(v), S Pi(v)> = <w, S^-1 w>.
+ *
  * Along v + t delta, D'(t) = dl - lambda <Pi(v + t delta), delta> falls, and is linear between the t where a coupling changes
  * sign. There are at most as many of those as couplings: bisecting over them finds the linear piece with the root. */
 #include "learn/frank_wolfe.h"
@@ -43,6 +46,29 @@ static inline double sum_of(const lanes *a, const lanes *b)
 {
     lanes sum = *a + *b;
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* *inner = <a, b>, *squares = <b, S b>. */
+FOR_EACH_MACHINE static void dot_and_scaled_square(double *inner, double *squares, const double *a, const double *b,
+                                                   const double *variance, size_t n)
+{
+    lanes product = {0}, square = {0};
+    size_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+        lanes first, second, scale;
+        load(&first, a + k);
+        load(&second, b + k);
+        load(&scale, variance + k);
+        product += first * second;
+        square += second * second * scale;
+    }
+    const lanes none = {0};
+    *inner = sum_of(&product, &none);
+    *squares = sum_of(&square, &none);
+    for (; k < n; k++) {
+        *inner += a[k] * b[k];
+        *squares += b[k] * b[k] * variance[k];
+    }
 }
 
 /* *inner = <a, b>, *squares = |b|^2. */
@@ -102,12 +128,17 @@ static double positive_part(double x)
     return x > 0 ? x : 0;
 }
 
+double dual_product(const struct dual_point *point, const double *a, const double *b)
+{
+    double sum = 0;
+    for (size_t k = 0; k < point->size; k++)
+        sum += point->variance ? a[k] * b[k] / point->variance[k] : a[k] * b[k];
+    return sum;
+}
+
 double dual_value(const struct dual_point *point)
 {
-    double squares = 0;
-    for (size_t k = 0; k < point->size; k++)
-        squares += point->w[k] * point->w[k];
-    return point->loss - point->lambda / 2 * squares;
+    return point->loss - point->lambda / 2 * dual_product(point, point->w, point->w);
 }
 
 static size_t n_spans_of(const struct dual_point *point)
@@ -124,7 +155,12 @@ static struct dual_span free_span(const struct dual_point *point, size_t s)
     return span;
 }
 
-/* D'(t) on the line, given <v, delta> and |delta|^2 of the unconstrained part. */
+static double variance_of(const struct dual_point *point, size_t k)
+{
+    return point->variance ? point->variance[k] : 1;
+}
+
+/* D'(t) on the line, given <v, S delta> and <delta, S delta> of the unconstrained part. */
 struct line {
     const struct dual_point *point;
     const double *delta;
@@ -136,7 +172,7 @@ static double slope_at(const struct line *line, double t)
     const struct dual_point *p = line->point;
     double inner = line->along + t * line->squares;
     for (size_t k = p->free_size; k < p->size; k++)
-        inner += positive_part(p->v[k] + t * line->delta[k]) * line->delta[k];
+        inner += variance_of(p, k) * positive_part(p->v[k] + t * line->delta[k]) * line->delta[k];
     return line->loss_change - p->lambda * inner;
 }
 
@@ -146,7 +182,11 @@ double dual_line_search(const struct dual_point *point, const double *delta, dou
     for (size_t s = 0; s < n_spans_of(point); s++) {
         struct dual_span span = free_span(point, s);
         double inner, squares;
-        dot_and_square(&inner, &squares, point->v + span.begin, delta + span.begin, span.end - span.begin);
+        size_t b = span.begin, n = span.end - span.begin;
+        if (point->variance) /* S v is w */
+            dot_and_scaled_square(&inner, &squares, point->w + b, delta + b, point->variance + b, n);
+        else
+            dot_and_square(&inner, &squares, point->v + b, delta + b, n);
         line.along += inner;
         line.squares += squares;
     }
@@ -181,15 +221,36 @@ FOR_EACH_MACHINE static void add_to_both(double *restrict v, double *restrict w,
     }
 }
 
+FOR_EACH_MACHINE static void add_and_scale(double *restrict v, double *restrict w, const double *restrict delta,
+                                           const double *restrict variance, double step, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        double moved = v[k] + step * delta[k];
+        v[k] = moved;
+        w[k] = moved * variance[k];
+    }
+}
+
 void dual_step(struct dual_point *point, const double *delta, double loss_change, double step)
 {
     for (size_t s = 0; s < n_spans_of(point); s++) {
         struct dual_span span = free_span(point, s);
-        add_to_both(point->v + span.begin, point->w + span.begin, delta + span.begin, step, span.end - span.begin);
+        size_t b = span.begin, n = span.end - span.begin;
+        if (point->variance)
+            add_and_scale(point->v + b, point->w + b, delta + b, point->variance + b, step, n);
+        else
+            add_to_both(point->v + b, point->w + b, delta + b, step, n);
     }
     for (size_t k = point->free_size; k < point->size; k++) {
         point->v[k] += step * delta[k];
-        point->w[k] = positive_part(point->v[k]);
+        point->w[k] = variance_of(point, k) * positive_part(point->v[k]);
     }
     point->loss += step * loss_change;
+}
+
+void dual_set_variance(struct dual_point *point, const double *variance)
+{
+    point->variance = variance;
+    for (size_t k = 0; k < point->size; k++)
+        point->w[k] = variance_of(point, k) * (k < point->free_size ? point->v[k] : positive_part(point->v[k]));
 }

@@ -1,0 +1,415 @@
+/* Block-coordinate Frank-Wolfe on the structured hinge: Lacoste-Julien et al. 2013, Algorithm 4 with exact line search and
+ * weighted averaging; gap sampling as in Osokin et al. 2016. frank_wolfe.c has the dual.
+ *
+ * The dual variables of example i are a distribution over labellings. All that matters of it is linear in the labelling: the
+ * share m of each node's label and the pairwise part of E[Psi]. So a block is stored as N_i marginals and a few
+ * numbers, a few per cent of the example's features, instead of a dense v_i; <w, v_i> and the block's gap follow from
+ * the unary scores that the oracle needs anyway. */
+#include "learn/bcfw.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "mrf/energy.h"
+
+#define CHECK_EVERY 10 /* passes between looks at all gaps */
+#define BUCKET      64 /* examples whose gaps are summed up together */
+
+#define NO_SHARE     1e-6 /* a labelling of less dual weight supports nothing */
+#define SUPPORT_STEP 8    /* labellings by which a block's support grows */
+
+/* --- blocks --- */
+
+/* indicator[n_nodes][rows] of y; unknown nodes have none. */
+static void set_indicator(double *indicator, const struct bcfw *self, const struct clv_problem *problem,
+                          const int32_t *y)
+{
+    for (size_t i = 0; i < (size_t)problem->n_nodes; i++)
+        for (size_t r = 0; r < self->n_rows; r++)
+            indicator[i * self->n_rows + r] = y[i] == (self->n_rows == 1 ? 1 : (int32_t)r);
+}
+
+static uint64_t hash_labelling(const struct clv_problem *problem, const int32_t *y)
+{
+    return hash_bytes(HASH_START, y, (size_t)problem->n_nodes * sizeof *y);
+}
+
+/* The dual starts at the true labels: v = 0. */
+static void start_block(struct bcfw *self, size_t index)
+{
+    struct bcfw_block *block = &self->blocks[index];
+    const struct clv_problem *problem = &self->examples.problems[index];
+    set_indicator(block->marginal, self, problem, problem->label);
+    pairwise_feature_add(block->pairwise, problem, &self->examples.shape, problem->label, 1);
+    block->loss = self->examples.truth_loss[index];
+    block->gap = 1;
+    block->truth = hash_labelling(problem, problem->label);
+}
+
+/* alpha_i = (1 - step) alpha_i + step [y]. */
+static enum clv_status move_support(struct bcfw_block *block, uint64_t labelling, double step, struct clv_error *err)
+{
+    size_t n = 0;
+    bool is_there = labelling == block->truth;
+    for (size_t k = 0; k < block->n_support; k++) {
+        struct bcfw_share share = block->support[k];
+        share.share = (1 - step) * share.share + (share.labelling == labelling ? step : 0);
+        is_there |= share.labelling == labelling;
+        if (share.share > NO_SHARE)
+            block->support[n++] = share;
+    }
+    block->n_support = n;
+    if (is_there || step <= NO_SHARE)
+        return CLV_OK;
+    if (n % SUPPORT_STEP == 0) {
+        struct bcfw_share *grown = array_realloc(block->support, n + SUPPORT_STEP, sizeof *grown);
+        if (!grown)
+            return fail_memory(err);
+        block->support = grown;
+    }
+    block->support[block->n_support++] = (struct bcfw_share){labelling, step};
+    return CLV_OK;
+}
+
+/* E[L + f] - L(0) of the block under the loaded, loss-augmented field: linear in the marginals. */
+static double block_score(const struct bcfw *self, const struct bcfw_block *block, const struct decoder *decoder,
+                          const double *w)
+{
+    size_t n = (size_t)decoder->field.n_nodes * self->n_rows;
+    return inner_product(block->marginal, decoder->field.unary, n) +
+           inner_product(block->pairwise, w + self->unary_size, self->pairwise_size);
+}
+
+/* --- one step --- */
+
+/* The rows of W that direction->change touches, and the couplings: with many labels, few of all weights. */
+static void find_spans(struct bcfw *self, size_t n_nodes)
+{
+    struct bcfw_direction *direction = &self->direction;
+    size_t n = 0, d = self->unary_size / self->n_rows;
+    bool touched[CLV_MAX_LABELS] = {false};
+    for (size_t i = 0; i < n_nodes; i++)
+        for (size_t r = 0; r < self->n_rows; r++)
+            touched[r] = touched[r] || direction->change[i * self->n_rows + r] != 0;
+    for (size_t r = 0; r < self->n_rows; r++) {
+        if (!touched[r])
+            continue;
+        if (n && direction->spans[n - 1].end == r * d)
+            direction->spans[n - 1].end += d;
+        else
+            direction->spans[n++] = (struct dual_span){r * d, (r + 1) * d};
+    }
+    if (self->pairwise_size)
+        direction->spans[n++] = (struct dual_span){self->unary_size, self->size};
+    self->dual.spans = direction->spans;
+    self->dual.n_spans = n;
+}
+
+/* Asks the oracle at the current w and turns its answer into a direction: Algorithm 4, lines 5 and 6. */
+static enum clv_status find_direction(struct bcfw *self, size_t example, struct clv_error *err)
+{
+    struct bcfw_direction *direction = &self->direction;
+    struct bcfw_block *block = &self->blocks[example];
+    struct decoder *decoder = &self->examples.decoders[0];
+    const struct clv_problem *problem = &self->examples.problems[example];
+    const struct clv_shape *shape = &self->examples.shape;
+    double score, scale = 1 / (self->dual.lambda * (double)self->n);
+    enum clv_status status = decode_augmented(decoder, &score, problem, shape, self->dual.w, err);
+    if (status)
+        return status;
+    block->gap = fmax(0, score - block_score(self, block, decoder, self->dual.w));
+    memcpy(direction->y, decoder->y, (size_t)problem->n_nodes * sizeof *direction->y);
+    direction->loss = known_loss(problem, shape->n_labels, direction->y);
+
+    /* v_i holds psi_i = Psi(x, y_i) - Psi(x, y), so the direction is E[Psi] - Psi(x, y), up to 1 / (lambda n). */
+    set_indicator(direction->change, self, problem, direction->y);
+    for (size_t k = 0; k < (size_t)problem->n_nodes * self->n_rows; k++)
+        direction->change[k] = block->marginal[k] - direction->change[k];
+    find_spans(self, (size_t)problem->n_nodes);
+    for (size_t s = 0; s < self->dual.n_spans; s++)
+        memset(direction->delta + direction->spans[s].begin, 0,
+               (direction->spans[s].end - direction->spans[s].begin) * sizeof *direction->delta);
+    unary_feature_add(direction->delta, problem, shape, direction->change);
+    memset(direction->pairwise, 0, self->pairwise_size * sizeof *direction->pairwise);
+    pairwise_feature_add(direction->pairwise, problem, shape, direction->y, 1);
+    for (size_t k = 0; k < self->pairwise_size; k++)
+        direction->delta[self->unary_size + k] = block->pairwise[k] - direction->pairwise[k];
+    for (size_t s = 0; s < self->dual.n_spans; s++)
+        scale_by(direction->delta + direction->spans[s].begin, scale,
+                 direction->spans[s].end - direction->spans[s].begin);
+    return CLV_OK;
+}
+
+/* Line search and update: Algorithm 4, lines 7 to 10, and the weighted average with rho = 2 / (k + 2). */
+static enum clv_status take_step(struct bcfw *self, size_t example, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    const struct bcfw_direction *direction = &self->direction;
+    struct bcfw_block *block = &self->blocks[example];
+    const struct clv_problem *problem = &self->examples.problems[example];
+    double loss_change = (direction->loss - block->loss) / (double)self->n;
+    double step = dual_line_search(&self->dual, direction->delta, loss_change);
+    if (step > 0) {
+        dual_step(&self->dual, direction->delta, loss_change, step);
+        size_t n_marginals = (size_t)problem->n_nodes * self->n_rows;
+        for (size_t k = 0; k < n_marginals; k++)
+            block->marginal[k] -= step * direction->change[k];
+        for (size_t k = 0; k < self->pairwise_size; k++)
+            block->pairwise[k] += step * (direction->pairwise[k] - block->pairwise[k]);
+        block->loss += step * (direction->loss - block->loss);
+        if (self->rules.keeps_support)
+            status = move_support(block, hash_labelling(problem, direction->y), step, err);
+    }
+    double rho = 2 / ((double)self->n_steps++ + 2);
+    if (self->average)
+        move_towards(self->average, self->dual.w, rho, self->size);
+    return status;
+}
+
+/* The next example: drawn by gap, or the next of the pass's order. n: all gaps are closed, as far as known. */
+static size_t pick_example(const struct bcfw *self, uint32_t pass, size_t draw)
+{
+    if (!self->rules.sampling)
+        return (size_t)self->order[draw];
+    double total = 0;
+    size_t n_buckets = (self->n + BUCKET - 1) / BUCKET, last = self->n, bucket = 0;
+    for (size_t b = 0; b < n_buckets; b++)
+        total += self->bucket_gap[b];
+    double left = total * rng_uniform(self->training->seed, RNG_STREAM(RNG_ORDER, pass), draw);
+    for (size_t b = 0; b < n_buckets && left >= 0; b++)
+        if (self->bucket_gap[b] > 0) {
+            bucket = b;
+            left -= self->bucket_gap[b];
+        }
+    left += self->bucket_gap[bucket]; /* within the last one gone into, which rounding may exhaust */
+    for (size_t i = bucket * BUCKET; i < self->n && i < (bucket + 1) * BUCKET && left >= 0; i++)
+        if (self->blocks[i].gap > 0) {
+            last = i;
+            left -= self->blocks[i].gap;
+        }
+    return last;
+}
+
+/* The sum of a bucket's gaps, always added up in the same order. */
+static void sum_bucket(struct bcfw *self, size_t bucket)
+{
+    double sum = 0;
+    for (size_t i = bucket * BUCKET; i < self->n && i < (bucket + 1) * BUCKET; i++)
+        sum += self->blocks[i].gap;
+    self->bucket_gap[bucket] = sum;
+}
+
+/* One pass: n steps. *stopped is set when the caller asked to stop. */
+static enum clv_status run_pass(struct bcfw *self, uint32_t pass, bool *stopped, struct clv_error *err)
+{
+    rng_permutation(self->order, self->n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
+    for (size_t draw = 0; draw < self->n; draw++) {
+        *stopped = stop_requested(self->training->progress);
+        size_t example = pick_example(self, pass, draw);
+        if (*stopped || example == self->n)
+            return CLV_OK;
+        enum clv_status status = find_direction(self, example, err);
+        if (!status)
+            status = take_step(self, example, err);
+        if (status)
+            return status;
+        sum_bucket(self, example / BUCKET);
+    }
+    return CLV_OK;
+}
+
+/* --- checks --- */
+
+/* Hinge and gap of one example at w. */
+static enum clv_status check_example(void *context, size_t index, int thread, struct clv_error *err)
+{
+    struct bcfw *self = context;
+    struct decoder *decoder = &self->examples.decoders[thread];
+    const struct clv_problem *problem = &self->examples.problems[index];
+    if (stop_requested(self->training->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    double score;
+    enum clv_status status = decode_augmented(decoder, &score, problem, &self->examples.shape, self->dual.w, err);
+    if (status)
+        return status;
+    self->hinge[index] = fmax(0, score - decoder_truth_score(decoder, problem)) + self->examples.truth_loss[index];
+    self->blocks[index].gap = fmax(0, score - block_score(self, &self->blocks[index], decoder, self->dual.w));
+    return CLV_OK;
+}
+
+static void offer(struct bcfw *self, const double *w)
+{
+    double hinge = mean_of(self->hinge, self->n);
+    double objective = self->dual.lambda / 2 * dual_product(&self->dual, w, w) + hinge;
+    if (objective < self->best_objective) {
+        self->best_objective = objective;
+        self->best_hinge = hinge;
+        memcpy(self->best, w, self->size * sizeof *w);
+    }
+}
+
+static enum clv_status add_to_curve(struct bcfw *self, struct clv_training_result *result, size_t pass,
+                                    struct clv_error *err)
+{
+    double train_loss, unit = self->rules.unit;
+    enum clv_status status = examples_loss(&train_loss, &self->examples, self->best, err);
+    if (status)
+        return status;
+    struct clv_curve_point point = {(double)pass, unit * self->best_objective, unit * self->best_dual, train_loss};
+    char note[96];
+    snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", point.objective,
+             point.objective - point.dual, train_loss);
+    report_progress(self->training->progress, "training", pass, self->rules.passes, note);
+    return curve_add(result, point, err);
+}
+
+/* Looks at all examples: refreshes the gaps, the bounds and the best weights. */
+static enum clv_status check(struct bcfw *self, size_t pass, struct clv_error *err)
+{
+    enum clv_status status = parallel_for(self->n, self->examples.n_threads, check_example, self, err);
+    if (status)
+        return status;
+    for (size_t b = 0; b * BUCKET < self->n; b++)
+        sum_bucket(self, b);
+    offer(self, self->dual.w);
+    self->best_dual = fmax(self->best_dual, dual_value(&self->dual));
+    if (self->average && pass > 0) {
+        status = examples_hinges(self->hinge, &self->examples, self->average, err);
+        if (status)
+            return status;
+        offer(self, self->average);
+    }
+    return CLV_OK;
+}
+
+/* --- the whole --- */
+
+static enum clv_status allocate_blocks(struct bcfw *self, struct clv_error *err)
+{
+    size_t n_marginals = 0, most_nodes = 0;
+    for (size_t i = 0; i < self->n; i++) {
+        size_t n_nodes = (size_t)self->examples.problems[i].n_nodes;
+        n_marginals += n_nodes * self->n_rows;
+        most_nodes = n_nodes > most_nodes ? n_nodes : most_nodes;
+    }
+    struct bcfw_direction *direction = &self->direction;
+    self->blocks = array_zalloc(self->n, sizeof *self->blocks);
+    self->block_memory = array_zalloc(n_marginals + self->n * self->pairwise_size, sizeof(double));
+    self->direction_memory = array_zalloc(most_nodes * self->n_rows + self->pairwise_size + self->size, sizeof(double));
+    direction->y = array_alloc(most_nodes, sizeof *direction->y);
+    direction->spans = array_alloc(self->n_rows + 1, sizeof *direction->spans);
+    if (!direction->spans || !self->blocks || !self->block_memory || !self->direction_memory || !direction->y)
+        return fail_memory(err);
+    direction->change = self->direction_memory;
+    direction->pairwise = direction->change + most_nodes * self->n_rows;
+    direction->delta = direction->pairwise + self->pairwise_size;
+    double *memory = self->block_memory;
+    for (size_t i = 0; i < self->n; i++) {
+        self->blocks[i].marginal = memory;
+        memory += (size_t)self->examples.problems[i].n_nodes * self->n_rows;
+        self->blocks[i].pairwise = memory;
+        memory += self->pairwise_size;
+        start_block(self, i);
+    }
+    return CLV_OK;
+}
+
+enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training, const struct bcfw_rules *rules,
+                          struct clv_error *err)
+{
+    *self = (struct bcfw){.training = training, .rules = *rules, .best_objective = INFINITY, .best_dual = -INFINITY};
+    enum clv_status status = examples_open(&self->examples, training, rules->edges, err);
+    if (status)
+        return status;
+    const struct clv_shape *shape = &self->examples.shape;
+    self->n = self->examples.n;
+    self->n_rows = clv_shape_rows(shape);
+    self->size = clv_shape_size(shape);
+    self->unary_size = clv_shape_unary_size(shape);
+    self->pairwise_size = self->size - self->unary_size;
+    self->dual.size = self->size;
+    self->dual.free_size = shape->pairwise == CLV_PAIRWISE_POTTS ? self->unary_size : self->size;
+    self->dual.loss = mean_of(self->examples.truth_loss, self->n);
+    self->dual.v = array_zalloc(self->size, sizeof(double));
+    self->dual.w = array_zalloc(self->size, sizeof(double));
+    self->best = array_zalloc(self->size, sizeof(double));
+    self->average = rules->averaging ? array_zalloc(self->size, sizeof(double)) : NULL;
+    self->hinge = array_alloc(self->n, sizeof(double));
+    self->order = array_alloc(self->n, sizeof *self->order);
+    self->bucket_gap = array_zalloc((self->n + BUCKET - 1) / BUCKET, sizeof(double));
+    if (!self->bucket_gap || !self->dual.v || !self->dual.w || !self->best || !self->hinge || !self->order ||
+        (rules->averaging && !self->average))
+        return fail_memory(err);
+    return allocate_blocks(self, err);
+}
+
+void bcfw_release(struct bcfw *self)
+{
+    for (size_t i = 0; self->blocks && i < self->n; i++)
+        array_free(self->blocks[i].support);
+    examples_release(&self->examples);
+    array_free(self->dual.v);
+    array_free(self->dual.w);
+    array_free(self->best);
+    array_free(self->average);
+    array_free(self->hinge);
+    array_free(self->order);
+    array_free(self->bucket_gap);
+    array_free(self->blocks);
+    array_free(self->block_memory);
+    array_free(self->direction_memory);
+    array_free(self->direction.y);
+    array_free(self->direction.spans);
+}
+
+void bcfw_set_variance(struct bcfw *self, const double *variance)
+{
+    dual_set_variance(&self->dual, variance);
+    if (isfinite(self->best_objective)) /* there is a best so far */
+        self->best_objective =
+            self->dual.lambda / 2 * dual_product(&self->dual, self->best, self->best) + self->best_hinge;
+    self->best_dual = -INFINITY;
+    self->n_steps = 0;
+}
+
+enum clv_status bcfw_solve(struct bcfw *self, struct clv_training_result *result, bool *stopped, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    *stopped = false;
+    for (size_t pass = 0; !status && !*stopped; pass++) {
+        if (pass % CHECK_EVERY == 0 || pass == self->rules.passes) {
+            status = check(self, pass, err);
+            if (!status && result)
+                status = add_to_curve(self, result, pass, err);
+            double gap = self->best_objective - self->best_dual;
+            if (!status && (pass == self->rules.passes || gap <= self->rules.gap * self->best_objective))
+                break;
+        }
+        if (!status)
+            status = run_pass(self, self->n_passes++, stopped, err);
+    }
+    if (status == CLV_ERR_INTERRUPTED) {
+        status = CLV_OK;
+        *stopped = true;
+    }
+    return status;
+}
+
+const double *bcfw_weights(const struct bcfw *self, bool stopped)
+{
+    return !stopped ? self->best : self->average ? self->average : self->dual.w;
+}
+
+size_t bcfw_n_support(const struct bcfw *self)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < self->n; i++)
+        n += self->blocks[i].n_support;
+    return n;
+}

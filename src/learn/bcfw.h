@@ -1,0 +1,87 @@
+/* Block-coordinate Frank-Wolfe on the structured hinge with a diagonal prior variance S:
+ *
+ *     min_w  lambda/2 <w, S^-1 w> + (1/n) sum_i H_i(w),  couplings >= 0,   H_i(w) = max_y L_i(y) + f_i(y) - f_i(y_i)
+ *
+ * With S = I that is the structured SVM, and the max-margin Markov network for lambda = 1/(C n). S may change between two calls of
+ * bcfw_solve: the dual distributions stay, so that the second one starts warm. */
+#ifndef LEARN_BCFW_H
+#define LEARN_BCFW_H
+
+#include "learn/examples.h"
+#include "learn/frank_wolfe.h"
+
+struct bcfw_rules {
+    size_t passes; /* at most, of one bcfw_solve */
+    double gap;    /* ends once (objective - dual) / objective is this small */
+    double unit;   /* of the objectives told: 1 as above, C n for sum instead of mean */
+    bool averaging, sampling, edges;
+    bool keeps_support; /* count labellings of positive dual weight */
+};
+
+/* A labelling of positive dual weight, told by its hash. */
+struct bcfw_share {
+    uint64_t labelling;
+    double share;
+};
+
+/* The dual variables of one example. */
+struct bcfw_block {
+    double *marginal; /* [n_nodes][rows] share of label 1, or of each label */
+    double *pairwise; /* [pairwise_size] of E[Psi] */
+    double loss;      /* E[L], known nodes */
+    double gap;       /* n g_i when last seen */
+    uint64_t truth;   /* hash of the true labels */
+    struct bcfw_share *support;
+    size_t n_support;
+};
+
+/* The oracle's answer, as a direction in the dual. */
+struct bcfw_direction {
+    int32_t *y;              /* [most nodes] */
+    double *change;          /* [most nodes][rows] marginal - indicator of y */
+    double *pairwise;        /* [pairwise_size] of Psi(x, y) */
+    double *delta;           /* [size] of v, towards y; only in the spans */
+    struct dual_span *spans; /* [rows + 1] */
+    double loss;             /* L(y) */
+};
+
+struct bcfw {
+    const struct clv_training *training;
+    struct bcfw_rules rules;
+    struct examples examples;
+    size_t n, n_rows, size, unary_size, pairwise_size;
+    struct dual_point dual;    /* its lambda is set by the caller, once, before bcfw_solve */
+    struct bcfw_block *blocks; /* [n] */
+    struct bcfw_direction direction;
+    double *block_memory, *direction_memory;
+    double *bucket_gap; /* [n / BUCKET, rounded up] */
+    int32_t *order;     /* [n] of the pass */
+    double *average;    /* weighted mean of w over all steps, or NULL */
+    double *hinge;      /* [n] of the checks */
+    double *best;       /* the w of least objective so far */
+    double best_objective, best_hinge, best_dual;
+    size_t n_steps;
+    uint32_t n_passes; /* of all calls */
+};
+
+/* Opens the examples and starts the dual at the true labels. bcfw_release either way. */
+enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training, const struct bcfw_rules *rules,
+                          struct clv_error *err) CLV_CHECK;
+void bcfw_release(struct bcfw *self);
+
+/* S from here on: variance[size] > 0, not copied. The best weights so far stay a candidate: objectives never rise. */
+void bcfw_set_variance(struct bcfw *self, const double *variance);
+
+/* Runs until the gap is closed or the passes are up; adds points to the result's curve, if it is not NULL. *stopped is set when
+ * the caller asked to stop. */
+enum clv_status bcfw_solve(struct bcfw *self, struct clv_training_result *result, bool *stopped,
+                           struct clv_error *err) CLV_CHECK;
+
+/* The least objective's weights. After an interruption the latest average is as good a guess as any without another look at
+ * all examples. */
+const double *bcfw_weights(const struct bcfw *self, bool stopped);
+
+/* Labellings other than the truth with dual weight, over all examples: the support of w. */
+size_t bcfw_n_support(const struct bcfw *self);
+
+#endif
