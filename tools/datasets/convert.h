@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "base/file.h"
 
-/* "NAME: MESSAGE" on standard error, and the end. */
+/* "NAME: MESSAGE" on standard error, and the end, without unfinished tables. */
 static inline void give_up(const char *name, enum clv_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4), noreturn));
 static inline void give_up(const char *name, enum clv_status status, const char *format, ...)
@@ -22,6 +22,7 @@ static inline void give_up(const char *name, enum clv_status status, const char 
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
+    file_remove_temporaries();
     _exit(clv_status_exit_code(status)); /* at once: what is still held goes with the process */
 }
 

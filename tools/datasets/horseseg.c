@@ -157,12 +157,9 @@ static struct counts convert(const struct path_list *files, const char *root, co
         free(worse.image);
         best = better ? item : best;
     }
-    if (!(counts.split[0] + counts.split[1] + counts.split[2] + counts.split[3])) {
-        file_abort(&manifest);
-        file_abort(&boxes);
+    if (!(counts.split[0] + counts.split[1] + counts.split[2] + counts.split[3]))
         give_up(PROGRAM, CLV_ERR_NO_INPUT, "%s/images/%s: has none of the %zu annotated images", root, class,
                 counts.missing);
-    }
     table_commit(PROGRAM, &boxes);
     table_commit(PROGRAM, &manifest);
     return counts;

@@ -188,10 +188,8 @@ int main(int argc, char **argv)
             n_bare++;
         }
     }
-    if (!n) {
-        file_abort(&manifest);
+    if (!n)
         give_up(PROGRAM, CLV_ERR_NO_INPUT, "%s: has no NAME.bmp with a NAME_GT.bmp", source);
-    }
     write_labels(out, n_labels);
     table_commit(PROGRAM, &manifest);
     printf("%zu images of %d classes in %s", n, n_labels - 1, out);
