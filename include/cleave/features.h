@@ -107,6 +107,14 @@ CLV_API size_t clv_dataset_size(const struct clv_dataset *dataset);
 CLV_API int32_t clv_dataset_n_labels(const struct clv_dataset *dataset);
 /* Names and colours of the labels, or NULL if it was made without (clv_dataset_new, some feature files). */
 CLV_API const struct clv_labels *clv_dataset_labels(const struct clv_dataset *dataset);
+/* The pairwise form that the data is meant for: NONE without edges, FULL for letters and for feature files that say so, else POTTS. */
+CLV_API enum clv_pairwise clv_dataset_pairwise(const struct clv_dataset *dataset);
+/* 1 if theta counts wrong nodes (or pixels) as they are: letters, and feature files that say so; 0 if it is balanced or of the
+ * caller's making. */
+CLV_API int clv_dataset_counts_errors(const struct clv_dataset *dataset);
+/* The loosest kind of graph among its problems. */
+CLV_API enum clv_status clv_dataset_graph(enum clv_graph *graph, const struct clv_dataset *dataset,
+                                          struct clv_error *err) CLV_CHECK;
 CLV_API struct clv_problem clv_dataset_problem(const struct clv_dataset *dataset, size_t index);
 CLV_API const char *clv_dataset_name(const struct clv_dataset *dataset, size_t index); /* the image */
 
@@ -164,7 +172,10 @@ CLV_API enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, 
  *   counts f32[N][K]: pixels of each label, 0 throughout an image without truth;  volume f32[N]: all its pixels
  *   size i32[n][4]: original and working width, height;  superpixels i32[sum of working pixels]: the node of each
  *   palette u8[256][3], codebook.S u8[n_words][128]
- * metadata: format "cleave features 1", n_labels, n_features, names (one a line), labels and recipe as JSON.
+ * metadata: format "cleave features 1", n_labels, n_features, names (one a line), labels and recipe as JSON;
+ *   pairwise: "potts" (default), or "full" if every pair of labels is to have a score of its own; edge features may be negative then
+ *   loss: "balanced" (default): theta = clv_balanced_theta(counts), or "counts": theta = counts, so that with a count of 1 for a
+ *   node's true label the loss is the number of wrong nodes. Nodes without counts are hidden: their label is CLV_UNKNOWN
  * A file from elsewhere needs node_offset, x (or row, index, value and n_features), format, n_labels and names. It may leave
  * out the three edge tensors (nothing but unaries then), counts (no truth), volume (1 each), size and superpixels (it can be
  * trained on, but not painted), labels with palette, and recipe (or "none"). */

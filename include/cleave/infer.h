@@ -158,6 +158,10 @@ struct clv_forest;
 CLV_API enum clv_status clv_forest_new(struct clv_forest **forest, struct clv_error *err) CLV_CHECK;
 CLV_API void clv_forest_free(struct clv_forest *forest);
 
+/* *fits = 1 if clv_forest_run will not refuse the field's graph. CLV_ERR_MEMORY only. */
+CLV_API enum clv_status clv_forest_fits(struct clv_forest *forest, int *fits, const struct clv_field *field,
+                                        const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;
+
 /* Outputs, each of which may be NULL:
  *   *value
  *   marginals[n_nodes][n_labels]                 under p(h | y) p(y), which are the value's derivatives by the unary scores; 1 at the
@@ -258,6 +262,31 @@ struct clv_trws_result {
 CLV_API enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_trws_result *result,
                                     const struct clv_field *field, double tolerance, int32_t max_iterations,
                                     struct clv_error *err) CLV_CHECK;
+
+/* How labels follow from scores. */
+enum clv_decoding_rule {
+    CLV_DECODE_ORACLE,       /* clv_oracle_map, which refuses what it cannot solve exactly */
+    CLV_DECODE_MAP,          /* argmax over visible and hidden nodes together */
+    CLV_DECODE_MARGINAL_MAP, /* visible nodes y = argmax_y T_h log sum_h exp(f(y, h) / T_h) */
+    CLV_DECODE_MARGINALS,    /* every node its most probable label under p(y, h) proportional to exp f */
+};
+
+/* All zeros is the oracle's MAP. The other rules are exact in forests (clv_forest_run) and belief propagation elsewhere, whatever the
+ * labels and the form. */
+struct clv_decoding {
+    enum clv_decoding_rule rule;
+    double hidden_temperature; /* T_h > 0 of CLV_DECODE_MARGINAL_MAP; others do not look at it */
+};
+#define CLV_N_DECODING_RULES 4
+CLV_API const char *
+clv_decoding_rule_name(enum clv_decoding_rule rule); /* "oracle", "map", "marginal map", "marginals" */
+
+/* y[n_nodes] by a rule; of hidden nodes the most probable label. is_visible[n_nodes] is 1 or 0; NULL: all nodes are visible. Uses
+ * the oracle's memory; what it solved before may be forgotten. CLV_ERR_USAGE for another rule or temperature, and as the routines
+ * named above. */
+CLV_API enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                                          const uint8_t *is_visible, const struct clv_decoding *decoding,
+                                          struct clv_error *err) CLV_CHECK;
 
 /* Enumerates all n_labels^n_nodes labellings (at most 2^24): the maximum (lowest labelling in lexicographic order with node 0
  * most significant at ties, which for two labels need not be canonical), log sum exp f, and marginals[n_nodes][n_labels]. Any output may

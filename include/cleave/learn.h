@@ -96,10 +96,20 @@ struct clv_training_result {
     double *w; /* [clv_shape_size(shape)], array owned by the result */
     struct clv_curve_point *curve;
     size_t n_curve;
-    double *validation_loss; /* [n_curve] weighted Hamming on the training's validation set; NULL: not known */
-    int interrupted;         /* 1: stopped early by the caller; w is the best so far */
+    double *validation_loss;      /* [n_curve] weighted Hamming on the training's validation set; NULL: not known */
+    int interrupted;              /* 1: stopped early by the caller; w is the best so far */
+    struct clv_decoding decoding; /* how w is meant to be decoded */
 };
 CLV_API void clv_training_result_release(struct clv_training_result *result);
+
+/* Pairwise forms that a learner trains, beside none; to be combined with |. */
+enum clv_trains {
+    CLV_TRAINS_CUTS = 1,         /* Potts, two labels, any graph */
+    CLV_TRAINS_POTTS = 2,        /* Potts, any number of labels, any graph */
+    CLV_TRAINS_FULL_CHAINS = 4,  /* FULL, on chains */
+    CLV_TRAINS_FULL_FORESTS = 8, /* FULL, on graphs without loops */
+    CLV_TRAINS_FULL = 16,        /* FULL, on any graph */
+};
 
 struct clv_learner {
     const char *name;                       /* "ssvm" */
@@ -109,7 +119,12 @@ struct clv_learner {
     int takes_init;                         /* whether a training may start from given weights */
     enum clv_status (*train)(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err);
+    int trains; /* of enum clv_trains */
 };
+
+/* Whether the learner trains a form for that many labels on such graphs. */
+CLV_API int clv_learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels,
+                               enum clv_graph graph);
 
 CLV_API const struct clv_learner *clv_learner_find(const char *name); /* or NULL */
 CLV_API const struct clv_learner *clv_learner_at(size_t index);       /* NULL past the end */
@@ -125,7 +140,7 @@ CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner
 
 /* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Same seed, same bytes
  * at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result is a fresh object: what it
- * held is not released. Pairwise forms need an oracle: NONE for any labels, POTTS for two (clv_oracle_map).
+ * held is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that clv_learner_trains denies.
  * Memory beyond the data: for ssvm and independent 8 to 16 bytes per node and row of W, and a few weight vectors. */
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                                   const struct clv_training *training, struct clv_error *err) CLV_CHECK;
@@ -135,16 +150,18 @@ CLV_API enum clv_status clv_train(struct clv_training_result *result, const stru
 CLV_API enum clv_status clv_box_figure(float *figure, const struct clv_image *image, const struct clv_item_boxes *boxes,
                                        struct clv_error *err) CLV_CHECK;
 
-/* Mean weighted Hamming loss of w's MAP labellings over examples (all nodes take part, as when segmenting). The examples must
- * have theta and fit the shape. */
+/* Mean weighted Hamming loss of w's labellings over examples. The examples must have theta and fit the shape. decoding NULL: the
+ * oracle's MAP, in which all nodes take part, as when segmenting; by other rules nodes of unknown label are the hidden ones. */
 CLV_API enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *dataset, const int32_t *examples,
                                      size_t n_examples, const struct clv_shape *shape, const double *w,
-                                     enum clv_engine engine, int n_threads, struct clv_error *err) CLV_CHECK;
+                                     const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
+                                     struct clv_error *err) CLV_CHECK;
 
 /* The same over all of a dataset. */
 CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *dataset,
-                                         const struct clv_shape *shape, const double *w, enum clv_engine engine,
-                                         int n_threads, struct clv_error *err) CLV_CHECK;
+                                         const struct clv_shape *shape, const double *w,
+                                         const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
+                                         struct clv_error *err) CLV_CHECK;
 
 /* Chooses one parameter from candidates by n_folds-fold cross-validation (folds drawn from the seed, 2 <= n_folds <= examples):
  * *best is the candidate with the least mean held-out loss over examples, the first at ties; losses[n_candidates] and

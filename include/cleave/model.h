@@ -27,6 +27,7 @@ CLV_API const char *clv_record_get(const struct clv_record *record, const char *
 struct clv_model {
     struct clv_shape shape;
     double *w; /* [clv_shape_size(shape)] */
+    struct clv_decoding decoding;
     struct clv_recipe recipe;
     int has_recipe; /* 0: trained on features from elsewhere, or on letters */
     int is_letters; /* 1: nodes are the letters of words, features those of clv_letters_dataset */
@@ -45,15 +46,21 @@ CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *mode
 
 /* Files: old or new, never half; the same model gives the same bytes.
  *   unary f64 [rows][d], pairwise f64 [p] (Potts) or [K][K][p] (full), palette u8 [256][3], codebook.S u8 [n_words][128],
- *   extra.NAME; metadata: format "cleave model 1", and as JSON model (n_labels, n_features, n_edge_features, pairwise), labels,
- *   recipe (or "none", or "letters"), record.
+ *   extra.NAME; metadata: format "cleave model 1", and as JSON model (n_labels, n_features, n_edge_features, pairwise; decoding
+ *   and hidden_temperature unless it is the oracle's), labels, recipe (or "none", or "letters"), record.
  * Writing and reading check everything and refuse with CLV_ERR_DATA, naming file and value: another format or version,
  * truncation, weights that are not finite, negative couplings, sizes that disagree with each other or with the recipe. */
 CLV_API enum clv_status clv_model_write(const char *path, const struct clv_model *model,
                                         struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_model_read(struct clv_model *model, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Decodes one problem: y[n_nodes] = argmax of its field under w. The problem is checked against the model's shape first. */
+/* Decodes one problem by the model's rule: y[n_nodes]. is_visible as for clv_oracle_decode (NULL: all nodes, as when segmenting).
+ * The problem is checked against the model's shape first. */
+CLV_API enum clv_status clv_model_decode(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
+                                         const uint8_t *is_visible, struct clv_oracle *oracle,
+                                         struct clv_error *err) CLV_CHECK;
+
+/* The same with all nodes visible. */
 CLV_API enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
                                           struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 

@@ -23,6 +23,7 @@ enum train_keys {
     KEY_UNLABELLED_SPLIT,
     KEY_VALIDATE,
     KEY_NO_EDGES,
+    KEY_PAIRWISE,
     KEY_CV,
     KEY_CV_GRID,
     KEY_ENGINE,
@@ -47,7 +48,8 @@ static const struct argp_option train_options[] = {
     {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
     {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
     {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
-    {"no-edges", KEY_NO_EDGES, NULL, 0, "Leave out the pairwise terms: an unstructured model, for comparison", 0},
+    {"pairwise", KEY_PAIRWISE, "FORM", 0, PAIRWISE_HELP, 0},
+    {"no-edges", KEY_NO_EDGES, NULL, 0, "The same as --pairwise none: an unstructured model, for comparison", 0},
     {"validate", KEY_VALIDATE, "NAME,..", 0, "Report the loss on these splits (or on a feature file), too", 0},
     {"cv", KEY_CV, "K", 0, "Choose lambda by K-fold cross-validation among the images trained on", 0},
     {"cv-grid", KEY_CV_GRID, "X,..", 0, "The candidates of --cv (default: 0.01, 0.1, 1, 10, 100 times lambda)", 0},
@@ -98,7 +100,8 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_WEAK_SPLIT: self->supervision.weak_split = arg; return 0;
     case KEY_UNLABELLED_SPLIT: self->supervision.unlabelled_split = arg; return 0;
     case KEY_VALIDATE: self->validate = arg; return 0;
-    case KEY_NO_EDGES: self->no_edges = true; return 0;
+    case KEY_NO_EDGES: self->pairwise = PAIRWISE_NONE; return 0;
+    case KEY_PAIRWISE: return option_pairwise(&self->pairwise, arg, &self->common);
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
     case KEY_CV_GRID: return parse_grid(self, arg);
     case KEY_RESUME: self->resume = true; return 0;
@@ -289,7 +292,7 @@ static enum clv_status learn(struct clv_model *model, struct train *self, struct
     double seconds = now_s() - started;
     if (status == CLV_OK && training->n_examples)
         status = clv_evaluate(&train_loss, training->dataset, training->examples, training->n_examples,
-                              &training->shape, result.w, training->engine, training->n_threads, err);
+                              &training->shape, result.w, &result.decoding, training->engine, training->n_threads, err);
     if (status == CLV_OK)
         status = record(model, self, data, training, &result, train_loss, err);
     if (status == CLV_OK) {
@@ -297,6 +300,7 @@ static enum clv_status learn(struct clv_model *model, struct train *self, struct
         self->interrupted = result.interrupted;
         model->shape = training->shape;
         model->w = result.w;
+        model->decoding = result.decoding;
         result.w = NULL;
         model->recipe = data->recipe;
         model->has_recipe = data->has_recipe;
@@ -307,26 +311,6 @@ static enum clv_status learn(struct clv_model *model, struct train *self, struct
     }
     clv_training_result_release(&result);
     return status;
-}
-
-static struct clv_shape choose_shape(const struct train *self, const struct clv_dataset *dataset)
-{
-    struct clv_problem first = clv_dataset_problem(dataset, 0);
-    int32_t n_labels = clv_dataset_n_labels(dataset);
-    bool edges = !self->no_edges && first.n_edge_features > 0, is_chain = self->letters.path != NULL;
-    if (edges && !is_chain && n_labels > 2) {
-        console_note("%d labels: pairwise terms need an exact cut, which takes two labels; learning without them",
-                     n_labels);
-        edges = false;
-    }
-    return (struct clv_shape){
-        .n_labels = n_labels,
-        .n_features = first.n_features,
-        .n_edge_features = first.n_edge_features,
-        .pairwise = !edges     ? CLV_PAIRWISE_NONE
-                    : is_chain ? CLV_PAIRWISE_FULL
-                               : CLV_PAIRWISE_POTTS,
-    };
 }
 
 static enum clv_status run(struct train *self, struct clv_error *err)
@@ -356,8 +340,9 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     training.examples = examples = all_examples(n);
     training.n_examples = data.n_masks;
     training.frames = data.frames;
-    training.shape = choose_shape(self, data.dataset);
-    status = examples ? train_weak_list(&weak, &data, err) : fail_memory(err);
+    status = examples ? train_shape_choose(&training.shape, self, data.dataset, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = train_weak_list(&weak, &data, err);
     training.weak = weak.examples;
     training.given = weak.given;
     training.n_weak = weak.n; /* scribbles' images would tell cross-validation what is held out */
@@ -372,7 +357,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     if (status == CLV_OK)
         status = learn(&model, self, &data, &training, err);
     if (status == CLV_OK && self->validate && !*progress.stop)
-        status = train_validation_print(self, &training, model.w, err);
+        status = train_validation_print(self, &training, &model, err);
     if (status == CLV_OK)
         status = clv_model_write(self->output, &model, err);
     if (status == CLV_OK && !self->interrupted)

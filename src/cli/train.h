@@ -8,6 +8,7 @@
 #include "cleave/model.h"
 #include "cli/learner_options.h"
 #include "cli/letters_option.h"
+#include "cli/pairwise_option.h"
 #include "cli/recipe_options.h"
 #include "cli/record.h"
 #include "cli/supervision.h"
@@ -25,7 +26,7 @@ struct train {
     int32_t n_folds; /* 0: no cross-validation */
     double candidates[MAX_CANDIDATES];
     size_t n_candidates; /* 0: around the default */
-    bool no_edges;
+    enum pairwise_choice pairwise;
     enum clv_engine engine;
     bool resume, checkpoint_every_given;
     double checkpoint_every_s;
@@ -71,9 +72,14 @@ enum clv_status train_cross_validate(struct train *train, struct clv_training *t
 enum clv_status train_validation_load(struct clv_dataset **dataset, const struct train *train,
                                       const struct train_data *data, const struct clv_progress *progress,
                                       struct clv_error *err) CLV_CHECK;
-/* Prints the loss of w on training->validation. */
-enum clv_status train_validation_print(const struct train *train, const struct clv_training *training, const double *w,
-                                       struct clv_error *err) CLV_CHECK;
+/* Prints the model's loss on training->validation. */
+enum clv_status train_validation_print(const struct train *train, const struct clv_training *training,
+                                       const struct clv_model *model, struct clv_error *err) CLV_CHECK;
+
+/* What weights are learned: the form asked for, or the one the data is meant for, or if the learner does not train that the best
+ * one it does, with a note. CLV_ERR_USAGE if a form asked for does not go with data or learner. */
+enum clv_status train_shape_choose(struct clv_shape *shape, const struct train *train,
+                                   const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
 /* Before long work: sets train->checkpoint if the learner keeps one, refuses options that cannot be met. */
 enum clv_status train_checkpoints_check(struct train *train, struct clv_error *err) CLV_CHECK;
@@ -85,7 +91,7 @@ enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const stru
 /* After the model has been written. */
 enum clv_status train_checkpoints_remove(const struct train *train, struct clv_error *err) CLV_CHECK;
 
-/* How a mean loss of a dataset's examples is told: weighted Hamming as it is; of words, wrong letters, the letter error. */
+/* How a mean loss of a dataset's examples is told: weighted Hamming as it is; where theta counts errors, their share. */
 struct loss_unit {
     const char *name, *key;
     double scale;

@@ -51,14 +51,15 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
     return status;
 }
 
-enum clv_status train_validation_print(const struct train *train, const struct clv_training *training, const double *w,
-                                       struct clv_error *err)
+enum clv_status train_validation_print(const struct train *train, const struct clv_training *training,
+                                       const struct clv_model *model, struct clv_error *err)
 {
     double loss;
-    enum clv_status status =
-        clv_evaluate_all(&loss, training->validation, &training->shape, w, training->engine, training->n_threads, err);
+    struct loss_unit unit = train_loss_unit(train, training->validation);
+    enum clv_status status = clv_evaluate_all(&loss, training->validation, &model->shape, model->w, &model->decoding,
+                                              training->engine, training->n_threads, err);
     if (status == CLV_OK)
-        fprintf(train->summary, "%-9s weighted Hamming %.2f %% on %zu images\n", train->validate, 100 * loss,
+        fprintf(train->summary, "%-9s %s %.2f %% on %zu images\n", train->validate, unit.name, 100 * unit.scale * loss,
                 clv_dataset_size(training->validation));
     return status;
 }

@@ -67,6 +67,29 @@ const struct clv_labels *clv_dataset_labels(const struct clv_dataset *dataset)
     return dataset->labels.n_labels ? &dataset->labels : NULL;
 }
 
+enum clv_pairwise clv_dataset_pairwise(const struct clv_dataset *dataset)
+{
+    return dataset->n_edge_features > 0 ? dataset->pairwise : CLV_PAIRWISE_NONE;
+}
+
+int clv_dataset_counts_errors(const struct clv_dataset *dataset)
+{
+    return dataset->counts_errors;
+}
+
+enum clv_status clv_dataset_graph(enum clv_graph *graph, const struct clv_dataset *dataset, struct clv_error *err)
+{
+    *graph = CLV_GRAPH_CHAIN;
+    for (size_t i = 0; i < dataset->n && *graph != CLV_GRAPH_ANY; i++) {
+        enum clv_graph own;
+        enum clv_status status = clv_problem_graph(&own, &dataset->items[i].problem, err);
+        if (status != CLV_OK)
+            return status;
+        *graph = own > *graph ? own : *graph;
+    }
+    return CLV_OK;
+}
+
 struct clv_problem clv_dataset_problem(const struct clv_dataset *dataset, size_t index)
 {
     return index < dataset->n ? dataset->items[index].problem : (struct clv_problem){0};
@@ -86,6 +109,7 @@ enum clv_status clv_dataset_new(struct clv_dataset **dataset, int32_t n_labels, 
     if (!fresh)
         return fail_memory(err);
     fresh->n_labels = n_labels;
+    fresh->pairwise = CLV_PAIRWISE_POTTS;
     *dataset = fresh;
     return CLV_OK;
 }

@@ -38,6 +38,8 @@ struct dataset_file {
 
 struct clv_dataset {
     int32_t n_labels, n_features, n_edge_features;
+    enum clv_pairwise pairwise; /* what edges are meant for */
+    int counts_errors;
     struct clv_labels labels; /* n_labels 0: it has no names for them */
     struct dataset_item *items;
     size_t n, capacity;

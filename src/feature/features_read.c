@@ -354,7 +354,10 @@ static enum clv_status read_item(struct reading *self, size_t index, const char 
     const float *counts = self->arrays.counts ? (const float *)self->arrays.counts->data + first * k : NULL;
     enum clv_status status = counts ? check_counts(&known, counts, n * k, err) : CLV_OK;
     if (status == CLV_OK && known) {
-        clv_balanced_theta(file->theta + first * k, counts, problem->n_nodes, n_labels);
+        if (self->dataset->counts_errors)
+            memcpy(file->theta + first * k, counts, n * k * sizeof *counts);
+        else
+            clv_balanced_theta(file->theta + first * k, counts, problem->n_nodes, n_labels);
         majority_labels(file->label + first, file->theta + first * k, problem->n_nodes, n_labels);
         problem->theta = file->theta + first * k;
         problem->label = file->label + first;
@@ -412,6 +415,30 @@ static enum clv_status read_labels(struct reading *self, struct clv_error *err)
     return status;
 }
 
+/* One of two words of the metadata, the first if it is not there; *which is 0 or 1. */
+static enum clv_status get_word(int *which, const struct reading *self, const char *key, const char *const words[2],
+                                struct clv_error *err)
+{
+    const char *text = clv_tensors_metadata(self->dataset->file.tensors, key);
+    *which = text && strcmp(text, words[1]) == 0;
+    if (text && !*which && strcmp(text, words[0]) != 0)
+        return fail(err, CLV_ERR_DATA, "%s: %s is \"%.60s\", must be \"%s\" or \"%s\"", self->path, key, text, words[0],
+                    words[1]);
+    return CLV_OK;
+}
+
+/* What edges and counts are meant for. */
+static enum clv_status read_meaning(struct reading *self, struct clv_error *err)
+{
+    int is_full;
+    enum clv_status status = get_word(&is_full, self, "pairwise", (const char *const[]){"potts", "full"}, err);
+    self->dataset->pairwise = is_full ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_POTTS;
+    if (status == CLV_OK)
+        status =
+            get_word(&self->dataset->counts_errors, self, "loss", (const char *const[]){"balanced", "counts"}, err);
+    return status;
+}
+
 static enum clv_status read_recipe(struct reading *self, struct clv_error *err)
 {
     const struct clv_tensors *tensors = self->dataset->file.tensors;
@@ -438,7 +465,7 @@ enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *
 {
     /* Features come before what is allocated for each node: they prove that the file is as large as it says. */
     static enum clv_status (*const steps[])(struct reading *, struct clv_error *) = {
-        check_format, find_arrays, read_labels,      read_offsets, read_features,
+        check_format, find_arrays, read_labels,      read_meaning, read_offsets, read_features,
         read_edges,   read_truth,  read_superpixels, read_recipe,  read_items};
     struct reading self = {.path = path, .dataset = array_zalloc(1, sizeof *self.dataset)};
     *dataset = NULL;

@@ -146,6 +146,10 @@ enum clv_status clv_letters_dataset(struct clv_dataset **dataset, const struct c
     status = clv_dataset_new(&made, CLV_LETTER_LABELS, err);
     if (status == CLV_OK)
         status = name_labels(&made->labels, err);
+    if (status == CLV_OK) {
+        made->pairwise = CLV_PAIRWISE_FULL;
+        made->counts_errors = 1;
+    }
     for (size_t word = 0; status == CLV_OK && word < letters->n_words; word++) {
         char name[32];
         if (!wanted[letters->fold[word]])

@@ -25,6 +25,7 @@ void clv_forest_free(struct clv_forest *forest)
     array_free(forest->slot);
     array_free(forest->degree);
     array_free(forest->queue);
+    array_free(forest->is_first);
     array_free(forest->steps);
     array_free(forest->unary);
     array_free(forest->unary_share);
@@ -71,13 +72,13 @@ static int reserve_nodes(struct clv_forest *forest)
 {
     size_t n = (size_t)forest->n_nodes, m = (size_t)forest->n_edges, k = (size_t)forest->n_labels;
     void **by_node[] = {(void **)&forest->first, (void **)&forest->degree, (void **)&forest->queue,
-                        (void **)&forest->steps};
+                        (void **)&forest->steps, (void **)&forest->is_first};
     const size_t node_sizes[] = {sizeof *forest->first, sizeof *forest->degree, sizeof *forest->queue,
-                                 sizeof *forest->steps};
+                                 sizeof *forest->steps, sizeof *forest->is_first};
     void **by_score[] = {(void **)&forest->unary, (void **)&forest->unary_share, (void **)&forest->message};
     void **by_label[] = {(void **)&forest->oriented[0], (void **)&forest->oriented[1], (void **)&forest->row};
     const size_t score_sizes[] = {sizeof(double), sizeof(double), sizeof(double)};
-    return reserve(by_node, node_sizes, 4, &forest->node_room, n + 1) ||
+    return reserve(by_node, node_sizes, 5, &forest->node_room, n + 1) ||
            array_reserve((void **)&forest->ends, &forest->end_room, m + n + 1, sizeof *forest->ends) ||
            array_reserve((void **)&forest->slot, &forest->slot_room, 2 * m + 1, sizeof *forest->slot) ||
            reserve(by_score, score_sizes, 3, &forest->unary_room, n * k + 1) ||
@@ -120,16 +121,20 @@ static enum clv_status plan(struct clv_forest *forest, const struct clv_field *f
     if (forest->n_edges)
         memcpy(forest->ends, field->edges, (size_t)forest->n_edges * sizeof *forest->ends);
     int matters = options->is_visible && options->visible_temperature != options->hidden_temperature;
-    uint8_t *is_first = matters ? array_alloc((size_t)field->n_nodes, 1) : NULL;
-    if (matters && !is_first)
-        return fail_memory(err);
     for (int32_t i = 0; matters && i < field->n_nodes; i++)
-        is_first[i] = !options->is_visible[i];
-    enum clv_status status = forest_plan(forest, is_first, options->label, err);
-    array_free(is_first);
+        forest->is_first[i] = !options->is_visible[i];
+    enum clv_status status = forest_plan(forest, matters ? forest->is_first : NULL, options->label, err);
     if (!status && reserve_tables(forest))
         status = fail_memory(err);
     return status;
+}
+
+enum clv_status clv_forest_fits(struct clv_forest *forest, int *fits, const struct clv_field *field,
+                                const struct clv_forest_options *options, struct clv_error *err)
+{
+    enum clv_status status = plan(forest, field, options, err);
+    *fits = status == CLV_OK;
+    return status == CLV_ERR_DATA || status == CLV_ERR_USAGE ? CLV_OK : status;
 }
 
 static int has_label(const struct clv_forest_options *options, int32_t node)

@@ -20,6 +20,7 @@ struct clv_forest {
     int32_t *first, *slot;     /* [n_nodes + 1] into slot: the tables at each node */
     int32_t *degree;           /* [n_nodes] tables to nodes not yet eliminated; -1 once eliminated */
     int32_t *queue;            /* [n_nodes] */
+    uint8_t *is_first;         /* [n_nodes] of hidden nodes that must come before the others */
     struct elimination *steps; /* [n_nodes] in order */
     int32_t n_steps;
     double *unary;               /* [n_nodes][n_labels] scores, with those of the nodes eliminated before */

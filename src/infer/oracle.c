@@ -56,6 +56,7 @@ void clv_oracle_free(struct clv_oracle *oracle)
     maxflow_release(&oracle->graph);
     batch_release(&oracle->batch);
     chain_map_release(&oracle->chain);
+    decoding_release(&oracle->decoding);
     array_free(oracle->edges);
     array_free(oracle);
 }

@@ -1,4 +1,5 @@
-/* What a MAP oracle holds; its parts are in oracle.c (MAP), witness.c (clamped optima) and perturb.c (draws). */
+/* What a MAP oracle holds; its parts are in oracle.c (MAP), decode.c (other rules), witness.c (clamped optima) and
+ * perturb.c (draws). */
 #ifndef INFER_ORACLE_H
 #define INFER_ORACLE_H
 
@@ -19,6 +20,13 @@ enum oracle_state {
     ORACLE_CHAIN,
 };
 
+/* For clv_oracle_decode; made when first needed. */
+struct decoding_room {
+    struct clv_forest *forest;
+    struct clv_bp *bp;
+};
+void decoding_release(struct decoding_room *room);
+
 struct clv_oracle {
     enum clv_engine engine;
     enum oracle_state state;
@@ -27,6 +35,7 @@ struct clv_oracle {
     struct maxflow graph;
     struct batch batch; /* for clv_perturbed_map */
     struct chain_map chain;
+    struct decoding_room decoding;
     int32_t (*edges)[2]; /* of the graph that the engine holds; n_nodes < 0: none */
     size_t edge_room;
     int32_t n_nodes, n_edges;

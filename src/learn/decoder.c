@@ -29,6 +29,7 @@ void decoders_free(struct decoder *decoders, int n)
         array_free(decoders[t].field.unary);
         array_free(decoders[t].field.pairwise);
         array_free(decoders[t].y);
+        array_free(decoders[t].is_visible);
     }
     array_free(decoders);
 }
@@ -144,6 +145,22 @@ enum clv_status decode(struct decoder *self, const struct clv_problem *problem, 
 {
     enum clv_status status = decoder_load(self, problem, shape, w, err);
     return status ? status : clv_oracle_map(self->oracle, self->y, NULL, &self->field, err);
+}
+
+enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decoding, const struct clv_problem *problem,
+                          const struct clv_shape *shape, const double *w, struct clv_error *err)
+{
+    if (!decoding || decoding->rule == CLV_DECODE_ORACLE)
+        return decode(self, problem, shape, w, err);
+    enum clv_status status = decoder_load(self, problem, shape, w, err);
+    if (status)
+        return status;
+    size_t n = (size_t)problem->n_nodes;
+    if (array_reserve((void **)&self->is_visible, &self->visible_capacity, n, 1))
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        self->is_visible[i] = problem->label[i] != CLV_UNKNOWN;
+    return clv_oracle_decode(self->oracle, self->y, &self->field, self->is_visible, decoding, err);
 }
 
 enum clv_status decode_known(struct decoder *self, double *score, const struct clv_problem *problem,

@@ -9,7 +9,8 @@ struct decoder {
     struct clv_field field;
     int32_t *y;                       /* [n_nodes] the labelling found */
     const struct clv_dataset *source; /* of the problems, see decoders_watch; NULL at first */
-    size_t unary_capacity, pairwise_capacity, y_capacity;
+    uint8_t *is_visible;              /* [n_nodes] of decode_by */
+    size_t visible_capacity, unary_capacity, pairwise_capacity, y_capacity;
 };
 
 /* n decoders; *decoders is null on failure. */
@@ -22,6 +23,10 @@ void decoders_watch(struct decoder *decoders, int n, const struct clv_dataset *s
 /* y = argmax_y f(y) over all nodes: what segmenting does. */
 enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
                        const double *w, struct clv_error *err) CLV_CHECK;
+
+/* The same by a rule (NULL: decode); nodes of unknown label are the hidden ones. */
+enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decoding, const struct clv_problem *problem,
+                          const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
 
 /* The same for training: nodes of unknown label are left out. They and their edges score nothing, and y is CLV_UNKNOWN there.
  * *score (may be NULL) is the field's maximum.

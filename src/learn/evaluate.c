@@ -12,6 +12,7 @@ struct evaluation {
     const int32_t *examples;
     const struct clv_shape *shape;
     const double *w;
+    const struct clv_decoding *decoding;
     struct decoder *decoders;
     double *loss; /* [n_examples] */
 };
@@ -21,7 +22,7 @@ static enum clv_status evaluate_example(void *context, size_t index, int thread,
     struct evaluation *self = context;
     struct decoder *decoder = &self->decoders[thread];
     struct clv_problem problem = clv_dataset_problem(self->dataset, (size_t)self->examples[index]);
-    enum clv_status status = decode(decoder, &problem, self->shape, self->w, err);
+    enum clv_status status = decode_by(decoder, self->decoding, &problem, self->shape, self->w, err);
     if (!status)
         self->loss[index] = clv_loss(&problem, self->shape->n_labels, decoder->y);
     return status;
@@ -30,10 +31,11 @@ static enum clv_status evaluate_example(void *context, size_t index, int thread,
 /* losses[n_examples]. */
 static enum clv_status evaluate_each(double *losses, const struct clv_dataset *dataset, const int32_t *examples,
                                      size_t n_examples, const struct clv_shape *shape, const double *w,
-                                     enum clv_engine engine, int n_threads, struct clv_error *err)
+                                     const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
+                                     struct clv_error *err)
 {
     n_threads = parallel_threads(n_threads);
-    struct evaluation evaluation = {dataset, examples, shape, w, NULL, losses};
+    struct evaluation evaluation = {dataset, examples, shape, w, decoding, NULL, losses};
     enum clv_status status = decoders_new(&evaluation.decoders, n_threads, engine, err);
     if (!status)
         decoders_watch(evaluation.decoders, n_threads, dataset);
@@ -44,15 +46,17 @@ static enum clv_status evaluate_each(double *losses, const struct clv_dataset *d
 }
 
 enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *dataset, const int32_t *examples,
-                             size_t n_examples, const struct clv_shape *shape, const double *w, enum clv_engine engine,
-                             int n_threads, struct clv_error *err)
+                             size_t n_examples, const struct clv_shape *shape, const double *w,
+                             const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
+                             struct clv_error *err)
 {
     if (n_examples < 1)
         return fail(err, CLV_ERR_USAGE, "no examples to evaluate");
     double *losses = array_alloc(n_examples, sizeof *losses);
     if (!losses)
         return fail_memory(err);
-    enum clv_status status = evaluate_each(losses, dataset, examples, n_examples, shape, w, engine, n_threads, err);
+    enum clv_status status =
+        evaluate_each(losses, dataset, examples, n_examples, shape, w, decoding, engine, n_threads, err);
     if (!status)
         *mean_loss = mean_of(losses, n_examples);
     array_free(losses);
@@ -60,7 +64,8 @@ enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *datase
 }
 
 enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *dataset, const struct clv_shape *shape,
-                                 const double *w, enum clv_engine engine, int n_threads, struct clv_error *err)
+                                 const double *w, const struct clv_decoding *decoding, enum clv_engine engine,
+                                 int n_threads, struct clv_error *err)
 {
     size_t n = clv_dataset_size(dataset);
     int32_t *examples = array_alloc(n, sizeof *examples);
@@ -68,7 +73,7 @@ enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *da
         return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         examples[i] = (int32_t)i;
-    enum clv_status status = clv_evaluate(mean_loss, dataset, examples, n, shape, w, engine, n_threads, err);
+    enum clv_status status = clv_evaluate(mean_loss, dataset, examples, n, shape, w, decoding, engine, n_threads, err);
     array_free(examples);
     return status;
 }
@@ -117,7 +122,8 @@ static enum clv_status validate_fold(const struct validation *self, size_t candi
     if (!status && result.interrupted)
         status = fail(err, CLV_ERR_INTERRUPTED, "cross-validation was interrupted");
     if (!status)
-        status = evaluate_each(losses, all->dataset, held, n_held, &all->shape, result.w, all->engine, 1, err);
+        status = evaluate_each(losses, all->dataset, held, n_held, &all->shape, result.w, &result.decoding, all->engine,
+                               1, err);
     for (size_t k = 0; !status && k < n_held; k++)
         self->loss[candidate * n + k * n_folds + (size_t)fold] = losses[k];
 done:

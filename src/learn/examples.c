@@ -123,7 +123,7 @@ enum clv_status examples_hinges(double *hinge, struct examples *self, const doub
 enum clv_status examples_loss(double *loss, struct examples *self, const double *w, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
-    return clv_evaluate(loss, training->dataset, training->examples, training->n_examples, &self->shape, w,
+    return clv_evaluate(loss, training->dataset, training->examples, training->n_examples, &self->shape, w, NULL,
                         training->engine, self->n_threads, err);
 }
 

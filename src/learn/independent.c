@@ -198,4 +198,5 @@ const struct clv_learner independent_learner = {
     .summary = "cost-weighted SVM on each node alone, no couplings (Hsieh et al. 2008)",
     .parameters = parameters,
     .train = train,
+    .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

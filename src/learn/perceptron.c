@@ -124,4 +124,5 @@ const struct clv_learner perceptron_learner = {
     .summary = "averaged structured perceptron (Collins 2002)",
     .parameters = parameters,
     .train = train,
+    .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

@@ -181,7 +181,7 @@ static enum clv_status validate(struct clv_training_result *result, const struct
     double loss, *grown;
     if (!training->validation)
         return CLV_OK;
-    enum clv_status status = clv_evaluate_all(&loss, training->validation, &self->examples.shape, self->point,
+    enum clv_status status = clv_evaluate_all(&loss, training->validation, &self->examples.shape, self->point, NULL,
                                               training->engine, self->examples.n_threads, err);
     if (status)
         return status;
@@ -376,6 +376,7 @@ const struct clv_learner pmap_learner = {
     .summary = "perturb-and-MAP likelihood of whole labellings (Hazan and Jaakkola 2012; Shpakova et al. 2018)",
     .parameters = joint_parameters,
     .train = train_joint,
+    .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };
 
 const struct clv_learner mpmap_learner = {
@@ -383,6 +384,7 @@ const struct clv_learner mpmap_learner = {
     .summary = "perturb-and-MAP likelihood of each node's label (Shpakova et al. 2018)",
     .parameters = marginal_parameters,
     .train = train_marginal,
+    .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };
 
 const struct clv_learner wmpmap_learner = {
@@ -390,4 +392,5 @@ const struct clv_learner wmpmap_learner = {
     .summary = "the same, weighed as the loss weighs (Shpakova et al. 2018)",
     .parameters = marginal_parameters,
     .train = train_weighted,
+    .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

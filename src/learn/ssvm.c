@@ -48,4 +48,5 @@ const struct clv_learner ssvm_learner = {
     .summary = "structured SVM by block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013; Osokin et al. 2016)",
     .parameters = parameters,
     .train = train,
+    .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

@@ -157,4 +157,5 @@ const struct clv_learner subgradient_learner = {
     .summary = "structured hinge by projected stochastic subgradient (Ratliff et al. 2007; Shalev-Shwartz et al. 2007)",
     .parameters = parameters,
     .train = train,
+    .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

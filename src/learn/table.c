@@ -91,16 +91,51 @@ static enum clv_status check_init(const struct clv_learner *learner, const struc
     return CLV_OK;
 }
 
+int clv_learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels,
+                       enum clv_graph graph)
+{
+    int needed = 0;
+    switch (form) {
+    case CLV_PAIRWISE_NONE: return 1;
+    case CLV_PAIRWISE_POTTS: needed = CLV_TRAINS_POTTS | (n_labels == 2 ? CLV_TRAINS_CUTS : 0); break;
+    case CLV_PAIRWISE_FULL:
+        needed = CLV_TRAINS_FULL | (graph <= CLV_GRAPH_FOREST ? CLV_TRAINS_FULL_FORESTS : 0) |
+                 (graph == CLV_GRAPH_CHAIN ? CLV_TRAINS_FULL_CHAINS : 0);
+        break;
+    }
+    return (learner->trains & needed) != 0;
+}
+
+struct example_check {
+    const struct clv_training *training;
+    const struct clv_learner *learner;
+};
+
+static enum clv_status check_form(const struct clv_learner *learner, const struct clv_shape *shape,
+                                  const struct clv_problem *problem, struct clv_error *err)
+{
+    static const char *const graphs[] = {"chain", "graph without loops", "graph with loops"};
+    enum clv_graph graph;
+    enum clv_status status = clv_problem_graph(&graph, problem, err);
+    if (!status && !clv_learner_trains(learner, shape->pairwise, shape->n_labels, graph))
+        status = fail(err, CLV_ERR_USAGE, "%s does not learn %s pairwise terms of %d labels on a %s", learner->name,
+                      shape->pairwise == CLV_PAIRWISE_FULL ? "full" : "Potts", shape->n_labels, graphs[graph]);
+    return status;
+}
+
 static enum clv_status check_example(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    const struct clv_training *training = context;
+    const struct example_check *check = context;
+    const struct clv_training *training = check->training;
     size_t item = (size_t)training->examples[index];
     struct clv_problem problem = clv_dataset_problem(training->dataset, item);
     enum clv_status status = clv_problem_check(&problem, &training->shape, err);
     dataset_looked_at(training->dataset, &problem);
     if (!status && (!problem.label || !problem.theta))
         status = fail(err, CLV_ERR_DATA, "has no true labels to learn from");
+    if (!status)
+        status = check_form(check->learner, &training->shape, &problem, err);
     if (status) {
         const char *name = clv_dataset_name(training->dataset, item);
         return fail_within(err, status, name ? name : "example");
@@ -148,7 +183,8 @@ static bool teaches_without_masks(const struct clv_training *training)
     return is_given && training->shape.n_labels == 2;
 }
 
-static enum clv_status check_training(const struct clv_training *training, struct clv_error *err)
+static enum clv_status check_training(const struct clv_learner *learner, const struct clv_training *training,
+                                      struct clv_error *err)
 {
     size_t size = clv_dataset_size(training->dataset);
     if ((training->n_examples < 1 && !teaches_without_masks(training)) || training->n_examples > INT32_MAX)
@@ -160,7 +196,8 @@ static enum clv_status check_training(const struct clv_training *training, struc
         if (training->examples[i] < 0 || (size_t)training->examples[i] >= size)
             return fail(err, CLV_ERR_USAGE, "example %zu is number %d of a dataset of %zu", i, training->examples[i],
                         size);
-    return parallel_for(training->n_examples, training->n_threads, check_example, (void *)(uintptr_t)training, err);
+    struct example_check check = {training, learner};
+    return parallel_for(training->n_examples, training->n_threads, check_example, &check, err);
 }
 
 enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
@@ -173,7 +210,7 @@ enum clv_status clv_train(struct clv_training_result *result, const struct clv_l
     }
     if (training->checkpoints && !clv_learner_keeps_checkpoints(learner))
         return fail(err, CLV_ERR_USAGE, "%s: %s keeps no checkpoints", training->checkpoints->path, learner->name);
-    enum clv_status status = check_training(training, err);
+    enum clv_status status = check_training(learner, training, err);
     if (!status)
         status = check_init(learner, training, err);
     if (!status)

@@ -110,15 +110,21 @@ void model_field_release(struct clv_field *field)
     array_free(field->pairwise);
 }
 
-enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
-                                  struct clv_oracle *oracle, struct clv_error *err)
+enum clv_status clv_model_decode(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
+                                 const uint8_t *is_visible, struct clv_oracle *oracle, struct clv_error *err)
 {
     struct clv_field field;
     enum clv_status status = model_field_init(&field, model, problem, err);
     if (status == CLV_OK)
-        status = clv_oracle_map(oracle, y, NULL, &field, err);
+        status = clv_oracle_decode(oracle, y, &field, is_visible, &model->decoding, err);
     model_field_release(&field);
     return status;
+}
+
+enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
+                                  struct clv_oracle *oracle, struct clv_error *err)
+{
+    return clv_model_decode(y, model, problem, NULL, oracle, err);
 }
 
 enum clv_status clv_model_marginals(double *marginals, double *bound, double *standard_error,

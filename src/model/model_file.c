@@ -88,9 +88,15 @@ static enum clv_status put_header(struct header *header, const struct clv_model 
     struct text *const texts[] = {&header->model, &header->labels, &header->recipe, &header->record};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         text_init(texts[i], SIZE_MAX / 2);
-    text_printf(&header->model, "{\"n_labels\":%d,\"n_features\":%d,\"n_edge_features\":%d,\"pairwise\":\"%s\"}",
+    text_printf(&header->model, "{\"n_labels\":%d,\"n_features\":%d,\"n_edge_features\":%d,\"pairwise\":\"%s\"",
                 model->shape.n_labels, model->shape.n_features, model->shape.n_edge_features,
                 pairwise_names[model->shape.pairwise]);
+    if (model->decoding.rule != CLV_DECODE_ORACLE) {
+        text_printf(&header->model,
+                    ",\"decoding\":\"%s\",\"hidden_temperature\":", clv_decoding_rule_name(model->decoding.rule));
+        text_put_json_number(&header->model, model->decoding.hidden_temperature);
+    }
+    text_put(&header->model, "}");
     labels_put_json(&header->labels, &model->labels);
     if (model->has_recipe)
         recipe_put_json(&header->recipe, &model->recipe);
@@ -224,8 +230,29 @@ enum clv_status metadata_count(int32_t *count, const struct json_value *object, 
     return CLV_OK;
 }
 
-static enum clv_status read_shape(struct clv_shape *shape, const struct clv_tensors *tensors, const char *path,
-                                  struct clv_error *err)
+/* Models without the member are decoded by the oracle. */
+static enum clv_status read_decoding(struct clv_decoding *decoding, const struct json_value *root, const char *path,
+                                     struct clv_error *err)
+{
+    const char *name = "";
+    int rule = 0;
+    *decoding = (struct clv_decoding){0};
+    if (!json_member(root, "decoding"))
+        return CLV_OK;
+    json_get_text(json_member(root, "decoding"), &name);
+    while (rule < CLV_N_DECODING_RULES && strcmp(name, clv_decoding_rule_name((enum clv_decoding_rule)rule)) != 0)
+        rule++;
+    if (rule == CLV_N_DECODING_RULES)
+        return fail(err, CLV_ERR_DATA, "%s: this program knows no decoding \"%.60s\"", path, name);
+    decoding->rule = (enum clv_decoding_rule)rule;
+    if (!json_get_double(json_member(root, "hidden_temperature"), &decoding->hidden_temperature) ||
+        !(decoding->hidden_temperature >= 0))
+        return fail(err, CLV_ERR_DATA, "%s: \"hidden_temperature\" is missing or out of range", path);
+    return CLV_OK;
+}
+
+static enum clv_status read_shape(struct clv_shape *shape, struct clv_decoding *decoding,
+                                  const struct clv_tensors *tensors, const char *path, struct clv_error *err)
 {
     struct json_value *root;
     const char *form = "";
@@ -245,6 +272,8 @@ static enum clv_status read_shape(struct clv_shape *shape, const struct clv_tens
         if (i == N_PAIRWISE)
             status = fail(err, CLV_ERR_DATA, "%s: pairwise form \"%.60s\" is none of none, potts, full", path, form);
     }
+    if (status == CLV_OK)
+        status = read_decoding(decoding, root, path, err);
     json_root_free(root);
     return status;
 }
@@ -309,7 +338,7 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     const char *labels = NULL, *recipe = NULL;
     enum clv_status status = check_format(tensors, path, err);
     if (status == CLV_OK)
-        status = read_shape(&fresh.shape, tensors, path, err);
+        status = read_shape(&fresh.shape, &fresh.decoding, tensors, path, err);
     if (status == CLV_OK)
         status = metadata_require(&labels, tensors, "labels", path, err);
     if (status == CLV_OK)

@@ -159,7 +159,8 @@ START_TEST(the_man_page_knows_every_option_but_the_learners_own)
     for (size_t i = 0; i < N_NAMES; i++)
         if (strcmp(names[i], "train") != 0)
             for_each_option(names[i], expect_in_manual, manual);
-    const char *const of_train[] = {"--learner", "--cv", "--cv-grid", "--validate", "--no-edges", "--engine", "--seed"};
+    const char *const of_train[] = {"--learner",  "--cv",       "--cv-grid", "--validate",
+                                    "--no-edges", "--pairwise", "--engine",  "--seed"};
     for (size_t i = 0; i < sizeof of_train / sizeof *of_train; i++)
         expect_in_manual(of_train[i], manual);
     free(manual);

@@ -325,6 +325,37 @@ START_TEST(damaged_feature_files_are_refused_with_file_and_value)
 }
 END_TEST
 
+START_TEST(a_file_says_what_its_edges_and_counts_are_meant_for)
+{
+    struct elsewhere *e = make_elsewhere();
+    struct clv_dataset *dataset;
+    enum clv_graph graph;
+    must(clv_features_open(&dataset, NULL, write_elsewhere(e, ROW, 0, 5), err));
+    ck_assert_int_eq(clv_dataset_pairwise(dataset), CLV_PAIRWISE_POTTS);
+    ck_assert_int_eq(clv_dataset_counts_errors(dataset), 0);
+    must(clv_dataset_graph(&graph, dataset, err));
+    ck_assert_int_eq(graph, CLV_GRAPH_CHAIN);
+    clv_dataset_free(dataset);
+    const char *const meanings[2][2] = {{"pairwise", "full"}, {"loss", "counts"}};
+    for (int k = 0; k < 2; k++) {
+        memcpy(e->metadata[5], meanings[k], sizeof meanings[k]);
+        e->edge_features[0][0] = k ? 1 : -1; /* full tables take any sign */
+        must(clv_features_open(&dataset, NULL, write_elsewhere(e, ROW, 0, 6), err));
+        ck_assert_int_eq(clv_dataset_pairwise(dataset), k ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL);
+        ck_assert_int_eq(clv_dataset_counts_errors(dataset), k);
+        const struct clv_problem problem = clv_dataset_problem(dataset, 0);
+        for (int c = 0; k && c < 4; c++)
+            ck_assert_float_eq(problem.theta[c], e->counts[c / 2][c % 2]);
+        ck_assert_int_eq(problem.label[1], 1);
+        clv_dataset_free(dataset);
+        e->metadata[5][1] = "half";
+        expect_bad(e, ROW, 0, 6, k ? "loss is \"half\", must be" : "pairwise is \"half\", must be");
+        e = make_elsewhere();
+    }
+    free(e);
+}
+END_TEST
+
 START_TEST(missing_tensors_are_named)
 {
     expect_bad(make_elsewhere(), ROW, 1u << NODE_OFFSET, 5, "\"node_offset\" is missing");
@@ -422,6 +453,7 @@ Suite *features_file_suite(void)
     tcase_add_test(tests, dense_and_sparse_features_from_elsewhere_are_the_same_problem);
     tcase_add_test(tests, optional_tensors_may_be_left_out);
     tcase_add_test(tests, damaged_feature_files_are_refused_with_file_and_value);
+    tcase_add_test(tests, a_file_says_what_its_edges_and_counts_are_meant_for);
     tcase_add_test(tests, missing_tensors_are_named);
     tcase_add_test(tests, real_horses_are_written_and_read);
     tcase_add_test(tests, pages_of_a_large_file_are_given_back_after_a_while);

@@ -265,8 +265,8 @@ START_TEST(every_learner_learns_planted_chains)
         result = run(learners[k], &training);
         training.shape = apart;
         apart_result = run(learners[k], &training);
-        must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, result.w, 0, 1, err));
-        must(clv_evaluate(&apart_loss, toy.dataset, toy.examples, toy.n, &apart, apart_result.w, 0, 1, err));
+        must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL, 0, 1, err));
+        must(clv_evaluate(&apart_loss, toy.dataset, toy.examples, toy.n, &apart, apart_result.w, NULL, 0, 1, err));
         ck_assert_msg(loss < 0.4, "%s: %g of 6 labels wrong", learners[k], loss);
         ck_assert_msg(apart_loss > 2 * loss + 0.5, "%s: %g without couplings", learners[k], apart_loss);
         clv_training_result_release(&result);

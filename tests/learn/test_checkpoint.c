@@ -277,7 +277,7 @@ START_TEST(the_curve_s_validation_loss_is_that_of_its_weights)
     double loss;
     semi_open(&semi, "wmpmap", false);
     struct clv_training_result result = run("wmpmap", &semi.training);
-    must(clv_evaluate_all(&loss, semi.toy.dataset, &potts, result.w, CLV_ENGINE_CLEAVE, 1, err));
+    must(clv_evaluate_all(&loss, semi.toy.dataset, &potts, result.w, NULL, CLV_ENGINE_CLEAVE, 1, err));
     ck_assert_uint_eq(result.n_curve, 2);
     ck_assert_double_eq(result.validation_loss[1], loss);
     ck_assert_double_ne(result.validation_loss[0], result.validation_loss[1]);

@@ -271,10 +271,10 @@ START_TEST(interruption_returns_the_weights_so_far)
                 ck_assert(isfinite(result.w[k]));
             if (when > 0) {
                 double loss, zero[10] = {0}, zero_loss;
-                must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, result.w, training.engine, 1,
-                                  err));
-                must(clv_evaluate(&zero_loss, toy.dataset, toy.examples, toy.n, &toy.shape, zero, training.engine, 1,
-                                  err));
+                must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL, training.engine,
+                                  1, err));
+                must(clv_evaluate(&zero_loss, toy.dataset, toy.examples, toy.n, &toy.shape, zero, NULL, training.engine,
+                                  1, err));
                 ck_assert_msg(loss < zero_loss, "%s: %g, with zero weights %g", names[l], loss, zero_loss);
             }
             clv_training_result_release(&result);

@@ -280,8 +280,10 @@ START_TEST(what_is_given_teaches)
         struct clv_training_result taught = run(learners[l], &training);
         training.n_weak = 0;
         struct clv_training_result alone = run(learners[l], &training);
-        must(clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.shape, taught.w, training.engine, 1, err));
-        must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, training.engine, 1, err));
+        must(
+            clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.shape, taught.w, NULL, training.engine, 1, err));
+        must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, NULL, training.engine, 1,
+                          err));
         ck_assert_msg(with < 0.7 * without, "%s: %g, from the two masks alone %g", learners[l], with, without);
         clv_training_result_release(&taught);
         clv_training_result_release(&alone);
@@ -365,8 +367,10 @@ START_TEST(what_frames_tell_is_taught)
         struct clv_training_result alone = run(all[l], &training);
         training.frames = frames;
         struct clv_training_result taught = run(all[l], &training);
-        must(clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.shape, taught.w, training.engine, 1, err));
-        must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, training.engine, 1, err));
+        must(
+            clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.shape, taught.w, NULL, training.engine, 1, err));
+        must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, NULL, training.engine, 1,
+                          err));
         ck_assert_msg(with < 0.7 * without, "%s: %g, without frames %g", all[l], with, without);
         clv_training_result_release(&taught);
         clv_training_result_release(&alone);
@@ -398,7 +402,8 @@ START_TEST(what_is_given_teaches_without_any_mask)
         training.n_weak = toy.n;
         training.given = given;
         struct clv_training_result result = run(all[l], &training);
-        must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, result.w, training.engine, 1, err));
+        must(
+            clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL, training.engine, 1, err));
         ck_assert_msg(loss < 0.35, "%s: %g", all[l], loss); /* 0.5 is chance */
         clv_training_result_release(&result);
     }

@@ -452,7 +452,8 @@ START_TEST(full_tables_off_chains_are_refused)
     struct clv_training training = toy_training(&toy, "wmpmap");
     struct clv_training_result result = {0};
     training.shape.pairwise = CLV_PAIRWISE_FULL;
-    must_fail(CLV_ERR_USAGE, "chain", clv_train(&result, clv_learner_find("wmpmap"), &training, err));
+    must_fail(CLV_ERR_USAGE, "full pairwise terms of 2 labels on a graph with loops",
+              clv_train(&result, clv_learner_find("wmpmap"), &training, err));
     ck_assert_ptr_null(result.w);
     toy_release(&toy);
 }

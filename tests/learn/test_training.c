@@ -140,11 +140,12 @@ START_TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
         expected += clv_loss(&p, 2, y) / 5;
     }
     for (int threads = 1; threads <= 4; threads *= 2) {
-        must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, w, CLV_ENGINE_DEFAULT, threads, err));
+        must(clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, w, NULL, CLV_ENGINE_DEFAULT, threads,
+                          err));
         ck_assert_double_eq_tol(loss, expected, 1e-12);
     }
     must_fail(CLV_ERR_USAGE, "no examples",
-              clv_evaluate(&loss, toy.dataset, toy.examples, 0, &toy.shape, w, CLV_ENGINE_DEFAULT, 1, err));
+              clv_evaluate(&loss, toy.dataset, toy.examples, 0, &toy.shape, w, NULL, CLV_ENGINE_DEFAULT, 1, err));
     toy_release(&toy);
 }
 END_TEST
@@ -217,7 +218,8 @@ START_TEST(cross_validation_never_trains_on_what_it_tests)
         one.examples = rest;
         one.n_examples = 3;
         struct clv_training_result result = run("subgradient", &one);
-        must(clv_evaluate(&by_hand[fold], toy.dataset, &order[fold], 1, &toy.shape, result.w, training.engine, 1, err));
+        must(clv_evaluate(&by_hand[fold], toy.dataset, &order[fold], 1, &toy.shape, result.w, NULL, training.engine, 1,
+                          err));
         mean += by_hand[fold] / 4;
         clv_training_result_release(&result);
     }

@@ -50,8 +50,12 @@ START_TEST(what_is_written_is_read_back)
         struct clv_tensor extra = {.name = "variance", .dtype = CLV_F32, .n_dimensions = 2, .shape = {2, 2}};
         extra.data = variance;
         must(clv_model_attach(&model, &extra, err));
+        if (form == CLV_PAIRWISE_FULL)
+            model.decoding = (struct clv_decoding){CLV_DECODE_MARGINAL_MAP, 0.3};
         must(clv_model_read(&read, write_model(&model, "m.cleave"), err));
         ck_assert_mem_eq(&read.shape, &model.shape, sizeof model.shape);
+        ck_assert_int_eq(read.decoding.rule, model.decoding.rule);
+        ck_assert_double_eq(read.decoding.hidden_temperature, model.decoding.hidden_temperature);
         ck_assert_mem_eq(read.w, model.w, clv_shape_size(&model.shape) * sizeof *model.w);
         ck_assert(read.has_recipe);
         struct clv_recipe a = model.recipe, b = read.recipe;
@@ -192,6 +196,7 @@ START_TEST(damaged_models_are_refused_with_file_and_value)
     expect_bad("\\\"n_labels", "\\\"m_labels", "\"n_labels\" is missing");
     expect_bad("\\\"potts\\\"", "\\\"pitts\\\"", "pairwise form \"pitts\"");
     expect_bad("\\\"potts\\\"", "\\\"fulls\\\"", "pairwise form \"fulls\"");
+    expect_bad("pairwise\\\"", "decoding\\\"", "pairwise form \"\"");
     expect_bad("\"recipe\":", "\"racipe\":", "its metadata has no \"recipe\"");
     expect_bad("\"record\":", "\"racord\":", "its metadata has no \"record\"");
     expect_bad("\"labels\":", "\"lobels\":", "its metadata has no \"labels\"");

@@ -93,7 +93,7 @@ static void judge(struct outcome *outcome, const struct clv_dataset *train, cons
         examples[i] = (int32_t)i;
         n_letters += clv_dataset_problem(test, i).n_nodes;
     }
-    stop_on(clv_evaluate(&loss, test, examples, n, &shape, outcome->w, CLV_ENGINE_DEFAULT, 1, &error), &error);
+    stop_on(clv_evaluate(&loss, test, examples, n, &shape, outcome->w, NULL, CLV_ENGINE_DEFAULT, 1, &error), &error);
     outcome->error = loss * (double)n / n_letters;
     free(examples);
     clv_oracle_free(oracle);

@@ -1,0 +1,91 @@
+/* Labels from scores by the rules of struct clv_decoding: exact in forests, belief propagation elsewhere. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "infer/oracle.h"
+
+/* Of belief propagation. Loops may make messages swing for ever: damping ends most of that, the limit the rest. */
+#define TOLERANCE      1e-4
+#define MAX_ITERATIONS 200
+#define DAMPING        0.2
+
+static const char *const rule_names[CLV_N_DECODING_RULES] = {[CLV_DECODE_ORACLE] = "oracle",
+                                                             [CLV_DECODE_MAP] = "map",
+                                                             [CLV_DECODE_MARGINAL_MAP] = "marginal map",
+                                                             [CLV_DECODE_MARGINALS] = "marginals"};
+
+const char *clv_decoding_rule_name(enum clv_decoding_rule rule)
+{
+    return (int)rule >= 0 && (int)rule < CLV_N_DECODING_RULES ? rule_names[rule] : "unknown";
+}
+
+void decoding_release(struct decoding_room *room)
+{
+    clv_forest_free(room->forest);
+    clv_bp_free(room->bp);
+    *room = (struct decoding_room){0};
+}
+
+static enum clv_status check(const struct clv_decoding *decoding, struct clv_error *err)
+{
+    if ((int)decoding->rule < 0 || (int)decoding->rule >= CLV_N_DECODING_RULES)
+        return fail(err, CLV_ERR_USAGE, "there is no decoding rule %d", (int)decoding->rule);
+    if (decoding->rule == CLV_DECODE_MARGINAL_MAP &&
+        !(decoding->hidden_temperature > 0 && isfinite(decoding->hidden_temperature)))
+        return fail(err, CLV_ERR_USAGE, "a temperature of %g is not positive and finite", decoding->hidden_temperature);
+    return CLV_OK;
+}
+
+static enum clv_status propagate(struct decoding_room *room, int32_t *y, const struct clv_field *field,
+                                 const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
+{
+    struct clv_bp_options options;
+    clv_bp_defaults(&options);
+    options.tolerance = TOLERANCE;
+    options.max_iterations = MAX_ITERATIONS;
+    if (decoding->rule == CLV_DECODE_MARGINALS) {
+        options.mode = CLV_BP_SUM;
+    } else if (decoding->rule == CLV_DECODE_MARGINAL_MAP && is_visible) {
+        options.mode = CLV_BP_MIXED;
+        options.is_visible = is_visible;
+        options.temperature = decoding->hidden_temperature;
+        options.damping = DAMPING;
+    } else {
+        options.mode = CLV_BP_MAX;
+        options.damping = DAMPING;
+    }
+    enum clv_status status = room->bp ? CLV_OK : clv_bp_new(&room->bp, err);
+    return status ? status : clv_bp_run(room->bp, NULL, y, NULL, field, &options, err);
+}
+
+enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                                  const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
+{
+    struct decoding_room *room = &oracle->decoding;
+    enum clv_status status = check(decoding, err);
+    if (!status && decoding->rule == CLV_DECODE_ORACLE)
+        return clv_oracle_map(oracle, y, NULL, field, err);
+    if (!status && !room->forest)
+        status = clv_forest_new(&room->forest, err);
+    if (status)
+        return status;
+    double hidden_temperature = decoding->rule == CLV_DECODE_MAP ? 0 : 1, visible_temperature = 0;
+    if (decoding->rule == CLV_DECODE_MARGINAL_MAP)
+        hidden_temperature = decoding->hidden_temperature;
+    if (decoding->rule == CLV_DECODE_MARGINALS)
+        visible_temperature = 1;
+    const struct clv_forest_options options = {
+        .is_visible = is_visible,
+        .visible_temperature = visible_temperature,
+        .hidden_temperature = hidden_temperature,
+    };
+    int fits;
+    status = clv_forest_fits(room->forest, &fits, field, &options, err);
+    if (status)
+        return status;
+    oracle->state = ORACLE_EMPTY;
+    return fits ? clv_forest_run(room->forest, NULL, NULL, NULL, y, field, &options, err)
+                : propagate(room, y, field, is_visible, decoding, err);
+}

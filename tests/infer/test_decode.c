@@ -1,0 +1,159 @@
+#include "infer/random_field.h"
+
+#define T_H 0.7
+
+/* The rule's merit of a labelling of the visible nodes, by enumeration of the hidden ones: max_h f or T_h log sum_h exp(f / T_h). */
+static double merit(const struct clv_field *field, const int32_t *y, const uint8_t *is_visible,
+                    enum clv_decoding_rule rule)
+{
+    int32_t z[MAX_NODES] = {0};
+    double best = -INFINITY;
+    do {
+        int agrees = 1;
+        for (int32_t i = 0; i < field->n_nodes; i++)
+            agrees &= !is_visible[i] || z[i] == y[i];
+        if (!agrees)
+            continue;
+        double score = clv_field_score(field, z);
+        best = rule == CLV_DECODE_MAP ? fmax(best, score) : log_add(best, score / T_H);
+    } while (next_labelling(z, field));
+    return rule == CLV_DECODE_MAP ? best : T_H * best;
+}
+
+static double best_merit(const struct clv_field *field, const uint8_t *is_visible, enum clv_decoding_rule rule)
+{
+    int32_t y[MAX_NODES] = {0};
+    double best = -INFINITY;
+    do
+        best = fmax(best, merit(field, y, is_visible, rule));
+    while (next_labelling(y, field));
+    return best;
+}
+
+static void assert_most_probable(const struct clv_field *field, const int32_t *y)
+{
+    double marginals[MAX_NODES * MAX_LABELS];
+    must(clv_exhaustive(NULL, NULL, NULL, marginals, field, err));
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        for (int32_t a = 0; a < field->n_labels; a++)
+            ck_assert_double_ge(marginals[i * field->n_labels + y[i]], marginals[i * field->n_labels + a] - 1e-9);
+}
+
+START_TEST(every_rule_is_exact_on_trees)
+{
+    struct sample s;
+    struct clv_oracle *oracle;
+    int n_marginal = 0;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t index = 0; index < 60; index++) {
+        int32_t y[MAX_NODES];
+        uint8_t is_visible[MAX_NODES], n_hidden = 0;
+        draw_sample(&s, index, form_of(index), -1, 1, 1.5);
+        if (s.field.n_labels > 3)
+            continue;
+        for (int32_t i = 0; i < s.field.n_nodes; i++)
+            n_hidden += !(is_visible[i] = rng_below(SEED, 1, index * 100 + (uint64_t)i, 3) > 0);
+        struct clv_decoding decoding = {.rule = CLV_DECODE_MAP};
+        must(clv_oracle_decode(oracle, y, &s.field, is_visible, &decoding, err));
+        ck_assert_double_eq_tol(merit(&s.field, y, is_visible, CLV_DECODE_MAP),
+                                best_merit(&s.field, is_visible, CLV_DECODE_MAP), 1e-9);
+        decoding.rule = CLV_DECODE_MARGINALS;
+        must(clv_oracle_decode(oracle, y, &s.field, is_visible, &decoding, err));
+        assert_most_probable(&s.field, y);
+        decoding = (struct clv_decoding){CLV_DECODE_MARGINAL_MAP, T_H};
+        if (n_hidden > 1)
+            continue; /* two that hang together with three visible ones are beyond the forest's reach */
+        n_marginal++;
+        must(clv_oracle_decode(oracle, y, &s.field, is_visible, &decoding, err));
+        double found = merit(&s.field, y, is_visible, CLV_DECODE_MARGINAL_MAP);
+        double best = best_merit(&s.field, is_visible, CLV_DECODE_MARGINAL_MAP);
+        ck_assert_double_le(found, best + 1e-9);
+        int32_t degree = 0;
+        for (int32_t e = 0; e < s.field.n_edges; e++)
+            degree += !is_visible[s.edges[e][0]] || !is_visible[s.edges[e][1]];
+        if (degree <= 2)
+            ck_assert_double_ge(found, best - 1e-9);
+    }
+    ck_assert_int_gt(n_marginal, 10);
+    clv_oracle_free(oracle);
+}
+END_TEST
+
+START_TEST(the_oracles_rule_is_its_map)
+{
+    struct sample s;
+    struct clv_oracle *oracle;
+    int32_t a[MAX_NODES], b[MAX_NODES];
+    const struct clv_decoding decoding = {0};
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t index = 0; index < 40; index++) {
+        draw_sample(&s, index, CLV_PAIRWISE_POTTS, 3, 1, 1);
+        if (s.field.n_labels > 2)
+            s.field.form = CLV_PAIRWISE_NONE;
+        must(clv_oracle_map(oracle, a, NULL, &s.field, err));
+        must(clv_oracle_decode(oracle, b, &s.field, NULL, &decoding, err));
+        ck_assert_mem_eq(a, b, (size_t)s.field.n_nodes * sizeof *a);
+    }
+    clv_oracle_free(oracle);
+}
+END_TEST
+
+/* What belief propagation finds on loops need not be the best, but with couplings this weak it is. */
+START_TEST(weak_loops_are_decoded_by_belief_propagation)
+{
+    struct sample s;
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t index = 0; index < 60; index++) {
+        int32_t y[MAX_NODES];
+        uint8_t is_visible[MAX_NODES];
+        draw_sample(&s, index, form_of(index), 2, 2, 0.05);
+        if (s.field.n_labels > 3)
+            continue;
+        for (int32_t i = 0; i < s.field.n_nodes; i++)
+            is_visible[i] = i > 0;
+        for (int rule = CLV_DECODE_MAP; rule <= CLV_DECODE_MARGINAL_MAP; rule++) {
+            const struct clv_decoding decoding = {(enum clv_decoding_rule)rule, T_H};
+            must(clv_oracle_decode(oracle, y, &s.field, is_visible, &decoding, err));
+            double best = best_merit(&s.field, is_visible, (enum clv_decoding_rule)rule);
+            ck_assert_double_ge(merit(&s.field, y, is_visible, (enum clv_decoding_rule)rule), best - 0.05);
+        }
+        const struct clv_decoding decoding = {.rule = CLV_DECODE_MARGINALS};
+        must(clv_oracle_decode(oracle, y, &s.field, NULL, &decoding, err));
+        for (int32_t i = 0; i < s.field.n_nodes; i++)
+            ck_assert(y[i] >= 0 && y[i] < s.field.n_labels);
+    }
+    clv_oracle_free(oracle);
+}
+END_TEST
+
+START_TEST(rules_and_temperatures_out_of_range_are_refused)
+{
+    struct sample s;
+    struct clv_oracle *oracle;
+    int32_t y[MAX_NODES];
+    struct clv_decoding decoding = {CLV_DECODE_MARGINAL_MAP, 0};
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    draw_sample(&s, 1, CLV_PAIRWISE_FULL, -1, 1, 1);
+    must_fail(CLV_ERR_USAGE, "a temperature of 0", clv_oracle_decode(oracle, y, &s.field, NULL, &decoding, err));
+    decoding.rule = (enum clv_decoding_rule)CLV_N_DECODING_RULES;
+    must_fail(CLV_ERR_USAGE, "rule 4", clv_oracle_decode(oracle, y, &s.field, NULL, &decoding, err));
+    ck_assert_str_eq(clv_decoding_rule_name(decoding.rule), "unknown");
+    s.unary[0] = NAN;
+    decoding.rule = CLV_DECODE_MAP;
+    must_fail(CLV_ERR_DATA, "node 0", clv_oracle_decode(oracle, y, &s.field, NULL, &decoding, err));
+    clv_oracle_free(oracle);
+}
+END_TEST
+
+Suite *decode_suite(void)
+{
+    Suite *suite = suite_create("decode");
+    TCase *tests = tcase_create("decode");
+    tcase_add_test(tests, every_rule_is_exact_on_trees);
+    tcase_add_test(tests, the_oracles_rule_is_its_map);
+    tcase_add_test(tests, weak_loops_are_decoded_by_belief_propagation);
+    tcase_add_test(tests, rules_and_temperatures_out_of_range_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
