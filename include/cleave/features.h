@@ -187,6 +187,12 @@ CLV_API enum clv_status clv_features_write(const char *path, const struct clv_se
                                            int n_threads, const struct clv_image_limits *limits,
                                            const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
+/* Writes a dataset as a feature file, without recipe and superpixels, all or nothing: counts = theta with the loss "counts", so that
+ * reading gives theta, labels and all else back; nodes that only theta's zeros or a missing theta hide have no label then. Names
+ * as above. Memory as much again. CLV_ERR_USAGE if it is empty. */
+CLV_API enum clv_status clv_dataset_write(const char *path, const struct clv_dataset *dataset,
+                                          struct clv_error *err) CLV_CHECK;
+
 /* Opens a feature file as a dataset of views, after checking all of it in one pass: O(size of the file). In memory are then
  * labels and theta alone (and, for dense features, indices of the largest image). *recipe (may be NULL) receives the recipe
  * if the file has one, and is left alone otherwise. The file must not be changed while it is open. */

@@ -16,7 +16,8 @@ enum rng_purpose {
     RNG_GUMBEL,
     RNG_FOLD,
     RNG_INIT,
-    RNG_GIBBS,
+    RNG_SIMULATE,
+    RNG_MISSING,
 };
 #define RNG_STREAM(purpose, number) (((uint64_t)(purpose) << 32) | (uint32_t)(number))
 

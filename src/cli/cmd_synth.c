@@ -1,92 +1,68 @@
-/* cleave synth: a set of drawn animals with exact truth. */
+/* cleave synth: pictures and problems with exact truth. The kinds are in synth_*.c. */
+#include "cli/synth.h"
+
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
-#include "cleave/synth.h"
+#include "base/file.h"
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/options.h"
 
-struct synth {
-    struct common_options common;
-    struct clv_synth_options options;
-    const char *folder;
+static const struct {
+    const char *name;
+    enum clv_status (*run)(int argc, char **argv, struct clv_error *err);
+} kinds[] = {
+    {"animals", synth_animals},
+    {"hidden-chain", synth_hidden_chain},
+    {"hidden-grid", synth_hidden_grid},
+    {"noisy-image", synth_noisy_image},
 };
-
-enum synth_keys { KEY_SIZE = KEYS_COMMAND, KEY_SHARE };
-
-static const struct argp_option synth_options[] = {
-    {"output", 'o', "FOLDER", 0, "The new or empty folder to write into (or give it as the argument)", 0},
-    {"images", 'n', "N", 0, "Number of images (default 60)", 0},
-    {"size", KEY_SIZE, "WxH", 0,
-     "Pixels of an image, 16..8192 a side; each varies by up to a quarter (default 240x180)", 0},
-    {"train-share", KEY_SHARE, "X", 0, "Share of images in split train, the rest is test (default 0.667)", 0},
-    {"seed", 's', "N", 0, "Seed (default 0); the same seed draws the same bytes", 0},
-    {0},
-};
-
-static error_t parse_size(struct synth *self, char *arg)
-{
-    char *separator = strchr(arg, 'x');
-    int32_t width = 0, height = 0;
-    bool valid = separator && separator[1];
-    if (valid) {
-        *separator = 0;
-        valid = parse_int32(arg, &width) && parse_int32(separator + 1, &height);
-        *separator = 'x';
-    }
-    if (!valid || width < 16 || width > 8192 || height < 16 || height > 8192)
-        return option_error(&self->common, "--size: \"%s\" is no WIDTHxHEIGHT of 16 to 8192 pixels", arg);
-    self->options.width = width;
-    self->options.height = height;
-    return 0;
-}
-
-static error_t parse_synth(int key, char *arg, struct argp_state *state)
-{
-    struct synth *self = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &self->common; return 0;
-    case ARGP_KEY_ARG:
-        if (self->folder)
-            return option_error(&self->common, "%s: one folder is enough; %s is given already", arg, self->folder);
-        self->folder = arg;
-        return 0;
-    case 'o': self->folder = arg; return 0;
-    case 'n': return option_int(&self->options.n_images, "--images", arg, 1, 10000000, &self->common);
-    case 's': return option_uint64(&self->options.seed, "--seed", arg, 0, &self->common);
-    case KEY_SIZE: return parse_size(self, arg);
-    case KEY_SHARE: return option_number(&self->options.train_share, "--train-share", arg, 0, 1, &self->common);
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 enum clv_status cmd_synth(int argc, char **argv, struct clv_error *err)
 {
-    static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {
-        synth_options,
-        parse_synth,
-        "FOLDER",
-        "Draws a set of textured animals on textured ground with exact masks: images/, masks/, manifest.tsv (splits "
-        "train "
-        "and test) and boxes.tsv.",
-        children,
-        NULL,
-        NULL,
-    };
-    struct synth self = {0};
-    clv_synth_init(&self.options);
-    common_options_init(&self.common, err);
-    enum clv_status status = options_parse(&argp, argc, argv, &self, &self.common);
-    if (status == CLV_OK && !self.folder)
-        status = fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
-    struct clv_progress progress = console_progress();
+    char title[64];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (argc > 1 && strcmp(argv[1], kinds[i].name) == 0) {
+            snprintf(title, sizeof title, "cleave synth %s", kinds[i].name);
+            argv[1] = title;
+            return kinds[i].run(argc - 1, argv + 1, err);
+        }
+    return synth_animals(argc, argv, err);
+}
+
+error_t synth_parse_sigma_is(int *is_deviation, const char *arg, struct common_options *common)
+{
+    static const char *const readings[] = {"variance", "deviation"};
+    return option_choice(is_deviation, "--sigma-is", arg, readings, 2, common);
+}
+
+error_t synth_parse_folder(const char **folder, const char *arg, struct common_options *common)
+{
+    if (*folder)
+        return option_error(common, "%s: one folder is enough; %s is given already", arg, *folder);
+    *folder = arg;
+    return 0;
+}
+
+enum clv_status synth_write(const char *folder, const struct clv_dataset *train, const struct clv_dataset *test,
+                            struct clv_error *err)
+{
+    char *train_path = path_join(folder, "train.safetensors"), *test_path = path_join(folder, "test.safetensors");
+    enum clv_status status = train_path && test_path ? folder_create(folder, err) : fail_memory(err);
     if (status == CLV_OK)
-        status = clv_synth_animals(self.folder, &self.options, self.common.n_threads, &progress, err);
+        status = clv_dataset_write(train_path, train, err);
+    if (status == CLV_OK) {
+        status = clv_dataset_write(test_path, test, err);
+        if (status != CLV_OK)
+            unlink(train_path); /* one without the other would be half a set */
+    }
     if (status == CLV_OK)
-        console_note("%d images in %s", self.options.n_images, self.folder);
-    common_options_release(&self.common);
+        console_note("%zu problems to train on and %zu to test on in %s", clv_dataset_size(train),
+                     clv_dataset_size(test), folder);
+    array_free(train_path);
+    array_free(test_path);
     return status;
 }

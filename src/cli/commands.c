@@ -4,7 +4,7 @@
 #include <string.h>
 
 const struct command commands[] = {
-    {"synth", "draw a set of textured animals with exact masks", cmd_synth},
+    {"synth", "draw pictures or problems with exact truth", cmd_synth},
     {"train", "learn a model from images with masks", cmd_train},
     {"segment", "segment images with a model", cmd_segment},
     {"marginals", "write how probable a label is at every pixel", cmd_marginals},

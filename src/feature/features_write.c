@@ -210,15 +210,11 @@ static enum clv_status assemble(struct writing *self, const struct clv_set *set,
     return status;
 }
 
-/* Names stand one a line in a JSON text. */
-static enum clv_status check_names(const struct clv_set *set, struct clv_error *err)
+enum clv_status features_check_name(const char *name, struct clv_error *err)
 {
-    for (size_t i = 0; i < set->n_items; i++) {
-        const char *name = set->items[i].name;
-        if (strchr(name, '\n') || !text_is_utf8(name, strlen(name)))
-            return fail(err, CLV_ERR_DATA,
-                        "%s: the name is not UTF-8 or holds a line break, which a feature file cannot", name);
-    }
+    if (strchr(name, '\n') || !text_is_utf8(name, strlen(name)))
+        return fail(err, CLV_ERR_DATA, "%s: the name is not UTF-8 or holds a line break, which a feature file cannot",
+                    name);
     return CLV_OK;
 }
 
@@ -244,7 +240,9 @@ enum clv_status clv_features_write(const char *path, const struct clv_set *set, 
     struct header header = {0};
     if (!set->n_items)
         return fail(err, CLV_ERR_USAGE, "%s: no images to take features of", path);
-    enum clv_status status = check_names(set, err);
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; status == CLV_OK && i < set->n_items; i++)
+        status = features_check_name(set->items[i].name, err);
     if (status == CLV_OK)
         status = begin(&self, set, err);
     if (status == CLV_OK)

@@ -41,6 +41,34 @@ START_TEST(features_read_back_equal_what_extraction_gives)
 }
 END_TEST
 
+START_TEST(a_dataset_in_memory_reads_back_from_its_file)
+{
+    struct clv_set set = synthetic(4);
+    struct clv_recipe recipe = plain_recipe();
+    struct clv_dataset *memory, *file, *empty;
+    array_free(set.items[2].mask);
+    set.items[2].mask = NULL;
+    const char *path = formatted("%s/d.safetensors", temporary_folder());
+    must(clv_dataset_extract(&memory, &set, &recipe, 1, NULL, NULL, err));
+    must(clv_dataset_write(path, memory, err));
+    must(clv_features_open(&file, NULL, path, err));
+    ck_assert_str_eq(clv_dataset_labels(file)->names[1], "foreground");
+    ck_assert_int_eq(clv_dataset_pairwise(file), CLV_PAIRWISE_POTTS);
+    for (size_t i = 0; i < 4; i++) {
+        struct clv_problem a = clv_dataset_problem(memory, i), b = clv_dataset_problem(file, i);
+        ck_assert_str_eq(clv_dataset_name(file, i), set.items[i].name);
+        expect_same(&a, &b, 2);
+    }
+    must_fail(CLV_ERR_CREATE, "/nowhere/d", clv_dataset_write("/nowhere/d", memory, err));
+    must(clv_dataset_new(&empty, 2, err));
+    must_fail(CLV_ERR_USAGE, "d.safetensors: nothing to write", clv_dataset_write(path, empty, err));
+    clv_dataset_free(empty);
+    clv_dataset_free(memory);
+    clv_dataset_free(file);
+    clv_set_release(&set);
+}
+END_TEST
+
 START_TEST(examples_from_a_file_paint_like_fresh_ones)
 {
     struct clv_set set = synthetic(2);
@@ -447,6 +475,7 @@ Suite *features_file_suite(void)
     Suite *suite = suite_create("features_file");
     TCase *tests = tcase_create("features_file");
     tcase_add_test(tests, features_read_back_equal_what_extraction_gives);
+    tcase_add_test(tests, a_dataset_in_memory_reads_back_from_its_file);
     tcase_add_test(tests, examples_from_a_file_paint_like_fresh_ones);
     tcase_add_test(tests, the_file_is_the_same_at_any_thread_count);
     tcase_add_test(tests, failures_leave_no_file);

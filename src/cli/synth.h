@@ -1,0 +1,30 @@
+/* What the kinds of `cleave synth` share. */
+#ifndef CLI_SYNTH_H
+#define CLI_SYNTH_H
+
+#include "cleave/features.h"
+#include "cli/options.h"
+
+/* The parsers of the kinds; argv[0] is "cleave synth KIND". */
+enum clv_status synth_animals(int argc, char **argv, struct clv_error *err);
+enum clv_status synth_hidden_chain(int argc, char **argv, struct clv_error *err);
+enum clv_status synth_hidden_grid(int argc, char **argv, struct clv_error *err);
+enum clv_status synth_noisy_image(int argc, char **argv, struct clv_error *err);
+
+/* Help of the options that kinds of simulated problems share. */
+#define SYNTH_FOLDER_HELP   "The folder to write train.safetensors and test.safetensors into (or give it as the argument)"
+#define SYNTH_SIGMA_IS_HELP "What sigmas are of their normal distributions: variance (default) or deviation"
+#define SYNTH_SEED_HELP     "Seed (default 0); the same seed draws the same bytes"
+
+/* "variance" or "deviation". */
+error_t synth_parse_sigma_is(int *is_deviation, const char *arg, struct common_options *common);
+
+/* The folder, once; `arg` comes from -o or stands alone. */
+error_t synth_parse_folder(const char **folder, const char *arg, struct common_options *common);
+
+/* Makes the folder if need be and writes both sets as feature files into it: both or, on failure,
+ * neither (but that the old ones, if any, may be gone). */
+enum clv_status synth_write(const char *folder, const struct clv_dataset *train, const struct clv_dataset *test,
+                            struct clv_error *err) CLV_CHECK;
+
+#endif
