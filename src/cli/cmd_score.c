@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/options.h"
+#include "cli/score_features.h"
 #include "cli/score_letters.h"
 #include "cli/score_set.h"
 #include "cli/training_set.h"
@@ -20,11 +21,14 @@ struct score {
 enum score_keys { KEY_SPLIT = KEYS_COMMAND, KEY_JSON, KEY_CSV, KEY_PER_IMAGE, KEY_LETTERS, KEY_FOLDS };
 
 static const struct argp_option score_options[] = {
-    {"data", 'd', "PATH", 0, "The truth: a manifest, or a folder with images/ and masks/", 0},
+    {"data", 'd', "PATH", 0, "The truth: a manifest, a folder with images/ and masks/, or with -m alone a feature file",
+     0},
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
     {"pred", 'p', "FOLDER", 0, "The predictions, as `cleave segment -o FOLDER' wrote them", 0},
     {"model", 'm', "FILE", 0,
-     "Also score per superpixel, with the superpixels of this model's recipe (reads the images)", 0},
+     "Also score per superpixel, with the superpixels of this model's recipe (reads the images); with a feature file: "
+     "label its nodes, and score those",
+     0},
     {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP ", decoded with -m", 0},
     {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
     {"per-image", KEY_PER_IMAGE, NULL, 0, "Also every image", 0},
@@ -61,6 +65,15 @@ static enum clv_status check_letters(const struct score *self, struct clv_error 
     return CLV_OK;
 }
 
+static enum clv_status check_features(const struct score *self, struct clv_error *err)
+{
+    if (self->predictions || self->split || self->csv || self->per_image)
+        return fail(err, CLV_ERR_USAGE, "%s: a feature file goes with -m and --json only", self->data);
+    if (!self->model_path)
+        return fail(err, CLV_ERR_USAGE, "%s: a feature file: -m is missing: which model?", self->data);
+    return CLV_OK;
+}
+
 static enum clv_status parse(struct score *self, int argc, char **argv, struct clv_error *err)
 {
     static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
@@ -88,6 +101,8 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
         return fail(err, CLV_ERR_USAGE, "--folds: --letters is missing: folds of what?");
     if (!self->data)
         return fail(err, CLV_ERR_USAGE, "score: --data is missing: where is the truth?");
+    if (is_tensor_file(self->data))
+        return check_features(self, err);
     if (!self->predictions)
         return fail(err, CLV_ERR_USAGE, "score: --pred is missing: where are the predictions?");
     if (self->json && self->csv)
@@ -150,9 +165,12 @@ enum clv_status cmd_score(int argc, char **argv, struct clv_error *err)
 {
     struct score self = {0};
     enum clv_status status = parse(&self, argc, argv, err);
-    const struct letters_task task = {self.letters, self.model_path, self.common.n_threads, self.json};
+    const struct letters_task letters = {self.letters, self.model_path, self.common.n_threads, self.json};
+    const struct features_task features = {self.data, self.model_path, self.common.n_threads, self.json};
     if (status == CLV_OK)
-        status = self.letters.path ? score_letters(&task, err) : run(&self, err);
+        status = self.letters.path           ? score_letters(&letters, err)
+                 : is_tensor_file(self.data) ? score_features(&features, err)
+                                             : run(&self, err);
     common_options_release(&self.common);
     return status;
 }

@@ -57,6 +57,37 @@ START_TEST(json_holds_the_means_over_images)
 }
 END_TEST
 
+/* Two examples of three nodes with one feature; the last node's label is not known. */
+static void write_feature_file(const char *path, const float x[6], const float counts[6][2])
+{
+    static const int64_t offset[] = {0, 3, 6};
+    const struct clv_tensor tensors[] = {
+        {"node_offset", CLV_I64, 1, {3}, offset}, {"x", CLV_F32, 2, {6, 1}, x}, {"counts", CLV_F32, 2, {6, 2}, counts}};
+    static const char *const metadata[][2] = {
+        {"format", "cleave features 1"}, {"n_labels", "2"}, {"names", "a\nb"}, {"loss", "counts"}};
+    must(clv_tensors_write(path, tensors, 3, metadata, 4, err));
+}
+
+START_TEST(known_nodes_of_a_feature_file_are_scored)
+{
+    const char *folder = temporary_folder();
+    const float x[6] = {1, -1, 2, 1, -2, 1}, other[6] = {1, 1, 2, 1, -2, 1};
+    const float counts[6][2] = {{0, 1}, {1, 0}, {0, 1}, {0, 1}, {1, 0}, {0, 0}};
+    write_feature_file(formatted("%s/train.safetensors", folder), x, counts);
+    write_feature_file(formatted("%s/test.safetensors", folder), other, counts);
+    free(expect_success("cd %s && \"$CLEAVE\" train -l perceptron --data train.safetensors -o m", folder));
+    char *json = expect_success("cd %s && \"$CLEAVE\" score -m m --data test.safetensors --json", folder);
+    ck_assert_str_eq(json, "{\"examples\":2,\"nodes\":5,\"accuracy\":0.8,\"mean_loss\":0.5,\"class_accuracy\":"
+                           "{\"background\":0.5,\"foreground\":1}}\n");
+    free(json);
+    char *text = expect_success("cd %s && \"$CLEAVE\" score -m m --data test.safetensors", folder);
+    ck_assert_ptr_nonnull(strstr(text, "accuracy      80.00 %"));
+    free(text);
+    expect_error(64, "-m is missing", "cd %s && \"$CLEAVE\" score --data test.safetensors", folder);
+    expect_error(64, "-m and --json only", "cd %s && \"$CLEAVE\" score -m m --data test.safetensors --csv", folder);
+}
+END_TEST
+
 START_TEST(void_pixels_never_count_and_named_classes_have_accuracies)
 {
     const char *folder = make_tiny_set("image\tmask\tsplit");
@@ -137,6 +168,7 @@ Suite *cli_score_suite(void)
     tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, json_holds_the_means_over_images);
+    tcase_add_test(tests, known_nodes_of_a_feature_file_are_scored);
     tcase_add_test(tests, void_pixels_never_count_and_named_classes_have_accuracies);
     tcase_add_test(tests, predictions_that_are_missing_or_of_another_size_are_named);
     tcase_add_test(tests, nothing_is_printed_when_scoring_fails);

@@ -1,0 +1,162 @@
+/* cleave score of a feature file: nodes, not pixels. */
+#include "cli/score_features.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "cleave/learn.h"
+#include "cleave/model.h"
+#include "cleave/score.h"
+#include "cli/console.h"
+
+struct scoring {
+    const struct clv_dataset *dataset;
+    const struct clv_model *model;
+    struct clv_oracle **oracles;      /* [n_threads] */
+    struct clv_confusion *confusions; /* [n_threads] of known nodes: whole numbers add up to the same in any order */
+    double *loss;                     /* [examples] */
+};
+
+static enum clv_status score_example(void *context, size_t index, int thread, struct clv_error *err)
+{
+    const struct scoring *self = context;
+    struct clv_problem problem = clv_dataset_problem(self->dataset, index);
+    size_t n = (size_t)problem.n_nodes;
+    if (!problem.label || !problem.theta)
+        return fail(err, CLV_ERR_DATA, "%s: has no true labels to score by", clv_dataset_name(self->dataset, index));
+    int32_t *y = array_alloc(n, sizeof *y);
+    uint8_t *is_visible = array_alloc(n, 1);
+    enum clv_status status = y && is_visible ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; status == CLV_OK && i < n; i++)
+        is_visible[i] = problem.label[i] != CLV_UNKNOWN;
+    if (status == CLV_OK)
+        status = clv_model_decode(y, self->model, &problem, is_visible, self->oracles[thread], err);
+    for (size_t i = 0; status == CLV_OK && i < n; i++)
+        if (is_visible[i])
+            clv_confusion_add_weighted(&self->confusions[thread], problem.label[i], y[i], 1);
+    if (status == CLV_OK)
+        self->loss[index] = clv_loss(&problem, self->model->shape.n_labels, y);
+    array_free(y);
+    array_free(is_visible);
+    return status;
+}
+
+static enum clv_status score_examples(struct scoring *self, int n_threads, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    self->oracles = array_zalloc((size_t)n_threads, sizeof *self->oracles);
+    self->confusions = array_zalloc((size_t)n_threads, sizeof *self->confusions);
+    self->loss = array_alloc(clv_dataset_size(self->dataset), sizeof *self->loss);
+    if (!self->oracles || !self->confusions || !self->loss)
+        return fail_memory(err);
+    for (int t = 0; t < n_threads && status == CLV_OK; t++) {
+        status = clv_oracle_new(&self->oracles[t], CLV_ENGINE_DEFAULT, err);
+        if (status == CLV_OK)
+            status = clv_confusion_init(&self->confusions[t], self->model->shape.n_labels, err);
+    }
+    if (status == CLV_OK)
+        status = parallel_for(clv_dataset_size(self->dataset), n_threads, score_example, self, err);
+    for (int t = 1; t < n_threads && status == CLV_OK; t++)
+        clv_confusion_merge(&self->confusions[0], &self->confusions[t]);
+    return status;
+}
+
+static void release(struct scoring *self, int n_threads)
+{
+    for (int t = 0; t < n_threads; t++) {
+        if (self->oracles)
+            clv_oracle_free(self->oracles[t]);
+        if (self->confusions)
+            clv_confusion_release(&self->confusions[t]);
+    }
+    array_free(self->oracles);
+    array_free(self->confusions);
+    array_free(self->loss);
+}
+
+static const char *label_name(char number[16], const struct clv_labels *labels, int32_t label)
+{
+    snprintf(number, 16, "%d", label);
+    return labels->names[label][0] ? labels->names[label] : number;
+}
+
+static void print_text(const struct scoring *self, double accuracy, double n_known, double loss)
+{
+    const struct clv_labels *labels = &self->model->labels;
+    printf("examples      %zu\nnodes         %.0f with a known label\naccuracy      %.2f %%\nmean loss     %.6g\n",
+           clv_dataset_size(self->dataset), n_known, 100 * accuracy, loss);
+    for (int32_t label = 0; label < labels->n_labels; label++) {
+        char number[16];
+        double right = clv_confusion_class_accuracy(&self->confusions[0], label);
+        if (!isnan(right))
+            printf("  %-11s %.2f %%\n", label_name(number, labels, label), 100 * right);
+    }
+}
+
+static enum clv_status print_json(const struct scoring *self, double accuracy, double n_known, double loss,
+                                  struct clv_error *err)
+{
+    const struct clv_labels *labels = &self->model->labels;
+    struct text text;
+    bool is_first = true;
+    text_init(&text, 1 << 20);
+    text_printf(&text, "{\"examples\":%zu,\"nodes\":%.0f,\"accuracy\":", clv_dataset_size(self->dataset), n_known);
+    text_put_json_number(&text, accuracy);
+    text_put(&text, ",\"mean_loss\":");
+    text_put_json_number(&text, loss);
+    text_put(&text, ",\"class_accuracy\":{");
+    for (int32_t label = 0; label < labels->n_labels; label++) {
+        char number[16];
+        double right = clv_confusion_class_accuracy(&self->confusions[0], label);
+        if (isnan(right))
+            continue;
+        text_put(&text, is_first ? "" : ",");
+        text_put_json(&text, label_name(number, labels, label));
+        text_put(&text, ":");
+        text_put_json_number(&text, right);
+        is_first = false;
+    }
+    text_put(&text, "}}\n");
+    return console_output(&text, err);
+}
+
+static enum clv_status print(const struct scoring *self, bool json, struct clv_error *err)
+{
+    size_t n = clv_dataset_size(self->dataset);
+    struct clv_image_score score = clv_confusion_score(&self->confusions[0]);
+    double sum = 0, accuracy = 1 - score.hamming, n_known = (double)score.n_pixels;
+    for (size_t i = 0; i < n; i++)
+        sum += self->loss[i];
+    if (json)
+        return print_json(self, accuracy, n_known, sum / (double)n, err);
+    print_text(self, accuracy, n_known, sum / (double)n);
+    return CLV_OK;
+}
+
+enum clv_status score_features(const struct features_task *task, struct clv_error *err)
+{
+    struct clv_model model = {0};
+    struct clv_dataset *dataset = NULL;
+    struct scoring scoring = {0};
+    int n_threads = parallel_threads(task->n_threads);
+    enum clv_status status = clv_model_read(&model, task->model_path, err);
+    if (status == CLV_OK)
+        status = clv_features_open(&dataset, NULL, task->data, err);
+    if (status == CLV_OK && clv_dataset_n_labels(dataset) != model.shape.n_labels)
+        status = fail(err, CLV_ERR_DATA, "%s: has %d labels, the model %d", task->data, clv_dataset_n_labels(dataset),
+                      model.shape.n_labels);
+    scoring.dataset = dataset;
+    scoring.model = &model;
+    if (status == CLV_OK)
+        status = score_examples(&scoring, n_threads, err);
+    if (status == CLV_OK)
+        status = print(&scoring, task->json, err);
+    release(&scoring, n_threads);
+    clv_dataset_free(dataset);
+    clv_model_release(&model);
+    return status;
+}

@@ -1,0 +1,18 @@
+#ifndef CLI_SCORE_FEATURES_H
+#define CLI_SCORE_FEATURES_H
+
+#include <stdbool.h>
+
+#include "cleave/status.h"
+
+struct features_task {
+    const char *data, *model_path; /* a feature file with truth, and a model */
+    int n_threads;
+    bool json;
+};
+
+/* Labels the nodes of a feature file with the model, hidden ones summed or maximised over as the model is decoded, and prints how
+ * many known nodes are right, in all and by label, and the mean loss of its examples. */
+enum clv_status score_features(const struct features_task *task, struct clv_error *err) CLV_CHECK;
+
+#endif
