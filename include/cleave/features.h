@@ -13,6 +13,9 @@
 extern "C" {
 #endif
 
+/* What a node is: a superpixel, or a square patch of a regular grid that overlaps its neighbours (struct clv_patch_grid). */
+enum clv_nodes { CLV_NODES_SUPERPIXELS, CLV_NODES_PATCHES };
+
 /* Feature blocks of a node, to be combined with |. */
 enum clv_blocks {
     CLV_BLOCK_WORDS = 1,     /* dense-SIFT words, a histogram per scale */
@@ -20,7 +23,14 @@ enum clv_blocks {
     CLV_BLOCK_POSITION = 4,  /* soft-binned position */
     CLV_BLOCK_SIZE = 8,      /* size and a bias of 1 */
     CLV_BLOCK_CONTRAST = 16, /* likeness and distance to the border, uniqueness, spread, centre against rim, gradient */
-    CLV_BLOCK_ALL = 31,
+    CLV_BLOCK_SURROUND =
+        32,               /* patches only: words and chroma histogram of the patch and its eight neighbours' places */
+    CLV_BLOCK_SCENE = 64, /* patches only: words and chroma histogram of the whole image */
+    CLV_BLOCK_RGB = 128,  /* RGB histogram alone, 16 bins a channel */
+    CLV_BLOCK_WORD = 256, /* the word at the centre, per scale, instead of a histogram of words */
+    CLV_BLOCK_SUPERPIXELS = 31, /* what superpixels have by default */
+    CLV_BLOCK_PATCHES = 63,     /* what patches have by default */
+    CLV_BLOCK_ALL = 511,
 };
 
 #define CLV_MAX_SCALES      4
@@ -45,6 +55,8 @@ struct clv_recipe {
     int32_t step_px;                     /* descriptor grid, default 3 */
     int32_t n_words;                     /* per scale, default 500 */
     int32_t n_codebook_samples;          /* descriptors per scale for k-means, default 30,000 */
+    int32_t nodes;                       /* enum clv_nodes; default superpixels */
+    int32_t patch_px, patch_step_px;     /* side of a patch and steps between them, working pixels; default 20 and 10 */
     struct clv_codebook codebooks[CLV_MAX_SCALES];
 };
 CLV_API void clv_recipe_init(struct clv_recipe *recipe);
@@ -63,9 +75,10 @@ CLV_API enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *
 
 /* One image's problem, with memory of its own. superpixels are at working size; clv_example_paint brings labels back. */
 struct clv_example {
-    struct clv_problem problem; /* points into the arrays below */
-    struct clv_superpixels superpixels;
-    int32_t width, height; /* of the original image */
+    struct clv_problem problem;         /* points into the arrays below */
+    struct clv_superpixels superpixels; /* of patches: the nearest one's node for each pixel */
+    struct clv_patch_grid grid;         /* of patches, else zeros */
+    int32_t width, height;              /* of the original image */
     int64_t *row;
     int32_t *index;
     float *value;
@@ -83,7 +96,7 @@ CLV_API enum clv_status clv_example_extract(struct clv_example *example, const s
                                             const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 
 /* Counts the mask's pixels per node, sets label (the majority by theta, CLV_UNKNOWN where all pixels are void) and theta. The
- * mask has the original image's size. */
+ * mask has the original image's size. Of patches, those with more void than other pixels are unknown, and count as all void. */
 CLV_API enum clv_status clv_example_set_truth(struct clv_example *example, const struct clv_mask *mask,
                                               int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
@@ -99,6 +112,12 @@ CLV_API void clv_balanced_theta(float *theta, const float *counts, int32_t n_nod
 /* pixels[height][width] of the original size = label of the superpixel under each pixel. */
 CLV_API enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_example *example, const int32_t *y,
                                           struct clv_error *err) CLV_CHECK;
+
+/* The same for examples of patches, smoother: the four patches whose centres lie around a pixel vote with bilinear weights, the
+ * most votes win, at ties the upper left patch's label. votes[n_labels][height][width] (or NULL) receives the weights, which
+ * sum to 1. Labels y are 0..n_labels-1. O(pixels). CLV_ERR_USAGE for superpixels or another label, naming the patch. */
+CLV_API enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv_example *example,
+                                         const int32_t *y, int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
 /* Training data: problems by number. Either held in memory or views into a mapped feature file. */
 struct clv_dataset;

@@ -61,6 +61,9 @@ CLV_API enum clv_status clv_patch_grid_init(struct clv_patch_grid *grid, int32_t
 /* The grid's edges; boundary_length as it is between the areas that clv_patch_grid_to_pixels paints. O(patches + sides). */
 CLV_API enum clv_status clv_patch_grid_adjacency(struct clv_adjacency *adjacency, const struct clv_patch_grid *grid,
                                                  struct clv_error *err) CLV_CHECK;
+/* The partition of the image into the pixels nearest to each patch's centre, the upper left one among equals: labels are nodes. */
+CLV_API enum clv_status clv_patch_grid_partition(struct clv_superpixels *superpixels, const struct clv_patch_grid *grid,
+                                                 struct clv_error *err) CLV_CHECK;
 /* Brings one label per patch to pixels[height][width]: each pixel takes the label of the patch whose centre is nearest, the
  * upper left one among equals. */
 CLV_API void clv_patch_grid_to_pixels(uint8_t *pixels, const struct clv_patch_grid *grid, const uint8_t *patch_labels);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/console.h"
+#include "cli/recipe_options.h"
 #include "model/record.h"
 
 #define JSON_MAX ((size_t)1 << 28)
@@ -75,24 +76,20 @@ static const char *pairwise_name(enum clv_pairwise pairwise)
     return "unknown";
 }
 
-static const struct {
-    int32_t block;
-    const char *name;
-} blocks[] = {
-    {CLV_BLOCK_WORDS, "words"}, {CLV_BLOCK_COLOUR, "colour"},     {CLV_BLOCK_POSITION, "position"},
-    {CLV_BLOCK_SIZE, "size"},   {CLV_BLOCK_CONTRAST, "contrast"},
-};
-
 static void print_recipe(const struct clv_recipe *recipe)
 {
-    printf("recipe        %d working pixels, %d superpixels of compactness %g in %d rounds\n", recipe->working_pixels,
-           recipe->slic.n_superpixels, (double)recipe->slic.compactness, recipe->slic.n_iterations);
+    printf("recipe        %d working pixels, ", recipe->working_pixels);
+    if (recipe->nodes == CLV_NODES_PATCHES)
+        printf("patches of %d px every %d px\n", recipe->patch_px, recipe->patch_step_px);
+    else
+        printf("%d superpixels of compactness %g in %d rounds\n", recipe->slic.n_superpixels,
+               (double)recipe->slic.compactness, recipe->slic.n_iterations);
     printf("blocks       ");
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        if (recipe->blocks & blocks[i].block)
-            printf(" %s", blocks[i].name);
+    for (size_t i = 0; i < N_BLOCK_NAMES; i++)
+        if (recipe->blocks & block_names[i].block)
+            printf(" %s", block_names[i].name);
     printf("\n");
-    if (recipe->blocks & CLV_BLOCK_WORDS) {
+    if (recipe->blocks & (CLV_BLOCK_WORDS | CLV_BLOCK_WORD)) {
         printf("words         %d for each SIFT bin size of", recipe->n_words);
         for (int32_t s = 0; s < recipe->n_scales; s++)
             printf(" %d", recipe->bin_size_px[s]);
@@ -200,15 +197,20 @@ static void put_string(struct text *text, const char *key, const char *value)
 static void put_recipe(struct text *text, const struct clv_recipe *recipe)
 {
     put_number(text, "working_pixels", recipe->working_pixels);
-    put_number(text, "superpixels", recipe->slic.n_superpixels);
-    put_number(text, "compactness", (double)recipe->slic.compactness);
-    put_number(text, "slic_iterations", recipe->slic.n_iterations);
+    if (recipe->nodes == CLV_NODES_PATCHES) {
+        put_number(text, "patch_size", recipe->patch_px);
+        put_number(text, "patch_step", recipe->patch_step_px);
+    } else {
+        put_number(text, "superpixels", recipe->slic.n_superpixels);
+        put_number(text, "compactness", (double)recipe->slic.compactness);
+        put_number(text, "slic_iterations", recipe->slic.n_iterations);
+    }
     put_key(text, "blocks");
     text_put(text, "[");
-    for (size_t i = 0, n = 0; i < sizeof blocks / sizeof *blocks; i++)
-        if (recipe->blocks & blocks[i].block) {
+    for (size_t i = 0, n = 0; i < N_BLOCK_NAMES; i++)
+        if (recipe->blocks & block_names[i].block) {
             text_put(text, n++ ? "," : "");
-            text_put_json(text, blocks[i].name);
+            text_put_json(text, block_names[i].name);
         }
     text_put(text, "]");
     put_number(text, "words", recipe->n_words);

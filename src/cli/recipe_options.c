@@ -19,22 +19,28 @@ static const struct {
     {"words", offsetof(struct clv_recipe, n_words), 1, 65535, "Visual words per SIFT scale"},
     {"codebook-samples", offsetof(struct clv_recipe, n_codebook_samples), 1, 10000000,
      "Descriptors per scale that the words are learned from"},
+    {"patch-size", offsetof(struct clv_recipe, patch_px), 1, 1024, "Side of a patch, in pixels"},
+    {"patch-step", offsetof(struct clv_recipe, patch_step_px), 1, 1024, "Pixels between patches"},
 };
 #define N_ROWS (sizeof table / sizeof *table)
 
-enum recipe_keys { KEY_TABLE = KEYS_RECIPE, KEY_COMPACTNESS = KEYS_RECIPE + 0x80, KEY_SIFT_BINS, KEY_BLOCKS };
-
-static const struct {
-    const char *name;
-    int32_t block;
-} blocks[] = {
-    {"words", CLV_BLOCK_WORDS}, {"colour", CLV_BLOCK_COLOUR},     {"position", CLV_BLOCK_POSITION},
-    {"size", CLV_BLOCK_SIZE},   {"contrast", CLV_BLOCK_CONTRAST},
+enum recipe_keys {
+    KEY_TABLE = KEYS_RECIPE,
+    KEY_COMPACTNESS = KEYS_RECIPE + 0x80,
+    KEY_SIFT_BINS,
+    KEY_BLOCKS,
+    KEY_NODES
 };
-#define N_BLOCKS (sizeof blocks / sizeof *blocks)
 
+const struct block_name block_names[N_BLOCK_NAMES] = {
+    {"words", CLV_BLOCK_WORDS}, {"colour", CLV_BLOCK_COLOUR},     {"position", CLV_BLOCK_POSITION},
+    {"size", CLV_BLOCK_SIZE},   {"contrast", CLV_BLOCK_CONTRAST}, {"surround", CLV_BLOCK_SURROUND},
+    {"scene", CLV_BLOCK_SCENE}, {"rgb", CLV_BLOCK_RGB},           {"word", CLV_BLOCK_WORD},
+};
+
+static const char *const node_kinds[] = {"superpixels", "patches"}; /* enum clv_nodes */
 static char help[N_ROWS][160];
-static struct argp_option options[N_ROWS + 5];
+static struct argp_option options[N_ROWS + 6];
 
 static int32_t *field(struct clv_recipe *recipe, size_t row)
 {
@@ -63,21 +69,22 @@ static error_t parse_bins(struct recipe_options *self, const char *arg)
 
 static error_t parse_blocks(struct recipe_options *self, const char *arg)
 {
-    const char *names[N_BLOCKS];
-    for (size_t i = 0; i < N_BLOCKS; i++)
-        names[i] = blocks[i].name;
+    const char *names[N_BLOCK_NAMES];
+    for (size_t i = 0; i < N_BLOCK_NAMES; i++)
+        names[i] = block_names[i].name;
     char copy[128], *cursor = copy, *part;
     int32_t chosen = 0;
     if ((size_t)snprintf(copy, sizeof copy, "%s", arg) >= sizeof copy)
         return option_error(self->common, "--blocks: \"%s\" is too long", arg);
     while ((part = strsep(&cursor, ","))) {
         int index = 0;
-        error_t failed = option_choice(&index, "--blocks", part, names, N_BLOCKS, self->common);
+        error_t failed = option_choice(&index, "--blocks", part, names, N_BLOCK_NAMES, self->common);
         if (failed)
             return failed;
-        chosen |= blocks[index].block;
+        chosen |= block_names[index].block;
     }
     self->recipe.blocks = chosen;
+    self->blocks_given = true;
     return 0;
 }
 
@@ -85,6 +92,7 @@ static error_t parse_recipe(int key, char *arg, struct argp_state *state)
 {
     struct recipe_options *self = state->input;
     double compactness;
+    int nodes;
     error_t failed = ARGP_ERR_UNKNOWN;
     options_note(self->common, options, "", key, arg);
     switch (key) {
@@ -95,6 +103,15 @@ static error_t parse_recipe(int key, char *arg, struct argp_state *state)
         break;
     case KEY_SIFT_BINS: failed = parse_bins(self, arg); break;
     case KEY_BLOCKS: failed = parse_blocks(self, arg); break;
+    case KEY_NODES:
+        failed = option_choice(&nodes, "--nodes", arg, node_kinds, 2, self->common);
+        if (!failed)
+            self->recipe.nodes = nodes;
+        break;
+    case ARGP_KEY_END:
+        if (!self->blocks_given && self->recipe.nodes == CLV_NODES_PATCHES)
+            self->recipe.blocks = CLV_BLOCK_PATCHES;
+        return 0;
     default:
         if (key >= KEY_TABLE && key < KEY_TABLE + (int)N_ROWS) {
             size_t row = (size_t)(key - KEY_TABLE);
@@ -132,6 +149,13 @@ const struct argp *recipe_argp(void)
     clv_recipe_init(&defaults);
     size_t n = 0;
     options[n++] = (struct argp_option){NULL, 0, NULL, 0, "Feature recipe (learned once, part of the model):", 50};
+    options[n++] =
+        (struct argp_option){"nodes",
+                             KEY_NODES,
+                             "KIND",
+                             0,
+                             "What is labelled: superpixels, or patches of a regular grid (default superpixels)",
+                             50};
     for (size_t row = 0; row < N_ROWS; row++) {
         snprintf(help[row], sizeof help[row], "%s (default %d; %d..%d)", table[row].help, *field(&defaults, row),
                  table[row].minimum, table[row].maximum);
@@ -147,7 +171,12 @@ const struct argp *recipe_argp(void)
     snprintf(bins_help + used, sizeof bins_help - used, "; 1..%d, up to %d scales)", CLV_MAX_BIN_PX, CLV_MAX_SCALES);
     options[n++] = (struct argp_option){"sift-bins", KEY_SIFT_BINS, "N,..", 0, bins_help, 50};
     options[n++] = (struct argp_option){
-        "blocks", KEY_BLOCKS, "NAME,..", 0, "Feature blocks: words, colour, position, size, contrast (default: all)",
+        "blocks",
+        KEY_BLOCKS,
+        "NAME,..",
+        0,
+        "Feature blocks: words, colour, position, size, contrast (default of superpixels), surround (patches', too), "
+        "scene, rgb, word",
         50};
     clv_recipe_release(&defaults);
     return &argp;

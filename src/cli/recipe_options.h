@@ -2,14 +2,24 @@
 #ifndef CLI_RECIPE_OPTIONS_H
 #define CLI_RECIPE_OPTIONS_H
 
+#include <stdbool.h>
+
 #include "cleave/features.h"
 #include "cli/options.h"
 
 struct recipe_options {
     struct common_options *common;
     struct clv_recipe recipe; /* release it */
+    bool blocks_given;        /* else the blocks are those usual for the nodes, once all is parsed */
     const char *first_given;  /* "words", or NULL: none was given */
 };
+
+/* Feature blocks by name. */
+enum { N_BLOCK_NAMES = 9 };
+extern const struct block_name {
+    const char *name;
+    int32_t block; /* of enum clv_blocks */
+} block_names[N_BLOCK_NAMES];
 
 void recipe_options_init(struct recipe_options *self, struct common_options *common);
 void recipe_options_release(struct recipe_options *self);

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -25,15 +26,19 @@ static double mean_iou_of_label(const struct set_score *score, int32_t label)
     return mean;
 }
 
-/* Over the labels that occur in the truth. */
-static double mean_class_accuracy(const struct set_score *score)
+/* clv_confusion_class_accuracy or clv_confusion_iou. */
+typedef double class_measure(const struct clv_confusion *confusion, int32_t label);
+
+/* Over the labels that have the measure. */
+static double mean_over_classes(const struct clv_confusion *confusion, const struct clv_labels *labels,
+                                class_measure *measure)
 {
     double sum = 0;
     int32_t n = 0;
-    for (int32_t label = 0; label < score->labels->n_labels; label++) {
-        double accuracy = clv_confusion_class_accuracy(&score->confusion, label);
-        if (!isnan(accuracy)) {
-            sum += accuracy;
+    for (int32_t label = 0; label < labels->n_labels; label++) {
+        double value = is_void(labels, label) ? NAN : measure(confusion, label);
+        if (!isnan(value)) {
+            sum += value;
             n++;
         }
     }
@@ -54,6 +59,35 @@ static void print_measures(const char *title, double weighted, double weighted_e
     char a[32], b[32], c[32], d[32];
     printf("%-14s %18s %15s %10s %9s\n", title, shown(a, weighted, 100, 2), shown(b, weighted_error, 100, 2),
            shown(c, hamming, 100, 2), shown(d, iou, 1, 4));
+}
+
+/* Labels that occur; the share of a label's patches (or superpixels) that are right only where they were scored. */
+static void print_labels(const struct set_score *score)
+{
+    char a[32], b[32], c[32];
+    const char *of_nodes = !score->has_superpixels ? "" : score->has_patches ? "  of patches %" : "  of superpixels %";
+    printf("\nlabel                 mean IoU  accuracy %%%s\n", of_nodes);
+    for (int32_t label = 0; label < score->labels->n_labels; label++) {
+        double accuracy = clv_confusion_class_accuracy(&score->confusion, label);
+        double label_iou = mean_iou_of_label(score, label);
+        if (is_void(score->labels, label) || (isnan(label_iou) && isnan(accuracy)))
+            continue;
+        printf("%3d %-16s %9s %11s", label, score->labels->names[label], shown(a, label_iou, 1, 4),
+               shown(b, accuracy, 100, 2));
+        if (score->has_superpixels)
+            printf(" %*s", (int)strlen(of_nodes) - 1,
+                   shown(c, clv_confusion_class_accuracy(&score->nodes, label), 100, 2));
+        printf("\n");
+    }
+}
+
+static void print_totals(const char *what, const struct clv_confusion *confusion, const struct clv_labels *labels)
+{
+    char a[32], b[32], c[32];
+    printf("%s accuracy %s %%, mean over labels %s %%; mean IoU of the whole set %s\n", what,
+           shown(a, 1 - clv_confusion_score(confusion).hamming, 100, 2),
+           shown(b, mean_over_classes(confusion, labels, clv_confusion_class_accuracy), 100, 2),
+           shown(c, mean_over_classes(confusion, labels, clv_confusion_iou), 1, 4));
 }
 
 void score_print_text(const struct set_score *score, bool per_image)
@@ -78,19 +112,13 @@ void score_print_text(const struct set_score *score, bool per_image)
         MEAN(score, superpixel.weighted_hamming, &weighted, &weighted_error);
         MEAN(score, superpixel.hamming, &hamming, &error);
         MEAN(score, superpixel.mean_iou, &iou, &error);
-        print_measures("per superpixel", weighted, weighted_error, hamming, iou);
+        print_measures(score->has_patches ? "per patch" : "per superpixel", weighted, weighted_error, hamming, iou);
     }
-    printf("\nlabel                 mean IoU  accuracy %%\n");
-    for (int32_t label = 0; label < score->labels->n_labels; label++) {
-        double accuracy = clv_confusion_class_accuracy(&score->confusion, label);
-        double label_iou = mean_iou_of_label(score, label);
-        if (!is_void(score->labels, label) && (!isnan(label_iou) || !isnan(accuracy)))
-            printf("%3d %-16s %9s %11s\n", label, score->labels->names[label], shown(a, label_iou, 1, 4),
-                   shown(b, accuracy, 100, 2));
-    }
-    printf("\n%zu images; pixel accuracy %s %%, mean over labels %s %%\n", score->inputs->n,
-           shown(a, 1 - clv_confusion_score(&score->confusion).hamming, 100, 2),
-           shown(b, mean_class_accuracy(score), 100, 2));
+    print_labels(score);
+    printf("\n%zu images; ", score->inputs->n);
+    print_totals("pixel", &score->confusion, score->labels);
+    if (score->has_superpixels)
+        print_totals(score->has_patches ? "patch" : "superpixel", &score->nodes, score->labels);
 }
 
 static void put_csv_number(struct text *text, double value)
@@ -180,16 +208,23 @@ static void put_means(struct text *text, const struct set_score *score)
     put_field(text, "mean_iou", mean);
 }
 
-static void put_accuracies(struct text *text, const struct set_score *score)
+static void put_classes(struct text *text, const char *name, const char *mean_name,
+                        const struct clv_confusion *confusion, const struct clv_labels *labels, class_measure *measure)
 {
-    const struct clv_labels *labels = score->labels;
-    put_field(text, "accuracy", 1 - clv_confusion_score(&score->confusion).hamming);
-    text_put(text, ",\"class_accuracy\":{");
+    text_printf(text, ",\"%s\":{", name);
     for (int32_t label = 0; label < labels->n_labels; label++)
         if (!is_void(labels, label) && labels->names[label][0])
-            put_field(text, labels->names[label], clv_confusion_class_accuracy(&score->confusion, label));
+            put_field(text, labels->names[label], measure(confusion, label));
     text_put(text, "}");
-    put_field(text, "mean_class_accuracy", mean_class_accuracy(score));
+    put_field(text, mean_name, mean_over_classes(confusion, labels, measure));
+}
+
+/* Over all pixels, or nodes, of the set. */
+static void put_accuracies(struct text *text, const struct clv_confusion *confusion, const struct clv_labels *labels)
+{
+    put_field(text, "accuracy", 1 - clv_confusion_score(confusion).hamming);
+    put_classes(text, "class_accuracy", "mean_class_accuracy", confusion, labels, clv_confusion_class_accuracy);
+    put_classes(text, "class_iou", "mean_class_iou", confusion, labels, clv_confusion_iou);
 }
 
 enum clv_status score_print_json(const struct set_score *score, bool per_image, struct clv_error *err)
@@ -200,15 +235,16 @@ enum clv_status score_print_json(const struct set_score *score, bool per_image, 
     put_field(&text, "images", (double)score->inputs->n);
     put_means(&text, score);
     put_field(&text, "pixels", (double)clv_confusion_score(&score->confusion).n_pixels);
-    put_accuracies(&text, score);
+    put_accuracies(&text, &score->confusion, score->labels);
     if (score->has_superpixels) {
         struct clv_image_score means = {0};
         double ignored;
         MEAN(score, superpixel.weighted_hamming, &means.weighted_hamming, &ignored);
         MEAN(score, superpixel.hamming, &means.hamming, &ignored);
         MEAN(score, superpixel.mean_iou, &means.mean_iou, &ignored);
-        text_put(&text, ",\"superpixel\":{");
+        text_put(&text, score->has_patches ? ",\"patch\":{" : ",\"superpixel\":{");
         put_image_fields(&text, &means);
+        put_accuracies(&text, &score->nodes, score->labels);
         text_put(&text, "}");
     }
     if (per_image) {

@@ -12,9 +12,14 @@
 struct job {
     const struct score_task *task;
     struct set_score *score;
-    struct clv_confusion *own;   /* [n_threads] of the image in work */
-    struct clv_confusion *total; /* [n_threads] whole pixels add up to the same in any order */
+    struct tally *tallies; /* [n_threads] */
     size_t n_done;
+};
+
+/* What one thread counts: whole pixels and whole patches add up to the same in any order. */
+struct tally {
+    struct clv_confusion own;          /* of the image in work */
+    struct clv_confusion total, nodes; /* of all of this thread's images */
 };
 
 void set_score_release(struct set_score *score)
@@ -22,6 +27,7 @@ void set_score_release(struct set_score *score)
     array_free(score->images);
     array_free(score->iou);
     clv_confusion_release(&score->confusion);
+    clv_confusion_release(&score->nodes);
     *score = (struct set_score){0};
 }
 
@@ -68,14 +74,15 @@ static int32_t majority(const float *counts, int32_t n_labels)
     return best;
 }
 
-/* The sources' measure: every superpixel has one true label, the majority of its known pixels by count, and one predicted
- * label, the majority of the mask's pixels in it; it weighs its known pixels. */
+/* The sources' measure: every superpixel (or patch) has one true label, the majority of its known pixels by count, and one predicted
+ * label, the majority of the mask's pixels in it; it weighs its known pixels, a patch 1. */
 static enum clv_status score_superpixels(struct clv_image_score *score, struct clv_confusion *confusion,
                                          const struct job *job, size_t index, const struct clv_mask *truth,
                                          const struct clv_mask *prediction, struct clv_error *err)
 {
     const struct score_task *task = job->task;
     int32_t n_labels = task->labels->n_labels;
+    bool is_patch = task->model->recipe.nodes == CLV_NODES_PATCHES;
     struct clv_image image = {0};
     struct clv_example example = {0};
     int32_t *predicted = NULL;
@@ -105,7 +112,8 @@ static enum clv_status score_superpixels(struct clv_image_score *score, struct c
         for (int32_t label = 0; label < n_labels; label++)
             known += counts[label];
         if (known > 0)
-            clv_confusion_add_weighted(confusion, majority(counts, n_labels), predicted[i], (uint64_t)known);
+            clv_confusion_add_weighted(confusion, majority(counts, n_labels), predicted[i],
+                                       is_patch ? 1 : (uint64_t)known);
     }
     *score = clv_confusion_score(confusion);
 done:
@@ -120,7 +128,8 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     const struct score_task *task = job->task;
     const struct input *input = &task->inputs->items[index];
     struct scored_image *scored = &job->score->images[index];
-    struct clv_confusion *confusion = &job->own[thread];
+    struct tally *tally = &job->tallies[thread];
+    struct clv_confusion *confusion = &tally->own;
     struct clv_mask truth = {0}, prediction = {0};
     if (stop_requested(task->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
@@ -139,10 +148,12 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
         int32_t n_labels = task->labels->n_labels;
         for (int32_t label = 0; label < n_labels; label++)
             job->score->iou[index * (size_t)n_labels + (size_t)label] = clv_confusion_iou(confusion, label);
-        clv_confusion_merge(&job->total[thread], confusion);
+        clv_confusion_merge(&tally->total, confusion);
     }
     if (status == CLV_OK && task->model)
         status = score_superpixels(&scored->superpixel, confusion, job, index, &truth, &prediction, err);
+    if (status == CLV_OK && task->model)
+        clv_confusion_merge(&tally->nodes, confusion);
     clv_mask_release(&truth);
     clv_mask_release(&prediction);
     array_free(path);
@@ -152,38 +163,56 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     return status;
 }
 
+static enum clv_status tally_init(struct tally *tally, int32_t n_labels, struct clv_error *err)
+{
+    enum clv_status status = clv_confusion_init(&tally->own, n_labels, err);
+    if (status == CLV_OK)
+        status = clv_confusion_init(&tally->total, n_labels, err);
+    return status == CLV_OK ? clv_confusion_init(&tally->nodes, n_labels, err) : status;
+}
+
+static void tally_release(struct tally *tally)
+{
+    clv_confusion_release(&tally->own);
+    clv_confusion_release(&tally->total);
+    clv_confusion_release(&tally->nodes);
+}
+
 enum clv_status score_set(struct set_score *score, const struct score_task *task, struct clv_error *err)
 {
     int n_threads = parallel_threads(task->n_threads);
     int32_t n_labels = task->labels->n_labels;
-    struct set_score fresh = {.inputs = task->inputs, .labels = task->labels, .has_superpixels = task->model != NULL};
+    struct set_score fresh = {.inputs = task->inputs,
+                              .labels = task->labels,
+                              .has_superpixels = task->model != NULL,
+                              .has_patches = task->model && task->model->recipe.nodes == CLV_NODES_PATCHES};
     struct job job = {.task = task, .score = &fresh};
     enum clv_status status = check_all_there(task, err);
     if (status == CLV_OK)
         status = clv_confusion_init(&fresh.confusion, n_labels, err);
-    if (status != CLV_OK)
+    if (status == CLV_OK)
+        status = clv_confusion_init(&fresh.nodes, n_labels, err);
+    if (status != CLV_OK) {
+        set_score_release(&fresh);
         return status;
+    }
     fresh.images = array_zalloc(task->inputs->n, sizeof *fresh.images);
     fresh.iou = array_alloc(task->inputs->n * (size_t)n_labels, sizeof *fresh.iou);
-    job.own = array_zalloc((size_t)n_threads, sizeof *job.own);
-    job.total = array_zalloc((size_t)n_threads, sizeof *job.total);
-    if (!fresh.images || !fresh.iou || !job.own || !job.total)
+    job.tallies = array_zalloc((size_t)n_threads, sizeof *job.tallies);
+    if (!fresh.images || !fresh.iou || !job.tallies)
         status = fail_memory(err);
-    for (int thread = 0; thread < n_threads && status == CLV_OK; thread++) {
-        status = clv_confusion_init(&job.own[thread], n_labels, err);
-        if (status == CLV_OK)
-            status = clv_confusion_init(&job.total[thread], n_labels, err);
-    }
+    for (int thread = 0; thread < n_threads && status == CLV_OK; thread++)
+        status = tally_init(&job.tallies[thread], n_labels, err);
     if (status == CLV_OK)
         status = parallel_for(task->inputs->n, n_threads, score_one, &job, err);
-    for (int thread = 0; thread < n_threads && job.own && job.total; thread++) {
-        if (status == CLV_OK)
-            clv_confusion_merge(&fresh.confusion, &job.total[thread]);
-        clv_confusion_release(&job.own[thread]);
-        clv_confusion_release(&job.total[thread]);
+    for (int thread = 0; thread < n_threads && job.tallies; thread++) {
+        if (status == CLV_OK) {
+            clv_confusion_merge(&fresh.confusion, &job.tallies[thread].total);
+            clv_confusion_merge(&fresh.nodes, &job.tallies[thread].nodes);
+        }
+        tally_release(&job.tallies[thread]);
     }
-    array_free(job.own);
-    array_free(job.total);
+    array_free(job.tallies);
     if (status == CLV_OK)
         *score = fresh;
     else

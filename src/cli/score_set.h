@@ -22,7 +22,8 @@ struct set_score {
     struct scored_image *images;    /* [inputs->n] */
     double *iou;                    /* [inputs->n][n_labels] */
     struct clv_confusion confusion; /* all images' pixels */
-    bool has_superpixels;
+    struct clv_confusion nodes;     /* all images' superpixels by their known pixels, or patches, which count 1 each */
+    bool has_superpixels, has_patches; /* has_superpixels: nodes were scored, which are patches if has_patches */
 };
 void set_score_release(struct set_score *score);
 

@@ -79,6 +79,15 @@ static enum clv_status label_nodes(int32_t *y, struct work *work, const struct s
     return clv_model_predict(y, run->model, problem, oracle, err);
 }
 
+/* Labels of patches are voted on; probabilities, which are in y's place when maps of them are drawn, are not. */
+static enum clv_status paint(uint8_t *labels, const struct job *job, const struct clv_example *example,
+                             const int32_t *y, struct clv_error *err)
+{
+    if (example->grid.n_rows && !job->run->options->n_draws)
+        return clv_example_vote(labels, NULL, example, y, job->run->model->shape.n_labels, err);
+    return clv_example_paint(labels, example, y, err);
+}
+
 /* Labels the example's nodes and paints them at the original size. */
 static enum clv_status label_pixels(struct work *work, const struct job *job, const struct clv_example *example,
                                     int thread, struct clv_error *err)
@@ -96,7 +105,7 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
     if (status == CLV_OK)
         status = label_nodes(y, work, job->run, &example->problem, *oracle, err);
     if (status == CLV_OK)
-        status = clv_example_paint(work->labels, example, y, err);
+        status = paint(work->labels, job, example, y, err);
     if (status == CLV_OK && job->run->options->refine)
         status = refine(work, job, example, y, *oracle, err);
     array_free(y);

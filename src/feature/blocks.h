@@ -8,10 +8,13 @@
 
 /* Where each block starts in a row; -1 when it is off. */
 struct layout {
-    int32_t words[CLV_MAX_SCALES], colour, position, size, contrast;
+    int32_t words[CLV_MAX_SCALES], colour, position, size, contrast, surround, scene, rgb, word;
     int32_t n_features;
 };
 void layout_init(struct layout *layout, const struct clv_recipe *recipe);
+
+/* Whether the recipe has words, so codebooks. */
+int has_words(const struct clv_recipe *recipe);
 
 /* CLV_ERR_USAGE when a plain value is out of range (names it), or with need_codebooks when words are wanted but not learned. */
 enum clv_status recipe_check(const struct clv_recipe *recipe, int need_codebooks, struct clv_error *err) CLV_CHECK;
@@ -26,10 +29,28 @@ enum clv_status word_map_init(struct word_map *map, const struct sift_integral *
                               const struct clv_recipe *recipe, int32_t scale, struct clv_error *err) CLV_CHECK;
 void words_fill(float *row, const struct scene *scene, struct word_map *map, int32_t region);
 
+/* --- word: 1 for the word in the middle of the region's bounding box, one a scale --- */
+void word_fill(float *row, const struct scene *scene, const struct word_map *map, int32_t region);
+
 /* --- colour: RGB histograms, joint histogram of a and b, Lab mean and deviation --- */
 int32_t colour_size(void);
 void colour_fill(float *row, const struct scene *scene, int32_t region);
 void colour_name(char *name, size_t size, int32_t index);
+
+/* --- chroma: square root of the joint histogram of a and b, the last part of the colour block --- */
+int32_t chroma_size(void);
+void chroma_fill(float *row, const struct scene *scene, int32_t region);
+
+/* --- rgb: the RGB histograms of the colour block alone, which its first columns are --- */
+int32_t rgb_size(void);
+void rgb_fill(float *row, const struct scene *scene, int32_t region);
+void rgb_name(char *name, size_t size, int32_t index);
+
+/* --- surround and scene: the joint histogram of a and b, then words per scale if the recipe has them, of wider windows --- */
+int32_t surround_size(const struct clv_recipe *recipe);
+void surround_fill(float *row, const struct scene *windows, struct word_map *maps, const struct clv_recipe *recipe,
+                   int32_t region);
+void surround_name(char *name, size_t size, const struct clv_recipe *recipe, const char *what, int32_t index);
 
 /* --- position: bilinear weights over a grid of cells; they sum to 1 --- */
 int32_t position_size(void);

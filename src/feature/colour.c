@@ -13,14 +13,18 @@ int32_t colour_size(void)
     return CHANNELS * BINS + STATISTICS + CHROMA_BINS * CHROMA_BINS;
 }
 
+int32_t chroma_size(void)
+{
+    return CHROMA_BINS * CHROMA_BINS;
+}
+
 static int chroma_bin(float value)
 {
     int bin = (int)(value / CHROMA_WIDTH + CHROMA_BINS / 2);
     return bin < 0 ? 0 : bin > CHROMA_BINS - 1 ? CHROMA_BINS - 1 : bin;
 }
 
-/* Square root of the joint histogram of a and b. */
-static void chroma_fill(float *row, const struct scene *scene, int32_t region)
+void chroma_fill(float *row, const struct scene *scene, int32_t region)
 {
     for (int32_t k = scene->start[region]; k < scene->start[region + 1]; k++) {
         const float *lab = scene->lab + (size_t)scene->pixel[k] * CHANNELS;
@@ -30,7 +34,12 @@ static void chroma_fill(float *row, const struct scene *scene, int32_t region)
         row[b] = CHROMA_WEIGHT * sqrtf(row[b] / (float)scene->regions[region].n_pixels);
 }
 
-void colour_fill(float *row, const struct scene *scene, int32_t region)
+int32_t rgb_size(void)
+{
+    return CHANNELS * BINS;
+}
+
+void rgb_fill(float *row, const struct scene *scene, int32_t region)
 {
     int32_t count[CHANNELS * BINS] = {0};
     for (int32_t k = scene->start[region]; k < scene->start[region + 1]; k++) {
@@ -39,9 +48,14 @@ void colour_fill(float *row, const struct scene *scene, int32_t region)
             count[c * BINS + rgb[c] * BINS / 256]++;
     }
     /* Square root of a histogram: the Hellinger kernel as a dot product. */
-    const struct region *r = &scene->regions[region];
     for (int b = 0; b < CHANNELS * BINS; b++)
-        row[b] = sqrtf((float)count[b] / (float)(CHANNELS * r->n_pixels));
+        row[b] = sqrtf((float)count[b] / (float)(CHANNELS * scene->regions[region].n_pixels));
+}
+
+void colour_fill(float *row, const struct scene *scene, int32_t region)
+{
+    const struct region *r = &scene->regions[region];
+    rgb_fill(row, scene, region);
     row += CHANNELS * BINS;
     row[0] = r->lab[0] / 100.0f;
     row[1] = r->lab[1] / 50.0f;
@@ -51,9 +65,15 @@ void colour_fill(float *row, const struct scene *scene, int32_t region)
     chroma_fill(row + STATISTICS, scene, region);
 }
 
+static const char *const channel[CHANNELS] = {"red", "green", "blue"};
+
+void rgb_name(char *name, size_t size, int32_t index)
+{
+    snprintf(name, size, "%s alone, bin %d", channel[index / BINS], index % BINS);
+}
+
 void colour_name(char *name, size_t size, int32_t index)
 {
-    static const char *const channel[] = {"red", "green", "blue"};
     static const char *const statistic[] = {"mean L",         "mean a",         "mean b",
                                             "deviation of L", "deviation of a", "deviation of b"};
     if (index < CHANNELS * BINS)

@@ -78,18 +78,22 @@ static void geodesic_distances(float *distance, const struct scene *scene, const
     }
 }
 
-/* gradient[region] += |gradient of grey| of its pixels, by central differences. */
+/* |gradient of grey| at a pixel, by central differences. */
+static float gradient_at(const struct scene *scene, int32_t pixel)
+{
+    int32_t w = scene->width, x = pixel % w, y = pixel / w;
+    const float *at = scene->grey + pixel;
+    float gx = at[x < w - 1 ? 1 : 0] - at[x > 0 ? -1 : 0];
+    float gy = at[y < scene->height - 1 ? w : 0] - at[y > 0 ? -w : 0];
+    return sqrtf(gx * gx + gy * gy);
+}
+
+/* gradient[region] = the sum of its pixels' gradients. */
 static void sum_gradients(float *gradient, const struct scene *scene)
 {
-    int32_t w = scene->width, h = scene->height;
-    for (int32_t y = 0; y < h; y++) {
-        const float *row = scene->grey + (size_t)y * (size_t)w;
-        const float *above = y > 0 ? row - w : row, *below = y < h - 1 ? row + w : row;
-        for (int32_t x = 0; x < w; x++) {
-            float gx = row[x < w - 1 ? x + 1 : x] - row[x > 0 ? x - 1 : x], gy = below[x] - above[x];
-            gradient[scene->labels[(size_t)y * (size_t)w + (size_t)x]] += sqrtf(gx * gx + gy * gy);
-        }
-    }
+    for (int32_t r = 0; r < scene->n_regions; r++)
+        for (int32_t k = scene->start[r]; k < scene->start[r + 1]; k++)
+            gradient[r] += gradient_at(scene, scene->pixel[k]);
 }
 
 /* Odds of the region's colour among the weighted pixels against all others, as a share: 1/2 when they are even. */
@@ -213,7 +217,7 @@ done:
 
 int32_t contrast_measures(const struct clv_recipe *recipe)
 {
-    return CONTRAST_WORDS + (recipe->blocks & CLV_BLOCK_WORDS ? 2 * recipe->n_scales : 0);
+    return CONTRAST_WORDS + (has_words(recipe) ? 2 * recipe->n_scales : 0);
 }
 
 enum clv_status contrast_measure(float *measures, const struct scene *scene, const struct clv_adjacency *adjacency,

@@ -25,15 +25,16 @@ void dataset_item_release(struct dataset_item *item);
 /* What an opened feature file adds: the mapped arrays, and what is derived from them once. */
 struct dataset_file {
     struct clv_tensors *tensors;
-    const int32_t (*size)[4];   /* [n] original and working width and height, or NULL */
-    const int32_t *superpixels; /* the working label maps of all items, or NULL */
-    int64_t *superpixel_offset; /* [n + 1] */
-    int64_t *dense_row;         /* [most nodes of an item + 1] 0, d, 2d ..: the rows of every item, if dense */
-    int32_t *dense_index;       /* [most nodes x d] 0 .. d-1 again and again */
-    int32_t *label;             /* [N] */
-    float *theta;               /* [N][n_labels] */
-    float *volume;              /* [N] ones, if the file has none */
-    atomic_size_t *looked_at;   /* bytes since pages were last given back */
+    const int32_t (*size)[4];        /* [n] original and working width and height, or NULL */
+    const int32_t *superpixels;      /* the working label maps of all items, or NULL */
+    int64_t *superpixel_offset;      /* [n + 1] */
+    int32_t patch_px, patch_step_px; /* of a recipe of patches, else 0 */
+    int64_t *dense_row;              /* [most nodes of an item + 1] 0, d, 2d ..: the rows of every item, if dense */
+    int32_t *dense_index;            /* [most nodes x d] 0 .. d-1 again and again */
+    int32_t *label;                  /* [N] */
+    float *theta;                    /* [N][n_labels] */
+    float *volume;                   /* [N] ones, if the file has none */
+    atomic_size_t *looked_at;        /* bytes since pages were last given back */
 };
 
 struct clv_dataset {

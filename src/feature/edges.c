@@ -4,16 +4,24 @@
 
 enum { CONSTANT, LENGTH, CONTRAST, LENGTH_CONTRAST, TEXTURE, N_EDGE_FEATURES };
 
-int32_t edge_feature_count(void)
+enum { BESIDE, ABOVE, BESIDE_CONTRAST, ABOVE_CONTRAST, N_PATCH_EDGE_FEATURES };
+
+int32_t edge_feature_count(const struct clv_recipe *recipe)
 {
-    return N_EDGE_FEATURES;
+    return recipe->nodes == CLV_NODES_PATCHES ? N_PATCH_EDGE_FEATURES : N_EDGE_FEATURES;
 }
 
-const char *edge_feature_name(int32_t index)
+const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index)
 {
+    static const char *const of_patches[N_PATCH_EDGE_FEATURES] = {"beside each other", "above each other",
+                                                                  "beside each other x colour similarity",
+                                                                  "above each other x colour similarity"};
     static const char *const names[N_EDGE_FEATURES] = {"constant", "boundary length", "colour similarity",
                                                        "boundary length x colour similarity", "texture similarity"};
-    return index >= 0 && index < N_EDGE_FEATURES ? names[index] : "no such edge feature";
+    if (recipe->nodes == CLV_NODES_PATCHES && index >= 0 && index < N_PATCH_EDGE_FEATURES)
+        return of_patches[index];
+    return recipe->nodes == CLV_NODES_SUPERPIXELS && index >= 0 && index < N_EDGE_FEATURES ? names[index]
+                                                                                           : "no such edge feature";
 }
 
 static float square_distance(const float *a, const float *b)
@@ -41,14 +49,35 @@ static float words_in_common(const struct clv_problem *problem, int32_t a, int32
     return sum;
 }
 
-void edges_fill(float *features, const struct clv_adjacency *adjacency, const struct scene *scene,
-                const struct clv_problem *problem, int32_t n_word_features, int32_t n_scales)
+/* Colour differences that count as strong are the image's own (Boykov & Jolly 2001; beta of GrabCut, eq. 5): what the squared
+ * distances are multiplied by. */
+static float contrast_scale(const struct clv_adjacency *adjacency, const struct scene *scene)
 {
-    /* The contrast that counts as strong is the image's own (Boykov & Jolly 2001; beta of GrabCut, eq. 5). */
     double sum = 0;
     for (int32_t e = 0; e < adjacency->n_edges; e++)
         sum += square_distance(scene->regions[adjacency->edges[e][0]].lab, scene->regions[adjacency->edges[e][1]].lab);
-    float beta = sum > 0 ? (float)(adjacency->n_edges / (2 * sum)) : 0;
+    return sum > 0 ? (float)(adjacency->n_edges / (2 * sum)) : 0;
+}
+
+void patch_edges_fill(float *features, const struct clv_adjacency *adjacency, const struct scene *scene)
+{
+    float beta = contrast_scale(adjacency, scene);
+    for (int32_t e = 0; e < adjacency->n_edges; e++) {
+        const struct region *a = &scene->regions[adjacency->edges[e][0]], *b = &scene->regions[adjacency->edges[e][1]];
+        float similarity = expf(-beta * square_distance(a->lab, b->lab));
+        int is_above = adjacency->edges[e][1] != adjacency->edges[e][0] + 1 || a->y < b->y;
+        float *f = features + (size_t)e * N_PATCH_EDGE_FEATURES;
+        f[BESIDE] = is_above ? 0 : 1;
+        f[ABOVE] = is_above ? 1 : 0;
+        f[BESIDE_CONTRAST] = is_above ? 0 : similarity;
+        f[ABOVE_CONTRAST] = is_above ? similarity : 0;
+    }
+}
+
+void edges_fill(float *features, const struct clv_adjacency *adjacency, const struct scene *scene,
+                const struct clv_problem *problem, int32_t n_word_features, int32_t n_scales)
+{
+    float beta = contrast_scale(adjacency, scene);
     float side = sqrtf((float)scene->width * (float)scene->height / (float)scene->n_regions);
     for (int32_t e = 0; e < adjacency->n_edges; e++) {
         int32_t a = adjacency->edges[e][0], b = adjacency->edges[e][1];

@@ -41,9 +41,9 @@ static int append_row(struct clv_example *example, size_t *capacity, size_t *n_e
 }
 
 static enum clv_status fill_word_maps(struct word_map *maps, const struct scene *scene, const struct clv_recipe *recipe,
-                                      const struct layout *at, struct clv_error *err)
+                                      struct clv_error *err)
 {
-    if (at->words[0] < 0)
+    if (!has_words(recipe))
         return CLV_OK;
     struct sift_integral integral;
     enum clv_status status = sift_integral_init(&integral, scene->rgb, scene->width, scene->height, recipe, err);
@@ -53,42 +53,93 @@ static enum clv_status fill_word_maps(struct word_map *maps, const struct scene 
     return status;
 }
 
-static enum clv_status fill_rows(struct clv_example *example, const struct scene *scene,
+/* What the blocks look at: each node's own pixels, and for patches more of the image around them. */
+struct views {
+    struct scene image;           /* pixels by the partition */
+    struct scene windows;         /* by patch; zeros for superpixels */
+    struct scene surround, whole; /* by wider windows, where a block wants them */
+};
+
+static const struct scene *own_pixels(const struct views *views)
+{
+    return views->windows.start ? &views->windows : &views->image;
+}
+
+static void views_release(struct views *views)
+{
+    windows_release(&views->windows);
+    windows_release(&views->surround);
+    windows_release(&views->whole);
+    scene_release(&views->image);
+}
+
+static enum clv_status views_init(struct views *views, const struct clv_image *working,
+                                  const struct clv_example *example, const struct clv_recipe *recipe,
+                                  struct clv_error *err)
+{
+    *views = (struct views){0};
+    enum clv_status status = scene_init(&views->image, working, &example->superpixels, err);
+    if (status == CLV_OK && example->grid.n_rows)
+        status = windows_init(&views->windows, &views->image, &example->grid, 0, err);
+    if (status == CLV_OK && recipe->blocks & CLV_BLOCK_SURROUND)
+        status = windows_init(&views->surround, &views->image, &example->grid, recipe->patch_px, err);
+    if (status == CLV_OK && recipe->blocks & CLV_BLOCK_SCENE)
+        status = scene_whole(&views->whole, &views->image, err);
+    return status;
+}
+
+static void fill_row(float *row, const struct views *views, struct word_map *maps, const float *measures,
+                     int32_t n_measures, const struct clv_recipe *recipe, const struct layout *at, int32_t r)
+{
+    const struct scene *own = own_pixels(views);
+    for (int32_t s = 0; s < CLV_MAX_SCALES && at->words[s] >= 0; s++)
+        words_fill(row + at->words[s], own, &maps[s], r);
+    if (at->colour >= 0)
+        colour_fill(row + at->colour, own, r);
+    if (at->position >= 0)
+        position_fill(row + at->position, own, r);
+    if (at->size >= 0)
+        size_fill(row + at->size, own, r);
+    if (at->contrast >= 0)
+        contrast_fill(row + at->contrast, measures + (size_t)r * (size_t)n_measures, n_measures);
+    if (at->surround >= 0)
+        surround_fill(row + at->surround, &views->surround, maps, recipe, r);
+    if (at->scene >= 0)
+        surround_fill(row + at->scene, &views->whole, maps, recipe, 0);
+    if (at->rgb >= 0)
+        rgb_fill(row + at->rgb, own, r);
+    for (int32_t s = 0; at->word >= 0 && s < recipe->n_scales; s++)
+        word_fill(row + at->word + s * recipe->n_words, own, &maps[s], r);
+}
+
+static enum clv_status fill_rows(struct clv_example *example, const struct views *views,
                                  const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
                                  const struct layout *at, struct clv_error *err)
 {
     struct word_map maps[CLV_MAX_SCALES] = {0};
-    int32_t n_measures = contrast_measures(recipe);
+    int32_t n_measures = contrast_measures(recipe), n_nodes = example->superpixels.n;
     float *measures = NULL;
     float *dense = array_zalloc((size_t)at->n_features, sizeof *dense);
     size_t capacity = 0, n_entries = 0;
     enum clv_status status = CLV_OK;
-    example->row = array_alloc((size_t)scene->n_regions + 1, sizeof *example->row);
+    example->row = array_alloc((size_t)n_nodes + 1, sizeof *example->row);
     if (!dense || !example->row) {
         status = fail_memory(err);
         goto done;
     }
-    status = fill_word_maps(maps, scene, recipe, at, err);
+    status = fill_word_maps(maps, &views->image, recipe, err);
     if (status != CLV_OK)
         goto done;
     if (at->contrast >= 0) {
-        measures = array_zalloc((size_t)scene->n_regions * (size_t)n_measures, sizeof *measures);
-        status = measures ? contrast_measure(measures, scene, adjacency, recipe, maps, err) : fail_memory(err);
+        measures = array_zalloc((size_t)n_nodes * (size_t)n_measures, sizeof *measures);
+        status =
+            measures ? contrast_measure(measures, own_pixels(views), adjacency, recipe, maps, err) : fail_memory(err);
         if (status != CLV_OK)
             goto done;
     }
     example->row[0] = 0;
-    for (int32_t r = 0; r < scene->n_regions; r++) {
-        for (int32_t s = 0; s < CLV_MAX_SCALES && at->words[s] >= 0; s++)
-            words_fill(dense + at->words[s], scene, &maps[s], r);
-        if (at->colour >= 0)
-            colour_fill(dense + at->colour, scene, r);
-        if (at->position >= 0)
-            position_fill(dense + at->position, scene, r);
-        if (at->size >= 0)
-            size_fill(dense + at->size, scene, r);
-        if (at->contrast >= 0)
-            contrast_fill(dense + at->contrast, measures + (size_t)r * (size_t)n_measures, n_measures);
+    for (int32_t r = 0; r < n_nodes; r++) {
+        fill_row(dense, views, maps, measures, n_measures, recipe, at, r);
         if (append_row(example, &capacity, &n_entries, dense, at->n_features)) {
             status = fail_memory(err);
             goto done;
@@ -133,19 +184,39 @@ done:
     return status;
 }
 
-static enum clv_status fill_edges(struct clv_example *example, const struct scene *scene,
+static enum clv_status fill_edges(struct clv_example *example, const struct views *views,
                                   const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
                                   const struct layout *at, struct clv_error *err)
 {
     size_t n_edges = (size_t)adjacency->n_edges;
     example->edges = array_copy(adjacency->edges, n_edges, sizeof *example->edges);
-    example->edge_features = array_alloc(n_edges * (size_t)edge_feature_count(), sizeof *example->edge_features);
+    example->edge_features = array_alloc(n_edges * (size_t)edge_feature_count(recipe), sizeof *example->edge_features);
     if (!example->edges || !example->edge_features)
         return fail_memory(err);
+    if (example->grid.n_rows) {
+        patch_edges_fill(example->edge_features, adjacency, own_pixels(views));
+        return CLV_OK;
+    }
     int32_t n_scales = at->words[0] >= 0 ? recipe->n_scales : 0;
     struct clv_problem rows = {.row = example->row, .index = example->index, .value = example->value};
-    edges_fill(example->edge_features, adjacency, scene, &rows, n_scales * recipe->n_words, n_scales);
+    edges_fill(example->edge_features, adjacency, &views->image, &rows, n_scales * recipe->n_words, n_scales);
     return CLV_OK;
+}
+
+/* The nodes and who neighbours whom. */
+static enum clv_status divide(struct clv_example *example, struct clv_adjacency *adjacency,
+                              const struct clv_image *working, const struct clv_recipe *recipe, struct clv_error *err)
+{
+    enum clv_status status;
+    if (recipe->nodes == CLV_NODES_PATCHES) {
+        status = clv_patch_grid_init(&example->grid, working->width, working->height, recipe->patch_px,
+                                     recipe->patch_step_px, err);
+        if (status == CLV_OK)
+            status = clv_patch_grid_partition(&example->superpixels, &example->grid, err);
+        return status == CLV_OK ? clv_patch_grid_adjacency(adjacency, &example->grid, err) : status;
+    }
+    status = clv_slic(&example->superpixels, working, &recipe->slic, err);
+    return status == CLV_OK ? clv_adjacency_build(adjacency, &example->superpixels, err) : status;
 }
 
 enum clv_status clv_example_extract(struct clv_example *example, const struct clv_image *image,
@@ -159,26 +230,24 @@ enum clv_status clv_example_extract(struct clv_example *example, const struct cl
         return status;
     struct clv_example made = {.width = image->width, .height = image->height};
     struct clv_image working = {0};
-    struct scene scene = {0};
+    struct views views = {0};
     struct clv_adjacency adjacency = {0};
     struct layout layout;
     layout_init(&layout, recipe);
     status = working_image(&working, image, recipe->working_pixels, err);
     if (status == CLV_OK)
-        status = clv_slic(&made.superpixels, &working, &recipe->slic, err);
+        status = divide(&made, &adjacency, &working, recipe, err);
     if (status == CLV_OK)
-        status = scene_init(&scene, &working, &made.superpixels, err);
+        status = views_init(&views, &working, &made, recipe, err);
     if (status == CLV_OK)
-        status = clv_adjacency_build(&adjacency, &made.superpixels, err);
+        status = fill_rows(&made, &views, &adjacency, recipe, &layout, err);
     if (status == CLV_OK)
-        status = fill_rows(&made, &scene, &adjacency, recipe, &layout, err);
-    if (status == CLV_OK)
-        status = fill_edges(&made, &scene, &adjacency, recipe, &layout, err);
+        status = fill_edges(&made, &views, &adjacency, recipe, &layout, err);
     if (status == CLV_OK)
         status = count_volume(&made, err);
     int32_t n_edges = adjacency.n_edges;
     clv_adjacency_release(&adjacency);
-    scene_release(&scene);
+    views_release(&views);
     clv_image_release(&working);
     if (status != CLV_OK) {
         clv_example_release(&made);
@@ -188,7 +257,7 @@ enum clv_status clv_example_extract(struct clv_example *example, const struct cl
     example->problem = (struct clv_problem){.n_nodes = made.superpixels.n,
                                             .n_edges = n_edges,
                                             .n_features = layout.n_features,
-                                            .n_edge_features = edge_feature_count(),
+                                            .n_edge_features = edge_feature_count(recipe),
                                             .row = made.row,
                                             .index = made.index,
                                             .value = made.value,

@@ -297,8 +297,18 @@ static enum clv_status check_counts(bool *any, const float *counts, size_t n, st
 static enum clv_status check_superpixels(const struct dataset_file *file, size_t index, int32_t n_nodes,
                                          struct clv_error *err)
 {
+    struct clv_patch_grid grid = {0};
     if (!file->superpixels)
         return CLV_OK;
+    if (file->patch_px) {
+        enum clv_status status = clv_patch_grid_init(&grid, file->size[index][2], file->size[index][3], file->patch_px,
+                                                     file->patch_step_px, err);
+        if (status != CLV_OK)
+            return status;
+        if (grid.n_rows * grid.n_columns != n_nodes)
+            return fail(err, CLV_ERR_DATA, "%d nodes, not the %d x %d patches of its recipe", n_nodes, grid.n_rows,
+                        grid.n_columns);
+    }
     for (int64_t i = file->superpixel_offset[index]; i < file->superpixel_offset[index + 1]; i++)
         if (file->superpixels[i] < 0 || file->superpixels[i] >= n_nodes)
             return fail(err, CLV_ERR_DATA, "pixel %lld has superpixel %d of %d",
@@ -449,6 +459,10 @@ static enum clv_status read_recipe(struct reading *self, struct clv_error *err)
     if (status != CLV_OK)
         return status;
     self->has_recipe = true;
+    if (self->recipe.nodes == CLV_NODES_PATCHES) {
+        self->dataset->file.patch_px = self->recipe.patch_px;
+        self->dataset->file.patch_step_px = self->recipe.patch_step_px;
+    }
     int32_t n_features = clv_recipe_n_features(&self->recipe);
     int32_t n_edge_features = clv_recipe_n_edge_features(&self->recipe);
     if (self->dataset->n_features != n_features)
@@ -517,6 +531,12 @@ enum clv_status clv_dataset_example(struct clv_example *example, const struct cl
         .width = size[0],
         .height = size[1],
     };
+    if (file->patch_px) {
+        enum clv_status status =
+            clv_patch_grid_init(&made.grid, size[2], size[3], file->patch_px, file->patch_step_px, err);
+        if (status != CLV_OK)
+            return status;
+    }
     made.superpixels.labels =
         array_copy(file->superpixels + file->superpixel_offset[index], pixels, sizeof *made.superpixels.labels);
     if (!made.superpixels.labels)

@@ -45,7 +45,7 @@ void size_fill(float *row, const struct scene *scene, int32_t region)
 {
     row[0] = 1;
     row[1] =
-        (float)((double)scene->regions[region].n_pixels * scene->n_regions / ((double)scene->width * scene->height));
+        (float)((double)scene->regions[region].n_pixels * scene->n_regions / (double)scene->start[scene->n_regions]);
 }
 
 void size_name(char *name, size_t size, int32_t index)

@@ -16,12 +16,15 @@ void clv_recipe_init(struct clv_recipe *recipe)
     *recipe = (struct clv_recipe){
         .working_pixels = 80000,
         .slic = {.n_superpixels = 600, .compactness = 10, .n_iterations = 10},
-        .blocks = CLV_BLOCK_ALL,
+        .blocks = CLV_BLOCK_SUPERPIXELS,
         .n_scales = 4,
         .bin_size_px = {2, 4, 8, 16},
         .step_px = 3,
         .n_words = 500,
         .n_codebook_samples = 30000,
+        .nodes = CLV_NODES_SUPERPIXELS,
+        .patch_px = 20,
+        .patch_step_px = 10,
     };
 }
 
@@ -31,6 +34,11 @@ void clv_recipe_release(struct clv_recipe *recipe)
         array_free(recipe->codebooks[s].centres);
         recipe->codebooks[s] = (struct clv_codebook){0};
     }
+}
+
+int has_words(const struct clv_recipe *recipe)
+{
+    return (recipe->blocks & (CLV_BLOCK_WORDS | CLV_BLOCK_WORD)) != 0;
 }
 
 static enum clv_status check_range(const char *name, int32_t value, int32_t low, int32_t high, struct clv_error *err)
@@ -54,6 +62,9 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, int need_codebooks
         {"step_px", recipe->step_px, 1, 64},
         {"n_words", recipe->n_words, 1, 65536},
         {"n_codebook_samples", recipe->n_codebook_samples, 1, 10000000},
+        {"nodes", recipe->nodes, CLV_NODES_SUPERPIXELS, CLV_NODES_PATCHES},
+        {"patch_px", recipe->patch_px, 1, 1024},
+        {"patch_step_px", recipe->patch_step_px, 1, 1024},
     };
     for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) {
         enum clv_status status = check_range(ranges[k].name, ranges[k].value, ranges[k].low, ranges[k].high, err);
@@ -63,11 +74,13 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, int need_codebooks
     if (!(recipe->slic.compactness > 0 && recipe->slic.compactness <= 1e6f))
         return fail(err, CLV_ERR_USAGE, "recipe: compactness is %g, must be above 0, at most 1e6",
                     (double)recipe->slic.compactness);
+    if (recipe->nodes != CLV_NODES_PATCHES && recipe->blocks & (CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE))
+        return fail(err, CLV_ERR_USAGE, "recipe: the blocks surround and scene are for patches");
     for (int32_t s = 0; s < recipe->n_scales; s++) {
         enum clv_status status = check_range("bin_size_px", recipe->bin_size_px[s], 1, CLV_MAX_BIN_PX, err);
         if (status != CLV_OK)
             return status;
-        if (need_codebooks && (recipe->blocks & CLV_BLOCK_WORDS) &&
+        if (need_codebooks && has_words(recipe) &&
             (!recipe->codebooks[s].centres || recipe->codebooks[s].n_words != recipe->n_words))
             return fail(err, CLV_ERR_USAGE, "recipe: the codebook of scale %d has not been learned", s);
     }
@@ -90,6 +103,10 @@ void layout_init(struct layout *layout, const struct clv_recipe *recipe)
         {CLV_BLOCK_POSITION, &layout->position, position_size()},
         {CLV_BLOCK_SIZE, &layout->size, size_size()},
         {CLV_BLOCK_CONTRAST, &layout->contrast, contrast_size(recipe)},
+        {CLV_BLOCK_SURROUND, &layout->surround, surround_size(recipe)},
+        {CLV_BLOCK_SCENE, &layout->scene, surround_size(recipe)},
+        {CLV_BLOCK_RGB, &layout->rgb, rgb_size()},
+        {CLV_BLOCK_WORD, &layout->word, recipe->n_scales * recipe->n_words},
     };
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
         int on = recipe->blocks & blocks[k].block;
@@ -108,14 +125,12 @@ int32_t clv_recipe_n_features(const struct clv_recipe *recipe)
 
 int32_t clv_recipe_n_edge_features(const struct clv_recipe *recipe)
 {
-    (void)recipe;
-    return edge_feature_count();
+    return edge_feature_count(recipe);
 }
 
 const char *clv_recipe_edge_feature_name(const struct clv_recipe *recipe, int32_t index)
 {
-    (void)recipe;
-    return edge_feature_name(index);
+    return edge_feature_name(recipe, index);
 }
 
 void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
@@ -124,6 +139,15 @@ void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *r
     layout_init(&at, recipe);
     if (index < 0 || index >= at.n_features)
         snprintf(name, size, "no feature %d", index);
+    else if (at.word >= 0 && index >= at.word)
+        snprintf(name, size, "central word %d of scale %d", (index - at.word) % recipe->n_words,
+                 (index - at.word) / recipe->n_words);
+    else if (at.rgb >= 0 && index >= at.rgb)
+        rgb_name(name, size, index - at.rgb);
+    else if (at.scene >= 0 && index >= at.scene)
+        surround_name(name, size, recipe, "scene", index - at.scene);
+    else if (at.surround >= 0 && index >= at.surround)
+        surround_name(name, size, recipe, "surround", index - at.surround);
     else if (at.contrast >= 0 && index >= at.contrast)
         contrast_name(name, size, index - at.contrast);
     else if (at.size >= 0 && index >= at.size)
@@ -195,7 +219,7 @@ enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *i
                                  const struct clv_progress *progress, struct clv_error *err)
 {
     enum clv_status status = recipe_check(recipe, 0, err);
-    if (status != CLV_OK || !(recipe->blocks & CLV_BLOCK_WORDS))
+    if (status != CLV_OK || !has_words(recipe))
         return status;
     if (n == 0)
         return fail(err, CLV_ERR_USAGE, "recipe: no images to learn the codebooks from");

@@ -13,7 +13,7 @@
 static const struct {
     const char *name;
     size_t offset;
-    enum { INTEGER, REAL, PER_SCALE } kind;
+    enum { INTEGER, REAL, PER_SCALE, OF_PATCHES } kind; /* of patches: an integer that only their recipes have */
 } fields[] = {
     {"working_pixels", offsetof(struct clv_recipe, working_pixels), INTEGER},
     {"n_superpixels", offsetof(struct clv_recipe, slic.n_superpixels), INTEGER},
@@ -25,6 +25,9 @@ static const struct {
     {"step_px", offsetof(struct clv_recipe, step_px), INTEGER},
     {"n_words", offsetof(struct clv_recipe, n_words), INTEGER},
     {"n_codebook_samples", offsetof(struct clv_recipe, n_codebook_samples), INTEGER},
+    {"nodes", offsetof(struct clv_recipe, nodes), OF_PATCHES},
+    {"patch_px", offsetof(struct clv_recipe, patch_px), OF_PATCHES},
+    {"patch_step_px", offsetof(struct clv_recipe, patch_step_px), OF_PATCHES},
 };
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
@@ -32,9 +35,12 @@ void recipe_put_json(struct text *text, const struct clv_recipe *recipe)
 {
     for (size_t i = 0; i < N_FIELDS; i++) {
         const char *at = (const char *)recipe + fields[i].offset;
+        if (fields[i].kind == OF_PATCHES && recipe->nodes != CLV_NODES_PATCHES)
+            continue;
         text_printf(text, "%s\"%s\":", i ? "," : "{", fields[i].name);
         switch (fields[i].kind) {
-        case INTEGER: text_printf(text, "%d", *(const int32_t *)at); break;
+        case INTEGER:
+        case OF_PATCHES: text_printf(text, "%d", *(const int32_t *)at); break;
         case REAL: text_put_json_number(text, (double)*(const float *)at); break;
         case PER_SCALE:
             for (int s = 0; s < CLV_MAX_SCALES; s++)
@@ -50,7 +56,7 @@ static const char *const codebook_names[CLV_MAX_SCALES] = {RECIPE_CODEBOOK_PREFI
 
 static bool has_codebook(const struct clv_recipe *recipe, int scale)
 {
-    return (recipe->blocks & CLV_BLOCK_WORDS) && scale < recipe->n_scales;
+    return has_words(recipe) && scale < recipe->n_scales;
 }
 
 size_t recipe_tensors(struct clv_tensor tensors[CLV_MAX_SCALES], const struct clv_recipe *recipe)
@@ -80,7 +86,8 @@ static bool get_field(char *at, int kind, const struct json_value *value)
     size_t n;
     double real;
     switch (kind) {
-    case INTEGER: return get_int32(value, (int32_t *)at);
+    case INTEGER:
+    case OF_PATCHES: return get_int32(value, (int32_t *)at);
     case REAL:
         if (!json_get_double(value, &real))
             return false;
@@ -113,6 +120,8 @@ static enum clv_status read_fields(struct clv_recipe *recipe, const struct json_
             return fail(err, CLV_ERR_DATA, "%s: its recipe has a \"%s\" that this version does not know", name, key);
     for (size_t i = 0; i < N_FIELDS; i++) {
         value = json_member(root, fields[i].name);
+        if (!value && fields[i].kind == OF_PATCHES && !json_member(root, "nodes"))
+            continue;
         if (!value)
             return fail(err, CLV_ERR_DATA, "%s: its recipe has no \"%s\"", name, fields[i].name);
         if (!get_field((char *)recipe + fields[i].offset, (int)fields[i].kind, value))
@@ -152,11 +161,12 @@ static enum clv_status check(const struct clv_recipe *recipe, const char *name, 
 enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const struct clv_tensors *tensors,
                             const char *name, struct clv_error *err)
 {
-    struct clv_recipe fresh = {0};
+    struct clv_recipe fresh;
     struct json_value *root;
     enum clv_status status = json_parse(&root, json, strlen(json), name, err);
     if (status != CLV_OK)
         return status;
+    clv_recipe_init(&fresh);
     status = read_fields(&fresh, root, name, err);
     if (status == CLV_OK)
         status = check(&fresh, name, err);

@@ -61,6 +61,12 @@ static void measure_region(struct region *region, const struct scene *scene, int
     region->n_pixels = n;
 }
 
+void scene_measure(struct scene *scene)
+{
+    for (int32_t r = 0; r < scene->n_regions; r++)
+        measure_region(&scene->regions[r], scene, r);
+}
+
 enum clv_status scene_init(struct scene *scene, const struct clv_image *image,
                            const struct clv_superpixels *superpixels, struct clv_error *err)
 {
@@ -82,7 +88,6 @@ enum clv_status scene_init(struct scene *scene, const struct clv_image *image,
     clv_rgb_to_lab(scene->lab, image->pixels, n_pixels);
     grey_from_rgb(scene->grey, image->pixels, n_pixels);
     group_pixels(scene);
-    for (int32_t r = 0; r < scene->n_regions; r++)
-        measure_region(&scene->regions[r], scene, r);
+    scene_measure(scene);
     return CLV_OK;
 }

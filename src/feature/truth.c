@@ -71,6 +71,18 @@ static enum clv_status count_labels(int64_t *count, const struct clv_example *ex
     return status;
 }
 
+/* A patch most of whose pixels are void is hidden: what little is known of it is not its label. */
+static void hide_void_patches(int64_t *count, const struct clv_example *example, int32_t n_labels)
+{
+    for (int32_t i = 0; i < example->superpixels.n; i++) {
+        int64_t known = 0, *own = count + (size_t)i * (size_t)n_labels;
+        for (int32_t b = 0; b < n_labels; b++)
+            known += own[b];
+        for (int32_t b = 0; b < n_labels && 2 * (double)known < (double)example->volume[i]; b++)
+            own[b] = 0;
+    }
+}
+
 enum clv_status clv_example_set_truth(struct clv_example *example, const struct clv_mask *mask, int32_t n_labels,
                                       struct clv_error *err)
 {
@@ -90,6 +102,8 @@ enum clv_status clv_example_set_truth(struct clv_example *example, const struct 
         status = fail_memory(err);
     else
         status = count_labels(count, example, mask, n_labels, err);
+    if (status == CLV_OK && example->grid.n_rows)
+        hide_void_patches(count, example, n_labels);
     if (status == CLV_OK) {
         for (size_t k = 0; k < size; k++)
             counts[k] = (float)count[k];

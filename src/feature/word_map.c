@@ -56,3 +56,10 @@ void words_fill(float *row, const struct scene *scene, struct word_map *map, int
     for (int32_t k = 0; k < n_met; k++)
         row[map->met[k]] = sqrtf(row[map->met[k]] / (float)(last - first));
 }
+
+void word_fill(float *row, const struct scene *scene, const struct word_map *map, int32_t region)
+{
+    int32_t first = scene->pixel[scene->start[region]], last = scene->pixel[scene->start[region + 1] - 1];
+    int32_t x = (first % scene->width + last % scene->width) / 2, y = (first / scene->width + last / scene->width) / 2;
+    row[map->word[y * scene->width + x]] = 1;
+}

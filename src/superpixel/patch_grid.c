@@ -46,6 +46,20 @@ static int32_t row_of(const struct clv_patch_grid *grid, int32_t y)
     return nearest_patch(y, grid->height, grid->size_px, grid->step_px, grid->n_rows);
 }
 
+enum clv_status clv_patch_grid_partition(struct clv_superpixels *superpixels, const struct clv_patch_grid *grid,
+                                         struct clv_error *err)
+{
+    size_t width = (size_t)grid->width;
+    int32_t *labels = array_alloc(width * (size_t)grid->height, sizeof *labels);
+    if (!labels)
+        return fail_memory(err);
+    for (int32_t y = 0; y < grid->height; y++)
+        for (int32_t x = 0; x < grid->width; x++)
+            labels[(size_t)y * width + (size_t)x] = row_of(grid, y) * grid->n_columns + column_of(grid, x);
+    *superpixels = (struct clv_superpixels){grid->width, grid->height, grid->n_rows * grid->n_columns, labels};
+    return CLV_OK;
+}
+
 void clv_patch_grid_to_pixels(uint8_t *pixels, const struct clv_patch_grid *grid, const uint8_t *patch_labels)
 {
     size_t width = (size_t)grid->width;

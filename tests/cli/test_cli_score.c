@@ -42,7 +42,9 @@ START_TEST(json_holds_the_means_over_images)
     ck_assert_str_eq(
         json, "{\"images\":2,\"weighted_hamming\":0.125,\"weighted_hamming_standard_error\":0.125,\"hamming\":0.125,"
               "\"iou\":{\"0\":0.8,\"1\":0.8},\"mean_iou\":0.8,\"pixels\":16,\"accuracy\":0.875,\"class_accuracy\":{"
-              "\"background\":0.875,\"foreground\":0.875},\"mean_class_accuracy\":0.875,\"per_image\":["
+              "\"background\":0.875,\"foreground\":0.875},\"mean_class_accuracy\":0.875,\"class_iou\":{"
+              "\"background\":0.7777777777777778,\"foreground\":0.7777777777777778},"
+              "\"mean_class_iou\":0.7777777777777778,\"per_image\":["
               "{\"image\":\"images/a.png\",\"weighted_hamming\":0.25,\"hamming\":0.25,\"mean_iou\":0.6},"
               "{\"image\":\"images/b.png\",\"weighted_hamming\":0,\"hamming\":0,\"mean_iou\":1}]}\n");
     free(json);
@@ -149,7 +151,8 @@ START_TEST(superpixel_scores_of_perfect_masks_are_perfect)
     char *json = expect_success("\"$CLEAVE\" score --data %s/manifest.tsv --split test --pred %s/masks -m %s --json",
                                 sample_set(), sample_set(), sample_model());
     ck_assert_ptr_nonnull(strstr(json, "\"weighted_hamming\":0,"));
-    ck_assert_ptr_nonnull(strstr(json, "\"superpixel\":{\"weighted_hamming\":0,\"hamming\":0,\"mean_iou\":1}"));
+    ck_assert_ptr_nonnull(
+        strstr(json, "\"superpixel\":{\"weighted_hamming\":0,\"hamming\":0,\"mean_iou\":1,\"accuracy\":1,"));
     free(json);
     /* A mask that the model painted has whole superpixels: its superpixel score takes sides with the majority. */
     free(expect_success("\"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o %s/out", sample_model(),

@@ -94,7 +94,7 @@ static int32_t find_features(int32_t *count, const struct clv_recipe *recipe, co
 
 START_TEST(an_example_is_a_valid_problem_of_the_recipes_shape)
 {
-    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_ALL);
+    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
     struct clv_image image = disc_image(97, 61);
     struct clv_example example = {0};
     must(clv_example_extract(&example, &image, &recipe, err));
@@ -111,7 +111,7 @@ END_TEST
 START_TEST(tiny_thin_and_flat_images_are_examples)
 {
     static const int32_t sizes[][2] = {{1, 1}, {2, 1}, {1, 37}, {300, 1}, {5, 5}, {13, 40}};
-    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_ALL);
+    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
         for (int flat = 0; flat < 2; flat++) {
             struct clv_image image = disc_image(sizes[k][0], sizes[k][1]);
@@ -129,7 +129,7 @@ END_TEST
 
 START_TEST(histograms_and_positions_sum_to_one)
 {
-    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_ALL);
+    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
     struct clv_image image = disc_image(80, 60);
     struct clv_example example = {0};
     must(clv_example_extract(&example, &image, &recipe, err));
@@ -165,7 +165,7 @@ END_TEST
 
 START_TEST(extraction_is_deterministic)
 {
-    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_ALL);
+    struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
     struct clv_image image = disc_image(120, 90);
     struct clv_example a = {0}, b = {0};
     must(clv_example_extract(&a, &image, &recipe, err));

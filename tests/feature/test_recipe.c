@@ -105,7 +105,7 @@ END_TEST
 START_TEST(without_words_there_is_nothing_to_learn)
 {
     struct clv_recipe recipe = small_recipe();
-    recipe.blocks = CLV_BLOCK_ALL & ~CLV_BLOCK_WORDS;
+    recipe.blocks = CLV_BLOCK_SUPERPIXELS & ~CLV_BLOCK_WORDS;
     must(clv_recipe_learn(&recipe, NULL, 0, 1, 1, NULL, NULL, err));
     ck_assert_ptr_null(recipe.codebooks[0].centres);
 }
@@ -121,6 +121,7 @@ START_TEST(every_feature_has_a_name_of_its_own_whatever_the_blocks)
     for (int32_t blocks = 1; blocks <= CLV_BLOCK_ALL; blocks++) {
         struct clv_recipe recipe = small_recipe();
         recipe.blocks = blocks;
+        recipe.n_words = 3;
         int32_t n = clv_recipe_n_features(&recipe);
         ck_assert_int_gt(n, 0);
         char(*names)[80] = calloc((size_t)n, sizeof *names);

@@ -11,7 +11,7 @@ static struct clv_model small_model(enum clv_pairwise pairwise)
 {
     struct clv_model model = {.has_recipe = 1};
     clv_recipe_init(&model.recipe);
-    model.recipe.blocks = CLV_BLOCK_ALL;
+    model.recipe.blocks = CLV_BLOCK_SUPERPIXELS;
     model.recipe.n_scales = 2;
     model.recipe.n_words = 3;
     model.recipe.slic.compactness = 0.1f;
@@ -205,7 +205,7 @@ START_TEST(damaged_models_are_refused_with_file_and_value)
     expect_bad("n_scales\\\":2", "n_scales\\\":9", "n_scales is 9, must be 1..4");
     expect_bad("n_scales", "m_scales", "a \"m_scales\" that this version does not know");
     expect_bad("blocks\\\":31", "blocks\\\":.5", "bad JSON");
-    expect_bad("blocks\\\":31", "blocks\\\":99", "blocks is 99");
+    expect_bad("blocks\\\":31", "blocks\\\":-5", "blocks is -5");
     expect_bad("\\\"n_scales\\\":2", "\\\"step_px\\\" :2", "duplicate");
     expect_bad("\"palette\":", "\"palette\";", "bad JSON");
     expect_bad("palette", "pilette", "tensor \"palette\" is missing");

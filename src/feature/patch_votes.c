@@ -1,0 +1,91 @@
+/* From patches back to pixels: every pixel asks the patches whose centres lie around it. */
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cleave/features.h"
+
+/* Along one axis: the two patches around a pixel's centre and the share of the second; both the same past the outer centres. */
+struct between {
+    int32_t low, high;
+    float share;
+};
+
+/* around[side] of the original image's columns (or rows), which are `working` pixels at working size. */
+static struct between *patches_around(int32_t side, int32_t working, int32_t size_px, int32_t step_px, int32_t n)
+{
+    struct between *around = array_alloc((size_t)side, sizeof *around);
+    double first_centre = 0.5 * (size_px < working ? size_px : working);
+    for (int32_t k = 0; around && k < side; k++) {
+        double at = ((k + 0.5) * working / side - first_centre) / step_px, lower = floor(at);
+        int32_t low = lower < 0 ? 0 : lower > n - 1 ? n - 1 : (int32_t)lower;
+        int32_t high = lower < 0 ? 0 : low + 1 > n - 1 ? n - 1 : low + 1;
+        around[k] = (struct between){low, high, (float)(at - lower)};
+    }
+    return around;
+}
+
+/* Adds up the votes of the four patches around a pixel label by label; labels[4], shares[4]; returns how many labels. */
+static int count_votes(int32_t *labels, float *shares, const int32_t *y, int32_t n_columns, struct between row,
+                       struct between column)
+{
+    const int32_t voter[4] = {y[row.low * n_columns + column.low], y[row.low * n_columns + column.high],
+                              y[row.high * n_columns + column.low], y[row.high * n_columns + column.high]};
+    const float share[4] = {(1 - row.share) * (1 - column.share), (1 - row.share) * column.share,
+                            row.share * (1 - column.share), row.share * column.share};
+    int n = 0;
+    for (int v = 0; v < 4; v++) {
+        int k = 0;
+        while (k < n && labels[k] != voter[v])
+            k++;
+        if (k == n) {
+            labels[n] = voter[v];
+            shares[n++] = 0;
+        }
+        shares[k] += share[v];
+    }
+    return n;
+}
+
+static enum clv_status check(const struct clv_example *example, const int32_t *y, int32_t n_labels,
+                             struct clv_error *err)
+{
+    if (!example->grid.n_rows)
+        return fail(err, CLV_ERR_USAGE, "votes are of patches, not of superpixels");
+    for (int32_t i = 0; i < example->superpixels.n; i++)
+        if (y[i] < 0 || y[i] >= n_labels || y[i] > UINT8_MAX)
+            return fail(err, CLV_ERR_USAGE, "patch %d has the label %d of %d", i, y[i], n_labels);
+    return CLV_OK;
+}
+
+enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv_example *example, const int32_t *y,
+                                 int32_t n_labels, struct clv_error *err)
+{
+    const struct clv_patch_grid *grid = &example->grid;
+    enum clv_status status = check(example, y, n_labels, err);
+    if (status != CLV_OK)
+        return status;
+    struct between *columns =
+        patches_around(example->width, grid->width, grid->size_px, grid->step_px, grid->n_columns);
+    struct between *rows = patches_around(example->height, grid->height, grid->size_px, grid->step_px, grid->n_rows);
+    if (!columns || !rows)
+        status = fail_memory(err);
+    size_t p = 0, size = (size_t)example->width * (size_t)example->height;
+    for (size_t k = 0; votes && status == CLV_OK && k < size * (size_t)n_labels; k++)
+        votes[k] = 0;
+    for (int32_t r = 0; r < example->height && status == CLV_OK; r++)
+        for (int32_t c = 0; c < example->width; c++, p++) {
+            int32_t labels[4];
+            float shares[4];
+            int n = count_votes(labels, shares, y, grid->n_columns, rows[r], columns[c]), best = 0;
+            for (int k = 0; k < n; k++) {
+                best = shares[k] > shares[best] ? k : best;
+                if (votes)
+                    votes[(size_t)labels[k] * size + p] = shares[k];
+            }
+            pixels[p] = (uint8_t)labels[best];
+        }
+    array_free(columns);
+    array_free(rows);
+    return status;
+}

@@ -1,0 +1,94 @@
+/* An image's pixels by overlapping windows instead of by superpixel. */
+#include <limits.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "feature/scene.h"
+
+/* The pixels first..end-1 of one window along an axis. */
+struct span {
+    int32_t first, end;
+};
+
+/* Patch `index` and the margin on either side of it, inside the image; in 64 bits, since margins may be anything. */
+static struct span span_of(int32_t index, int32_t side, const struct clv_patch_grid *grid, int32_t margin_px)
+{
+    int64_t first = (int64_t)index * grid->step_px - margin_px;
+    int64_t end = (int64_t)index * grid->step_px + grid->size_px + margin_px;
+    return (struct span){first > 0 ? (int32_t)first : 0, end < side ? (int32_t)end : side};
+}
+
+/* start[n_regions + 1] by the windows' sizes. */
+static enum clv_status set_starts(int32_t *start, const struct clv_patch_grid *grid, int32_t margin_px,
+                                  struct clv_error *err)
+{
+    int64_t total = 0;
+    for (int32_t r = 0; r < grid->n_rows; r++)
+        for (int32_t c = 0; c < grid->n_columns; c++) {
+            struct span y = span_of(r, grid->height, grid, margin_px), x = span_of(c, grid->width, grid, margin_px);
+            start[r * grid->n_columns + c] = (int32_t)total;
+            total += (int64_t)(y.end - y.first) * (x.end - x.first);
+            if (total > INT32_MAX)
+                return fail(err, CLV_ERR_USAGE, "patches: their windows hold more than 2^31 pixels");
+        }
+    start[grid->n_rows * grid->n_columns] = (int32_t)total;
+    return CLV_OK;
+}
+
+void windows_release(struct scene *windows)
+{
+    array_free(windows->start);
+    array_free(windows->pixel);
+    array_free(windows->regions);
+    *windows = (struct scene){0};
+}
+
+enum clv_status windows_init(struct scene *windows, const struct scene *scene, const struct clv_patch_grid *grid,
+                             int32_t margin_px, struct clv_error *err)
+{
+    size_t n = (size_t)scene->n_regions;
+    struct scene made = *scene;
+    made.pixel = NULL;
+    made.start = array_alloc(n + 1, sizeof *made.start);
+    made.regions = array_alloc(n, sizeof *made.regions);
+    enum clv_status status =
+        made.start && made.regions ? set_starts(made.start, grid, margin_px, err) : fail_memory(err);
+    if (status == CLV_OK) {
+        made.pixel = array_alloc((size_t)made.start[n], sizeof *made.pixel);
+        status = made.pixel ? CLV_OK : fail_memory(err);
+    }
+    if (status != CLV_OK) {
+        windows_release(&made);
+        return status;
+    }
+    int32_t *next = made.pixel;
+    for (int32_t i = 0; i < scene->n_regions; i++) {
+        struct span y = span_of(i / grid->n_columns, grid->height, grid, margin_px);
+        struct span x = span_of(i % grid->n_columns, grid->width, grid, margin_px);
+        for (int32_t row = y.first; row < y.end; row++)
+            for (int32_t column = x.first; column < x.end; column++)
+                *next++ = row * grid->width + column;
+    }
+    scene_measure(&made);
+    *windows = made;
+    return CLV_OK;
+}
+
+enum clv_status scene_whole(struct scene *windows, const struct scene *scene, struct clv_error *err)
+{
+    struct scene made = *scene;
+    made.n_regions = 1;
+    made.start = array_zalloc(2, sizeof *made.start);
+    made.regions = array_alloc(1, sizeof *made.regions);
+    made.pixel = array_alloc((size_t)scene->start[scene->n_regions], sizeof *made.pixel);
+    if (!made.start || !made.regions || !made.pixel) {
+        windows_release(&made);
+        return fail_memory(err);
+    }
+    made.start[1] = scene->start[scene->n_regions];
+    for (int32_t i = 0; i < made.start[1]; i++)
+        made.pixel[i] = i;
+    scene_measure(&made);
+    *windows = made;
+    return CLV_OK;
+}

@@ -1,0 +1,197 @@
+/* Object categories on patches, end to end: a drawn set of three classes and void. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+enum { N_IMAGES = 8, WIDTH = 90, HEIGHT = 70, SKY = 1, GRASS = 2, BOX = 3 };
+
+#define PATCH_TRAINING                                                                                                 \
+    "--learner independent --nodes patches --seed 1 --words 10 --codebook-samples 500 --sift-bins 3 --passes 20"
+
+static const uint8_t colours[4][3] = {{120, 120, 120}, {120, 170, 230}, {60, 150, 50}, {190, 50, 40}};
+
+/* Sky over grass, a box of varying place in front of both, a strip of void between sky and grass. */
+static uint8_t label_at(int index, int32_t x, int32_t y)
+{
+    int32_t left = 10 + 5 * index, horizon = 30 + 2 * (index % 4);
+    if (x >= left && x < left + 30 && y >= 25 && y < 55)
+        return BOX;
+    return y < horizon ? SKY : y < horizon + 4 ? 0 : GRASS;
+}
+
+static char folder[256];
+
+static void draw_set(void)
+{
+    static const char labels[] = "value\tname\tred\tgreen\tblue\n0\tvoid\t0\t0\t0\n1\tsky\t128\t128\t128\n"
+                                 "2\tgrass\t0\t128\t0\n3\tred box\t200\t0\t0\n";
+    char manifest[2048] = "image\tmask\tsplit\n";
+    if (folder[0])
+        return;
+    snprintf(folder, sizeof folder, "%s", temporary_folder());
+    free(expect_success("mkdir -p %s/set/images %s/set/masks", folder, folder));
+    spill(formatted("%s/set/labels.tsv", folder), labels, strlen(labels));
+    for (int i = 0; i < N_IMAGES; i++) {
+        struct clv_image image = {0};
+        uint8_t mask[WIDTH * HEIGHT];
+        must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
+        for (int32_t p = 0; p < WIDTH * HEIGHT; p++) {
+            mask[p] = label_at(i, p % WIDTH, p / WIDTH);
+            for (int c = 0; c < 3; c++)
+                image.pixels[3 * p + c] =
+                    (uint8_t)(colours[mask[p]][c] - 20 +
+                              (int)rng_below(7, RNG_STREAM(RNG_TEST, i), (uint64_t)(3 * p + c), 40));
+        }
+        must(clv_png_write(formatted("%s/set/images/%d.png", folder, i), &image, err));
+        must(clv_png_write_labels(formatted("%s/set/masks/%d.png", folder, i), WIDTH, HEIGHT, mask, NULL, 0, err));
+        clv_image_release(&image);
+        size_t used = strlen(manifest);
+        snprintf(manifest + used, sizeof manifest - used, "images/%d.png\tmasks/%d.png\t%s\n", i, i,
+                 i < 5 ? "train" : "test");
+    }
+    spill(formatted("%s/set/manifest.tsv", folder), manifest, strlen(manifest));
+    free(expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train " PATCH_TRAINING
+                        " -o m.cleave && \"$CLEAVE\" segment -m m.cleave --data set/manifest.tsv --split test -o out "
+                        "--overlay --report report",
+                        folder));
+}
+
+static double number_after(const char *json, const char *key)
+{
+    const char *at = strstr(json, key);
+    ck_assert_msg(at != NULL, "no %s in %s", key, json);
+    return strtod(at + strlen(key), NULL);
+}
+
+START_TEST(categories_are_found_and_scored_by_name)
+{
+    char *json =
+        expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred out -m m.cleave "
+                       "--json",
+                       folder);
+    const char *patch = strstr(json, "\"patch\":{");
+    ck_assert_ptr_nonnull(patch);
+    ck_assert_ptr_null(strstr(json, "superpixel"));
+    ck_assert_ptr_null(strstr(json, "void"));
+    ck_assert_double_ge(number_after(json, "\"accuracy\":"), 0.9);
+    ck_assert_double_ge(number_after(patch, "\"accuracy\":"), 0.9);
+    ck_assert_double_ge(number_after(json, "\"sky\":"), 0.9);
+    ck_assert_double_ge(number_after(patch, "\"red box\":"), 0.8);
+    ck_assert_double_ge(number_after(json, "\"mean_class_iou\":"), 0.8);
+    free(json);
+    char *text = expect_success(
+        "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred out -m m.cleave", folder);
+    ck_assert_ptr_nonnull(strstr(text, "per patch"));
+    ck_assert_ptr_nonnull(strstr(text, "of patches %"));
+    ck_assert_ptr_nonnull(strstr(text, "\npatch accuracy "));
+    free(text);
+}
+END_TEST
+
+START_TEST(masks_have_the_labels_palette_and_the_report_its_legend)
+{
+    struct clv_indexed_image mask = {0};
+    must(clv_indexed_image_read(&mask, formatted("%s/out/6.png", folder), NULL, err));
+    ck_assert_int_eq(mask.width, WIDTH);
+    ck_assert_int_eq(mask.height, HEIGHT);
+    ck_assert_int_eq(mask.values[2 * WIDTH + 85], SKY);
+    ck_assert_int_eq(mask.values[(HEIGHT - 3) * WIDTH + 5], GRASS);
+    ck_assert_int_eq(mask.values[40 * WIDTH + 55], BOX);
+    clv_indexed_image_release(&mask);
+    size_t size;
+    char *png = slurp(formatted("%s/out/6.png", folder), &size);
+    static const uint8_t entries[] = {0, 0, 0, 128, 128, 128, 0, 128, 0, 200, 0, 0};
+    ck_assert_ptr_nonnull(memmem(png, size, entries, sizeof entries));
+    free(png);
+    char *page = slurp(formatted("%s/report/index.html", folder), &size);
+    ck_assert_ptr_nonnull(memmem(page, size, "red box", 7));
+    free(page);
+}
+END_TEST
+
+START_TEST(any_number_of_threads_makes_the_same_bytes)
+{
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train " PATCH_TRAINING
+        " -t 3 -o m3.cleave && \"$CLEAVE\" segment -m m3.cleave --data set/manifest.tsv --split test -t 3 "
+        "-o out3",
+        folder));
+    ck_assert(same_bytes(formatted("%s/m.cleave", folder), formatted("%s/m3.cleave", folder)));
+    for (int i = 5; i < N_IMAGES; i++)
+        ck_assert(same_bytes(formatted("%s/out/%d.png", folder, i), formatted("%s/out3/%d.png", folder, i)));
+}
+END_TEST
+
+START_TEST(feature_files_train_and_paint_the_same)
+{
+    free(expect_success("cd %s && \"$CLEAVE\" features -m m.cleave --data set/manifest.tsv --split test -o "
+                        "test.safetensors && \"$CLEAVE\" "
+                        "segment -m m.cleave --features test.safetensors -o out_f",
+                        folder));
+    for (int i = 5; i < N_IMAGES; i++)
+        ck_assert(same_bytes(formatted("%s/out/%d.png", folder, i), formatted("%s/out_f/%d.png", folder, i)));
+    char *told = expect_success("cd %s && \"$CLEAVE\" inspect m.cleave", folder);
+    ck_assert_ptr_nonnull(strstr(told, "patches of 20 px every 10 px"));
+    ck_assert_ptr_nonnull(strstr(told, "surround"));
+    free(told);
+}
+END_TEST
+
+START_TEST(images_smaller_than_a_patch_are_segmented)
+{
+    static const int32_t sizes[][2] = {{1, 1}, {7, 40}, {25, 12}};
+    for (int i = 0; i < 3; i++) {
+        struct clv_image image = {0};
+        must(clv_image_new(&image, sizes[i][0], sizes[i][1], 3, err));
+        for (int32_t k = 0; k < sizes[i][0] * sizes[i][1] * 3; k++)
+            image.pixels[k] = colours[GRASS][k % 3];
+        must(clv_png_write(formatted("%s/small%d.png", folder, i), &image, err));
+        clv_image_release(&image);
+        free(
+            expect_success("cd %s && \"$CLEAVE\" segment -m m.cleave small%d.png -o small_out --overwrite", folder, i));
+        struct clv_indexed_image mask = {0};
+        must(clv_indexed_image_read(&mask, formatted("%s/small_out/small%d.png", folder, i), NULL, err));
+        ck_assert_int_eq(mask.width, sizes[i][0]);
+        ck_assert_int_eq(mask.height, sizes[i][1]);
+        clv_indexed_image_release(&mask);
+    }
+}
+END_TEST
+
+START_TEST(bad_input_is_named)
+{
+    uint8_t mask[WIDTH * HEIGHT];
+    memset(mask, GRASS, sizeof mask);
+    mask[3 * WIDTH + 4] = 9;
+    must(clv_png_write_labels(formatted("%s/set/masks/bad.png", folder), WIDTH, HEIGHT, mask, NULL, 0, err));
+    const char *bad = "image\tmask\nimages/0.png\tmasks/0.png\nimages/1.png\tmasks/bad.png\n";
+    spill(formatted("%s/set/bad.tsv", folder), bad, strlen(bad));
+    expect_error(65, "bad.png", "cd %s && \"$CLEAVE\" train --data set/bad.tsv " PATCH_TRAINING " -o b.cleave", folder);
+    expect_error(65, "9", "cd %s && \"$CLEAVE\" train --data set/bad.tsv " PATCH_TRAINING " -o b.cleave", folder);
+    expect_error(64, "--nodes", "cd %s && \"$CLEAVE\" train --data set --nodes pixels -o b.cleave", folder);
+    expect_error(64, "--patch-size", "cd %s && \"$CLEAVE\" train --data set --nodes patches --patch-size 0 -o b.cleave",
+                 folder);
+    expect_error(64, "for patches", "cd %s && \"$CLEAVE\" train --data set --blocks size,scene -o b.cleave", folder);
+}
+END_TEST
+
+Suite *cli_patches_suite(void);
+Suite *cli_patches_suite(void)
+{
+    Suite *suite = suite_create("cli_patches");
+    TCase *tcase = tcase_create("patches");
+    tcase_set_timeout(tcase, 120);
+    tcase_add_unchecked_fixture(tcase, draw_set, NULL);
+    tcase_add_test(tcase, categories_are_found_and_scored_by_name);
+    tcase_add_test(tcase, masks_have_the_labels_palette_and_the_report_its_legend);
+    tcase_add_test(tcase, any_number_of_threads_makes_the_same_bytes);
+    tcase_add_test(tcase, feature_files_train_and_paint_the_same);
+    tcase_add_test(tcase, images_smaller_than_a_patch_are_segmented);
+    tcase_add_test(tcase, bad_input_is_named);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
