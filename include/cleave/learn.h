@@ -12,11 +12,12 @@ extern "C" {
 /* A parameter of a learner: its name on the command line (--name), default, range and help come from one table. Parameters that
  * count (passes) are rounded down; those that switch are off at 0, on otherwise.
  *
- * `lambda`, where a learner has it, is relative: with N_i known nodes x of example i, the objectives below use
+ * `lambda` of the learners below is relative: with N_i known nodes x of example i, the objectives below use
  *     lambda' = lambda * mean_i N_i sum_x |x|^2      ssvm, subgradient
  *     lambda' = lambda * mean |x|^2                  independent, pmap, mpmap, wmpmap
  * so that a value suits any number of superpixels and any scaling of the features: it is that of an ordinary SVM over nodes of
- * unit length. With L the weighted Hamming loss (clv_loss), H_i(w) = max_y L_i(y) + f(y) - f(y_i):
+ * unit length. m3n, lapmedn and l1m3n have C, lambda and radius as their papers write them, in weights w or w s with s^2 the first
+ * line's factor (their `units`). With L the weighted Hamming loss (clv_loss), H_i(w) = max_y L_i(y) + f(y) - f(y_i):
  *     lambda'/2 |w|^2 + mean_i H_i(w), couplings >= 0                                       ssvm, subgradient
  *     lambda'/2 |w|^2 + mean_i sum_nodes sum_b theta_b max(0, 1 - <w_b, x>)                 independent
  *     lambda'/2 |w|^2 - mean_i log P(y_i) / mean_i N_i, couplings >= 0                      pmap
@@ -92,13 +93,23 @@ struct clv_curve_point {
     double train_loss; /* weighted Hamming on the training examples */
 };
 
+/* A number that a learner tells beside the weights; the model's record keeps it. */
+struct clv_training_note {
+    const char *name; /* static */
+    double value;
+};
+#define CLV_MAX_NOTES 8
+
 struct clv_training_result {
-    double *w; /* [clv_shape_size(shape)], array owned by the result */
+    double *w;        /* [clv_shape_size(shape)], array owned by the result */
+    double *variance; /* [clv_shape_size(shape)] of the posterior whose mean is w; NULL: w is a point estimate */
     struct clv_curve_point *curve;
     size_t n_curve;
     double *validation_loss;      /* [n_curve] weighted Hamming on the training's validation set; NULL: not known */
     int interrupted;              /* 1: stopped early by the caller; w is the best so far */
     struct clv_decoding decoding; /* how w is meant to be decoded */
+    struct clv_training_note notes[CLV_MAX_NOTES];
+    size_t n_notes;
 };
 CLV_API void clv_training_result_release(struct clv_training_result *result);
 

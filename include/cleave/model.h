@@ -42,6 +42,7 @@ CLV_API void clv_model_release(struct clv_model *model);
  * not check its values: whoever attached it knows what they must be. */
 CLV_API enum clv_status clv_model_attach(struct clv_model *model, const struct clv_tensor *tensor,
                                          struct clv_error *err) CLV_CHECK;
+#define CLV_VARIANCE "variance" /* f64 [clv_shape_size(shape)]: of the posterior whose mean is w */
 CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *model, const char *name); /* or NULL */
 
 /* Files: old or new, never half; the same model gives the same bytes.

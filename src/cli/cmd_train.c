@@ -237,6 +237,8 @@ static enum clv_status record(struct clv_model *model, const struct train *self,
         status = record_number(model, unit.key, unit.scale * train_loss, err);
     if (status == CLV_OK)
         status = clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err);
+    for (size_t i = 0; i < result->n_notes && status == CLV_OK; i++)
+        status = record_number(model, result->notes[i].name, result->notes[i].value, err);
     if (status == CLV_OK)
         status = record_curve(model, result, err);
     text_release(&command);
@@ -282,6 +284,18 @@ static void print_learning(const struct train *self, const struct clv_training_r
         fprintf(self->summary, "training  %s %.2f %%\n", unit.name, 100 * unit.scale * train_loss);
 }
 
+/* What a learner keeps besides the weights. */
+static enum clv_status attach(struct clv_model *model, const struct clv_training *training,
+                              const struct clv_training_result *result, struct clv_error *err)
+{
+    const struct clv_tensor variance = {.name = CLV_VARIANCE,
+                                        .dtype = CLV_F64,
+                                        .n_dimensions = 1,
+                                        .shape = {(int64_t)clv_shape_size(&training->shape)},
+                                        .data = result->variance};
+    return result->variance ? clv_model_attach(model, &variance, err) : CLV_OK;
+}
+
 /* Learns from loaded data; *model is complete but for its recipe's owner, which stays `data` until here. */
 static enum clv_status learn(struct clv_model *model, struct train *self, struct train_data *data,
                              struct clv_training *training, struct clv_error *err)
@@ -295,6 +309,8 @@ static enum clv_status learn(struct clv_model *model, struct train *self, struct
                               &training->shape, result.w, &result.decoding, training->engine, training->n_threads, err);
     if (status == CLV_OK)
         status = record(model, self, data, training, &result, train_loss, err);
+    if (status == CLV_OK)
+        status = attach(model, training, &result, err);
     if (status == CLV_OK) {
         print_learning(self, &result, train_loss_unit(self, data->dataset), train_loss, seconds);
         self->interrupted = result.interrupted;

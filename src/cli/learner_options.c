@@ -153,7 +153,8 @@ static const struct {
     {"ssvm", "lambda", 4.5e-6}, {"ssvm", "gap", 0},      {"ssvm", "passes", 20},    {"pmap", "lambda", 1e-6},
     {"pmap", "rate", 0.7},      {"pmap", "batch", 20},   {"pmap", "passes", 60},    {"mpmap", "lambda", 5e-6},
     {"mpmap", "rate", 2},       {"mpmap", "batch", 20},  {"mpmap", "passes", 300},  {"wmpmap", "lambda", 5e-6},
-    {"wmpmap", "rate", 2},      {"wmpmap", "batch", 20}, {"wmpmap", "passes", 300},
+    {"wmpmap", "rate", 2},      {"wmpmap", "batch", 20}, {"wmpmap", "passes", 300}, {"m3n", "units", 1},
+    {"m3n", "C", 0.2},          {"m3n", "passes", 30},   {"m3n", "gap", 0},
 };
 
 /* The value typed for a parameter: a number, or one of its names. */

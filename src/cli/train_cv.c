@@ -5,7 +5,11 @@
 
 int train_regularisation(const struct clv_learner *learner)
 {
-    return clv_learner_parameter(learner, "lambda");
+    static const char *const names[] = {"lambda", "radius", "C"};
+    int index = -1;
+    for (size_t i = 0; i < sizeof names / sizeof *names && index < 0; i++)
+        index = clv_learner_parameter(learner, names[i]);
+    return index;
 }
 
 enum clv_status train_cross_validate(struct train *train, struct clv_training *training, struct clv_error *err)

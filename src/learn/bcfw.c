@@ -21,7 +21,8 @@
 #define CHECK_EVERY 10 /* passes between looks at all gaps */
 #define BUCKET      64 /* examples whose gaps are summed up together */
 
-#define NO_SHARE     1e-6 /* a labelling of less dual weight supports nothing */
+#define NO_SHARE     1e-6 /* a labelling of less dual weight is forgotten */
+#define SOME_SHARE   1e-3 /* one of more is counted */
 #define SUPPORT_STEP 8    /* labellings by which a block's support grows */
 
 /* --- blocks --- */
@@ -410,6 +411,7 @@ size_t bcfw_n_support(const struct bcfw *self)
 {
     size_t n = 0;
     for (size_t i = 0; i < self->n; i++)
-        n += self->blocks[i].n_support;
+        for (size_t k = 0; k < self->blocks[i].n_support; k++)
+            n += self->blocks[i].support[k].share > SOME_SHARE;
     return n;
 }

@@ -81,7 +81,7 @@ enum clv_status bcfw_solve(struct bcfw *self, struct clv_training_result *result
  * all examples. */
 const double *bcfw_weights(const struct bcfw *self, bool stopped);
 
-/* Labellings other than the truth with dual weight, over all examples: the support of w. */
+/* Labellings other than the truth that have more than a thousandth of their example's dual weight: the support of w. */
 size_t bcfw_n_support(const struct bcfw *self);
 
 #endif

@@ -145,13 +145,29 @@ enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_p
     return CLV_OK;
 }
 
+static enum clv_status set_weights(double **to, const struct examples *self, const double *w, struct clv_error *err)
+{
+    if (!*to)
+        *to = array_zalloc(clv_shape_size(&self->training->shape), sizeof *w);
+    if (!*to)
+        return fail_memory(err);
+    memcpy(*to, w, clv_shape_size(&self->shape) * sizeof *w);
+    return CLV_OK;
+}
+
 enum clv_status result_set(struct clv_training_result *result, const struct examples *self, const double *w,
                            struct clv_error *err)
 {
-    if (!result->w)
-        result->w = array_zalloc(clv_shape_size(&self->training->shape), sizeof *w);
-    if (!result->w)
-        return fail_memory(err);
-    memcpy(result->w, w, clv_shape_size(&self->shape) * sizeof *w);
-    return CLV_OK;
+    return set_weights(&result->w, self, w, err);
+}
+
+enum clv_status result_set_variance(struct clv_training_result *result, const struct examples *self,
+                                    const double *variance, struct clv_error *err)
+{
+    return set_weights(&result->variance, self, variance, err);
+}
+
+void result_note(struct clv_training_result *result, const char *name, double value)
+{
+    result->notes[result->n_notes++] = (struct clv_training_note){name, value};
 }

@@ -43,6 +43,13 @@ enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_p
 enum clv_status result_set(struct clv_training_result *result, const struct examples *self, const double *w,
                            struct clv_error *err) CLV_CHECK;
 
+/* The same for result->variance. */
+enum clv_status result_set_variance(struct clv_training_result *result, const struct examples *self,
+                                    const double *variance, struct clv_error *err) CLV_CHECK;
+
+/* Appends a note; at most CLV_MAX_NOTES. */
+void result_note(struct clv_training_result *result, const char *name, double value);
+
 /* Mean of values[n], summed in order. */
 double mean_of(const double *values, size_t n);
 

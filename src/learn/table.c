@@ -12,7 +12,7 @@
 
 static const struct clv_learner *const learners[] = {
     &ssvm_learner, &perceptron_learner, &subgradient_learner, &independent_learner,
-    &pmap_learner, &mpmap_learner,      &wmpmap_learner,
+    &pmap_learner, &mpmap_learner,      &wmpmap_learner,      &m3n_learner,
 };
 
 const struct clv_learner *clv_learner_at(size_t index)
@@ -62,6 +62,7 @@ void clv_training_result_release(struct clv_training_result *result)
     if (!result)
         return;
     array_free(result->w);
+    array_free(result->variance);
     array_free(result->curve);
     array_free(result->validation_loss);
     *result = (struct clv_training_result){0};

@@ -1,0 +1,195 @@
+/* One step on example i (the chapter's section "Learning algorithms", with the loss-augmented labelling):
+ *
+ *     w <- (1 - step ridge) w + step (Psi(x_i, y_i) - Psi(x_i, y*)),    y* = argmax_y L_i(y) + f(y)
+ *
+ * then w is projected onto couplings >= 0 and onto the ball. (One after the other is the projection onto both: scaling keeps a
+ * cone, and so does moving all magnitudes towards 0 alike.) The average weighs step t by t, which makes the error
+ * O(1/t) without a logarithm for Pegasos's steps (Lacoste-Julien, Schmidt, Bach 2012). */
+#include "learn/descent.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/rng.h"
+#include "learn/l1_ball.h"
+
+#define CHECK_EVERY 5 /* passes between points of the curve */
+
+struct descent {
+    const struct clv_training *training;
+    struct examples *examples;
+    struct descent_rules rules;
+    size_t size;
+    double radius, n_steps, squares;
+    double *w, *average, *hinge, *scratch, *change;
+    int32_t *order;
+};
+
+static double squares_of(const double *w, size_t n)
+{
+    double squares = 0;
+    for (size_t k = 0; k < n; k++)
+        squares += w[k] * w[k];
+    return squares;
+}
+
+static void project(struct descent *self)
+{
+    project_couplings(self->w, &self->examples->shape);
+    if (self->rules.ball == DESCENT_L1) {
+        l1_ball_project(self->w, self->size, self->radius, self->scratch);
+        return;
+    }
+    double norm = sqrt(squares_of(self->w, self->size)), shrink = norm > self->radius ? self->radius / norm : 1;
+    for (size_t j = 0; j < self->size; j++)
+        self->w[j] *= shrink;
+}
+
+/* The step's length, and by how much w shrinks first. self->change is Psi(x, y_i) - Psi(x, y*) for adaptive steps. */
+static void choose_step(double *step, double *shrink, struct descent *self)
+{
+    const struct descent_rules *rules = &self->rules;
+    double t = self->n_steps;
+    switch (rules->step) {
+    case DESCENT_ROOT:
+        *step = rules->rate / sqrt(t);
+        *shrink = fmax(0, 1 - rules->rate / sqrt(t) * rules->ridge);
+        return;
+    case DESCENT_ADAPTIVE:
+        self->squares += squares_of(self->change, self->size);
+        *step = self->squares > 0 ? rules->rate / sqrt(self->squares) : 0;
+        *shrink = 1 - *step * rules->ridge;
+        return;
+    case DESCENT_PEGASOS: break;
+    }
+    *step = 1 / (rules->ridge * t);
+    *shrink = 1 - 1 / t;
+}
+
+static enum clv_status take_step(struct descent *self, const struct clv_problem *problem, struct clv_error *err)
+{
+    const struct clv_shape *shape = &self->examples->shape;
+    struct decoder *decoder = &self->examples->decoders[0];
+    enum clv_status status = decode_augmented(decoder, NULL, problem, shape, self->w, err);
+    if (status)
+        return status;
+    if (self->change) {
+        memset(self->change, 0, self->size * sizeof *self->change);
+        clv_joint_feature_add(self->change, problem, shape, problem->label, 1);
+        clv_joint_feature_add(self->change, problem, shape, decoder->y, -1);
+    }
+    double step, shrink, t = ++self->n_steps;
+    choose_step(&step, &shrink, self);
+    for (size_t j = 0; j < self->size; j++)
+        self->w[j] *= shrink;
+    clv_joint_feature_add(self->w, problem, shape, problem->label, step);
+    clv_joint_feature_add(self->w, problem, shape, decoder->y, -step);
+    project(self);
+    if (self->average)
+        for (size_t j = 0; j < self->size; j++)
+            self->average[j] += 2 / (t + 1) * (self->w[j] - self->average[j]);
+    return CLV_OK;
+}
+
+static enum clv_status run_pass(struct descent *self, uint32_t pass, bool *stopped, struct clv_error *err)
+{
+    struct examples *examples = self->examples;
+    rng_permutation(self->order, examples->n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
+    for (size_t k = 0; k < examples->n; k++) {
+        *stopped = stop_requested(self->training->progress);
+        if (*stopped)
+            return CLV_OK;
+        enum clv_status status = take_step(self, &examples->problems[self->order[k]], err);
+        if (status)
+            return status;
+    }
+    return CLV_OK;
+}
+
+static enum clv_status objective_of(double *objective, struct descent *self, const double *w, struct clv_error *err)
+{
+    enum clv_status status = examples_hinges(self->hinge, self->examples, w, err);
+    if (!status)
+        *objective = self->rules.ridge / 2 * squares_of(w, self->size) + mean_of(self->hinge, self->examples->n);
+    return status;
+}
+
+static enum clv_status check(struct descent *self, struct clv_training_result *result, const double *w, size_t pass,
+                             struct clv_error *err)
+{
+    double objective, train_loss;
+    enum clv_status status = objective_of(&objective, self, w, err);
+    if (!status)
+        status = examples_loss(&train_loss, self->examples, w, err);
+    if (status)
+        return status;
+    objective *= self->rules.unit;
+    char note[96];
+    snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, train_loss);
+    report_progress(self->training->progress, "training", pass, self->rules.passes, note);
+    return curve_add(result, (struct clv_curve_point){(double)pass, objective, NAN, train_loss}, err);
+}
+
+static enum clv_status descent_open(struct descent *self, struct examples *examples, const struct descent_rules *rules,
+                                    struct clv_error *err)
+{
+    *self = (struct descent){.training = examples->training, .examples = examples, .rules = *rules};
+    self->size = clv_shape_size(&examples->shape);
+    self->radius = rules->radius;
+    self->w = array_zalloc(self->size, sizeof *self->w);
+    self->hinge = array_alloc(examples->n, sizeof *self->hinge);
+    self->order = array_alloc(examples->n, sizeof *self->order);
+    bool is_l1 = rules->ball == DESCENT_L1, is_adaptive = rules->step == DESCENT_ADAPTIVE;
+    if (rules->averaging)
+        self->average = array_zalloc(self->size, sizeof *self->average);
+    if (is_l1)
+        self->scratch = array_alloc(self->size, sizeof *self->scratch);
+    if (is_adaptive)
+        self->change = array_alloc(self->size, sizeof *self->change);
+    if (!self->w || !self->order || !self->hinge || (rules->averaging && !self->average) || (is_l1 && !self->scratch) ||
+        (is_adaptive && !self->change))
+        return fail_memory(err);
+    if (is_l1)
+        return CLV_OK;
+    double at_zero;
+    enum clv_status status = objective_of(&at_zero, self, self->w, err);
+    if (!status)
+        self->radius = sqrt(2 * at_zero / rules->ridge);
+    return status;
+}
+
+static void descent_release(struct descent *self)
+{
+    array_free(self->w);
+    array_free(self->average);
+    array_free(self->hinge);
+    array_free(self->scratch);
+    array_free(self->change);
+    array_free(self->order);
+}
+
+enum clv_status descent_train(struct clv_training_result *result, struct examples *examples,
+                              const struct descent_rules *rules, struct clv_error *err)
+{
+    struct descent self;
+    enum clv_status status = descent_open(&self, examples, rules, err);
+    const double *w = self.average ? self.average : self.w;
+    bool stopped = false;
+    for (size_t pass = 1; !status && !stopped && pass <= rules->passes; pass++) {
+        status = run_pass(&self, (uint32_t)pass, &stopped, err);
+        if (!status && !stopped && (pass % CHECK_EVERY == 0 || pass == rules->passes))
+            status = check(&self, result, w, pass, err);
+    }
+    if (status == CLV_ERR_INTERRUPTED && w) {
+        status = CLV_OK;
+        stopped = true;
+    }
+    result->interrupted = stopped;
+    if (!status)
+        status = result_set(result, examples, w, err);
+    descent_release(&self);
+    return status;
+}

@@ -1,0 +1,101 @@
+/* The max-margin Markov network (Taskar, Guestrin, Koller 2003), as Zhu and Xing write it (P0):
+ *
+ *     min_w  1/2 |w|^2 + C sum_i xi_i,   xi_i = max_y L_i(y) + f_i(y) - f_i(y_i)
+ *
+ * Divided by C n that is the problem of bcfw.c with lambda = 1 / (C n), or of descent.c. The paper's subgradient steps are
+ * 1 / (2 beta sqrt(t)) with C = 200 beta (section 7.1.2, after Ratliff, Bagnell, Zinkevich 2007). It is also the Gaussian maximum
+ * entropy discrimination Markov network, whose posterior mean is w (Theorem 3). */
+#include "learn/m3n.h"
+
+#include "learn/bcfw.h"
+#include "learn/descent.h"
+#include "learn/learners.h"
+
+const char *const m3n_units[] = {[M3N_RELATIVE] = "relative", [M3N_RAW] = "raw", NULL};
+
+double m3n_squared_unit(const struct examples *examples, double units)
+{
+    return units == M3N_RELATIVE ? examples->scale : 1;
+}
+
+enum { C, SOLVER, BETA, PASSES, GAP, AVERAGING, EDGES, UNITS };
+enum { BCFW, SUBGRADIENT };
+
+static const struct clv_parameter parameters[] = {
+    [C] = {"C", 300, 1e-12, 1e12, "weight of the slacks"},
+    [SOLVER] = {"solver", BCFW, 0, SUBGRADIENT, "block-coordinate Frank-Wolfe, or online subgradient steps"},
+    [BETA] = {"beta", 0, 0, 1e12, "subgradient steps of 1 / (2 beta sqrt(t)); 0: C / 200"},
+    [PASSES] = {"passes", 200, 1, 1e6, "most passes over the examples"},
+    [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small"},
+    [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates (subgradient: take it)"},
+    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},
+    [UNITS] = {"units", M3N_RELATIVE, 0, M3N_RAW, "of C and weights: relative to the size of the features, or raw"},
+    {0},
+};
+
+static const struct clv_choice choices[] = {
+    {SOLVER, (const char *const[]){"bcfw", "subgradient", NULL}}, {UNITS, m3n_units}, {0}};
+
+static enum clv_status train_by_descent(struct clv_training_result *result, const struct clv_training *training,
+                                        struct clv_error *err)
+{
+    const double *p = training->parameters;
+    struct examples examples;
+    enum clv_status status = examples_open(&examples, training, p[EDGES] != 0, err);
+    if (status)
+        return status;
+    double unit = p[C] * (double)examples.n, squares = m3n_squared_unit(&examples, p[UNITS]);
+    double beta = p[BETA] > 0 ? p[BETA] : p[C] / 200;
+    const struct descent_rules rules = {.ridge = squares / unit,
+                                        .rate = 1 / (2 * beta * squares),
+                                        .step = DESCENT_ROOT,
+                                        .ball = DESCENT_L2,
+                                        .passes = (size_t)p[PASSES],
+                                        .unit = unit,
+                                        .averaging = p[AVERAGING] != 0};
+    status = descent_train(result, &examples, &rules, err);
+    examples_release(&examples);
+    return status;
+}
+
+static enum clv_status train_by_bcfw(struct clv_training_result *result, const struct clv_training *training,
+                                     struct clv_error *err)
+{
+    const double *p = training->parameters;
+    const struct bcfw_rules rules = {.passes = (size_t)p[PASSES],
+                                     .gap = p[GAP],
+                                     .unit = p[C] * (double)training->n_examples,
+                                     .averaging = p[AVERAGING] != 0,
+                                     .sampling = true,
+                                     .edges = p[EDGES] != 0,
+                                     .keeps_support = true};
+    struct bcfw self;
+    bool stopped = false;
+    enum clv_status status = bcfw_open(&self, training, &rules, err);
+    self.dual.lambda = m3n_squared_unit(&self.examples, p[UNITS]) / rules.unit;
+    if (!status)
+        status = bcfw_solve(&self, result, &stopped, err);
+    result->interrupted = stopped;
+    if (!status)
+        status = result_set(result, &self.examples, bcfw_weights(&self, stopped), err);
+    if (!status)
+        result_note(result, "support_labellings", (double)bcfw_n_support(&self));
+    bcfw_release(&self);
+    return status;
+}
+
+static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
+                             struct clv_error *err)
+{
+    return training->parameters[SOLVER] == SUBGRADIENT ? train_by_descent(result, training, err)
+                                                       : train_by_bcfw(result, training, err);
+}
+
+const struct clv_learner m3n_learner = {
+    .name = "m3n",
+    .summary = "max-margin Markov network (Taskar et al. 2003; Zhu and Xing 2009, P0)",
+    .parameters = parameters,
+    .choices = choices,
+    .train = train,
+    .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
+};

@@ -1,0 +1,151 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/chains.h"
+#include "learn/frank_wolfe.h"
+#include "learn/l1_ball.h"
+
+/* --- projection onto the L1 ball --- */
+
+static int descending(const void *a, const void *b)
+{
+    double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+    return (x < y) - (x > y);
+}
+
+/* Duchi et al. 2008, Figure 1: by sorting. */
+static void project_by_sorting(double *w, size_t n, double radius)
+{
+    double sorted[64], norm = 0, sum = 0, theta = 0;
+    memcpy(sorted, w, n * sizeof *w);
+    qsort(sorted, n, sizeof *sorted, descending);
+    for (size_t k = 0; k < n; k++) {
+        norm += fabs(sorted[k]);
+        sum += fabs(sorted[k]);
+        if (fabs(sorted[k]) > (sum - radius) / (double)(k + 1))
+            theta = (sum - radius) / (double)(k + 1);
+    }
+    for (size_t k = 0; k < n && norm > radius; k++)
+        w[k] = copysign(fmax(0, fabs(w[k]) - theta), w[k]);
+}
+
+START_TEST(l1_projection_is_the_one_by_sorting)
+{
+    int inside = 0, cut_off = 0;
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        double w[64], by_sorting[64], scratch[64], norm = 0;
+        size_t n = 1 + seed % 64;
+        for (size_t k = 0; k < n; k++) { /* every third trial has many equal magnitudes */
+            double x = rng_normal(seed, RNG_TEST, k);
+            w[k] = by_sorting[k] = seed % 3 ? x : round(x);
+        }
+        double radius = 0.05 + 10 * rng_uniform(seed, RNG_TEST, 500);
+        l1_ball_project(w, n, radius, scratch);
+        project_by_sorting(by_sorting, n, radius);
+        for (size_t k = 0; k < n; k++) {
+            ck_assert_double_eq_tol(w[k], by_sorting[k], 1e-12);
+            norm += fabs(w[k]);
+            cut_off += w[k] == 0;
+        }
+        ck_assert_double_le(norm, radius * (1 + 1e-12));
+        inside += norm < radius * (1 - 1e-9);
+    }
+    ck_assert(inside > 100 && cut_off > 10000);
+}
+END_TEST
+
+/* --- the dual in another metric --- */
+
+/* A step in the metric of S is one without it on delta S^1/2: same length, w = S^1/2 times the other w. */
+START_TEST(prior_variance_is_a_change_of_units)
+{
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        double v[13], w[13], plain_v[13], plain_w[13], delta[13], plain_delta[13], variance[13];
+        struct dual_point point = {.size = 13, .free_size = 9, .lambda = 0.3, .v = v, .w = w},
+                          plain = {.size = 13, .free_size = 9, .lambda = 0.3, .v = plain_v, .w = plain_w};
+        for (size_t k = 0; k < 13; k++) {
+            variance[k] = exp(2 * rng_normal(seed, RNG_TEST, k));
+            v[k] = rng_normal(seed, RNG_TEST, 20 + k);
+            delta[k] = rng_normal(seed, RNG_TEST, 40 + k);
+            plain_v[k] = sqrt(variance[k]) * v[k];
+            plain_delta[k] = sqrt(variance[k]) * delta[k];
+            plain_w[k] = k < 9 || plain_v[k] > 0 ? plain_v[k] : 0;
+        }
+        double change = 5 * rng_normal(seed, RNG_TEST, 60);
+        dual_set_variance(&point, variance);
+        double step = dual_line_search(&point, delta, change);
+        ck_assert_double_eq_tol(step, dual_line_search(&plain, plain_delta, change), 1e-12);
+        dual_step(&point, delta, change, step);
+        dual_step(&plain, plain_delta, change, step);
+        ck_assert_double_eq_tol(dual_value(&point), dual_value(&plain), 1e-10);
+        for (size_t k = 0; k < 13; k++)
+            ck_assert_double_eq_tol(w[k], sqrt(variance[k]) * plain_w[k], 1e-10);
+    }
+}
+END_TEST
+
+/* --- M3N --- */
+
+START_TEST(m3n_is_the_structured_svm_in_the_papers_units)
+{
+    struct toy toy;
+    toy_chains(&toy, 12, &chain_shape, 5);
+    double C = 0.7, scale = toy_scale(&toy), n = (double)toy.n;
+    for (int is_raw = 0; is_raw < 2; is_raw++) {
+        struct clv_training m3n = toy_training(&toy, "m3n"), ssvm = toy_training(&toy, "ssvm");
+        set(&m3n, "m3n", "C", C);
+        set(&m3n, "m3n", "units", is_raw);
+        set(&m3n, "m3n", "gap", 1e-6);
+        set(&ssvm, "ssvm", "gap", 1e-6);
+        set(&ssvm, "ssvm", "lambda", 1 / (C * n) / (is_raw ? scale : 1));
+        set(&m3n, "m3n", "passes", 2000);
+        set(&ssvm, "ssvm", "passes", 2000);
+        struct clv_training_result a = run("m3n", &m3n), b = run("ssvm", &ssvm);
+        ck_assert_double_eq_tol(a.curve[a.n_curve - 1].objective, C * n * b.curve[b.n_curve - 1].objective, 2e-6);
+        for (size_t k = 0; k < CHAIN_SIZE; k++)
+            ck_assert_double_eq_tol(a.w[k], b.w[k], 2e-3 * fabs(b.w[k]) + 2e-4);
+        ck_assert_ptr_null(a.variance);
+        ck_assert_uint_eq(a.n_notes, 1);
+        ck_assert_str_eq(a.notes[0].name, "support_labellings");
+        ck_assert(a.notes[0].value >= 1 && a.notes[0].value < 12 * 81);
+        clv_training_result_release(&a);
+        clv_training_result_release(&b);
+    }
+    toy_release(&toy);
+}
+END_TEST
+
+START_TEST(m3n_by_subgradient_nears_what_frank_wolfe_brackets)
+{
+    struct toy toy;
+    toy_chains(&toy, 12, &chain_shape, 6);
+    struct clv_training exact = toy_training(&toy, "m3n"), online = exact;
+    set(&exact, "m3n", "units", 1);
+    set(&exact, "m3n", "C", 0.5);
+    set(&exact, "m3n", "gap", 1e-5);
+    set(&exact, "m3n", "passes", 5000);
+    online = exact;
+    set(&online, "m3n", "solver", 1);
+    set(&online, "m3n", "beta", 2);
+    struct clv_training_result a = run("m3n", &exact), b = run("m3n", &online);
+    double optimum = a.curve[a.n_curve - 1].objective, reached = b.curve[b.n_curve - 1].objective;
+    ck_assert_double_ge(reached, a.curve[a.n_curve - 1].dual);
+    ck_assert_double_le(reached, 1.01 * optimum);
+    clv_training_result_release(&a);
+    clv_training_result_release(&b);
+    toy_release(&toy);
+}
+END_TEST
+
+Suite *m3n_suite(void)
+{
+    Suite *suite = suite_create("m3n");
+    TCase *tcase = tcase_create("m3n");
+    tcase_add_test(tcase, l1_projection_is_the_one_by_sorting);
+    tcase_add_test(tcase, prior_variance_is_a_change_of_units);
+    tcase_add_test(tcase, m3n_is_the_structured_svm_in_the_papers_units);
+    tcase_add_test(tcase, m3n_by_subgradient_nears_what_frank_wolfe_brackets);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
