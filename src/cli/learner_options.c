@@ -154,7 +154,9 @@ static const struct {
     {"pmap", "rate", 0.7},      {"pmap", "batch", 20},   {"pmap", "passes", 60},    {"mpmap", "lambda", 5e-6},
     {"mpmap", "rate", 2},       {"mpmap", "batch", 20},  {"mpmap", "passes", 300},  {"wmpmap", "lambda", 5e-6},
     {"wmpmap", "rate", 2},      {"wmpmap", "batch", 20}, {"wmpmap", "passes", 300}, {"m3n", "units", 1},
-    {"m3n", "C", 0.2},          {"m3n", "passes", 30},   {"m3n", "gap", 0},
+    {"m3n", "C", 0.2},          {"m3n", "passes", 30},   {"m3n", "gap", 0},         {"lapmedn", "units", 1},
+    {"lapmedn", "lambda", 16},  {"lapmedn", "C", 2},     {"lapmedn", "passes", 10}, {"lapmedn", "rounds", 6},
+    {"lapmedn", "gap", 0.005},
 };
 
 /* The value typed for a parameter: a number, or one of its names. */

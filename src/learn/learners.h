@@ -12,5 +12,6 @@ extern const struct clv_learner pmap_learner;
 extern const struct clv_learner mpmap_learner;
 extern const struct clv_learner wmpmap_learner;
 extern const struct clv_learner m3n_learner;
+extern const struct clv_learner lapmedn_learner;
 
 #endif

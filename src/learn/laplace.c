@@ -1,0 +1,59 @@
+#include "learn/laplace.h"
+
+#include <math.h>
+
+#define PI 3.14159265358979323846
+
+/* sqrt(1 + lambda m^2) - 1 without cancellation: mean times eta. */
+static double excess(double mean, double lambda)
+{
+    double square = lambda * mean * mean;
+    return square / (sqrt(1 + square) + 1);
+}
+
+double laplace_kl(double mean, double lambda)
+{
+    double e = excess(mean, lambda);
+    return e - log1p(e / 2);
+}
+
+double laplace_eta(double mean, double lambda)
+{
+    return lambda * mean / (sqrt(1 + lambda * mean * mean) + 1);
+}
+
+double laplace_variance(double mean, double lambda)
+{
+    double square = laplace_eta(mean, lambda) * laplace_eta(mean, lambda);
+    return 2 * (lambda + square) / ((lambda - square) * (lambda - square));
+}
+
+double laplace_conjugate(double eta, double lambda)
+{
+    return -log1p(-eta * eta / lambda);
+}
+
+double laplace_mean(double eta, double lambda)
+{
+    return 2 * eta / (lambda - eta * eta);
+}
+
+double laplace_variational_scale(double mean, double variance, double lambda)
+{
+    return sqrt((variance + mean * mean) / lambda);
+}
+
+double laplace_exact_scale(double mean, double lambda)
+{
+    return (sqrt(1 + lambda * mean * mean) + 1) / lambda;
+}
+
+double laplace_bound(double mean, double variance, double lambda)
+{
+    return sqrt(lambda * (variance + mean * mean)) - log(2 * PI * variance) / 2 - 0.5 - log(lambda) / 2 + log(2);
+}
+
+double laplace_bound_floor(void)
+{
+    return 0.5 + log(2) - log(2 * PI) / 2;
+}

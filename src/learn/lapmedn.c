@@ -1,0 +1,218 @@
+/* The Laplace maximum entropy discrimination Markov network by Algorithm 1 of Zhu and Xing (JMLR 2009): rounds of
+ *
+ *     step 1   min_mu  1/2 <mu, Sigma^-1 mu> + C sum_i xi_i                  (11), whose dual is (10): an M3N, bcfw.c
+ *     step 2   Sigma = diag sqrt((Sigma_kk + mu_k^2) / lambda)               (12)
+ *
+ * from Sigma = I. The dual distributions of a round start the next. Prediction is by the averaged model h1 (2), whose
+ * scores are linear in w: by mu.
+ *
+ * What the rounds minimise. L(p, q) at its best variances is, in every weight, KL(2 mu_k) / 2 up to a constant (laplace.h): convex, so that
+ * the bound of the rounds has one minimum, with the dual
+ *
+ *     max_alpha  sum_i sum_y alpha_i(y) L_i(y) - 1/2 sum_k log(lambda / (lambda - eta_k^2))
+ *
+ * half of Theorem 5's sum. The exact posterior of Corollaries 6 and 7 has the whole sum, and comes of the same rounds with
+ * Sigma = diag(mu_k / eta_k) in step 2. So both have a duality gap: eta = v of bcfw.c, scaled to |eta_k| < sqrt(lambda). */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "learn/bcfw.h"
+#include "learn/laplace.h"
+#include "learn/learners.h"
+#include "learn/m3n.h"
+
+enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, EDGES, UNITS };
+enum { VARIATIONAL, EXACT };
+
+static const struct clv_parameter parameters[] = {
+    [LAMBDA] = {"lambda", 100, 1e-12, 1e15, "of the Laplace prior exp(-sqrt(lambda) |w|)"},
+    [C] = {"C", 300, 1e-12, 1e12, "weight of the slacks"},
+    [ROUNDS] = {"rounds", 10, 1, 1e4, "most rounds of variances and weights"},
+    [UPDATE] = {"update", VARIATIONAL, 0, EXACT, "of variances: the variational bound's, or the exact posterior's"},
+    [PASSES] = {"passes", 50, 1, 1e6, "most passes over the examples in a round"},
+    [GAP] = {"gap", 0.02, 0, 1, "end a round once (objective - dual) / objective is this small"},
+    [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates, keep the better"},
+    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},
+    [UNITS] = {"units", M3N_RELATIVE, 0, M3N_RAW,
+               "of C, lambda and weights: relative to the size of the features, or raw"},
+    {0},
+};
+
+static const struct clv_choice choices[] = {
+    {UPDATE, (const char *const[]){"variational", "exact", NULL}}, {UNITS, m3n_units}, {0}};
+
+struct lapmedn {
+    const struct clv_training *training;
+    struct bcfw bcfw;
+    size_t size;
+    double lambda, C; /* of the weights as they are: lambda in units of w^-2 */
+    bool is_exact;
+    double *variance; /* [size] Sigma_kk of the round */
+};
+
+/* The regulariser's value at the round's mean and variances: L(p, q), or KL(p || p0). */
+static double regulariser(const struct lapmedn *self, const double *mean)
+{
+    double sum = 0;
+    for (size_t k = 0; k < self->size; k++)
+        sum += self->is_exact ? laplace_kl(mean[k], self->lambda)
+                              : laplace_bound(mean[k], self->variance[k], self->lambda);
+    return sum;
+}
+
+/* eta_k of the dual; a coupling's multiplier takes away what is negative. */
+static double eta_of(const struct lapmedn *self, size_t k)
+{
+    double v = self->bcfw.dual.v[k];
+    return k >= self->bcfw.dual.free_size && v < 0 ? 0 : v;
+}
+
+/* The dual at t alpha + (1 - t) truth and its slope in t. */
+static double dual_at(double *slope, const struct lapmedn *self, double t)
+{
+    const struct bcfw *bcfw = &self->bcfw;
+    double share = self->is_exact ? 1 : 0.5, n = (double)bcfw->n;
+    double at_truth = mean_of(bcfw->examples.truth_loss, bcfw->n), rise = bcfw->dual.loss - at_truth;
+    double value = self->C * n * (at_truth + t * rise);
+    *slope = self->C * n * rise;
+    for (size_t k = 0; k < self->size; k++) {
+        double eta = eta_of(self, k);
+        value -= share * laplace_conjugate(t * eta, self->lambda);
+        *slope -= share * laplace_mean(t * eta, self->lambda) * eta;
+    }
+    return value + (self->is_exact ? 0 : laplace_bound_floor() * (double)self->size);
+}
+
+/* A lower bound of any objective: the dual is concave in t, and finite up to sqrt(lambda) / max |eta_k|. */
+static double dual_bound(const struct lapmedn *self)
+{
+    double most = 0, slope;
+    for (size_t k = 0; k < self->size; k++)
+        most = fmax(most, fabs(eta_of(self, k)));
+    double low = 0, high = most > 0 ? fmin(1, sqrt(self->lambda) / most) : 1;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        dual_at(&slope, self, middle);
+        if (slope > 0)
+            low = middle;
+        else
+            high = middle;
+    }
+    return dual_at(&slope, self, low);
+}
+
+/* Step 2. */
+static void update_variance(struct lapmedn *self, const double *mean)
+{
+    for (size_t k = 0; k < self->size; k++)
+        self->variance[k] = self->is_exact ? laplace_exact_scale(mean[k], self->lambda)
+                                           : laplace_variational_scale(mean[k], self->variance[k], self->lambda);
+}
+
+static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_training *training, struct clv_error *err)
+{
+    const double *p = training->parameters;
+    const struct bcfw_rules rules = {.passes = (size_t)p[PASSES],
+                                     .gap = p[GAP],
+                                     .averaging = p[AVERAGING] != 0,
+                                     .sampling = true,
+                                     .edges = p[EDGES] != 0,
+                                     .keeps_support = true};
+    *self = (struct lapmedn){.training = training, .C = p[C], .is_exact = p[UPDATE] == EXACT};
+    enum clv_status status = bcfw_open(&self->bcfw, training, &rules, err);
+    if (status)
+        return status;
+    double squares = m3n_squared_unit(&self->bcfw.examples, p[UNITS]);
+    self->size = self->bcfw.size;
+    self->lambda = p[LAMBDA] * squares;
+    self->bcfw.dual.lambda = 1 / (self->C * (double)self->bcfw.n);
+    self->variance = array_alloc(self->size, sizeof *self->variance);
+    if (!self->variance)
+        return fail_memory(err);
+    for (size_t k = 0; k < self->size; k++)
+        self->variance[k] = 1 / squares;
+    return CLV_OK;
+}
+
+/* One round's point of the curve; *gap is what the bounds leave open, relative to the objective above its floor. */
+static enum clv_status tell(double *gap, struct lapmedn *self, struct clv_training_result *result, size_t round,
+                            struct clv_error *err)
+{
+    const struct bcfw *bcfw = &self->bcfw;
+    double train_loss, floor = self->is_exact ? 0 : laplace_bound_floor() * (double)self->size;
+    enum clv_status status = examples_loss(&train_loss, &self->bcfw.examples, bcfw->best, err);
+    if (status)
+        return status;
+    double objective = regulariser(self, bcfw->best) + self->C * (double)bcfw->n * bcfw->best_hinge;
+    double dual = fmin(dual_bound(self), objective);
+    *gap = (objective - dual) / fmax(objective - floor, 1e-300);
+    char note[96];
+    snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", objective, objective - dual,
+             train_loss);
+    report_progress(self->training->progress, "training", round, (size_t)self->training->parameters[ROUNDS], note);
+    return curve_add(result, (struct clv_curve_point){bcfw->n_passes, objective, dual, train_loss}, err);
+}
+
+/* The rounds; self->variance is that of the last one's step 1. */
+static enum clv_status run_rounds(struct lapmedn *self, struct clv_training_result *result, bool *stopped,
+                                  struct clv_error *err)
+{
+    size_t n_rounds = (size_t)self->training->parameters[ROUNDS];
+    for (size_t round = 1;; round++) {
+        bcfw_set_variance(&self->bcfw, self->variance);
+        enum clv_status status = bcfw_solve(&self->bcfw, NULL, stopped, err);
+        if (status || *stopped)
+            return status;
+        double gap;
+        status = tell(&gap, self, result, round, err);
+        if (status || round == n_rounds || gap <= self->training->parameters[GAP])
+            return status;
+        update_variance(self, self->bcfw.best);
+    }
+}
+
+/* The posterior's variances, and notes: KL(p || p0), the KL-norm of Corollary 6, the support. */
+static enum clv_status tell_posterior(struct lapmedn *self, struct clv_training_result *result, struct clv_error *err)
+{
+    const double *mean = self->bcfw.best;
+    double kl = 0;
+    for (size_t k = 0; k < self->size; k++) {
+        kl += laplace_kl(mean[k], self->lambda);
+        if (self->is_exact)
+            self->variance[k] = laplace_variance(mean[k], self->lambda);
+    }
+    double unit = sqrt(m3n_squared_unit(&self->bcfw.examples, self->training->parameters[UNITS]));
+    result_note(result, "kl", kl);
+    result_note(result, "kl_norm", unit * (kl + (double)self->size) / sqrt(self->lambda));
+    result_note(result, "support_labellings", (double)bcfw_n_support(&self->bcfw));
+    return result_set_variance(result, &self->bcfw.examples, self->variance, err);
+}
+
+static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
+                             struct clv_error *err)
+{
+    struct lapmedn self;
+    bool stopped = false;
+    enum clv_status status = lapmedn_open(&self, training, err);
+    if (!status)
+        status = run_rounds(&self, result, &stopped, err);
+    result->interrupted = stopped;
+    if (!status)
+        status = result_set(result, &self.bcfw.examples, self.bcfw.best, err);
+    if (!status)
+        status = tell_posterior(&self, result, err);
+    array_free(self.variance);
+    bcfw_release(&self.bcfw);
+    return status;
+}
+
+const struct clv_learner lapmedn_learner = {
+    .name = "lapmedn",
+    .summary = "Laplace maximum entropy discrimination Markov network: a sparse M3N (Zhu and Xing 2009, Algorithm 1)",
+    .parameters = parameters,
+    .choices = choices,
+    .train = train,
+    .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
+};

@@ -1,0 +1,232 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/discrimination.h"
+
+/* --- one weight --- */
+
+/* Moments of p(w), proportional to exp(-sqrt(lambda) |w| + eta w), by quadrature. */
+static void integrate(double *kl, double *mean, double *variance, double eta, double lambda)
+{
+    double root = sqrt(lambda), most = 60 / (root - fabs(eta)), sum = 0, first = 0, second = 0;
+    int n = 100000;
+    for (int i = 0; i < n; i++) {
+        double w = most * (2 * (i + 0.5) / n - 1), p = exp(-root * fabs(w) + eta * w);
+        sum += p;
+        first += p * w;
+        second += p * w * w;
+    }
+    double log_ratio = -log(sum * 2 * most / n * root / 2); /* p / p0 = exp(eta w + log_ratio) */
+    *mean = first / sum;
+    *variance = second / sum - *mean * *mean;
+    *kl = eta * *mean + log_ratio;
+}
+
+START_TEST(exact_posterior_is_the_integrals)
+{
+    static const double lambdas[] = {0.5, 4, 300};
+    for (size_t l = 0; l < 3; l++)
+        for (double share = -0.9; share < 0.95; share += 0.3) {
+            double lambda = lambdas[l], eta = share * sqrt(lambda), kl, mean, variance;
+            integrate(&kl, &mean, &variance, eta, lambda);
+            ck_assert_double_eq_tol(laplace_mean(eta, lambda), mean, 1e-5 * fabs(mean) + 1e-9);
+            ck_assert_double_eq_tol(laplace_eta(mean, lambda), eta, 1e-5 * fabs(eta) + 1e-9);
+            ck_assert_double_eq_tol(laplace_variance(mean, lambda), variance, 1e-4 * variance);
+            ck_assert_double_eq_tol(laplace_kl(mean, lambda), kl, 1e-4 * kl + 1e-7);
+            ck_assert_double_eq_tol(laplace_kl(mean, lambda) + laplace_conjugate(eta, lambda), mean * eta,
+                                    1e-4 * mean * eta + 1e-9); /* Fenchel's equality */
+        }
+}
+END_TEST
+
+START_TEST(rounds_minimise_upper_bounds_that_touch)
+{
+    for (uint64_t seed = 0; seed < 500; seed++) {
+        double lambda = exp(3 * rng_normal(seed, RNG_TEST, 0)), mean = rng_normal(seed, RNG_TEST, 1);
+        double other = rng_normal(seed, RNG_TEST, 2), variance = exp(2 * rng_normal(seed, RNG_TEST, 3));
+        double scale = laplace_exact_scale(mean, lambda);
+        ck_assert_double_eq_tol(scale * laplace_eta(mean, lambda), mean, 1e-12);
+        ck_assert_double_ge(laplace_kl(mean, lambda) + (other * other - mean * mean) / (2 * scale),
+                            laplace_kl(other, lambda) - 1e-12);
+        double bound = laplace_bound(mean, variance, lambda);
+        double floor = laplace_bound_floor() + laplace_kl(2 * mean, lambda) / 2;
+        ck_assert_double_ge(bound, laplace_kl(mean, lambda) - 1e-12);
+        ck_assert_double_ge(bound, floor - 1e-12);
+        for (int i = 0; i < 2000; i++)
+            variance = laplace_variational_scale(mean, variance, lambda);
+        ck_assert_double_eq_tol(laplace_bound(mean, variance, lambda), floor, 1e-9);
+        double eta = mean / variance; /* Sigma eta = mean: half of Corollary 7's mean */
+        ck_assert_double_eq_tol(mean, laplace_mean(eta, lambda) / 2, 1e-6 * fabs(mean));
+    }
+}
+END_TEST
+
+START_TEST(kl_norm_nears_the_l1_norm)
+{
+    double before = INFINITY;
+    for (double lambda = 10; lambda < 1e13; lambda *= 100) {
+        double norm = (laplace_kl(0.7, lambda) + 1) / sqrt(lambda); /* Corollary 6's summand */
+        ck_assert_double_lt(fabs(norm - 0.7), before);
+        before = fabs(norm - 0.7);
+    }
+    ck_assert_double_lt(before, 1e-4);
+}
+END_TEST
+
+/* --- all weights --- */
+
+static struct clv_training_result learn(const struct toy *toy, const char *learner, double C, double lambda, int update,
+                                        double gap)
+{
+    struct clv_training training = toy_training(toy, learner);
+    bool is_laplace = strcmp(learner, "lapmedn") == 0;
+    set(&training, learner, "units", 1);
+    set(&training, learner, "C", C);
+    set(&training, learner, "gap", gap);
+    set(&training, learner, "passes", is_laplace ? 300 : 100000);
+    if (is_laplace) {
+        set(&training, learner, "rounds", 100);
+        set(&training, learner, "lambda", lambda);
+        set(&training, learner, "update", update);
+    }
+    return run(learner, &training);
+}
+
+/* Theorem 3 and Corollary 4: with a standard normal prior the posterior mean is M3N's w. */
+START_TEST(gaussian_medn_is_m3n)
+{
+    static struct discrimination medn;
+    for (uint64_t seed = 1; seed < 3; seed++) {
+        struct toy toy;
+        toy_chains(&toy, 4, &chain_shape, seed);
+        medn = (struct discrimination){.toy = &toy, .prior = PRIOR_GAUSS, .C = 0.3};
+        double dual = discriminate(&medn, 1e-10), squares = 0;
+        struct clv_training_result m3n = learn(&toy, "m3n", 0.3, 0, 0, 5e-7);
+        double objective = m3n.curve[m3n.n_curve - 1].objective;
+        ck_assert_double_eq_tol(objective, dual, 1e-6 * dual);
+        for (size_t k = 0; k < CHAIN_SIZE; k++)
+            squares += (m3n.w[k] - medn.eta[k]) * (m3n.w[k] - medn.eta[k]);
+        ck_assert_double_le(squares / 2, objective - dual + 1e-9); /* strong convexity */
+        clv_training_result_release(&m3n);
+        toy_release(&toy);
+    }
+}
+END_TEST
+
+static double kl_objective(const struct discrimination *medn, const double *w)
+{
+    double value = medn->C * sum_of_slacks(medn, w);
+    for (size_t k = 0; k < CHAIN_SIZE; k++)
+        value += medn->prior == PRIOR_LAPLACE ? laplace_kl(w[k], medn->lambda) : laplace_kl(2 * w[k], medn->lambda) / 2;
+    return value;
+}
+
+START_TEST(corollaries_6_and_7_hold_at_the_solution)
+{
+    static struct discrimination medn;
+    static const double lambdas[] = {2, 40};
+    for (int update = 0; update < 2; update++)
+        for (uint64_t seed = 1; seed < 4; seed++) {
+            struct toy toy;
+            toy_chains(&toy, 6, &chain_shape, seed);
+            medn = (struct discrimination){.toy = &toy,
+                                           .prior = update ? PRIOR_LAPLACE : PRIOR_LAPLACE_BOUND,
+                                           .C = 2,
+                                           .lambda = lambdas[seed % 2]};
+            double dual = discriminate(&medn, 1e-9), mean[CHAIN_SIZE];
+            struct clv_training_result learnt = learn(&toy, "lapmedn", 2, medn.lambda, update, 1e-5);
+            for (size_t k = 0; k < CHAIN_SIZE; k++) /* Corollary 7 (half of it for the bound) */
+                mean[k] = mean_at(&medn, medn.eta[k]);
+            ck_assert_double_eq_tol(kl_objective(&medn, mean), dual, 1e-6 * dual); /* strong duality: Theorem 5, 6 */
+            double floor = update ? 0 : CHAIN_SIZE * laplace_bound_floor();
+            const struct clv_curve_point *last = &learnt.curve[learnt.n_curve - 1];
+            ck_assert_double_eq_tol(kl_objective(&medn, learnt.w), dual, 2e-4 * dual);
+            ck_assert_double_eq_tol(last->objective - floor, dual, 2e-4 * dual);
+            ck_assert_double_le(last->dual - floor, dual + 1e-9);
+            for (size_t k = 0; k < CHAIN_SIZE; k++)
+                ck_assert_double_eq_tol(learnt.w[k], mean[k], 0.02 * fabs(mean[k]) + 0.01);
+            clv_training_result_release(&learnt);
+            toy_release(&toy);
+        }
+}
+END_TEST
+
+static void check_rounds(const struct clv_training_result *result, size_t size)
+{
+    for (size_t i = 0; i < result->n_curve; i++) {
+        const struct clv_curve_point *p = &result->curve[i];
+        ck_assert_double_le(p->dual, p->objective);
+        if (i)
+            ck_assert_double_le(p->objective, p[-1].objective + 1e-9 * fabs(p[-1].objective));
+        ck_assert_double_le(p->dual, result->curve[result->n_curve - 1].objective + 1e-9);
+    }
+    ck_assert_ptr_nonnull(result->variance);
+    for (size_t k = 0; k < size; k++)
+        ck_assert_double_gt(result->variance[k], 0);
+}
+
+START_TEST(bound_never_rises_between_rounds)
+{
+    static const struct clv_shape cuts = {2, 20, 3, CLV_PAIRWISE_POTTS};
+    for (int update = 0; update < 2; update++)
+        for (int is_loose = 0; is_loose < 2; is_loose++)
+            for (int form = 0; form < 2; form++) {
+                struct toy toy;
+                if (form)
+                    toy_chains(&toy, 16, &chain_shape, 9);
+                else
+                    toy_random(&toy, 10, 25, &cuts, 9);
+                struct clv_training training = toy_training(&toy, "lapmedn");
+                set(&training, "lapmedn", "update", update);
+                set(&training, "lapmedn", "rounds", 12);
+                set(&training, "lapmedn", "passes", is_loose ? 3 : 300); /* a step 1 that ends early is no excuse */
+                set(&training, "lapmedn", "gap", 1e-4);
+                struct clv_training_result result = run("lapmedn", &training);
+                size_t size = clv_shape_size(&toy.shape);
+                check_rounds(&result, size);
+                ck_assert_uint_ge(result.n_curve, 2);
+                for (size_t k = form ? size : clv_shape_unary_size(&cuts); k < size; k++)
+                    ck_assert_double_ge(result.w[k], 0); /* couplings stay supermodular */
+                clv_training_result_release(&result);
+                toy_release(&toy);
+            }
+}
+END_TEST
+
+/* Features without any bearing on the labels get hardly any weight, and the least variance. */
+START_TEST(irrelevant_features_shrink)
+{
+    struct toy toy;
+    double w[8] = {1, 0, 0, 0, 0, 0, 0.2, 0.1};
+    static const struct clv_shape tiny = {2, 6, 2, CLV_PAIRWISE_POTTS};
+    toy_planted(&toy, 20, 12, &tiny, w, 3);
+    struct clv_training_result lapmedn = learn(&toy, "lapmedn", 100, 1e4, 0, 1e-2),
+                               m3n = learn(&toy, "m3n", 10, 0, 0, 1e-2);
+    double sparse = 0, dense = 0;
+    for (size_t k = 1; k < 6; k++) {
+        sparse += fabs(lapmedn.w[k] / lapmedn.w[0]);
+        dense += fabs(m3n.w[k] / m3n.w[0]);
+        ck_assert_double_lt(lapmedn.variance[k], lapmedn.variance[0]);
+    }
+    ck_assert_double_lt(sparse, dense / 3);
+    clv_training_result_release(&lapmedn);
+    clv_training_result_release(&m3n);
+    toy_release(&toy);
+}
+END_TEST
+
+Suite *lapmedn_suite(void)
+{
+    Suite *suite = suite_create("lapmedn");
+    TCase *tcase = tcase_create("lapmedn");
+    tcase_add_test(tcase, exact_posterior_is_the_integrals);
+    tcase_add_test(tcase, rounds_minimise_upper_bounds_that_touch);
+    tcase_add_test(tcase, kl_norm_nears_the_l1_norm);
+    tcase_add_test(tcase, gaussian_medn_is_m3n);
+    tcase_add_test(tcase, corollaries_6_and_7_hold_at_the_solution);
+    tcase_add_test(tcase, bound_never_rises_between_rounds);
+    tcase_add_test(tcase, irrelevant_features_shrink);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
