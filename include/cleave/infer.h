@@ -269,17 +269,20 @@ enum clv_decoding_rule {
     CLV_DECODE_MAP,          /* argmax over visible and hidden nodes together */
     CLV_DECODE_MARGINAL_MAP, /* visible nodes y = argmax_y T_h log sum_h exp(f(y, h) / T_h) */
     CLV_DECODE_MARGINALS,    /* every node its most probable label under p(y, h) proportional to exp f */
+    CLV_DECODE_MIN_ENTROPY, /* the visible labelling y of least Renyi entropy, of order 1 / T_h, of p(y, h) over h (Miller et al. 2012);
+                                exact in chains of visible and hidden nodes in turn, refused where hidden nodes are joined */
 };
 
 /* All zeros is the oracle's MAP. The other rules are exact in forests (clv_forest_run) and belief propagation elsewhere, whatever the
  * labels and the form. */
 struct clv_decoding {
     enum clv_decoding_rule rule;
-    double hidden_temperature; /* T_h > 0 of CLV_DECODE_MARGINAL_MAP; others do not look at it */
+    double
+        hidden_temperature; /* T_h > 0 of CLV_DECODE_MARGINAL_MAP, 0..1 of CLV_DECODE_MIN_ENTROPY; others do not look at it */
 };
-#define CLV_N_DECODING_RULES 4
+#define CLV_N_DECODING_RULES 5
 CLV_API const char *
-clv_decoding_rule_name(enum clv_decoding_rule rule); /* "oracle", "map", "marginal map", "marginals" */
+clv_decoding_rule_name(enum clv_decoding_rule rule); /* "oracle", "map", "marginal map", "marginals", "min entropy" */
 
 /* y[n_nodes] by a rule; of hidden nodes the most probable label. is_visible[n_nodes] is 1 or 0; NULL: all nodes are visible. Uses
  * the oracle's memory; what it solved before may be forgotten. CLV_ERR_USAGE for another rule or temperature, and as the routines

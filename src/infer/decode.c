@@ -14,7 +14,8 @@
 static const char *const rule_names[CLV_N_DECODING_RULES] = {[CLV_DECODE_ORACLE] = "oracle",
                                                              [CLV_DECODE_MAP] = "map",
                                                              [CLV_DECODE_MARGINAL_MAP] = "marginal map",
-                                                             [CLV_DECODE_MARGINALS] = "marginals"};
+                                                             [CLV_DECODE_MARGINALS] = "marginals",
+                                                             [CLV_DECODE_MIN_ENTROPY] = "min entropy"};
 
 const char *clv_decoding_rule_name(enum clv_decoding_rule rule)
 {
@@ -25,6 +26,7 @@ void decoding_release(struct decoding_room *room)
 {
     clv_forest_free(room->forest);
     clv_bp_free(room->bp);
+    min_entropy_release(&room->min_entropy);
     *room = (struct decoding_room){0};
 }
 
@@ -35,6 +37,9 @@ static enum clv_status check(const struct clv_decoding *decoding, struct clv_err
     if (decoding->rule == CLV_DECODE_MARGINAL_MAP &&
         !(decoding->hidden_temperature > 0 && isfinite(decoding->hidden_temperature)))
         return fail(err, CLV_ERR_USAGE, "a temperature of %g is not positive and finite", decoding->hidden_temperature);
+    if (decoding->rule == CLV_DECODE_MIN_ENTROPY &&
+        !(decoding->hidden_temperature >= 0 && decoding->hidden_temperature <= 1))
+        return fail(err, CLV_ERR_USAGE, "a temperature of %g is not in 0 to 1", decoding->hidden_temperature);
     return CLV_OK;
 }
 
@@ -67,6 +72,8 @@ enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const s
     enum clv_status status = check(decoding, err);
     if (!status && decoding->rule == CLV_DECODE_ORACLE)
         return clv_oracle_map(oracle, y, NULL, field, err);
+    if (!status && decoding->rule == CLV_DECODE_MIN_ENTROPY)
+        return min_entropy_map(y, &room->min_entropy, field, is_visible, decoding->hidden_temperature, err);
     if (!status && !room->forest)
         status = clv_forest_new(&room->forest, err);
     if (status)

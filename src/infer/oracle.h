@@ -8,6 +8,7 @@
 #include "infer/capacities.h"
 #include "infer/chain_map.h"
 #include "infer/maxflow.h"
+#include "infer/min_entropy.h"
 #if WITH_BK
 #include "maxflow_shim.h"
 #endif
@@ -24,6 +25,7 @@ enum oracle_state {
 struct decoding_room {
     struct clv_forest *forest;
     struct clv_bp *bp;
+    struct min_entropy min_entropy;
 };
 void decoding_release(struct decoding_room *room);
 

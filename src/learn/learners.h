@@ -13,5 +13,7 @@ extern const struct clv_learner mpmap_learner;
 extern const struct clv_learner wmpmap_learner;
 extern const struct clv_learner m3n_learner;
 extern const struct clv_learner lapmedn_learner;
+extern const struct clv_learner m3e_learner;
+extern const struct clv_learner modlat_learner;
 
 #endif

@@ -1,0 +1,135 @@
+#include "learn/latent.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "mrf/energy.h"
+
+void latent_release(struct latent *self)
+{
+    examples_release(&self->examples);
+    array_free(self->first);
+    array_free(self->is_visible);
+    array_free(self->free);
+    array_free(self->clamped);
+    array_free(self->hinge);
+    array_free(self->gradient);
+}
+
+static enum clv_status find_visible(uint8_t *is_visible, const struct clv_problem *problem, struct clv_error *err)
+{
+    for (int32_t i = 0; i < problem->n_nodes; i++)
+        is_visible[i] = problem->label[i] != CLV_UNKNOWN;
+    for (int32_t e = 0; e < problem->n_edges; e++)
+        if (!is_visible[problem->edges[e][0]] && !is_visible[problem->edges[e][1]])
+            return fail(err, CLV_ERR_USAGE, "hidden nodes %d and %d are joined, which this learner cannot take",
+                        problem->edges[e][0], problem->edges[e][1]);
+    return CLV_OK;
+}
+
+enum clv_status latent_open(struct latent *self, const struct clv_training *training, struct clv_error *err)
+{
+    *self = (struct latent){0};
+    enum clv_status status = examples_open(&self->examples, training, true, err);
+    if (status)
+        return status;
+    size_t n = self->examples.n, k = (size_t)self->examples.shape.n_labels;
+    self->size = clv_shape_size(&self->examples.shape);
+    self->first = array_zalloc(n + 1, sizeof *self->first);
+    self->hinge = array_alloc(n, sizeof *self->hinge);
+    self->gradient = array_alloc(self->size, sizeof *self->gradient);
+    if (!self->first || !self->hinge || !self->gradient)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        self->first[i + 1] = self->first[i] + (size_t)self->examples.problems[i].n_nodes;
+    self->is_visible = array_alloc(self->first[n], 1);
+    self->free = array_alloc(self->first[n], k * sizeof *self->free);
+    self->clamped = array_alloc(self->first[n], k * sizeof *self->clamped);
+    if (!self->is_visible || !self->free || !self->clamped)
+        return fail_memory(err);
+    for (size_t i = 0; i < n && !status; i++) {
+        status = find_visible(self->is_visible + self->first[i], &self->examples.problems[i], err);
+        if (status)
+            fail_within(err, status, clv_dataset_name(training->dataset, (size_t)training->examples[i]));
+    }
+    return status;
+}
+
+/* gradient += scale sum over labels of weight(.) Psi. */
+static void add_expectation(double *gradient, const struct clv_problem *problem, const struct clv_shape *shape,
+                            const double *weight, double scale)
+{
+    size_t k = (size_t)shape->n_labels, d = (size_t)shape->n_features, p = (size_t)shape->n_edge_features;
+    for (size_t i = 0; i < (size_t)problem->n_nodes; i++)
+        for (size_t s = k == 2; s < k; s++) { /* two labels: label 0 has no row */
+            double *row = gradient + (k == 2 ? 0 : s) * d, by = scale * weight[i * k + s];
+            for (int64_t at = problem->row[i]; by != 0 && at < problem->row[i + 1]; at++)
+                row[problem->index[at]] += by * (double)problem->value[at];
+        }
+    if (shape->pairwise == CLV_PAIRWISE_NONE)
+        return;
+    bool is_potts = shape->pairwise == CLV_PAIRWISE_POTTS;
+    for (size_t e = 0; e < (size_t)problem->n_edges; e++) {
+        const double *a = weight + (size_t)problem->edges[e][0] * k, *b = weight + (size_t)problem->edges[e][1] * k;
+        for (size_t st = 0; st < k * k; st++) {
+            double by = scale * a[st / k] * b[st % k];
+            double *target = gradient + clv_shape_unary_size(shape) + (is_potts ? 0 : st * p);
+            if (by == 0 || (is_potts && st / k == st % k))
+                continue;
+            for (size_t f = 0; f < p; f++)
+                target[f] += (is_potts ? -by : by) * (double)problem->edge_features[e * p + f];
+        }
+    }
+}
+
+struct work {
+    struct latent *latent;
+    latent_terms *terms;
+    void *context;
+    const double *w;
+};
+
+static enum clv_status one_example(void *context, size_t index, int thread, struct clv_error *err)
+{
+    const struct work *work = context;
+    if (stop_requested(work->latent->examples.training->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    return work->terms(work->context, work->latent, index, thread, work->w, err);
+}
+
+enum clv_status latent_step(double *objective, struct latent *self, double *w, double c, double rate,
+                            latent_terms *terms, void *context, struct clv_error *err)
+{
+    const struct examples *examples = &self->examples;
+    size_t k = (size_t)examples->shape.n_labels;
+    struct work work = {self, terms, context, w};
+    enum clv_status status = parallel_for(examples->n, examples->n_threads, one_example, &work, err);
+    if (status)
+        return status;
+    double squares = 0, sum = 0;
+    for (size_t j = 0; j < self->size; j++) {
+        squares += w[j] * w[j];
+        self->gradient[j] = w[j];
+    }
+    for (size_t i = 0; i < examples->n; i++) {
+        const struct clv_problem *problem = &examples->problems[i];
+        sum += self->hinge[i];
+        add_expectation(self->gradient, problem, &examples->shape, self->free + self->first[i] * k, c);
+        add_expectation(self->gradient, problem, &examples->shape, self->clamped + self->first[i] * k, -c);
+    }
+    *objective = squares / 2 + c * sum;
+    for (size_t j = 0; j < self->size; j++)
+        w[j] -= rate * self->gradient[j];
+    project_couplings(w, &examples->shape);
+    return CLV_OK;
+}
+
+void latent_init(double *w, const struct latent *self, double deviation)
+{
+    const struct clv_training *training = self->examples.training;
+    for (size_t j = 0; j < self->size; j++)
+        w[j] = training->init ? training->init[j]
+                              : deviation * rng_normal(training->seed, RNG_STREAM(RNG_INIT, 0), (uint64_t)j);
+    project_couplings(w, &self->examples.shape);
+}

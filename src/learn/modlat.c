@@ -1,0 +1,242 @@
+/* Loss-based learning by modelling latent variable uncertainty (Kumar, Packer, Koller, ICML 2012). Two models: a conditional one of
+ * the hidden nodes, p_theta(h | y_i), and one that predicts, (y(w), h(w)) = argmax <w, Psi(y, h)>. They are brought to agree
+ * in the dissimilarity coefficient of the loss D(y, h; y', h') = number of nodes that differ, visible or hidden:
+ *
+ *     sum_i  E_theta D(y_i, h; y(w), h(w))  -  beta E_theta E_theta D(y_i, h; y_i, h')
+ *
+ * (with a loss of y alone this would be the latent structured SVM, their property 1). With q_k = p_theta(h_k | y_i) of hidden node k:
+ *
+ *     theta   1/2 |theta|^2 + C sum_i sum_k [1 - q_k(h_k(w))] - beta [1 - sum_s q_k(s)^2]                 w held
+ *     w       1/2 |w|^2 + C sum_i max_(y,h) { f(y, h) + D(y) + sum_k (1 - q_k(h_k)) } - max_h f(y_i, h)    theta held
+ *
+ * in turn, each by subgradient steps; the second line bounds the first of the coefficient's terms. Hidden nodes touch visible ones
+ * only, so that given y_i they are independent. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "learn/latent.h"
+#include "learn/learners.h"
+
+enum { C, BETA, ROUNDS, STEPS, RATE, DEVIATION };
+
+static const struct clv_parameter parameters[] = {
+    [C] = {"c", 1, 1e-9, 1e9, "weight of the loss beside 1/2 |w|^2"},
+    [BETA] = {"beta", 0.1, 0, 1, "weight of the hidden nodes' own diversity"},
+    [ROUNDS] = {"rounds", 15, 1, 1e6, "turns of theta and w"},
+    [STEPS] = {"steps", 40, 1, 1e6, "subgradient steps for w in a round; half as many for theta"},
+    [RATE] = {"rate", 0.01, 1e-9, 1, "of the first step; the last one's is a tenth"},
+    [DEVIATION] = {"deviation", 0.1, 0, 1e3, "of the normal variables that weights begin with"},
+    {0},
+};
+
+struct modlat {
+    struct latent latent;
+    struct clv_forest **forests; /* [n_threads] */
+    int32_t *y;                  /* [all nodes] what w predicts */
+    double *q;                   /* [all nodes][n_labels] p_theta, 1 at the labels of visible nodes */
+    double *w, *theta, beta;
+};
+
+static const struct clv_problem *problem_of(const struct latent *latent, size_t example)
+{
+    return &latent->examples.problems[example];
+}
+
+/* The marginals, given the visible labels, of the field that is loaded; at temperature 0 of a best labelling of the hidden nodes. */
+static enum clv_status marginals_given_truth(double *marginals, const struct modlat *self,
+                                             const struct clv_field *field, const int32_t *label, double temperature,
+                                             int thread, struct clv_error *err)
+{
+    const struct clv_forest_options options = {
+        .visible_temperature = temperature, .hidden_temperature = temperature, .label = label};
+    return clv_forest_run(self->forests[thread], NULL, marginals, NULL, NULL, field, &options, err);
+}
+
+static enum clv_status maximise(int32_t *y, double *score, const struct modlat *self, const struct clv_field *field,
+                                int thread, struct clv_error *err)
+{
+    static const struct clv_forest_options options = {0};
+    return clv_forest_run(self->forests[thread], score, NULL, NULL, y, field, &options, err);
+}
+
+/* No step: what w predicts, and q, for the next turn. */
+static enum clv_status predict(void *context, struct latent *latent, size_t example, int thread, const double *w,
+                               struct clv_error *err)
+{
+    struct modlat *self = context;
+    struct decoder *decoder = &latent->examples.decoders[thread];
+    enum clv_status status = decoder_load(decoder, problem_of(latent, example), &latent->examples.shape, w, err);
+    return status ? status : maximise(self->y + latent->first[example], NULL, self, &decoder->field, thread, err);
+}
+
+/* With c_s = dL/dq(s) = -[s = h(w)] + 2 beta q(s), the derivative by the score of state s is q(s) (c_s - sum_t q(t) c_t). */
+static enum clv_status conditional_terms(void *context, struct latent *latent, size_t example, int thread,
+                                         const double *theta, struct clv_error *err)
+{
+    struct modlat *self = context;
+    struct decoder *decoder = &latent->examples.decoders[thread];
+    const struct clv_problem *problem = problem_of(latent, example);
+    size_t at = latent->first[example], n = (size_t)problem->n_nodes, k = (size_t)latent->examples.shape.n_labels;
+    double *free = latent->free + at * k, *q = latent->clamped + at * k, loss = 0;
+    enum clv_status status = decoder_load(decoder, problem, &latent->examples.shape, theta, err);
+    if (!status)
+        status = marginals_given_truth(q, self, &decoder->field, problem->label, 1, thread, err);
+    if (status)
+        return status;
+    memcpy(free, q, n * k * sizeof *free);
+    for (size_t i = 0; i < n; i++) {
+        double c[CLV_CHAIN_MAX_LABELS], mean = 0, squares = 0;
+        if (latent->is_visible[at + i])
+            continue;
+        for (size_t s = 0; s < k; s++) {
+            c[s] = 2 * self->beta * q[i * k + s] - (s == (size_t)self->y[at + i]);
+            mean += q[i * k + s] * c[s];
+            squares += q[i * k + s] * q[i * k + s];
+        }
+        for (size_t s = 0; s < k; s++)
+            free[i * k + s] += q[i * k + s] * (c[s] - mean);
+        loss += 1 - q[i * k + (size_t)self->y[at + i]] - self->beta * (1 - squares);
+    }
+    latent->hinge[example] = loss;
+    return CLV_OK;
+}
+
+static void set_certain(double *weight, const int32_t *y, size_t n, size_t k)
+{
+    memset(weight, 0, n * k * sizeof *weight);
+    for (size_t i = 0; i < n; i++)
+        weight[i * k + (size_t)y[i]] = 1;
+}
+
+/* Two labels: unaries are those of label 1 less those of label 0. */
+static void add_disagreement(struct clv_field *field, const double *q, const uint8_t *is_visible)
+{
+    size_t k = (size_t)field->n_labels;
+    for (size_t i = 0; i < (size_t)field->n_nodes; i++) {
+        if (is_visible[i])
+            continue;
+        if (k == 2)
+            field->unary[i] += q[2 * i] - q[2 * i + 1];
+        for (size_t s = 0; k > 2 && s < k; s++)
+            field->unary[i * k + s] += 1 - q[i * k + s];
+    }
+}
+
+static enum clv_status predictor_terms(void *context, struct latent *latent, size_t example, int thread,
+                                       const double *w, struct clv_error *err)
+{
+    struct modlat *self = context;
+    struct decoder *decoder = &latent->examples.decoders[thread];
+    const struct clv_problem *problem = problem_of(latent, example);
+    struct clv_field *field = &decoder->field;
+    size_t at = latent->first[example], n = (size_t)problem->n_nodes, k = (size_t)latent->examples.shape.n_labels;
+    double best, truth, constant;
+    enum clv_status status = decoder_load(decoder, problem, &latent->examples.shape, w, err);
+    if (!status)
+        status = marginals_given_truth(latent->clamped + at * k, self, field, problem->label, 0, thread, err);
+    for (size_t i = 0; !status && i < n; i++)
+        for (size_t s = 0; s < k; s++)
+            if (latent->clamped[(at + i) * k + s] > 0.5)
+                decoder->y[i] = (int32_t)s;
+    if (status)
+        return status;
+    truth = clv_field_score(field, decoder->y);
+    constant = clv_field_add_loss(field, problem);
+    add_disagreement(field, self->q + at * k, latent->is_visible + at);
+    for (size_t i = 0; k == 2 && i < n; i++)
+        constant += latent->is_visible[at + i] ? 0 : 1 - self->q[(at + i) * k];
+    status = maximise(decoder->y, &best, self, field, thread, err);
+    if (status)
+        return status;
+    set_certain(latent->free + at * k, decoder->y, n, k);
+    latent->hinge[example] = best + constant - truth;
+    return CLV_OK;
+}
+
+/* q = p_theta, worked out by a step of no length. */
+static enum clv_status take_turns(struct modlat *self, struct clv_training_result *result, struct clv_error *err)
+{
+    struct latent *latent = &self->latent;
+    const struct clv_training *training = latent->examples.training;
+    size_t n_rounds = (size_t)training->parameters[ROUNDS], n_steps = (size_t)training->parameters[STEPS];
+    size_t n_all = latent->first[latent->examples.n] * (size_t)latent->examples.shape.n_labels;
+    double c = training->parameters[C], objective = NAN, ignored;
+    for (size_t round = 0; round < n_rounds; round++) {
+        enum clv_status status = latent_step(&ignored, latent, self->w, c, 0, predict, self, err);
+        double rate = training->parameters[RATE] / (1 + 9 * (double)round / (double)n_rounds);
+        for (size_t step = 0; !status && step <= n_steps / 2; step++)
+            status = latent_step(&ignored, latent, self->theta, c, step < n_steps / 2 ? rate : 0, conditional_terms,
+                                 self, err);
+        if (!status)
+            memcpy(self->q, latent->clamped, n_all * sizeof *self->q);
+        for (size_t step = 0; !status && step < n_steps; step++)
+            status = latent_step(&objective, latent, self->w, c, rate, predictor_terms, self, err);
+        report_progress(training->progress, "training", round + 1, n_rounds, NULL);
+        if (!status)
+            status = curve_add(result, (struct clv_curve_point){(double)round + 1, objective, NAN, NAN}, err);
+        if (status)
+            return status;
+    }
+    return CLV_OK;
+}
+
+static enum clv_status open(struct modlat *self, const struct clv_training *training, struct clv_error *err)
+{
+    enum clv_status status = latent_open(&self->latent, training, err);
+    if (status)
+        return status;
+    const struct examples *examples = &self->latent.examples;
+    size_t n_nodes = self->latent.first[examples->n], k = (size_t)examples->shape.n_labels, size = self->latent.size;
+    self->forests = array_zalloc((size_t)examples->n_threads, sizeof *self->forests);
+    self->y = array_zalloc(n_nodes, sizeof *self->y);
+    self->q = array_zalloc(n_nodes, k * sizeof *self->q);
+    self->w = array_alloc(size, sizeof *self->w);
+    self->theta = array_alloc(size, sizeof *self->theta);
+    if (!self->forests || !self->y || !self->q || !self->w || !self->theta)
+        return fail_memory(err);
+    /* `predict` fills neither; its step, of no length, must not meet anything undefined */
+    memset(self->latent.free, 0, n_nodes * k * sizeof *self->latent.free);
+    memset(self->latent.clamped, 0, n_nodes * k * sizeof *self->latent.clamped);
+    memset(self->latent.hinge, 0, examples->n * sizeof *self->latent.hinge);
+    latent_init(self->w, &self->latent, training->parameters[DEVIATION]);
+    memcpy(self->theta, self->w, size * sizeof *self->theta);
+    for (int t = 0; t < examples->n_threads && !status; t++)
+        status = clv_forest_new(&self->forests[t], err);
+    return status;
+}
+
+static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
+                             struct clv_error *err)
+{
+    struct modlat self = {.beta = training->parameters[BETA]};
+    enum clv_status status = open(&self, training, err);
+    if (!status)
+        status = take_turns(&self, result, err);
+    if (status == CLV_ERR_INTERRUPTED && self.w) {
+        status = CLV_OK;
+        result->interrupted = 1;
+    }
+    if (!status)
+        status = result_set(result, &self.latent.examples, self.w, err);
+    result->decoding.rule = CLV_DECODE_MAP;
+    for (int t = 0; self.forests && t < self.latent.examples.n_threads; t++)
+        clv_forest_free(self.forests[t]);
+    array_free(self.forests);
+    array_free(self.y);
+    array_free(self.q);
+    array_free(self.w);
+    array_free(self.theta);
+    latent_release(&self.latent);
+    return status;
+}
+
+const struct clv_learner modlat_learner = {
+    .name = "modlat",
+    .summary = "latent SVM beside a model of what is hidden, on chains (Kumar et al. 2012)",
+    .parameters = parameters,
+    .takes_init = 1,
+    .train = train,
+    .trains = CLV_TRAINS_FULL_FORESTS,
+};

@@ -1,0 +1,257 @@
+/* The baselines m3e and modlat: objectives by enumeration, gradients by finite differences, the limit they share. */
+#include "learn/chains.h"
+
+static const struct clv_shape shape = {3, 4, 2, CLV_PAIRWISE_FULL};
+#define SIZE (3 * 4 + 9 * 2)
+
+/* Chains of up to 5 nodes whose odd nodes are hidden. */
+static void toy_hidden_chains(struct toy *toy, size_t n)
+{
+    static struct random_problem r;
+    toy_begin(toy, shape.n_labels, shape.n_features, shape.n_edge_features, shape.pairwise);
+    for (size_t i = 0; i < n; i++) {
+        int32_t n_nodes = 2 + (int32_t)(i % 4);
+        random_chain(&r, &shape, n_nodes, false, 40 + i);
+        for (int32_t e = 0; e < 2 * (n_nodes - 1); e++)
+            r.edge_features[e] = (float)rng_normal(i, RNG_TEST, (uint64_t)e);
+        for (int32_t k = 0; k < n_nodes; k++)
+            for (int32_t b = 0; b < 3; b++) {
+                r.label[k] = k % 2 ? CLV_UNKNOWN : (int32_t)rng_below(i, RNG_TEST, 700 + (uint64_t)k, 3);
+                r.theta[k * 3 + b] = b == r.label[k];
+            }
+        toy_add(toy, &r.problem);
+    }
+}
+
+static void random_weights(double *w, uint64_t seed)
+{
+    for (uint64_t j = 0; j < SIZE; j++)
+        w[j] = 0.7 * rng_normal(seed, RNG_TEST, j);
+}
+
+/* The curve's first objective, of the weights that training starts from. */
+static double objective_at(const char *learner, struct clv_training *training, const double *w)
+{
+    training->init = w;
+    struct clv_training_result result = run(learner, training);
+    double objective = result.curve[0].objective;
+    clv_training_result_release(&result);
+    return objective;
+}
+
+START_TEST(m3e_steps_along_the_gradient_of_its_objective)
+{
+    static const double orders[] = {1, 2, 5, 1e9};
+    for (int o = 0; o < 4; o++) {
+        struct toy toy;
+        double w[SIZE];
+        toy_hidden_chains(&toy, 5);
+        random_weights(w, (uint64_t)o);
+        struct clv_training training = toy_training(&toy, "m3e");
+        set(&training, "m3e", "steps", 1);
+        set(&training, "m3e", "rate", 1);
+        set(&training, "m3e", "c", 0.7);
+        set(&training, "m3e", "order", orders[o]);
+        training.init = w;
+        struct clv_training_result result = run("m3e", &training);
+        for (size_t j = 0; j < SIZE; j++) {
+            const double h = 1e-6, kept = w[j];
+            w[j] = kept + h;
+            double above = objective_at("m3e", &training, w);
+            w[j] = kept - h;
+            double below = objective_at("m3e", &training, w);
+            w[j] = kept;
+            ck_assert_double_eq_tol(kept - result.w[j], (above - below) / (2 * h), 1e-5);
+        }
+        ck_assert_int_eq(result.decoding.rule, CLV_DECODE_MIN_ENTROPY);
+        clv_training_result_release(&result);
+        toy_release(&toy);
+    }
+}
+END_TEST
+
+static double score_of(const struct clv_problem *p, const double *w, const int32_t *y)
+{
+    double psi[SIZE] = {0}, score = 0;
+    clv_joint_feature_add(psi, p, &shape, y, 1);
+    for (size_t j = 0; j < SIZE; j++)
+        score += psi[j] * w[j];
+    return score;
+}
+
+static bool agrees(const struct clv_problem *p, const int32_t *y)
+{
+    for (int32_t i = 0; i < p->n_nodes; i++)
+        if (p->label[i] != CLV_UNKNOWN && p->label[i] != y[i])
+            return false;
+    return true;
+}
+
+/* q[n_nodes][3] = p_theta(h | y_i), and what w predicts. */
+static void model_of(double *q, int32_t *predicted, const struct clv_problem *p, const double *w, const double *theta)
+{
+    int32_t y[RANDOM_MAX_NODES] = {0};
+    double total = 0, best = -1e300;
+    memset(q, 0, (size_t)p->n_nodes * 3 * sizeof *q);
+    do {
+        double score = score_of(p, w, y), weight = agrees(p, y) ? exp(score_of(p, theta, y)) : 0;
+        total += weight;
+        for (int32_t i = 0; i < p->n_nodes; i++)
+            q[i * 3 + y[i]] += weight;
+        if (score > best) {
+            best = score;
+            memcpy(predicted, y, (size_t)p->n_nodes * sizeof *y);
+        }
+    } while (next_labelling(y, p->n_nodes, 3));
+    for (int32_t c = 0; c < p->n_nodes * 3; c++)
+        q[c] /= total;
+}
+
+static double squares_of(const double *w)
+{
+    double squares = 0;
+    for (size_t j = 0; j < SIZE; j++)
+        squares += w[j] * w[j];
+    return squares / 2;
+}
+
+/* The line of theta in src/learn/modlat.c. */
+static double theta_objective(const struct toy *toy, const double *w, const double *theta, double beta)
+{
+    double sum = squares_of(theta);
+    for (size_t i = 0; i < toy->n; i++) {
+        struct clv_problem p = clv_dataset_problem(toy->dataset, i);
+        double q[3 * RANDOM_MAX_NODES];
+        int32_t predicted[RANDOM_MAX_NODES];
+        model_of(q, predicted, &p, w, theta);
+        for (int32_t k = 1; k < p.n_nodes; k += 2)
+            sum += 1 - q[k * 3 + predicted[k]] -
+                   beta * (1 - q[k * 3] * q[k * 3] - q[k * 3 + 1] * q[k * 3 + 1] - q[k * 3 + 2] * q[k * 3 + 2]);
+    }
+    return sum;
+}
+
+/* The line of w there. */
+static double w_objective(const struct toy *toy, const double *w, const double *before, const double *theta)
+{
+    double sum = squares_of(w);
+    for (size_t i = 0; i < toy->n; i++) {
+        struct clv_problem p = clv_dataset_problem(toy->dataset, i);
+        double q[3 * RANDOM_MAX_NODES], best = -1e300, truth = -1e300;
+        int32_t y[RANDOM_MAX_NODES] = {0}, predicted[RANDOM_MAX_NODES];
+        model_of(q, predicted, &p, before, theta);
+        do {
+            double score = score_of(&p, w, y), loss = 0;
+            for (int32_t k = 0; k < p.n_nodes; k++)
+                loss += k % 2 ? 1 - q[k * 3 + y[k]] : y[k] != p.label[k];
+            best = fmax(best, score + loss);
+            if (agrees(&p, y))
+                truth = fmax(truth, score);
+        } while (next_labelling(y, p.n_nodes, 3));
+        sum += best - truth;
+    }
+    return sum;
+}
+
+START_TEST(modlat_takes_its_turns_on_the_two_objectives)
+{
+    struct toy toy;
+    double w[SIZE], theta[SIZE], begin[SIZE];
+    const double h = 1e-6, rate = 0.01, beta = 0.3;
+    toy_hidden_chains(&toy, 5);
+    random_weights(begin, 9);
+    struct clv_training training = toy_training(&toy, "modlat");
+    set(&training, "modlat", "rounds", 1);
+    set(&training, "modlat", "steps", 2);
+    set(&training, "modlat", "rate", rate);
+    set(&training, "modlat", "beta", beta);
+    training.init = begin;
+    struct clv_training_result result = run("modlat", &training);
+    /* one step of theta, two of w, by finite differences of the enumerated objectives */
+    memcpy(theta, begin, sizeof theta);
+    for (size_t j = 0; j < SIZE; j++) {
+        double moved[2][SIZE];
+        for (int side = 0; side < 2; side++) {
+            memcpy(moved[side], begin, sizeof begin);
+            moved[side][j] += side ? h : -h;
+        }
+        theta[j] -= rate *
+                    (theta_objective(&toy, begin, moved[1], beta) - theta_objective(&toy, begin, moved[0], beta)) /
+                    (2 * h);
+    }
+    memcpy(w, begin, sizeof w);
+    for (int step = 0; step < 2; step++) {
+        double next[SIZE];
+        if (step == 1)
+            ck_assert_double_eq_tol(result.curve[0].objective, w_objective(&toy, w, begin, theta), 1e-6);
+        for (size_t j = 0; j < SIZE; j++) {
+            double kept = w[j];
+            w[j] = kept + h;
+            double above = w_objective(&toy, w, begin, theta);
+            w[j] = kept - h;
+            double below = w_objective(&toy, w, begin, theta);
+            w[j] = kept;
+            next[j] = kept - rate * (above - below) / (2 * h);
+        }
+        memcpy(w, next, sizeof w);
+    }
+    for (size_t j = 0; j < SIZE; j++)
+        ck_assert_double_eq_tol(result.w[j], w[j], 1e-6);
+    clv_training_result_release(&result);
+    toy_release(&toy);
+}
+END_TEST
+
+START_TEST(both_are_the_same_at_any_thread_count_and_lower_their_objectives)
+{
+    static const char *const learners[] = {"m3e", "modlat"};
+    for (int l = 0; l < 2; l++) {
+        struct toy toy;
+        toy_hidden_chains(&toy, 6);
+        struct clv_training training = toy_training(&toy, learners[l]);
+        struct clv_training_result one = run(learners[l], &training);
+        training.n_threads = 3;
+        struct clv_training_result three = run(learners[l], &training);
+        ck_assert_mem_eq(one.w, three.w, SIZE * sizeof *one.w);
+        ck_assert_double_lt(one.curve[one.n_curve - 1].objective, one.curve[0].objective);
+        static const volatile int stop = 1;
+        const struct clv_progress progress = {.stop = &stop};
+        training.progress = &progress;
+        struct clv_training_result stopped = run(learners[l], &training);
+        ck_assert_int_eq(stopped.interrupted, 1);
+        clv_training_result_release(&one);
+        clv_training_result_release(&three);
+        clv_training_result_release(&stopped);
+        toy_release(&toy);
+    }
+}
+END_TEST
+
+START_TEST(hidden_nodes_that_are_joined_are_refused)
+{
+    struct toy toy;
+    static struct random_problem r;
+    struct clv_training_result result;
+    toy_begin(&toy, 3, 4, 2, CLV_PAIRWISE_FULL);
+    random_chain(&r, &shape, 4, false, 1);
+    for (int32_t k = 0; k < 4; k++)
+        r.label[k] = k ? CLV_UNKNOWN : 0;
+    toy_add(&toy, &r.problem);
+    struct clv_training training = toy_training(&toy, "m3e");
+    must_fail(CLV_ERR_USAGE, "toy0: hidden nodes 1 and 2 are joined",
+              clv_train(&result, clv_learner_find("m3e"), &training, err));
+    toy_release(&toy);
+}
+END_TEST
+
+Suite *latent_suite(void)
+{
+    Suite *suite = suite_create("latent");
+    TCase *tests = tcase_create("latent");
+    tcase_add_test(tests, m3e_steps_along_the_gradient_of_its_objective);
+    tcase_add_test(tests, modlat_takes_its_turns_on_the_two_objectives);
+    tcase_add_test(tests, both_are_the_same_at_any_thread_count_and_lower_their_objectives);
+    tcase_add_test(tests, hidden_nodes_that_are_joined_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
