@@ -22,7 +22,7 @@
 enum { C, BETA, ROUNDS, STEPS, RATE, DEVIATION };
 
 static const struct clv_parameter parameters[] = {
-    [C] = {"c", 1, 1e-9, 1e9, "weight of the loss beside 1/2 |w|^2"},
+    [C] = {"C", 1, 1e-9, 1e9, "weight of the loss beside 1/2 |w|^2"},
     [BETA] = {"beta", 0.1, 0, 1, "weight of the hidden nodes' own diversity"},
     [ROUNDS] = {"rounds", 15, 1, 1e6, "turns of theta and w"},
     [STEPS] = {"steps", 40, 1, 1e6, "subgradient steps for w in a round; half as many for theta"},

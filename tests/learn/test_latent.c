@@ -50,7 +50,7 @@ START_TEST(m3e_steps_along_the_gradient_of_its_objective)
         struct clv_training training = toy_training(&toy, "m3e");
         set(&training, "m3e", "steps", 1);
         set(&training, "m3e", "rate", 1);
-        set(&training, "m3e", "c", 0.7);
+        set(&training, "m3e", "C", 0.7);
         set(&training, "m3e", "order", orders[o]);
         training.init = w;
         struct clv_training_result result = run("m3e", &training);
