@@ -173,7 +173,7 @@ CLV_API enum clv_status clv_forest_fits(struct clv_forest *forest, int *fits, co
  * witness of a max-marginal, the best labelling through one label of one node, give that label. With temperatures that differ,
  * hidden nodes that hang together may join two visible ones at most, or what is left of them would be no table.
  * O(n_nodes n_labels^2), for hidden nodes between two visible ones O(n_labels^3) each.
- * Refused: a loop, naming the edge; a hidden node that joins more, naming it (CLV_ERR_USAGE); values that are not finite or beyond
+ * Refused: a loop of nodes without given labels, naming the edge; a hidden node that joins more, naming it (CLV_ERR_USAGE); values that are not finite or beyond
  * 1e100, negative Potts couplings; options out of range. */
 CLV_API enum clv_status clv_forest_run(struct clv_forest *forest, double *value, double *marginals,
                                        double *pair_marginals, int32_t *y, const struct clv_field *field,

@@ -73,6 +73,12 @@ enum clv_status bp_check_scores(const struct clv_field *field, double temperatur
 enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, const int32_t *label,
                         int is_warm, struct clv_error *err) CLV_CHECK;
 
+/* For callers that run many fields in turn: makes the next run on this field start (is_warm) from messages[2 n_edges][n_labels] that
+ * bp_keep_messages wrote after an earlier one. */
+enum clv_status bp_resume(struct clv_bp *bp, const struct clv_field *field, const float *messages,
+                          struct clv_error *err) CLV_CHECK;
+void bp_keep_messages(float *messages, struct clv_bp *bp);
+
 void bp_forget_messages(struct clv_bp *bp);
 
 /* belief[n_labels] = the node's unary scores + the messages that come in. */

@@ -269,6 +269,26 @@ void bp_forget_messages(struct clv_bp *bp)
         memset(bp->message, 0, (size_t)bp->n_edges * 2 * (size_t)bp->n_labels * sizeof *bp->message);
 }
 
+enum clv_status bp_resume(struct clv_bp *bp, const struct clv_field *field, const float *messages,
+                          struct clv_error *err)
+{
+    int32_t n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
+    enum clv_status status = has_graph_of(bp, field, n_edges) ? CLV_OK : take_graph(bp, field, n_edges, err);
+    size_t n = status ? 0 : 2 * (size_t)n_edges * (size_t)field->n_labels;
+    bp->is_linear = 0;
+    for (size_t c = 0; c < n; c++)
+        bp->message[c] = (double)messages[c];
+    return status;
+}
+
+void bp_keep_messages(float *messages, struct clv_bp *bp)
+{
+    size_t n = 2 * (size_t)bp->n_edges * (size_t)bp->n_labels;
+    bp_leave_linear(bp);
+    for (size_t c = 0; c < n; c++)
+        messages[c] = (float)bp->message[c];
+}
+
 enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, const int32_t *label,
                         int is_warm, struct clv_error *err)
 {

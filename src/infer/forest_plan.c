@@ -12,13 +12,15 @@ static int32_t root_of(int32_t *parent, int32_t node)
     return node;
 }
 
-/* Union-find over the edges, in queue[]. */
-static enum clv_status check_forest(struct clv_forest *forest, struct clv_error *err)
+/* Union-find over the edges, in queue[]; those of nodes with labels join nothing. */
+static enum clv_status check_forest(struct clv_forest *forest, const int32_t *label, struct clv_error *err)
 {
     int32_t *parent = forest->queue;
     for (int32_t i = 0; i < forest->n_nodes; i++)
         parent[i] = i;
     for (int32_t e = 0; e < forest->n_edges; e++) {
+        if (label && (label[forest->ends[e][0]] != CLV_UNKNOWN || label[forest->ends[e][1]] != CLV_UNKNOWN))
+            continue;
         int32_t a = root_of(parent, forest->ends[e][0]), b = root_of(parent, forest->ends[e][1]);
         if (a == b)
             return fail(err, CLV_ERR_DATA, "edge %d (nodes %d and %d) closes a loop: the graph is no forest", e,
@@ -110,7 +112,7 @@ static void take_leaves(struct clv_forest *forest, const uint8_t *are_in)
 enum clv_status forest_plan(struct clv_forest *forest, const uint8_t *is_first, const int32_t *label,
                             struct clv_error *err)
 {
-    enum clv_status status = check_forest(forest, err);
+    enum clv_status status = check_forest(forest, label, err);
     if (status)
         return status;
     list_tables(forest);

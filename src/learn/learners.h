@@ -15,5 +15,9 @@ extern const struct clv_learner m3n_learner;
 extern const struct clv_learner lapmedn_learner;
 extern const struct clv_learner m3e_learner;
 extern const struct clv_learner modlat_learner;
+extern const struct clv_learner mssvm_learner;
+extern const struct clv_learner lssvm_learner;
+extern const struct clv_learner hcrf_learner;
+extern const struct clv_learner eps_learner;
 
 #endif

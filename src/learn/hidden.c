@@ -1,0 +1,389 @@
+/* Learners with hidden variables: one objective (hidden.h), the methods are temperatures (Ping, Liu & Ihler 2014, Table 1).
+ *
+ *     J(w) = lambda'/2 |w|^2 + mean_i U_i(w),    lambda' = 1 / (n C), or lambda mean_i N_i mean |x|^2 of known nodes
+ *
+ * Solvers: AdaGrad on batches (Duchi, Hazan & Singer 2011) with the average of the iterates; the subgradient method, Algorithm 1; and
+ * the concave-convex procedure, Algorithm 2, which lays a plane at the clamped terms and lowers the convex function that
+ * results, time after time. w = 0 is a saddle: hidden states that nothing tells apart stay alike, and so weights that only hidden
+ * nodes see start at random. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/rng.h"
+#include "learn/hidden.h"
+#include "learn/learners.h"
+#include "learn/pmap_step.h"
+
+enum { SOLVER, LAMBDA, C, PASSES, INNER, RATE, BATCH, AVERAGING, MARGIN, START, SWEEPS, CURVE, PAPER, EPSILON };
+enum solver { SOLVER_ADAGRAD, SOLVER_SUBGRADIENT, SOLVER_CCCP };
+
+#define PARAMETERS(margin)                                                                                             \
+    [SOLVER] = {"solver", SOLVER_ADAGRAD, SOLVER_ADAGRAD, SOLVER_CCCP,                                                 \
+                "adagrad on batches, subgradient (Algorithm 1), or cccp (Algorithm 2)"},                               \
+    [LAMBDA] = {"lambda", 1e-4, 1e-12, 1e12, "regularisation, relative to the size of the features"},                  \
+    [C] = {"c", 0, 0, 1e12, "in place of lambda: |w|^2 / 2 + c times the sum over examples; 0: lambda"},               \
+    [PASSES] = {"passes", 0, 0, 1e6, "gradients of all examples; 0: 50, subgradient 250, cccp 900"},                   \
+    [INNER] = {"inner", 60, 2, 1e6, "passes of cccp between two linearisations"},                                      \
+    [RATE] = {"rate", 0, 0, 1e6, "step size; 0: 0.3, of the paper's steps 0.02, or 0.01 if all is maximised"},         \
+    [BATCH] = {"batch", 10, 0, 1e9, "examples a step of adagrad; 0: all"},                                             \
+    [AVERAGING] = {"averaging", 1, 0, 1, "1: adagrad's weighted mean of the iterates; 0: the last one"},               \
+    [MARGIN] = {"margin", margin, 0, 1e6, "factor of the loss inside the objective; 0: none (a likelihood)"},          \
+    [START] = {"start", 0.1, 0, 100, "deviation of the random weights to start from where only hidden nodes look"},    \
+    [SWEEPS] = {"sweeps", 20, 1, 1e6, "of belief propagation at most, a term, on graphs with loops"},                  \
+    [CURVE] = {"curve", 0, 0, 1e6, "passes between points of the curve; 0: 20 points in all"},                         \
+    [PAPER] = {"paper", 0, 0, 1,                                                                                       \
+               "1: as published: c = 1, all examples a step, plain steps, all weights start at random"}
+
+static const struct clv_parameter parameters[] = {PARAMETERS(1), [EPSILON] = {0}};
+static const struct clv_parameter likelihood_parameters[] = {PARAMETERS(0), [EPSILON] = {0}};
+static const struct clv_parameter extension_parameters[] = {
+    PARAMETERS(1), [EPSILON] = {"epsilon", 0.5, 1e-3, 1, "temperature of visible and hidden nodes"}, {0}};
+
+static const char *const solvers[] = {"adagrad", "subgradient", "cccp", NULL};
+static const struct clv_choice choices[] = {{SOLVER, solvers}, {0}};
+
+struct descent {
+    const struct clv_training *training;
+    struct hidden hidden;
+    enum solver solver;
+    int is_published; /* plain steps */
+    double lambda, rate;
+    size_t n_passes, n_inner, batch, curve_every;
+    size_t n_done; /* passes */
+    struct ascent ascent;
+    double *gradient, *plane, *best; /* [size]; the latter two of CCCP */
+    int32_t *order, *all;            /* [n] */
+};
+
+static enum clv_status open_steps(struct descent *self, struct clv_error *err)
+{
+    size_t size = self->hidden.size, n = self->hidden.examples.n;
+    int averaging = self->training->parameters[AVERAGING] != 0 && self->solver == SOLVER_ADAGRAD && !self->is_published;
+    self->gradient = array_alloc(size, sizeof *self->gradient);
+    self->plane = array_alloc(size, sizeof *self->plane);
+    self->best = array_alloc(size, sizeof *self->best);
+    self->order = array_alloc(n, sizeof *self->order);
+    self->all = array_alloc(n, sizeof *self->all);
+    if (!self->gradient || !self->plane || !self->best || !self->order || !self->all)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        self->all[i] = (int32_t)i;
+    return ascent_open(&self->ascent, &self->hidden.examples.shape, STEP_ADAGRAD, self->lambda, self->rate, averaging,
+                       err);
+}
+
+/* Parameters of 0 stand for what suits the solver. */
+static void choose_settings(struct descent *self)
+{
+    const double *given = self->training->parameters;
+    const struct examples *examples = &self->hidden.examples;
+    double n = (double)examples->n, c = given[C] > 0 ? given[C] : self->is_published ? 1 : 0;
+    size_t passes[] = {[SOLVER_ADAGRAD] = 50, [SOLVER_SUBGRADIENT] = 250, [SOLVER_CCCP] = 900};
+    self->lambda = c > 0 ? 1 / (n * c) : given[LAMBDA] * examples->node_scale * self->hidden.mean_known;
+    self->n_passes = given[PASSES] >= 1 ? (size_t)given[PASSES] : passes[self->solver];
+    self->n_inner = (size_t)given[INNER];
+    self->batch = given[BATCH] >= 1 && !self->is_published ? (size_t)given[BATCH] : examples->n;
+    self->batch = self->batch < examples->n ? self->batch : examples->n;
+    if (self->solver != SOLVER_ADAGRAD)
+        self->batch = examples->n;
+    self->curve_every = given[CURVE] >= 1 ? (size_t)given[CURVE] : (self->n_passes + 19) / 20;
+    if (self->is_published)
+        self->rate = given[RATE] > 0 ? given[RATE] : self->hidden.settings.hidden_temperature > 0 ? 0.02 : 0.01;
+    else
+        self->rate = (given[RATE] > 0 ? given[RATE] : 0.3) / sqrt(examples->node_scale);
+}
+
+/* seen[size] = 1 where a weight belongs to a feature that some known node, or edge between two, has. */
+static void see_known(uint8_t *seen, const struct hidden *hidden)
+{
+    const struct clv_shape *shape = &hidden->examples.shape;
+    size_t d = (size_t)shape->n_features, p = (size_t)shape->n_edge_features, n_rows = clv_shape_rows(shape);
+    size_t n_unary = clv_shape_unary_size(shape);
+    memset(seen, 0, hidden->size);
+    for (size_t i = 0; i < hidden->examples.n; i++) {
+        const struct clv_problem *problem = &hidden->examples.problems[i];
+        for (int32_t node = 0; node < problem->n_nodes; node++)
+            for (int64_t k = problem->row[node]; problem->label[node] != CLV_UNKNOWN && k < problem->row[node + 1]; k++)
+                seen[problem->index[k]] |= problem->value[k] != 0;
+        for (int32_t e = 0; shape->pairwise != CLV_PAIRWISE_NONE && e < problem->n_edges; e++) {
+            if (problem->label[problem->edges[e][0]] == CLV_UNKNOWN ||
+                problem->label[problem->edges[e][1]] == CLV_UNKNOWN)
+                continue;
+            for (size_t f = 0; f < p; f++)
+                seen[n_unary + f] |= problem->edge_features[(size_t)e * p + f] != 0;
+        }
+    }
+    for (size_t r = n_rows; r-- > 1;)
+        memcpy(&seen[r * d], seen, d);
+    for (size_t c = n_unary + p; c < hidden->size; c++)
+        seen[c] = seen[c - p];
+}
+
+static enum clv_status start(struct descent *self, struct clv_error *err)
+{
+    const struct clv_training *training = self->training;
+    double deviation = training->parameters[START], *w = self->ascent.w;
+    if (training->init) {
+        memcpy(w, training->init, self->hidden.size * sizeof *w);
+    } else {
+        uint8_t *seen = array_zalloc(self->hidden.size, 1);
+        if (!seen)
+            return fail_memory(err);
+        if (!self->is_published)
+            see_known(seen, &self->hidden);
+        for (size_t k = 0; k < self->hidden.size; k++)
+            w[k] = seen[k] ? 0 : deviation * rng_normal(training->seed, RNG_STREAM(RNG_INIT, 0), k);
+        array_free(seen);
+    }
+    project_couplings(w, &self->hidden.examples.shape);
+    if (self->ascent.average)
+        memcpy(self->ascent.average, w, self->hidden.size * sizeof *w);
+    return CLV_OK;
+}
+
+static double square_of(const double *w, size_t n)
+{
+    double sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += w[k] * w[k];
+    return sum;
+}
+
+/* A step down self->gradient, of the data term. Plain ones are Algorithm 1's, in which the gradient is that of J / lambda', and get
+ * shorter as 1 / sqrt(1 + passes / 10). */
+static void step(struct descent *self)
+{
+    double *w = self->ascent.w, rate = self->rate / sqrt(1 + (double)self->n_done / 10);
+    for (size_t k = 0; k < self->hidden.size; k++)
+        self->gradient[k] = -self->gradient[k];
+    if (!self->is_published) {
+        ascent_step(&self->ascent, self->gradient);
+        return;
+    }
+    for (size_t k = 0; k < self->hidden.size; k++)
+        w[k] += rate * (self->gradient[k] / self->lambda - w[k]);
+    project_couplings(w, &self->hidden.examples.shape);
+}
+
+static enum clv_status validate(struct clv_training_result *result, const struct descent *self, const double *w,
+                                struct clv_error *err)
+{
+    const struct clv_training *training = self->training;
+    double loss, *grown;
+    if (!training->validation)
+        return CLV_OK;
+    enum clv_status status =
+        clv_evaluate_all(&loss, training->validation, &self->hidden.examples.shape, w, &result->decoding,
+                         training->engine, self->hidden.examples.n_threads, err);
+    if (status)
+        return status;
+    grown = array_realloc(result->validation_loss, result->n_curve, sizeof *grown);
+    if (!grown)
+        return fail_memory(err);
+    result->validation_loss = grown;
+    grown[result->n_curve - 1] = loss;
+    return CLV_OK;
+}
+
+/* A point of the curve, for weights w. */
+static enum clv_status look(struct descent *self, struct clv_training_result *result, const double *w,
+                            struct clv_error *err)
+{
+    const struct clv_training *training = self->training;
+    struct examples *examples = &self->hidden.examples;
+    double free, clamped, loss;
+    enum clv_status status =
+        hidden_gradient(self->gradient, &free, &clamped, &self->hidden, HIDDEN_BOTH, self->all, examples->n, w, err);
+    if (!status)
+        status = clv_evaluate(&loss, training->dataset, training->examples, training->n_examples, &examples->shape, w,
+                              &result->decoding, training->engine, examples->n_threads, err);
+    if (status)
+        return status;
+    double objective = self->lambda / 2 * square_of(w, self->hidden.size) + free - clamped;
+    char note[96];
+    snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, loss);
+    report_progress(training->progress, "training", self->n_done, self->n_passes, note);
+    status = curve_add(result, (struct clv_curve_point){(double)self->n_done, objective, NAN, loss}, err);
+    return status ? status : validate(result, self, w, err);
+}
+
+/* Algorithm 1, or AdaGrad in its place. */
+static enum clv_status descend(struct descent *self, struct clv_training_result *result, struct clv_error *err)
+{
+    size_t n = self->hidden.examples.n;
+    enum clv_status status = CLV_OK;
+    while (!status && self->n_done < self->n_passes) {
+        if (self->batch < n)
+            rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, (uint32_t)self->n_done));
+        else
+            memcpy(self->order, self->all, n * sizeof *self->order);
+        for (size_t k = 0; !status && k < n; k += self->batch) {
+            size_t taken = n - k < self->batch ? n - k : self->batch;
+            status = hidden_gradient(self->gradient, NULL, NULL, &self->hidden, HIDDEN_BOTH, &self->order[k], taken,
+                                     self->ascent.w, err);
+            if (!status)
+                step(self);
+        }
+        if (status)
+            break;
+        self->n_done++;
+        if (self->n_done % self->curve_every == 0 || self->n_done == self->n_passes)
+            status = look(self, result, ascent_point(&self->ascent), err);
+    }
+    return status;
+}
+
+/* Lowers lambda'/2 |w|^2 + mean free term - <w, plane>, convex in w, in self->n_inner passes at most; leaves the best point met in
+ * self->best, which is the one it came from at worst. */
+static enum clv_status lower_surrogate(struct descent *self, struct clv_error *err)
+{
+    size_t size = self->hidden.size, n = self->hidden.examples.n;
+    double *w = self->ascent.w, lowest = INFINITY;
+    for (size_t k = 0; k < self->n_inner && self->n_done < self->n_passes; k++, self->n_done++) {
+        double free, value = self->lambda / 2 * square_of(w, size);
+        enum clv_status status =
+            hidden_gradient(self->gradient, &free, NULL, &self->hidden, HIDDEN_FREE, self->all, n, w, err);
+        if (status)
+            return status;
+        for (size_t j = 0; j < size; j++)
+            value -= w[j] * self->plane[j];
+        value += free;
+        if (value < lowest) {
+            lowest = value;
+            memcpy(self->best, w, size * sizeof *w);
+        }
+        for (size_t j = 0; j < size; j++)
+            self->gradient[j] -= self->plane[j];
+        step(self);
+    }
+    return CLV_OK;
+}
+
+/* Algorithm 2. */
+static enum clv_status alternate(struct descent *self, struct clv_training_result *result, struct clv_error *err)
+{
+    size_t size = self->hidden.size, n = self->hidden.examples.n;
+    enum clv_status status = CLV_OK;
+    memcpy(self->best, self->ascent.w, size * sizeof *self->best);
+    while (!status && self->n_done < self->n_passes) {
+        memcpy(self->ascent.w, self->best, size * sizeof *self->best);
+        status =
+            hidden_gradient(self->plane, NULL, NULL, &self->hidden, HIDDEN_CLAMPED, self->all, n, self->ascent.w, err);
+        if (!status)
+            status = lower_surrogate(self, err);
+        if (!status)
+            status = look(self, result, self->best, err);
+    }
+    return status;
+}
+
+static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
+                             double visible_temperature, double hidden_temperature, struct clv_error *err)
+{
+    const struct hidden_settings settings = {
+        .visible_temperature = visible_temperature,
+        .hidden_temperature = hidden_temperature,
+        .margin = training->parameters[MARGIN],
+        .sweeps = (int32_t)training->parameters[SWEEPS],
+    };
+    struct descent self = {
+        .training = training,
+        .solver = (enum solver)training->parameters[SOLVER],
+        .is_published = training->parameters[PAPER] >= 1,
+    };
+    if (self.solver == SOLVER_SUBGRADIENT)
+        self.is_published = 1;
+    enum clv_status status = hidden_open(&self.hidden, training, &settings, err);
+    if (!status) {
+        choose_settings(&self);
+        status = open_steps(&self, err);
+    }
+    if (!status)
+        status = start(&self, err);
+    result->decoding = hidden_decoding(&settings);
+    if (!status)
+        status = self.solver == SOLVER_CCCP ? alternate(&self, result, err) : descend(&self, result, err);
+    if (status == CLV_ERR_INTERRUPTED && self.ascent.w) {
+        result->interrupted = 1;
+        status = CLV_OK;
+    }
+    if (!status)
+        status = result_set(result, &self.hidden.examples,
+                            self.solver == SOLVER_CCCP ? self.best : ascent_point(&self.ascent), err);
+    ascent_release(&self.ascent);
+    array_free(self.gradient);
+    array_free(self.plane);
+    array_free(self.best);
+    array_free(self.order);
+    array_free(self.all);
+    hidden_release(&self.hidden);
+    return status;
+}
+
+static enum clv_status train_mssvm(struct clv_training_result *result, const struct clv_training *training,
+                                   struct clv_error *err)
+{
+    return train(result, training, 0, 1, err);
+}
+
+static enum clv_status train_lssvm(struct clv_training_result *result, const struct clv_training *training,
+                                   struct clv_error *err)
+{
+    return train(result, training, 0, 0, err);
+}
+
+static enum clv_status train_hcrf(struct clv_training_result *result, const struct clv_training *training,
+                                  struct clv_error *err)
+{
+    return train(result, training, 1, 1, err);
+}
+
+static enum clv_status train_eps(struct clv_training_result *result, const struct clv_training *training,
+                                 struct clv_error *err)
+{
+    double epsilon = training->parameters[EPSILON];
+    return train(result, training, epsilon, epsilon, err);
+}
+
+const struct clv_learner mssvm_learner = {
+    .name = "mssvm",
+    .summary = "marginal structured SVM: hidden nodes are summed out (Ping, Liu & Ihler 2014)",
+    .parameters = parameters,
+    .choices = choices,
+    .takes_init = 1,
+    .train = train_mssvm,
+    .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
+};
+
+const struct clv_learner lssvm_learner = {
+    .name = "lssvm",
+    .summary = "latent structured SVM: hidden nodes are maximised over (Yu & Joachims 2009)",
+    .parameters = parameters,
+    .choices = choices,
+    .takes_init = 1,
+    .train = train_lssvm,
+    .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
+};
+
+const struct clv_learner hcrf_learner = {
+    .name = "hcrf",
+    .summary = "hidden conditional random field: the likelihood of the known labels (Quattoni et al. 2007)",
+    .parameters = likelihood_parameters,
+    .choices = choices,
+    .takes_init = 1,
+    .train = train_hcrf,
+    .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
+};
+
+const struct clv_learner eps_learner = {
+    .name = "eps",
+    .summary = "between them: visible and hidden nodes at one temperature (Schwing et al. 2012)",
+    .parameters = extension_parameters,
+    .choices = choices,
+    .takes_init = 1,
+    .train = train_eps,
+    .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
+};

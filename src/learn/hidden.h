@@ -1,0 +1,66 @@
+/* The unified objective of structured prediction with hidden variables (Ping, Liu & Ihler 2014, equation 5) and its gradient. Visible
+ * nodes y are those whose label is known, the others, h, are hidden. Per example, with temperatures T_y and T_h and the loss D,
+ *
+ *     U(w) = T_y log sum_y exp{ [D(y) + T_h log sum_h exp(f(y, h) / T_h)] / T_y }  -  T_h log sum_h exp(f(y_i, h) / T_h)
+ *            free term                                                                clamped term
+ *
+ * T log sum exp(. / T) being the maximum at T = 0. Its gradient is the difference of the joint feature's expectations under the two
+ * terms' distributions (equation 8).
+ *
+ * Both terms are exact where elimination is (clv_forest_fits): in trees in which no hidden nodes that hang together join three visible
+ * ones, and for the clamped term wherever the hidden nodes alone make a forest. Elsewhere belief propagation: sum-product
+ * where T_y = T_h > 0, max-product at T_y = T_h = 0, mixed-product otherwise; at T_y = 0 it finds a labelling y, whose
+ * term and gradient are then those of the hidden nodes given y (equations 6 and 7), and the truth is a candidate beside it. */
+#ifndef LEARN_HIDDEN_H
+#define LEARN_HIDDEN_H
+
+#include "learn/examples.h"
+
+struct hidden_settings {
+    double visible_temperature, hidden_temperature; /* T_y, T_h >= 0; T_y > 0 needs T_h > 0 */
+    double margin;                                  /* D is the dataset's loss times this; 0: no loss */
+    int32_t sweeps;                                 /* of belief propagation at most, per term */
+};
+
+/* Which terms of an example a pass works out. */
+enum hidden_terms { HIDDEN_FREE = 1, HIDDEN_CLAMPED = 2, HIDDEN_BOTH = 3 };
+
+/* What belief propagation is to go on from, per example, and which terms need it. */
+struct hidden_item {
+    int is_free_exact, is_clamped_exact;
+    float *messages[2]; /* [2 n_edges][n_labels] of the free and the clamped term; NULL: always from nothing */
+    int has_messages[2];
+    double free, clamped; /* the terms as last worked out */
+};
+
+struct hidden_room;
+
+struct hidden {
+    struct hidden_settings settings;
+    struct examples examples;
+    size_t size;
+    double unit;               /* of the loss: a known node weighs 1 on the mean */
+    double mean_known;         /* known nodes per example */
+    struct hidden_item *items; /* [n] */
+    struct hidden_room *rooms; /* [n_threads] */
+    double *parts;             /* [HIDDEN_PARTS][size] sums of gradients, each of every HIDDEN_PARTS-th example taken */
+};
+
+/* A step's gradient is summed in this many parts, side by side, and these in order: the same bytes at any number of threads. */
+#define HIDDEN_PARTS 8
+
+enum clv_status hidden_open(struct hidden *self, const struct clv_training *training,
+                            const struct hidden_settings *settings, struct clv_error *err) CLV_CHECK;
+void hidden_release(struct hidden *self); /* also after a failure, and of zeros */
+
+/* gradient[size] = mean over the n examples taken[n] of the joint feature's expectation under the free term minus that under the
+ * clamped one, or of one of them alone; *free and *clamped (each may be NULL) the terms' means. CLV_ERR_INTERRUPTED when
+ * asked to stop. Cost: the terms' inference, and the non-zeros of nodes whose label is in doubt times the labels. */
+enum clv_status hidden_gradient(double *gradient, double *free, double *clamped, struct hidden *self,
+                                enum hidden_terms terms, const int32_t *taken, size_t n, const double *w,
+                                struct clv_error *err) CLV_CHECK;
+
+/* How weights learned at these temperatures are decoded. */
+struct clv_decoding hidden_decoding(const struct hidden_settings *settings);
+
+#endif

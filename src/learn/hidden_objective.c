@@ -1,0 +1,271 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "learn/hidden_room.h"
+#include "mrf/energy.h"
+
+/* Messages of all examples together that are kept at most; beyond, every run starts from nothing. */
+#define MESSAGE_BYTES_MAX ((size_t)1 << 30)
+
+/* Which of the examples' terms elimination can do. Threads share nothing but the rooms they own. */
+static enum clv_status look_at_graph(void *context, size_t index, int thread, struct clv_error *err)
+{
+    struct hidden *self = context;
+    struct hidden_room *room = &self->rooms[thread];
+    struct hidden_item *item = &self->items[index];
+    const struct clv_problem *problem = &self->examples.problems[index];
+    const struct clv_shape *shape = &self->examples.shape;
+    enum clv_status status = hidden_room_set(room, problem, shape, err);
+    const struct clv_field graph = {
+        .n_nodes = problem->n_nodes,
+        .n_edges = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges,
+        .n_labels = shape->n_labels,
+        .form = shape->pairwise,
+        .edges = problem->edges,
+    };
+    struct clv_forest_options options = {
+        .is_visible = room->is_visible,
+        .visible_temperature = self->settings.visible_temperature,
+        .hidden_temperature = self->settings.hidden_temperature,
+    };
+    if (!status)
+        status = clv_forest_fits(room->forest, &item->is_free_exact, &graph, &options, err);
+    options.label = problem->label;
+    return status ? status : clv_forest_fits(room->forest, &item->is_clamped_exact, &graph, &options, err);
+}
+
+static size_t n_messages(const struct hidden *self, size_t index)
+{
+    return 2 * (size_t)self->examples.problems[index].n_edges * (size_t)self->examples.shape.n_labels;
+}
+
+/* All or none, so that nothing depends on the order of examples. */
+static enum clv_status make_messages(struct hidden *self, struct clv_error *err)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < self->examples.n; i++)
+        total += n_messages(self, i) * sizeof(float) *
+                 (size_t)(!self->items[i].is_free_exact + !self->items[i].is_clamped_exact);
+    if (total > MESSAGE_BYTES_MAX)
+        return CLV_OK;
+    for (size_t i = 0; i < self->examples.n; i++) {
+        struct hidden_item *item = &self->items[i];
+        const int is_exact[2] = {item->is_free_exact, item->is_clamped_exact};
+        for (int which = 0; which < 2; which++) {
+            if (is_exact[which])
+                continue;
+            item->messages[which] = array_alloc(n_messages(self, i) + 1, sizeof *item->messages[which]);
+            if (!item->messages[which])
+                return fail_memory(err);
+        }
+    }
+    return CLV_OK;
+}
+
+/* The unit of the loss, in which a known node weighs 1 on the mean. */
+static void weigh_loss(struct hidden *self)
+{
+    size_t k = (size_t)self->examples.shape.n_labels;
+    double n_known = 0, total = 0;
+    for (size_t i = 0; i < self->examples.n; i++) {
+        const struct clv_problem *problem = &self->examples.problems[i];
+        for (size_t node = 0; node < (size_t)problem->n_nodes; node++) {
+            if (problem->label[node] == CLV_UNKNOWN)
+                continue;
+            n_known++;
+            for (size_t b = 0; b < k; b++)
+                total += (double)problem->theta[node * k + b];
+        }
+    }
+    self->unit = total > 0 ? n_known / total : 1;
+    self->mean_known = n_known / (double)self->examples.n;
+}
+
+enum clv_status hidden_open(struct hidden *self, const struct clv_training *training,
+                            const struct hidden_settings *settings, struct clv_error *err)
+{
+    *self = (struct hidden){.settings = *settings};
+    enum clv_status status = examples_open(&self->examples, training, true, err);
+    if (status)
+        return status;
+    self->size = clv_shape_size(&self->examples.shape);
+    self->items = array_zalloc(self->examples.n, sizeof *self->items);
+    self->parts = array_alloc(self->size, HIDDEN_PARTS * sizeof *self->parts);
+    if (!self->items || !self->parts)
+        return fail_memory(err);
+    status = hidden_rooms_new(&self->rooms, self->examples.n_threads, err);
+    if (!status)
+        status = parallel_for(self->examples.n, self->examples.n_threads, look_at_graph, self, err);
+    if (!status)
+        status = make_messages(self, err);
+    weigh_loss(self);
+    return status;
+}
+
+void hidden_release(struct hidden *self)
+{
+    for (size_t i = 0; self->items && i < self->examples.n; i++) {
+        array_free(self->items[i].messages[0]);
+        array_free(self->items[i].messages[1]);
+    }
+    hidden_rooms_free(self->rooms, self->examples.n_threads);
+    array_free(self->items);
+    array_free(self->parts);
+    examples_release(&self->examples);
+    *self = (struct hidden){0};
+}
+
+/* unary += scale D, as clv_field_add_loss; returns the constant that this leaves out. */
+static double add_loss(struct clv_field *field, const struct clv_problem *problem, double scale)
+{
+    size_t k = (size_t)field->n_labels;
+    double constant = 0;
+    for (size_t i = 0; i < (size_t)field->n_nodes; i++) {
+        const float *theta = &problem->theta[i * k];
+        if (problem->label[i] == CLV_UNKNOWN)
+            continue;
+        if (k == 2) {
+            field->unary[i] += scale * ((double)theta[0] - (double)theta[1]);
+            constant += scale * (double)theta[1];
+            continue;
+        }
+        double total = 0;
+        for (size_t b = 0; b < k; b++)
+            total += (double)theta[b];
+        for (size_t b = 0; b < k; b++)
+            field->unary[i * k + b] += scale * (total - (double)theta[b]);
+    }
+    return constant;
+}
+
+/* pairwise += sum over edges and labels of (plus - minus) times the edge's features; minus NULL: 0. */
+static void add_pairs(double *pairwise, const struct clv_problem *problem, const struct clv_shape *shape,
+                      const double *plus, const double *minus)
+{
+    size_t p = (size_t)shape->n_edge_features, k = (size_t)shape->n_labels, cells = k * k;
+    for (size_t e = 0; e < (size_t)problem->n_edges; e++) {
+        const float *feature = &problem->edge_features[e * p];
+        const double *above = &plus[e * cells], *below = minus ? &minus[e * cells] : NULL;
+        double apart = 0;
+        for (size_t c = 0; shape->pairwise == CLV_PAIRWISE_POTTS && c < cells; c++)
+            apart += c % (k + 1) ? above[c] - (below ? below[c] : 0) : 0;
+        for (size_t f = 0; f < p; f++) {
+            double x = (double)feature[f];
+            if (x == 0)
+                continue;
+            if (shape->pairwise == CLV_PAIRWISE_POTTS) {
+                pairwise[f] -= x * apart;
+                continue;
+            }
+            for (size_t c = 0; c < cells; c++)
+                pairwise[c * p + f] += x * (above[c] - (below ? below[c] : 0));
+        }
+    }
+}
+
+/* psi += the expected joint feature under plus less that under minus; either may be NULL, but not both. */
+static void add_expectation(double *psi, const struct clv_problem *problem, const struct clv_shape *shape,
+                            const struct hidden_term *plus, const struct hidden_term *minus, double *weight)
+{
+    size_t n_rows = clv_shape_rows(shape), k = (size_t)shape->n_labels, n = (size_t)problem->n_nodes;
+    for (size_t i = 0; i < n; i++)
+        for (size_t r = 0; r < n_rows; r++) {
+            size_t cell = i * k + (k == 2 ? 1 : r); /* two labels: label 0 has no row */
+            weight[i * n_rows + r] = plus->nodes[cell] - (minus ? minus->nodes[cell] : 0);
+        }
+    unary_feature_add(psi, problem, shape, weight);
+    if (shape->pairwise != CLV_PAIRWISE_NONE)
+        add_pairs(psi + clv_shape_unary_size(shape), problem, shape, plus->pairs, minus ? minus->pairs : NULL);
+}
+
+struct pass {
+    struct hidden *self;
+    enum hidden_terms terms;
+    const int32_t *taken;
+    size_t n;
+    const double *w;
+};
+
+static enum clv_status do_example(const struct pass *pass, size_t index, double *psi, int thread, struct clv_error *err)
+{
+    struct hidden *self = pass->self;
+    struct hidden_room *room = &self->rooms[thread];
+    struct hidden_item *item = &self->items[index];
+    struct decoder *decoder = &self->examples.decoders[thread];
+    const struct clv_shape *shape = &self->examples.shape;
+    const struct clv_problem *problem = &self->examples.problems[index];
+    enum clv_status status = hidden_room_set(room, problem, shape, err);
+    if (!status)
+        status = decoder_load(decoder, problem, shape, pass->w, err);
+    if (!status && pass->terms & HIDDEN_CLAMPED)
+        status = hidden_clamped(room, item, &self->settings, &decoder->field, problem->label, err);
+    if (status)
+        return status;
+    item->clamped = room->clamped.value;
+    if (pass->terms & HIDDEN_FREE) {
+        double scale = self->settings.margin * self->unit, constant = add_loss(&decoder->field, problem, scale);
+        double loss = scale * self->examples.truth_loss[index];
+        double truth = pass->terms & HIDDEN_CLAMPED ? item->clamped + loss - constant : -INFINITY;
+        status = hidden_free(room, item, &self->settings, &decoder->field, truth, err);
+        item->free = room->free.value + constant;
+    }
+    if (!status)
+        add_expectation(psi, problem, shape, pass->terms & HIDDEN_FREE ? &room->free : &room->clamped,
+                        pass->terms == HIDDEN_BOTH ? &room->clamped : NULL, room->weight);
+    return status;
+}
+
+/* Every HIDDEN_PARTS-th example taken, from the part's number on. */
+static enum clv_status do_part(void *context, size_t part, int thread, struct clv_error *err)
+{
+    const struct pass *pass = context;
+    struct hidden *self = pass->self;
+    double *psi = &self->parts[part * self->size];
+    enum clv_status status = CLV_OK;
+    memset(psi, 0, self->size * sizeof *psi);
+    for (size_t k = part; k < pass->n && !status; k += HIDDEN_PARTS) {
+        if (stop_requested(self->examples.training->progress))
+            return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        status = do_example(pass, (size_t)pass->taken[k], psi, thread, err);
+    }
+    return status;
+}
+
+enum clv_status hidden_gradient(double *gradient, double *free, double *clamped, struct hidden *self,
+                                enum hidden_terms terms, const int32_t *taken, size_t n, const double *w,
+                                struct clv_error *err)
+{
+    struct pass pass = {self, terms, taken, n, w};
+    size_t n_parts = n < HIDDEN_PARTS ? n : HIDDEN_PARTS;
+    double sum_free = 0, sum_clamped = 0, share = 1 / (double)n;
+    enum clv_status status = parallel_for(n_parts, self->examples.n_threads, do_part, &pass, err);
+    if (status)
+        return status;
+    for (size_t k = 0; k < self->size; k++) {
+        double sum = 0;
+        for (size_t part = 0; part < n_parts; part++)
+            sum += self->parts[part * self->size + k];
+        gradient[k] = share * sum;
+    }
+    for (size_t k = 0; k < n; k++) {
+        sum_free += self->items[taken[k]].free;
+        sum_clamped += self->items[taken[k]].clamped;
+    }
+    if (free)
+        *free = share * sum_free;
+    if (clamped)
+        *clamped = share * sum_clamped;
+    return CLV_OK;
+}
+
+struct clv_decoding hidden_decoding(const struct hidden_settings *settings)
+{
+    if (settings->hidden_temperature == 0)
+        return (struct clv_decoding){.rule = CLV_DECODE_MAP};
+    if (settings->visible_temperature == 1 && settings->hidden_temperature == 1)
+        return (struct clv_decoding){.rule = CLV_DECODE_MARGINALS};
+    return (struct clv_decoding){CLV_DECODE_MARGINAL_MAP, settings->hidden_temperature};
+}

@@ -1,0 +1,192 @@
+#include "learn/hidden_room.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "infer/bp.h"
+
+/* Messages are as good as those of the step before: what is left changes gradients by less than the step itself. */
+#define TOLERANCE 1e-3
+/* Of what is maximised, whose messages may swing. */
+#define DAMPING 0.1
+
+enum clv_status hidden_rooms_new(struct hidden_room **rooms, int n, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    struct hidden_room *made = array_zalloc((size_t)n, sizeof *made);
+    *rooms = NULL;
+    if (!made)
+        return fail_memory(err);
+    for (int t = 0; t < n && !status; t++) {
+        status = clv_forest_new(&made[t].forest, err);
+        if (!status)
+            status = clv_bp_new(&made[t].bp, err);
+    }
+    if (status)
+        hidden_rooms_free(made, n);
+    else
+        *rooms = made;
+    return status;
+}
+
+void hidden_rooms_free(struct hidden_room *rooms, int n)
+{
+    for (int t = 0; rooms && t < n; t++) {
+        struct hidden_room *self = &rooms[t];
+        clv_forest_free(self->forest);
+        clv_bp_free(self->bp);
+        array_free(self->free.nodes);
+        array_free(self->free.pairs);
+        array_free(self->clamped.nodes);
+        array_free(self->clamped.pairs);
+        array_free(self->is_visible);
+        array_free(self->y);
+        array_free(self->weight);
+    }
+    array_free(rooms);
+}
+
+static int make_room(struct hidden_term *term, size_t n_nodes, size_t n_edges, size_t k)
+{
+    return array_reserve((void **)&term->nodes, &term->node_room, n_nodes * k, sizeof *term->nodes) ||
+           array_reserve((void **)&term->pairs, &term->pair_room, n_edges * k * k + 1, sizeof *term->pairs);
+}
+
+enum clv_status hidden_room_set(struct hidden_room *self, const struct clv_problem *problem,
+                                const struct clv_shape *shape, struct clv_error *err)
+{
+    size_t n = (size_t)problem->n_nodes, k = (size_t)shape->n_labels;
+    size_t m = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : (size_t)problem->n_edges;
+    if (make_room(&self->free, n, m, k) || make_room(&self->clamped, n, m, k) ||
+        array_reserve((void **)&self->is_visible, &self->visible_room, n, sizeof *self->is_visible) ||
+        array_reserve((void **)&self->y, &self->y_room, n, sizeof *self->y) ||
+        array_reserve((void **)&self->weight, &self->weight_room, n * clv_shape_rows(shape), sizeof *self->weight))
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        self->is_visible[i] = problem->label[i] != CLV_UNKNOWN;
+    return CLV_OK;
+}
+
+/* Marginals of a labelling: all at its labels. */
+static void set_certain(struct hidden_term *term, const struct clv_field *field, const int32_t *y)
+{
+    size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges, k = (size_t)field->n_labels;
+    memset(term->nodes, 0, n * k * sizeof *term->nodes);
+    memset(term->pairs, 0, m * k * k * sizeof *term->pairs);
+    for (size_t i = 0; i < n; i++)
+        term->nodes[i * k + (size_t)y[i]] = 1;
+    for (size_t e = 0; e < m; e++)
+        term->pairs[(e * k + (size_t)y[field->edges[e][0]]) * k + (size_t)y[field->edges[e][1]]] = 1;
+}
+
+static enum clv_status eliminate(struct hidden_room *self, struct hidden_term *term,
+                                 const struct hidden_settings *settings, const struct clv_field *field,
+                                 const int32_t *label, struct clv_error *err)
+{
+    const struct clv_forest_options options = {
+        .is_visible = self->is_visible,
+        .visible_temperature = settings->visible_temperature,
+        .hidden_temperature = settings->hidden_temperature,
+        .label = label,
+    };
+    return clv_forest_run(self->forest, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
+}
+
+/* Runs on from the item's messages of that term, if it has some, and keeps the new ones. y receives the decoded labels. */
+static enum clv_status propagate(struct hidden_room *self, struct hidden_term *term, struct hidden_item *item,
+                                 int which, const struct clv_field *field, struct clv_bp_options *options,
+                                 struct clv_error *err)
+{
+    struct clv_bp_result result;
+    enum clv_status status = CLV_OK;
+    float *messages = item->messages[which];
+    options->is_warm = messages && item->has_messages[which];
+    if (options->is_warm)
+        status = bp_resume(self->bp, field, messages, err);
+    if (!status)
+        status = clv_bp_run(self->bp, term->nodes, self->y, &result, field, options, err);
+    if (status)
+        return status;
+    term->value = result.value;
+    if (options->mode == CLV_BP_MAX)
+        set_certain(term, field, self->y);
+    else
+        clv_bp_pair_beliefs(term->pairs, self->bp);
+    if (messages) {
+        bp_keep_messages(messages, self->bp);
+        item->has_messages[which] = 1;
+    }
+    return CLV_OK;
+}
+
+static struct clv_bp_options bp_options(const struct hidden_settings *settings, enum clv_bp_mode mode)
+{
+    struct clv_bp_options options;
+    clv_bp_defaults(&options);
+    options.mode = mode;
+    options.tolerance = TOLERANCE;
+    options.max_iterations = settings->sweeps;
+    options.damping = mode == CLV_BP_SUM ? 0 : DAMPING;
+    if (settings->hidden_temperature > 0)
+        options.temperature = settings->hidden_temperature;
+    return options;
+}
+
+/* The term of given visible labels, T_h log sum_h exp(f(label, h) / T_h). */
+static enum clv_status given(struct hidden_room *self, struct hidden_term *term, struct hidden_item *item,
+                             const struct hidden_settings *settings, const struct clv_field *field,
+                             const int32_t *label, struct clv_error *err)
+{
+    if (item->is_clamped_exact)
+        return eliminate(self, term, settings, field, label, err);
+    struct clv_bp_options options = bp_options(settings, settings->hidden_temperature > 0 ? CLV_BP_SUM : CLV_BP_MAX);
+    options.label = label;
+    return propagate(self, term, item, 1, field, &options, err);
+}
+
+enum clv_status hidden_clamped(struct hidden_room *self, struct hidden_item *item,
+                               const struct hidden_settings *settings, const struct clv_field *field,
+                               const int32_t *label, struct clv_error *err)
+{
+    return given(self, &self->clamped, item, settings, field, label, err);
+}
+
+/* At T_y = 0 < T_h: a labelling of the visible nodes by mixed-product, then what it is worth. */
+static enum clv_status mix(struct hidden_room *self, struct hidden_item *item, const struct hidden_settings *settings,
+                           const struct clv_field *augmented, struct clv_error *err)
+{
+    struct clv_bp_options options = bp_options(settings, CLV_BP_MIXED);
+    options.is_visible = self->is_visible;
+    enum clv_status status = propagate(self, &self->free, item, 0, augmented, &options, err);
+    for (int32_t i = 0; i < augmented->n_nodes; i++)
+        self->y[i] = self->is_visible[i] ? self->y[i] : CLV_UNKNOWN;
+    return status ? status : given(self, &self->free, item, settings, augmented, self->y, err);
+}
+
+enum clv_status hidden_free(struct hidden_room *self, struct hidden_item *item, const struct hidden_settings *settings,
+                            const struct clv_field *augmented, double truth, struct clv_error *err)
+{
+    double visible = settings->visible_temperature, hidden = settings->hidden_temperature;
+    enum clv_status status;
+    if (item->is_free_exact)
+        return eliminate(self, &self->free, settings, augmented, NULL, err);
+    if (visible == 0 && hidden > 0) {
+        status = mix(self, item, settings, augmented, err);
+    } else {
+        struct clv_bp_options options = bp_options(settings, visible != hidden ? CLV_BP_MIXED
+                                                             : hidden > 0      ? CLV_BP_SUM
+                                                                               : CLV_BP_MAX);
+        options.is_visible = self->is_visible;
+        options.visible_temperature = visible;
+        status = propagate(self, &self->free, item, 0, augmented, &options, err);
+    }
+    if (!status && visible == 0 && self->free.value < truth) {
+        size_t n = (size_t)augmented->n_nodes, m = (size_t)augmented->n_edges, k = (size_t)augmented->n_labels;
+        self->free.value = truth;
+        memcpy(self->free.nodes, self->clamped.nodes, n * k * sizeof *self->free.nodes);
+        memcpy(self->free.pairs, self->clamped.pairs, m * k * k * sizeof *self->free.pairs);
+    }
+    return status;
+}
