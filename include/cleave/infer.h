@@ -234,7 +234,7 @@ CLV_API void clv_bp_free(struct clv_bp *bp);
  *                               at the labels that a given one excludes)
  *   y[n_nodes]                  the decoded labelling: maximised nodes one after the other, each given those decided before it
  *                               (on trees right at ties, too); a summed node's most probable label, the lowest at ties
- *   result
+ *   result                      NULL saves the work of its value
  * O(edges x labels) an iteration with Potts couplings, O(edges x labels^2) with full tables. Sums leave the log domain
  * only while nothing gets too small: scores may be as large as 1e100 T (and T_y). Refused: values that are not finite, or larger, and negative couplings, naming node or edge
  * (CLV_ERR_DATA); options out of range, naming the value (CLV_ERR_USAGE). */

@@ -128,6 +128,7 @@ struct clv_learner {
     const struct clv_parameter *parameters; /* ends with a NULL name */
     const struct clv_choice *choices;       /* ends with NULL names; NULL: all parameters are numbers */
     int takes_init;                         /* whether a training may start from given weights */
+    int takes_hidden;                       /* 1: nodes of unknown label take part, 0: they are left out */
     enum clv_status (*train)(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err);
     int trains; /* of enum clv_trains */

@@ -358,7 +358,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     training.frames = data.frames;
     status = examples ? train_shape_choose(&training.shape, self, data.dataset, err) : fail_memory(err);
     if (status == CLV_OK)
-        status = train_weak_list(&weak, &data, err);
+        status = train_weak_list(&weak, &data, self->learner.learner, &training.shape, err);
     training.weak = weak.examples;
     training.given = weak.given;
     training.n_weak = weak.n; /* scribbles' images would tell cross-validation what is held out */

@@ -54,7 +54,7 @@ enum clv_status train_data_load(struct train_data *data, struct train *train, co
                                 struct clv_error *err) CLV_CHECK;
 
 /* Images that are to be guessed, and what is known of them: those without masks, then those whose masks leave most of the image
- * unknown; these teach by their masks as well. */
+ * unknown; these teach by their masks as well, and to learners that take hidden nodes by nothing else. */
 struct train_weak {
     int32_t *examples;     /* [n + n_scribbles] */
     const int32_t **given; /* views */
@@ -62,6 +62,7 @@ struct train_weak {
 };
 void train_weak_release(struct train_weak *self);
 enum clv_status train_weak_list(struct train_weak *self, const struct train_data *data,
+                                const struct clv_learner *learner, const struct clv_shape *shape,
                                 struct clv_error *err) CLV_CHECK;
 
 /* --cv: chooses the regularisation among the candidates by cross-validation, prints the losses, sets the parameter. */

@@ -19,7 +19,14 @@ void train_weak_release(struct train_weak *self)
     *self = (struct train_weak){0};
 }
 
-enum clv_status train_weak_list(struct train_weak *self, const struct train_data *data, struct clv_error *err)
+/* Guesses need the oracle; and learners to whom nodes of unknown label are hidden ones need no guesses. */
+static bool guesses_scribbles(const struct clv_learner *learner, const struct clv_shape *shape)
+{
+    return !learner->takes_hidden && (shape->n_labels == 2 || shape->pairwise == CLV_PAIRWISE_NONE);
+}
+
+enum clv_status train_weak_list(struct train_weak *self, const struct train_data *data,
+                                const struct clv_learner *learner, const struct clv_shape *shape, struct clv_error *err)
 {
     size_t n = clv_dataset_size(data->dataset);
     *self = (struct train_weak){.examples = array_alloc(n, sizeof *self->examples),
@@ -29,11 +36,12 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
         return fail_memory(err);
     }
     size_t at = 0;
+    bool guess = guesses_scribbles(learner, shape);
     for (size_t k = 0; k < n; k++) {
         size_t i = (data->n_masks + k) % n; /* images with masks come last */
         struct clv_problem problem = clv_dataset_problem(data->dataset, i);
         bool has_mask = i < data->n_masks;
-        if (has_mask && !is_scribble(&problem))
+        if (has_mask && (!guess || !is_scribble(&problem)))
             continue;
         self->examples[at] = (int32_t)i;
         self->given[at++] = problem.label;

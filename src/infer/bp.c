@@ -160,7 +160,8 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
     }
     gather_all(bp);
     bp_decode(bp);
-    found.value = value_of(bp, field, options);
+    if (result)
+        found.value = value_of(bp, field, options);
     if (beliefs)
         bp_write_beliefs(beliefs, bp, options->temperature);
     if (y && bp->n_nodes)

@@ -6,6 +6,9 @@
 #include "infer/bp.h"
 #include "infer/exponential.h"
 
+/* Products that add up to this have lost nothing that matters to underflow. */
+#define SAFE_TOTAL 1e-200
+
 /* On trees that is back-tracking, right at ties as well; at a fixed point without ties the argmax of each node's belief. */
 void bp_decode(struct clv_bp *bp)
 {
@@ -63,6 +66,27 @@ static void end_factor(double *factor, const struct clv_bp *bp, int32_t node, in
     }
 }
 
+/* p = exp(rows[a] + table[a][b] + columns[b]) from the table's exponentials; 0 where its terms may have been too small for that. */
+static int multiply_factors(double *p, const struct clv_bp *bp, int32_t edge, const double *rows, const double *columns)
+{
+    size_t k = (size_t)bp->n_labels;
+    const double *kernel = &bp->kernel[(size_t)edge * k * k];
+    double row[CLV_BP_MAX_LABELS], column[CLV_BP_MAX_LABELS], total = 0;
+    exponentials(row, rows, maximum(rows, k), k);
+    exponentials(column, columns, maximum(columns, k), k);
+    for (size_t a = 0; a < k; a++)
+        for (size_t b = 0; b < k; b++) {
+            p[a * k + b] = row[a] * kernel[a * k + b] * column[b];
+            total += p[a * k + b];
+        }
+    if (!(total >= SAFE_TOTAL))
+        return 0;
+    double scale = 1 / total;
+    for (size_t c = 0; c < k * k; c++)
+        p[c] *= scale;
+    return 1;
+}
+
 static void pair_distribution(double *p, struct clv_bp *bp, int32_t edge)
 {
     size_t k = (size_t)bp->n_labels;
@@ -71,6 +95,8 @@ static void pair_distribution(double *p, struct clv_bp *bp, int32_t edge)
     int are_softened = bp->role[first] == BP_SOFTENED && bp->role[second] == BP_SOFTENED;
     end_factor(rows, bp, first, second, &bp->message[(size_t)(2 * edge + 1) * k]);
     end_factor(columns, bp, second, first, &bp->message[(size_t)(2 * edge) * k]);
+    if (bp->form == CLV_PAIRWISE_FULL && !are_softened && multiply_factors(p, bp, edge, rows, columns))
+        return;
     for (size_t a = 0; a < k; a++)
         for (size_t b = 0; b < k; b++) {
             double score = bp_pair_score(bp, 2 * edge, a, b) / (are_softened ? bp->ratio : 1) + rows[a] + columns[b];

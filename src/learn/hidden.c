@@ -354,6 +354,7 @@ const struct clv_learner mssvm_learner = {
     .parameters = parameters,
     .choices = choices,
     .takes_init = 1,
+    .takes_hidden = 1,
     .train = train_mssvm,
     .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
 };
@@ -364,6 +365,7 @@ const struct clv_learner lssvm_learner = {
     .parameters = parameters,
     .choices = choices,
     .takes_init = 1,
+    .takes_hidden = 1,
     .train = train_lssvm,
     .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
 };
@@ -374,6 +376,7 @@ const struct clv_learner hcrf_learner = {
     .parameters = likelihood_parameters,
     .choices = choices,
     .takes_init = 1,
+    .takes_hidden = 1,
     .train = train_hcrf,
     .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
 };
@@ -384,6 +387,7 @@ const struct clv_learner eps_learner = {
     .parameters = extension_parameters,
     .choices = choices,
     .takes_init = 1,
+    .takes_hidden = 1,
     .train = train_eps,
     .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
 };

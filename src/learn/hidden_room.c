@@ -94,7 +94,8 @@ static enum clv_status eliminate(struct hidden_room *self, struct hidden_term *t
     return clv_forest_run(self->forest, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
 }
 
-/* Runs on from the item's messages of that term, if it has some, and keeps the new ones. y receives the decoded labels. */
+/* Runs on from the item's messages of that term, if it has some, and keeps the new ones. y receives the decoded labels; term NULL: they
+ * are all that is wanted. */
 static enum clv_status propagate(struct hidden_room *self, struct hidden_term *term, struct hidden_item *item,
                                  int which, const struct clv_field *field, struct clv_bp_options *options,
                                  struct clv_error *err)
@@ -102,18 +103,22 @@ static enum clv_status propagate(struct hidden_room *self, struct hidden_term *t
     struct clv_bp_result result;
     enum clv_status status = CLV_OK;
     float *messages = item->messages[which];
+    int is_certain = options->mode == CLV_BP_MAX;
     options->is_warm = messages && item->has_messages[which];
     if (options->is_warm)
         status = bp_resume(self->bp, field, messages, err);
     if (!status)
-        status = clv_bp_run(self->bp, term->nodes, self->y, &result, field, options, err);
+        status = clv_bp_run(self->bp, term && !is_certain ? term->nodes : NULL, self->y, term ? &result : NULL, field,
+                            options, err);
     if (status)
         return status;
-    term->value = result.value;
-    if (options->mode == CLV_BP_MAX)
-        set_certain(term, field, self->y);
-    else
-        clv_bp_pair_beliefs(term->pairs, self->bp);
+    if (term) {
+        term->value = result.value;
+        if (is_certain)
+            set_certain(term, field, self->y);
+        else
+            clv_bp_pair_beliefs(term->pairs, self->bp);
+    }
     if (messages) {
         bp_keep_messages(messages, self->bp);
         item->has_messages[which] = 1;
@@ -159,7 +164,7 @@ static enum clv_status mix(struct hidden_room *self, struct hidden_item *item, c
 {
     struct clv_bp_options options = bp_options(settings, CLV_BP_MIXED);
     options.is_visible = self->is_visible;
-    enum clv_status status = propagate(self, &self->free, item, 0, augmented, &options, err);
+    enum clv_status status = propagate(self, NULL, item, 0, augmented, &options, err);
     for (int32_t i = 0; i < augmented->n_nodes; i++)
         self->y[i] = self->is_visible[i] ? self->y[i] : CLV_UNKNOWN;
     return status ? status : given(self, &self->free, item, settings, augmented, self->y, err);

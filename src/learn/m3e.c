@@ -113,6 +113,7 @@ const struct clv_learner m3e_learner = {
     .summary = "max-margin min-entropy model, hidden nodes on chains (Miller et al. 2012)",
     .parameters = parameters,
     .takes_init = 1,
+    .takes_hidden = 1,
     .train = train,
     .trains = CLV_TRAINS_FULL_FORESTS,
 };

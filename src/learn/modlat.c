@@ -237,6 +237,7 @@ const struct clv_learner modlat_learner = {
     .summary = "latent SVM beside a model of what is hidden, on chains (Kumar et al. 2012)",
     .parameters = parameters,
     .takes_init = 1,
+    .takes_hidden = 1,
     .train = train,
     .trains = CLV_TRAINS_FULL_FORESTS,
 };
