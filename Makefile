@@ -43,7 +43,7 @@ ifneq ($(COVERAGE),)
 CFLAGS += --coverage
 LDFLAGS += --coverage
 endif
-LDLIBS += -lpng -ljpeg -lvl -ljansson -lexpat -lz -fopenmp -lm
+LDLIBS += -lpng -ljpeg -lvl -llbfgs -ljansson -lexpat -lz -fopenmp -lm
 ifeq ($(WITH_BK),1)
 LDLIBS += -lmaxflow -lstdc++
 endif

@@ -8,6 +8,7 @@ extern const struct clv_learner ssvm_learner;
 extern const struct clv_learner perceptron_learner;
 extern const struct clv_learner subgradient_learner;
 extern const struct clv_learner independent_learner;
+extern const struct clv_learner crf_learner;
 extern const struct clv_learner pmap_learner;
 extern const struct clv_learner mpmap_learner;
 extern const struct clv_learner wmpmap_learner;

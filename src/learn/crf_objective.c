@@ -1,0 +1,176 @@
+#include "learn/crf_objective.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "feature/dataset.h"
+#include "learn/crf_rows.h"
+#include "learn/crf_worker.h"
+
+#define MOST_CHUNKS 16
+#define CHUNK_BYTES ((size_t)32 << 20) /* of all chunks' sums together, unless two are larger */
+
+/* --- opening --- */
+
+/* Whether every edge of every example has the same one feature of 1, and so the same table. */
+static bool shares_table(const struct examples *examples)
+{
+    if (examples->shape.n_edge_features != 1)
+        return false;
+    for (size_t i = 0; i < examples->n; i++)
+        for (int32_t e = 0; e < examples->problems[i].n_edges; e++)
+            if (examples->problems[i].edge_features[e] != 1)
+                return false;
+    return true;
+}
+
+static size_t choose_chunks(size_t n, size_t chunk_size)
+{
+    size_t fit = CHUNK_BYTES / (chunk_size * sizeof(double)), most = fit < MOST_CHUNKS ? fit : MOST_CHUNKS;
+    most = most < 2 ? 2 : most;
+    return n < most ? n : most;
+}
+
+/* Chunks of about as many nodes each. */
+static void divide(struct crf_objective *self)
+{
+    int64_t n_nodes = 0, seen = 0;
+    size_t chunk = 0;
+    for (size_t i = 0; i < self->examples->n; i++)
+        n_nodes += self->examples->problems[i].n_nodes;
+    for (size_t i = 0; i < self->examples->n; i++) {
+        while (chunk < self->n_chunks && seen * (int64_t)self->n_chunks >= n_nodes * (int64_t)chunk)
+            self->chunk_first[chunk++] = i;
+        seen += self->examples->problems[i].n_nodes;
+    }
+    while (chunk <= self->n_chunks)
+        self->chunk_first[chunk++] = self->examples->n;
+}
+
+static void set_sizes(struct crf_objective *self, const struct clv_shape *shape)
+{
+    self->k = (size_t)shape->n_labels;
+    self->width = chain_lanes_width(self->k);
+    self->n_rows = clv_shape_rows(shape);
+    self->d = (size_t)shape->n_features;
+    self->p = (size_t)shape->n_edge_features;
+    self->size = clv_shape_size(shape);
+    self->unary_size = clv_shape_unary_size(shape);
+    self->has_pairs = shape->pairwise == CLV_PAIRWISE_FULL;
+    self->chunk_size = self->d * self->width;
+    if (self->has_pairs)
+        self->chunk_size += self->k * (self->k * self->p + self->width);
+}
+
+enum clv_status crf_objective_open(struct crf_objective *self, struct examples *examples, struct clv_error *err)
+{
+    *self = (struct crf_objective){.examples = examples};
+    set_sizes(self, &examples->shape);
+    self->is_shared = self->has_pairs && shares_table(examples);
+    self->n_chunks = choose_chunks(examples->n, self->chunk_size);
+    self->unary = array_zalloc_aligned(self->d, self->width * sizeof(double));
+    self->kernel_memory = array_zalloc_aligned(2 * self->k, self->width * sizeof(double));
+    self->empirical = array_zalloc(self->size, sizeof(double));
+    self->chunk_first = array_alloc(self->n_chunks + 1, sizeof *self->chunk_first);
+    self->chunk_nll = array_alloc(self->n_chunks, sizeof(double));
+    self->chunk_sums = array_zalloc_aligned(self->n_chunks, self->chunk_size * sizeof(double));
+    if (!self->unary || !self->kernel_memory || !self->empirical || !self->chunk_first || !self->chunk_nll ||
+        !self->chunk_sums)
+        return fail_memory(err);
+    self->kernel.there = self->kernel_memory;
+    self->kernel.back = self->kernel_memory + self->k * self->width;
+    divide(self);
+    for (size_t i = 0; i < examples->n; i++)
+        clv_joint_feature_add(self->empirical, &examples->problems[i], &examples->shape, examples->problems[i].label,
+                              1);
+    return crf_workers_new(&self->workers, self, err);
+}
+
+void crf_objective_release(struct crf_objective *self)
+{
+    if (self->examples)
+        crf_workers_free(self->workers, self->examples->n_threads);
+    array_free(self->unary);
+    array_free(self->kernel_memory);
+    array_free(self->empirical);
+    array_free(self->chunk_first);
+    array_free(self->chunk_nll);
+    array_free(self->chunk_sums);
+    *self = (struct crf_objective){0};
+}
+
+/* --- evaluation --- */
+
+/* W with a label a lane; of two labels, label 0 scores 0. */
+static void load_weights(struct crf_objective *self, const double *w)
+{
+    size_t lane = self->n_rows == 1;
+    for (size_t r = 0; r < self->n_rows; r++)
+        for (size_t f = 0; f < self->d; f++)
+            self->unary[f * self->width + r + lane] = w[r * self->d + f];
+    self->w = w;
+    self->table = w + self->unary_size;
+    self->kernel_fits = self->is_shared && chain_kernel_fill(&self->kernel, self->table, self->k);
+}
+
+static enum clv_status run_chunk(void *context, size_t chunk, int thread, struct clv_error *err)
+{
+    struct crf_objective *self = context;
+    double *sums = &self->chunk_sums[chunk * self->chunk_size], nll = 0;
+    memset(sums, 0, self->chunk_size * sizeof *sums);
+    for (size_t i = self->chunk_first[chunk]; i < self->chunk_first[chunk + 1]; i++) {
+        if (stop_requested(self->examples->training->progress))
+            return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        enum clv_status status = crf_worker_add(&nll, sums, crf_worker_at(self->workers, thread), self, i, err);
+        if (status)
+            return status;
+    }
+    self->chunk_nll[chunk] = nll;
+    return CLV_OK;
+}
+
+/* All chunks' sums into the first one's, in order. */
+static double reduce(struct crf_objective *self)
+{
+    double nll = self->chunk_nll[0], *restrict total = self->chunk_sums;
+    for (size_t chunk = 1; chunk < self->n_chunks; chunk++) {
+        const double *restrict sums = &self->chunk_sums[chunk * self->chunk_size];
+        for (size_t c = 0; c < self->chunk_size; c++)
+            total[c] += sums[c];
+        nll += self->chunk_nll[chunk];
+    }
+    return nll;
+}
+
+/* E[Psi] - Psi(x, y) in the order of the weights. */
+static void write_gradient(double *gradient, const struct crf_objective *self)
+{
+    size_t lane = self->n_rows == 1, k = self->k;
+    const double *pairs = &self->chunk_sums[self->d * self->width], *flow = &pairs[k * k * self->p];
+    for (size_t r = 0; r < self->n_rows; r++)
+        for (size_t f = 0; f < self->d; f++)
+            gradient[r * self->d + f] = self->chunk_sums[f * self->width + r + lane];
+    if (self->has_pairs)
+        memcpy(&gradient[self->unary_size], pairs, k * k * self->p * sizeof *gradient);
+    for (size_t a = 0; self->kernel_fits && a < k; a++)
+        for (size_t b = 0; b < k; b++)
+            gradient[self->unary_size + a * k + b] +=
+                self->kernel.there[a * self->width + b] * flow[a * self->width + b];
+    for (size_t c = 0; c < self->size; c++)
+        gradient[c] -= self->empirical[c];
+}
+
+enum clv_status crf_objective_at(double *nll, double *gradient, struct crf_objective *self, const double *w,
+                                 struct clv_error *err)
+{
+    load_weights(self, w);
+    enum clv_status status = parallel_for(self->n_chunks, self->examples->n_threads, run_chunk, self, err);
+    if (status)
+        return status;
+    *nll = reduce(self);
+    write_gradient(gradient, self);
+    return CLV_OK;
+}

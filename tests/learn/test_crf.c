@@ -1,0 +1,399 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "cleave/letters.h"
+#include "learn/chains.h"
+#include "learn/crf_objective.h"
+
+enum { PENALTY_NONE, PENALTY_L2, PENALTY_L1 };
+
+#define MOST_WEIGHTS 64
+
+static const struct clv_shape two = {2, 4, 1, CLV_PAIRWISE_FULL}, rich = {3, 4, 2, CLV_PAIRWISE_FULL},
+                              apart = {3, 4, 0, CLV_PAIRWISE_NONE};
+
+/* One problem's labellings: its known labels in y, and psi = Psi(x, y). False where a label of an unknown node is not 0. */
+static bool feature_of(double *psi, int32_t *known, const struct toy *toy, const struct clv_problem *p,
+                       const int32_t *y)
+{
+    memset(psi, 0, MOST_WEIGHTS * sizeof *psi);
+    for (int32_t k = 0; k < p->n_nodes; k++) {
+        if (p->label[k] == CLV_UNKNOWN && y[k])
+            return false;
+        known[k] = p->label[k] == CLV_UNKNOWN ? CLV_UNKNOWN : y[k];
+    }
+    clv_joint_feature_add(psi, p, &toy->shape, known, 1);
+    return true;
+}
+
+static double inner(const double *a, const double *b, size_t n)
+{
+    double sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+/* Negative log-likelihood and gradient[size] by their definitions, all labellings enumerated. */
+static double slow_objective(double *gradient, const struct toy *toy, const double *w)
+{
+    double nll = 0, psi[MOST_WEIGHTS];
+    size_t size = clv_shape_size(&toy->shape);
+    memset(gradient, 0, size * sizeof *gradient);
+    for (size_t i = 0; i < toy->n; i++) {
+        struct clv_problem p = clv_dataset_problem(toy->dataset, i);
+        int32_t y[RANDOM_MAX_NODES] = {0}, known[RANDOM_MAX_NODES];
+        double top = -INFINITY, sum = 0, mean[MOST_WEIGHTS] = {0};
+        do
+            if (feature_of(psi, known, toy, &p, y))
+                top = fmax(top, inner(psi, w, size));
+        while (next_labelling(y, p.n_nodes, toy->shape.n_labels));
+        memset(y, 0, sizeof y);
+        do {
+            if (!feature_of(psi, known, toy, &p, y))
+                continue;
+            double share = exp(inner(psi, w, size) - top);
+            sum += share;
+            for (size_t k = 0; k < size; k++)
+                mean[k] += share * psi[k];
+        } while (next_labelling(y, p.n_nodes, toy->shape.n_labels));
+        memset(psi, 0, sizeof psi);
+        clv_joint_feature_add(psi, &p, &toy->shape, p.label, 1);
+        nll += top + log(sum) - inner(psi, w, size);
+        for (size_t k = 0; k < size; k++)
+            gradient[k] += mean[k] / sum - psi[k];
+    }
+    return nll;
+}
+
+static void random_weights(double *w, size_t n, double size, uint64_t seed)
+{
+    for (size_t k = 0; k < n; k++)
+        w[k] = size * rng_normal(seed, RNG_TEST, 80000 + k);
+}
+
+/* Chains of 1 to 6 nodes, some of unknown label; or trees, their edges to any earlier node. */
+static void toy_forests(struct toy *toy, size_t n, const struct clv_shape *shape, bool is_chain, bool has_unknown,
+                        uint64_t seed)
+{
+    static struct random_problem r;
+    toy_begin(toy, shape->n_labels, shape->n_features, shape->n_edge_features, shape->pairwise);
+    for (size_t i = 0; i < n; i++) {
+        int32_t n_nodes = 1 + (int32_t)((i + seed) % 6);
+        random_problem_fill(&r, shape, n_nodes, 0, 0.7, seed * 1000 + i);
+        r.problem.n_edges = shape->pairwise ? n_nodes - 1 : 0;
+        for (int32_t e = 0; e < r.problem.n_edges; e++) {
+            r.edges[e][0] =
+                is_chain ? e : (int32_t)rng_below(seed, RNG_TEST, 60000 + 10 * i + (uint64_t)e, (uint32_t)e + 1);
+            r.edges[e][1] = e + 1;
+            for (int32_t q = 0; q < shape->n_edge_features; q++)
+                r.edge_features[e * shape->n_edge_features + q] =
+                    shape->n_edge_features == 1 && seed % 2 == 0
+                        ? 1
+                        : (float)rng_uniform(seed, RNG_TEST, 90000 + 10 * i + (uint64_t)(2 * e + q));
+        }
+        if (has_unknown && n_nodes > 2)
+            r.label[i % (size_t)n_nodes] = CLV_UNKNOWN;
+        toy_add(toy, &r.problem);
+    }
+}
+
+struct opened {
+    struct clv_training training;
+    struct examples examples;
+    struct crf_objective objective;
+};
+
+static void open_objective(struct opened *opened, const struct toy *toy)
+{
+    opened->training = toy_training(toy, "crf");
+    must(examples_open(&opened->examples, &opened->training, true, err));
+    must(crf_objective_open(&opened->objective, &opened->examples, err));
+}
+
+static void close_objective(struct opened *opened)
+{
+    crf_objective_release(&opened->objective);
+    examples_release(&opened->examples);
+}
+
+static void check_objective(const struct toy *toy, const double *w)
+{
+    struct opened opened;
+    double gradient[MOST_WEIGHTS], slow[MOST_WEIGHTS], nll, expected = slow_objective(slow, toy, w);
+    open_objective(&opened, toy);
+    must(crf_objective_at(&nll, gradient, &opened.objective, w, err));
+    ck_assert_double_eq_tol(nll, expected, 1e-10 * (1 + expected));
+    for (size_t k = 0; k < clv_shape_size(&toy->shape); k++)
+        ck_assert_double_eq_tol(gradient[k], slow[k], 1e-9);
+    close_objective(&opened);
+}
+
+START_TEST(objective_and_gradient_are_those_of_all_labellings)
+{
+    const struct clv_shape *shapes[] = {&chain_shape, &two, &rich, &apart};
+    for (uint64_t seed = 0; seed < 32; seed++) {
+        struct toy toy;
+        double w[MOST_WEIGHTS];
+        random_weights(w, MOST_WEIGHTS, 0.7, seed);
+        toy_forests(&toy, 6, shapes[seed / 8], seed % 4 < 2, seed % 8 > 3, seed);
+        check_objective(&toy, w);
+        toy_release(&toy);
+    }
+}
+END_TEST
+
+START_TEST(gradient_is_the_objective_s_slope)
+{
+    struct toy toy;
+    struct opened opened;
+    double w[CHAIN_SIZE], gradient[CHAIN_SIZE], scratch[CHAIN_SIZE], up, down, h = 1e-5;
+    toy_forests(&toy, 12, &chain_shape, true, true, 2);
+    open_objective(&opened, &toy);
+    random_weights(w, CHAIN_SIZE, 0.7, 3);
+    must(crf_objective_at(&up, gradient, &opened.objective, w, err));
+    for (size_t k = 0; k < CHAIN_SIZE; k++) {
+        w[k] += h;
+        must(crf_objective_at(&up, scratch, &opened.objective, w, err));
+        w[k] -= 2 * h;
+        must(crf_objective_at(&down, scratch, &opened.objective, w, err));
+        w[k] += h;
+        ck_assert_double_eq_tol(gradient[k], (up - down) / (2 * h), 1e-7 * (1 + fabs(gradient[k])));
+    }
+    close_objective(&opened);
+    toy_release(&toy);
+}
+END_TEST
+
+/* Exponentials of the scores, of nodes or of tables, that are not all numbers. */
+START_TEST(scores_of_any_size_are_summed)
+{
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        struct toy toy;
+        const struct clv_shape *shape = seed % 2 ? &chain_shape : &rich;
+        double w[MOST_WEIGHTS];
+        size_t size = clv_shape_size(shape), n_unary = clv_shape_unary_size(shape);
+        toy_forests(&toy, 6, shape, true, false, seed);
+        random_weights(w, size, 1, seed);
+        for (size_t k = seed < 6 ? 0 : n_unary; k < (seed < 6 ? n_unary : size); k++)
+            w[k] *= 3000;
+        check_objective(&toy, w);
+        toy_release(&toy);
+    }
+}
+END_TEST
+
+/* --- the optimum --- */
+
+static double penalised(const struct toy *toy, const double *w, int penalty, double lambda)
+{
+    double gradient[MOST_WEIGHTS], value = slow_objective(gradient, toy, w);
+    for (size_t k = 0; k < clv_shape_size(&toy->shape); k++)
+        value += penalty == PENALTY_L2 ? lambda * w[k] * w[k] : penalty == PENALTY_L1 ? lambda * fabs(w[k]) : 0;
+    return value;
+}
+
+static struct clv_training crf_training(const struct toy *toy, int penalty, double lambda)
+{
+    struct clv_training training = toy_training(toy, "crf");
+    set(&training, "crf", "penalty", penalty);
+    set(&training, "crf", "lambda", lambda);
+    set(&training, "crf", "tolerance", 1e-12);
+    return training;
+}
+
+START_TEST(squares_end_where_the_gradient_is_nothing)
+{
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        struct toy toy;
+        double gradient[MOST_WEIGHTS];
+        toy_forests(&toy, 20, seed % 2 ? &chain_shape : &rich, seed < 2, true, seed);
+        struct clv_training training = crf_training(&toy, PENALTY_L2, 0.3);
+        struct clv_training_result result = run("crf", &training);
+        double objective = penalised(&toy, result.w, PENALTY_L2, 0.3);
+        slow_objective(gradient, &toy, result.w);
+        for (size_t k = 0; k < clv_shape_size(&toy.shape); k++)
+            ck_assert_double_eq_tol(gradient[k] + 0.6 * result.w[k], 0, 1e-4);
+        for (size_t c = 0; c < result.n_curve; c++) {
+            const struct clv_curve_point *point = &result.curve[c];
+            ck_assert(point->dual <= objective + 1e-12 * objective && objective <= point->objective * (1 + 1e-12));
+        }
+        ck_assert_double_eq_tol(result.curve[result.n_curve - 1].objective, objective, 1e-10 * objective);
+        ck_assert_double_ge(result.curve[result.n_curve - 1].dual, objective * (1 - 1e-8));
+        clv_training_result_release(&result);
+        toy_release(&toy);
+    }
+}
+END_TEST
+
+/* Where a weight is 0, |d NLL / dw| <= lambda; elsewhere it is lambda, against the weight's sign. */
+START_TEST(absolute_values_end_where_their_conditions_hold)
+{
+    size_t n_zero = 0, n_other = 0;
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        struct toy toy;
+        double gradient[MOST_WEIGHTS], lambda = 1.2;
+        toy_forests(&toy, 30, seed % 2 ? &chain_shape : &rich, true, true, seed);
+        struct clv_training training = crf_training(&toy, PENALTY_L1, lambda);
+        struct clv_training_result result = run("crf", &training);
+        slow_objective(gradient, &toy, result.w);
+        for (size_t k = 0; k < clv_shape_size(&toy.shape); k++) {
+            if (result.w[k] != 0)
+                ck_assert_double_eq_tol(gradient[k], result.w[k] > 0 ? -lambda : lambda, 1e-3);
+            else
+                ck_assert_double_le(fabs(gradient[k]), lambda + 1e-3);
+            n_zero += result.w[k] == 0;
+            n_other += result.w[k] != 0;
+        }
+        ck_assert_double_eq_tol(result.curve[result.n_curve - 1].objective,
+                                penalised(&toy, result.w, PENALTY_L1, lambda), 1e-9);
+        clv_training_result_release(&result);
+        toy_release(&toy);
+    }
+    ck_assert(n_zero > 20 && n_other > 20);
+}
+END_TEST
+
+/* -sum log softmax(W x), written out. */
+START_TEST(without_edges_it_is_multinomial_logistic_regression)
+{
+    struct toy toy;
+    double slope[12] = {0}, lambda = 0.5;
+    toy_forests(&toy, 20, &chain_shape, true, false, 1);
+    struct clv_training training = crf_training(&toy, PENALTY_L2, lambda);
+    set(&training, "crf", "edges", 0);
+    struct clv_training_result result = run("crf", &training);
+    for (size_t i = 0; i < toy.n; i++) {
+        struct clv_problem p = clv_dataset_problem(toy.dataset, i);
+        for (int32_t n = 0; n < p.n_nodes; n++) {
+            double share[3], sum = 0;
+            for (int b = 0; b < 3; b++) {
+                double score = 0;
+                for (int64_t j = p.row[n]; j < p.row[n + 1]; j++)
+                    score += result.w[4 * b + p.index[j]] * (double)p.value[j];
+                sum += share[b] = exp(score);
+            }
+            for (int b = 0; b < 3; b++)
+                for (int64_t j = p.row[n]; j < p.row[n + 1]; j++)
+                    slope[4 * b + p.index[j]] += (share[b] / sum - (p.label[n] == b)) * (double)p.value[j];
+        }
+    }
+    for (size_t k = 0; k < 12; k++)
+        ck_assert_double_eq_tol(slope[k] + 2 * lambda * result.w[k], 0, 1e-4);
+    for (size_t k = 12; k < CHAIN_SIZE; k++)
+        ck_assert_double_eq(result.w[k], 0);
+    clv_training_result_release(&result);
+    toy_release(&toy);
+}
+END_TEST
+
+START_TEST(given_weights_are_where_it_starts)
+{
+    struct toy toy;
+    double start[CHAIN_SIZE];
+    toy_forests(&toy, 20, &chain_shape, true, false, 1);
+    struct clv_training training = crf_training(&toy, PENALTY_L2, 0.3);
+    struct clv_training_result cold = run("crf", &training);
+    training.init = cold.w;
+    struct clv_training_result again = run("crf", &training);
+    ck_assert_uint_lt(3 * again.n_curve, cold.n_curve);
+    random_weights(start, CHAIN_SIZE, 1, 7);
+    training.init = start;
+    struct clv_training_result warm = run("crf", &training);
+    for (size_t k = 0; k < CHAIN_SIZE; k++) {
+        ck_assert_double_eq_tol(warm.w[k], cold.w[k], 1e-4);
+        ck_assert_double_eq_tol(again.w[k], cold.w[k], 1e-4);
+    }
+    start[5] = NAN;
+    must_fail(CLV_ERR_DATA, "weight 5", clv_train(&warm, clv_learner_find("crf"), &training, err));
+    clv_training_result_release(&cold);
+    clv_training_result_release(&again);
+    clv_training_result_release(&warm);
+    toy_release(&toy);
+}
+END_TEST
+
+START_TEST(threads_leave_the_bytes_alone)
+{
+    struct toy toy;
+    toy_forests(&toy, 50, &chain_shape, true, true, 4);
+    for (int penalty = 0; penalty < 3; penalty++) {
+        struct clv_training training = crf_training(&toy, penalty, 0.3);
+        set(&training, "crf", "passes", 30);
+        struct clv_training_result one = run("crf", &training);
+        training.n_threads = 3;
+        struct clv_training_result three = run("crf", &training);
+        ck_assert_mem_eq(one.w, three.w, CHAIN_SIZE * sizeof *one.w);
+        clv_training_result_release(&one);
+        clv_training_result_release(&three);
+    }
+    toy_release(&toy);
+}
+END_TEST
+
+START_TEST(graphs_with_loops_are_refused_by_name)
+{
+    static struct random_problem r;
+    struct toy toy;
+    struct clv_training_result result = {0};
+    toy_begin(&toy, 3, 4, 1, CLV_PAIRWISE_FULL);
+    random_problem_fill(&r, &chain_shape, 3, 1, 0.7, 1);
+    toy_add(&toy, &r.problem);
+    struct clv_training training = toy_training(&toy, "crf");
+    must_fail(CLV_ERR_USAGE, "toy0: crf does not learn full pairwise terms",
+              clv_train(&result, clv_learner_find("crf"), &training, err));
+    toy_release(&toy);
+}
+END_TEST
+
+/* The least of NLL + |w|^2 on fold 0 of the OCR words is 2207.3104. */
+START_TEST(letters_reach_the_known_optimum)
+{
+    const char *path = real_data("letters_reach_the_known_optimum", "letters/letter.data.gz");
+    if (!path)
+        return;
+    struct clv_letters letters = {0};
+    struct clv_dataset *dataset;
+    const int32_t fold = 0;
+    double squares = 0;
+    must(clv_letters_read(&letters, path, err));
+    must(clv_letters_dataset(&dataset, &letters, &fold, 1, err));
+    size_t n = clv_dataset_size(dataset);
+    int32_t *examples = malloc(n * sizeof *examples);
+    for (size_t i = 0; i < n; i++)
+        examples[i] = (int32_t)i;
+    struct clv_training training = {.dataset = dataset,
+                                    .examples = examples,
+                                    .n_examples = n,
+                                    .n_threads = 1,
+                                    .shape = {CLV_LETTER_LABELS, CLV_LETTER_FEATURES, 1, CLV_PAIRWISE_FULL}};
+    clv_training_defaults(&training, clv_learner_find("crf"));
+    struct clv_training_result result = run("crf", &training);
+    for (size_t k = 0; k < clv_shape_size(&training.shape); k++)
+        squares += result.w[k] * result.w[k];
+    ck_assert_double_eq_tol(result.curve[result.n_curve - 1].objective, 2207.3104, 2207.3104 * 1e-4);
+    ck_assert_double_eq_tol(sqrt(squares), 29.576, 0.05);
+    clv_training_result_release(&result);
+    clv_dataset_free(dataset);
+    clv_letters_release(&letters);
+    free(examples);
+}
+END_TEST
+
+Suite *crf_suite(void)
+{
+    Suite *suite = suite_create("crf");
+    TCase *tests = tcase_create("crf");
+    tcase_add_test(tests, objective_and_gradient_are_those_of_all_labellings);
+    tcase_add_test(tests, gradient_is_the_objective_s_slope);
+    tcase_add_test(tests, scores_of_any_size_are_summed);
+    tcase_add_test(tests, squares_end_where_the_gradient_is_nothing);
+    tcase_add_test(tests, absolute_values_end_where_their_conditions_hold);
+    tcase_add_test(tests, without_edges_it_is_multinomial_logistic_regression);
+    tcase_add_test(tests, given_weights_are_where_it_starts);
+    tcase_add_test(tests, threads_leave_the_bytes_alone);
+    tcase_add_test(tests, graphs_with_loops_are_refused_by_name);
+    tcase_add_test(tests, letters_reach_the_known_optimum);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
