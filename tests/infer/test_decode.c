@@ -79,6 +79,30 @@ START_TEST(every_rule_is_exact_on_trees)
 }
 END_TEST
 
+START_TEST(chains_of_many_labels_take_the_most_probable_ones)
+{
+    struct sample s;
+    struct clv_oracle *oracle;
+    int n_chains = 0;
+    const struct clv_decoding decoding = {.rule = CLV_DECODE_MARGINALS};
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t index = 0; index < 40; index++) {
+        int32_t y[MAX_NODES];
+        draw_sample(&s, index, CLV_PAIRWISE_FULL, -1, 1, 2);
+        for (int32_t e = 0; e < s.field.n_edges; e++) {
+            s.edges[e][0] = e;
+            s.edges[e][1] = e + 1;
+        }
+        s.field.is_shared = index % 2;
+        n_chains += s.field.n_labels > 2 && s.field.n_edges == s.field.n_nodes - 1 && s.field.n_nodes > 2;
+        must(clv_oracle_decode(oracle, y, &s.field, NULL, &decoding, err));
+        assert_most_probable(&s.field, y);
+    }
+    ck_assert_int_gt(n_chains, 10);
+    clv_oracle_free(oracle);
+}
+END_TEST
+
 START_TEST(the_oracles_rule_is_its_map)
 {
     struct sample s;
@@ -151,6 +175,7 @@ Suite *decode_suite(void)
     Suite *suite = suite_create("decode");
     TCase *tests = tcase_create("decode");
     tcase_add_test(tests, every_rule_is_exact_on_trees);
+    tcase_add_test(tests, chains_of_many_labels_take_the_most_probable_ones);
     tcase_add_test(tests, the_oracles_rule_is_its_map);
     tcase_add_test(tests, weak_loops_are_decoded_by_belief_propagation);
     tcase_add_test(tests, rules_and_temperatures_out_of_range_are_refused);
