@@ -131,7 +131,8 @@ struct clv_learner {
     int takes_hidden;                       /* 1: nodes of unknown label take part, 0: they are left out */
     enum clv_status (*train)(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err);
-    int trains; /* of enum clv_trains */
+    int trains;         /* of enum clv_trains */
+    int lambda_of_mean; /* whether its "lambda" is against the mean of the examples' losses, not their sum */
 };
 
 /* Whether the learner trains a form for that many labels on such graphs. */
@@ -177,8 +178,9 @@ CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dat
 
 /* Chooses one parameter from candidates by n_folds-fold cross-validation (folds drawn from the seed, 2 <= n_folds <= examples):
  * *best is the candidate with the least mean held-out loss over examples, the first at ties; losses[n_candidates] and
- * standard_errors (either may be NULL) tell the rest. n_candidates x n_folds trainings, in parallel, each on one thread.
- * CLV_ERR_INTERRUPTED when asked to stop. */
+ * standard_errors (either may be NULL) tell the rest. A lambda against the mean of losses (lambda_of_mean) is meant
+ * for all examples: the trainings, on fewer, take it so many times larger. n_candidates x n_folds trainings, in parallel, each on
+ * one thread. CLV_ERR_INTERRUPTED when asked to stop. */
 CLV_API enum clv_status clv_cross_validate(double *best, double *losses, double *standard_errors,
                                            const struct clv_learner *learner, const struct clv_training *training,
                                            int parameter, const double *candidates, size_t n_candidates,

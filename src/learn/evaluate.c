@@ -1,5 +1,6 @@
 /* How well weights do: mean loss over examples, and the choice of a parameter by cross-validation. */
 #include <math.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -91,6 +92,17 @@ struct validation {
     size_t n_done;        /* guarded by the critical section */
 };
 
+/* The candidate's value for a training on n_train of the n examples. A lambda against the mean of losses is lambda n
+ * against their sum, and that is what stays the same when examples are left out: the prior does not know how many there are. */
+static double value_for_fold(const struct validation *self, size_t candidate, size_t n_train)
+{
+    const struct clv_parameter *parameter = &self->learner->parameters[self->parameter];
+    double value = self->candidates[candidate];
+    double scaled = value * (double)self->training->n_examples / (double)n_train;
+    bool is_scaled = self->learner->lambda_of_mean && strcmp(parameter->name, "lambda") == 0;
+    return is_scaled && value >= parameter->minimum && scaled <= parameter->maximum ? scaled : value;
+}
+
 static enum clv_status validate_fold(const struct validation *self, size_t candidate, int32_t fold,
                                      struct clv_error *err)
 {
@@ -117,7 +129,7 @@ static enum clv_status validate_fold(const struct validation *self, size_t candi
     training.progress = &silent;
     training.checkpoints = NULL;
     training.validation = NULL;
-    training.parameters[self->parameter] = self->candidates[candidate];
+    training.parameters[self->parameter] = value_for_fold(self, candidate, n_train);
     status = clv_train(&result, self->learner, &training, err);
     if (!status && result.interrupted)
         status = fail(err, CLV_ERR_INTERRUPTED, "cross-validation was interrupted");

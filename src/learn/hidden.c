@@ -357,6 +357,7 @@ const struct clv_learner mssvm_learner = {
     .takes_hidden = 1,
     .train = train_mssvm,
     .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
+    .lambda_of_mean = 1,
 };
 
 const struct clv_learner lssvm_learner = {
@@ -368,6 +369,7 @@ const struct clv_learner lssvm_learner = {
     .takes_hidden = 1,
     .train = train_lssvm,
     .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
+    .lambda_of_mean = 1,
 };
 
 const struct clv_learner hcrf_learner = {
@@ -379,6 +381,7 @@ const struct clv_learner hcrf_learner = {
     .takes_hidden = 1,
     .train = train_hcrf,
     .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
+    .lambda_of_mean = 1,
 };
 
 const struct clv_learner eps_learner = {
@@ -390,4 +393,5 @@ const struct clv_learner eps_learner = {
     .takes_hidden = 1,
     .train = train_eps,
     .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
+    .lambda_of_mean = 1,
 };

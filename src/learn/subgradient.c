@@ -37,4 +37,5 @@ const struct clv_learner subgradient_learner = {
     .parameters = parameters,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
+    .lambda_of_mean = 1,
 };

@@ -217,6 +217,7 @@ START_TEST(cross_validation_never_trains_on_what_it_tests)
         struct clv_training one = training;
         one.examples = rest;
         one.n_examples = 3;
+        set(&one, "subgradient", "lambda", candidates[0] * 4 / 3); /* lambda n stays */
         struct clv_training_result result = run("subgradient", &one);
         must(clv_evaluate(&by_hand[fold], toy.dataset, &order[fold], 1, &toy.shape, result.w, NULL, training.engine, 1,
                           err));
