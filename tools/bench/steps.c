@@ -7,9 +7,10 @@
  *
  * Solving afresh is libmaxflow's, DC and DC+GR are ours; `basic, ours` solves afresh with ours. All walk one path: steps are made by
  * DC+GR, and the others take the same draw at the same weights, by turns. The first 1000 steps are timed by all; from there on
- * DC+GR is timed in every step and the others in every 10th up to 10^4, every 100th up to 10^5, every 1000th beyond, each standing
- * for those between. A step's time is the thread's CPU for the whole draw: scores, noise, the first cut, the clamped ones and the
- * gradient, of which the paper times the clamped ones.
+ * DC+GR is timed in every step, DC and GR in every 10th, and those that solve everything afresh in every 10th up to 10^4, every
+ * 100th up to 10^5, every 1000th beyond, each standing for those between. A step's time is the thread's CPU for the whole draw:
+ * scores, noise, the first cut, the clamped ones and the gradient, of which the paper times the clamped ones. 10^6 steps take about
+ * a quarter of an hour, more than half of it GR's.
  *
  * Usage: steps [steps]     1000 by default; features of the horses are made once, $CLEAVE_BUILD/bench/horses.safetensors */
 #include <math.h>
@@ -129,23 +130,32 @@ static void compare(const struct walk *self, int v)
     }
 }
 
+/* Every how many steps a variant is timed. */
+static long interval(int v, long step)
+{
+    if (v == BOTH || step < 1000)
+        return 1;
+    if (variants[v].reduction || variants[v].dynamic || step < 10000)
+        return 10;
+    return step < 100000 ? 100 : 1000;
+}
+
 static void step_all(struct walk *self, long step)
 {
-    long every = step < 1000 ? 1 : step < 10000 ? 10 : step < 100000 ? 100 : 1000;
     size_t n = self->examples.n, at = (size_t)step % n;
     if (at == 0)
         rng_permutation(self->order, n, self->training.seed, RNG_STREAM(RNG_ORDER, 1 + (uint64_t)step / n));
     /* 10, 100 and 1000 have no factor in common with 147 and with the number of variants that take turns at being first. */
-    bool timed = step % every == 0;
+    bool timed[N_VARIANTS];
+    for (int v = 0; v < N_VARIANTS; v++)
+        timed[v] = self->decoders[v] && step % interval(v, step) == 0;
     for (int turn = 0; turn < N_VARIANTS; turn++) {
-        int v = (turn + (int)(step / every)) % N_VARIANTS;
-        if (v == BOTH)
-            draw(self, v, step, 1);
-        else if (timed && self->decoders[v])
-            draw(self, v, step, (double)every);
+        int v = (turn + (int)(step / interval(BASIC, step))) % N_VARIANTS;
+        if (timed[v])
+            draw(self, v, step, (double)interval(v, step));
     }
-    for (int v = 0; v < N_VARIANTS && timed; v++)
-        if (v != BOTH && self->decoders[v])
+    for (int v = 0; v < N_VARIANTS; v++)
+        if (timed[v] && v != BOTH)
             compare(self, v);
     ascent_step(&self->ascent, self->gradients[BOTH]);
 }
