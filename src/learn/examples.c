@@ -21,7 +21,24 @@ struct survey {
     double *scale;   /* [n] N_i sum |x|^2 */
     double *squares; /* [n] sum |x|^2 */
     double *n_known; /* [n] */
+    double *edges;   /* [n] sum |e|^2 of full tables, between known nodes */
+    double *n_edges; /* [n] */
 };
+
+static void survey_edges(struct survey *survey, size_t index, const struct clv_problem *problem)
+{
+    size_t p = (size_t)problem->n_edge_features;
+    double squares = 0, n_edges = 0;
+    for (size_t e = 0; e < (size_t)problem->n_edges; e++) {
+        if (problem->label[problem->edges[e][0]] == CLV_UNKNOWN || problem->label[problem->edges[e][1]] == CLV_UNKNOWN)
+            continue;
+        n_edges++;
+        for (size_t f = e * p; f < (e + 1) * p; f++)
+            squares += (double)problem->edge_features[f] * (double)problem->edge_features[f];
+    }
+    survey->edges[index] = squares;
+    survey->n_edges[index] = n_edges;
+}
 
 static enum clv_status survey_example(void *context, size_t index, int thread, struct clv_error *err)
 {
@@ -41,6 +58,8 @@ static enum clv_status survey_example(void *context, size_t index, int thread, s
     survey->scale[index] = n_known * squares;
     survey->squares[index] = squares;
     survey->n_known[index] = n_known;
+    if (self->shape.pairwise == CLV_PAIRWISE_FULL)
+        survey_edges(survey, index, problem);
     self->truth_loss[index] = known_loss(problem, self->shape.n_labels, problem->label);
     return CLV_OK;
 }
@@ -56,19 +75,21 @@ enum clv_status examples_open(struct examples *self, const struct clv_training *
     self->n_threads = parallel_threads(training->n_threads);
     self->problems = array_alloc(n, sizeof *self->problems);
     self->truth_loss = array_alloc(n, sizeof *self->truth_loss);
-    double *memory = array_alloc(n, 3 * sizeof *memory);
+    double *memory = array_zalloc(n, 5 * sizeof *memory);
     if (!self->problems || !self->truth_loss || !memory) {
         status = fail_memory(err);
         goto done;
     }
     for (size_t i = 0; i < n; i++)
         self->problems[i] = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
-    struct survey survey = {self, memory, memory + n, memory + 2 * n};
+    struct survey survey = {self, memory, memory + n, memory + 2 * n, memory + 3 * n, memory + 4 * n};
     status = parallel_for(n, self->n_threads, survey_example, &survey, err);
     if (status)
         goto done;
     self->scale = mean_of(survey.scale, n);
     self->node_scale = mean_of(survey.squares, n) / mean_of(survey.n_known, n);
+    double n_edges = mean_of(survey.n_edges, n);
+    self->edge_scale = n_edges > 0 ? mean_of(survey.edges, n) / n_edges : 0;
     if (!(self->scale > 0)) { /* no known node, or no feature: no weights follow from nothing */
         status = fail(err, CLV_ERR_DATA, "no node of the %zu examples has both a known label and a feature", n);
         goto done;
@@ -89,6 +110,15 @@ void examples_release(struct examples *self)
     array_free(self->problems);
     array_free(self->truth_loss);
     *self = (struct examples){0};
+}
+
+double examples_table_variance(const struct examples *self, double wanted)
+{
+    if (self->shape.pairwise != CLV_PAIRWISE_FULL)
+        return 1;
+    if (wanted > 0)
+        return wanted;
+    return self->edge_scale > 0 ? self->node_scale / self->edge_scale : 1;
 }
 
 struct hinge_pass {

@@ -17,6 +17,7 @@ struct examples {
     double *truth_loss; /* [n] L(y_i): not 0 where superpixels hold pixels of several labels */
     double scale;       /* see examples_open */
     double node_scale;  /* mean |x|^2 of known nodes */
+    double edge_scale;  /* mean |e|^2 of edges between known nodes; 0 without full tables */
 };
 
 /* Opens the training's examples. `scale` becomes the mean over examples of N_i sum_n |x_n|^2 over their N_i known nodes, by which
@@ -25,6 +26,19 @@ struct examples {
 enum clv_status examples_open(struct examples *self, const struct clv_training *training, bool edges,
                               struct clv_error *err) CLV_CHECK;
 void examples_release(struct examples *self);
+
+/* The parameter that asks for it. */
+#define TABLE_VARIANCE_PARAMETER                                                                                       \
+    {                                                                                                                  \
+        "table-variance", 0, 0, 1e6,                                                                                   \
+            "prior variance of full tables' weights against nodes'; 0: |x|^2 / |e|^2, by size"                         \
+    }
+
+/* By how much the prior variance of a weight in a full pairwise table exceeds that of a node's weight: `wanted`, or if that is 0
+ * node_scale / edge_scale, as if edge features were scaled to the size of nodes'. A table's weight is about a pair of labels
+ * and one number where a node's score adds up many, so that under one variance tables are shrunk long before nodes are. 1 for
+ * other forms. */
+double examples_table_variance(const struct examples *self, double wanted);
 
 /* hinge[n]: H_i(w) = max_y L(y) + f(y) - f(y_i), at least L(y_i). In parallel. CLV_ERR_INTERRUPTED when asked to stop. */
 enum clv_status examples_hinges(double *hinge, struct examples *self, const double *w, struct clv_error *err) CLV_CHECK;

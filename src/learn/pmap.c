@@ -1,6 +1,6 @@
 /* Perturb-and-MAP learning by doubly stochastic gradient ascent.
  *
- *     max_w  (1/N) sum_n l(w, x_n, y_n) - lambda/2 |w|^2,   couplings >= 0
+ *     max_w  (1/N) sum_n l(w, x_n, y_n) - lambda/2 <w, S^-1 w>,   couplings >= 0,   S = I but for full tables (examples.h)
  *
  * Shpakova, Bach, Osokin: Marginal weighted maximum log-likelihood for efficient learning of perturb-and-MAP models (UAI 2018).
  *
@@ -29,7 +29,22 @@
 #include "learn/pmap_state.h"
 #include "learn/pmap_targets.h"
 
-enum { LAMBDA, PASSES, BATCH, STEP, RATE, AVERAGING, EDGES, KAPPA, ROUNDS, DRAWS, SHARPNESS, REDUCTION, DYNAMIC };
+enum {
+    LAMBDA,
+    PASSES,
+    BATCH,
+    STEP,
+    RATE,
+    AVERAGING,
+    EDGES,
+    TABLE_VARIANCE,
+    KAPPA,
+    ROUNDS,
+    DRAWS,
+    SHARPNESS,
+    REDUCTION,
+    DYNAMIC
+};
 
 #define SHARED_PARAMETERS                                                                                              \
     [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},                  \
@@ -38,7 +53,7 @@ enum { LAMBDA, PASSES, BATCH, STEP, RATE, AVERAGING, EDGES, KAPPA, ROUNDS, DRAWS
     [STEP] = {"step", 1, 0, 1, "1: AdaGrad's; 0: 1 / (lambda h) in step h, as published"},                             \
     [RATE] = {"rate", 0.3, 1e-9, 1e9, "size of AdaGrad's first step, relative to the size of the features"},           \
     [AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},                     \
-    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},                                                        \
+    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"}, [TABLE_VARIANCE] = TABLE_VARIANCE_PARAMETER,           \
     [KAPPA] = {"kappa", 1, 0, 1e6, "weight of an image without a mask against one with"},                              \
     [ROUNDS] = {"rounds", 1, 1, 1000, "times that images without masks are labelled and learned from"}
 
@@ -161,6 +176,13 @@ static enum clv_status run_pass(struct pmap *self, uint32_t pass, struct clv_err
     return status;
 }
 
+/* The labels of least expected Hamming loss, where marginals are exact; cuts decode by their MAP. */
+static struct clv_decoding decoding_of(const struct pmap *self)
+{
+    bool is_chain = self->examples.shape.pairwise == CLV_PAIRWISE_FULL;
+    return (struct clv_decoding){.rule = is_chain ? CLV_DECODE_MARGINALS : CLV_DECODE_ORACLE};
+}
+
 /* --- the curve --------------------------------------------------------------------------------------------------------- */
 
 static enum clv_status estimate_example(void *context, size_t index, int thread, struct clv_error *err)
@@ -178,11 +200,12 @@ static enum clv_status estimate_example(void *context, size_t index, int thread,
 static enum clv_status validate(struct clv_training_result *result, const struct pmap *self, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
+    const struct clv_decoding decoding = decoding_of(self);
     double loss, *grown;
     if (!training->validation)
         return CLV_OK;
-    enum clv_status status = clv_evaluate_all(&loss, training->validation, &self->examples.shape, self->point, NULL,
-                                              training->engine, self->examples.n_threads, err);
+    enum clv_status status = clv_evaluate_all(&loss, training->validation, &self->examples.shape, self->point,
+                                              &decoding, training->engine, self->examples.n_threads, err);
     if (status)
         return status;
     grown = array_realloc(result->validation_loss, result->n_curve + 1, sizeof *grown);
@@ -198,18 +221,19 @@ static enum clv_status validate(struct clv_training_result *result, const struct
 static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *err)
 {
     struct clv_training_result *result = self->state.result;
-    double squares = 0, train_loss;
+    const struct clv_training *training = self->training;
+    const struct clv_decoding decoding = decoding_of(self);
+    double train_loss;
     const double *w = self->point = ascent_point(&self->ascent);
     enum clv_status status = parallel_for(self->n, self->examples.n_threads, estimate_example, self, err);
     if (!status)
-        status = examples_loss(&train_loss, &self->examples, w, err);
+        status = clv_evaluate(&train_loss, training->dataset, training->examples, training->n_examples,
+                              &self->examples.shape, w, &decoding, training->engine, self->examples.n_threads, err);
     if (!status)
         status = validate(result, self, err);
     if (status)
         return status;
-    for (size_t k = 0; k < self->ascent.size; k++)
-        squares += w[k] * w[k];
-    double objective = self->ascent.lambda / 2 * squares - mean_of(self->values, self->n);
+    double objective = ascent_penalty(&self->ascent, w) - mean_of(self->values, self->n);
     int used = snprintf(self->note, sizeof self->note, "; objective %.4f, training loss %.4f", objective, train_loss);
     if (result->validation_loss)
         snprintf(self->note + used, sizeof self->note - (size_t)used, ", validation loss %.4f",
@@ -246,6 +270,7 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
                              parameters[AVERAGING] != 0, err);
     if (status)
         return status;
+    ascent_set_table_variance(&self->ascent, examples_table_variance(examples, parameters[TABLE_VARIANCE]));
     self->workspaces = array_zalloc((size_t)examples->n_threads, sizeof *self->workspaces);
     self->order = array_alloc(n_all, sizeof *self->order);
     self->taken = array_alloc(self->batch, sizeof *self->taken);
@@ -348,6 +373,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         status = pmap_state_write(&self.checkpoints, &self.state, err);
     if (!status)
         status = result_set(result, &self.examples, ascent_point(&self.ascent), err);
+    result->decoding = decoding_of(&self);
 done:
     pmap_release(&self);
     return status;
@@ -377,6 +403,7 @@ const struct clv_learner pmap_learner = {
     .parameters = joint_parameters,
     .train = train_joint,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
+    .lambda_of_mean = 1,
 };
 
 const struct clv_learner mpmap_learner = {
@@ -385,6 +412,7 @@ const struct clv_learner mpmap_learner = {
     .parameters = marginal_parameters,
     .train = train_marginal,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
+    .lambda_of_mean = 1,
 };
 
 const struct clv_learner wmpmap_learner = {
@@ -393,4 +421,5 @@ const struct clv_learner wmpmap_learner = {
     .parameters = marginal_parameters,
     .train = train_weighted,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
+    .lambda_of_mean = 1,
 };

@@ -12,6 +12,7 @@ enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, 
 {
     size_t size = clv_shape_size(shape);
     *self = (struct ascent){.shape = *shape, .size = size, .rule = rule, .lambda = lambda, .rate = rate};
+    self->table_variance = 1;
     self->w = array_zalloc(size, sizeof *self->w);
     self->squares = array_zalloc(size, sizeof *self->squares);
     self->average = averaging ? array_zalloc(size, sizeof *self->average) : NULL;
@@ -43,15 +44,41 @@ FOR_EACH_MACHINE static void step_adagrad(double *restrict w, double *restrict s
     }
 }
 
+void ascent_set_table_variance(struct ascent *self, double variance)
+{
+    self->table_variance = variance;
+}
+
+double ascent_penalty(const struct ascent *self, const double *w)
+{
+    size_t n_unary = clv_shape_unary_size(&self->shape);
+    double squares = 0, table_squares = 0;
+    for (size_t k = 0; k < n_unary; k++)
+        squares += w[k] * w[k];
+    for (size_t k = n_unary; k < self->size; k++)
+        table_squares += w[k] * w[k];
+    return self->lambda / 2 * (squares + table_squares / self->table_variance);
+}
+
+/* Weights begin .. end - 1, whose prior variance is `variance`. */
+static void step_range(struct ascent *self, const double *gradient, double variance, size_t begin, size_t end)
+{
+    double lambda = self->lambda / variance;
+    if (self->rule == STEP_ADAGRAD) {
+        step_adagrad(self->w + begin, self->squares + begin, gradient + begin, lambda, self->rate * sqrt(variance),
+                     end - begin);
+        return;
+    }
+    for (size_t k = begin; k < end; k++)
+        self->w[k] += (gradient[k] - lambda * self->w[k]) / (lambda * self->n_steps);
+}
+
 void ascent_step(struct ascent *self, const double *gradient)
 {
+    size_t n_unary = clv_shape_unary_size(&self->shape);
     double h = ++self->n_steps;
-    if (self->rule == STEP_ADAGRAD) {
-        step_adagrad(self->w, self->squares, gradient, self->lambda, self->rate, self->size);
-    } else {
-        for (size_t k = 0; k < self->size; k++)
-            self->w[k] += (gradient[k] - self->lambda * self->w[k]) / (self->lambda * h);
-    }
+    step_range(self, gradient, 1, 0, n_unary);
+    step_range(self, gradient, self->table_variance, n_unary, self->size);
     project_couplings(self->w, &self->shape);
     /* The error of the average whose h-th term weighs h has no logarithm (Lacoste-Julien, Schmidt, Bach 2012). */
     if (self->average)

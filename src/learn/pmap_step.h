@@ -15,9 +15,10 @@ struct ascent {
     size_t size;
     enum step_rule rule;
     double lambda, rate;
-    double *w;       /* [size] */
-    double *average; /* [size] of the iterates, the h-th weighing h; NULL: not wanted */
-    double *squares; /* [size] AdaGrad's sums */
+    double table_variance; /* prior variance of the weights beyond the unary ones against theirs; 1 at first */
+    double *w;             /* [size] */
+    double *average;       /* [size] of the iterates, the h-th weighing h; NULL: not wanted */
+    double *squares;       /* [size] AdaGrad's sums */
     double n_steps;
 };
 
@@ -25,6 +26,13 @@ struct ascent {
 enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, enum step_rule rule, double lambda,
                             double rate, int averaging, struct clv_error *err) CLV_CHECK;
 void ascent_release(struct ascent *self);
+
+/* Pairwise weights from here on walk as if their features were sqrt(variance) times as large and lambda the same for all: the
+ * lambda of their own is lambda / variance, their steps are variance (published) or sqrt(variance) (AdaGrad) times as long. */
+void ascent_set_table_variance(struct ascent *self, double variance);
+
+/* lambda/2 <w, S^-1 w> with that variance as S's. */
+double ascent_penalty(const struct ascent *self, const double *w);
 
 /* One step along gradient[size] of the data term. */
 void ascent_step(struct ascent *self, const double *gradient);

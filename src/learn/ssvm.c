@@ -1,14 +1,18 @@
 /* The structured SVM by block-coordinate Frank-Wolfe.
  *
- *     min_w  lambda/2 |w|^2 + (1/n) sum_i H_i(w),  couplings >= 0,   H_i(w) = max_y L_i(y) + f_i(y) - f_i(y_i)
+ *     min_w  lambda/2 <w, S^-1 w> + (1/n) sum_i H_i(w),  couplings >= 0,   H_i(w) = max_y L_i(y) + f_i(y) - f_i(y_i)
+ *
+ * with S = I but for full tables (examples.h).
  *
  * Lacoste-Julien, Jaggi, Schmidt, Pletscher: Block-coordinate Frank-Wolfe optimization for structural SVMs (ICML 2013),
  * Algorithm 4 with exact line search and weighted averaging; Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien: Minding the
  * gaps for block Frank-Wolfe optimization of structured SVMs (ICML 2016), gap sampling. */
+#include "base/array.h"
+#include "base/error.h"
 #include "learn/bcfw.h"
 #include "learn/learners.h"
 
-enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING };
+enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING, TABLE_VARIANCE };
 
 static const struct clv_parameter parameters[] = {
     [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},
@@ -17,8 +21,24 @@ static const struct clv_parameter parameters[] = {
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates, keep the better"},
     [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings (the unstructured baseline)"},
     [SAMPLING] = {"sampling", 1, 0, 1, "1: draw examples by their duality gaps; 0: in random order"},
+    [TABLE_VARIANCE] = TABLE_VARIANCE_PARAMETER,
     {0},
 };
+
+/* *variance = S of bcfw.h, to be freed; NULL: the identity. */
+static enum clv_status set_variance(double **variance, struct bcfw *self, double wanted, struct clv_error *err)
+{
+    double tables = examples_table_variance(&self->examples, wanted);
+    if (tables == 1)
+        return CLV_OK;
+    *variance = array_alloc(self->size, sizeof **variance);
+    if (!*variance)
+        return fail_memory(err);
+    for (size_t k = 0; k < self->size; k++)
+        (*variance)[k] = k < self->unary_size ? 1 : tables;
+    bcfw_set_variance(self, *variance);
+    return CLV_OK;
+}
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
@@ -32,14 +52,18 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                                      .edges = p[EDGES] != 0};
     struct bcfw self;
     bool stopped = false;
+    double *variance = NULL;
     enum clv_status status = bcfw_open(&self, training, &rules, err);
     self.dual.lambda = p[LAMBDA] * self.examples.scale;
+    if (!status)
+        status = set_variance(&variance, &self, p[TABLE_VARIANCE], err);
     if (!status)
         status = bcfw_solve(&self, result, &stopped, err);
     result->interrupted = stopped;
     if (!status)
         status = result_set(result, &self.examples, bcfw_weights(&self, stopped), err);
     bcfw_release(&self);
+    array_free(variance);
     return status;
 }
 
@@ -49,4 +73,5 @@ const struct clv_learner ssvm_learner = {
     .parameters = parameters,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
+    .lambda_of_mean = 1,
 };

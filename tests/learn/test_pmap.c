@@ -309,6 +309,37 @@ START_TEST(published_steps_shrink_and_couplings_stay_non_negative)
 }
 END_TEST
 
+/* A table's prior variance V is what scaling its features by sqrt(V) would do: w = sqrt(V) u, where u walks along sqrt(V) g. */
+START_TEST(a_tables_variance_is_its_features_scale)
+{
+    const struct clv_shape shape = {3, 2, 1, CLV_PAIRWISE_FULL};
+    for (int rule = STEP_PUBLISHED; rule <= STEP_ADAGRAD; rule++) {
+        struct ascent ascent, scaled;
+        must(ascent_open(&ascent, &shape, (enum step_rule)rule, 0.5, 0.3, 1, err));
+        must(ascent_open(&scaled, &shape, (enum step_rule)rule, 0.5, 0.3, 1, err));
+        ascent_set_table_variance(&ascent, 9);
+        for (uint64_t h = 1; h <= 20; h++) {
+            double gradient[15], larger[15];
+            for (size_t k = 0; k < 15; k++) {
+                gradient[k] = rng_normal(2, RNG_TEST, h * 15 + k);
+                larger[k] = (k < 6 ? 1 : 3) * gradient[k];
+            }
+            ascent_step(&ascent, gradient);
+            ascent_step(&scaled, larger);
+        }
+        double penalty = 0;
+        for (size_t k = 0; k < 15; k++) {
+            ck_assert_double_eq_tol(ascent.w[k], (k < 6 ? 1 : 3) * scaled.w[k], 1e-12);
+            ck_assert_double_eq_tol(ascent_point(&ascent)[k], (k < 6 ? 1 : 3) * ascent_point(&scaled)[k], 1e-12);
+            penalty += 0.25 * scaled.w[k] * scaled.w[k];
+        }
+        ck_assert_double_eq_tol(ascent_penalty(&ascent, ascent.w), penalty, 1e-12);
+        ascent_release(&ascent);
+        ascent_release(&scaled);
+    }
+}
+END_TEST
+
 static double objective_of(const struct clv_training_result *result)
 {
     return result->curve[result->n_curve - 1].objective;
@@ -469,6 +500,7 @@ Suite *pmap_suite(void)
     tcase_add_test(tests, without_edges_the_expected_gradient_is_logistic_regressions);
     tcase_add_test(tests, several_labels_without_edges_follow_the_softmax);
     tcase_add_test(tests, published_steps_shrink_and_couplings_stay_non_negative);
+    tcase_add_test(tests, a_tables_variance_is_its_features_scale);
     tcase_add_test(tests, without_edges_both_steps_reach_logistic_regressions_optimum);
     tcase_add_test(tests, edge_cases_leave_weights_finite);
     tcase_add_test(tests, planted_labels_are_learned);

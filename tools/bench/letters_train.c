@@ -123,6 +123,7 @@ static void train_ours(struct outcome *outcome, const struct clv_dataset *datase
         .dataset = dataset, .examples = examples, .n_examples = n, .shape = shape, .seed = 1};
     training.n_threads = 1;
     clv_training_defaults(&training, learner);
+    training.parameters[clv_learner_parameter(learner, "table-variance")] = 1; /* 1/2 |w|^2, as dlib's */
     training.parameters[clv_learner_parameter(learner, "lambda")] = 1 / (C * (double)n * scale);
     long before = peak_kb();
     double start = bench_cpu();
