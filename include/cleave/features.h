@@ -115,7 +115,8 @@ CLV_API enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_exam
 
 /* The same for examples of patches, smoother: the four patches whose centres lie around a pixel vote with bilinear weights, the
  * most votes win, at ties the upper left patch's label. votes[n_labels][height][width] (or NULL) receives the weights, which
- * sum to 1. Labels y are 0..n_labels-1. O(pixels). CLV_ERR_USAGE for superpixels or another label, naming the patch. */
+ * sum to 1; of superpixels, that under each pixel has all the votes. Labels y are 0..n_labels-1. O(pixels). CLV_ERR_USAGE for
+ * another label, naming the node. */
 CLV_API enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv_example *example,
                                          const int32_t *y, int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
@@ -126,7 +127,7 @@ CLV_API size_t clv_dataset_size(const struct clv_dataset *dataset);
 CLV_API int32_t clv_dataset_n_labels(const struct clv_dataset *dataset);
 /* Names and colours of the labels, or NULL if it was made without (clv_dataset_new, some feature files). */
 CLV_API const struct clv_labels *clv_dataset_labels(const struct clv_dataset *dataset);
-/* The pairwise form that the data is meant for: NONE without edges, FULL for letters and for feature files that say so, else POTTS. */
+/* The pairwise form that the data is meant for: NONE without edges, FULL for letters, for patches and for feature files that say so, else POTTS. */
 CLV_API enum clv_pairwise clv_dataset_pairwise(const struct clv_dataset *dataset);
 /* 1 if theta counts wrong nodes (or pixels) as they are: letters, and feature files that say so; 0 if it is balanced or of the
  * caller's making. */

@@ -26,7 +26,7 @@ static const struct argp_option segment_options[] = {
     {"boxes", KEY_BOXES, "FILE", 0,
      "Instead of -m: cut out what is in these boxes (TSV, Pascal VOC, COCO, labelme, YOLO; a file or a folder)", 1},
     {NULL, 0, NULL, 0, "What comes out:", 2},
-    {"refine", KEY_REFINE, NULL, 0, "Sharpen figure and ground at the pixels, by a cut of the whole pixel grid", 2},
+    {"refine", KEY_REFINE, NULL, 0, "Sharpen labels at the pixels, by cuts of the whole pixel grid", 2},
     {"refine-coupling", KEY_REFINE_COUPLING, "X", 0,
      "How smooth refined borders are, 0..1000 (default: 2; means --refine)", 2},
     {"decision", KEY_DECISION, "RULE", 0,
@@ -252,9 +252,6 @@ static enum clv_status open_model(struct clv_model *model, int32_t *label, const
                       self->model_path);
     if (status == CLV_OK && self->marginals)
         status = marginals_find_label(label, self, &model->labels, err);
-    if (status == CLV_OK && self->refine && model->shape.n_labels != 2)
-        status = fail(err, CLV_ERR_USAGE, "--refine: only figure and ground can be refined; %s has %d labels",
-                      self->model_path, model->shape.n_labels);
     return status;
 }
 

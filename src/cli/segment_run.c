@@ -42,16 +42,35 @@ static void work_release(struct work *work)
     array_free(work->unrefined);
 }
 
+/* Of more than two labels each pixel's nodes have their votes, and the most voted-for label is its painted one. */
+static enum clv_status refine_votes(struct work *work, const struct job *job, const struct clv_example *example,
+                                    const int32_t *y, struct clv_error *err)
+{
+    int32_t n_labels = job->run->model->shape.n_labels;
+    float *votes = array_alloc((size_t)work->width * (size_t)work->height, (size_t)n_labels * sizeof *votes);
+    enum clv_status status = votes ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_example_vote(work->labels, votes, example, y, n_labels, err);
+    if (status == CLV_OK)
+        status = clv_refine_labels(work->labels, &work->image, votes, n_labels, &job->run->options->refining, err);
+    array_free(votes);
+    return status;
+}
+
 /* Sharpens the painted labels; y is the labelling that the oracle found last. */
 static enum clv_status refine(struct work *work, const struct job *job, const struct clv_example *example,
                               const int32_t *y, struct clv_oracle *oracle, struct clv_error *err)
 {
     size_t n = (size_t)work->width * (size_t)work->height;
-    double *margin = array_alloc((size_t)example->problem.n_nodes, sizeof *margin);
-    float *prior = array_alloc(n, sizeof *prior);
     if (job->run->report)
         work->unrefined = array_copy(work->labels, n, 1);
-    enum clv_status status = margin && prior && (work->unrefined || !job->run->report) ? CLV_OK : fail_memory(err);
+    if (job->run->report && !work->unrefined)
+        return fail_memory(err);
+    if (job->run->model->shape.n_labels > 2)
+        return refine_votes(work, job, example, y, err);
+    double *margin = array_alloc((size_t)example->problem.n_nodes, sizeof *margin);
+    float *prior = array_alloc(n, sizeof *prior);
+    enum clv_status status = margin && prior ? CLV_OK : fail_memory(err);
     if (status == CLV_OK)
         status = clv_oracle_margins(oracle, margin, y, err);
     if (status == CLV_OK)

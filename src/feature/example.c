@@ -89,7 +89,8 @@ static enum clv_status views_init(struct views *views, const struct clv_image *w
 }
 
 static void fill_row(float *row, const struct views *views, struct word_map *maps, const float *measures,
-                     int32_t n_measures, const struct clv_recipe *recipe, const struct layout *at, int32_t r)
+                     int32_t n_measures, const float *whole, const struct clv_recipe *recipe, const struct layout *at,
+                     int32_t r)
 {
     const struct scene *own = own_pixels(views);
     for (int32_t s = 0; s < CLV_MAX_SCALES && at->words[s] >= 0; s++)
@@ -105,7 +106,7 @@ static void fill_row(float *row, const struct views *views, struct word_map *map
     if (at->surround >= 0)
         surround_fill(row + at->surround, &views->surround, maps, recipe, r);
     if (at->scene >= 0)
-        surround_fill(row + at->scene, &views->whole, maps, recipe, 0);
+        memcpy(row + at->scene, whole, (size_t)surround_size(recipe) * sizeof *whole);
     if (at->rgb >= 0)
         rgb_fill(row + at->rgb, own, r);
     for (int32_t s = 0; at->word >= 0 && s < recipe->n_scales; s++)
@@ -118,7 +119,7 @@ static enum clv_status fill_rows(struct clv_example *example, const struct views
 {
     struct word_map maps[CLV_MAX_SCALES] = {0};
     int32_t n_measures = contrast_measures(recipe), n_nodes = example->superpixels.n;
-    float *measures = NULL;
+    float *measures = NULL, *whole = NULL;
     float *dense = array_zalloc((size_t)at->n_features, sizeof *dense);
     size_t capacity = 0, n_entries = 0;
     enum clv_status status = CLV_OK;
@@ -137,9 +138,17 @@ static enum clv_status fill_rows(struct clv_example *example, const struct views
         if (status != CLV_OK)
             goto done;
     }
+    if (at->scene >= 0) {
+        whole = array_zalloc((size_t)surround_size(recipe), sizeof *whole);
+        if (!whole) {
+            status = fail_memory(err);
+            goto done;
+        }
+        surround_fill(whole, &views->whole, maps, recipe, 0);
+    }
     example->row[0] = 0;
     for (int32_t r = 0; r < n_nodes; r++) {
-        fill_row(dense, views, maps, measures, n_measures, recipe, at, r);
+        fill_row(dense, views, maps, measures, n_measures, whole, recipe, at, r);
         if (append_row(example, &capacity, &n_entries, dense, at->n_features)) {
             status = fail_memory(err);
             goto done;
@@ -150,6 +159,7 @@ done:
     for (int s = 0; s < CLV_MAX_SCALES; s++)
         word_map_release(&maps[s]);
     array_free(measures);
+    array_free(whole);
     array_free(dense);
     return status;
 }

@@ -170,6 +170,8 @@ enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, struct c
         status = clv_dataset_new(&keeping.frames, set->labels.n_labels, err);
     if (status == CLV_OK)
         status = clv_labels_copy(&keeping.dataset->labels, &set->labels, err);
+    if (status == CLV_OK && recipe->nodes == CLV_NODES_PATCHES)
+        keeping.dataset->pairwise = CLV_PAIRWISE_FULL;
     if (status == CLV_OK)
         status = extract_set(set, boxes ? &boxed : NULL, recipe, n_threads, limits, progress, keep, &keeping, err);
     if (status == CLV_OK) {

@@ -25,7 +25,7 @@ static const struct {
 };
 
 #define N_TENSORS  (N_STAGED + 4 + CLV_MAX_SCALES) /* node_offset, edge_offset, size, palette, codebooks */
-#define N_METADATA 6
+#define N_METADATA 7
 
 struct writing {
     const char *path;
@@ -190,8 +190,11 @@ static enum clv_status assemble(struct writing *self, const struct clv_set *set,
                                                  {"n_features", header->n_features.bytes},
                                                  {"names", header->names.bytes},
                                                  {"labels", header->labels.bytes},
-                                                 {"recipe", header->recipe.bytes}};
-    enum clv_status status = tensors_begin(&writer, order, self->path, tensors, n, metadata, N_METADATA, err);
+                                                 {"recipe", header->recipe.bytes},
+                                                 {"pairwise", "full"}};
+    size_t n_metadata =
+        recipe->nodes == CLV_NODES_PATCHES ? N_METADATA : N_METADATA - 1; /* "potts" goes without saying */
+    enum clv_status status = tensors_begin(&writer, order, self->path, tensors, n, metadata, n_metadata, err);
     if (status != CLV_OK)
         return status;
     for (size_t i = 0; status == CLV_OK && i < n; i++) {

@@ -50,12 +50,21 @@ static int count_votes(int32_t *labels, float *shares, const int32_t *y, int32_t
 static enum clv_status check(const struct clv_example *example, const int32_t *y, int32_t n_labels,
                              struct clv_error *err)
 {
-    if (!example->grid.n_rows)
-        return fail(err, CLV_ERR_USAGE, "votes are of patches, not of superpixels");
     for (int32_t i = 0; i < example->superpixels.n; i++)
         if (y[i] < 0 || y[i] >= n_labels || y[i] > UINT8_MAX)
-            return fail(err, CLV_ERR_USAGE, "patch %d has the label %d of %d", i, y[i], n_labels);
+            return fail(err, CLV_ERR_USAGE, "node %d has the label %d of %d", i, y[i], n_labels);
     return CLV_OK;
+}
+
+/* A superpixel has all the votes of its pixels. */
+static enum clv_status vote_alone(uint8_t *pixels, float *votes, const struct clv_example *example, const int32_t *y,
+                                  struct clv_error *err)
+{
+    size_t size = (size_t)example->width * (size_t)example->height;
+    enum clv_status status = clv_example_paint(pixels, example, y, err);
+    for (size_t p = 0; p < size && votes && status == CLV_OK; p++)
+        votes[(size_t)pixels[p] * size + p] = 1;
+    return status;
 }
 
 enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv_example *example, const int32_t *y,
@@ -65,14 +74,16 @@ enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv
     enum clv_status status = check(example, y, n_labels, err);
     if (status != CLV_OK)
         return status;
+    size_t p = 0, size = (size_t)example->width * (size_t)example->height;
+    for (size_t k = 0; votes && k < size * (size_t)n_labels; k++)
+        votes[k] = 0;
+    if (!grid->n_rows)
+        return vote_alone(pixels, votes, example, y, err);
     struct between *columns =
         patches_around(example->width, grid->width, grid->size_px, grid->step_px, grid->n_columns);
     struct between *rows = patches_around(example->height, grid->height, grid->size_px, grid->step_px, grid->n_rows);
     if (!columns || !rows)
         status = fail_memory(err);
-    size_t p = 0, size = (size_t)example->width * (size_t)example->height;
-    for (size_t k = 0; votes && status == CLV_OK && k < size * (size_t)n_labels; k++)
-        votes[k] = 0;
     for (int32_t r = 0; r < example->height && status == CLV_OK; r++)
         for (int32_t c = 0; c < example->width; c++, p++) {
             int32_t labels[4];
@@ -81,7 +92,7 @@ enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv
             for (int k = 0; k < n; k++) {
                 best = shares[k] > shares[best] ? k : best;
                 if (votes)
-                    votes[(size_t)labels[k] * size + p] = shares[k];
+                    votes[(size_t)labels[k] * size + p] = fminf(shares[k], 1); /* but for rounding */
             }
             pixels[p] = (uint8_t)labels[best];
         }

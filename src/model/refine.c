@@ -8,12 +8,10 @@
 #include "cleave/infer.h"
 #include "feature/working.h"
 #include "model/near_colours.h"
+#include "model/pixel_couplings.h"
 
-#define MAX_PIXELS     (1 << 26)
-#define FLOOR          0.1   /* e: what a border along the strongest edge still costs */
-#define NO_CONTRAST    1e-4  /* contrasts that weigh less count as none */
-#define REFERENCE_SIDE 256.0 /* of the image that a coupling is meant for */
-#define PRIOR_CLIP     3.0
+#define MAX_PIXELS (1 << 26)
+#define PRIOR_CLIP 3.0
 
 void clv_refine_defaults(struct clv_refine_options *options)
 {
@@ -25,7 +23,6 @@ void clv_refine_defaults(struct clv_refine_options *options)
 struct canvas {
     int32_t width, height;
     size_t n;
-    const uint8_t *rgb;
     float *unary, *coupling[4];
     uint8_t *labels; /* of this round */
     struct near_colours colours;
@@ -33,83 +30,24 @@ struct canvas {
 
 static void canvas_release(struct canvas *self)
 {
-    for (int k = 0; k < 4; k++)
-        array_free(self->coupling[k]);
+    pixel_couplings_release(self->coupling);
     array_free(self->unary);
     array_free(self->labels);
     near_colours_release(&self->colours);
 }
 
 static enum clv_status canvas_init(struct canvas *self, const uint8_t *labels, const struct clv_image *image,
-                                   struct clv_error *err)
+                                   double coupling, struct clv_error *err)
 {
     self->width = image->width;
     self->height = image->height;
     self->n = (size_t)image->width * (size_t)image->height;
-    self->rgb = image->pixels;
     self->unary = array_alloc(self->n, sizeof *self->unary);
     self->labels = array_copy(labels, self->n, 1);
-    int is_short = !self->unary || !self->labels;
-    for (int k = 0; k < 4; k++)
-        is_short |= !(self->coupling[k] = array_alloc(self->n, sizeof *self->coupling[k]));
-    return is_short ? fail_memory(err) : near_colours_init(&self->colours, image, err);
-}
-
-static inline int32_t square_distance(const uint8_t *a, const uint8_t *b)
-{
-    int32_t red = a[0] - b[0], green = a[1] - b[1], blue = a[2] - b[2];
-    return red * red + green * green + blue * blue;
-}
-
-/* Of neighbours side by side and one above the other; at least 1. */
-static double mean_contrast(const struct canvas *self)
-{
-    size_t width = (size_t)self->width, height = (size_t)self->height;
-    uint64_t sum = 0, n_pairs = (uint64_t)(width - 1) * height + (uint64_t)width * (height - 1);
-    for (size_t y = 0; y < height; y++) {
-        const uint8_t *row = self->rgb + 3 * y * width;
-        for (size_t x = 0; x + 1 < width; x++)
-            sum += (uint64_t)square_distance(row + 3 * x, row + 3 * x + 3);
-        for (size_t x = 0; x < width && y + 1 < height; x++)
-            sum += (uint64_t)square_distance(row + 3 * x, row + 3 * (x + width));
-    }
-    double mean = n_pairs ? (double)sum / (double)n_pairs : 1;
-    return mean > 1 ? mean : 1;
-}
-
-/* weight[d] = e + (1 - e) exp(-d / (2 mean)) of squared distances d; the last one stands for all above, too. */
-static float *contrast_weights(int32_t *last, double mean)
-{
-    double highest = fmin(-2 * mean * log(NO_CONTRAST), 3 * 255 * 255);
-    *last = (int32_t)highest;
-    float *weight = array_alloc((size_t)*last + 1, sizeof *weight);
-    for (int32_t d = 0; weight && d <= *last; d++)
-        weight[d] = (float)(FLOOR + (1 - FLOOR) * exp(-d / (2 * mean)));
-    return weight;
-}
-
-/* The planes of clv_grid: right, below, below right, below left. Across the border they stay unset: nobody looks at them. */
-static enum clv_status couple(struct canvas *self, double coupling, struct clv_error *err)
-{
-    static const int dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
-    int32_t last;
-    float *weight = contrast_weights(&last, mean_contrast(self));
-    if (!weight)
-        return fail_memory(err);
-    coupling *= sqrt((double)self->n) / REFERENCE_SIDE;
-    for (int k = 0; k < 4; k++) {
-        float scale = (float)(k < 2 ? coupling : coupling / sqrt(2));
-        for (int32_t y = 0; y + dy[k] < self->height; y++) {
-            size_t row = (size_t)y * (size_t)self->width;
-            const uint8_t *here = self->rgb + 3 * row, *there = here + 3 * (dy[k] * self->width + dx[k]);
-            for (int32_t x = dx[k] < 0; x < self->width - (dx[k] > 0); x++) {
-                int32_t d = square_distance(here + 3 * x, there + 3 * x);
-                self->coupling[k][row + (size_t)x] = scale * weight[d < last ? d : last];
-            }
-        }
-    }
-    array_free(weight);
-    return CLV_OK;
+    enum clv_status status = self->unary && self->labels ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        status = pixel_couplings_init(self->coupling, image, coupling, err);
+    return status == CLV_OK ? near_colours_init(&self->colours, image, err) : status;
 }
 
 /* One round: learns colours from the labels and cuts anew. */
@@ -118,7 +56,7 @@ static enum clv_status cut_again(struct canvas *self, size_t n_figure, const flo
 {
     struct clv_grid grid = {.width = self->width, .height = self->height, .n_neighbours = 8, .unary = self->unary};
     /* More than all couplings of a pixel together, which decides it. */
-    float certain = (float)(9 * options->coupling * fmax(1, sqrt((double)self->n) / REFERENCE_SIDE) + 1);
+    float certain = (float)(9 * fmax(options->coupling, coupling_at(options->coupling, self->n)) + 1);
     float start = (float)(options->balance * log((double)(self->n - n_figure) / (double)n_figure));
     near_colours_learn(&self->colours, self->labels);
     for (size_t p = 0; p < self->n; p++)
@@ -131,7 +69,7 @@ static enum clv_status cut_again(struct canvas *self, size_t n_figure, const flo
     return clv_grid_map(self->labels, &grid, err);
 }
 
-static enum clv_status check_options(const struct clv_refine_options *options, struct clv_error *err)
+enum clv_status refine_check_options(const struct clv_refine_options *options, struct clv_error *err)
 {
     const struct {
         const char *name;
@@ -181,15 +119,13 @@ enum clv_status clv_refine(uint8_t *labels, const struct clv_image *image, const
     struct canvas canvas = {0};
     clv_refine_defaults(&defaults);
     options = options ? options : &defaults;
-    enum clv_status status = check_options(options, err);
+    enum clv_status status = refine_check_options(options, err);
     if (status == CLV_OK)
         status = check(labels, image, prior, err);
     if (status != CLV_OK)
         return status;
     size_t n_figure = count_figure(labels, (size_t)image->width * (size_t)image->height);
-    status = canvas_init(&canvas, labels, image, err);
-    if (status == CLV_OK)
-        status = couple(&canvas, options->coupling, err);
+    status = canvas_init(&canvas, labels, image, options->coupling, err);
     for (int32_t round = 0; status == CLV_OK && round < options->rounds && n_figure > 0 && n_figure < canvas.n;
          round++) {
         status = cut_again(&canvas, n_figure, prior, is_fixed, options, err);

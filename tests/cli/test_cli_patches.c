@@ -113,6 +113,42 @@ START_TEST(masks_have_the_labels_palette_and_the_report_its_legend)
 }
 END_TEST
 
+START_TEST(refining_brings_masks_nearer_to_the_truth)
+{
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" segment -m m.cleave --data set/manifest.tsv --split test -o refined --refine "
+        "--report refined_report",
+        folder));
+    char *plain =
+        expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred out --json", folder);
+    char *refined =
+        expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred refined --json", folder);
+    ck_assert_double_gt(number_after(refined, "\"accuracy\":"), number_after(plain, "\"accuracy\":"));
+    ck_assert_double_ge(number_after(refined, "\"accuracy\":"), 0.98);
+    free(plain);
+    free(refined);
+}
+END_TEST
+
+START_TEST(hidden_patches_take_part_and_edges_have_full_tables)
+{
+    char *told =
+        expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --learner mssvm --nodes "
+                       "patches --seed 1 --blocks colour,size --passes 5 -o h.cleave && \"$CLEAVE\" inspect "
+                       "h.cleave --json",
+                       folder);
+    ck_assert_ptr_null(strstr(told, "guessed"));
+    ck_assert_ptr_nonnull(strstr(told, "\"pairwise\":\"full\""));
+    free(told);
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m h.cleave --data set/manifest.tsv --split test -o hidden_out",
+                        folder));
+    char *json = expect_success(
+        "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred hidden_out -m h.cleave --json", folder);
+    ck_assert_double_ge(number_after(strstr(json, "\"patch\":{"), "\"accuracy\":"), 0.9);
+    free(json);
+}
+END_TEST
+
 START_TEST(any_number_of_threads_makes_the_same_bytes)
 {
     free(expect_success(
@@ -188,6 +224,8 @@ Suite *cli_patches_suite(void)
     tcase_add_unchecked_fixture(tcase, draw_set, NULL);
     tcase_add_test(tcase, categories_are_found_and_scored_by_name);
     tcase_add_test(tcase, masks_have_the_labels_palette_and_the_report_its_legend);
+    tcase_add_test(tcase, refining_brings_masks_nearer_to_the_truth);
+    tcase_add_test(tcase, hidden_patches_take_part_and_edges_have_full_tables);
     tcase_add_test(tcase, any_number_of_threads_makes_the_same_bytes);
     tcase_add_test(tcase, feature_files_train_and_paint_the_same);
     tcase_add_test(tcase, images_smaller_than_a_patch_are_segmented);

@@ -37,22 +37,6 @@ START_TEST(what_cannot_be_refined_is_refused)
 {
     expect_error(64, "--refine: a feature file holds no pixels", "\"$CLEAVE\" segment -m x -o y --features z --refine");
     expect_error(64, "--refine-coupling: \"-1\"", "\"$CLEAVE\" segment -m x -o y z --refine-coupling -1");
-    const char *folder = temporary_folder();
-    const char *labels = "value\tname\tred\tgreen\tblue\n0\ta\t0\t0\t0\n1\tb\t9\t9\t9\n2\tc\t99\t9\t9\n";
-    free(expect_success("cp -r %s %s/set", sample_set(), folder));
-    spill(formatted("%s/set/labels.tsv", folder), labels, strlen(labels));
-    struct clv_indexed_image mask = {0};
-    const char *path = formatted("%s/set/masks/0001.png", folder);
-    must(clv_indexed_image_read(&mask, path, NULL, err));
-    memset(mask.values, 2, (size_t)mask.width * 20);
-    must(clv_png_write_labels(path, mask.width, mask.height, mask.values, NULL, 0, err));
-    clv_indexed_image_release(&mask);
-    free(expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --no-edges " SAMPLE_TRAINING
-                        " -o three.cleave",
-                        folder));
-    expect_error(64, "three.cleave has 3 labels",
-                 "cd %s && \"$CLEAVE\" segment -m three.cleave set/images -o out --refine", folder);
-    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 0);
 }
 END_TEST
 

@@ -218,6 +218,82 @@ START_TEST(a_prior_has_the_margins_signs_and_unit_mean_where_they_are_alike)
 }
 END_TEST
 
+/* No set of pixels gains by going over to one label: 4 x 3 pixels, every label, every one of the 4096 sets. */
+START_TEST(no_expansion_improves_refined_labels)
+{
+    struct clv_refine_options options = {.prior = 1, .rounds = 1};
+    static const float zeros[12];
+    for (uint64_t t = 0; t < 16; t++) {
+        uint8_t pixels[12 * 3], labels[12], moved[12];
+        float votes[4 * 12] = {0}; /* label 3 has none */
+        struct clv_image image = {4, 3, 3, pixels};
+        options.coupling = t % 4 == 0 ? 0 : 20 * (double)(t % 4);
+        for (uint64_t k = 0; k < 36; k++)
+            pixels[k] = (uint8_t)rng_below(4, t, k, 256);
+        for (uint64_t p = 0; p < 12; p++) {
+            labels[p] = (uint8_t)rng_below(4, t, 200 + p, 3);
+            votes[labels[p] * 12 + p] = (float)rng_uniform(4, t, 300 + p);
+            votes[(labels[p] + 1) % 3 * 12 + p] = 1 - votes[labels[p] * 12 + p];
+        }
+        must(clv_refine_labels(labels, &image, votes, 4, &options, err));
+        double least = INFINITY, lost = 0;
+        for (int32_t code = -1; code < 3 << 12; code++) { /* -1: the result itself */
+            double other = 0;
+            for (int p = 0; p < 12; p++) {
+                moved[p] = code >= 0 && code >> p & 1 ? (uint8_t)(code >> 12) : labels[p];
+                other -= (double)votes[moved[p] * 12 + p];
+            }
+            other += energy_of(moved, &image, zeros, options.coupling);
+            least = other < least ? other : least;
+            lost = code < 0 ? other : lost;
+        }
+        ck_assert_double_lt(lost, least + 1e-5);
+    }
+}
+END_TEST
+
+START_TEST(borders_of_three_labels_move_to_the_edges)
+{
+    static uint8_t pixels[SIDE * SIDE * 3], truth[SIDE * SIDE], labels[SIDE * SIDE];
+    static float votes[3 * SIDE * SIDE];
+    static const uint8_t colours[3][3] = {{40, 60, 160}, {60, 140, 50}, {180, 60, 50}};
+    struct clv_image image = {SIDE, SIDE, 3, pixels};
+    for (int32_t p = 0; p < SIDE * SIDE; p++) {
+        int32_t x = p % SIDE - 20, y = p / SIDE - 26;
+        truth[p] = x * x + y * y < 150 ? 2 : p / SIDE < 26;
+        labels[p] = x / 6 * 6 * (x / 6 * 6) + y / 6 * 6 * (y / 6 * 6) < 150 ? 2 : p / SIDE < 29;
+        for (int a = 0; a < 3; a++)
+            votes[a * SIDE * SIDE + p] = labels[p] == a ? 0.6F : 0.2F;
+        for (int c = 0; c < 3; c++)
+            pixels[3 * p + c] = (uint8_t)(colours[truth[p]][c] + (int)rng_below(3, 0, (uint64_t)(3 * p + c), 24));
+    }
+    ck_assert_int_gt(count_different(labels, truth, SIDE * SIDE), 150);
+    must(clv_refine_labels(labels, &image, votes, 3, NULL, err));
+    ck_assert_int_le(count_different(labels, truth, SIDE * SIDE), 8);
+}
+END_TEST
+
+START_TEST(wrong_votes_are_named_and_change_nothing)
+{
+    static struct disc d;
+    static float votes[2 * SIDE * SIDE];
+    uint8_t labels[SIDE * SIDE];
+    draw_disc(&d);
+    memcpy(labels, d.blocks, sizeof labels);
+    must_fail(CLV_ERR_USAGE, "pixel (0, 0) has label 0, which has no vote",
+              clv_refine_labels(labels, &d.image, votes, 2, NULL, err));
+    for (int32_t p = 0; p < SIDE * SIDE; p++)
+        votes[p] = votes[SIDE * SIDE + p] = 0.5F;
+    votes[SIDE * SIDE + 3 * SIDE + 7] = NAN;
+    must_fail(CLV_ERR_DATA, "pixel (7, 3): its vote for label 1",
+              clv_refine_labels(labels, &d.image, votes, 2, NULL, err));
+    must_fail(CLV_ERR_USAGE, "1 labels", clv_refine_labels(labels, &d.image, votes, 1, NULL, err));
+    struct clv_refine_options options = {.rounds = 0};
+    must_fail(CLV_ERR_USAGE, "0 rounds", clv_refine_labels(labels, &d.image, votes, 2, &options, err));
+    ck_assert_mem_eq(labels, d.blocks, sizeof labels);
+}
+END_TEST
+
 Suite *refine_suite(void)
 {
     Suite *suite = suite_create("refine");
@@ -230,6 +306,9 @@ Suite *refine_suite(void)
     tcase_add_test(tests, a_single_pixel_is_an_image);
     tcase_add_test(tests, unsound_arguments_are_refused_by_name_and_leave_the_labels);
     tcase_add_test(tests, a_prior_has_the_margins_signs_and_unit_mean_where_they_are_alike);
+    tcase_add_test(tests, no_expansion_improves_refined_labels);
+    tcase_add_test(tests, borders_of_three_labels_move_to_the_edges);
+    tcase_add_test(tests, wrong_votes_are_named_and_change_nothing);
     suite_add_tcase(suite, tests);
     return suite;
 }
