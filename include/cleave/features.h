@@ -25,11 +25,11 @@ enum clv_blocks {
     CLV_BLOCK_CONTRAST = 16, /* likeness and distance to the border, uniqueness, spread, centre against rim, gradient */
     CLV_BLOCK_SURROUND =
         32,               /* patches only: words and chroma histogram of the patch and its eight neighbours' places */
-    CLV_BLOCK_SCENE = 64, /* patches only: words and chroma histogram of the whole image */
+    CLV_BLOCK_SCENE = 64, /* patches only: words of the last scale and chroma histogram of the whole image */
     CLV_BLOCK_RGB = 128,  /* RGB histogram alone, 16 bins a channel */
     CLV_BLOCK_WORD = 256, /* the word at the centre, per scale, instead of a histogram of words */
     CLV_BLOCK_SUPERPIXELS = 31, /* what superpixels have by default */
-    CLV_BLOCK_PATCHES = 63,     /* what patches have by default */
+    CLV_BLOCK_PATCHES = 127,    /* what patches have by default */
     CLV_BLOCK_ALL = 511,
 };
 
@@ -60,6 +60,8 @@ struct clv_recipe {
     struct clv_codebook codebooks[CLV_MAX_SCALES];
 };
 CLV_API void clv_recipe_init(struct clv_recipe *recipe);
+/* The defaults of patches: their nodes and blocks, and two SIFT scales {4, 10}. */
+CLV_API void clv_recipe_init_patches(struct clv_recipe *recipe);
 CLV_API void clv_recipe_release(struct clv_recipe *recipe);
 CLV_API int32_t clv_recipe_n_features(const struct clv_recipe *recipe);
 CLV_API int32_t clv_recipe_n_edge_features(const struct clv_recipe *recipe);

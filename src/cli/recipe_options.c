@@ -62,6 +62,7 @@ static error_t parse_bins(struct recipe_options *self, const char *arg)
             return failed;
         n++;
     }
+    self->bins_given = true;
     recipe->n_scales = n;
     memcpy(recipe->bin_size_px, bins, (size_t)n * sizeof *bins);
     return 0;
@@ -88,6 +89,19 @@ static error_t parse_blocks(struct recipe_options *self, const char *arg)
     return 0;
 }
 
+/* Where nothing else was asked for. */
+static void use_defaults_of_patches(struct recipe_options *self)
+{
+    struct clv_recipe defaults, *recipe = &self->recipe;
+    clv_recipe_init_patches(&defaults);
+    if (!self->blocks_given)
+        recipe->blocks = defaults.blocks;
+    if (self->bins_given)
+        return;
+    recipe->n_scales = defaults.n_scales;
+    memcpy(recipe->bin_size_px, defaults.bin_size_px, sizeof recipe->bin_size_px);
+}
+
 static error_t parse_recipe(int key, char *arg, struct argp_state *state)
 {
     struct recipe_options *self = state->input;
@@ -109,8 +123,8 @@ static error_t parse_recipe(int key, char *arg, struct argp_state *state)
             self->recipe.nodes = nodes;
         break;
     case ARGP_KEY_END:
-        if (!self->blocks_given && self->recipe.nodes == CLV_NODES_PATCHES)
-            self->recipe.blocks = CLV_BLOCK_PATCHES;
+        if (self->recipe.nodes == CLV_NODES_PATCHES)
+            use_defaults_of_patches(self);
         return 0;
     default:
         if (key >= KEY_TABLE && key < KEY_TABLE + (int)N_ROWS) {
@@ -142,7 +156,7 @@ void recipe_options_release(struct recipe_options *self)
 const struct argp *recipe_argp(void)
 {
     static struct argp argp = {.options = options, .parser = parse_recipe};
-    static char compactness_help[96], bins_help[128];
+    static char compactness_help[96], bins_help[160];
     if (options[0].doc)
         return &argp;
     struct clv_recipe defaults;
@@ -164,20 +178,21 @@ const struct argp *recipe_argp(void)
     snprintf(compactness_help, sizeof compactness_help,
              "SLIC's weight of place against colour (default %g; 0.01..1000)", (double)defaults.slic.compactness);
     options[n++] = (struct argp_option){"compactness", KEY_COMPACTNESS, "X", 0, compactness_help, 50};
-    size_t used = (size_t)snprintf(bins_help, sizeof bins_help, "Spatial bins of the SIFT scales in pixels (default ");
+    size_t used = (size_t)snprintf(bins_help, sizeof bins_help,
+                                   "Spatial bins of the SIFT scales in pixels (of patches 4,10; default ");
     for (int32_t scale = 0; scale < defaults.n_scales; scale++)
         used += (size_t)snprintf(bins_help + used, sizeof bins_help - used, "%s%d", scale ? "," : "",
                                  defaults.bin_size_px[scale]);
     snprintf(bins_help + used, sizeof bins_help - used, "; 1..%d, up to %d scales)", CLV_MAX_BIN_PX, CLV_MAX_SCALES);
     options[n++] = (struct argp_option){"sift-bins", KEY_SIFT_BINS, "N,..", 0, bins_help, 50};
-    options[n++] = (struct argp_option){
-        "blocks",
-        KEY_BLOCKS,
-        "NAME,..",
-        0,
-        "Feature blocks: words, colour, position, size, contrast (default of superpixels), surround (patches', too), "
-        "scene, rgb, word",
-        50};
+    options[n++] = (struct argp_option){"blocks",
+                                        KEY_BLOCKS,
+                                        "NAME,..",
+                                        0,
+                                        "Feature blocks: words, colour, position, size, contrast (default of "
+                                        "superpixels), surround, scene (of patches, "
+                                        "too), rgb, word",
+                                        50};
     clv_recipe_release(&defaults);
     return &argp;
 }

@@ -9,9 +9,9 @@
 
 struct recipe_options {
     struct common_options *common;
-    struct clv_recipe recipe; /* release it */
-    bool blocks_given;        /* else the blocks are those usual for the nodes, once all is parsed */
-    const char *first_given;  /* "words", or NULL: none was given */
+    struct clv_recipe recipe;      /* release it */
+    bool blocks_given, bins_given; /* else they are those usual for the nodes, once all is parsed */
+    const char *first_given;       /* "words", or NULL: none was given */
 };
 
 /* Feature blocks by name. */

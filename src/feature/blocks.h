@@ -46,11 +46,13 @@ int32_t rgb_size(void);
 void rgb_fill(float *row, const struct scene *scene, int32_t region);
 void rgb_name(char *name, size_t size, int32_t index);
 
-/* --- surround and scene: the joint histogram of a and b, then words per scale if the recipe has them, of wider windows --- */
-int32_t surround_size(const struct clv_recipe *recipe);
+/* --- surround and scene: the joint histogram of a and b, then words per scale from first_scale on if the recipe has them,
+ * of wider windows --- */
+int32_t surround_size(const struct clv_recipe *recipe, int32_t first_scale);
 void surround_fill(float *row, const struct scene *windows, struct word_map *maps, const struct clv_recipe *recipe,
-                   int32_t region);
-void surround_name(char *name, size_t size, const struct clv_recipe *recipe, const char *what, int32_t index);
+                   int32_t first_scale, int32_t region);
+void surround_name(char *name, size_t size, const struct clv_recipe *recipe, const char *what, int32_t first_scale,
+                   int32_t index);
 
 /* --- position: bilinear weights over a grid of cells; they sum to 1 --- */
 int32_t position_size(void);

@@ -104,9 +104,9 @@ static void fill_row(float *row, const struct views *views, struct word_map *map
     if (at->contrast >= 0)
         contrast_fill(row + at->contrast, measures + (size_t)r * (size_t)n_measures, n_measures);
     if (at->surround >= 0)
-        surround_fill(row + at->surround, &views->surround, maps, recipe, r);
+        surround_fill(row + at->surround, &views->surround, maps, recipe, 0, r);
     if (at->scene >= 0)
-        memcpy(row + at->scene, whole, (size_t)surround_size(recipe) * sizeof *whole);
+        memcpy(row + at->scene, whole, (size_t)surround_size(recipe, recipe->n_scales - 1) * sizeof *whole);
     if (at->rgb >= 0)
         rgb_fill(row + at->rgb, own, r);
     for (int32_t s = 0; at->word >= 0 && s < recipe->n_scales; s++)
@@ -139,12 +139,12 @@ static enum clv_status fill_rows(struct clv_example *example, const struct views
             goto done;
     }
     if (at->scene >= 0) {
-        whole = array_zalloc((size_t)surround_size(recipe), sizeof *whole);
+        whole = array_zalloc((size_t)surround_size(recipe, recipe->n_scales - 1), sizeof *whole);
         if (!whole) {
             status = fail_memory(err);
             goto done;
         }
-        surround_fill(whole, &views->whole, maps, recipe, 0);
+        surround_fill(whole, &views->whole, maps, recipe, recipe->n_scales - 1, 0);
     }
     example->row[0] = 0;
     for (int32_t r = 0; r < n_nodes; r++) {

@@ -28,6 +28,16 @@ void clv_recipe_init(struct clv_recipe *recipe)
     };
 }
 
+void clv_recipe_init_patches(struct clv_recipe *recipe)
+{
+    clv_recipe_init(recipe);
+    recipe->nodes = CLV_NODES_PATCHES;
+    recipe->blocks = CLV_BLOCK_PATCHES;
+    recipe->n_scales = 2;
+    recipe->bin_size_px[0] = 4;
+    recipe->bin_size_px[1] = 10;
+}
+
 void clv_recipe_release(struct clv_recipe *recipe)
 {
     for (int s = 0; s < CLV_MAX_SCALES; s++) {
@@ -103,8 +113,8 @@ void layout_init(struct layout *layout, const struct clv_recipe *recipe)
         {CLV_BLOCK_POSITION, &layout->position, position_size()},
         {CLV_BLOCK_SIZE, &layout->size, size_size()},
         {CLV_BLOCK_CONTRAST, &layout->contrast, contrast_size(recipe)},
-        {CLV_BLOCK_SURROUND, &layout->surround, surround_size(recipe)},
-        {CLV_BLOCK_SCENE, &layout->scene, surround_size(recipe)},
+        {CLV_BLOCK_SURROUND, &layout->surround, surround_size(recipe, 0)},
+        {CLV_BLOCK_SCENE, &layout->scene, surround_size(recipe, recipe->n_scales - 1)},
         {CLV_BLOCK_RGB, &layout->rgb, rgb_size()},
         {CLV_BLOCK_WORD, &layout->word, recipe->n_scales * recipe->n_words},
     };
@@ -145,9 +155,9 @@ void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *r
     else if (at.rgb >= 0 && index >= at.rgb)
         rgb_name(name, size, index - at.rgb);
     else if (at.scene >= 0 && index >= at.scene)
-        surround_name(name, size, recipe, "scene", index - at.scene);
+        surround_name(name, size, recipe, "scene", recipe->n_scales - 1, index - at.scene);
     else if (at.surround >= 0 && index >= at.surround)
-        surround_name(name, size, recipe, "surround", index - at.surround);
+        surround_name(name, size, recipe, "surround", 0, index - at.surround);
     else if (at.contrast >= 0 && index >= at.contrast)
         contrast_name(name, size, index - at.contrast);
     else if (at.size >= 0 && index >= at.size)

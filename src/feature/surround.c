@@ -2,25 +2,30 @@
 
 #include "feature/blocks.h"
 
-int32_t surround_size(const struct clv_recipe *recipe)
+int32_t surround_size(const struct clv_recipe *recipe, int32_t first_scale)
 {
-    return chroma_size() + (recipe->blocks & CLV_BLOCK_WORDS ? recipe->n_scales * recipe->n_words : 0);
+    int32_t n_scales = recipe->blocks & CLV_BLOCK_WORDS ? recipe->n_scales - first_scale : 0;
+    return chroma_size() + n_scales * recipe->n_words;
 }
 
 void surround_fill(float *row, const struct scene *windows, struct word_map *maps, const struct clv_recipe *recipe,
-                   int32_t region)
+                   int32_t first_scale, int32_t region)
 {
     chroma_fill(row, windows, region);
     row += chroma_size();
-    for (int32_t s = 0; recipe->blocks & CLV_BLOCK_WORDS && s < recipe->n_scales; s++)
-        words_fill(row + (size_t)s * (size_t)recipe->n_words, windows, &maps[s], region);
+    for (int32_t s = first_scale; recipe->blocks & CLV_BLOCK_WORDS && s < recipe->n_scales; s++) {
+        words_fill(row, windows, &maps[s], region);
+        row += recipe->n_words;
+    }
 }
 
-void surround_name(char *name, size_t size, const struct clv_recipe *recipe, const char *what, int32_t index)
+void surround_name(char *name, size_t size, const struct clv_recipe *recipe, const char *what, int32_t first_scale,
+                   int32_t index)
 {
     int32_t word = index - chroma_size();
     if (word < 0)
         snprintf(name, size, "%s chroma bin %d", what, index);
     else
-        snprintf(name, size, "%s word %d of scale %d", what, word % recipe->n_words, word / recipe->n_words);
+        snprintf(name, size, "%s word %d of scale %d", what, word % recipe->n_words,
+                 first_scale + word / recipe->n_words);
 }
