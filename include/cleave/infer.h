@@ -273,7 +273,8 @@ enum clv_decoding_rule {
                                 exact in chains of visible and hidden nodes in turn, refused where hidden nodes are joined */
 };
 
-/* All zeros is the oracle's MAP. The other rules are exact in forests (clv_forest_run) and belief propagation elsewhere, whatever the
+/* All zeros is the oracle's MAP. The other rules are exact in forests (clv_forest_run) and on graphs so narrow that elimination takes no
+ * more than a million cells (a grid of six by six nodes of four labels), and belief propagation elsewhere, whatever the
  * labels and the form. */
 struct clv_decoding {
     enum clv_decoding_rule rule;

@@ -1,4 +1,4 @@
-/* Labels from scores by the rules of struct clv_decoding: exact in forests, belief propagation elsewhere. */
+/* Labels from scores by the rules of struct clv_decoding: exact in forests and on narrow graphs, belief propagation elsewhere. */
 #include <math.h>
 #include <string.h>
 
@@ -7,6 +7,9 @@
 #include "infer/chain.h"
 #include "infer/chain_map.h"
 #include "infer/oracle.h"
+
+/* Of bucket elimination: a few milliseconds. */
+#define CELLS_MAX ((size_t)1 << 20)
 
 /* Of belief propagation. Loops may make messages swing for ever: damping ends most of that, the limit the rest. */
 #define TOLERANCE      1e-4
@@ -28,6 +31,7 @@ void decoding_release(struct decoding_room *room)
 {
     clv_forest_free(room->forest);
     clv_bp_free(room->bp);
+    bucket_release(&room->bucket);
     min_entropy_release(&room->min_entropy);
     *room = (struct decoding_room){0};
 }
@@ -114,6 +118,11 @@ enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const s
     if (status)
         return status;
     oracle->state = ORACLE_EMPTY;
-    return fits ? clv_forest_run(room->forest, NULL, NULL, NULL, y, field, &options, err)
+    if (fits)
+        return clv_forest_run(room->forest, NULL, NULL, NULL, y, field, &options, err);
+    status = bucket_fits(&room->bucket, &fits, field, &options, CELLS_MAX, err);
+    if (status)
+        return status;
+    return fits ? bucket_run(&room->bucket, NULL, NULL, NULL, y, field, &options, err)
                 : propagate(room, y, field, is_visible, decoding, err);
 }

@@ -5,6 +5,7 @@
 
 #include "cleave/infer.h"
 #include "infer/batch.h"
+#include "infer/bucket.h"
 #include "infer/capacities.h"
 #include "infer/chain_map.h"
 #include "infer/maxflow.h"
@@ -25,6 +26,7 @@ enum oracle_state {
 struct decoding_room {
     struct clv_forest *forest;
     struct clv_bp *bp;
+    struct bucket bucket;
     struct min_entropy min_entropy;
 };
 void decoding_release(struct decoding_room *room);

@@ -17,7 +17,7 @@
 #include "learn/learners.h"
 #include "learn/pmap_step.h"
 
-enum { SOLVER, LAMBDA, C, PASSES, INNER, RATE, BATCH, AVERAGING, MARGIN, START, SWEEPS, CURVE, PAPER, EPSILON };
+enum { SOLVER, LAMBDA, C, PASSES, INNER, RATE, BATCH, AVERAGING, MARGIN, START, SWEEPS, CELLS, CURVE, PAPER, EPSILON };
 enum solver { SOLVER_ADAGRAD, SOLVER_SUBGRADIENT, SOLVER_CCCP };
 
 #define PARAMETERS(margin)                                                                                             \
@@ -33,6 +33,7 @@ enum solver { SOLVER_ADAGRAD, SOLVER_SUBGRADIENT, SOLVER_CCCP };
     [MARGIN] = {"margin", margin, 0, 1e6, "factor of the loss inside the objective; 0: none (a likelihood)"},          \
     [START] = {"start", 0.1, 0, 100, "deviation of the random weights to start from where only hidden nodes look"},    \
     [SWEEPS] = {"sweeps", 20, 1, 1e6, "of belief propagation at most, a term, on graphs with loops"},                  \
+    [CELLS] = {"cells", 0, 0, 1e9, "of bucket elimination at most, a term, in place of belief propagation"},           \
     [CURVE] = {"curve", 0, 0, 1e6, "passes between points of the curve; 0: 20 points in all"},                         \
     [PAPER] = {"paper", 0, 0, 1,                                                                                       \
                "1: as published: c = 1, all examples a step, plain steps, all weights start at random"}
@@ -288,6 +289,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         .hidden_temperature = hidden_temperature,
         .margin = training->parameters[MARGIN],
         .sweeps = (int32_t)training->parameters[SWEEPS],
+        .cells = (size_t)training->parameters[CELLS],
     };
     struct descent self = {
         .training = training,

@@ -8,7 +8,8 @@
  * terms' distributions (equation 8).
  *
  * Both terms are exact where elimination is (clv_forest_fits): in trees in which no hidden nodes that hang together join three visible
- * ones, and for the clamped term wherever the hidden nodes alone make a forest. Elsewhere belief propagation: sum-product
+ * ones, and for the clamped term wherever the hidden nodes alone make a forest; and on graphs narrow enough for as many cells as
+ * bucket elimination is granted. Elsewhere belief propagation: sum-product
  * where T_y = T_h > 0, max-product at T_y = T_h = 0, mixed-product otherwise; at T_y = 0 it finds a labelling y, whose
  * term and gradient are then those of the hidden nodes given y (equations 6 and 7), and the truth is a candidate beside it. */
 #ifndef LEARN_HIDDEN_H
@@ -20,14 +21,18 @@ struct hidden_settings {
     double visible_temperature, hidden_temperature; /* T_y, T_h >= 0; T_y > 0 needs T_h > 0 */
     double margin;                                  /* D is the dataset's loss times this; 0: no loss */
     int32_t sweeps;                                 /* of belief propagation at most, per term */
+    size_t cells;                                   /* of bucket elimination at most, per term */
 };
 
 /* Which terms of an example a pass works out. */
 enum hidden_terms { HIDDEN_FREE = 1, HIDDEN_CLAMPED = 2, HIDDEN_BOTH = 3 };
 
-/* What belief propagation is to go on from, per example, and which terms need it. */
+/* What a term is worked out by. */
+enum hidden_method { HIDDEN_PROPAGATION, HIDDEN_FOREST, HIDDEN_BUCKETS };
+
+/* How an example's terms are worked out, and what belief propagation is to go on from. */
 struct hidden_item {
-    int is_free_exact, is_clamped_exact;
+    enum hidden_method free_by, clamped_by;
     float *messages[2]; /* [2 n_edges][n_labels] of the free and the clamped term; NULL: always from nothing */
     int has_messages[2];
     double free, clamped; /* the terms as last worked out */

@@ -26,15 +26,9 @@ static enum clv_status look_at_graph(void *context, size_t index, int thread, st
         .form = shape->pairwise,
         .edges = problem->edges,
     };
-    struct clv_forest_options options = {
-        .is_visible = room->is_visible,
-        .visible_temperature = self->settings.visible_temperature,
-        .hidden_temperature = self->settings.hidden_temperature,
-    };
     if (!status)
-        status = clv_forest_fits(room->forest, &item->is_free_exact, &graph, &options, err);
-    options.label = problem->label;
-    return status ? status : clv_forest_fits(room->forest, &item->is_clamped_exact, &graph, &options, err);
+        status = hidden_choose(&item->free_by, room, &self->settings, &graph, NULL, err);
+    return status ? status : hidden_choose(&item->clamped_by, room, &self->settings, &graph, problem->label, err);
 }
 
 static size_t n_messages(const struct hidden *self, size_t index)
@@ -48,14 +42,15 @@ static enum clv_status make_messages(struct hidden *self, struct clv_error *err)
     size_t total = 0;
     for (size_t i = 0; i < self->examples.n; i++)
         total += n_messages(self, i) * sizeof(float) *
-                 (size_t)(!self->items[i].is_free_exact + !self->items[i].is_clamped_exact);
+                 (size_t)((self->items[i].free_by == HIDDEN_PROPAGATION) +
+                          (self->items[i].clamped_by == HIDDEN_PROPAGATION));
     if (total > MESSAGE_BYTES_MAX)
         return CLV_OK;
     for (size_t i = 0; i < self->examples.n; i++) {
         struct hidden_item *item = &self->items[i];
-        const int is_exact[2] = {item->is_free_exact, item->is_clamped_exact};
+        const enum hidden_method by[2] = {item->free_by, item->clamped_by};
         for (int which = 0; which < 2; which++) {
-            if (is_exact[which])
+            if (by[which] != HIDDEN_PROPAGATION)
                 continue;
             item->messages[which] = array_alloc(n_messages(self, i) + 1, sizeof *item->messages[which]);
             if (!item->messages[which])

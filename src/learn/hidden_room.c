@@ -37,6 +37,8 @@ void hidden_rooms_free(struct hidden_room *rooms, int n)
         struct hidden_room *self = &rooms[t];
         clv_forest_free(self->forest);
         clv_bp_free(self->bp);
+        bucket_release(&self->free_bucket);
+        bucket_release(&self->clamped_bucket);
         array_free(self->free.nodes);
         array_free(self->free.pairs);
         array_free(self->clamped.nodes);
@@ -81,17 +83,44 @@ static void set_certain(struct hidden_term *term, const struct clv_field *field,
         term->pairs[(e * k + (size_t)y[field->edges[e][0]]) * k + (size_t)y[field->edges[e][1]]] = 1;
 }
 
-static enum clv_status eliminate(struct hidden_room *self, struct hidden_term *term,
-                                 const struct hidden_settings *settings, const struct clv_field *field,
-                                 const int32_t *label, struct clv_error *err)
+static struct clv_forest_options forest_options(const struct hidden_room *self, const struct hidden_settings *settings,
+                                                const int32_t *label)
 {
-    const struct clv_forest_options options = {
+    return (struct clv_forest_options){
         .is_visible = self->is_visible,
         .visible_temperature = settings->visible_temperature,
         .hidden_temperature = settings->hidden_temperature,
         .label = label,
     };
-    return clv_forest_run(self->forest, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
+}
+
+enum clv_status hidden_choose(enum hidden_method *method, struct hidden_room *self,
+                              const struct hidden_settings *settings, const struct clv_field *graph,
+                              const int32_t *label, struct clv_error *err)
+{
+    const struct clv_forest_options options = forest_options(self, settings, label);
+    struct bucket *bucket = label ? &self->clamped_bucket : &self->free_bucket;
+    int fits;
+    *method = HIDDEN_FOREST;
+    enum clv_status status = clv_forest_fits(self->forest, &fits, graph, &options, err);
+    if (status || fits)
+        return status;
+    status = bucket_fits(bucket, &fits, graph, &options, settings->cells, err);
+    *method = fits ? HIDDEN_BUCKETS : HIDDEN_PROPAGATION;
+    return status;
+}
+
+static enum clv_status eliminate(struct hidden_room *self, struct hidden_term *term, enum hidden_method method,
+                                 const struct hidden_settings *settings, const struct clv_field *field,
+                                 const int32_t *label, struct clv_error *err)
+{
+    const struct clv_forest_options options = forest_options(self, settings, label);
+    struct bucket *bucket = label ? &self->clamped_bucket : &self->free_bucket;
+    int fits;
+    if (method == HIDDEN_FOREST)
+        return clv_forest_run(self->forest, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
+    enum clv_status status = bucket_fits(bucket, &fits, field, &options, settings->cells, err);
+    return status ? status : bucket_run(bucket, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
 }
 
 /* Runs on from the item's messages of that term, if it has some, and keeps the new ones. y receives the decoded labels; term NULL: they
@@ -144,8 +173,8 @@ static enum clv_status given(struct hidden_room *self, struct hidden_term *term,
                              const struct hidden_settings *settings, const struct clv_field *field,
                              const int32_t *label, struct clv_error *err)
 {
-    if (item->is_clamped_exact)
-        return eliminate(self, term, settings, field, label, err);
+    if (item->clamped_by != HIDDEN_PROPAGATION)
+        return eliminate(self, term, item->clamped_by, settings, field, label, err);
     struct clv_bp_options options = bp_options(settings, settings->hidden_temperature > 0 ? CLV_BP_SUM : CLV_BP_MAX);
     options.label = label;
     return propagate(self, term, item, 1, field, &options, err);
@@ -175,8 +204,8 @@ enum clv_status hidden_free(struct hidden_room *self, struct hidden_item *item, 
 {
     double visible = settings->visible_temperature, hidden = settings->hidden_temperature;
     enum clv_status status;
-    if (item->is_free_exact)
-        return eliminate(self, &self->free, settings, augmented, NULL, err);
+    if (item->free_by != HIDDEN_PROPAGATION)
+        return eliminate(self, &self->free, item->free_by, settings, augmented, NULL, err);
     if (visible == 0 && hidden > 0) {
         status = mix(self, item, settings, augmented, err);
     } else {

@@ -2,6 +2,7 @@
 #ifndef LEARN_HIDDEN_ROOM_H
 #define LEARN_HIDDEN_ROOM_H
 
+#include "infer/bucket.h"
 #include "learn/hidden.h"
 
 /* What a term's distribution says: the value, and marginals of nodes and edges. */
@@ -15,6 +16,7 @@ struct hidden_term {
 struct hidden_room {
     struct clv_forest *forest;
     struct clv_bp *bp;
+    struct bucket free_bucket, clamped_bucket;
     struct hidden_term free, clamped;
     uint8_t *is_visible; /* [n_nodes] */
     int32_t *y;          /* [n_nodes] */
@@ -28,6 +30,11 @@ void hidden_rooms_free(struct hidden_room *rooms, int n);
 /* Makes room for the problem and notes which of its nodes are visible. */
 enum clv_status hidden_room_set(struct hidden_room *self, const struct clv_problem *problem,
                                 const struct clv_shape *shape, struct clv_error *err) CLV_CHECK;
+
+/* By what a term of fields on this graph is worked out: given labels make it the clamped one. */
+enum clv_status hidden_choose(enum hidden_method *method, struct hidden_room *self,
+                              const struct hidden_settings *settings, const struct clv_field *graph,
+                              const int32_t *label, struct clv_error *err) CLV_CHECK;
 
 /* The clamped term of the field of an example. */
 enum clv_status hidden_clamped(struct hidden_room *self, struct hidden_item *item,

@@ -159,7 +159,7 @@ static void open_toy(struct hidden *hidden, struct clv_training *training, const
                      double hidden_temperature, double margin)
 {
     *training = toy_training(toy, "mssvm");
-    const struct hidden_settings settings = {visible, hidden_temperature, margin, 200};
+    const struct hidden_settings settings = {visible, hidden_temperature, margin, 200, 0};
     must(hidden_open(hidden, training, &settings, err));
 }
 
@@ -201,7 +201,8 @@ START_TEST(gradients_are_those_of_the_objective_at_all_temperatures)
                 struct clv_training training;
                 toy_hidden(&toy, 3, shapes[s], CHAINS, seed);
                 open_toy(&hidden, &training, &toy, temperatures[t][0], temperatures[t][1], seed ? 1 : 0.5);
-                ck_assert(hidden.items[0].is_free_exact && hidden.items[0].is_clamped_exact);
+                ck_assert_int_eq(hidden.items[0].free_by, HIDDEN_FOREST);
+                ck_assert_int_eq(hidden.items[0].clamped_by, HIDDEN_FOREST);
                 compare(&toy, &hidden, 100 * s + 10 * t + seed, 1e-9);
                 hidden_release(&hidden);
                 toy_release(&toy);
@@ -220,7 +221,7 @@ START_TEST(belief_propagation_gives_the_same_where_it_is_exact)
             toy_hidden(&toy, 3, shapes[s], PAIRS, s);
             open_toy(&hidden, &training, &toy, temperatures[t][0], temperatures[t][1], 1);
             for (size_t i = 0; i < toy.n; i++)
-                hidden.items[i].is_free_exact = hidden.items[i].is_clamped_exact = 0;
+                hidden.items[i].free_by = hidden.items[i].clamped_by = HIDDEN_PROPAGATION;
             compare(&toy, &hidden, 7 * s + t, 1e-4);
             compare(&toy, &hidden, 7 * s + t, 1e-4);
             hidden_release(&hidden);
@@ -242,7 +243,8 @@ START_TEST(the_clamped_term_is_exact_among_loops_if_hidden_nodes_make_none)
     must(hidden_gradient(gradient, NULL, &clamped, &hidden, HIDDEN_CLAMPED, all, 4, w, err));
     for (size_t i = 0; i < toy.n; i++) {
         struct clv_problem p = clv_dataset_problem(toy.dataset, i);
-        ck_assert(!hidden.items[i].is_free_exact && hidden.items[i].is_clamped_exact);
+        ck_assert_int_eq(hidden.items[i].free_by, HIDDEN_PROPAGATION);
+        ck_assert_int_eq(hidden.items[i].clamped_by, HIDDEN_FOREST);
         sum += slow_clamped(&p, &full3, w, &hidden.settings);
     }
     ck_assert_double_eq_tol(clamped, sum / 4, 1e-9);

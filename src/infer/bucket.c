@@ -1,0 +1,233 @@
+#include "infer/bucket.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "infer/bp.h"
+#include "infer/exponential.h"
+
+#define MAX_USED 64 /* factors that a step walks through at a time */
+
+/* How far each factor of a step moves when a label of the scope, or the node's own, goes up by one. */
+struct walk {
+    int32_t n;
+    size_t first[MAX_USED];
+    size_t stride[MAX_USED][BUCKET_MAX_SCOPE]; /* [factor][place in the scope] */
+    size_t own[MAX_USED];
+};
+
+static size_t stride_of(const struct bucket_factor *factor, int32_t node, size_t k)
+{
+    size_t stride = 1;
+    for (int32_t s = factor->n_nodes; s-- > 0; stride *= k)
+        if (factor->nodes[s] == node)
+            return stride;
+    return 0;
+}
+
+static void walk_begin(struct walk *walk, const struct bucket *self, const struct bucket_step *step, int32_t from)
+{
+    size_t k = (size_t)self->n_labels;
+    walk->n = step->n_used - from < MAX_USED ? step->n_used - from : MAX_USED;
+    for (int32_t u = 0; u < walk->n; u++) {
+        const struct bucket_factor *factor = &self->factors[self->used[step->first_used + from + u]];
+        walk->first[u] = factor->first;
+        walk->own[u] = stride_of(factor, step->node, k);
+        for (int32_t s = 0; s < step->n_scope; s++)
+            walk->stride[u][s] = stride_of(factor, step->scope[s], k);
+    }
+}
+
+/* Goes to the next cell of the scope, the last node's label first, which moves each factor's place. */
+static void walk_on(const struct walk *walk, size_t *at, int32_t *label, int32_t n_scope, int32_t k)
+{
+    for (int32_t s = n_scope; s-- > 0;) {
+        if (++label[s] < k) {
+            for (int32_t u = 0; u < walk->n; u++)
+                at[u] += walk->stride[u][s];
+            return;
+        }
+        label[s] = 0;
+        for (int32_t u = 0; u < walk->n; u++)
+            at[u] -= (size_t)(k - 1) * walk->stride[u][s];
+    }
+}
+
+/* score[cells][n_labels] = the sum of the step's factors. */
+static void join_factors(double *restrict score, const struct bucket *self, const struct bucket_step *step)
+{
+    size_t k = (size_t)self->n_labels, at[MAX_USED];
+    struct walk walk;
+    memset(score, 0, step->n_cells * k * sizeof *score);
+    for (int32_t from = 0; from < step->n_used; from += MAX_USED) {
+        int32_t label[BUCKET_MAX_SCOPE] = {0};
+        walk_begin(&walk, self, step, from);
+        memcpy(at, walk.first, (size_t)walk.n * sizeof *at);
+        for (size_t cell = 0; cell < step->n_cells; cell++) {
+            for (int32_t u = 0; u < walk.n; u++)
+                for (size_t a = 0; a < k; a++)
+                    score[cell * k + a] += self->table[at[u] + a * walk.own[u]];
+            walk_on(&walk, at, label, step->n_scope, (int32_t)k);
+        }
+    }
+}
+
+/* The factor left = T log sum_a exp(score / T), or the maximum; the scores become the node's distribution given its scope, which
+ * is the derivative. */
+static void sum_out(struct bucket *self, const struct bucket_step *step, double temperature)
+{
+    size_t k = (size_t)self->n_labels, n = step->n_cells * k;
+    double *score = &self->chance[step->first_chance], *left = &self->table[self->factors[step->made].first];
+    for (size_t cell = 0; cell < step->n_cells; cell++) {
+        double *row = &score[cell * k];
+        size_t best = 0;
+        for (size_t a = 1; a < k; a++)
+            best = row[a] > row[best] ? a : best;
+        left[cell] = row[best];
+        for (size_t a = 0; a < k; a++)
+            row[a] = temperature > 0 ? (row[a] - left[cell]) / temperature : a == best;
+    }
+    if (temperature == 0)
+        return;
+    exponentials(score, score, 0, n);
+    for (size_t cell = 0; cell < step->n_cells; cell++) {
+        double *row = &score[cell * k], sum = 0;
+        for (size_t a = 0; a < k; a++)
+            sum += row[a];
+        left[cell] += temperature * log(sum);
+        double scale = 1 / sum;
+        for (size_t a = 0; a < k; a++)
+            row[a] *= scale;
+    }
+}
+
+/* share of each factor += that of the factor left, times the node's distribution. */
+static void spread(struct bucket *self, const struct bucket_step *step)
+{
+    size_t k = (size_t)self->n_labels, at[MAX_USED];
+    const double *chance = &self->chance[step->first_chance], *above = &self->share[self->factors[step->made].first];
+    struct walk walk;
+    for (int32_t from = 0; from < step->n_used; from += MAX_USED) {
+        int32_t label[BUCKET_MAX_SCOPE] = {0};
+        walk_begin(&walk, self, step, from);
+        memcpy(at, walk.first, (size_t)walk.n * sizeof *at);
+        for (size_t cell = 0; cell < step->n_cells; cell++) {
+            for (int32_t u = 0; above[cell] != 0 && u < walk.n; u++)
+                for (size_t a = 0; a < k; a++)
+                    self->share[at[u] + a * walk.own[u]] += above[cell] * chance[cell * k + a];
+            walk_on(&walk, at, label, step->n_scope, (int32_t)k);
+        }
+    }
+}
+
+static double pair_score(const struct clv_field *field, int32_t e, size_t a, size_t b)
+{
+    if (field->form == CLV_PAIRWISE_POTTS)
+        return a == b ? 0 : -field->pairwise[e];
+    return clv_field_table(field, e)[a * (size_t)field->n_labels + b];
+}
+
+/* The field's scores into the first factors; what given labels score is moved to their neighbours, or returned. */
+static double take_scores(struct bucket *self, const struct clv_field *field, const int32_t *label)
+{
+    size_t k = (size_t)self->n_labels;
+    double settled = 0;
+    for (int32_t i = 0; i < self->n_nodes; i++)
+        for (size_t a = 0; a < k; a++)
+            self->table[self->factors[i].first + a] = k != 2 ? field->unary[(size_t)i * k + a]
+                                                      : a    ? field->unary[i]
+                                                             : 0;
+    for (int32_t e = 0; e < self->n_edges; e++) {
+        int32_t first = self->edges[e][0], second = self->edges[e][1];
+        int is_first = self->kind[first] == 0, is_second = self->kind[second] == 0;
+        double *table = &self->table[self->factors[self->n_nodes + e].first];
+        for (size_t a = 0; a < k; a++)
+            for (size_t b = 0; b < k && !is_first && !is_second; b++)
+                table[a * k + b] = pair_score(field, e, a, b);
+        for (size_t b = 0; b < k && is_first && !is_second; b++)
+            self->table[self->factors[second].first + b] += pair_score(field, e, (size_t)label[first], b);
+        for (size_t a = 0; a < k && is_second && !is_first; a++)
+            self->table[self->factors[first].first + a] += pair_score(field, e, a, (size_t)label[second]);
+        if (is_first && is_second)
+            settled += pair_score(field, e, (size_t)label[first], (size_t)label[second]);
+    }
+    for (int32_t i = 0; i < self->n_nodes; i++)
+        settled += self->kind[i] == 0 ? self->table[self->factors[i].first + (size_t)label[i]] : 0;
+    return settled;
+}
+
+/* What a node's label weighs: certain if it was given. */
+static double node_share(const struct bucket *self, const int32_t *label, int32_t node, size_t a)
+{
+    return self->kind[node] == 0 ? (size_t)label[node] == a : self->share[self->factors[node].first + a];
+}
+
+static void write_pairs(double *pairs, const struct bucket *self, const int32_t *label)
+{
+    size_t k = (size_t)self->n_labels;
+    for (int32_t e = 0; e < self->n_edges; e++) {
+        int32_t first = self->edges[e][0], second = self->edges[e][1];
+        double *pair = &pairs[(size_t)e * k * k];
+        if (self->kind[first] && self->kind[second])
+            memcpy(pair, &self->share[self->factors[self->n_nodes + e].first], k * k * sizeof *pair);
+        else
+            for (size_t a = 0; a < k; a++)
+                for (size_t b = 0; b < k; b++)
+                    pair[a * k + b] = node_share(self, label, first, a) * node_share(self, label, second, b);
+    }
+}
+
+static int make_room(struct bucket *self)
+{
+    size_t room = self->cell_room;
+    if (array_reserve((void **)&self->table, &room, self->n_cells + 1, sizeof *self->table) ||
+        array_reserve((void **)&self->share, &self->cell_room, self->n_cells + 1, sizeof *self->share))
+        return -1;
+    return array_reserve((void **)&self->chance, &self->chance_room, self->n_chances + 1, sizeof *self->chance);
+}
+
+enum clv_status bucket_run(struct bucket *self, double *value, double *marginals, double *pair_marginals, int32_t *y,
+                           const struct clv_field *field, const struct clv_forest_options *options,
+                           struct clv_error *err)
+{
+    enum clv_status status = bp_check_scores(field, 1, err);
+    if (status)
+        return status;
+    if (make_room(self))
+        return fail_memory(err);
+    size_t k = (size_t)self->n_labels;
+    double found = take_scores(self, field, options->label);
+    for (int32_t s = 0; s < self->n_steps; s++) {
+        const struct bucket_step *step = &self->steps[s];
+        int is_visible = !options->is_visible || options->is_visible[step->node];
+        join_factors(&self->chance[step->first_chance], self, step);
+        sum_out(self, step, is_visible ? options->visible_temperature : options->hidden_temperature);
+        found += step->n_scope == 0 ? self->table[self->factors[step->made].first] : 0;
+    }
+    if (value)
+        *value = found;
+    if (!marginals && !pair_marginals && !y)
+        return CLV_OK;
+    memset(self->share, 0, self->n_cells * sizeof *self->share);
+    for (int32_t s = self->n_steps; s-- > 0;) {
+        const struct bucket_step *step = &self->steps[s];
+        if (step->n_scope == 0)
+            self->share[self->factors[step->made].first] = 1;
+        spread(self, step);
+    }
+    for (int32_t i = 0; i < self->n_nodes; i++) {
+        size_t best = 0;
+        for (size_t a = 0; a < k; a++) {
+            best = node_share(self, options->label, i, a) > node_share(self, options->label, i, best) ? a : best;
+            if (marginals)
+                marginals[(size_t)i * k + a] = node_share(self, options->label, i, a);
+        }
+        if (y)
+            y[i] = (int32_t)best;
+    }
+    if (pair_marginals)
+        write_pairs(pair_marginals, self, options->label);
+    return CLV_OK;
+}
