@@ -5,18 +5,20 @@
 #   make help      the rest
 #
 # Knobs: SANITIZE=address,undefined  DEVELOPER=1 (warnings are errors)  WITH_BK=0|1 (libmaxflow, GPL-3+)
+#        WITH_LP=0|1 (Clp, EPL-2.0, for l1m3n --solver lp; not to be given away with libmaxflow)
 #        PREFIX=/usr/local  DESTDIR=  BUILD=build  CLEAVE_DATA=../shared/data  V=1 (show commands)
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
 DESTDIR ?=
 WITH_BK ?= 1
+WITH_LP ?= 0
 SANITIZE ?=
 DEVELOPER ?=
 COVERAGE ?=
 empty :=
 comma := ,
-BUILD ?= build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),/coverage)$(if $(filter 0,$(WITH_BK)),/no-bk)
+BUILD ?= build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),/coverage)$(if $(filter 0,$(WITH_BK)),/no-bk)$(if $(filter 1,$(WITH_LP)),/lp)
 CLEAVE_DATA ?= ../shared/data
 export CLEAVE_DATA
 
@@ -47,6 +49,10 @@ LDLIBS += -lpng -ljpeg -lvl -llbfgs -ljansson -lexpat -lz -fopenmp -lm
 ifeq ($(WITH_BK),1)
 LDLIBS += -lmaxflow -lstdc++
 endif
+ifeq ($(WITH_LP),1)
+CPPFLAGS += -DWITH_LP=1
+LDLIBS += -lClp -lCoinUtils
+endif
 
 Q := $(if $(V),,@)
 
@@ -76,13 +82,16 @@ bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 all: $(BUILD)/cleave $(BUILD)/libcleave.a
 
 help:
-	@sed -n '2,9s/^# \{0,1\}//p' Makefile
+	@sed -n '2,10s/^# \{0,1\}//p' Makefile
 	@echo "targets: all deps demo check coverage format lint bench datasets fuzz install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
 	@echo "the papers' tables: $(reproductions)"
 
 deps:
 	$(Q)tools/deps build
+ifeq ($(WITH_LP),1)
+	$(Q)tools/deps lp
+endif
 
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all

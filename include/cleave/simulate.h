@@ -64,6 +64,33 @@ CLV_API void clv_noisy_init(struct clv_noisy_options *options);
 CLV_API enum clv_status clv_noisy_simulate(struct clv_dataset **train, struct clv_dataset **test,
                                            const struct clv_noisy_options *options, struct clv_error *err) CLV_CHECK;
 
+/* --- chains of a conditional random field with few relevant features (Zhu, Xing: Maximum entropy discrimination Markov networks,
+ * JMLR 2009, section 7.1) ---
+ *
+ *     p(y | x) proportional to exp( sum_l sum_k w_k[y_l] x_lk + sum_l t[y_l, y_(l+1)] )
+ *
+ * over binary labels. Inputs x_lk are standard normal; those from n_relevant on have no bearing on y. With groups, each group
+ * of the relevant ones is one normal draw with noise of its own on every member. Weights w and t are drawn once a seed from N(0, 1). */
+struct clv_chain_crf_options {
+    int32_t n_train, n_test; /* chains, >= 1; default 100 and 900 */
+    int32_t n_nodes;         /* of a chain, 1..10000, default 8 */
+    int32_t n_features;      /* 1..10000, default 100 */
+    int32_t n_relevant;      /* the first ones, 0..n_features, default 10 */
+    int32_t n_groups;        /* a divisor of n_relevant; default 0: all features are independent */
+    double group_noise;      /* deviation, >= 0, default 0.05 */
+    int32_t n_sweeps;        /* of Gibbs sampling, >= 1, default 5000 */
+    uint64_t seed;           /* default 0 */
+};
+CLV_API void clv_chain_crf_init(struct clv_chain_crf_options *options);
+
+/* Draws *train and *test, and w[n_features + 4] (may be NULL), the model itself: w_k[1] - w_k[0] and t. Edge features are 1, the pairwise form is full,
+ * theta counts wrong nodes. Each chain is sampled by a Gibbs sampler of its own from a uniform start; chains of the same place in a
+ * set are the same however many there are. CLV_ERR_USAGE: options out of range.
+ * O((n_train + n_test) n_nodes (n_features + n_sweeps)). */
+CLV_API enum clv_status clv_chain_crf_simulate(struct clv_dataset **train, struct clv_dataset **test, double *w,
+                                               const struct clv_chain_crf_options *options, int n_threads,
+                                               const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,10 +15,8 @@ static const struct {
     const char *name;
     enum clv_status (*run)(int argc, char **argv, struct clv_error *err);
 } kinds[] = {
-    {"animals", synth_animals},
-    {"hidden-chain", synth_hidden_chain},
-    {"hidden-grid", synth_hidden_grid},
-    {"noisy-image", synth_noisy_image},
+    {"animals", synth_animals},         {"chain-crf", synth_chain_crf},     {"hidden-chain", synth_hidden_chain},
+    {"hidden-grid", synth_hidden_grid}, {"noisy-image", synth_noisy_image},
 };
 
 enum clv_status cmd_synth(int argc, char **argv, struct clv_error *err)

@@ -156,7 +156,7 @@ static const struct {
     {"wmpmap", "rate", 1},      {"wmpmap", "batch", 20}, {"wmpmap", "passes", 200}, {"m3n", "units", 1},
     {"m3n", "C", 0.2},          {"m3n", "passes", 30},   {"m3n", "gap", 0},         {"lapmedn", "units", 1},
     {"lapmedn", "lambda", 16},  {"lapmedn", "C", 2},     {"lapmedn", "passes", 10}, {"lapmedn", "rounds", 6},
-    {"lapmedn", "gap", 0.005},
+    {"lapmedn", "gap", 0.005},  {"l1m3n", "units", 1},   {"l1m3n", "radius", 800},  {"l1m3n", "passes", 30},
 };
 
 /* The value typed for a parameter: a number, or one of its names. */

@@ -7,6 +7,7 @@
 
 /* The parsers of the kinds; argv[0] is "cleave synth KIND". */
 enum clv_status synth_animals(int argc, char **argv, struct clv_error *err);
+enum clv_status synth_chain_crf(int argc, char **argv, struct clv_error *err);
 enum clv_status synth_hidden_chain(int argc, char **argv, struct clv_error *err);
 enum clv_status synth_hidden_grid(int argc, char **argv, struct clv_error *err);
 enum clv_status synth_noisy_image(int argc, char **argv, struct clv_error *err);

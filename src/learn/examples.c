@@ -188,6 +188,10 @@ static enum clv_status set_weights(double **to, const struct examples *self, con
 enum clv_status result_set(struct clv_training_result *result, const struct examples *self, const double *w,
                            struct clv_error *err)
 {
+    /* The oracle cuts two labels, which tables of any sign forbid. */
+    const struct clv_shape *shape = &self->shape;
+    if (shape->pairwise == CLV_PAIRWISE_FULL && shape->n_labels == 2 && result->decoding.rule == CLV_DECODE_ORACLE)
+        result->decoding.rule = CLV_DECODE_MAP;
     return set_weights(&result->w, self, w, err);
 }
 

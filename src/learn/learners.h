@@ -14,6 +14,7 @@ extern const struct clv_learner mpmap_learner;
 extern const struct clv_learner wmpmap_learner;
 extern const struct clv_learner m3n_learner;
 extern const struct clv_learner lapmedn_learner;
+extern const struct clv_learner l1m3n_learner;
 extern const struct clv_learner m3e_learner;
 extern const struct clv_learner modlat_learner;
 extern const struct clv_learner mssvm_learner;

@@ -11,9 +11,9 @@
 #include "learn/learners.h"
 
 static const struct clv_learner *const learners[] = {
-    &ssvm_learner,   &perceptron_learner, &subgradient_learner, &independent_learner, &pmap_learner,   &mpmap_learner,
-    &wmpmap_learner, &m3n_learner,        &lapmedn_learner,     &m3e_learner,         &modlat_learner, &mssvm_learner,
-    &lssvm_learner,  &hcrf_learner,       &eps_learner,         &crf_learner,
+    &ssvm_learner,   &perceptron_learner, &subgradient_learner, &independent_learner, &pmap_learner, &mpmap_learner,
+    &wmpmap_learner, &m3n_learner,        &lapmedn_learner,     &l1m3n_learner,       &m3e_learner,  &modlat_learner,
+    &mssvm_learner,  &lssvm_learner,      &hcrf_learner,        &eps_learner,         &crf_learner,
 };
 
 const struct clv_learner *clv_learner_at(size_t index)

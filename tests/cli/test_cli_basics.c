@@ -17,6 +17,7 @@ static const char *const names[] = {"synth",
                                     "annotate predict",
                                     "annotate score",
                                     "synth animals",
+                                    "synth chain-crf",
                                     "synth hidden-chain",
                                     "synth hidden-grid",
                                     "synth noisy-image"};

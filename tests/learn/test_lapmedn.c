@@ -194,6 +194,37 @@ START_TEST(bound_never_rises_between_rounds)
 }
 END_TEST
 
+/* With C in proportion to sqrt(lambda) the solution tends to that of 1/2 |w|_1 + c sum xi: its slacks are then the least on the
+ * L1 ball that it reaches to, which l1m3n looks for. */
+START_TEST(lapmedn_tends_to_l1m3n_as_lambda_grows)
+{
+    static struct discrimination medn;
+    struct toy toy;
+    double excess[3], c = 0.5;
+    toy_chains(&toy, 8, &chain_shape, 2);
+    for (int i = 0; i < 3; i++) {
+        double lambda = pow(1e4, i), radius = 0;
+        struct clv_training_result lapmedn = learn(&toy, "lapmedn", 2 * c * sqrt(lambda), lambda, 1, 1e-5);
+        medn = (struct discrimination){.toy = &toy, .prior = PRIOR_GAUSS};
+        discriminate(&medn, INFINITY); /* lists labellings */
+        for (size_t k = 0; k < CHAIN_SIZE; k++)
+            radius += fabs(lapmedn.w[k]);
+        struct clv_training training = toy_training(&toy, "l1m3n");
+        set(&training, "l1m3n", "units", 1);
+        set(&training, "l1m3n", "radius", radius);
+        set(&training, "l1m3n", "passes", 2000);
+        struct clv_training_result l1m3n = run("l1m3n", &training);
+        excess[i] = sum_of_slacks(&medn, lapmedn.w) / sum_of_slacks(&medn, l1m3n.w) - 1;
+        clv_training_result_release(&lapmedn);
+        clv_training_result_release(&l1m3n);
+    }
+    ck_assert_double_gt(excess[0], 0.01);
+    ck_assert_double_lt(excess[1], excess[0]);
+    ck_assert_double_lt(excess[2], 0.003);
+    toy_release(&toy);
+}
+END_TEST
+
 /* Features without any bearing on the labels get hardly any weight, and the least variance. */
 START_TEST(irrelevant_features_shrink)
 {
@@ -226,6 +257,7 @@ Suite *lapmedn_suite(void)
     tcase_add_test(tcase, gaussian_medn_is_m3n);
     tcase_add_test(tcase, corollaries_6_and_7_hold_at_the_solution);
     tcase_add_test(tcase, bound_never_rises_between_rounds);
+    tcase_add_test(tcase, lapmedn_tends_to_l1m3n_as_lambda_grows);
     tcase_add_test(tcase, irrelevant_features_shrink);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -1,0 +1,18 @@
+/* The structured hinge on an L1 ball by constraint generation with a linear program. */
+#ifndef LEARN_CUTTING_H
+#define LEARN_CUTTING_H
+
+#include "learn/examples.h"
+
+struct cutting_rules {
+    double radius; /* |w|_1 <= radius */
+    double gap;    /* ends once (objective - bound) / objective is this small */
+    size_t rounds; /* at most */
+};
+
+/* min_w mean_i H_i(w), couplings >= 0, |w|_1 <= radius, into *result. Memory and time grow with rounds x examples x weights: for
+ * small sets. CLV_ERR_USAGE in builds without a solver. */
+enum clv_status cutting_train(struct clv_training_result *result, struct examples *examples,
+                              const struct cutting_rules *rules, struct clv_error *err) CLV_CHECK;
+
+#endif

@@ -1,0 +1,157 @@
+#include "learn/lp.h"
+
+#include "base/error.h"
+
+#if WITH_LP
+#include <coin/Clp_C_Interface.h>
+#include <float.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* Rows wait until the next optimum is asked for: the solver copies its matrix whenever some are added. */
+struct lp {
+    Clp_Simplex *program;
+    size_t n_columns;
+    double *least, *most; /* [n_columns] */
+    CoinBigIndex *start;  /* [n_rows + 1] */
+    int *column;          /* [start[n_rows]] */
+    double *value, *at_least;
+    size_t n_rows, row_capacity, entry_capacity;
+};
+
+void lp_free(struct lp *lp)
+{
+    if (!lp)
+        return;
+    if (lp->program)
+        Clp_deleteModel(lp->program);
+    array_free(lp->least);
+    array_free(lp->most);
+    array_free(lp->start);
+    array_free(lp->column);
+    array_free(lp->value);
+    array_free(lp->at_least);
+    array_free(lp);
+}
+
+enum clv_status lp_new(struct lp **lp, size_t n_columns, const double *cost, struct clv_error *err)
+{
+    struct lp *own = array_zalloc(1, sizeof *own);
+    *lp = NULL;
+    if (!own)
+        return fail_memory(err);
+    own->n_columns = n_columns;
+    own->program = Clp_newModel();
+    own->least = array_zalloc(n_columns, sizeof *own->least);
+    own->most = array_alloc(n_columns, sizeof *own->most);
+    if (!own->program || !own->least || !own->most) {
+        lp_free(own);
+        return fail_memory(err);
+    }
+    for (size_t k = 0; k < n_columns; k++)
+        own->most[k] = DBL_MAX;
+    Clp_setLogLevel(own->program, 0);
+    Clp_resize(own->program, 0, (int)n_columns);
+    Clp_chgObjCoefficients(own->program, cost);
+    *lp = own;
+    return CLV_OK;
+}
+
+void lp_set_bounds(struct lp *lp, size_t column, double least, double most)
+{
+    lp->least[column] = least;
+    lp->most[column] = most;
+}
+
+/* Room for one more row of n entries. */
+static enum clv_status make_room(struct lp *lp, size_t n, struct clv_error *err)
+{
+    size_t used = lp->n_rows ? (size_t)lp->start[lp->n_rows] : 0;
+    if (lp->n_rows == lp->row_capacity) {
+        size_t capacity = 2 * lp->row_capacity + 16;
+        CoinBigIndex *start = array_realloc(lp->start, capacity + 1, sizeof *start);
+        lp->start = start ? start : lp->start;
+        double *at_least = array_realloc(lp->at_least, capacity, sizeof *at_least);
+        lp->at_least = at_least ? at_least : lp->at_least;
+        if (!start || !at_least)
+            return fail_memory(err);
+        lp->row_capacity = capacity;
+    }
+    lp->start[0] = 0;
+    if (used + n > lp->entry_capacity) {
+        size_t capacity = 2 * (used + n);
+        int *column = array_realloc(lp->column, capacity, sizeof *column);
+        lp->column = column ? column : lp->column;
+        double *value = array_realloc(lp->value, capacity, sizeof *value);
+        lp->value = value ? value : lp->value;
+        if (!column || !value)
+            return fail_memory(err);
+        lp->entry_capacity = capacity;
+    }
+    return CLV_OK;
+}
+
+enum clv_status lp_add_row(struct lp *lp, size_t n, const int *column, const double *value, double at_least,
+                           struct clv_error *err)
+{
+    enum clv_status status = make_room(lp, n, err);
+    if (status)
+        return status;
+    size_t used = (size_t)lp->start[lp->n_rows];
+    memcpy(lp->column + used, column, n * sizeof *column);
+    memcpy(lp->value + used, value, n * sizeof *value);
+    lp->at_least[lp->n_rows] = at_least;
+    lp->start[++lp->n_rows] = (CoinBigIndex)(used + n);
+    return CLV_OK;
+}
+
+enum clv_status lp_optimise(struct lp *lp, double *x, double *value, struct clv_error *err)
+{
+    Clp_chgColumnLower(lp->program, lp->least);
+    Clp_chgColumnUpper(lp->program, lp->most);
+    if (lp->n_rows)
+        Clp_addRows(lp->program, (int)lp->n_rows, lp->at_least, NULL, lp->start, lp->column, lp->value);
+    lp->n_rows = 0;
+    Clp_dual(lp->program, 0); /* new rows leave the basis dual feasible */
+    if (Clp_status(lp->program) != 0)
+        return fail(err, CLV_ERR_INTERNAL, "a linear program of %zu columns and %d rows was given up (status %d)",
+                    lp->n_columns, Clp_getNumRows(lp->program), Clp_status(lp->program));
+    *value = Clp_objectiveValue(lp->program);
+    memcpy(x, Clp_getColSolution(lp->program), lp->n_columns * sizeof *x);
+    return CLV_OK;
+}
+
+#else
+
+enum clv_status lp_new(struct lp **lp, size_t n_columns, const double *cost, struct clv_error *err)
+{
+    (void)n_columns, (void)cost;
+    *lp = NULL;
+    return fail(err, CLV_ERR_USAGE, "this cleave was built without a solver of linear programs (WITH_LP=0)");
+}
+
+void lp_free(struct lp *lp)
+{
+    (void)lp;
+}
+
+void lp_set_bounds(struct lp *lp, size_t column, double least, double most)
+{
+    (void)lp, (void)column, (void)least, (void)most;
+}
+
+enum clv_status lp_add_row(struct lp *lp, size_t n, const int *column, const double *value, double at_least,
+                           struct clv_error *err)
+{
+    (void)lp, (void)n, (void)column, (void)value, (void)at_least;
+    return fail(err, CLV_ERR_INTERNAL, "no linear program");
+}
+
+enum clv_status lp_optimise(struct lp *lp, double *x, double *value, struct clv_error *err)
+{
+    (void)lp, (void)x, (void)value;
+    return fail(err, CLV_ERR_INTERNAL, "no linear program");
+}
+
+#endif
