@@ -1,5 +1,6 @@
-/* Training the structured SVM on one fold of the OCR words beside dlib's structural_sequence_labeling_trainer, turn about, one
- * thread: CPU seconds, the objective both reach, letter errors on the other nine folds, memory beyond the data. */
+/* Training the structured SVM and the CRF on one fold of the OCR words beside dlib's structural_sequence_labeling_trainer, turn about,
+ * one thread: CPU seconds, the objective each reaches, letter errors on the other nine folds, memory beyond the data; and the
+ * CRF's wall time with two threads. `letters_train large` trains on nine folds and tests on one, once. */
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -54,7 +55,7 @@ static void write_words(const char *path, const struct clv_dataset *dataset)
 static const struct clv_shape shape = {CLV_LETTER_LABELS, CLV_LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
 
 struct outcome {
-    struct bench_series seconds;
+    struct bench_series seconds, wall;
     double w[SIZE], objective, error;
     long memory_kb;
 };
@@ -106,9 +107,10 @@ static long peak_kb(void)
     return usage.ru_maxrss;
 }
 
-static void train_ours(struct outcome *outcome, const struct clv_dataset *dataset)
+/* By one of our learners; *objective is what its own curve ends with, for the CRF NLL + |w|^2. */
+static void train_ours(struct outcome *outcome, const char *name, const struct clv_dataset *dataset, int n_threads)
 {
-    const struct clv_learner *learner = clv_learner_find("ssvm");
+    const struct clv_learner *learner = clv_learner_find(name);
     size_t n = clv_dataset_size(dataset);
     struct clv_training_result result;
     struct clv_error error;
@@ -121,17 +123,21 @@ static void train_ours(struct outcome *outcome, const struct clv_dataset *datase
     }
     struct clv_training training = {
         .dataset = dataset, .examples = examples, .n_examples = n, .shape = shape, .seed = 1};
-    training.n_threads = 1;
+    training.n_threads = n_threads;
     clv_training_defaults(&training, learner);
-    training.parameters[clv_learner_parameter(learner, "table-variance")] = 1; /* 1/2 |w|^2, as dlib's */
-    training.parameters[clv_learner_parameter(learner, "lambda")] = 1 / (C * (double)n * scale);
+    if (learner == clv_learner_find("ssvm")) {
+        training.parameters[clv_learner_parameter(learner, "table-variance")] = 1; /* 1/2 |w|^2, as dlib's */
+        training.parameters[clv_learner_parameter(learner, "lambda")] = 1 / (C * (double)n * scale);
+    }
     long before = peak_kb();
-    double start = bench_cpu();
+    double start = bench_cpu(), wall = bench_wall();
     stop_on(clv_train(&result, learner, &training, &error), &error);
     bench_add(&outcome->seconds, bench_cpu() - start);
+    bench_add(&outcome->wall, bench_wall() - wall);
     if (peak_kb() - before > outcome->memory_kb)
         outcome->memory_kb = peak_kb() - before;
     memcpy(outcome->w, result.w, sizeof outcome->w);
+    outcome->objective = result.curve[result.n_curve - 1].objective;
     clv_training_result_release(&result);
     free(examples);
 }
@@ -157,13 +163,34 @@ static int train_dlib(struct outcome *outcome, const char *words, const char *we
     return done;
 }
 
-int main(void)
+static void print_ours(const char *name, const struct outcome *ours, const struct outcome *theirs, int has_dlib)
+{
+    struct bench_series seconds = ours->seconds, peers = theirs->seconds;
+    printf("letters_train: %s ", name);
+    if (has_dlib) {
+        struct bench_summary ratio = bench_ratio(&seconds, &peers);
+        printf("%.3f of dlib's time (%.3f..%.3f), ", ratio.median, ratio.low, ratio.high);
+    }
+    printf("%.3f s, objective %.2f, error %.2f %%, %.1f MB beyond the data\n", bench_summarise(seconds).median,
+           ours->objective, 100 * ours->error, (double)ours->memory_kb / 1024);
+}
+
+static void print_threads(const struct outcome *one, const struct outcome *two)
+{
+    struct bench_series first = one->wall, second = two->wall;
+    struct bench_summary ratio = bench_ratio(&first, &second);
+    printf("letters_train: crf with 2 threads %.2f times as fast (%.2f..%.2f, wall), %s bytes\n", ratio.median,
+           ratio.low, ratio.high, memcmp(one->w, two->w, sizeof one->w) ? "OTHER" : "the same");
+}
+
+int main(int argc, char **argv)
 {
     const char *path = bench_data("letters_train", "letters/letter.data.gz");
     char words[] = "/tmp/letters-words-XXXXXX", weights[] = "/tmp/letters-weights-XXXXXX";
-    static struct outcome ours, theirs;
+    static struct outcome ssvm, crf, crf_on_two, theirs;
     struct clv_letters letters = {0};
     struct clv_error error;
+    int is_large = argc > 1 && strcmp(argv[1], "large") == 0;
     if (!path)
         return 0;
     int fds[2] = {mkstemp(words), mkstemp(weights)};
@@ -172,27 +199,30 @@ int main(void)
     close(fds[0]);
     close(fds[1]);
     stop_on(clv_letters_read(&letters, path, &error), &error);
-    struct clv_dataset *train = fold_dataset(&letters, 0, 0);
+    struct clv_dataset *train = fold_dataset(&letters, is_large, is_large ? 9 : 0);
+    struct clv_dataset *test = fold_dataset(&letters, !is_large, is_large ? 0 : 9);
     write_words(words, train);
     int has_dlib = 1;
-    for (int round = 0; round < N_ROUNDS; round++) {
-        train_ours(&ours, train);
+    for (int round = 0; round < (is_large ? 1 : N_ROUNDS); round++) {
+        train_ours(&crf, "crf", train, 1);
+        train_ours(&ssvm, "ssvm", train, 1);
         has_dlib = has_dlib && train_dlib(&theirs, words, weights, clv_dataset_size(train));
+        train_ours(&crf_on_two, "crf", train, 2);
     }
-    struct clv_dataset *test = fold_dataset(&letters, 1, 9);
-    judge(&ours, train, test);
-    struct bench_summary seconds = bench_summarise(ours.seconds);
+    double likelihood = crf.objective;
+    judge(&ssvm, train, test);
+    judge(&crf, train, test);
+    crf.objective = likelihood;
+    print_ours("ssvm", &ssvm, &theirs, has_dlib);
+    print_ours("crf", &crf, &theirs, has_dlib);
+    print_threads(&crf, &crf_on_two);
     if (has_dlib) {
         judge(&theirs, train, test);
-        struct bench_summary ratio = bench_ratio(&ours.seconds, &theirs.seconds);
-        printf("letters_train: %.3f of dlib's time (%.3f..%.3f); ", ratio.median, ratio.low, ratio.high);
-        printf("dlib %.2f s, objective %.2f, error %.2f %%; ", bench_summarise(theirs.seconds).median, theirs.objective,
-               100 * theirs.error);
+        printf("letters_train: dlib %.2f s, objective %.2f, error %.2f %%\n", bench_summarise(theirs.seconds).median,
+               theirs.objective, 100 * theirs.error);
     } else {
-        printf("letters_train: dlib is absent (libdlib-dev); ");
+        printf("letters_train: dlib is absent (libdlib-dev)\n");
     }
-    printf("ours %.3f s, objective %.2f, error %.2f %%, %.1f MB beyond the data\n", seconds.median, ours.objective,
-           100 * ours.error, (double)ours.memory_kb / 1024);
     clv_dataset_free(train);
     clv_dataset_free(test);
     clv_letters_release(&letters);
