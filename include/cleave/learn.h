@@ -89,7 +89,8 @@ struct clv_training {
 struct clv_curve_point {
     double pass;      /* passes over the examples so far; looks at all of them for this curve do not count */
     double objective; /* primal */
-    double dual; /* lower bound on any objective (ssvm: but for the rounding of clv_oracle_map, about a millionth) */
+    double
+        dual; /* lower bound on the least objective, never above `objective`: that is an upper bound where the oracle rounds */
     double train_loss; /* weighted Hamming on the training examples */
 };
 

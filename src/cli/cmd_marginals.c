@@ -1,13 +1,21 @@
-/* cleave marginals: how probable a label is at every pixel, by perturb-and-MAP. */
+/* cleave marginals: how probable a label is at every pixel, by perturb-and-MAP, or every label at every letter, exactly. */
 #include <string.h>
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/marginals_letters.h"
 #include "cli/segment.h"
 
-enum marginals_keys { KEY_DRAWS = KEYS_COMMAND, KEY_LABEL, KEY_JSON };
+enum marginals_keys { KEY_DRAWS = KEYS_COMMAND, KEY_LABEL, KEY_JSON, KEY_LETTERS, KEY_FOLDS };
+
+struct marginals {
+    struct segment images;
+    struct letters_option letters;
+};
 
 static const struct argp_option marginals_options[] = {
+    {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP, 1},
+    {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 1},
     {NULL, 0, NULL, 0, "What comes out:", 2},
     {"label", KEY_LABEL, "NAME", 0, "The label, by name or number, whose probability is written (default 1)", 2},
     {"json", KEY_JSON, NULL, 0,
@@ -19,7 +27,8 @@ static const struct argp_option marginals_options[] = {
 
 static error_t parse_marginals(int key, char *arg, struct argp_state *state)
 {
-    struct segment *self = state->input;
+    struct marginals *all = state->input;
+    struct segment *self = &all->images;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = self;
@@ -27,10 +36,32 @@ static error_t parse_marginals(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_DRAWS: return option_int(&self->n_draws, "--draws", arg, 1, 1000000, &self->common);
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
+    case KEY_LETTERS: all->letters.path = arg; return 0;
+    case KEY_FOLDS: return option_folds(&all->letters, arg, &self->common);
     case KEY_LABEL: self->label = arg; return 0;
     case KEY_JSON: self->json = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
+}
+
+static enum clv_status run(struct marginals *all, struct clv_error *err)
+{
+    struct segment *self = &all->images;
+    if (all->letters.n_folds && !all->letters.path)
+        return fail(err, CLV_ERR_USAGE, "--folds: --letters is missing: folds of what?");
+    if (all->letters.path) {
+        const struct letters_task task = {
+            .letters = all->letters, .model_path = self->model_path, .n_threads = self->common.n_threads};
+        if (!self->model_path)
+            return fail(err, CLV_ERR_USAGE, "marginals: -m is missing: which model?");
+        if (self->data || self->features || self->n_paths || self->label || self->json || self->overlay)
+            return fail(err, CLV_ERR_USAGE, "--letters excludes images and what is told or drawn of them");
+        return marginals_letters(&task, self->output, err);
+    }
+    enum clv_status status = segment_check(self, "marginals", err);
+    if (status == CLV_OK && self->json && self->status_file && strcmp(self->status_file, "-") == 0)
+        status = fail(err, CLV_ERR_USAGE, "--json and --status - both want standard output");
+    return status == CLV_OK ? segment_images(self, err) : status;
 }
 
 enum clv_status cmd_marginals(int argc, char **argv, struct clv_error *err)
@@ -47,20 +78,21 @@ enum clv_status cmd_marginals(int argc, char **argv, struct clv_error *err)
         "mpmap and wmpmap have scores on the scale of that noise; those of other learners do not, and their maps "
         "tell what is more or less certain, not how much. --overlay shows the image "
         "in grey, the more orange the less certain the label is, with the outline of probability 1/2. Inputs, "
-        "failures and Ctrl-C are as for `cleave segment'.",
+        "failures and Ctrl-C are as for `cleave segment'.\n\n"
+        "--letters writes the exact probability of every label at every letter under exp(score), as crf models learn "
+        "it: a table of tab-separated columns (word, letter, truth, then a label each) on standard output or to -o "
+        "FILE, or, if FILE ends in .safetensors, tensors node_offset [words + 1], truth [letters] and marginals "
+        "[letters][labels].",
         children,
         NULL,
         NULL,
     };
-    struct segment self = {.list_separator = '\n', .marginals = true, .n_draws = 100, .mask_form = MASKS_GREY};
-    common_options_init(&self.common, err);
-    enum clv_status status = options_parse(&argp, argc, argv, &self, &self.common);
+    struct marginals self = {
+        .images = {.list_separator = '\n', .marginals = true, .n_draws = 100, .mask_form = MASKS_GREY}};
+    common_options_init(&self.images.common, err);
+    enum clv_status status = options_parse(&argp, argc, argv, &self, &self.images.common);
     if (status == CLV_OK)
-        status = segment_check(&self, "marginals", err);
-    if (status == CLV_OK && self.json && self.status_file && strcmp(self.status_file, "-") == 0)
-        status = fail(err, CLV_ERR_USAGE, "--json and --status - both want standard output");
-    if (status == CLV_OK)
-        status = segment_images(&self, err);
-    common_options_release(&self.common);
+        status = run(&self, err);
+    common_options_release(&self.images.common);
     return status;
 }

@@ -29,6 +29,7 @@ enum train_keys {
     KEY_ENGINE,
     KEY_RESUME,
     KEY_CHECKPOINT_EVERY,
+    KEY_INIT,
     KEY_LETTERS,
     KEY_FOLDS
 };
@@ -54,6 +55,7 @@ static const struct argp_option train_options[] = {
     {"cv", KEY_CV, "K", 0, "Choose lambda by K-fold cross-validation among the images trained on", 0},
     {"cv-grid", KEY_CV_GRID, "X,..", 0, "The candidates of --cv (default: 0.01, 0.1, 1, 10, 100 times lambda)", 0},
     {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 0},
+    {"init", KEY_INIT, "MODEL", 0, "Start from the weights of this model of the same labels and features", 0},
     {"resume", KEY_RESUME, NULL, 0,
      "Go on from FILE.checkpoint, which a training that was stopped left, to the model it would have made", 0},
     {"checkpoint-every", KEY_CHECKPOINT_EVERY, "X", 0,
@@ -104,6 +106,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_PAIRWISE: return option_pairwise(&self->pairwise, arg, &self->common);
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
     case KEY_CV_GRID: return parse_grid(self, arg);
+    case KEY_INIT: self->init = arg; return 0;
     case KEY_RESUME: self->resume = true; return 0;
     case KEY_CHECKPOINT_EVERY:
         self->checkpoint_every_given = true;
@@ -347,7 +350,9 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     if (status != CLV_OK)
         return status;
     double started = now_s();
-    status = train_data_load(&data, self, &progress, err);
+    status = train_init_read(self, err);
+    if (status == CLV_OK)
+        status = train_data_load(&data, self, &progress, err);
     if (status != CLV_OK)
         goto done;
     print_data(self, &data, now_s() - started);
@@ -357,6 +362,8 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     training.n_examples = data.n_masks;
     training.frames = data.frames;
     status = examples ? train_shape_choose(&training.shape, self, data.dataset, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = train_init_use(&training, self, &data, err);
     if (status == CLV_OK)
         status = train_weak_list(&weak, &data, self->learner.learner, &training.shape, err);
     training.weak = weak.examples;
@@ -399,6 +406,7 @@ enum clv_status cmd_train(int argc, char **argv, struct clv_error *err)
     if (status == CLV_OK)
         status = run(&self, err);
     array_free(self.checkpoint);
+    clv_model_release(&self.start);
     recipe_options_release(&self.recipe);
     common_options_release(&self.common);
     return status;

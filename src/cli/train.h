@@ -20,6 +20,8 @@ struct train {
     struct recipe_options recipe;
     struct learner_options learner;
     const char *data, *validate, *output;
+    const char *init;       /* a model's path, or NULL */
+    struct clv_model start; /* what is there; its recipe goes to the data */
     struct supervision_options supervision;
     struct letters_option letters; /* instead of data */
     uint64_t seed;
@@ -81,6 +83,12 @@ enum clv_status train_validation_print(const struct train *train, const struct c
  * one it does, with a note. CLV_ERR_USAGE if a form asked for does not go with data or learner. */
 enum clv_status train_shape_choose(struct clv_shape *shape, const struct train *train,
                                    const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
+
+/* --init, if it was given: reads the model, before long work; then hands its weights to the training, whose shape is set. Errors
+ * name both what the model has and what is wanted. */
+enum clv_status train_init_read(struct train *train, struct clv_error *err) CLV_CHECK;
+enum clv_status train_init_use(struct clv_training *training, const struct train *train, const struct train_data *data,
+                               struct clv_error *err) CLV_CHECK;
 
 /* Before long work: sets train->checkpoint if the learner keeps one, refuses options that cannot be met. */
 enum clv_status train_checkpoints_check(struct train *train, struct clv_error *err) CLV_CHECK;

@@ -85,11 +85,13 @@ static enum clv_status extract_set(struct train_data *data, struct train *train,
         status = fail_memory(err);
         goto done;
     }
-    data->recipe = train->recipe.recipe;
-    train->recipe.recipe = (struct clv_recipe){0};
+    struct clv_recipe *recipe = train->init ? &train->start.recipe : &train->recipe.recipe;
+    data->recipe = *recipe;
+    *recipe = (struct clv_recipe){0};
     data->has_recipe = 1;
-    status = clv_recipe_learn(&data->recipe, images, set->n_items, train->seed, common->n_threads, &common->limits,
-                              progress, err);
+    if (!train->init)
+        status = clv_recipe_learn(&data->recipe, images, set->n_items, train->seed, common->n_threads, &common->limits,
+                                  progress, err);
     if (status == CLV_OK)
         status = clv_dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, clv_box_figure, &data->recipe,
                                            common->n_threads, &common->limits, progress, err);

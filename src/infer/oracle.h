@@ -3,6 +3,8 @@
 #ifndef INFER_ORACLE_H
 #define INFER_ORACLE_H
 
+#include <math.h>
+
 #include "cleave/infer.h"
 #include "infer/batch.h"
 #include "infer/bucket.h"
@@ -48,5 +50,14 @@ struct clv_oracle {
     double *terminal, *capacity; /* as libmaxflow wants them */
 #endif
 };
+
+/* How far above the score that clv_oracle_map gave the field's true maximum may lie: a cut maximises scores rounded to a grid, and
+ * each of its terms moves by half a step at most, in either labelling. Chains and fields without edges are exact. */
+static inline double oracle_slack(const struct clv_oracle *oracle)
+{
+    if (oracle->state != ORACLE_CUT)
+        return 0;
+    return ldexp((double)oracle->n_nodes + (double)oracle->n_edges, -oracle->capacities.exponent);
+}
 
 #endif

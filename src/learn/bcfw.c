@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "infer/oracle.h"
 #include "mrf/energy.h"
 
 #define CHECK_EVERY 10 /* passes between looks at all gaps */
@@ -112,7 +113,7 @@ static void find_spans(struct bcfw *self, size_t n_nodes)
     self->dual.n_spans = n;
 }
 
-/* Asks the oracle at the current w and turns its answer into a direction: Algorithm 4, lines 5 and 6. */
+/* Asks the oracle at the current w (in the first pass at the given start) and turns its answer into a direction: Algorithm 4, lines 5 and 6. */
 static enum clv_status find_direction(struct bcfw *self, size_t example, struct clv_error *err)
 {
     struct bcfw_direction *direction = &self->direction;
@@ -121,10 +122,11 @@ static enum clv_status find_direction(struct bcfw *self, size_t example, struct 
     const struct clv_problem *problem = &self->examples.problems[example];
     const struct clv_shape *shape = &self->examples.shape;
     double score, scale = 1 / (self->dual.lambda * (double)self->n);
-    enum clv_status status = decode_augmented(decoder, &score, problem, shape, self->dual.w, err);
+    const double *w = self->rules.start && self->n_passes == 1 ? self->rules.start : self->dual.w;
+    enum clv_status status = decode_augmented(decoder, &score, problem, shape, w, err);
     if (status)
         return status;
-    block->gap = fmax(0, score - block_score(self, block, decoder, self->dual.w));
+    block->gap = fmax(0, score - block_score(self, block, decoder, w));
     memcpy(direction->y, decoder->y, (size_t)problem->n_nodes * sizeof *direction->y);
     direction->loss = known_loss(problem, shape->n_labels, direction->y);
 
@@ -239,7 +241,8 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     enum clv_status status = decode_augmented(decoder, &score, problem, &self->examples.shape, self->dual.w, err);
     if (status)
         return status;
-    self->hinge[index] = fmax(0, score - decoder_truth_score(decoder, problem)) + self->examples.truth_loss[index];
+    double bound = score + oracle_slack(decoder->oracle);
+    self->hinge[index] = fmax(0, bound - decoder_truth_score(decoder, problem)) + self->examples.truth_loss[index];
     self->blocks[index].gap = fmax(0, score - block_score(self, &self->blocks[index], decoder, self->dual.w));
     return CLV_OK;
 }
@@ -262,7 +265,9 @@ static enum clv_status add_to_curve(struct bcfw *self, struct clv_training_resul
     enum clv_status status = examples_loss(&train_loss, &self->examples, self->best, err);
     if (status)
         return status;
-    struct clv_curve_point point = {(double)pass, unit * self->best_objective, unit * self->best_dual, train_loss};
+    /* The objective is a bound from above, so what is left for the gap to be negative by is the rounding of sums. */
+    double dual = fmin(self->best_dual, self->best_objective);
+    struct clv_curve_point point = {(double)pass, unit * self->best_objective, unit * dual, train_loss};
     char note[96];
     snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", point.objective,
              point.objective - point.dual, train_loss);
@@ -280,11 +285,12 @@ static enum clv_status check(struct bcfw *self, size_t pass, struct clv_error *e
         sum_bucket(self, b);
     offer(self, self->dual.w);
     self->best_dual = fmax(self->best_dual, dual_value(&self->dual));
-    if (self->average && pass > 0) {
-        status = examples_hinges(self->hinge, &self->examples, self->average, err);
+    const double *other = pass > 0 ? self->average : self->rules.start;
+    if (other) {
+        status = examples_hinges(self->hinge, &self->examples, other, err);
         if (status)
             return status;
-        offer(self, self->average);
+        offer(self, other);
     }
     return CLV_OK;
 }

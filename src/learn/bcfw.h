@@ -16,6 +16,9 @@ struct bcfw_rules {
     double unit;   /* of the objectives told: 1 as above, C n for sum instead of mean */
     bool averaging, sampling, edges;
     bool keeps_support; /* count labellings of positive dual weight */
+    const double
+        *start; /* [size] weights that are the best as long as no better ones are found, and whose answers to the oracle
+                            the first pass steps towards; NULL: none */
 };
 
 /* A labelling of positive dual weight, told by its hash. */

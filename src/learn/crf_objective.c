@@ -10,8 +10,9 @@
 #include "learn/crf_rows.h"
 #include "learn/crf_worker.h"
 
-#define MOST_CHUNKS 16
-#define CHUNK_BYTES ((size_t)32 << 20) /* of all chunks' sums together, unless two are larger */
+#define MOST_CHUNKS      16
+#define WORK_OF_A_THREAD 2e6                /* additions; about half a millisecond */
+#define CHUNK_BYTES      ((size_t)32 << 20) /* of all chunks' sums together, unless two are larger */
 
 /* --- opening --- */
 
@@ -50,6 +51,19 @@ static void divide(struct crf_objective *self)
         self->chunk_first[chunk++] = self->examples->n;
 }
 
+/* As many as have enough to do in an evaluation to be worth waiting for. */
+static int choose_threads(const struct crf_objective *self)
+{
+    double work = 0;
+    for (size_t i = 0; i < self->examples->n; i++) {
+        const struct clv_problem *problem = &self->examples->problems[i];
+        double n_entries = (double)(problem->row[problem->n_nodes] - problem->row[0]);
+        work += (2 * n_entries + 3 * (double)problem->n_edges * (double)self->k) * (double)self->width;
+    }
+    double most = 1 + work / WORK_OF_A_THREAD;
+    return most < self->examples->n_threads ? (int)most : self->examples->n_threads;
+}
+
 static void set_sizes(struct crf_objective *self, const struct clv_shape *shape)
 {
     self->k = (size_t)shape->n_labels;
@@ -82,6 +96,7 @@ enum clv_status crf_objective_open(struct crf_objective *self, struct examples *
         return fail_memory(err);
     self->kernel.there = self->kernel_memory;
     self->kernel.back = self->kernel_memory + self->k * self->width;
+    self->n_threads = choose_threads(self);
     divide(self);
     for (size_t i = 0; i < examples->n; i++)
         clv_joint_feature_add(self->empirical, &examples->problems[i], &examples->shape, examples->problems[i].label,
@@ -91,8 +106,7 @@ enum clv_status crf_objective_open(struct crf_objective *self, struct examples *
 
 void crf_objective_release(struct crf_objective *self)
 {
-    if (self->examples)
-        crf_workers_free(self->workers, self->examples->n_threads);
+    crf_workers_free(self->workers, self->n_threads);
     array_free(self->unary);
     array_free(self->kernel_memory);
     array_free(self->empirical);
@@ -167,7 +181,7 @@ enum clv_status crf_objective_at(double *nll, double *gradient, struct crf_objec
                                  struct clv_error *err)
 {
     load_weights(self, w);
-    enum clv_status status = parallel_for(self->n_chunks, self->examples->n_threads, run_chunk, self, err);
+    enum clv_status status = parallel_for(self->n_chunks, self->n_threads, run_chunk, self, err);
     if (status)
         return status;
     *nll = reduce(self);

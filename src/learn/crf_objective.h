@@ -27,7 +27,8 @@ struct crf_objective {
     double *chunk_nll;   /* [n_chunks] */
     double *chunk_sums;  /* [n_chunks][chunk_size]: E[Psi], [d][width], [k][k][p], and of a shared table [k][width] */
     size_t chunk_size;
-    struct crf_worker *workers;
+    struct crf_worker *workers; /* [n_threads] */
+    int n_threads;
 };
 
 /* The examples must stay. CLV_ERR_DATA, naming image and edge, for a graph with a loop comes from the first evaluation. */
@@ -39,8 +40,5 @@ void crf_objective_release(struct crf_objective *self);
  * CLV_ERR_INTERRUPTED when asked to stop. */
 enum clv_status crf_objective_at(double *nll, double *gradient, struct crf_objective *self, const double *w,
                                  struct clv_error *err) CLV_CHECK;
-
-/* Bytes that crf_objective_open will ask for. */
-double crf_objective_bytes(const struct clv_training *training);
 
 #endif

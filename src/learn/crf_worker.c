@@ -56,7 +56,7 @@ static enum clv_status worker_open(struct crf_worker *self, const struct crf_obj
 enum clv_status crf_workers_new(struct crf_worker **workers, const struct crf_objective *objective,
                                 struct clv_error *err)
 {
-    int n = objective->examples->n_threads;
+    int n = objective->n_threads;
     enum clv_status status = CLV_OK;
     *workers = NULL;
     struct crf_worker *made = array_zalloc((size_t)n, sizeof *made);

@@ -133,6 +133,18 @@ static enum clv_status check(struct descent *self, struct clv_training_result *r
     return curve_add(result, (struct clv_curve_point){(double)pass, objective, NAN, train_loss}, err);
 }
 
+/* At the training's start, as if a pass had led there: the first of Pegasos's steps forgets where it is. */
+static void start_at_init(struct descent *self)
+{
+    if (!self->training->init)
+        return;
+    memcpy(self->w, self->training->init, self->size * sizeof *self->w);
+    project(self);
+    if (self->average)
+        memcpy(self->average, self->w, self->size * sizeof *self->w);
+    self->n_steps = (double)self->examples->n;
+}
+
 static enum clv_status descent_open(struct descent *self, struct examples *examples, const struct descent_rules *rules,
                                     struct clv_error *err)
 {
@@ -152,13 +164,15 @@ static enum clv_status descent_open(struct descent *self, struct examples *examp
     if (!self->w || !self->order || !self->hinge || (rules->averaging && !self->average) || (is_l1 && !self->scratch) ||
         (is_adaptive && !self->change))
         return fail_memory(err);
-    if (is_l1)
-        return CLV_OK;
-    double at_zero;
-    enum clv_status status = objective_of(&at_zero, self, self->w, err);
-    if (!status)
+    if (!is_l1) {
+        double at_zero;
+        enum clv_status status = objective_of(&at_zero, self, self->w, err);
+        if (status)
+            return status;
         self->radius = sqrt(2 * at_zero / rules->ridge);
-    return status;
+    }
+    start_at_init(self);
+    return CLV_OK;
 }
 
 static void descent_release(struct descent *self)

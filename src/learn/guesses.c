@@ -161,6 +161,8 @@ static enum clv_status learn(struct clv_training_result *result, const struct cl
     own.n_examples = n;
     own.n_weak = 0;
     own.shape.n_features = clv_dataset_problem(lesson, 0).n_features;
+    if (own.shape.n_features != training->shape.n_features) /* a teacher that sees frames */
+        own.init = NULL;
     enum clv_status status = learner->train(result, &own, err);
     array_free(examples);
     return status;

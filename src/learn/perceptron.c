@@ -80,6 +80,8 @@ static enum clv_status perceptron_open(struct perceptron *self, const struct clv
         self->average = array_zalloc(self->size, sizeof *self->average);
     if (!self->w || !self->order || (training->parameters[AVERAGING] && !self->average))
         return fail_memory(err);
+    if (training->init)
+        memcpy(self->w, training->init, self->size * sizeof *self->w);
     return CLV_OK;
 }
 
@@ -123,6 +125,7 @@ const struct clv_learner perceptron_learner = {
     .name = "perceptron",
     .summary = "averaged structured perceptron (Collins 2002)",
     .parameters = parameters,
+    .takes_init = 1,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

@@ -271,6 +271,8 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     if (status)
         return status;
     ascent_set_table_variance(&self->ascent, examples_table_variance(examples, parameters[TABLE_VARIANCE]));
+    if (training->init)
+        ascent_start(&self->ascent, training->init, ceil((double)n_all / (double)self->batch));
     self->workspaces = array_zalloc((size_t)examples->n_threads, sizeof *self->workspaces);
     self->order = array_alloc(n_all, sizeof *self->order);
     self->taken = array_alloc(self->batch, sizeof *self->taken);
@@ -401,6 +403,7 @@ const struct clv_learner pmap_learner = {
     .name = "pmap",
     .summary = "perturb-and-MAP likelihood of whole labellings (Hazan and Jaakkola 2012; Shpakova et al. 2018)",
     .parameters = joint_parameters,
+    .takes_init = 1,
     .train = train_joint,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
     .lambda_of_mean = 1,
@@ -410,6 +413,7 @@ const struct clv_learner mpmap_learner = {
     .name = "mpmap",
     .summary = "perturb-and-MAP likelihood of each node's label (Shpakova et al. 2018)",
     .parameters = marginal_parameters,
+    .takes_init = 1,
     .train = train_marginal,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
     .lambda_of_mean = 1,
@@ -419,6 +423,7 @@ const struct clv_learner wmpmap_learner = {
     .name = "wmpmap",
     .summary = "the same, weighed as the loss weighs (Shpakova et al. 2018)",
     .parameters = marginal_parameters,
+    .takes_init = 1,
     .train = train_weighted,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
     .lambda_of_mean = 1,

@@ -1,6 +1,7 @@
 #include "learn/pmap_step.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -25,6 +26,14 @@ void ascent_release(struct ascent *self)
     array_free(self->squares);
     array_free(self->average);
     self->w = self->squares = self->average = NULL;
+}
+
+void ascent_start(struct ascent *self, const double *w, double n_steps)
+{
+    memcpy(self->w, w, self->size * sizeof *w);
+    if (self->average)
+        memcpy(self->average, w, self->size * sizeof *w);
+    self->n_steps = n_steps;
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)

@@ -34,6 +34,9 @@ void ascent_set_table_variance(struct ascent *self, double variance);
 /* lambda/2 <w, S^-1 w> with that variance as S's. */
 double ascent_penalty(const struct ascent *self, const double *w);
 
+/* Starts at w[size] instead, as if n_steps had led there: the published rule's first step would forget it. */
+void ascent_start(struct ascent *self, const double *w, double n_steps);
+
 /* One step along gradient[size] of the data term. */
 void ascent_step(struct ascent *self, const double *gradient);
 

@@ -49,7 +49,8 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                                      .unit = 1,
                                      .averaging = p[AVERAGING] != 0,
                                      .sampling = p[SAMPLING] != 0,
-                                     .edges = p[EDGES] != 0};
+                                     .edges = p[EDGES] != 0,
+                                     .start = training->init};
     struct bcfw self;
     bool stopped = false;
     double *variance = NULL;
@@ -71,6 +72,7 @@ const struct clv_learner ssvm_learner = {
     .name = "ssvm",
     .summary = "structured SVM by block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013; Osokin et al. 2016)",
     .parameters = parameters,
+    .takes_init = 1,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
     .lambda_of_mean = 1,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleave/tensors.h"
 #include "data/small_letters.h"
 #include "support/sample.h"
 
@@ -56,7 +57,7 @@ END_TEST
 
 START_TEST(every_learner_takes_letters_and_links_help)
 {
-    static const char *const learners[] = {"ssvm", "perceptron", "subgradient", "pmap", "mpmap", "wmpmap"};
+    static const char *const learners[] = {"ssvm", "perceptron", "subgradient", "pmap", "mpmap", "wmpmap", "crf"};
     for (size_t k = 0; k < sizeof learners / sizeof *learners; k++) {
         char *linked = expect_success("cd %s && \"$CLEAVE\" train -l %s --letters l --folds 0,1 --passes 8 -o a && "
                                       "\"$CLEAVE\" score -m a --letters l --folds 2 --json",
@@ -101,6 +102,103 @@ START_TEST(inspect_tells_what_a_model_of_letters_is)
 }
 END_TEST
 
+START_TEST(marginals_of_letters_are_all_labels_as_a_table_and_as_tensors)
+{
+    char *table = expect_success(
+        "cd %s && \"$CLEAVE\" train -q -t 1 -l crf --letters l --folds 0,1 -o c > /dev/null && \"$CLEAVE\" "
+        "marginals -m c --letters l --folds 2 -o m.safetensors && \"$CLEAVE\" marginals -m c "
+        "--letters l --folds 2",
+        folder);
+    char *score = expect_success("cd %s && \"$CLEAVE\" score -m c --letters l --folds 2 --json", folder);
+    struct clv_tensors *tensors;
+    const struct clv_tensor *all;
+    const int64_t wanted[] = {(int64_t)number_after(score, "\"letters\":"), 26};
+    must(clv_tensors_open(&tensors, formatted("%s/m.safetensors", folder), err));
+    must(clv_tensors_require(&all, tensors, "marginals", CLV_F64, 2, wanted, err));
+    const double *value = all->data;
+    char *line = strchr(table, '\n') + 1;
+    int64_t n_wrong = 0;
+    for (int64_t letter = 0; letter < wanted[0]; letter++) {
+        double sum = 0, truth;
+        char *field = strchr(strchr(line, '\t') + 1, '\t') + 1; /* past "word N" and the letter's place */
+        truth = value[letter * 26 + field[0] - 'a'];
+        char *number = field + 1;
+        bool is_best = true;
+        for (int label = 0; label < 26; label++) {
+            double p = strtod(number, &number);
+            ck_assert_double_eq_tol(p, value[letter * 26 + label], 1e-5);
+            sum += value[letter * 26 + label];
+            is_best &= value[letter * 26 + label] <= truth;
+        }
+        ck_assert(*number == '\n');
+        ck_assert_double_eq_tol(sum, 1, 1e-12);
+        n_wrong += !is_best;
+        line = number + 1;
+    }
+    ck_assert(*line == 0);
+    /* The most probable letters are about as often right as the most probable words. */
+    ck_assert_double_eq_tol((double)n_wrong / (double)wanted[0], number_after(score, "\"letter_error\":"), 0.05);
+    clv_tensors_close(tensors);
+    free(table);
+    free(score);
+}
+END_TEST
+
+START_TEST(training_goes_on_from_a_model)
+{
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" train -q -t 1 -l crf --letters l --folds 0 -o a && \"$CLEAVE\" train -q -l crf "
+        "--letters l --folds 0 --init a -o b",
+        folder));
+    char *cold = expect_success("cd %s && \"$CLEAVE\" inspect --json --top 0 a", folder);
+    char *warm = expect_success("cd %s && \"$CLEAVE\" inspect --json --top 0 b", folder);
+    ck_assert_ptr_nonnull(strstr(warm, "\"parameter.penalty\":\"l2\""));
+    const char *first = strstr(cold, "\"curve\":\""), *second = strstr(warm, "\"curve\":\"");
+    double at_first = strtod(strchr(strchr(first, ';') + 2, ' '), NULL);
+    double at_second = strtod(strchr(strchr(second, ';') + 2, ' '), NULL);
+    ck_assert_msg(at_second < 0.5 * at_first, "cold %g, warm %g", at_first, at_second);
+    expect_error(64, "a has pairwise terms \"full\", to be learned are \"none\"",
+                 "cd %s && \"$CLEAVE\" train -l crf --letters l --init a --no-edges -o x", folder);
+    expect_error(64, "independent cannot start from given weights",
+                 "cd %s && \"$CLEAVE\" train -l independent --letters l --init a -o x", folder);
+    expect_error(64, "learned from images, not from letters",
+                 "cd %s && \"$CLEAVE\" train -l crf --letters l --init %s -o x", folder, sample_model());
+    expect_error(64, "a was learned from letters, not from images",
+                 "cd %s && \"$CLEAVE\" train -l crf --data %s --init a -o x", folder, sample_set());
+    free(cold);
+    free(warm);
+}
+END_TEST
+
+/* Words of the first letters of the alphabet alone teach; the other labels are there all the same. */
+START_TEST(labels_absent_from_the_training_words_are_no_trouble)
+{
+    static const char *const learners[] = {"ssvm",
+                                           "perceptron",
+                                           "subgradient",
+                                           "pmap",
+                                           "mpmap",
+                                           "wmpmap",
+                                           "crf",
+                                           "crf --penalty l1",
+                                           "crf --penalty none --passes 50"};
+    free(expect_success(
+        "cd %s && awk -F'\t' '$2 <= \"h\" { print }' l | awk -F'\t' 'BEGIN { OFS = \"\t\" } { $3 = -1; $4 = "
+        "NR; $5 = 1; $6 = 0; print }' > few && wc -l few",
+        folder));
+    for (size_t k = 0; k < sizeof learners / sizeof *learners; k++) {
+        char *json = expect_success(
+            "cd %s && \"$CLEAVE\" train -q -t 1 -l %s --letters few -o f > /dev/null && \"$CLEAVE\" score "
+            "-m f --letters few --json && \"$CLEAVE\" score -m f --letters l --json",
+            folder, learners[k]);
+        ck_assert_msg(number_after(json, "\"letter_error\":") < 0.2, "%s: %s", learners[k], json);
+        double on_all = number_after(strchr(json, '\n'), "\"letter_error\":");
+        ck_assert_msg(on_all > 0.5 && on_all < 1, "%s: %s", learners[k], json);
+        free(json);
+    }
+}
+END_TEST
+
 START_TEST(wrong_uses_are_refused)
 {
     static char at[300];
@@ -118,6 +216,9 @@ START_TEST(wrong_uses_are_refused)
     expect_error(64, "--words: letters have features", "%s \"$CLEAVE\" train --letters l --words 3 -o x", at);
     expect_error(64, "-m is missing", "%s \"$CLEAVE\" score --letters l", at);
     expect_error(64, "--letters goes with", "%s \"$CLEAVE\" score -m m.cleave --letters l --csv", at);
+    expect_error(64, "-m is missing", "%s \"$CLEAVE\" marginals --letters l", at);
+    expect_error(64, "--letters is missing", "%s \"$CLEAVE\" marginals -m m.cleave --folds 0", at);
+    expect_error(64, "--letters excludes images", "%s \"$CLEAVE\" marginals -m m.cleave --letters l --json", at);
     expect_error(66, "nowhere: cannot open", "%s \"$CLEAVE\" train --letters nowhere -o x", at);
     expect_error(65, "m.cleave: line 1", "%s \"$CLEAVE\" train --letters m.cleave -o x", at);
     expect_error(64, "a model of letters", "%s \"$CLEAVE\" segment -m m.cleave -o out l", at);
@@ -138,6 +239,9 @@ Suite *cli_letters_suite(void)
     tcase_add_test(tests, every_learner_takes_letters_and_links_help);
     tcase_add_test(tests, the_same_seed_gives_the_same_bytes_at_any_thread_count);
     tcase_add_test(tests, inspect_tells_what_a_model_of_letters_is);
+    tcase_add_test(tests, marginals_of_letters_are_all_labels_as_a_table_and_as_tensors);
+    tcase_add_test(tests, training_goes_on_from_a_model);
+    tcase_add_test(tests, labels_absent_from_the_training_words_are_no_trouble);
     tcase_add_test(tests, wrong_uses_are_refused);
     suite_add_tcase(suite, tests);
     return suite;

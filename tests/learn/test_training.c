@@ -260,6 +260,53 @@ START_TEST(cross_validation_refuses_bad_requests_and_stops_when_asked)
 }
 END_TEST
 
+static struct clv_training_result run_for(const char *learner, const struct toy *toy, double n_passes,
+                                          const double *init)
+{
+    struct clv_training training = toy_training(toy, learner);
+    set(&training, learner, "passes", n_passes);
+    training.init = init;
+    return run(learner, &training);
+}
+
+/* One pass from where many led is better than one pass from nothing. */
+START_TEST(given_weights_are_a_start_or_refused_by_name)
+{
+    struct toy toy;
+    int n_started = 0;
+    toy_random(&toy, 6, 12, &potts, 5);
+    for (size_t l = 0; clv_learner_at(l); l++) {
+        const struct clv_learner *learner = clv_learner_at(l);
+        if (!(learner->trains & CLV_TRAINS_CUTS) || clv_learner_parameter(learner, "passes") < 0)
+            continue;
+        if (!learner->takes_init) {
+            const double zeros[18] = {0};
+            struct clv_training training = toy_training(&toy, learner->name);
+            struct clv_training_result result = {0};
+            training.init = zeros;
+            must_fail(CLV_ERR_USAGE, formatted("%s cannot start from given weights", learner->name),
+                      clv_train(&result, learner, &training, err));
+            continue;
+        }
+        struct clv_training_result first = run_for(learner->name, &toy, 200, NULL);
+        struct clv_training_result cold = run_for(learner->name, &toy, 1, NULL);
+        struct clv_training_result warm = run_for(learner->name, &toy, 1, first.w);
+        double from_cold = 0, from_warm = 0;
+        for (size_t k = 0; k < clv_shape_size(&toy.shape); k++) {
+            from_cold += (cold.w[k] - first.w[k]) * (cold.w[k] - first.w[k]);
+            from_warm += (warm.w[k] - first.w[k]) * (warm.w[k] - first.w[k]);
+        }
+        ck_assert_msg(from_warm < from_cold, "%s: %g from cold, %g from warm", learner->name, from_cold, from_warm);
+        n_started++;
+        clv_training_result_release(&first);
+        clv_training_result_release(&cold);
+        clv_training_result_release(&warm);
+    }
+    ck_assert_int_ge(n_started, 6);
+    toy_release(&toy);
+}
+END_TEST
+
 Suite *training_suite(void)
 {
     Suite *suite = suite_create("training");
@@ -272,6 +319,7 @@ Suite *training_suite(void)
     tcase_add_test(tests, cross_validation_finds_the_regularisation_that_generalises);
     tcase_add_test(tests, cross_validation_never_trains_on_what_it_tests);
     tcase_add_test(tests, cross_validation_refuses_bad_requests_and_stops_when_asked);
+    tcase_add_test(tests, given_weights_are_a_start_or_refused_by_name);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,0 +1,74 @@
+/* --init: the weights of a model to start from, and for images its features. */
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/train.h"
+#include "cli/training_set.h"
+
+enum clv_status train_init_read(struct train *train, struct clv_error *err)
+{
+    if (!train->init)
+        return CLV_OK;
+    const struct clv_learner *learner = train->learner.learner;
+    if (!learner->takes_init)
+        return fail(err, CLV_ERR_USAGE, "--init: %s cannot start from given weights", learner->name);
+    enum clv_status status = clv_model_read(&train->start, train->init, err);
+    if (status != CLV_OK)
+        return status;
+    if (train->start.is_letters != (train->letters.path != NULL))
+        return fail(err, CLV_ERR_USAGE, "--init: %s was learned from %s", train->init,
+                    train->start.is_letters ? "letters, not from images" : "images, not from letters");
+    bool extracts = train->data && !is_tensor_file(train->data);
+    if (extracts && !train->start.has_recipe)
+        return fail(err, CLV_ERR_USAGE, "--init: %s was learned on features from elsewhere, which images do not have",
+                    train->init);
+    if (extracts && train->recipe.first_given)
+        return fail(err, CLV_ERR_USAGE, "--%s: features are those of the model %s", train->recipe.first_given,
+                    train->init);
+    return CLV_OK;
+}
+
+static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *b)
+{
+    bool same = a->n_scales == b->n_scales;
+    for (int32_t s = 0; same && s < a->n_scales; s++)
+        same = a->codebooks[s].n_words == b->codebooks[s].n_words &&
+               memcmp(a->codebooks[s].centres, b->codebooks[s].centres,
+                      (size_t)a->codebooks[s].n_words * CLV_DESCRIPTOR_SIZE) == 0;
+    return same;
+}
+
+static enum clv_status differ(const struct train *train, const char *what, int32_t there, int32_t here,
+                              struct clv_error *err)
+{
+    return fail(err, CLV_ERR_DATA, "--init: %s has %d %s, the data %d", train->init, there, what, here);
+}
+
+enum clv_status train_init_use(struct clv_training *training, const struct train *train, const struct train_data *data,
+                               struct clv_error *err)
+{
+    static const char *const forms[] = {
+        [CLV_PAIRWISE_NONE] = "none", [CLV_PAIRWISE_POTTS] = "potts", [CLV_PAIRWISE_FULL] = "full"};
+    const struct clv_model *start = &train->start;
+    const struct clv_shape *there = &start->shape, *here = &training->shape;
+    if (!train->init)
+        return CLV_OK;
+    if (there->n_labels != here->n_labels)
+        return differ(train, "labels", there->n_labels, here->n_labels, err);
+    if (there->n_features != here->n_features)
+        return differ(train, "node features", there->n_features, here->n_features, err);
+    if (there->n_edge_features != here->n_edge_features)
+        return differ(train, "edge features", there->n_edge_features, here->n_edge_features, err);
+    if (there->pairwise != here->pairwise)
+        return fail(err, CLV_ERR_USAGE, "--init: %s has pairwise terms \"%s\", to be learned are \"%s\" (--pairwise)",
+                    train->init, forms[there->pairwise], forms[here->pairwise]);
+    for (int32_t label = 0; label < here->n_labels; label++)
+        if (strcmp(start->labels.names[label], data->labels.names[label]) != 0)
+            return fail(err, CLV_ERR_DATA, "--init: label %d of %s is \"%s\", the data's \"%s\"", label, train->init,
+                        start->labels.names[label], data->labels.names[label]);
+    if (start->has_recipe && data->has_recipe && start->recipe.n_scales &&
+        !same_codebooks(&start->recipe, &data->recipe))
+        return fail(err, CLV_ERR_DATA, "--init: %s has other visual words than %s", train->init, train->data);
+    training->init = start->w;
+    return CLV_OK;
+}
