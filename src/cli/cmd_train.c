@@ -53,7 +53,10 @@ static const struct argp_option train_options[] = {
     {"no-edges", KEY_NO_EDGES, NULL, 0, "The same as --pairwise none: an unstructured model, for comparison", 0},
     {"validate", KEY_VALIDATE, "NAME,..", 0, "Report the loss on these splits (or on a feature file), too", 0},
     {"cv", KEY_CV, "K", 0, "Choose lambda by K-fold cross-validation among the images trained on", 0},
-    {"cv-grid", KEY_CV_GRID, "X,..", 0, "The candidates of --cv (default: 0.01, 0.1, 1, 10, 100 times lambda)", 0},
+    {"cv-grid", KEY_CV_GRID, "X,..", 0,
+     "The candidates of --cv (default: 0.01, 0.1, 1, 10, 100 times lambda); again as NAME=X,.. for other parameters, "
+     "all of whose combinations are tried",
+     0},
     {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 0},
     {"init", KEY_INIT, "MODEL", 0, "Start from the weights of this model of the same labels and features", 0},
     {"resume", KEY_RESUME, NULL, 0,
@@ -63,14 +66,20 @@ static const struct argp_option train_options[] = {
     {0},
 };
 
+/* "X,.." of the regularisation, or "NAME=X,.." of another parameter, once for each. */
 static error_t parse_grid(struct train *self, char *arg)
 {
-    char *cursor = arg, *part;
+    char *equals = strchr(arg, '=');
+    if (self->n_grids == MAX_GRIDS)
+        return option_error(&self->common, "--cv-grid: more than %d of them", MAX_GRIDS);
+    struct cv_grid *grid = &self->grids[self->n_grids++];
+    char *cursor = equals ? equals + 1 : arg, *part;
+    grid->name = equals ? arg : NULL;
+    grid->name_length = equals ? (size_t)(equals - arg) : 0;
     while ((part = strsep(&cursor, ","))) {
-        if (self->n_candidates == MAX_CANDIDATES)
+        if (grid->n == MAX_CANDIDATES)
             return option_error(&self->common, "--cv-grid: more than %d candidates", MAX_CANDIDATES);
-        error_t failed =
-            option_number(&self->candidates[self->n_candidates++], "--cv-grid", part, 0, 1e12, &self->common);
+        error_t failed = option_number(&grid->values[grid->n++], "--cv-grid", part, 0, 1e15, &self->common);
         if (failed)
             return failed;
         if (cursor)
@@ -150,7 +159,7 @@ static enum clv_status parse(struct train *self, int argc, char **argv, struct c
         return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
     if (self->supervision.boxes && !self->supervision.weak_split)
         return fail(err, CLV_ERR_USAGE, "--boxes: --weak-split is missing: which images give their boxes?");
-    if (self->n_candidates && !self->n_folds)
+    if (self->n_grids && !self->n_folds)
         return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
     if (self->validate && is_tensor_file(self->data) && !is_tensor_file(self->validate))
         return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", self->data);

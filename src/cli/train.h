@@ -14,6 +14,15 @@
 #include "cli/supervision.h"
 
 #define MAX_CANDIDATES 32
+#define MAX_GRIDS      4
+
+/* Candidates of cross-validation for one parameter. */
+struct cv_grid {
+    const char *name; /* not terminated; NULL: the learner's regularisation */
+    size_t name_length;
+    double values[MAX_CANDIDATES];
+    size_t n;
+};
 
 struct train {
     struct common_options common;
@@ -26,8 +35,8 @@ struct train {
     struct letters_option letters; /* instead of data */
     uint64_t seed;
     int32_t n_folds; /* 0: no cross-validation */
-    double candidates[MAX_CANDIDATES];
-    size_t n_candidates; /* 0: around the default */
+    struct cv_grid grids[MAX_GRIDS];
+    size_t n_grids; /* 0: around the default */
     enum pairwise_choice pairwise;
     enum clv_engine engine;
     bool resume, checkpoint_every_given;
@@ -67,7 +76,7 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
                                 const struct clv_learner *learner, const struct clv_shape *shape,
                                 struct clv_error *err) CLV_CHECK;
 
-/* --cv: chooses the regularisation among the candidates by cross-validation, prints the losses, sets the parameter. */
+/* --cv: chooses among all combinations of the candidates by cross-validation, prints the losses, sets the parameters. */
 enum clv_status train_cross_validate(struct train *train, struct clv_training *training,
                                      struct clv_error *err) CLV_CHECK;
 
