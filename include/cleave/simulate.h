@@ -47,7 +47,7 @@ CLV_API enum clv_status clv_hidden_simulate(struct clv_dataset **train, struct c
 /* --- noisy images with missing labels (section 7.2 there) ---
  *
  * One picture of 20 x 40 pixels and five labels, seen again and again through Gaussian noise: a pixel of label l = 0..4 is observed
- * as x = l + 1 + noise. Features are x and a 1 (of x alone only two orders of the scores would follow), edges join
+ * as x = l - 2 + noise. Features are x and a 1 (of x alone only two orders of the scores would follow), edges join
  * the 4-neighbours with feature 1, the pairwise form is full. */
 #define CLV_NOISY_WIDTH  40
 #define CLV_NOISY_HEIGHT 20

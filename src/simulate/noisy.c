@@ -95,7 +95,7 @@ static enum clv_status draw_set(struct clv_dataset **dataset, struct problem_roo
         snprintf(name, sizeof name, "%s %zu", set ? "test" : "train", index + 1);
         for (int32_t i = 0; i < N_PIXELS; i++) {
             y[i] = truth_at(i / WIDTH, i % WIDTH);
-            room->value[2 * i] = (float)(y[i] + 1 + deviation * rng_normal(options->seed, noise, (uint64_t)i));
+            room->value[2 * i] = (float)(y[i] - 2 + deviation * rng_normal(options->seed, noise, (uint64_t)i));
         }
         hide(is_hidden, set ? options->test_missing : options->train_missing, options->seed, missing);
         problem_room_label(room, y, is_hidden);

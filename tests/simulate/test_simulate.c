@@ -272,7 +272,7 @@ START_TEST(noisy_images_have_the_noise_and_the_missing_labels_asked_for)
             for (int32_t i = 0; i < n; i++) {
                 if (problem.label[i] == CLV_UNKNOWN)
                     continue;
-                double noise = problem.value[problem.row[i]] - (problem.label[i] + 1);
+                double noise = problem.value[problem.row[i]] - (problem.label[i] - 2);
                 sum += noise;
                 squares += noise * noise;
                 known++;
