@@ -104,6 +104,19 @@ START_TEST(segmenting_survives_every_failed_allocation)
 }
 END_TEST
 
+START_TEST(patches_survive_every_failed_allocation)
+{
+    static const char labels[] = "value\tname\tred\tgreen\tblue\n0\ta\t0\t0\t0\n1\tb\t9\t9\t9\n2\tc\t99\t9\t9\n";
+    free(expect_success("cd %s && cp -r set many", folder));
+    spill(formatted("%s/many/labels.tsv", folder), labels, strlen(labels));
+    fail_each_request("train --data many/manifest.tsv --split train --learner mssvm --nodes patches --patch-size 10 "
+                      "--patch-step 8 --words 2 --codebook-samples 50 --passes 1 --seed 1 -o made",
+                      11);
+    free(expect_success("cd %s && cp reference p.cleave", folder));
+    fail_each_request("segment -m p.cleave --data many/manifest.tsv --split test --refine -o made", 7);
+}
+END_TEST
+
 START_TEST(cutting_boxes_survives_every_failed_allocation)
 {
     fail_each_request("segment --data set/manifest.tsv --split test --boxes set/boxes.tsv -o made", 5);
@@ -181,6 +194,7 @@ Suite *alloc_suite(void)
     tcase_add_test(tests, training_survives_every_failed_allocation);
     tcase_add_test(tests, letters_survive_every_failed_allocation);
     tcase_add_test(tests, segmenting_survives_every_failed_allocation);
+    tcase_add_test(tests, patches_survive_every_failed_allocation);
     tcase_add_test(tests, cutting_boxes_survives_every_failed_allocation);
     tcase_add_test(tests, marginals_survive_every_failed_allocation);
     tcase_add_test(tests, overlays_and_reports_survive_every_failed_allocation);
