@@ -32,7 +32,7 @@ static void draw_set(void)
     char manifest[2048] = "image\tmask\tsplit\n";
     if (folder[0])
         return;
-    snprintf(folder, sizeof folder, "%s", temporary_folder());
+    snprintf(folder, sizeof folder, "%s/patches", temporary_folder()); /* other suites make theirs beside it */
     free(expect_success("mkdir -p %s/set/images %s/set/masks", folder, folder));
     spill(formatted("%s/set/labels.tsv", folder), labels, strlen(labels));
     for (int i = 0; i < N_IMAGES; i++) {
