@@ -132,7 +132,9 @@ struct clv_learner {
     int takes_hidden;                       /* 1: nodes of unknown label take part, 0: they are left out */
     enum clv_status (*train)(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err);
-    int trains;         /* of enum clv_trains */
+    int trains; /* of enum clv_trains */
+    double (*bytes)(
+        const struct clv_training *training); /* memory it touches beyond the data, about; NULL: weights alone */
     int lambda_of_mean; /* whether its "lambda" is against the mean of the examples' losses, not their sum */
 };
 
@@ -155,6 +157,7 @@ CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner
 /* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Same seed, same bytes
  * at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result is a fresh object: what it
  * held is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that clv_learner_trains denies.
+ * A training that needs more memory than can be had, by the learner's own estimate, is refused (CLV_ERR_MEMORY, naming both).
  * Memory beyond the data: for ssvm and independent 8 to 16 bytes per node and row of W, and a few weight vectors. */
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                                   const struct clv_training *training, struct clv_error *err) CLV_CHECK;

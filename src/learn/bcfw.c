@@ -375,6 +375,17 @@ void bcfw_release(struct bcfw *self)
     array_free(self->direction.spans);
 }
 
+double bcfw_bytes(const struct clv_training *training)
+{
+    double n_rows = (double)clv_shape_rows(&training->shape), size = (double)clv_shape_size(&training->shape);
+    double pairwise = size - (double)clv_shape_unary_size(&training->shape), numbers = 6 * size;
+    for (size_t i = 0; i < training->n_examples; i++) {
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        numbers += n_rows * (double)problem.n_nodes + pairwise;
+    }
+    return numbers * (double)sizeof(double);
+}
+
 void bcfw_set_variance(struct bcfw *self, const double *variance)
 {
     dual_set_variance(&self->dual, variance);

@@ -72,6 +72,9 @@ enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training
                           struct clv_error *err) CLV_CHECK;
 void bcfw_release(struct bcfw *self);
 
+/* Bytes that bcfw_open asks for, about: a block holds marginals of its nodes and a pairwise part. */
+double bcfw_bytes(const struct clv_training *training);
+
 /* S from here on: variance[size] > 0, not copied. The best weights so far stay a candidate: objectives never rise. */
 void bcfw_set_variance(struct bcfw *self, const double *variance);
 

@@ -193,6 +193,13 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     return status;
 }
 
+/* liblbfgs keeps two vectors a step remembered, and six more. */
+static double bytes(const struct clv_training *training)
+{
+    double vectors = 2 * training->parameters[MEMORY] + 6 + 2;
+    return crf_objective_bytes(training) + vectors * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
+}
+
 const struct clv_learner crf_learner = {
     .name = "crf",
     .summary = "conditional random field, exact on chains and forests (Lafferty et al. 2001)",
@@ -201,4 +208,5 @@ const struct clv_learner crf_learner = {
     .takes_init = 1,
     .trains = CLV_TRAINS_FULL_CHAINS | CLV_TRAINS_FULL_FORESTS,
     .train = train,
+    .bytes = bytes,
 };

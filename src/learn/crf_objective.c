@@ -188,3 +188,19 @@ enum clv_status crf_objective_at(double *nll, double *gradient, struct crf_objec
     write_gradient(gradient, self);
     return CLV_OK;
 }
+
+double crf_objective_bytes(const struct clv_training *training)
+{
+    struct crf_objective sizes = {0};
+    set_sizes(&sizes, &training->shape);
+    double longest = 1, row = (double)sizes.width, table = (double)sizes.k * row;
+    for (size_t i = 0; i < training->n_examples; i++) {
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        longest = fmax(longest, (double)problem.n_nodes);
+    }
+    bool own_tables = sizes.has_pairs && sizes.p > 1;
+    double chunks = (double)choose_chunks(training->n_examples, sizes.chunk_size) * (double)sizes.chunk_size;
+    double worker = longest * (4 * row + (own_tables ? 2 * table : 0));
+    double all = chunks + worker * parallel_threads(training->n_threads) + (double)sizes.d * row + (double)sizes.size;
+    return all * (double)sizeof(double);
+}

@@ -41,4 +41,7 @@ void crf_objective_release(struct crf_objective *self);
 enum clv_status crf_objective_at(double *nll, double *gradient, struct crf_objective *self, const double *w,
                                  struct clv_error *err) CLV_CHECK;
 
+/* Bytes that crf_objective_open asks for, at most. */
+double crf_objective_bytes(const struct clv_training *training);
+
 #endif

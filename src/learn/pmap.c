@@ -399,12 +399,21 @@ static enum clv_status train_weighted(struct clv_training_result *result, const 
     return train(result, training, &wmpmap_learner, PMAP_WEIGHTED, err);
 }
 
+/* A gradient for each example of a batch, and the ascent's vectors. */
+static double bytes(const struct clv_training *training)
+{
+    double n_all = (double)training->n_examples + (double)training->n_weak;
+    double batch = fmin(training->parameters[BATCH], n_all);
+    return (batch + 4) * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
+}
+
 const struct clv_learner pmap_learner = {
     .name = "pmap",
     .summary = "perturb-and-MAP likelihood of whole labellings (Hazan and Jaakkola 2012; Shpakova et al. 2018)",
     .parameters = joint_parameters,
     .takes_init = 1,
     .train = train_joint,
+    .bytes = bytes,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
     .lambda_of_mean = 1,
 };
@@ -415,6 +424,7 @@ const struct clv_learner mpmap_learner = {
     .parameters = marginal_parameters,
     .takes_init = 1,
     .train = train_marginal,
+    .bytes = bytes,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
     .lambda_of_mean = 1,
 };
@@ -425,6 +435,7 @@ const struct clv_learner wmpmap_learner = {
     .parameters = marginal_parameters,
     .takes_init = 1,
     .train = train_weighted,
+    .bytes = bytes,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
     .lambda_of_mean = 1,
 };

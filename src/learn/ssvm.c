@@ -74,6 +74,7 @@ const struct clv_learner ssvm_learner = {
     .parameters = parameters,
     .takes_init = 1,
     .train = train,
+    .bytes = bcfw_bytes,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
     .lambda_of_mean = 1,
 };

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "feature/dataset.h"
 #include "learn/guesses.h"
@@ -202,6 +203,19 @@ static enum clv_status check_training(const struct clv_learner *learner, const s
     return parallel_for(training->n_examples, training->n_threads, check_example, &check, err);
 }
 
+#define GIGABYTE 1e9
+
+static enum clv_status check_memory(const struct clv_learner *learner, const struct clv_training *training,
+                                    struct clv_error *err)
+{
+    double weights = 4.0 * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
+    double needed = learner->bytes ? fmax(weights, learner->bytes(training)) : weights, had = memory_available();
+    if (needed <= had)
+        return CLV_OK;
+    return fail(err, CLV_ERR_MEMORY, "%s needs about %.3g GB of memory beyond the data, %.3g GB can be had",
+                learner->name, needed / GIGABYTE, had / GIGABYTE);
+}
+
 enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                           const struct clv_training *training, struct clv_error *err)
 {
@@ -217,6 +231,8 @@ enum clv_status clv_train(struct clv_training_result *result, const struct clv_l
         status = check_init(learner, training, err);
     if (!status)
         status = check_weak(training, err);
+    if (!status)
+        status = check_memory(learner, training, err);
     if (status)
         return status;
     struct clv_training_result own = {0};

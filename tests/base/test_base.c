@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "base/text.h"
@@ -152,6 +153,35 @@ START_TEST(paths_are_taken_apart)
 }
 END_TEST
 
+static void put(const char *root, const char *path, const char *text)
+{
+    ck_assert_int_eq(0, run_command(NULL, "%s", formatted("mkdir -p \"$(dirname %s/%s)\"", root, path)));
+    spill(formatted("%s/%s", root, path), text, strlen(text));
+}
+
+START_TEST(memory_to_be_had_is_the_least_that_anything_leaves)
+{
+    char root[256];
+    snprintf(root, sizeof root, "%s/machine", temporary_folder());
+    ck_assert(isinf(memory_available_below(root)));
+    put(root, "proc/meminfo", "MemTotal: 900 kB\nMemAvailable:     800 kB\nSwapFree: 200 kB\n");
+    ck_assert_double_eq(memory_available_below(root), 1000 * 1024);
+    put(root, "proc/self/cgroup", "3:cpu:/x\n4:memory:/a\n0::/b\n");
+    put(root, "sys/fs/cgroup/memory/a/memory.limit_in_bytes", "600000\n");
+    put(root, "sys/fs/cgroup/memory/a/memory.usage_in_bytes", "100000\n");
+    ck_assert_double_eq(memory_available_below(root), 500000);
+    put(root, "sys/fs/cgroup/memory/a/memory.stat", "inactive_file 1\ntotal_inactive_file 50000\n");
+    ck_assert_double_eq(memory_available_below(root), 550000);
+    put(root, "sys/fs/cgroup/b/memory.max", "max\n");
+    put(root, "sys/fs/cgroup/b/memory.current", "5\n");
+    ck_assert_double_eq(memory_available_below(root), 550000);
+    put(root, "sys/fs/cgroup/memory.max", "3000\n");
+    put(root, "sys/fs/cgroup/memory.current", "2000\n");
+    ck_assert_double_eq(memory_available_below(root), 1000);
+    ck_assert(memory_available() > 0);
+}
+END_TEST
+
 Suite *base_suite(void)
 {
     Suite *suite = suite_create("base");
@@ -163,6 +193,7 @@ Suite *base_suite(void)
     tcase_add_test(tests, parallel_loops_report_the_first_failure);
     tcase_add_test(tests, files_appear_whole_or_not_at_all);
     tcase_add_test(tests, paths_are_taken_apart);
+    tcase_add_test(tests, memory_to_be_had_is_the_least_that_anything_leaves);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -94,6 +94,8 @@ START_TEST(letters_survive_every_failed_allocation)
     free(expect_success("cd %s && gzip -f l && \"$CLEAVE\" train --letters l.gz --passes 2 -t 1 -o letters", folder));
     fail_each_request("train --letters l.gz --folds 0 --learner mpmap --passes 2 -o made", 7);
     fail_each_request("train --letters l.gz --folds 0 --passes 2 --cv 2 -o made", 7);
+    fail_each_request("train --letters l.gz --folds 0 --learner crf --passes 2 --init letters -o made", 7);
+    fail_each_request("marginals -m letters --letters l.gz -o made", 7);
     fail_each_request("score -m letters --letters l.gz --json >made", 7);
 }
 END_TEST

@@ -307,6 +307,29 @@ START_TEST(given_weights_are_a_start_or_refused_by_name)
 }
 END_TEST
 
+/* 255 rows of two thousand million weights are more than any machine has. */
+START_TEST(what_needs_more_memory_than_there_is_is_refused_before_it_starts)
+{
+    static struct random_problem r;
+    const struct clv_shape filled = {3, 8, 0, CLV_PAIRWISE_NONE};
+    const int32_t n_features = 2000000000;
+    struct toy toy;
+    toy_begin(&toy, 255, n_features, 0, CLV_PAIRWISE_NONE);
+    random_problem_fill(&r, &filled, 4, 0, 0.6, 1);
+    static float theta[4 * 255];
+    r.problem.n_features = n_features;
+    r.problem.theta = theta;
+    toy_add(&toy, &r.problem);
+    for (size_t l = 0; clv_learner_at(l); l++) {
+        struct clv_training training = toy_training(&toy, clv_learner_at(l)->name);
+        struct clv_training_result result = {0};
+        must_fail(CLV_ERR_MEMORY, formatted("%s needs about ", clv_learner_at(l)->name),
+                  clv_train(&result, clv_learner_at(l), &training, err));
+    }
+    toy_release(&toy);
+}
+END_TEST
+
 Suite *training_suite(void)
 {
     Suite *suite = suite_create("training");
@@ -320,6 +343,7 @@ Suite *training_suite(void)
     tcase_add_test(tests, cross_validation_never_trains_on_what_it_tests);
     tcase_add_test(tests, cross_validation_refuses_bad_requests_and_stops_when_asked);
     tcase_add_test(tests, given_weights_are_a_start_or_refused_by_name);
+    tcase_add_test(tests, what_needs_more_memory_than_there_is_is_refused_before_it_starts);
     suite_add_tcase(suite, tests);
     return suite;
 }
