@@ -53,7 +53,8 @@ struct descent {
     int is_published; /* plain steps */
     double lambda, rate;
     size_t n_passes, n_inner, batch, curve_every;
-    size_t n_done; /* passes */
+    size_t n_done;  /* passes */
+    size_t n_since; /* the same since the last linearisation of CCCP, or the beginning */
     struct ascent ascent;
     double *gradient, *plane, *best; /* [size]; the latter two of CCCP */
     int32_t *order, *all;            /* [n] */
@@ -154,10 +155,10 @@ static double square_of(const double *w, size_t n)
 }
 
 /* A step down self->gradient, of the data term. Plain ones are Algorithm 1's, in which the gradient is that of J / lambda', and get
- * shorter as 1 / sqrt(1 + passes / 10). */
+ * shorter as 1 / sqrt(1 + passes / 10), in CCCP anew after each linearisation. */
 static void step(struct descent *self)
 {
-    double *w = self->ascent.w, rate = self->rate / sqrt(1 + (double)self->n_done / 10);
+    double *w = self->ascent.w, rate = self->rate / sqrt(1 + (double)self->n_since / 10);
     for (size_t k = 0; k < self->hidden.size; k++)
         self->gradient[k] = -self->gradient[k];
     if (!self->is_published) {
@@ -231,6 +232,7 @@ static enum clv_status descend(struct descent *self, struct clv_training_result 
         if (status)
             break;
         self->n_done++;
+        self->n_since++;
         if (self->n_done % self->curve_every == 0 || self->n_done == self->n_passes)
             status = look(self, result, ascent_point(&self->ascent), err);
     }
@@ -243,7 +245,8 @@ static enum clv_status lower_surrogate(struct descent *self, struct clv_error *e
 {
     size_t size = self->hidden.size, n = self->hidden.examples.n;
     double *w = self->ascent.w, lowest = INFINITY;
-    for (size_t k = 0; k < self->n_inner && self->n_done < self->n_passes; k++, self->n_done++) {
+    self->n_since = 0; /* a convex problem of its own */
+    for (size_t k = 0; k < self->n_inner && self->n_done < self->n_passes; k++, self->n_done++, self->n_since++) {
         double free, value = self->lambda / 2 * square_of(w, size);
         enum clv_status status =
             hidden_gradient(self->gradient, &free, NULL, &self->hidden, HIDDEN_FREE, self->all, n, w, err);
