@@ -15,6 +15,7 @@ extern "C" {
  * `lambda` of the learners below is relative: with N_i known nodes x of example i, the objectives below use
  *     lambda' = lambda * mean_i N_i sum_x |x|^2      ssvm, subgradient
  *     lambda' = lambda * mean |x|^2                  independent, pmap, mpmap, wmpmap
+ *     lambda' = lambda * mean_i N_i * mean |x|^2     mssvm, lssvm, hcrf, eps; with their c above 0, 1 / (n c) for n examples
  * so that a value suits any number of superpixels and any scaling of the features: it is that of an ordinary SVM over nodes of
  * unit length. m3n, lapmedn and l1m3n have C, lambda and radius as their papers write them, in weights w or w s with s^2 the first
  * line's factor (their `units`). With L the weighted Hamming loss (clv_loss), H_i(w) = max_y L_i(y) + f(y) - f(y_i):
@@ -23,6 +24,8 @@ extern "C" {
  *     lambda'/2 |w|^2 - mean_i log P(y_i) / mean_i N_i, couplings >= 0                      pmap
  *     lambda'/2 |w|^2 - mean_i sum_nodes log P(label) / mean_i N_i, couplings >= 0          mpmap
  *     lambda'/2 |w|^2 - mean_i sum_nodes sum_b theta_b log P(b), couplings >= 0             wmpmap
+ *     lambda'/2 |w|^2 + mean_i U_i(w), couplings >= 0, U of src/learn/hidden.h                mssvm, lssvm, hcrf, eps
+ * (there the loss is in units in which a known node weighs 1 on the mean)
  * with the perturb-and-MAP estimates of log P (src/learn/pmap.c); their curve's objective is estimated with fixed noise. */
 struct clv_parameter {
     const char *name;

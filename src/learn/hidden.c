@@ -34,7 +34,7 @@ enum solver { SOLVER_ADAGRAD, SOLVER_SUBGRADIENT, SOLVER_CCCP };
     [START] = {"start", 0.1, 0, 100, "deviation of the random weights to start from where only hidden nodes look"},    \
     [SWEEPS] = {"sweeps", 20, 1, 1e6, "of belief propagation at most, a term, on graphs with loops"},                  \
     [CELLS] = {"cells", 0, 0, 1e9, "of bucket elimination at most, a term, in place of belief propagation"},           \
-    [CURVE] = {"curve", 0, 0, 1e6, "passes between points of the curve; 0: 20 points in all"},                         \
+    [CURVE] = {"curve", 0, 0, 1e6, "passes between points of the curve; 0: 10 points in all"},                         \
     [PAPER] = {"paper", 0, 0, 1,                                                                                       \
                "1: as published: c = 1, all examples a step, plain steps, all weights start at random"}
 
@@ -91,7 +91,7 @@ static void choose_settings(struct descent *self)
     self->batch = self->batch < examples->n ? self->batch : examples->n;
     if (self->solver != SOLVER_ADAGRAD)
         self->batch = examples->n;
-    self->curve_every = given[CURVE] >= 1 ? (size_t)given[CURVE] : (self->n_passes + 19) / 20;
+    self->curve_every = given[CURVE] >= 1 ? (size_t)given[CURVE] : (self->n_passes + 9) / 10;
     if (self->is_published)
         self->rate = given[RATE] > 0 ? given[RATE] : self->hidden.settings.hidden_temperature > 0 ? 0.02 : 0.01;
     else

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/array.h"
 #include "learn/toy.h"
 
 #define NODES 5
@@ -459,6 +460,35 @@ START_TEST(an_interrupted_training_returns_what_it_has)
 }
 END_TEST
 
+START_TEST(lack_of_memory_is_told_at_every_request)
+{
+    for (int graph = CHAINS; graph <= LOOPS; graph += LOOPS - CHAINS)
+        for (int cells = 0; cells < 2; cells++) {
+            struct toy toy;
+            toy_hidden(&toy, 3, &full3, (enum graph)graph, 2);
+            struct clv_training training = toy_training(&toy, "mssvm");
+            set(&training, "mssvm", "solver", 2);
+            set(&training, "mssvm", "passes", 4);
+            set(&training, "mssvm", "inner", 2);
+            set(&training, "mssvm", "cells", cells * 1e5);
+            enum clv_status status = CLV_ERR_MEMORY;
+            size_t request = 0;
+            while (status == CLV_ERR_MEMORY) {
+                struct clv_training_result result = {0};
+                struct clv_error error = {0};
+                array_fail_request(++request);
+                status = clv_train(&result, clv_learner_find("mssvm"), &training, &error);
+                array_fail_request(0);
+                ck_assert_msg(status == CLV_OK || status == CLV_ERR_MEMORY, "%s", error.message);
+                ck_assert((status == CLV_OK) == (result.w != NULL));
+                clv_training_result_release(&result);
+            }
+            ck_assert_uint_gt(request, 20);
+            toy_release(&toy);
+        }
+}
+END_TEST
+
 START_TEST(bad_parameters_are_refused)
 {
     static const struct {
@@ -495,6 +525,7 @@ Suite *hidden_suite(void)
     tcase_add_test(tests, same_seed_same_bytes_at_any_thread_count);
     tcase_add_test(tests, weights_to_start_from_are_where_training_goes_on);
     tcase_add_test(tests, an_interrupted_training_returns_what_it_has);
+    tcase_add_test(tests, lack_of_memory_is_told_at_every_request);
     tcase_add_test(tests, bad_parameters_are_refused);
     suite_add_tcase(suite, tests);
     return suite;
