@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/console.h"
+#include "cli/inspect_sparsity.h"
 #include "cli/recipe_options.h"
 #include "model/record.h"
 
@@ -134,10 +135,11 @@ static void print_record(const struct clv_model *model)
     }
 }
 
-enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, struct clv_error *err)
+enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, double threshold, struct clv_error *err)
 {
     const struct clv_shape *shape = &model->shape;
     size_t unary_size = clv_shape_unary_size(shape), size = clv_shape_size(shape);
+    const double *variances = inspect_variances(model);
     char name[96];
     printf("labels       ");
     for (int32_t label = 0; label < model->labels.n_labels; label++)
@@ -149,6 +151,7 @@ enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, struc
         print_recipe(&model->recipe);
     else
         printf("recipe        %s\n", model->is_letters ? "letters of words" : "none: features from elsewhere");
+    inspect_sparsity_print(model, threshold);
 
     for (size_t row = 0; row < clv_shape_rows(shape) && n_top; row++) {
         struct weight *weights = sorted_row(model, row);
@@ -157,7 +160,10 @@ enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, struc
         printf("\nlargest weights of %s\n", model->labels.names[row_label(model, row)]);
         for (int32_t i = 0; i < n_top && i < shape->n_features; i++) {
             feature_name(name, model, weights[i].feature);
-            printf("  %12.5g  %s\n", weights[i].value, name);
+            printf("  %12.5g", weights[i].value);
+            if (variances)
+                printf(" +- %-10.3g", sqrt(variances[row * (size_t)shape->n_features + (size_t)weights[i].feature]));
+            printf("  %s\n", name);
         }
         array_free(weights);
     }
@@ -242,6 +248,7 @@ static enum clv_status put_weights(struct text *text, const struct clv_model *mo
                                    struct clv_error *err)
 {
     char name[96];
+    const double *variances = inspect_variances(model);
     put_key(text, "largest_weights");
     text_put(text, "{");
     for (size_t row = 0; row < clv_shape_rows(&model->shape); row++) {
@@ -256,6 +263,9 @@ static enum clv_status put_weights(struct text *text, const struct clv_model *mo
             feature_name(name, model, weights[i].feature);
             put_string(text, "feature", name);
             put_number(text, "weight", weights[i].value);
+            if (variances)
+                put_number(text, "variance",
+                           variances[row * (size_t)model->shape.n_features + (size_t)weights[i].feature]);
             text_put(text, "}");
         }
         text_put(text, "]");
@@ -277,7 +287,7 @@ static enum clv_status put_weights(struct text *text, const struct clv_model *mo
     return CLV_OK;
 }
 
-enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, struct clv_error *err)
+enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, double threshold, struct clv_error *err)
 {
     struct text text;
     text_init(&text, JSON_MAX);
@@ -300,6 +310,7 @@ enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, struc
     } else {
         text_put(&text, model->is_letters ? "\"letters\"" : "null");
     }
+    inspect_sparsity_put(&text, model, threshold);
     enum clv_status status = put_weights(&text, model, n_top, err);
     put_key(&text, "record");
     record_put_json(&text, &model->record);
