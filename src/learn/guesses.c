@@ -7,11 +7,14 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "feature/dataset.h"
-#include "learn/partial.h"
+#include "learn/lesson.h"
 
 /* Of teachers that no mask has taught: how often they are taught, the share of figure among what boxes do not rule out, and that of the learner's passes. */
 enum { ROUNDS_WITHOUT_MASKS = 6 };
 static const double FILL = 0.4, SHARE_OF_PASSES = 0.1;
+
+/* Of teachers with masks: what is trusted of an image's own share of figure, against the mean of all; chosen as in lesson.c. */
+static const double OWN_SHARE_TRUST = 0.5;
 
 #define MOST_SHIFT 100 /* of unaries */
 
@@ -42,132 +45,6 @@ bool guesses_needed(const struct clv_learner *learner, const struct clv_training
     return training->n_weak > 0 && (training->frames || !training->n_examples || !can_guess(learner));
 }
 
-static double parameter(const struct clv_learner *learner, const struct clv_training *training, const char *name,
-                        double otherwise)
-{
-    int index = clv_learner_parameter(learner, name);
-    return index < 0 ? otherwise : training->parameters[index];
-}
-
-/* --- what the teacher learns from -------------------------------------------------------------------------------------- */
-
-/* Puts the frame's features behind the problem's own. The new rows are the item's. */
-static enum clv_status widen(struct dataset_item *item, const struct clv_problem *frame, struct clv_error *err)
-{
-    struct clv_problem *problem = &item->problem;
-    size_t n = (size_t)problem->n_nodes, at = 0;
-    size_t size = (size_t)(problem->row[n] - problem->row[0] + frame->row[n] - frame->row[0]);
-    item->row = array_alloc(n + 1, sizeof *item->row);
-    item->index = array_alloc(size, sizeof *item->index);
-    item->value = array_alloc(size, sizeof *item->value);
-    if (!item->row || !item->index || !item->value)
-        return fail_memory(err);
-    for (size_t i = 0; i < n; i++) {
-        item->row[i] = (int64_t)at;
-        for (int64_t k = problem->row[i]; k < problem->row[i + 1]; k++, at++) {
-            item->index[at] = problem->index[k];
-            item->value[at] = problem->value[k];
-        }
-        for (int64_t k = frame->row[i]; k < frame->row[i + 1]; k++, at++) {
-            item->index[at] = problem->n_features + frame->index[k];
-            item->value[at] = frame->value[k];
-        }
-    }
-    item->row[n] = (int64_t)at;
-    problem->n_features += frame->n_features;
-    problem->row = item->row;
-    problem->index = item->index;
-    problem->value = item->value;
-    return CLV_OK;
-}
-
-/* An example of the training's dataset, with its frame if `framed`; arrays that are not widened stay the dataset's. */
-static enum clv_status open_item(struct dataset_item *item, const struct clv_training *training, size_t number,
-                                 bool framed, struct clv_error *err)
-{
-    *item = (struct dataset_item){.problem = clv_dataset_problem(training->dataset, number)};
-    if (!framed || !training->frames)
-        return CLV_OK;
-    struct clv_problem frame = clv_dataset_problem(training->frames, number);
-    return widen(item, &frame, err);
-}
-
-static struct partial_options options_of(const struct clv_learner *learner, const struct clv_training *training)
-{
-    return (struct partial_options){.weighted = true,
-                                    .n_draws = (uint32_t)parameter(learner, training, "draws", 1),
-                                    .sharpness = parameter(learner, training, "sharpness", 1)};
-}
-
-/* Gives an item the labels and weights that a guess asks for. */
-static enum clv_status label_item(struct dataset_item *item, const double *q, const struct clv_shape *shape,
-                                  const struct partial_options *options, struct clv_error *err)
-{
-    size_t n = (size_t)item->problem.n_nodes;
-    item->label = array_alloc(n, sizeof *item->label);
-    item->theta = array_alloc(n * (size_t)shape->n_labels, sizeof *item->theta);
-    if (!item->label || !item->theta)
-        return fail_memory(err);
-    item->problem.label = item->label;
-    item->problem.theta = item->theta;
-    return partial_weigh(item->theta, item->label, q, &item->problem, shape, options, err);
-}
-
-/* The examples with masks, then, if there are guesses, the weak ones as these have them. Borrows from the training's dataset. */
-static enum clv_status collect(struct clv_dataset **lesson, const struct clv_guesses *guesses, bool framed,
-                               const struct clv_learner *learner, const struct clv_training *training,
-                               struct clv_error *err)
-{
-    struct partial_options options = options_of(learner, training);
-    struct clv_dataset *fresh;
-    size_t n_weak = guesses ? guesses->n : 0;
-    enum clv_status status = clv_dataset_new(&fresh, training->shape.n_labels, err);
-    for (size_t i = 0; i < training->n_examples + n_weak && status == CLV_OK; i++) {
-        bool is_weak = i >= training->n_examples;
-        size_t weak = i - training->n_examples;
-        size_t number = (size_t)(is_weak ? training->weak[weak] : training->examples[i]);
-        struct dataset_item item;
-        status = open_item(&item, training, number, framed, err);
-        if (status == CLV_OK && is_weak)
-            status = label_item(&item, guesses->q[weak], &training->shape, &options, err);
-        if (status == CLV_OK && !(item.name = string_copy(clv_dataset_name(training->dataset, number))))
-            status = fail_memory(err);
-        if (status == CLV_OK)
-            status = dataset_append(fresh, &item, err);
-        if (status != CLV_OK)
-            dataset_item_release(&item);
-    }
-    if (status == CLV_OK)
-        *lesson = fresh;
-    else
-        clv_dataset_free(fresh);
-    return status;
-}
-
-/* Trains on all of a lesson. */
-static enum clv_status learn(struct clv_training_result *result, const struct clv_dataset *lesson,
-                             const struct clv_learner *learner, const struct clv_training *training,
-                             struct clv_error *err)
-{
-    struct clv_training own = *training;
-    size_t n = clv_dataset_size(lesson);
-    int32_t *examples = array_alloc(n, sizeof *examples);
-    if (!examples)
-        return fail_memory(err);
-    for (size_t i = 0; i < n; i++)
-        examples[i] = (int32_t)i;
-    own.dataset = lesson;
-    own.examples = examples;
-    own.n_examples = n;
-    own.n_weak = 0;
-    own.shape.n_features = clv_dataset_problem(lesson, 0).n_features;
-    if (own.shape.n_features != training->shape.n_features) /* a teacher that sees frames */
-        own.init = NULL;
-    enum clv_status status = learner->train(result, &own, err);
-    array_free(examples);
-    return status;
-}
-
 /* --- guessing ---------------------------------------------------------------------------------------------------------- */
 
 struct guessing {
@@ -177,6 +54,7 @@ struct guessing {
     struct decoder *decoders;
     struct clv_shape shape; /* the teacher's */
     const double *w;
+    double *share; /* [n_weak] of figure, see choose_shares */
     int round;
     bool framed; /* the teacher sees frames */
 };
@@ -193,24 +71,92 @@ static void set_certain(double *q, const int32_t *label, size_t n_nodes, size_t 
         q[i * n_labels + (size_t)label[i]] = 1;
 }
 
-/* Adds to the unaries what makes FILL of the volume that nothing is given of figure, by the unaries alone. Guesses that teach
- * their own teacher would otherwise drift: background that is as often in boxes as outside becomes figure. */
-static void balance(struct clv_field *field, const struct clv_problem *problem, const int32_t *given)
+/* The share of figure in the volume that nothing is given of, by the unaries alone with `shift` added; 0 without any. */
+static double figure_share(const struct clv_field *field, const struct clv_problem *problem, const int32_t *given,
+                           double shift)
 {
-    double low = -MOST_SHIFT, high = MOST_SHIFT, open = 0;
+    double open = 0, figure = 0;
     for (int32_t i = 0; i < problem->n_nodes; i++)
-        if (!given || given[i] == CLV_UNKNOWN)
+        if (!given || given[i] == CLV_UNKNOWN) {
             open += (double)problem->volume[i];
+            figure += (double)problem->volume[i] / (1 + exp(-field->unary[i] - shift));
+        }
+    return open > 0 ? figure / open : 0;
+}
+
+/* Adds to the unaries where nothing is given what makes that share `share`. */
+static void balance(struct clv_field *field, const struct clv_problem *problem, const int32_t *given, double share)
+{
+    double low = -MOST_SHIFT, high = MOST_SHIFT;
     for (int step = 0; step < 50; step++) {
-        double shift = (low + high) / 2, figure = 0;
-        for (int32_t i = 0; i < problem->n_nodes; i++)
-            if (!given || given[i] == CLV_UNKNOWN)
-                figure += (double)problem->volume[i] / (1 + exp(-field->unary[i] - shift));
-        *(figure > FILL * open ? &high : &low) = shift;
+        double shift = (low + high) / 2;
+        *(figure_share(field, problem, given, shift) > share ? &high : &low) = shift;
     }
     for (int32_t i = 0; i < problem->n_nodes; i++)
         if (!given || given[i] == CLV_UNKNOWN)
             field->unary[i] += low;
+}
+
+/* Opens a weak example and loads its field as the teacher sees it. */
+static enum clv_status load_weak(struct dataset_item *item, struct decoder *decoder, const struct guessing *self,
+                                 size_t k, struct clv_error *err)
+{
+    const struct clv_training *training = self->training;
+    *item = (struct dataset_item){0};
+    if (stop_requested(training->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    enum clv_status status = lesson_open(item, training, (size_t)training->weak[k], self->framed, err);
+    return status ? status : partial_load(decoder, &item->problem, given_of(training, k), &self->shape, self->w, err);
+}
+
+/* Whether background is all that is given of a weak example, but not all that there is: it has boxes. */
+static bool is_boxed(const struct clv_training *training, size_t k)
+{
+    const int32_t *given = given_of(training, k);
+    int32_t n = clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes, n_open = 0;
+    for (int32_t i = 0; given && i < n; i++) {
+        if (given[i] > 0)
+            return false;
+        n_open += given[i] == CLV_UNKNOWN;
+    }
+    return n_open > 0;
+}
+
+/* share[k] as the teacher finds it, if the example has boxes. */
+static enum clv_status find_share(void *context, size_t k, int thread, struct clv_error *err)
+{
+    struct guessing *self = context;
+    struct dataset_item item;
+    struct decoder *decoder = &self->decoders[thread];
+    if (!is_boxed(self->training, k))
+        return CLV_OK;
+    enum clv_status status = load_weak(&item, decoder, self, k, err);
+    if (status == CLV_OK)
+        self->share[k] = figure_share(&decoder->field, &item.problem, given_of(self->training, k), 0);
+    dataset_item_release(&item);
+    return status;
+}
+
+/* share[n_weak]: the shares of figure that guesses are to have; NaN: as they come. Boxes are filled by FILL as long as no mask tells
+ * better. With masks, the share that a teacher finds in one box errs as much as the mean of all does, both ways: it takes
+ * the background for figure, or part of the figure for background. Halfway between is nearer to the truth than either. */
+static enum clv_status choose_shares(struct guessing *self, struct clv_error *err)
+{
+    const struct clv_training *training = self->training;
+    double sum = 0, n_boxed = 0;
+    for (size_t k = 0; k < training->n_weak; k++)
+        self->share[k] = training->n_examples ? NAN : FILL;
+    if (!training->n_examples || !training->frames)
+        return CLV_OK;
+    enum clv_status status = parallel_for(training->n_weak, training->n_threads, find_share, self, err);
+    for (size_t k = 0; k < training->n_weak; k++)
+        if (!isnan(self->share[k])) {
+            sum += self->share[k];
+            n_boxed++;
+        }
+    for (size_t k = 0; k < training->n_weak; k++)
+        self->share[k] = OWN_SHARE_TRUST * self->share[k] + (1 - OWN_SHARE_TRUST) * (sum / n_boxed);
+    return status;
 }
 
 static enum clv_status guess_example(void *context, size_t k, int thread, struct clv_error *err)
@@ -219,26 +165,19 @@ static enum clv_status guess_example(void *context, size_t k, int thread, struct
     const struct clv_training *training = self->training;
     struct decoder *decoder = &self->decoders[thread];
     struct dataset_item item;
-    if (stop_requested(training->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = open_item(&item, training, (size_t)training->weak[k], self->framed, err);
-    if (status != CLV_OK)
-        goto done;
     double *q = self->guesses->q[k];
-    const struct clv_problem *problem = &item.problem;
-    status = partial_load(decoder, problem, given_of(training, k), &self->shape, self->w, err);
-    if (status == CLV_OK && !training->n_examples)
-        balance(&decoder->field, problem, given_of(training, k));
+    enum clv_status status = load_weak(&item, decoder, self, k, err);
+    if (status == CLV_OK && !isnan(self->share[k]))
+        balance(&decoder->field, &item.problem, given_of(training, k), self->share[k]);
     if (status == CLV_OK && has_marginals(self->learner)) {
-        struct partial_options options = options_of(self->learner, training);
+        struct partial_options options = lesson_options(self->learner, training);
         status = clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field,
                                          TEACHER_SEED(training->seed, self->round, k), options.n_draws, err);
     } else if (status == CLV_OK) {
         status = clv_oracle_map(decoder->oracle, decoder->y, NULL, &decoder->field, err);
         if (status == CLV_OK)
-            set_certain(q, decoder->y, (size_t)problem->n_nodes, (size_t)self->shape.n_labels);
+            set_certain(q, decoder->y, (size_t)item.problem.n_nodes, (size_t)self->shape.n_labels);
     }
-done:
     dataset_item_release(&item);
     return status;
 }
@@ -256,17 +195,19 @@ static enum clv_status teach(struct guessing *self, bool from_guesses, struct cl
     struct clv_dataset *lesson = NULL;
     struct clv_training_result result = {0};
     enum clv_status status =
-        collect(&lesson, from_guesses ? self->guesses : NULL, self->framed, self->learner, training, err);
+        lesson_collect(&lesson, from_guesses ? self->guesses->q : NULL, self->framed, self->learner, training, err);
     if (status == CLV_OK)
-        status = learn(&result, lesson, self->learner, &quiet, err);
+        status = lesson_learn(&result, lesson, self->learner, &quiet, err);
     if (status == CLV_OK && result.interrupted)
         status = fail(err, CLV_ERR_INTERRUPTED, "interrupted before there was anything to keep");
     if (status == CLV_OK) {
         self->shape = training->shape;
         self->shape.n_features = clv_dataset_problem(lesson, 0).n_features;
         self->w = result.w;
-        status = parallel_for(training->n_weak, training->n_threads, guess_example, self, err);
+        status = choose_shares(self, err);
     }
+    if (status == CLV_OK)
+        status = parallel_for(training->n_weak, training->n_threads, guess_example, self, err);
     clv_training_result_release(&result);
     clv_dataset_free(lesson);
     return status;
@@ -310,6 +251,9 @@ enum clv_status guesses_make(struct clv_guesses *self, const struct clv_learner 
     struct guessing guessing = {.guesses = self, .learner = learner, .training = training};
     int n_threads = parallel_threads(training->n_threads);
     enum clv_status status = guesses_open(self, training, err);
+    guessing.share = array_alloc(training->n_weak, sizeof *guessing.share);
+    if (status == CLV_OK && !guessing.share)
+        status = fail_memory(err);
     if (status == CLV_OK)
         status = decoders_new(&guessing.decoders, n_threads, training->engine, err);
     if (status == CLV_OK && training->n_examples) {
@@ -325,6 +269,7 @@ enum clv_status guesses_make(struct clv_guesses *self, const struct clv_learner 
         }
     }
     decoders_free(guessing.decoders, n_threads);
+    array_free(guessing.share);
     if (status != CLV_OK)
         guesses_release(self);
     return status;
@@ -335,9 +280,9 @@ enum clv_status guesses_train(struct clv_training_result *result, const struct c
                               struct clv_error *err)
 {
     struct clv_dataset *lesson = NULL;
-    enum clv_status status = collect(&lesson, self, false, learner, training, err);
+    enum clv_status status = lesson_collect(&lesson, self->q, false, learner, training, err);
     if (status == CLV_OK)
-        status = learn(result, lesson, learner, training, err);
+        status = lesson_learn(result, lesson, learner, training, err);
     clv_dataset_free(lesson);
     return status;
 }

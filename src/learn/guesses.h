@@ -1,8 +1,9 @@
 /* Guessing the labels of weak examples before a learner sees them, by a teacher: the learner itself, trained on the masks.
  *
- * The teacher knows more than what it teaches will: with frames (struct clv_training) also where a node lies within its box. That
- * figures fill the middle of their boxes, stand on their lower sides and leave their corners free is learned from few masks,
- * and errors that both would share become rarer. */
+ * The teacher knows more than what it teaches will: with frames (struct clv_training) also where a node lies within its box
+ * and, where there are masks, what box to cut says of it. That figures fill the middle of their boxes, stand on their lower
+ * sides and leave their corners free is learned from few masks, and errors that both would share become rarer. What a teacher
+ * with masks finds in each box is held halfway to the share of figure that it finds in all. */
 #ifndef LEARN_GUESSES_H
 #define LEARN_GUESSES_H
 

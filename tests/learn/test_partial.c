@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "learn/guesses.h"
 #include "learn/partial.h"
 #include "learn/toy.h"
 
@@ -380,6 +381,116 @@ START_TEST(what_frames_tell_is_taught)
 }
 END_TEST
 
+/* Frames without features; `telling`: their opinion is the truth. */
+static struct clv_dataset *bare_frames(const struct toy *toy, bool telling)
+{
+    static const int64_t row[RANDOM_MAX_NODES + 1];
+    struct clv_dataset *frames;
+    must(clv_dataset_new(&frames, 2, err));
+    for (size_t i = 0; i < toy->n; i++) {
+        struct clv_problem p = clv_dataset_problem(toy->dataset, i);
+        float theta[2 * RANDOM_MAX_NODES];
+        for (int32_t k = 0; k < p.n_nodes; k++) {
+            theta[2 * k + 1] = p.label[k] ? 0.9f : 0.1f;
+            theta[2 * k] = 1 - theta[2 * k + 1];
+        }
+        int32_t index = 0;
+        float value = 0;
+        struct clv_problem frame = {.n_nodes = p.n_nodes,
+                                    .n_features = 1,
+                                    .row = row,
+                                    .index = &index,
+                                    .value = &value,
+                                    .theta = telling ? theta : NULL};
+        must(clv_dataset_add(frames, &frame, "frame", err));
+    }
+    return frames;
+}
+
+START_TEST(what_box_to_cut_thinks_is_taught)
+{
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    double loss[2];
+    struct toy toy;
+    toy_planted(&toy, 18, 12, &potts, w, 6);
+    for (int telling = 0; telling < 2; telling++) {
+        struct clv_dataset *frames = bare_frames(&toy, telling);
+        struct clv_training training = toy_training(&toy, "wmpmap");
+        training.n_examples = 2;
+        training.weak = toy.examples + 2;
+        training.n_weak = toy.n - 2;
+        training.frames = frames;
+        struct clv_training_result result = run("wmpmap", &training);
+        must(clv_evaluate(&loss[telling], toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL, training.engine,
+                          1, err));
+        clv_training_result_release(&result);
+        clv_dataset_free(frames);
+    }
+    ck_assert_msg(loss[1] < 0.7 * loss[0], "%g, without opinion %g", loss[1], loss[0]);
+    toy_release(&toy);
+}
+END_TEST
+
+/* The share of figure in what nothing is given of. */
+static double guessed_share(const double *q, const struct clv_problem *problem, const int32_t *given)
+{
+    double open = 0, figure = 0;
+    for (int32_t i = 0; i < problem->n_nodes; i++)
+        if (given[i] == CLV_UNKNOWN) {
+            open += (double)problem->volume[i];
+            figure += (double)problem->volume[i] * q[2 * i + 1];
+        }
+    return figure / open;
+}
+
+/* Without couplings q = 1 / (1 + e^-unary), so shares by the unaries are those of q. */
+START_TEST(boxes_are_filled_halfway_to_the_mean)
+{
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    double alone[3], together[3], mean = 0;
+    int32_t around[3][12];
+    const int32_t *given[3];
+    const struct clv_learner *learner = clv_learner_find("wmpmap");
+    struct toy toy;
+    toy_planted(&toy, 8, 12, &potts, w, 6);
+    struct clv_dataset *frames = bare_frames(&toy, false);
+    struct clv_training training = toy_training(&toy, "wmpmap");
+    training.parameters[clv_learner_parameter(learner, "edges")] = 0;
+    training.parameters[clv_learner_parameter(learner, "passes")] = 10;
+    training.parameters[clv_learner_parameter(learner, "draws")] = 20000;
+    training.n_examples = 4;
+    training.frames = frames;
+    for (size_t k = 0; k < 3; k++) {
+        struct clv_guesses guesses;
+        for (size_t i = 0; i < 12; i++)
+            around[k][i] = i < 3 ? 0 : CLV_UNKNOWN;
+        given[k] = around[k];
+        training.weak = toy.examples + 4 + k;
+        training.given = given + k;
+        training.n_weak = 1;
+        must(guesses_make(&guesses, learner, &training, err));
+        struct clv_problem problem = clv_dataset_problem(toy.dataset, 4 + k);
+        alone[k] = guessed_share(guesses.q[0], &problem, given[k]);
+        mean += alone[k] / 3;
+        guesses_release(&guesses);
+    }
+    training.weak = toy.examples + 4;
+    training.given = given;
+    training.n_weak = 3;
+    struct clv_guesses guesses;
+    must(guesses_make(&guesses, learner, &training, err));
+    for (size_t k = 0; k < 3; k++) {
+        struct clv_problem problem = clv_dataset_problem(toy.dataset, 4 + k);
+        together[k] = guessed_share(guesses.q[k], &problem, given[k]);
+        ck_assert_double_eq_tol(together[k], (alone[k] + mean) / 2, 0.01);
+    }
+    ck_assert_double_gt(fabs(alone[0] - mean) + fabs(alone[1] - mean), 0.1); /* else nothing was tested */
+    guesses_release(&guesses);
+    clv_dataset_free(frames);
+    toy_release(&toy);
+}
+END_TEST
+
 START_TEST(what_is_given_teaches_without_any_mask)
 {
     static const char *const all[] = {"wmpmap", "mpmap"};
@@ -444,6 +555,8 @@ Suite *partial_suite(void)
     tcase_add_test(tests, what_is_given_teaches);
     tcase_add_test(tests, learners_without_marginals_take_map_labels_as_masks);
     tcase_add_test(tests, what_frames_tell_is_taught);
+    tcase_add_test(tests, what_box_to_cut_thinks_is_taught);
+    tcase_add_test(tests, boxes_are_filled_halfway_to_the_mean);
     tcase_add_test(tests, what_is_given_teaches_without_any_mask);
     tcase_add_test(tests, weak_examples_are_checked_and_refused_by_name);
     suite_add_tcase(suite, tests);

@@ -1,0 +1,146 @@
+#include "learn/lesson.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+/* Chosen by the errors of guesses: teachers learned from five random 14s of the horses' masks and guessed the others. */
+enum { OPINION_BINS = 7 };
+static const float OPINION_WEIGHT = 2; /* against the other features of a node, whose blocks are about 1 each */
+
+static double parameter(const struct clv_learner *learner, const struct clv_training *training, const char *name,
+                        double otherwise)
+{
+    int index = clv_learner_parameter(learner, name);
+    return index < 0 ? otherwise : training->parameters[index];
+}
+
+/* What box to cut thinks of a node, spread over the two nearest of OPINION_BINS, from `first` on. Returns the entries written. */
+static size_t put_opinion(int32_t *index, float *value, int32_t first, float figure)
+{
+    float at = figure * (OPINION_BINS - 1), low = fminf(floorf(at), OPINION_BINS - 2);
+    for (int32_t k = 0; k < 2; k++) {
+        index[k] = first + (int32_t)low + k;
+        value[k] = OPINION_WEIGHT * (k ? at - low : 1 - (at - low));
+    }
+    return 2;
+}
+
+/* Puts the frame's features behind the problem's own, and its opinion, if it has one, behind those. The new rows are the item's. */
+static enum clv_status widen(struct dataset_item *item, const struct clv_problem *frame, bool with_opinion,
+                             struct clv_error *err)
+{
+    struct clv_problem *problem = &item->problem;
+    size_t n = (size_t)problem->n_nodes, at = 0;
+    size_t size = (size_t)(problem->row[n] - problem->row[0] + frame->row[n] - frame->row[0]);
+    int32_t first_bin = problem->n_features + frame->n_features;
+    item->row = array_alloc(n + 1, sizeof *item->row);
+    item->index = array_alloc(size + 2 * n, sizeof *item->index);
+    item->value = array_alloc(size + 2 * n, sizeof *item->value);
+    if (!item->row || !item->index || !item->value)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        item->row[i] = (int64_t)at;
+        for (int64_t k = problem->row[i]; k < problem->row[i + 1]; k++, at++) {
+            item->index[at] = problem->index[k];
+            item->value[at] = problem->value[k];
+        }
+        for (int64_t k = frame->row[i]; k < frame->row[i + 1]; k++, at++) {
+            item->index[at] = problem->n_features + frame->index[k];
+            item->value[at] = frame->value[k];
+        }
+        if (with_opinion && frame->theta)
+            at += put_opinion(item->index + at, item->value + at, first_bin, frame->theta[2 * i + 1]);
+    }
+    item->row[n] = (int64_t)at;
+    problem->n_features = first_bin + (with_opinion ? OPINION_BINS : 0);
+    problem->row = item->row;
+    problem->index = item->index;
+    problem->value = item->value;
+    return CLV_OK;
+}
+
+enum clv_status lesson_open(struct dataset_item *item, const struct clv_training *training, size_t number, bool framed,
+                            struct clv_error *err)
+{
+    *item = (struct dataset_item){.problem = clv_dataset_problem(training->dataset, number)};
+    if (!framed || !training->frames)
+        return CLV_OK;
+    struct clv_problem frame = clv_dataset_problem(training->frames, number);
+    return widen(item, &frame, training->n_examples > 0, err); /* without masks it starts the guesses: no news */
+}
+
+struct partial_options lesson_options(const struct clv_learner *learner, const struct clv_training *training)
+{
+    return (struct partial_options){.weighted = true,
+                                    .n_draws = (uint32_t)parameter(learner, training, "draws", 1),
+                                    .sharpness = parameter(learner, training, "sharpness", 1)};
+}
+
+/* Gives an item the labels and weights that a guess asks for. */
+static enum clv_status label_item(struct dataset_item *item, const double *q, const struct clv_shape *shape,
+                                  const struct partial_options *options, struct clv_error *err)
+{
+    size_t n = (size_t)item->problem.n_nodes;
+    item->label = array_alloc(n, sizeof *item->label);
+    item->theta = array_alloc(n * (size_t)shape->n_labels, sizeof *item->theta);
+    if (!item->label || !item->theta)
+        return fail_memory(err);
+    item->problem.label = item->label;
+    item->problem.theta = item->theta;
+    return partial_weigh(item->theta, item->label, q, &item->problem, shape, options, err);
+}
+
+enum clv_status lesson_collect(struct clv_dataset **lesson, double *const *q, bool framed,
+                               const struct clv_learner *learner, const struct clv_training *training,
+                               struct clv_error *err)
+{
+    struct partial_options options = lesson_options(learner, training);
+    struct clv_dataset *fresh;
+    size_t n_weak = q ? training->n_weak : 0;
+    enum clv_status status = clv_dataset_new(&fresh, training->shape.n_labels, err);
+    for (size_t i = 0; i < training->n_examples + n_weak && status == CLV_OK; i++) {
+        bool is_weak = i >= training->n_examples;
+        size_t weak = i - training->n_examples;
+        size_t number = (size_t)(is_weak ? training->weak[weak] : training->examples[i]);
+        struct dataset_item item;
+        status = lesson_open(&item, training, number, framed, err);
+        if (status == CLV_OK && is_weak)
+            status = label_item(&item, q[weak], &training->shape, &options, err);
+        if (status == CLV_OK && !(item.name = string_copy(clv_dataset_name(training->dataset, number))))
+            status = fail_memory(err);
+        if (status == CLV_OK)
+            status = dataset_append(fresh, &item, err);
+        if (status != CLV_OK)
+            dataset_item_release(&item);
+    }
+    if (status == CLV_OK)
+        *lesson = fresh;
+    else
+        clv_dataset_free(fresh);
+    return status;
+}
+
+enum clv_status lesson_learn(struct clv_training_result *result, const struct clv_dataset *lesson,
+                             const struct clv_learner *learner, const struct clv_training *training,
+                             struct clv_error *err)
+{
+    struct clv_training own = *training;
+    size_t n = clv_dataset_size(lesson);
+    int32_t *examples = array_alloc(n, sizeof *examples);
+    if (!examples)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        examples[i] = (int32_t)i;
+    own.dataset = lesson;
+    own.examples = examples;
+    own.n_examples = n;
+    own.n_weak = 0;
+    own.shape.n_features = clv_dataset_problem(lesson, 0).n_features;
+    if (own.shape.n_features != training->shape.n_features) /* a teacher that sees frames */
+        own.init = NULL;
+    enum clv_status status = learner->train(result, &own, err);
+    array_free(examples);
+    return status;
+}
