@@ -70,7 +70,8 @@ static void put_table(struct text *text, const struct reading *self)
     text_put(text, "\n");
     for (size_t i = 0; i < n_words; i++)
         for (int64_t j = self->offset[i]; j < self->offset[i + 1]; j++) {
-            text_printf(text, "%s\t%lld\t%s", clv_dataset_name(self->dataset, i), (long long)(j - self->offset[i] + 1),
+            long long letter = j - self->offset[i] + 1;
+            text_printf(text, "%s\t%lld\t%s", clv_dataset_name(self->dataset, i), letter,
                         labels->names[self->truth[j]]);
             for (size_t b = 0; b < k; b++)
                 text_printf(text, "\t%.6g", self->marginals[(size_t)j * k + b]);

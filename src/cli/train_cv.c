@@ -112,7 +112,7 @@ static bool next_combination(size_t *place, const struct train *train)
 enum clv_status train_cross_validate(struct train *train, struct clv_training *training, struct clv_error *err)
 {
     const struct clv_learner *learner = train->learner.learner;
-    int index[MAX_GRIDS];
+    int index[MAX_GRIDS] = {0};
     size_t place[MAX_GRIDS] = {0};
     struct choice best = {.loss = INFINITY};
     bool chosen = false;

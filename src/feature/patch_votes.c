@@ -86,7 +86,7 @@ enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv
         status = fail_memory(err);
     for (int32_t r = 0; r < example->height && status == CLV_OK; r++)
         for (int32_t c = 0; c < example->width; c++, p++) {
-            int32_t labels[4];
+            int32_t labels[4] = {0};
             float shares[4];
             int n = count_votes(labels, shares, y, grid->n_columns, rows[r], columns[c]), best = 0;
             for (int k = 0; k < n; k++) {

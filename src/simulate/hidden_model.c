@@ -78,7 +78,7 @@ static void draw_node(struct hidden_model *model, const struct clv_hidden_option
                               (uint64_t)owner * (uint64_t)(2 * k + k * k), options->sigma_is_deviation != 0};
     double *emission = model->emission + (size_t)node * (size_t)(k * k),
            *unary = model->unary + (size_t)node * (size_t)k;
-    double input[HIDDEN_MAX_LABELS];
+    double input[HIDDEN_MAX_LABELS] = {0};
     for (int32_t r = 0; r < k; r++)
         input[r] = draw(&normals, options->sigma_x);
     for (int32_t s = 0; s < k; s++)
