@@ -27,7 +27,7 @@ enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, EDGES, UNITS };
 enum { VARIATIONAL, EXACT };
 
 static const struct clv_parameter parameters[] = {
-    [LAMBDA] = {"lambda", 100, 1e-12, 1e15, "of the Laplace prior exp(-sqrt(lambda) |w|)"},
+    [LAMBDA] = {"lambda", 1, 1e-12, 1e15, "of the Laplace prior exp(-sqrt(lambda) |w|)"},
     [C] = {"C", 300, 1e-12, 1e12, "weight of the slacks"},
     [ROUNDS] = {"rounds", 10, 1, 1e4, "most rounds of variances and weights"},
     [UPDATE] = {"update", VARIATIONAL, 0, EXACT, "of variances: the variational bound's, or the exact posterior's"},
