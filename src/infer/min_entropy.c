@@ -259,7 +259,7 @@ void min_entropy_slope(double *score, double *slope, const struct min_entropy *r
     *score = 0;
     memset(slope, 0, (size_t)field->n_nodes * (size_t)k * sizeof *slope);
     for (int32_t i = 0; i < field->n_nodes; i++) {
-        double v[CLV_CHAIN_MAX_LABELS];
+        double v[CLV_CHAIN_MAX_LABELS] = {0};
         int32_t a[2] = {0, 0};
         if (visible(is_visible, i)) {
             *score += unary_score(field, i, y[i]);

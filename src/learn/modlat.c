@@ -182,7 +182,7 @@ static enum clv_status take_turns(struct modlat *self, struct clv_training_resul
     return CLV_OK;
 }
 
-static enum clv_status open(struct modlat *self, const struct clv_training *training, struct clv_error *err)
+static enum clv_status modlat_open(struct modlat *self, const struct clv_training *training, struct clv_error *err)
 {
     enum clv_status status = latent_open(&self->latent, training, err);
     if (status)
@@ -211,7 +211,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                              struct clv_error *err)
 {
     struct modlat self = {.beta = training->parameters[BETA]};
-    enum clv_status status = open(&self, training, err);
+    enum clv_status status = modlat_open(&self, training, err);
     if (!status)
         status = take_turns(&self, result, err);
     if (status == CLV_ERR_INTERRUPTED && self.w) {
