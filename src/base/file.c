@@ -106,6 +106,8 @@ enum clv_status file_map_open(struct file_map *map, const char *path, struct clv
             status = fail_errno(err, CLV_ERR_OS, "%s: cannot map", path);
         else
             *map = (struct file_map){bytes, size};
+        if (map->size > FILE_LARGE)
+            madvise(bytes, size, MADV_HUGEPAGE); /* or not */
     }
     close(fd);
     return status;
@@ -234,6 +236,8 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
     }
     if (!bad && writer->temporary)
         bad = fsync(fileno(writer->stream));
+    if (!bad && writer->temporary && ftello(writer->stream) > (off_t)FILE_LARGE)
+        posix_fadvise(fileno(writer->stream), 0, 0, POSIX_FADV_DONTNEED);
     if (bad)
         status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);
     if (fclose(writer->stream) && status == CLV_OK)

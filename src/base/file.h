@@ -21,6 +21,11 @@ struct file_map {
     const unsigned char *bytes;
     size_t size;
 };
+/* Files larger than this are mapped by huge pages where kernel and file system have them for files (Linux 6.16 on ext4, say): most of
+ * the time of random reads goes into mapping small ones anew. Only what comes from the disk then lies in huge pages, so that a file
+ * that was written as large leaves memory when it is committed. */
+#define FILE_LARGE     ((size_t)256 << 20)
+#define FILE_HUGE_PAGE ((size_t)2 << 20)
 enum clv_status file_map_open(struct file_map *map, const char *path, struct clv_error *err) CLV_CHECK;
 void file_map_close(struct file_map *map);
 /* Gives the pages looked at so far back: they count as memory of the process until then, and are read again when needed. For

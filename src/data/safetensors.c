@@ -48,6 +48,11 @@ void tensors_forget(const struct clv_tensors *tensors)
     file_map_forget(&tensors->map);
 }
 
+size_t tensors_huge_page(const struct clv_tensors *tensors)
+{
+    return tensors->map.size > FILE_LARGE ? FILE_HUGE_PAGE : 0;
+}
+
 static enum clv_status parse_metadata(struct clv_tensors *self, const struct json_value *object, struct clv_error *err)
 {
     size_t n;

@@ -20,6 +20,9 @@ enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const c
 /* file_map_forget of a mapped file; nothing for one that was parsed. */
 void tensors_forget(const struct clv_tensors *tensors);
 
+/* Pages by which it is mapped: FILE_HUGE_PAGE for a large file, else 0. */
+size_t tensors_huge_page(const struct clv_tensors *tensors);
+
 /* The size of a tensor's array; false if the type or shape is out of range or the product overflows. */
 bool tensor_bytes(size_t *bytes, const struct clv_tensor *tensor);
 
