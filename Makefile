@@ -100,7 +100,7 @@ demo: deps
 check: deps
 	$(Q)tools/check-layers
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
-	$(Q)CLEAVE_BUILD=$(BUILD) CK_DEFAULT_TIMEOUT=$${CK_DEFAULT_TIMEOUT:-300} $(BUILD)/run-tests
+	$(Q)OMP_WAIT_POLICY=passive CLEAVE_BUILD=$(BUILD) CK_DEFAULT_TIMEOUT=$${CK_DEFAULT_TIMEOUT:-300} $(BUILD)/run-tests
 
 coverage: deps
 	$(Q)tools/deps coverage
