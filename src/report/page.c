@@ -185,8 +185,10 @@ static void put_toolbar(struct text *text, const struct page_header *header, con
     }
     if (totals->n_refined) {
         text_put(text, "<span class=\"gap\"></span>");
-        put_swatch(text, gained_colour, "made figure by refining");
-        put_swatch(text, lost_colour, "made ground by refining");
+        bool has_ground = header->void_value != 0;
+        put_swatch(text, gained_colour, has_ground ? "made figure by refining" : "changed by refining");
+        if (has_ground)
+            put_swatch(text, lost_colour, "made ground by refining");
     }
     text_put(text, "</div></div>\n");
 }
