@@ -148,7 +148,7 @@ static void begin(struct bucket *self)
 
 static enum clv_status plan(struct bucket *self, struct clv_error *err)
 {
-    uint8_t *is_used = array_zalloc((size_t)(2 * self->n_nodes + self->n_edges), 1);
+    uint8_t *is_used = array_zalloc(2 * (size_t)self->n_nodes + (size_t)self->n_edges, 1);
     if (!is_used)
         return fail_memory(err);
     begin(self);
