@@ -1,29 +1,6 @@
 #include "learn/crf_rows.h"
 
-#include <string.h>
-
-#include "infer/chain_lanes.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
-#define FOR_EACH_MACHINE
-#else
-#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
-#endif
-#define KERNEL static inline __attribute__((always_inline))
-
-#define MOST_VECTORS 8 /* whose running sums stay in registers */
-
-typedef double lanes __attribute__((vector_size(CHAIN_LANES * sizeof(double))));
-
-KERNEL void load(lanes *to, const double *from)
-{
-    memcpy(to, from, sizeof *to);
-}
-
-KERNEL void store(double *to, const lanes *from)
-{
-    memcpy(to, from, sizeof *from);
-}
+#include "infer/lanes.h"
 
 KERNEL void score_part(double *restrict score, const double *restrict weights, const int32_t *index, const float *value,
                        size_t n, size_t width, const size_t n_vectors)

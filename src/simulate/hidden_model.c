@@ -105,7 +105,7 @@ static void sum_inputs_out(struct hidden_model *model, int32_t node)
 
 static void draw_edge(struct hidden_model *model, const struct clv_hidden_options *options, int32_t edge)
 {
-    uint64_t size = (uint64_t)(model->n_labels * model->n_labels);
+    uint64_t size = (uint64_t)model->n_labels * (uint64_t)model->n_labels;
     struct normals normals = {options->seed, RNG_STREAM(RNG_SIMULATE, STREAM_EDGE_WEIGHTS),
                               options->shared_weights ? 0 : (uint64_t)edge * size, options->sigma_is_deviation != 0};
     for (uint64_t k = 0; k < size; k++)

@@ -1,0 +1,30 @@
+/* Rows of doubles as vectors of CHAIN_LANES, for kernels that are compiled once for each kind of machine and give the same bytes on all. */
+#ifndef INFER_LANES_H
+#define INFER_LANES_H
+
+#include <string.h>
+
+#include "infer/chain_lanes.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
+#define FOR_EACH_MACHINE
+#else
+#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
+#endif
+#define KERNEL static inline __attribute__((always_inline))
+
+#define MOST_VECTORS 8 /* whose running sums stay in registers */
+
+typedef double lanes __attribute__((vector_size(CHAIN_LANES * sizeof(double))));
+
+KERNEL void load(lanes *to, const double *from)
+{
+    memcpy(to, from, sizeof *to);
+}
+
+KERNEL void store(double *to, const lanes *from)
+{
+    memcpy(to, from, sizeof *from);
+}
+
+#endif
