@@ -45,6 +45,16 @@ error_t synth_parse_folder(const char **folder, const char *arg, struct common_o
     return 0;
 }
 
+enum clv_status synth_parse(const struct argp *argp, int argc, char **argv, void *self, struct common_options *common,
+                            const char *const *folder, struct clv_error *err)
+{
+    common_options_init(common, err);
+    enum clv_status status = options_parse(argp, argc, argv, self, common);
+    if (status == CLV_OK && !*folder)
+        status = fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
+    return status;
+}
+
 enum clv_status synth_write(const char *folder, const struct clv_dataset *train, const struct clv_dataset *test,
                             struct clv_error *err)
 {

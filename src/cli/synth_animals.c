@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "cleave/synth.h"
 #include "cli/console.h"
 #include "cli/synth.h"
@@ -74,10 +73,7 @@ enum clv_status synth_animals(int argc, char **argv, struct clv_error *err)
     };
     struct synth self = {0};
     clv_synth_init(&self.options);
-    common_options_init(&self.common, err);
-    enum clv_status status = options_parse(&argp, argc, argv, &self, &self.common);
-    if (status == CLV_OK && !self.folder)
-        status = fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
+    enum clv_status status = synth_parse(&argp, argc, argv, &self, &self.common, &self.folder, err);
     struct clv_progress progress = console_progress();
     if (status == CLV_OK)
         status = clv_synth_animals(self.folder, &self.options, self.common.n_threads, &progress, err);

@@ -108,10 +108,7 @@ enum clv_status synth_chain_crf(int argc, char **argv, struct clv_error *err)
     };
     struct chain_crf self = {0};
     clv_chain_crf_init(&self.options);
-    common_options_init(&self.common, err);
-    enum clv_status status = options_parse(&argp, argc, argv, &self, &self.common);
-    if (status == CLV_OK && !self.folder)
-        status = fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
+    enum clv_status status = synth_parse(&argp, argc, argv, &self, &self.common, &self.folder, err);
     if (status == CLV_OK)
         status = simulate(&self, err);
     common_options_release(&self.common);

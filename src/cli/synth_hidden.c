@@ -1,5 +1,4 @@
 /* cleave synth hidden-chain, hidden-grid: fields with hidden nodes. */
-#include "base/error.h"
 #include "cleave/simulate.h"
 #include "cli/console.h"
 #include "cli/synth.h"
@@ -85,10 +84,7 @@ static enum clv_status synth_hidden(enum clv_hidden_graph graph, const struct ar
     struct clv_dataset *train = NULL, *test = NULL;
     struct clv_progress progress = console_progress();
     clv_hidden_init(&self.options, graph);
-    common_options_init(&self.common, err);
-    enum clv_status status = options_parse(argp, argc, argv, &self, &self.common);
-    if (status == CLV_OK && !self.folder)
-        status = fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
+    enum clv_status status = synth_parse(argp, argc, argv, &self, &self.common, &self.folder, err);
     if (status == CLV_OK)
         status = clv_hidden_simulate(&train, &test, &self.options, self.common.n_threads, &progress, err);
     if (status == CLV_OK)

@@ -1,5 +1,4 @@
 /* cleave synth noisy-image: a picture under noise, some of its labels missing. */
-#include "base/error.h"
 #include "cleave/simulate.h"
 #include "cli/synth.h"
 
@@ -60,10 +59,7 @@ enum clv_status synth_noisy_image(int argc, char **argv, struct clv_error *err)
     struct noisy self = {0};
     struct clv_dataset *train = NULL, *test = NULL;
     clv_noisy_init(&self.options);
-    common_options_init(&self.common, err);
-    enum clv_status status = options_parse(&argp, argc, argv, &self, &self.common);
-    if (status == CLV_OK && !self.folder)
-        status = fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
+    enum clv_status status = synth_parse(&argp, argc, argv, &self, &self.common, &self.folder, err);
     if (status == CLV_OK)
         status = clv_noisy_simulate(&train, &test, &self.options, err);
     if (status == CLV_OK)
