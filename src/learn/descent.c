@@ -28,14 +28,6 @@ struct descent {
     int32_t *order;
 };
 
-static double squares_of(const double *w, size_t n)
-{
-    double squares = 0;
-    for (size_t k = 0; k < n; k++)
-        squares += w[k] * w[k];
-    return squares;
-}
-
 static void project(struct descent *self)
 {
     project_couplings(self->w, &self->examples->shape);

@@ -17,6 +17,14 @@ double mean_of(const double *values, size_t n)
     return sum / (double)n;
 }
 
+double squares_of(const double *values, size_t n)
+{
+    double squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += values[i] * values[i];
+    return squares;
+}
+
 struct survey {
     struct examples *examples;
     double *scale;   /* [n] N_i sum |x|^2 */

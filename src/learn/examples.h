@@ -68,4 +68,7 @@ void result_note(struct clv_training_result *result, const char *name, double va
 /* Mean of values[n], summed in order. */
 double mean_of(const double *values, size_t n);
 
+/* |values[n]|^2, summed in order. */
+double squares_of(const double *values, size_t n);
+
 #endif

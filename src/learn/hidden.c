@@ -146,14 +146,6 @@ static enum clv_status start(struct descent *self, struct clv_error *err)
     return CLV_OK;
 }
 
-static double square_of(const double *w, size_t n)
-{
-    double sum = 0;
-    for (size_t k = 0; k < n; k++)
-        sum += w[k] * w[k];
-    return sum;
-}
-
 /* A step down self->gradient, of the data term. Plain ones are Algorithm 1's, in which the gradient is that of J / lambda', and get
  * shorter as 1 / sqrt(1 + passes / 10), in CCCP anew after each linearisation. */
 static void step(struct descent *self)
@@ -204,7 +196,7 @@ static enum clv_status look(struct descent *self, struct clv_training_result *re
                               &result->decoding, training->engine, examples->n_threads, err);
     if (status)
         return status;
-    double objective = self->lambda / 2 * square_of(w, self->hidden.size) + free - clamped;
+    double objective = self->lambda / 2 * squares_of(w, self->hidden.size) + free - clamped;
     char note[96];
     snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, loss);
     report_progress(training->progress, "training", self->n_done, self->n_passes, note);
@@ -247,7 +239,7 @@ static enum clv_status lower_surrogate(struct descent *self, struct clv_error *e
     double *w = self->ascent.w, lowest = INFINITY;
     self->n_since = 0; /* a convex problem of its own */
     for (size_t k = 0; k < self->n_inner && self->n_done < self->n_passes; k++, self->n_done++, self->n_since++) {
-        double free, value = self->lambda / 2 * square_of(w, size);
+        double free, value = self->lambda / 2 * squares_of(w, size);
         enum clv_status status =
             hidden_gradient(self->gradient, &free, NULL, &self->hidden, HIDDEN_FREE, self->all, n, w, err);
         if (status)

@@ -1,5 +1,7 @@
 #include "learn/latent.h"
 
+#include <string.h>
+
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -107,11 +109,8 @@ enum clv_status latent_step(double *objective, struct latent *self, double *w, d
     enum clv_status status = parallel_for(examples->n, examples->n_threads, one_example, &work, err);
     if (status)
         return status;
-    double squares = 0, sum = 0;
-    for (size_t j = 0; j < self->size; j++) {
-        squares += w[j] * w[j];
-        self->gradient[j] = w[j];
-    }
+    double squares = squares_of(w, self->size), sum = 0;
+    memcpy(self->gradient, w, self->size * sizeof *self->gradient);
     for (size_t i = 0; i < examples->n; i++) {
         const struct clv_problem *problem = &examples->problems[i];
         sum += self->hinge[i];

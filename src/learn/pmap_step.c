@@ -61,12 +61,8 @@ void ascent_set_table_variance(struct ascent *self, double variance)
 double ascent_penalty(const struct ascent *self, const double *w)
 {
     size_t n_unary = clv_shape_unary_size(&self->shape);
-    double squares = 0, table_squares = 0;
-    for (size_t k = 0; k < n_unary; k++)
-        squares += w[k] * w[k];
-    for (size_t k = n_unary; k < self->size; k++)
-        table_squares += w[k] * w[k];
-    return self->lambda / 2 * (squares + table_squares / self->table_variance);
+    double table_squares = squares_of(w + n_unary, self->size - n_unary);
+    return self->lambda / 2 * (squares_of(w, n_unary) + table_squares / self->table_variance);
 }
 
 /* Weights begin .. end - 1, whose prior variance is `variance`. */
