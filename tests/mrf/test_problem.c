@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mrf/energy.h"
 #include "mrf/random_problem.h"
 
 static struct random_problem r;
@@ -95,6 +96,53 @@ START_TEST(score_is_the_inner_product_with_the_joint_feature)
             free(psi);
             free(w);
         }
+}
+END_TEST
+
+/* <W[r], x_i> by four running sums, one feature at a time. */
+static double dot_by_four_sums(const double *w, const struct clv_problem *p, int32_t node)
+{
+    double sum[4] = {0};
+    int64_t begin = p->row[node], n = p->row[node + 1] - begin;
+    for (int64_t k = 0; k < n; k++)
+        sum[k < n / 4 * 4 ? k % 4 : 0] += w[p->index[begin + k]] * (double)p->value[begin + k];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* Moves some dense rows along, so that neighbours are runs of different features or lengths. */
+static void shift_rows(int32_t every)
+{
+    for (int32_t i = 0; i < r.problem.n_nodes; i++)
+        for (int64_t k = r.row[i]; k < r.row[i + 1] && i % every == 1; k++)
+            r.index[k] += 2;
+    r.shape.n_features = r.problem.n_features += 2;
+    must(clv_problem_check(&r.problem, &r.shape, err));
+}
+
+START_TEST(dense_rows_give_the_bits_of_sparse_ones)
+{
+    static const int32_t label_counts[] = {2, 3, 5}, feature_counts[] = {1, 3, 4, 7, 8, 13, 62};
+    static const double densities[] = {1, 0.9};
+    for (size_t c = 0; c < 3 * 7 * 2; c++) {
+        size_t d = c / 2 % 7;
+        struct clv_shape shape = {.n_labels = label_counts[c / 14], .n_features = feature_counts[d]};
+        random_problem_fill(&r, &shape, 23, 0, densities[c % 2], c);
+        shift_rows(d % 2 ? 5 : 100);
+        size_t n_rows = clv_shape_rows(&r.shape), size = clv_shape_size(&r.shape), k = (size_t)r.shape.n_features;
+        double *w = random_weights(c), *psi = calloc(size, sizeof *psi), *expected = calloc(size, sizeof *expected);
+        double *unary = calloc(23 * n_rows, sizeof *unary);
+        clv_unary_scores(unary, &r.problem, &r.shape, w);
+        for (int32_t i = 0; i < 23; i++)
+            for (size_t row = 0; row < n_rows; row++) {
+                double score = unary[(size_t)i * n_rows + row];
+                ck_assert(score == dot_by_four_sums(w + row * k, &r.problem, i));
+                for (int64_t e = r.row[i]; e < r.row[i + 1]; e++)
+                    expected[row * k + (size_t)r.index[e]] += score * (double)r.value[e];
+            }
+        unary_feature_add(psi, &r.problem, &r.shape, unary);
+        ck_assert_mem_eq(psi, expected, size * sizeof *psi);
+        free(unary), free(expected), free(psi), free(w);
+    }
 }
 END_TEST
 
@@ -270,6 +318,7 @@ Suite *problem_suite(void)
     Suite *suite = suite_create("problem");
     TCase *tests = tcase_create("problem");
     tcase_add_test(tests, score_is_the_inner_product_with_the_joint_feature);
+    tcase_add_test(tests, dense_rows_give_the_bits_of_sparse_ones);
     tcase_add_test(tests, shapes_have_one_row_for_two_labels);
     tcase_add_test(tests, unknown_nodes_and_their_edges_contribute_nothing);
     tcase_add_test(tests, loss_is_the_weight_of_wrong_pixels);
