@@ -134,6 +134,12 @@ CLV_API enum clv_pairwise clv_dataset_pairwise(const struct clv_dataset *dataset
 /* 1 if theta counts wrong nodes (or pixels) as they are: letters, and feature files that say so; 0 if it is balanced or of the
  * caller's making. */
 CLV_API int clv_dataset_counts_errors(const struct clv_dataset *dataset);
+/* Makes theta, and with it the nodes' majority labels, anew from the pixels counted: balanced (clv_balanced_theta, image by image), or
+ * counts over the mean image's known pixels, so that the mean loss is the share of known pixels that are wrong. Nothing happens to
+ * what is weighed that way already. O(nodes labels). CLV_ERR_USAGE if a problem has a theta but no counts, and nothing changes. */
+enum clv_loss_weights { CLV_LOSS_BALANCED, CLV_LOSS_COUNTS };
+CLV_API enum clv_status clv_dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights weights,
+                                          struct clv_error *err) CLV_CHECK;
 /* The loosest kind of graph among its problems. */
 CLV_API enum clv_status clv_dataset_graph(enum clv_graph *graph, const struct clv_dataset *dataset,
                                           struct clv_error *err) CLV_CHECK;

@@ -24,6 +24,7 @@ enum train_keys {
     KEY_VALIDATE,
     KEY_NO_EDGES,
     KEY_PAIRWISE,
+    KEY_LOSS,
     KEY_CV,
     KEY_CV_GRID,
     KEY_ENGINE,
@@ -50,6 +51,7 @@ static const struct argp_option train_options[] = {
     {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
     {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
     {"pairwise", KEY_PAIRWISE, "FORM", 0, PAIRWISE_HELP, 0},
+    {"loss", KEY_LOSS, "NAME", 0, LOSS_HELP, 0},
     {"no-edges", KEY_NO_EDGES, NULL, 0, "The same as --pairwise none: an unstructured model, for comparison", 0},
     {"validate", KEY_VALIDATE, "NAME,..", 0, "Report the loss on these splits (or on a feature file), too", 0},
     {"cv", KEY_CV, "K", 0, "Choose lambda by K-fold cross-validation among the images trained on", 0},
@@ -113,6 +115,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_VALIDATE: self->validate = arg; return 0;
     case KEY_NO_EDGES: self->pairwise = PAIRWISE_NONE; return 0;
     case KEY_PAIRWISE: return option_pairwise(&self->pairwise, arg, &self->common);
+    case KEY_LOSS: return option_loss(&self->loss, arg, &self->common);
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
     case KEY_CV_GRID: return parse_grid(self, arg);
     case KEY_INIT: self->init = arg; return 0;
@@ -223,6 +226,7 @@ static enum clv_status record(struct clv_model *model, const struct train *self,
         {"data", self->letters.path ? self->letters.path : self->data},
         {"data_digest", data->digest},
         {"seed", seed},
+        {"loss", clv_dataset_counts_errors(data->dataset) ? "counts" : "balanced"},
         {"learner", learner->name},
     };
     enum clv_status status = command.failed ? fail_memory(err) : CLV_OK;

@@ -8,6 +8,7 @@
 #include "cleave/model.h"
 #include "cli/learner_options.h"
 #include "cli/letters_option.h"
+#include "cli/loss_option.h"
 #include "cli/pairwise_option.h"
 #include "cli/recipe_options.h"
 #include "cli/record.h"
@@ -38,12 +39,14 @@ struct train {
     struct cv_grid grids[MAX_GRIDS];
     size_t n_grids; /* 0: around the default */
     enum pairwise_choice pairwise;
+    enum loss_choice loss;
     enum clv_engine engine;
     bool resume, checkpoint_every_given;
     double checkpoint_every_s;
     char *checkpoint; /* the output's checkpoint file, array owned; NULL: none is kept */
     struct clv_checkpoints checkpoints;
     const char *facts[3][2]; /* of checkpoints */
+    bool counts_pixels;      /* errors weigh their pixels; set when the data is loaded */
     bool interrupted;        /* learning was; set by it */
     FILE *summary;           /* standard output, or standard error when the model goes to standard output */
 };
@@ -63,6 +66,9 @@ void train_data_release(struct train_data *data);
 /* Reads a set and extracts its features, or opens a feature file. */
 enum clv_status train_data_load(struct train_data *data, struct train *train, const struct clv_progress *progress,
                                 struct clv_error *err) CLV_CHECK;
+
+/* --loss: how the loss weighs the nodes of loaded data. CLV_ERR_USAGE if a way asked for does not go with them. */
+enum clv_status train_loss_weigh(struct train_data *data, struct train *train, struct clv_error *err) CLV_CHECK;
 
 /* Images that are to be guessed, and what is known of them: those without masks, then those whose masks leave most of the image
  * unknown; these teach by their masks as well, and to learners that take hidden nodes by nothing else. */

@@ -120,28 +120,6 @@ static enum clv_status open_letters(struct train_data *data, const struct train 
     return clv_labels_copy(&data->labels, clv_dataset_labels(data->dataset), err);
 }
 
-/* What all errors would weigh together. */
-static double total_theta(const struct clv_dataset *dataset)
-{
-    size_t n_labels = (size_t)clv_dataset_n_labels(dataset);
-    double total = 0;
-    for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
-        struct clv_problem problem = clv_dataset_problem(dataset, i);
-        for (size_t k = 0; problem.theta && k < (size_t)problem.n_nodes * n_labels; k++)
-            total += (double)problem.theta[k];
-    }
-    return total;
-}
-
-struct loss_unit train_loss_unit(const struct train *train, const struct clv_dataset *dataset)
-{
-    if (!clv_dataset_counts_errors(dataset))
-        return (struct loss_unit){"weighted Hamming", "train_weighted_hamming", 1};
-    double scale = (double)clv_dataset_size(dataset) / total_theta(dataset);
-    return train->letters.path ? (struct loss_unit){"letter error", "train_letter_error", scale}
-                               : (struct loss_unit){"node error", "train_node_error", scale};
-}
-
 enum clv_status train_data_load(struct train_data *data, struct train *train, const struct clv_progress *progress,
                                 struct clv_error *err)
 {
@@ -151,6 +129,8 @@ enum clv_status train_data_load(struct train_data *data, struct train *train, co
                                                            : extract_set(&loaded, train, progress, err);
     if (status == CLV_OK && !clv_dataset_size(loaded.dataset))
         status = fail(err, CLV_ERR_DATA, "%s: no images in it", train->data);
+    if (status == CLV_OK)
+        status = train_loss_weigh(&loaded, train, err);
     if (status == CLV_OK)
         *data = loaded;
     else

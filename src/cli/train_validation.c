@@ -39,14 +39,19 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
     const struct common_options *common = &train->common;
     struct clv_set set = {0};
     *dataset = NULL;
-    if (is_tensor_file(train->validate))
-        return open_features(dataset, train, data, err);
+    enum clv_loss_weights weights = clv_dataset_counts_errors(data->dataset) ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED;
+    if (is_tensor_file(train->validate)) {
+        enum clv_status opened = open_features(dataset, train, data, err);
+        return opened == CLV_OK ? clv_dataset_weigh(*dataset, weights, err) : opened;
+    }
     enum clv_status status = training_set_read(&set, train->data, train->validate, false, err);
     if (status != CLV_OK)
         return status;
     status = training_set_require_masks(&set, train->data, err);
     if (status == CLV_OK)
         status = clv_dataset_extract(dataset, &set, &data->recipe, common->n_threads, &common->limits, progress, err);
+    if (status == CLV_OK)
+        status = clv_dataset_weigh(*dataset, weights, err);
     clv_set_release(&set);
     return status;
 }

@@ -17,6 +17,7 @@ void dataset_item_release(struct dataset_item *item)
     array_free(item->volume);
     array_free(item->label);
     array_free(item->theta);
+    array_free(item->counts);
     *item = (struct dataset_item){0};
 }
 
@@ -217,6 +218,7 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
         .volume = example->volume,
         .label = example->label,
         .theta = example->theta,
+        .counts = example->counts,
     };
     if (!item.name)
         return fail_memory(err);
@@ -234,5 +236,6 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
     example->volume = NULL;
     example->label = NULL;
     example->theta = NULL;
+    example->counts = NULL;
     return CLV_OK;
 }

@@ -19,6 +19,7 @@ struct dataset_item {
     float *volume;
     int32_t *label;
     float *theta;
+    float *counts; /* that theta was made of, or NULL */
 };
 void dataset_item_release(struct dataset_item *item);
 
@@ -31,6 +32,7 @@ struct dataset_file {
     int32_t patch_px, patch_step_px; /* of a recipe of patches, else 0 */
     int64_t *dense_row;              /* [most nodes of an item + 1] 0, d, 2d ..: the rows of every item, if dense */
     int32_t *dense_index;            /* [most nodes x d] 0 .. d-1 again and again */
+    const float *counts;             /* [N][n_labels], or NULL */
     int32_t *label;                  /* [N] */
     float *theta;                    /* [N][n_labels] */
     float *volume;                   /* [N] ones, if the file has none */

@@ -237,6 +237,7 @@ static enum clv_status read_truth(struct reading *self, struct clv_error *err)
     if (status != CLV_OK)
         return status;
     if (arrays->counts) {
+        file->counts = arrays->counts->data;
         file->label = array_alloc(n, sizeof *file->label);
         file->theta = array_alloc(n * k, sizeof *file->theta);
     }

@@ -203,6 +203,8 @@ START_TEST(wrong_uses_are_refused)
 {
     static char at[300];
     snprintf(at, sizeof at, "cd %s &&", folder);
+    expect_error(64, "--loss: of letters, errors are counted", "%s \"$CLEAVE\" train --letters l --loss balanced -o x",
+                 at);
     expect_error(64, "--folds: \"1-\"", "%s \"$CLEAVE\" train --letters l --folds 1- -o x", at);
     expect_error(64, "--folds: \"2-1\"", "%s \"$CLEAVE\" train --letters l --folds 2-1 -o x", at);
     expect_error(64, "--folds: \"0,,1\"", "%s \"$CLEAVE\" train --letters l --folds 0,,1 -o x", at);

@@ -134,7 +134,7 @@ START_TEST(hidden_patches_take_part_and_edges_have_full_tables)
 {
     char *told =
         expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --learner mssvm --nodes "
-                       "patches --seed 1 --blocks colour,size --passes 5 -o h.cleave && \"$CLEAVE\" inspect "
+                       "patches --seed 1 --blocks colour,size --passes 20 -o h.cleave && \"$CLEAVE\" inspect "
                        "h.cleave --json",
                        folder);
     ck_assert_ptr_null(strstr(told, "guessed"));
@@ -146,6 +146,58 @@ START_TEST(hidden_patches_take_part_and_edges_have_full_tables)
         "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred hidden_out -m h.cleave --json", folder);
     ck_assert_double_ge(number_after(strstr(json, "\"patch\":{"), "\"accuracy\":"), 0.9);
     free(json);
+}
+END_TEST
+
+/* The model's weights alone: what differs between two records is their command. */
+static char *weights_of(const char *model)
+{
+    return expect_success("cd %s && \"$CLEAVE\" inspect %s | sed -n '/^weights/p; /largest weights/,/^record/p'",
+                          folder, model);
+}
+
+START_TEST(the_loss_counts_pixels_unless_asked_to_balance)
+{
+    static const char *const ways[][3] = {{"", "counts", "node error by pixels"},
+                                          {"--loss auto", "counts", "node error by pixels"},
+                                          {"--loss counts", "counts", "node error by pixels"},
+                                          {"--loss balanced", "balanced", "weighted Hamming"}};
+    char *first = NULL;
+    for (int i = 0; i < 4; i++) {
+        char *told = expect_success(
+            "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --validate test --learner mssvm --nodes "
+            "patches --seed 1 --blocks colour,size --passes 3 %s -o l.cleave --cv 2 --cv-grid 0.001 2>&1 && "
+            "\"$CLEAVE\" inspect l.cleave",
+            folder, ways[i][0]);
+        ck_assert_ptr_nonnull(strstr(told, formatted("training  %s ", ways[i][2])));
+        ck_assert_ptr_nonnull(strstr(told, formatted("test      %s ", ways[i][2])));
+        ck_assert_ptr_nonnull(strstr(told, formatted("%s %%  standard error", ways[i][2])));
+        ck_assert_ptr_nonnull(strstr(told, formatted("\n  loss                     %s\n", ways[i][1])));
+        free(told);
+        char *weights = weights_of("l.cleave");
+        ck_assert_int_eq(first && strcmp(first, weights) != 0, i == 3);
+        if (i == 0)
+            first = weights;
+        else
+            free(weights);
+    }
+    free(first);
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" features -m l.cleave --data set/manifest.tsv --split train -o l.safetensors "
+        "&& \"$CLEAVE\" train --data l.safetensors --learner mssvm --passes 3 --lambda 0.001 --loss "
+        "balanced -o lf.cleave",
+        folder));
+    char *images = weights_of("l.cleave"), *file = weights_of("lf.cleave");
+    ck_assert_str_eq(images, file);
+    free(images);
+    free(file);
+    expect_error(64, "--loss: \"hamming\" is none of auto, balanced, counts",
+                 "cd %s && \"$CLEAVE\" train --data set --loss hamming -o b.cleave", folder);
+    expect_error(
+        64, "--loss counts: 3 images come without masks",
+        "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --unlabelled-split test " PATCH_TRAINING
+        " --loss counts -o b.cleave",
+        folder);
 }
 END_TEST
 
@@ -226,6 +278,7 @@ Suite *cli_patches_suite(void)
     tcase_add_test(tcase, masks_have_the_labels_palette_and_the_report_its_legend);
     tcase_add_test(tcase, refining_brings_masks_nearer_to_the_truth);
     tcase_add_test(tcase, hidden_patches_take_part_and_edges_have_full_tables);
+    tcase_add_test(tcase, the_loss_counts_pixels_unless_asked_to_balance);
     tcase_add_test(tcase, any_number_of_threads_makes_the_same_bytes);
     tcase_add_test(tcase, feature_files_train_and_paint_the_same);
     tcase_add_test(tcase, images_smaller_than_a_patch_are_segmented);

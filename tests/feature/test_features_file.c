@@ -41,6 +41,77 @@ START_TEST(features_read_back_equal_what_extraction_gives)
 }
 END_TEST
 
+/* By the definition: counts over the mean image's known pixels, the label with most of them. */
+static void expect_counted(const struct clv_dataset *dataset)
+{
+    double pixels = 0, n_known = 0, total = 0;
+    for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
+        const float *counts = dataset->items[i].counts;
+        size_t n = (size_t)dataset->items[i].problem.n_nodes;
+        for (size_t k = 0; counts && k < 2 * n; k++)
+            pixels += (double)counts[k];
+        n_known += counts != NULL;
+    }
+    for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
+        const struct clv_problem problem = clv_dataset_problem(dataset, i);
+        const float *counts = dataset->items[i].counts;
+        for (size_t node = 0; counts && node < (size_t)problem.n_nodes; node++) {
+            const float *own = &counts[2 * node];
+            for (size_t b = 0; b < 2; b++)
+                ck_assert_float_eq(problem.theta[2 * node + b], (float)((double)own[b] * n_known / pixels));
+            ck_assert_int_eq(problem.label[node], own[0] + own[1] == 0 ? CLV_UNKNOWN : own[1] > own[0]);
+            total += (double)(problem.theta[2 * node] + problem.theta[2 * node + 1]);
+        }
+    }
+    ck_assert_double_eq_tol(total, n_known, 1e-4); /* the mean loss of all wrong is 1 */
+}
+
+START_TEST(the_loss_is_weighed_by_balance_or_by_counts)
+{
+    struct clv_set set = synthetic(5);
+    struct clv_recipe recipe = plain_recipe();
+    struct clv_dataset *memory, *file, *own, *balanced;
+    array_free(set.items[3].mask);
+    set.items[3].mask = NULL;
+    const char *path = formatted("%s/w.safetensors", temporary_folder());
+    must(clv_dataset_extract(&memory, &set, &recipe, 2, NULL, NULL, err));
+    must(clv_dataset_extract(&balanced, &set, &recipe, 2, NULL, NULL, err));
+    must(clv_features_write(path, &set, &recipe, 2, NULL, NULL, err));
+    must(clv_features_open(&file, NULL, path, err));
+    for (int round = 0; round < 2; round++) { /* the second time nothing happens */
+        must(clv_dataset_weigh(memory, CLV_LOSS_COUNTS, err));
+        must(clv_dataset_weigh(file, CLV_LOSS_COUNTS, err));
+        ck_assert(clv_dataset_counts_errors(memory) && clv_dataset_counts_errors(file));
+        expect_counted(memory);
+    }
+    for (int way = 0; way < 2; way++) { /* and back */
+        for (size_t i = 0; i < 5; i++) {
+            struct clv_problem a = clv_dataset_problem(memory, i), b = clv_dataset_problem(file, i);
+            expect_same(&a, &b, 2);
+        }
+        must(clv_dataset_weigh(memory, CLV_LOSS_BALANCED, err));
+        must(clv_dataset_weigh(file, CLV_LOSS_BALANCED, err));
+    }
+    for (size_t i = 0; i < 5; i++) {
+        struct clv_problem a = clv_dataset_problem(memory, i), b = clv_dataset_problem(balanced, i);
+        expect_same(&a, &b, 2);
+    }
+    must(clv_dataset_new(&own, 2, err));
+    for (size_t i = 0; i < 2; i++) {
+        struct clv_problem problem = clv_dataset_problem(balanced, i);
+        must(clv_dataset_add(own, &problem, i ? "second" : "first", err));
+    }
+    must(clv_dataset_weigh(own, CLV_LOSS_BALANCED, err));
+    must_fail(CLV_ERR_USAGE, "first: its loss has weights of its own", clv_dataset_weigh(own, CLV_LOSS_COUNTS, err));
+    ck_assert_int_eq(clv_dataset_counts_errors(own), 0);
+    clv_dataset_free(own);
+    clv_dataset_free(balanced);
+    clv_dataset_free(memory);
+    clv_dataset_free(file);
+    clv_set_release(&set);
+}
+END_TEST
+
 START_TEST(a_dataset_in_memory_reads_back_from_its_file)
 {
     struct clv_set set = synthetic(4);
@@ -474,6 +545,7 @@ Suite *features_file_suite(void)
 {
     Suite *suite = suite_create("features_file");
     TCase *tests = tcase_create("features_file");
+    tcase_add_test(tests, the_loss_is_weighed_by_balance_or_by_counts);
     tcase_add_test(tests, features_read_back_equal_what_extraction_gives);
     tcase_add_test(tests, a_dataset_in_memory_reads_back_from_its_file);
     tcase_add_test(tests, examples_from_a_file_paint_like_fresh_ones);

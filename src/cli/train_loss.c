@@ -1,0 +1,46 @@
+/* --loss: what an error costs, and how losses are told. */
+#include "base/error.h"
+#include "cli/train.h"
+
+/* What a feature file says; else what found more of the common categories in photographs (MSRC, held-out halves of a fold). */
+static bool counts_by_default(const struct train_data *data)
+{
+    return clv_dataset_counts_errors(data->dataset) ||
+           (data->has_recipe && data->recipe.nodes == CLV_NODES_PATCHES && clv_dataset_n_labels(data->dataset) > 2 &&
+            data->n_masks == clv_dataset_size(data->dataset));
+}
+
+enum clv_status train_loss_weigh(struct train_data *data, struct train *train, struct clv_error *err)
+{
+    bool counts = train->loss == LOSS_AUTO ? counts_by_default(data) : train->loss == LOSS_COUNTS;
+    if (train->loss != LOSS_AUTO && train->letters.path)
+        return fail(err, CLV_ERR_USAGE, "--loss: of letters, errors are counted");
+    if (train->loss == LOSS_COUNTS && data->n_masks < clv_dataset_size(data->dataset))
+        return fail(err, CLV_ERR_USAGE, "--loss counts: %zu images come without masks, and their guesses are balanced",
+                    clv_dataset_size(data->dataset) - data->n_masks);
+    train->counts_pixels = counts && data->has_recipe;
+    return clv_dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
+}
+
+/* What all errors would weigh together. */
+static double total_theta(const struct clv_dataset *dataset)
+{
+    size_t n_labels = (size_t)clv_dataset_n_labels(dataset);
+    double total = 0;
+    for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
+        struct clv_problem problem = clv_dataset_problem(dataset, i);
+        for (size_t k = 0; problem.theta && k < (size_t)problem.n_nodes * n_labels; k++)
+            total += (double)problem.theta[k];
+    }
+    return total;
+}
+
+struct loss_unit train_loss_unit(const struct train *train, const struct clv_dataset *dataset)
+{
+    if (!clv_dataset_counts_errors(dataset))
+        return (struct loss_unit){"weighted Hamming", "train_weighted_hamming", 1};
+    double scale = (double)clv_dataset_size(dataset) / total_theta(dataset);
+    return train->letters.path    ? (struct loss_unit){"letter error", "train_letter_error", scale}
+           : train->counts_pixels ? (struct loss_unit){"node error by pixels", "train_pixel_error", scale}
+                                  : (struct loss_unit){"node error", "train_node_error", scale};
+}

@@ -1,0 +1,62 @@
+/* How the loss weighs nodes: theta from the pixels of each true label. */
+#include <string.h>
+
+#include "base/error.h"
+#include "feature/dataset.h"
+#include "feature/truth.h"
+
+/* An item's truth, to be written; theta NULL: it has none. */
+struct truth {
+    const float *counts; /* [n_nodes][n_labels] */
+    float *theta;        /* [n_nodes][n_labels] */
+    int32_t *label;      /* [n_nodes] */
+};
+
+/* The arrays of an item of a feature file lie within those of the whole file, in the same order. */
+static struct truth truth_of(const struct clv_dataset *dataset, const struct dataset_item *item)
+{
+    const struct dataset_file *file = &dataset->file;
+    if (item->theta || !item->problem.theta)
+        return (struct truth){item->counts, item->theta, item->label};
+    size_t first = (size_t)(item->problem.theta - file->theta), first_node = first / (size_t)dataset->n_labels;
+    return (struct truth){file->counts + first, file->theta + first, file->label + first_node};
+}
+
+static double sum_of(const float *values, size_t n)
+{
+    double sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += (double)values[k];
+    return sum;
+}
+
+enum clv_status clv_dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights weights, struct clv_error *err)
+{
+    int32_t n_labels = dataset->n_labels;
+    double pixels = 0, n_known = 0;
+    if (dataset->counts_errors == (weights == CLV_LOSS_COUNTS))
+        return CLV_OK;
+    for (size_t i = 0; i < dataset->n; i++) {
+        struct truth truth = truth_of(dataset, &dataset->items[i]);
+        if (truth.theta && !truth.counts)
+            return fail(err, CLV_ERR_USAGE, "%s: its loss has weights of its own, not of counted pixels",
+                        dataset->items[i].name);
+        if (truth.theta) {
+            pixels += sum_of(truth.counts, (size_t)dataset->items[i].problem.n_nodes * (size_t)n_labels);
+            n_known++;
+        }
+    }
+    for (size_t i = 0; i < dataset->n; i++) {
+        struct truth truth = truth_of(dataset, &dataset->items[i]);
+        int32_t n_nodes = dataset->items[i].problem.n_nodes;
+        if (!truth.theta)
+            continue;
+        if (weights == CLV_LOSS_BALANCED)
+            clv_balanced_theta(truth.theta, truth.counts, n_nodes, n_labels);
+        for (size_t k = 0; weights == CLV_LOSS_COUNTS && k < (size_t)n_nodes * (size_t)n_labels; k++)
+            truth.theta[k] = (float)((double)truth.counts[k] * n_known / pixels);
+        majority_labels(truth.label, truth.theta, n_nodes, n_labels);
+    }
+    dataset->counts_errors = weights == CLV_LOSS_COUNTS;
+    return CLV_OK;
+}
