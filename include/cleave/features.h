@@ -57,7 +57,8 @@ struct clv_recipe {
     int32_t n_codebook_samples;          /* descriptors per scale for k-means, default 30,000 */
     int32_t nodes;                       /* enum clv_nodes; default superpixels */
     int32_t patch_px, patch_step_px;     /* side of a patch and steps between them, working pixels; default 20 and 10 */
-    struct clv_codebook codebooks[CLV_MAX_SCALES];
+    struct clv_codebook codebooks[CLV_MAX_SCALES]; /* of scales that no kept feature looks at may be empty */
+    uint8_t *kept; /* [node, then edge features] 0: not computed but left 0 everywhere; NULL: all are computed */
 };
 CLV_API void clv_recipe_init(struct clv_recipe *recipe);
 /* The defaults of patches: their nodes and blocks, and two SIFT scales {4, 10}. */
@@ -68,6 +69,13 @@ CLV_API int32_t clv_recipe_n_edge_features(const struct clv_recipe *recipe);
 /* Describes feature `index` ("word 17 of scale 0", "border distance bin 3"), for `cleave inspect`. */
 CLV_API void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index);
 CLV_API const char *clv_recipe_edge_feature_name(const struct clv_recipe *recipe, int32_t index);
+
+/* Groups of features that cost time of their own, which is saved if all of one are left out (recipe->kept): a SIFT scale ("sift4": its
+ * histograms, its zones, and the edges' texture similarity, which needs all scales), "colour", "uniqueness" (likeness to all other
+ * regions), "geodesic", "gradient", "zones" (of colours), "surround", "scene", "rgb". Position and size cost nothing.
+ * members[node, then edge features] becomes 1 for those of group `index` < n_groups, else 0. */
+CLV_API size_t clv_recipe_n_groups(const struct clv_recipe *recipe);
+CLV_API void clv_recipe_group(char *name, size_t size, uint8_t *members, const struct clv_recipe *recipe, size_t index);
 
 /* Learns the codebooks by k-means on descriptors sampled evenly from the images (image_paths[n]). Same seed, same recipe at
  * any thread count. */
@@ -199,7 +207,7 @@ CLV_API enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, 
  *   edges i32[M][2] (nodes within the image, first < second), edge_features f32[M][p]
  *   counts f32[N][K]: pixels of each label, 0 throughout an image without truth;  volume f32[N]: all its pixels
  *   size i32[n][4]: original and working width, height;  superpixels i32[sum of working pixels]: the node of each
- *   palette u8[256][3], codebook.S u8[n_words][128]
+ *   palette u8[256][3], codebook.S u8[n_words][128], kept u8[d + p] of recipes that leave features out
  * metadata: format "cleave features 1", n_labels, n_features, names (one a line), labels and recipe as JSON;
  *   pairwise: "potts" (default), or "full" if every pair of labels is to have a score of its own; edge features may be negative then
  *   loss: "balanced" (default): theta = clv_balanced_theta(counts), or "counts": theta = counts, so that with a count of 1 for a
@@ -214,6 +222,11 @@ CLV_API enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, 
 CLV_API enum clv_status clv_features_write(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
                                            int n_threads, const struct clv_image_limits *limits,
                                            const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+
+/* Copies a dataset without the features whose kept[n_features + n_edge_features] is 0: as if they were 0 everywhere, as they are under
+ * a recipe with that `kept`. O(size of the dataset), and as much memory as is left of it. */
+CLV_API enum clv_status clv_dataset_keep(struct clv_dataset **copy, const struct clv_dataset *dataset,
+                                         const uint8_t *kept, struct clv_error *err) CLV_CHECK;
 
 /* Writes a dataset as a feature file, without recipe and superpixels, all or nothing: counts = theta with the loss "counts", so that
  * reading gives theta, labels and all else back; nodes that only theta's zeros or a missing theta hide have no label then. Names

@@ -47,7 +47,7 @@ void rgb_fill(float *row, const struct scene *scene, int32_t region);
 void rgb_name(char *name, size_t size, int32_t index);
 
 /* --- surround and scene: the joint histogram of a and b, then words per scale from first_scale on if the recipe has them,
- * of wider windows --- */
+ * of wider windows; scales without a map (of zeros) stay 0 --- */
 int32_t surround_size(const struct clv_recipe *recipe, int32_t first_scale);
 void surround_fill(float *row, const struct scene *windows, struct word_map *maps, const struct clv_recipe *recipe,
                    int32_t first_scale, int32_t region);

@@ -4,6 +4,8 @@
 
 #include "feature/scene.h"
 
+enum { EDGE_TEXTURE = 4 }; /* of superpixels: the feature that needs words */
+
 int32_t edge_feature_count(const struct clv_recipe *recipe);
 const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index);
 

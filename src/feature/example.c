@@ -6,6 +6,7 @@
 #include "feature/blocks.h"
 #include "feature/contrast.h"
 #include "feature/edges.h"
+#include "feature/needs.h"
 #include "feature/working.h"
 
 void clv_example_release(struct clv_example *example)
@@ -23,32 +24,38 @@ void clv_example_release(struct clv_example *example)
     *example = (struct clv_example){0};
 }
 
-/* Moves the non-zero entries of a dense row to the end of the sparse matrix and clears it. */
+/* Moves the non-zero entries of a dense row that are needed to the end of the sparse matrix and clears it. */
 static int append_row(struct clv_example *example, size_t *capacity, size_t *n_entries, float *dense,
-                      int32_t n_features)
+                      const struct needs *needs)
 {
-    size_t value_capacity = *capacity;
-    if (array_reserve((void **)&example->value, &value_capacity, *n_entries + (size_t)n_features, sizeof(float)) ||
-        array_reserve((void **)&example->index, capacity, *n_entries + (size_t)n_features, sizeof(int32_t)))
+    size_t value_capacity = *capacity, most = *n_entries + (size_t)needs->n_columns;
+    if (array_reserve((void **)&example->value, &value_capacity, most, sizeof(float)) ||
+        array_reserve((void **)&example->index, capacity, most, sizeof(int32_t)))
         return -1;
-    for (int32_t k = 0; k < n_features; k++)
+    for (int32_t c = 0; c < needs->n_columns; c++) {
+        int32_t k = needs->columns[c];
         if (dense[k] != 0) {
             example->index[*n_entries] = k;
             example->value[(*n_entries)++] = dense[k];
         }
-    memset(dense, 0, (size_t)n_features * sizeof *dense);
+    }
+    memset(dense, 0, (size_t)needs->at.n_features * sizeof *dense);
     return 0;
 }
 
 static enum clv_status fill_word_maps(struct word_map *maps, const struct scene *scene, const struct clv_recipe *recipe,
-                                      struct clv_error *err)
+                                      const struct needs *needs, struct clv_error *err)
 {
-    if (!has_words(recipe))
+    bool any = false;
+    for (int32_t s = 0; s < recipe->n_scales; s++)
+        any |= needs->words[s];
+    if (!has_words(recipe) || !any)
         return CLV_OK;
     struct sift_integral integral;
     enum clv_status status = sift_integral_init(&integral, scene->rgb, scene->width, scene->height, recipe, err);
     for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++)
-        status = word_map_init(&maps[s], &integral, recipe, s, err);
+        if (needs->words[s])
+            status = word_map_init(&maps[s], &integral, recipe, s, err);
     sift_integral_release(&integral);
     return status;
 }
@@ -75,15 +82,15 @@ static void views_release(struct views *views)
 
 static enum clv_status views_init(struct views *views, const struct clv_image *working,
                                   const struct clv_example *example, const struct clv_recipe *recipe,
-                                  struct clv_error *err)
+                                  const struct layout *at, struct clv_error *err)
 {
     *views = (struct views){0};
     enum clv_status status = scene_init(&views->image, working, &example->superpixels, err);
     if (status == CLV_OK && example->grid.n_rows)
         status = windows_init(&views->windows, &views->image, &example->grid, 0, err);
-    if (status == CLV_OK && recipe->blocks & CLV_BLOCK_SURROUND)
+    if (status == CLV_OK && at->surround >= 0)
         status = windows_init(&views->surround, &views->image, &example->grid, recipe->patch_px, err);
-    if (status == CLV_OK && recipe->blocks & CLV_BLOCK_SCENE)
+    if (status == CLV_OK && at->scene >= 0)
         status = scene_whole(&views->whole, &views->image, err);
     return status;
 }
@@ -93,8 +100,9 @@ static void fill_row(float *row, const struct views *views, struct word_map *map
                      int32_t r)
 {
     const struct scene *own = own_pixels(views);
-    for (int32_t s = 0; s < CLV_MAX_SCALES && at->words[s] >= 0; s++)
-        words_fill(row + at->words[s], own, &maps[s], r);
+    for (int32_t s = 0; s < CLV_MAX_SCALES; s++)
+        if (at->words[s] >= 0)
+            words_fill(row + at->words[s], own, &maps[s], r);
     if (at->colour >= 0)
         colour_fill(row + at->colour, own, r);
     if (at->position >= 0)
@@ -110,13 +118,15 @@ static void fill_row(float *row, const struct views *views, struct word_map *map
     if (at->rgb >= 0)
         rgb_fill(row + at->rgb, own, r);
     for (int32_t s = 0; at->word >= 0 && s < recipe->n_scales; s++)
-        word_fill(row + at->word + s * recipe->n_words, own, &maps[s], r);
+        if (maps[s].word)
+            word_fill(row + at->word + s * recipe->n_words, own, &maps[s], r);
 }
 
 static enum clv_status fill_rows(struct clv_example *example, const struct views *views,
                                  const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
-                                 const struct layout *at, struct clv_error *err)
+                                 const struct needs *needs, struct clv_error *err)
 {
+    const struct layout *at = &needs->at;
     struct word_map maps[CLV_MAX_SCALES] = {0};
     int32_t n_measures = contrast_measures(recipe), n_nodes = example->superpixels.n;
     float *measures = NULL, *whole = NULL;
@@ -128,13 +138,13 @@ static enum clv_status fill_rows(struct clv_example *example, const struct views
         status = fail_memory(err);
         goto done;
     }
-    status = fill_word_maps(maps, &views->image, recipe, err);
+    status = fill_word_maps(maps, &views->image, recipe, needs, err);
     if (status != CLV_OK)
         goto done;
     if (at->contrast >= 0) {
         measures = array_zalloc((size_t)n_nodes * (size_t)n_measures, sizeof *measures);
-        status =
-            measures ? contrast_measure(measures, own_pixels(views), adjacency, recipe, maps, err) : fail_memory(err);
+        status = measures ? contrast_measure(measures, own_pixels(views), adjacency, recipe, maps, needs->measures, err)
+                          : fail_memory(err);
         if (status != CLV_OK)
             goto done;
     }
@@ -149,7 +159,7 @@ static enum clv_status fill_rows(struct clv_example *example, const struct views
     example->row[0] = 0;
     for (int32_t r = 0; r < n_nodes; r++) {
         fill_row(dense, views, maps, measures, n_measures, whole, recipe, at, r);
-        if (append_row(example, &capacity, &n_entries, dense, at->n_features)) {
+        if (append_row(example, &capacity, &n_entries, dense, needs)) {
             status = fail_memory(err);
             goto done;
         }
@@ -196,7 +206,7 @@ done:
 
 static enum clv_status fill_edges(struct clv_example *example, const struct views *views,
                                   const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
-                                  const struct layout *at, struct clv_error *err)
+                                  const struct needs *needs, struct clv_error *err)
 {
     size_t n_edges = (size_t)adjacency->n_edges;
     example->edges = array_copy(adjacency->edges, n_edges, sizeof *example->edges);
@@ -207,10 +217,29 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
         patch_edges_fill(example->edge_features, adjacency, own_pixels(views));
         return CLV_OK;
     }
-    int32_t n_scales = at->words[0] >= 0 ? recipe->n_scales : 0;
+    int32_t n_scales = needs->texture ? recipe->n_scales : 0;
     struct clv_problem rows = {.row = example->row, .index = example->index, .value = example->value};
     edges_fill(example->edge_features, adjacency, &views->image, &rows, n_scales * recipe->n_words, n_scales);
     return CLV_OK;
+}
+
+/* Takes away what the recipe does not keep and was needed on the way: words that went into textures, edge features. */
+static void leave_out(struct clv_example *example, int32_t n_edges, const struct clv_recipe *recipe)
+{
+    const uint8_t *kept = recipe->kept, *kept_edges = kept ? kept + clv_recipe_n_features(recipe) : NULL;
+    int64_t n = 0, k = 0;
+    for (int32_t i = 0; kept && i < example->superpixels.n; i++) {
+        for (; k < example->row[i + 1]; k++)
+            if (kept[example->index[k]]) {
+                example->index[n] = example->index[k];
+                example->value[n++] = example->value[k];
+            }
+        example->row[i + 1] = n;
+    }
+    size_t p = (size_t)edge_feature_count(recipe);
+    for (size_t e = 0; kept && e < (size_t)n_edges * p; e++)
+        if (!kept_edges[e % p])
+            example->edge_features[e] = 0;
 }
 
 /* The nodes and who neighbours whom. */
@@ -242,20 +271,24 @@ enum clv_status clv_example_extract(struct clv_example *example, const struct cl
     struct clv_image working = {0};
     struct views views = {0};
     struct clv_adjacency adjacency = {0};
-    struct layout layout;
-    layout_init(&layout, recipe);
-    status = working_image(&working, image, recipe->working_pixels, err);
+    struct needs needs = {0};
+    status = needs_init(&needs, recipe, err);
+    if (status == CLV_OK)
+        status = working_image(&working, image, recipe->working_pixels, err);
     if (status == CLV_OK)
         status = divide(&made, &adjacency, &working, recipe, err);
     if (status == CLV_OK)
-        status = views_init(&views, &working, &made, recipe, err);
+        status = views_init(&views, &working, &made, recipe, &needs.at, err);
     if (status == CLV_OK)
-        status = fill_rows(&made, &views, &adjacency, recipe, &layout, err);
+        status = fill_rows(&made, &views, &adjacency, recipe, &needs, err);
     if (status == CLV_OK)
-        status = fill_edges(&made, &views, &adjacency, recipe, &layout, err);
+        status = fill_edges(&made, &views, &adjacency, recipe, &needs, err);
     if (status == CLV_OK)
         status = count_volume(&made, err);
-    int32_t n_edges = adjacency.n_edges;
+    int32_t n_edges = adjacency.n_edges, n_features = needs.at.n_features;
+    if (status == CLV_OK)
+        leave_out(&made, n_edges, recipe);
+    needs_release(&needs);
     clv_adjacency_release(&adjacency);
     views_release(&views);
     clv_image_release(&working);
@@ -266,7 +299,7 @@ enum clv_status clv_example_extract(struct clv_example *example, const struct cl
     *example = made;
     example->problem = (struct clv_problem){.n_nodes = made.superpixels.n,
                                             .n_edges = n_edges,
-                                            .n_features = layout.n_features,
+                                            .n_features = n_features,
                                             .n_edge_features = edge_feature_count(recipe),
                                             .row = made.row,
                                             .index = made.index,

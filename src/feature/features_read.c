@@ -80,6 +80,7 @@ static enum clv_status find_arrays(struct reading *self, struct clv_error *err)
         {"size", &arrays->size},
         {"superpixels", &arrays->superpixels},
         {"palette", NULL},
+        {RECIPE_KEPT, NULL},
     };
     const struct clv_tensors *tensors = self->dataset->file.tensors;
     for (size_t i = 0; i < clv_tensors_count(tensors); i++) {

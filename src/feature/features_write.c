@@ -24,7 +24,7 @@ static const struct {
     [VOLUME] = {"volume", CLV_F32}, [SUPERPIXELS] = {"superpixels", CLV_I32},
 };
 
-#define N_TENSORS  (N_STAGED + 4 + CLV_MAX_SCALES) /* node_offset, edge_offset, size, palette, codebooks */
+#define N_TENSORS  (N_STAGED + 4 + RECIPE_TENSORS) /* node_offset, edge_offset, size, palette, the recipe's */
 #define N_METADATA 7
 
 struct writing {

@@ -7,6 +7,7 @@
 #include "feature/blocks.h"
 #include "feature/codebook.h"
 #include "feature/edges.h"
+#include "feature/needs.h"
 #include "feature/working.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, KMEANS_ITERATIONS = 20 };
@@ -44,6 +45,8 @@ void clv_recipe_release(struct clv_recipe *recipe)
         array_free(recipe->codebooks[s].centres);
         recipe->codebooks[s] = (struct clv_codebook){0};
     }
+    array_free(recipe->kept);
+    recipe->kept = NULL;
 }
 
 int has_words(const struct clv_recipe *recipe)
@@ -86,11 +89,13 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, int need_codebooks
                     (double)recipe->slic.compactness);
     if (recipe->nodes != CLV_NODES_PATCHES && recipe->blocks & (CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE))
         return fail(err, CLV_ERR_USAGE, "recipe: the blocks surround and scene are for patches");
+    bool words[CLV_MAX_SCALES];
+    needs_words(words, recipe);
     for (int32_t s = 0; s < recipe->n_scales; s++) {
         enum clv_status status = check_range("bin_size_px", recipe->bin_size_px[s], 1, CLV_MAX_BIN_PX, err);
         if (status != CLV_OK)
             return status;
-        if (need_codebooks && has_words(recipe) &&
+        if (need_codebooks && has_words(recipe) && words[s] &&
             (!recipe->codebooks[s].centres || recipe->codebooks[s].n_words != recipe->n_words))
             return fail(err, CLV_ERR_USAGE, "recipe: the codebook of scale %d has not been learned", s);
     }
@@ -229,6 +234,8 @@ enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *i
                                  const struct clv_progress *progress, struct clv_error *err)
 {
     enum clv_status status = recipe_check(recipe, 0, err);
+    if (status == CLV_OK && recipe->kept)
+        status = fail(err, CLV_ERR_USAGE, "recipe: leaves features out, so its codebooks are learned already");
     if (status != CLV_OK || !has_words(recipe))
         return status;
     if (n == 0)

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "feature/blocks.h"
+#include "feature/needs.h"
 
 /* Every plain value of a recipe, in the order of the file. */
 static const struct {
@@ -56,12 +56,25 @@ static const char *const codebook_names[CLV_MAX_SCALES] = {RECIPE_CODEBOOK_PREFI
 
 static bool has_codebook(const struct clv_recipe *recipe, int scale)
 {
-    return has_words(recipe) && scale < recipe->n_scales;
+    bool words[CLV_MAX_SCALES];
+    needs_words(words, recipe);
+    return has_words(recipe) && words[scale];
 }
 
-size_t recipe_tensors(struct clv_tensor tensors[CLV_MAX_SCALES], const struct clv_recipe *recipe)
+static int64_t n_all_features(const struct clv_recipe *recipe)
+{
+    return (int64_t)clv_recipe_n_features(recipe) + clv_recipe_n_edge_features(recipe);
+}
+
+size_t recipe_tensors(struct clv_tensor tensors[RECIPE_TENSORS], const struct clv_recipe *recipe)
 {
     size_t n = 0;
+    if (recipe->kept)
+        tensors[n++] = (struct clv_tensor){.name = RECIPE_KEPT,
+                                           .dtype = CLV_U8,
+                                           .n_dimensions = 1,
+                                           .shape = {n_all_features(recipe)},
+                                           .data = recipe->kept};
     for (int s = 0; s < CLV_MAX_SCALES; s++)
         if (has_codebook(recipe, s))
             tensors[n++] = (struct clv_tensor){.name = codebook_names[s],
@@ -131,6 +144,27 @@ static enum clv_status read_fields(struct clv_recipe *recipe, const struct json_
     return CLV_OK;
 }
 
+/* Recipes without the tensor keep all. */
+static enum clv_status read_kept(struct clv_recipe *recipe, const struct clv_tensors *tensors, const char *name,
+                                 struct clv_error *err)
+{
+    const struct clv_tensor *tensor;
+    int64_t n = n_all_features(recipe);
+    if (!clv_tensors_find(tensors, RECIPE_KEPT))
+        return CLV_OK;
+    enum clv_status status = clv_tensors_require(&tensor, tensors, RECIPE_KEPT, CLV_U8, 1, &n, err);
+    if (status != CLV_OK)
+        return status;
+    recipe->kept = array_copy(tensor->data, (size_t)n, 1);
+    if (!recipe->kept)
+        return fail_memory(err);
+    for (int64_t k = 0; k < n; k++)
+        if (recipe->kept[k] > 1)
+            return fail(err, CLV_ERR_DATA, "%s: \"%s\" is %d for feature %lld, must be 0 or 1", name, RECIPE_KEPT,
+                        recipe->kept[k], (long long)k);
+    return CLV_OK;
+}
+
 static enum clv_status read_codebooks(struct clv_recipe *recipe, const struct clv_tensors *tensors,
                                       struct clv_error *err)
 {
@@ -170,6 +204,8 @@ enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const s
     status = read_fields(&fresh, root, name, err);
     if (status == CLV_OK)
         status = check(&fresh, name, err);
+    if (status == CLV_OK)
+        status = read_kept(&fresh, tensors, name, err);
     if (status == CLV_OK)
         status = read_codebooks(&fresh, tensors, err);
     if (status == CLV_OK)

@@ -6,12 +6,14 @@
 #include "cleave/features.h"
 
 #define RECIPE_CODEBOOK_PREFIX "codebook." /* + scale: u8 [n_words][128] */
+#define RECIPE_KEPT            "kept"      /* u8 [node, then edge features]: 1, or 0 for those left out */
+#define RECIPE_TENSORS         (CLV_MAX_SCALES + 1)
 
 /* Appends the plain values as one JSON object. */
 void recipe_put_json(struct text *text, const struct clv_recipe *recipe);
 
-/* The codebooks as tensors (views of the recipe; names are static); returns how many. */
-size_t recipe_tensors(struct clv_tensor tensors[CLV_MAX_SCALES], const struct clv_recipe *recipe);
+/* The codebooks that are looked at and what is kept as tensors (views of the recipe; names are static); returns how many. */
+size_t recipe_tensors(struct clv_tensor tensors[RECIPE_TENSORS], const struct clv_recipe *recipe);
 
 /* The recipe of an open file from its JSON (metadata) and its codebook tensors. `name` is the file, for messages; every value
  * is checked. The recipe owns its codebooks; unchanged on failure. */

@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "feature/needs.h"
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 #define VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
@@ -104,8 +105,10 @@ enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t
 {
     *integral = (struct sift_integral){0};
     int32_t max_bin_px = 1;
+    bool words[CLV_MAX_SCALES];
+    needs_words(words, recipe);
     for (int32_t s = 0; s < recipe->n_scales; s++)
-        max_bin_px = recipe->bin_size_px[s] > max_bin_px ? recipe->bin_size_px[s] : max_bin_px;
+        max_bin_px = words[s] && recipe->bin_size_px[s] > max_bin_px ? recipe->bin_size_px[s] : max_bin_px;
     /* Centres of bins lie up to 3/2 bins from a cell's centre, windows reach one more, the last cell past the image. */
     int32_t margin = 5 * max_bin_px / 2 + 2, n_rows = height + 2 * margin + recipe->step_px;
     int32_t row_pixels = width + 2 * margin + recipe->step_px;

@@ -16,7 +16,7 @@ struct sift_integral {
 };
 void sift_integral_release(struct sift_integral *integral);
 
-/* rgb[height][width][3], for the bins and the step of a recipe. O(pixels and margins). */
+/* rgb[height][width][3], for the step of a recipe and the bins of its scales whose words are looked at. O(pixels and margins). */
 enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t *rgb, int32_t width, int32_t height,
                                    const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 

@@ -14,7 +14,8 @@ void surround_fill(float *row, const struct scene *windows, struct word_map *map
     chroma_fill(row, windows, region);
     row += chroma_size();
     for (int32_t s = first_scale; recipe->blocks & CLV_BLOCK_WORDS && s < recipe->n_scales; s++) {
-        words_fill(row, windows, &maps[s], region);
+        if (maps[s].word)
+            words_fill(row, windows, &maps[s], region);
         row += recipe->n_words;
     }
 }

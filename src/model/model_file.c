@@ -16,7 +16,7 @@
 #define EXTRA         "extra."
 #define LETTERS       "letters" /* in place of a recipe */
 #define N_METADATA    5
-#define N_OWN_TENSORS (3 + CLV_MAX_SCALES) /* unary, pairwise, palette, codebooks */
+#define N_OWN_TENSORS (3 + RECIPE_TENSORS) /* unary, pairwise, palette, the recipe's */
 
 static const char *const pairwise_names[] = {
     [CLV_PAIRWISE_NONE] = "none", [CLV_PAIRWISE_POTTS] = "potts", [CLV_PAIRWISE_FULL] = "full"};

@@ -14,7 +14,7 @@
 #define FORMAT        "cleave tags "
 #define VERSION       "1"
 #define N_METADATA    5
-#define N_OWN_TENSORS (9 + CLV_MAX_SCALES)
+#define N_OWN_TENSORS (9 + RECIPE_TENSORS)
 #define MAX_RECORD    ((size_t)1 << 28)
 
 static struct clv_tensor reals(const char *name, const double *data, size_t n)
