@@ -8,7 +8,8 @@
  * status and message for main to print: the exit code is the status's. Usage errors that argp finds end the process there. */
 typedef enum clv_status command_run(int argc, char **argv, struct clv_error *err);
 
-command_run cmd_synth, cmd_train, cmd_segment, cmd_marginals, cmd_score, cmd_features, cmd_annotate, cmd_inspect;
+command_run cmd_synth, cmd_train, cmd_segment, cmd_marginals, cmd_score, cmd_features, cmd_prune, cmd_annotate,
+    cmd_inspect;
 
 struct command {
     const char *name, *summary;

@@ -10,6 +10,7 @@ const struct command commands[] = {
     {"marginals", "write how probable a label is at every pixel", cmd_marginals},
     {"score", "score masks against the truth", cmd_score},
     {"features", "extract features into a file, for training again and again", cmd_features},
+    {"prune", "drop a model's small weights and what only they need", cmd_prune},
     {"annotate", "learn and predict tags: train, predict, score", cmd_annotate},
     {"inspect", "tell what is in a model and how it was made", cmd_inspect},
     {NULL, NULL, NULL},

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/console.h"
 #include "cli/inspect_sparsity.h"
+#include "cli/pruning.h"
 #include "cli/recipe_options.h"
 #include "model/record.h"
 
@@ -75,6 +76,27 @@ static const char *pairwise_name(enum clv_pairwise pairwise)
     case CLV_PAIRWISE_FULL: return "full";
     }
     return "unknown";
+}
+
+/* Features that the recipe leaves out, of nodes and edges. */
+static size_t count_left_out(const struct clv_recipe *recipe)
+{
+    size_t n = (size_t)clv_recipe_n_features(recipe) + (size_t)clv_recipe_n_edge_features(recipe), left_out = 0;
+    for (size_t k = 0; recipe->kept && k < n; k++)
+        left_out += !recipe->kept[k];
+    return left_out;
+}
+
+static enum clv_status print_left_out(const struct clv_recipe *recipe, struct clv_error *err)
+{
+    if (!recipe->kept)
+        return CLV_OK;
+    char *groups = pruning_left_out(recipe);
+    if (!groups)
+        return fail_memory(err);
+    printf("left out      %zu features%s%s\n", count_left_out(recipe), *groups ? ", all of " : "", groups);
+    array_free(groups);
+    return CLV_OK;
 }
 
 static void print_recipe(const struct clv_recipe *recipe)
@@ -151,6 +173,8 @@ enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, doubl
         print_recipe(&model->recipe);
     else
         printf("recipe        %s\n", model->is_letters ? "letters of words" : "none: features from elsewhere");
+    if (model->has_recipe && print_left_out(&model->recipe, err) != CLV_OK)
+        return err->status;
     inspect_sparsity_print(model, threshold);
 
     for (size_t row = 0; row < clv_shape_rows(shape) && n_top; row++) {
@@ -225,6 +249,7 @@ static void put_recipe(struct text *text, const struct clv_recipe *recipe)
     for (int32_t s = 0; s < recipe->n_scales; s++)
         text_printf(text, "%s%d", s ? "," : "[", recipe->bin_size_px[s]);
     text_put(text, "]");
+    put_number(text, "left_out", (double)count_left_out(recipe));
 }
 
 /* "pairwise_weights":[K][K][p]. */

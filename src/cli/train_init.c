@@ -28,13 +28,14 @@ enum clv_status train_init_read(struct train *train, struct clv_error *err)
     return CLV_OK;
 }
 
+/* Those that the start looks at: a pruned model may lack some. */
 static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *b)
 {
     bool same = a->n_scales == b->n_scales;
     for (int32_t s = 0; same && s < a->n_scales; s++)
-        same = a->codebooks[s].n_words == b->codebooks[s].n_words &&
-               memcmp(a->codebooks[s].centres, b->codebooks[s].centres,
-                      (size_t)a->codebooks[s].n_words * CLV_DESCRIPTOR_SIZE) == 0;
+        same = !a->codebooks[s].n_words || (a->codebooks[s].n_words == b->codebooks[s].n_words &&
+                                            memcmp(a->codebooks[s].centres, b->codebooks[s].centres,
+                                                   (size_t)a->codebooks[s].n_words * CLV_DESCRIPTOR_SIZE) == 0);
     return same;
 }
 
