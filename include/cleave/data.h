@@ -11,12 +11,12 @@ extern "C" {
 #define CLV_MAX_LABELS 255 /* labels are 0..254 in masks */
 #define CLV_VOID       255 /* the mask value of pixels that never count */
 
-/* Names and colours of labels 0..n_labels-1. void_value is the mask value that labels.tsv names "void" (-1: only 255). When
- * it lies below other labels (MSRC: 0), labels keep their mask values: label 0 simply never occurs. A value that labels.tsv
- * leaves out has the name "". palette[255] is the colour of void. */
+/* Names and colours of labels 0..n_labels-1. is_void tells the mask values besides 255 that never count: what labels.tsv names
+ * "void", and what clv_labels_hide hides. Where they lie below other labels (MSRC: 0), labels keep their mask values: label 0
+ * simply never occurs. A value that labels.tsv leaves out has the name "". palette[255] is the colour of void. */
 struct clv_labels {
     int32_t n_labels;
-    int32_t void_value;
+    uint8_t is_void[256]; /* [mask value] 0 or 1 */
     int from_file;     /* 1: labels.tsv named them; 0: the two default labels, whose masks are read as figure/ground */
     char (*names)[64]; /* [n_labels] */
     uint8_t (*palette)[3]; /* [256] */
@@ -27,9 +27,13 @@ CLV_API enum clv_status clv_labels_copy(struct clv_labels *copy, const struct cl
 /* "background" (black) and "foreground" (a bright rose). */
 CLV_API enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *err) CLV_CHECK;
 /* Reads labels.tsv: tab-separated, UTF-8, columns value (0..254, or 255 for void), name (1..63 bytes, "void" for what never
- * counts), red, green, blue (0..255), in any order. Errors name file, line and value: what is out of range or there twice, no
- * label above 0. */
+ * counts, as often as need be), red, green, blue (0..255), in any order. Errors name file, line and value: what is out of range or
+ * there twice, no label above 0. */
 CLV_API enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err) CLV_CHECK;
+/* Makes void of the labels so named, comma-separated: pixels of theirs neither teach nor count, and learners of hidden nodes see
+ * nodes of unknown label there. CLV_ERR_USAGE, and nothing changes, for a name that no label has (naming those there are) and if
+ * fewer than two labels are left. */
+CLV_API enum clv_status clv_labels_hide(struct clv_labels *labels, const char *names, struct clv_error *err) CLV_CHECK;
 
 /* One row of a set. Paths are joined to the set's root; mask, boxes and tags are NULL where the row has none; split is ""
  * when there is no such column. */

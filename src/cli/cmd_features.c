@@ -13,15 +13,16 @@
 struct features {
     struct common_options common;
     struct recipe_options recipe;
-    const char *data, *split, *model_path, *output;
+    const char *data, *split, *voids, *model_path, *output;
     uint64_t seed;
 };
 
-enum features_keys { KEY_SPLIT = KEYS_COMMAND };
+enum features_keys { KEY_SPLIT = KEYS_COMMAND, KEY_VOID };
 
 static const struct argp_option features_options[] = {
     {"data", 'd', "PATH", 0, "The images: a manifest or a folder", 0},
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
+    {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
     {"output", 'o', "FILE", 0, "The feature file to write (safetensors), all or nothing", 0},
     {"model", 'm', "FILE", 0, "Use this model's recipe (to segment with it later); default: learn one from the images",
      0},
@@ -44,6 +45,7 @@ static error_t parse_features(int key, char *arg, struct argp_state *state)
     case 'm': self->model_path = arg; return 0;
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_SPLIT: self->split = arg; return 0;
+    case KEY_VOID: self->voids = arg; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -111,6 +113,8 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     struct clv_set set = {0};
     struct clv_recipe recipe = {0};
     enum clv_status status = training_set_read(&set, self->data, self->split, false, err);
+    if (status == CLV_OK)
+        status = training_set_hide(&set, self->voids, err);
     if (status == CLV_OK)
         status = make_recipe(&recipe, self, &set, &progress, err);
     if (status == CLV_OK)

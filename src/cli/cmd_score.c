@@ -13,17 +13,18 @@
 
 struct score {
     struct common_options common;
-    const char *data, *split, *predictions, *model_path;
+    const char *data, *split, *voids, *predictions, *model_path;
     bool json, csv, per_image;
     struct letters_option letters;
 };
 
-enum score_keys { KEY_SPLIT = KEYS_COMMAND, KEY_JSON, KEY_CSV, KEY_PER_IMAGE, KEY_LETTERS, KEY_FOLDS };
+enum score_keys { KEY_SPLIT = KEYS_COMMAND, KEY_JSON, KEY_CSV, KEY_PER_IMAGE, KEY_LETTERS, KEY_FOLDS, KEY_VOID };
 
 static const struct argp_option score_options[] = {
     {"data", 'd', "PATH", 0, "The truth: a manifest, a folder with images/ and masks/, or with -m alone a feature file",
      0},
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
+    {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
     {"pred", 'p', "FOLDER", 0, "The predictions, as `cleave segment -o FOLDER' wrote them", 0},
     {"model", 'm', "FILE", 0,
      "Also score per superpixel, with the superpixels of this model's recipe (reads the images); with a feature file: "
@@ -47,6 +48,7 @@ static error_t parse_score(int key, char *arg, struct argp_state *state)
     case 'p': self->predictions = arg; return 0;
     case 'm': self->model_path = arg; return 0;
     case KEY_SPLIT: self->split = arg; return 0;
+    case KEY_VOID: self->voids = arg; return 0;
     case KEY_LETTERS: self->letters.path = arg; return 0;
     case KEY_FOLDS: return option_folds(&self->letters, arg, &self->common);
     case KEY_JSON: self->json = true; return 0;
@@ -58,7 +60,7 @@ static error_t parse_score(int key, char *arg, struct argp_state *state)
 
 static enum clv_status check_letters(const struct score *self, struct clv_error *err)
 {
-    if (self->data || self->predictions || self->split || self->csv || self->per_image)
+    if (self->data || self->predictions || self->split || self->voids || self->csv || self->per_image)
         return fail(err, CLV_ERR_USAGE, "--letters goes with -m, --folds and --json only");
     if (!self->model_path)
         return fail(err, CLV_ERR_USAGE, "--letters: -m is missing: which model?");
@@ -67,7 +69,7 @@ static enum clv_status check_letters(const struct score *self, struct clv_error 
 
 static enum clv_status check_features(const struct score *self, struct clv_error *err)
 {
-    if (self->predictions || self->split || self->csv || self->per_image)
+    if (self->predictions || self->split || self->voids || self->csv || self->per_image)
         return fail(err, CLV_ERR_USAGE, "%s: a feature file goes with -m and --json only", self->data);
     if (!self->model_path)
         return fail(err, CLV_ERR_USAGE, "%s: a feature file: -m is missing: which model?", self->data);
@@ -124,6 +126,8 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
         return status;
     size_t common = set_common_folder(&set); /* of the whole set, as segment has it */
     status = clv_set_select(&set, self->split, err);
+    if (status == CLV_OK)
+        status = training_set_hide(&set, self->voids, err);
     if (status == CLV_OK)
         status = training_set_require_masks(&set, self->data, err);
     if (status == CLV_OK)

@@ -25,6 +25,7 @@ enum train_keys {
     KEY_NO_EDGES,
     KEY_PAIRWISE,
     KEY_LOSS,
+    KEY_VOID,
     KEY_CV,
     KEY_CV_GRID,
     KEY_ENGINE,
@@ -46,6 +47,7 @@ static const struct argp_option train_options[] = {
      "A file or folder of those boxes: TSV, VOC, COCO, labelme, YOLO (default: the files that the manifest names)", 0},
     {"unlabelled-split", KEY_UNLABELLED_SPLIT, "NAME,..", 0,
      "Learn from all other images of these splits, too, without reading their masks", 0},
+    {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
     {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP, 0},
     {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
     {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
@@ -115,6 +117,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_VALIDATE: self->validate = arg; return 0;
     case KEY_NO_EDGES: self->pairwise = PAIRWISE_NONE; return 0;
     case KEY_PAIRWISE: return option_pairwise(&self->pairwise, arg, &self->common);
+    case KEY_VOID: self->supervision.voids = arg; return 0;
     case KEY_LOSS: return option_loss(&self->loss, arg, &self->common);
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
     case KEY_CV_GRID: return parse_grid(self, arg);
@@ -152,7 +155,7 @@ static enum clv_status parse(struct train *self, int argc, char **argv, struct c
         return status;
     const struct supervision_options *images = &self->supervision;
     if (self->letters.path && (self->data || self->validate || images->split || images->only || images->boxes ||
-                               images->weak_split || images->unlabelled_split))
+                               images->voids || images->weak_split || images->unlabelled_split))
         return fail(err, CLV_ERR_USAGE, "--letters excludes --data and what chooses images of it");
     if (self->letters.n_folds && !self->letters.path)
         return fail(err, CLV_ERR_USAGE, "--folds: --letters is missing: folds of what?");

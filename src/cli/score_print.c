@@ -15,7 +15,7 @@
 
 static bool is_void(const struct clv_labels *labels, int32_t label)
 {
-    return label == labels->void_value;
+    return labels->is_void[label];
 }
 
 static double mean_iou_of_label(const struct set_score *score, int32_t label)

@@ -198,9 +198,10 @@ static enum clv_status read_masks(struct supervision *self, const char *path, co
     enum clv_status status = training_set_read(&self->set, path, options->split, true, err);
     if (status != CLV_OK)
         return status;
-    if (options->only)
+    status = training_set_hide(&self->set, options->voids, err);
+    if (status == CLV_OK && options->only)
         status = keep_only(&self->set, path, options, err);
-    else if (!options->split)
+    else if (status == CLV_OK && !options->split)
         keep_items(&self->set, is_not_weak, (void *)(uintptr_t)options);
     if (status == CLV_OK && self->set.n_items)
         status = training_set_require_masks(&self->set, path, err);

@@ -23,7 +23,7 @@ static enum clv_status number_labels(struct clv_labels *labels, int32_t n_labels
 {
     if (n_labels == 2)
         return clv_labels_binary(labels, err);
-    struct clv_labels numbered = {.n_labels = n_labels, .void_value = -1};
+    struct clv_labels numbered = {.n_labels = n_labels};
     numbered.names = array_zalloc((size_t)n_labels, sizeof *numbered.names);
     numbered.palette = array_zalloc(256, sizeof *numbered.palette);
     if (!numbered.names || !numbered.palette) {
@@ -49,6 +49,9 @@ static enum clv_status open_features(struct train_data *data, const struct train
                          : chosen->weak_split       ? "weak-split"
                          : chosen->unlabelled_split ? "unlabelled-split"
                                                     : NULL;
+    if (chosen->voids)
+        return fail(err, CLV_ERR_USAGE, "--void: %s is a feature file, made with its own labels (features --void)",
+                    train->data);
     if (option)
         return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, train->data);
     enum clv_status status = digest_file(data->digest, train->data, err);

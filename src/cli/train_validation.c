@@ -47,7 +47,9 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
     enum clv_status status = training_set_read(&set, train->data, train->validate, false, err);
     if (status != CLV_OK)
         return status;
-    status = training_set_require_masks(&set, train->data, err);
+    status = training_set_hide(&set, train->supervision.voids, err);
+    if (status == CLV_OK)
+        status = training_set_require_masks(&set, train->data, err);
     if (status == CLV_OK)
         status = clv_dataset_extract(dataset, &set, &data->recipe, common->n_threads, &common->limits, progress, err);
     if (status == CLV_OK)

@@ -49,6 +49,12 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
     return status;
 }
 
+enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err)
+{
+    enum clv_status status = names ? clv_labels_hide(&set->labels, names, err) : CLV_OK;
+    return status == CLV_OK ? status : fail_within(err, status, "--void");
+}
+
 enum clv_status training_set_require_masks(struct clv_set *set, const char *path, struct clv_error *err)
 {
     size_t kept = 0, n = set->n_items;

@@ -14,6 +14,10 @@ bool is_tensor_file(const char *path);
 enum clv_status training_set_read(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
                                   struct clv_error *err) CLV_CHECK;
 
+/* --void: makes void of the labels so named; NULL: of none. Errors name the option. */
+#define VOID_HELP "Labels that are void, too: their pixels neither teach nor count"
+enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err) CLV_CHECK;
+
 /* Leaves out the items without a mask, which a note counts; none left is an error. */
 enum clv_status training_set_require_masks(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
 

@@ -34,7 +34,7 @@ enum clv_status clv_labels_copy(struct clv_labels *copy, const struct clv_labels
 /* Nameless labels 0..n_labels-1 in the default colours. */
 static enum clv_status init(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
 {
-    *labels = (struct clv_labels){.n_labels = n_labels, .void_value = -1};
+    *labels = (struct clv_labels){.n_labels = n_labels};
     labels->names = array_zalloc((size_t)n_labels, sizeof *labels->names);
     labels->palette = array_zalloc(256, sizeof *labels->palette);
     if (!labels->names || !labels->palette) {
@@ -112,7 +112,8 @@ static enum clv_status parse_row(struct row *row, const struct tsv *table, const
 struct reading {
     char names[256][NAME_ROOM];
     uint8_t palette[256][3];
-    int32_t void_value, highest;
+    uint8_t is_void[256];
+    int32_t highest;
 };
 
 static enum clv_status add_row(struct reading *reading, const struct row *row, const struct tsv *table,
@@ -120,14 +121,15 @@ static enum clv_status add_row(struct reading *reading, const struct row *row, c
 {
     if (reading->names[row->value][0])
         return fail(err, CLV_ERR_DATA, "%s: line %zu: value %d is there twice", table->path, table->line, row->value);
-    for (int v = 0; v < 256; v++)
+    bool is_void = strcmp(row->name, "void") == 0;
+    for (int v = 0; v < 256 && !is_void; v++)
         if (strcmp(reading->names[v], row->name) == 0)
             return fail(err, CLV_ERR_DATA, "%s: line %zu: name \"%s\" is there twice", table->path, table->line,
                         row->name);
     snprintf(reading->names[row->value], sizeof *reading->names, "%s", row->name);
     memcpy(reading->palette[row->value], row->colour, 3);
-    if (strcmp(row->name, "void") == 0) {
-        reading->void_value = row->value;
+    if (is_void) {
+        reading->is_void[row->value] = row->value != CLV_VOID;
         memcpy(reading->palette[CLV_VOID], row->colour, 3);
     } else if (row->value > reading->highest) {
         reading->highest = row->value;
@@ -147,7 +149,7 @@ enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, 
         array_free(bytes);
         return fail_memory(err);
     }
-    reading->void_value = reading->highest = -1;
+    reading->highest = -1;
     clv_default_palette(reading->palette);
     bool more = true;
     enum clv_status status = tsv_parse(&table, path, bytes, size, err);
@@ -168,7 +170,7 @@ enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, 
     if (status == CLV_OK) {
         memcpy(fresh.names, reading->names, (size_t)fresh.n_labels * sizeof *fresh.names);
         memcpy(fresh.palette, reading->palette, sizeof reading->palette);
-        fresh.void_value = reading->void_value == CLV_VOID ? -1 : reading->void_value;
+        memcpy(fresh.is_void, reading->is_void, sizeof fresh.is_void);
         fresh.from_file = 1;
         *labels = fresh;
     }
@@ -183,4 +185,50 @@ enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, str
     size_t size;
     enum clv_status status = file_read(&bytes, &size, path, TSV_MAX_SIZE, err);
     return status == CLV_OK ? labels_parse_table(labels, path, bytes, size, err) : status;
+}
+
+/* The label of that name (not terminated); void has none. -1: no label is called so. */
+static int32_t find_name(const struct clv_labels *labels, const char *name, size_t length)
+{
+    for (int32_t label = 0; label < labels->n_labels; label++)
+        if (length && strlen(labels->names[label]) == length && memcmp(labels->names[label], name, length) == 0)
+            return label;
+    return -1;
+}
+
+static enum clv_status refuse_name(const struct clv_labels *labels, const char *name, size_t length,
+                                   struct clv_error *err)
+{
+    struct text list;
+    text_init(&list, 1 << 16);
+    for (int32_t label = 0; label < labels->n_labels; label++)
+        if (labels->names[label][0] && !labels->is_void[label])
+            text_printf(&list, "%s%s", list.size ? ", " : "", labels->names[label]);
+    enum clv_status status =
+        list.failed ? fail_memory(err)
+                    : fail(err, CLV_ERR_USAGE, "no label is called \"%.*s\"; there are %s",
+                           (int)(length < NAME_ROOM ? length : NAME_ROOM), name, list.bytes ? list.bytes : "none");
+    text_release(&list);
+    return status;
+}
+
+enum clv_status clv_labels_hide(struct clv_labels *labels, const char *names, struct clv_error *err)
+{
+    uint8_t is_void[256];
+    int32_t n_left = 0;
+    memcpy(is_void, labels->is_void, sizeof is_void);
+    for (const char *name = names, *end; name; name = *end ? end + 1 : NULL) {
+        end = strchrnul(name, ',');
+        int32_t label = find_name(labels, name, (size_t)(end - name));
+        if (label < 0)
+            return refuse_name(labels, name, (size_t)(end - name), err);
+        is_void[label] = 1;
+    }
+    for (int32_t label = 0; label < labels->n_labels; label++)
+        n_left += labels->names[label][0] && !is_void[label];
+    if (n_left < 2)
+        return fail(err, CLV_ERR_USAGE, "with \"%s\" void, %d of the labels is left; at least two are needed", names,
+                    n_left);
+    memcpy(labels->is_void, is_void, sizeof is_void);
+    return CLV_OK;
 }

@@ -1,5 +1,6 @@
 #include "data/labels_file.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,9 +8,24 @@
 #include "base/error.h"
 #include "base/json.h"
 
+/* The lowest value that is void from `from` on, below 255; -1: none is. */
+static int32_t next_void(const struct clv_labels *labels, int32_t from)
+{
+    while (from < CLV_VOID && !labels->is_void[from])
+        from++;
+    return from < CLV_VOID ? from : -1;
+}
+
 void labels_put_json(struct text *text, const struct clv_labels *labels)
 {
-    text_printf(text, "{\"from_file\":%d,\"void_value\":%d,\"names\":[", labels->from_file != 0, labels->void_value);
+    int32_t value = next_void(labels, 0);
+    text_printf(text, "{\"from_file\":%d,\"void_value\":%d", labels->from_file != 0, value);
+    if (value >= 0)
+        value = next_void(labels, value + 1);
+    for (bool is_first = true; value >= 0; value = next_void(labels, value + 1), is_first = false)
+        text_printf(text, "%s%d%s", is_first ? ",\"more_void\":[" : ",", value,
+                    next_void(labels, value + 1) < 0 ? "]" : "");
+    text_put(text, ",\"names\":[");
     for (int32_t i = 0; i < labels->n_labels; i++) {
         text_put(text, i ? "," : "");
         text_put_json(text, labels->names[i]);
@@ -52,8 +68,18 @@ static enum clv_status parse_values(struct clv_labels *labels, const struct json
         return fail(err, CLV_ERR_DATA, "%s: void_value of its labels is missing or not in -1 to 254", file);
     if (!json_get_int64(json_member(root, "from_file"), &from_file) || from_file < 0 || from_file > 1)
         return fail(err, CLV_ERR_DATA, "%s: from_file of its labels is missing or neither 0 nor 1", file);
-    labels->void_value = (int32_t)void_value;
+    if (void_value >= 0)
+        labels->is_void[void_value] = 1;
     labels->from_file = (int)from_file;
+    const struct json_value *more = json_member(root, "more_void");
+    size_t n = 0;
+    if (more && !json_get_array(more, &n))
+        return fail(err, CLV_ERR_DATA, "%s: more_void of its labels is no list", file);
+    for (size_t i = 0; i < n; i++) {
+        if (!json_get_int64(json_element(more, i), &void_value) || void_value < 0 || void_value >= CLV_VOID)
+            return fail(err, CLV_ERR_DATA, "%s: more_void of its labels has a value that is not in 0 to 254", file);
+        labels->is_void[void_value] = 1;
+    }
     return CLV_OK;
 }
 

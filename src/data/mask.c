@@ -20,8 +20,9 @@ static void map_named(int16_t map[256], const struct clv_labels *labels)
     for (int32_t v = 0; v < labels->n_labels && v < CLV_VOID; v++)
         if (labels->names[v][0])
             map[v] = (int16_t)v;
-    if (labels->void_value >= 0 && labels->void_value < 256)
-        map[labels->void_value] = CLV_VOID;
+    for (int v = 0; v < CLV_VOID; v++)
+        if (labels->is_void[v])
+            map[v] = CLV_VOID;
     map[CLV_VOID] = CLV_VOID;
 }
 

@@ -93,7 +93,7 @@ static void word_fill(struct word *word, const struct clv_letters *letters, size
 /* "a" to "z", with the default colours. */
 static enum clv_status name_labels(struct clv_labels *labels, struct clv_error *err)
 {
-    *labels = (struct clv_labels){.n_labels = CLV_LETTER_LABELS, .void_value = -1};
+    *labels = (struct clv_labels){.n_labels = CLV_LETTER_LABELS};
     labels->names = array_zalloc(CLV_LETTER_LABELS, sizeof *labels->names);
     labels->palette = array_zalloc(256, sizeof *labels->palette);
     if (!labels->names || !labels->palette) {

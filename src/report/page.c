@@ -148,7 +148,7 @@ static void put_swatch(struct text *text, const uint8_t colour[3], const char *n
 static void put_difference_legend(struct text *text, const struct page_header *header)
 {
     /* Where label 0 is void, nothing is background, so there are no false alarms and misses. */
-    if (header->void_value != 0) {
+    if (!header->label_0_is_void) {
         put_swatch(text, difference_palette[DIFFERENCE_FALSE_ALARM], "false alarm");
         put_swatch(text, difference_palette[DIFFERENCE_MISS], "miss");
     }
@@ -185,7 +185,7 @@ static void put_toolbar(struct text *text, const struct page_header *header, con
     }
     if (totals->n_refined) {
         text_put(text, "<span class=\"gap\"></span>");
-        bool has_ground = header->void_value != 0;
+        bool has_ground = !header->label_0_is_void;
         put_swatch(text, gained_colour, has_ground ? "made figure by refining" : "changed by refining");
         if (has_ground)
             put_swatch(text, lost_colour, "made ground by refining");

@@ -25,7 +25,7 @@ struct page_header {
     char **facts; /* [2 n_facts]: name, value, name, value .. */
     size_t n_facts;
     int32_t n_labels;
-    int32_t void_value;
+    int label_0_is_void;   /* nothing is ground then */
     char (*names)[64];     /* [n_labels] */
     uint8_t (*palette)[3]; /* [256] */
 };

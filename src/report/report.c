@@ -67,7 +67,7 @@ static enum clv_status copy_header(struct page_header *header, const char *title
     header->names = array_copy(labels->names, (size_t)labels->n_labels, sizeof *labels->names);
     header->palette = array_copy(labels->palette, 256, sizeof *labels->palette);
     header->n_labels = labels->n_labels;
-    header->void_value = labels->void_value;
+    header->label_0_is_void = labels->is_void[0];
     header->facts = array_zalloc(2 * n_summary, sizeof *header->facts);
     if (!header->title || !header->names || !header->palette || !header->facts)
         return fail_memory(err);

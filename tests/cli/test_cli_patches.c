@@ -201,6 +201,47 @@ START_TEST(the_loss_counts_pixels_unless_asked_to_balance)
 }
 END_TEST
 
+START_TEST(labels_named_void_teach_and_count_no_more)
+{
+    char *told =
+        expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --validate test --void "
+                       "'red box' --learner mssvm --nodes patches --seed 1 --blocks colour,size --passes 10 -o "
+                       "v.cleave && \"$CLEAVE\" segment -m v.cleave --data set/manifest.tsv --split test -o "
+                       "v_out --report v_report",
+                       folder);
+    free(told);
+    static const char *const options[] = {"", "--void 'red box'"};
+    double known[2], accuracy[2];
+    for (int i = 0; i < 2; i++) {
+        char *json = expect_success(
+            "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred v_out -m v.cleave --json %s",
+            folder, options[i]);
+        known[i] = strstr(json, "red box") != NULL;
+        accuracy[i] = number_after(json, "\"accuracy\":");
+        free(json);
+    }
+    ck_assert(known[0] == 1 && known[1] == 0);
+    ck_assert_double_ge(accuracy[1], 0.95);
+    ck_assert_double_gt(accuracy[1], accuracy[0]); /* a red box is sky or grass to it */
+    free(expect_success("cd %s && \"$CLEAVE\" features --data set/manifest.tsv --split train --void 'red box' --nodes "
+                        "patches --seed 1 --blocks colour,size -o v.safetensors && \"$CLEAVE\" train --data "
+                        "v.safetensors --seed 1 --learner mssvm --passes 10 -o vf.cleave",
+                        folder));
+    char *images = weights_of("v.cleave"), *file = weights_of("vf.cleave");
+    ck_assert_str_eq(images, file);
+    free(images);
+    free(file);
+    expect_error(64, "--void: no label is called \"box\"; there are sky, grass, red box",
+                 "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --void box -o b.cleave", folder);
+    expect_error(64, "--void: no label is called \"box\"",
+                 "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred v_out --void grass,box", folder);
+    expect_error(64, "--void: with \"sky,grass\" void, 1 of the labels is left",
+                 "cd %s && \"$CLEAVE\" features --data set/manifest.tsv --void sky,grass -o b.safetensors", folder);
+    expect_error(64, "--void: v.safetensors is a feature file",
+                 "cd %s && \"$CLEAVE\" train --data v.safetensors --void sky -o b.cleave", folder);
+}
+END_TEST
+
 START_TEST(any_number_of_threads_makes_the_same_bytes)
 {
     free(expect_success(
@@ -279,6 +320,7 @@ Suite *cli_patches_suite(void)
     tcase_add_test(tcase, refining_brings_masks_nearer_to_the_truth);
     tcase_add_test(tcase, hidden_patches_take_part_and_edges_have_full_tables);
     tcase_add_test(tcase, the_loss_counts_pixels_unless_asked_to_balance);
+    tcase_add_test(tcase, labels_named_void_teach_and_count_no_more);
     tcase_add_test(tcase, any_number_of_threads_makes_the_same_bytes);
     tcase_add_test(tcase, feature_files_train_and_paint_the_same);
     tcase_add_test(tcase, images_smaller_than_a_patch_are_segmented);

@@ -24,7 +24,7 @@ START_TEST(names_and_colours_are_read)
     static const char text[] = "\xef\xbb\xbfname\tblue\tvalue\tred\tgreen\r\n"
                                "void\t3\t0\t1\t2\r\ncow\t30\t4\t10\t20\r\ngr\xc3\xa4s\t255\t2\t0\t255\r\n";
     must(clv_labels_read(&labels, spilled(text, sizeof text - 1), err));
-    ck_assert(labels.from_file && labels.n_labels == 5 && labels.void_value == 0);
+    ck_assert(labels.from_file && labels.n_labels == 5 && labels.is_void[0]);
     ck_assert_str_eq(labels.names[4], "cow");
     ck_assert_str_eq(labels.names[2], "gr\xc3\xa4s");
     ck_assert_str_eq(labels.names[1], ""); /* a value that is not named */
@@ -46,16 +46,55 @@ START_TEST(void_may_stand_anywhere_or_nowhere)
     struct clv_labels labels = {0};
     static const char high[] = HEADER "0\ta\t0\t0\t0\n1\tb\t0\t0\t0\n9\tvoid\t7\t7\t7\n";
     must(clv_labels_read(&labels, spilled(high, sizeof high - 1), err));
-    ck_assert(labels.n_labels == 2 && labels.void_value == 9);
+    ck_assert(labels.n_labels == 2 && labels.is_void[9]);
     clv_labels_release(&labels);
     static const char usual[] = HEADER "0\ta\t0\t0\t0\n1\tb\t0\t0\t0\n255\tvoid\t7\t7\t7\n";
     must(clv_labels_read(&labels, spilled(usual, sizeof usual - 1), err));
-    ck_assert(labels.n_labels == 2 && labels.void_value == -1);
+    ck_assert(labels.n_labels == 2 && !memchr(labels.is_void, 1, 256));
     clv_labels_release(&labels);
     static const char none[] = HEADER "0\ta\t0\t0\t0\n254\tb\t0\t0\t0\n";
     must(clv_labels_read(&labels, spilled(none, sizeof none - 1), err));
-    ck_assert(labels.n_labels == 255 && labels.void_value == -1);
+    ck_assert(labels.n_labels == 255 && !memchr(labels.is_void, 1, 256));
     clv_labels_release(&labels);
+}
+END_TEST
+
+START_TEST(several_values_may_be_void)
+{
+    struct clv_labels labels = {0};
+    static const char text[] = HEADER "0\tvoid\t1\t1\t1\n1\ta\t0\t0\t0\n2\tvoid\t2\t2\t2\n3\tb\t0\t0\t0\n"
+                                      "7\tvoid\t3\t3\t3\n255\tvoid\t4\t4\t4\n";
+    must(clv_labels_read(&labels, spilled(text, sizeof text - 1), err));
+    ck_assert_int_eq(labels.n_labels, 4);
+    for (int v = 0; v < 256; v++)
+        ck_assert_int_eq(labels.is_void[v], v == 0 || v == 2 || v == 7);
+    clv_labels_release(&labels);
+}
+END_TEST
+
+START_TEST(labels_are_hidden_by_name)
+{
+    struct clv_labels labels = {0}, binary = {0};
+    static const char text[] =
+        HEADER "0\tvoid\t1\t1\t1\n1\ta\t0\t0\t0\n2\tb c\t2\t2\t2\n4\td\t0\t0\t0\n5\tab\t0\t0\t0\n";
+    must(clv_labels_read(&labels, spilled(text, sizeof text - 1), err));
+    must_fail(CLV_ERR_USAGE, "no label is called \"b\"; there are a, b c, d, ab", clv_labels_hide(&labels, "b", err));
+    must_fail(CLV_ERR_USAGE, "no label is called \"\"; there", clv_labels_hide(&labels, "a,", err));
+    must_fail(CLV_ERR_USAGE, "no label is called \"\"; there", clv_labels_hide(&labels, "", err));
+    must_fail(CLV_ERR_USAGE, "with \"a,b c,ab\" void, 1 of the labels is left",
+              clv_labels_hide(&labels, "a,b c,ab", err));
+    for (int v = 1; v < 256; v++)
+        ck_assert_int_eq(labels.is_void[v], 0); /* nothing changed */
+    must(clv_labels_hide(&labels, "d,b c", err));
+    must(clv_labels_hide(&labels, "d,void", err));
+    for (int v = 0; v < 256; v++)
+        ck_assert_int_eq(labels.is_void[v], v == 0 || v == 2 || v == 4);
+    must_fail(CLV_ERR_USAGE, "no label is called \"x\"; there are a, ab", clv_labels_hide(&labels, "x", err));
+    must_fail(CLV_ERR_USAGE, "0 of the labels", clv_labels_hide(&labels, "a,ab", err));
+    clv_labels_release(&labels);
+    must(clv_labels_binary(&binary, err));
+    must_fail(CLV_ERR_USAGE, "1 of the labels is left", clv_labels_hide(&binary, "foreground", err));
+    clv_labels_release(&binary);
 }
 END_TEST
 
@@ -63,7 +102,7 @@ START_TEST(binary_labels_are_background_and_foreground)
 {
     struct clv_labels labels = {0};
     must(clv_labels_binary(&labels, err));
-    ck_assert(labels.n_labels == 2 && labels.void_value == -1 && !labels.from_file);
+    ck_assert(labels.n_labels == 2 && !memchr(labels.is_void, 1, 256) && !labels.from_file);
     ck_assert_str_eq(labels.names[0], "background");
     ck_assert_mem_eq(labels.palette[0], ((uint8_t[]){0, 0, 0}), 3);
     ck_assert_mem_ne(labels.palette[1], labels.palette[0], 3);
@@ -91,7 +130,7 @@ START_TEST(bad_label_files_are_refused_with_file_line_and_value)
     bad(HEADER "1\ta\t0\t0\tblue\n", "colour \"blue\"");
     bad(HEADER "1\ta\t0\t0\t0\n1\tb\t0\t0\t0\n", "line 3: value 1 is there twice");
     bad(HEADER "1\ta\t0\t0\t0\n2\ta\t0\t0\t0\n", "line 3: name \"a\" is there twice");
-    bad(HEADER "1\tvoid\t0\t0\t0\n2\tvoid\t0\t0\t0\n", "name \"void\" is there twice");
+    bad(HEADER "1\tvoid\t0\t0\t0\n1\tvoid\t0\t0\t0\n", "line 3: value 1 is there twice");
     bad(HEADER "1\ta\0\t0\t0\t0\n", "is zero: this is no text file");
     bad(HEADER "1\t\xff\t0\t0\t0\n", "line 2 is not UTF-8");
 }
@@ -114,6 +153,8 @@ Suite *labels_suite(void)
     TCase *tests = tcase_create("labels");
     tcase_add_test(tests, names_and_colours_are_read);
     tcase_add_test(tests, void_may_stand_anywhere_or_nowhere);
+    tcase_add_test(tests, several_values_may_be_void);
+    tcase_add_test(tests, labels_are_hidden_by_name);
     tcase_add_test(tests, binary_labels_are_background_and_foreground);
     tcase_add_test(tests, bad_label_files_are_refused_with_file_line_and_value);
     tcase_add_test(tests, a_bad_label_file_beside_a_manifest_fails_the_set);

@@ -209,7 +209,7 @@ START_TEST(the_real_sets_are_read)
     must(clv_set_read(&set, real_data("the_real_sets_are_read", "msrc/manifest.tsv"), err));
     ck_assert_uint_eq(set.n_items, 240);
     ck_assert_uint_eq(count_split(&set, "fold0"), 120);
-    ck_assert(set.has_label_file && set.labels.n_labels == 10 && set.labels.void_value == 0);
+    ck_assert(set.has_label_file && set.labels.n_labels == 10 && set.labels.is_void[0]);
     ck_assert_str_eq(set.labels.names[9], "bicycle");
     clv_set_release(&set);
 

@@ -44,7 +44,7 @@ static void check_labels(const uint8_t *data, size_t size)
         return;
     if (labels_parse_table(&labels, "labels.tsv", bytes, size, &error) == CLV_OK) {
         FUZZ_CHECK(labels.n_labels >= 2 && labels.n_labels <= CLV_MAX_LABELS);
-        FUZZ_CHECK(labels.void_value >= -1 && labels.void_value < CLV_VOID);
+        FUZZ_CHECK(!labels.is_void[CLV_VOID]);
         for (int32_t i = 0; i < labels.n_labels; i++)
             FUZZ_CHECK(memchr(labels.names[i], 0, sizeof *labels.names));
         clv_labels_release(&labels);

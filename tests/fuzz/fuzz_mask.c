@@ -28,8 +28,8 @@ static void check(const uint8_t *data, size_t size, const struct clv_labels *lab
 FUZZ_TARGET(mask)
 {
     char names[4][64] = {"void", "a", "", "c"};
-    const struct clv_labels binary = {.n_labels = 2, .void_value = -1, .names = names};
-    const struct clv_labels named = {.n_labels = 4, .void_value = 0, .from_file = 1, .names = names};
+    const struct clv_labels binary = {.n_labels = 2, .names = names};
+    const struct clv_labels named = {.n_labels = 4, .is_void = {1}, .from_file = 1, .names = names};
     uint8_t *repaired = repaired_png(data, size);
     check(data, size, &binary);
     check(data, size, &named);

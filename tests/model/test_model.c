@@ -69,7 +69,7 @@ START_TEST(what_is_written_is_read_back)
         ck_assert_int_eq(read.labels.n_labels, 2);
         ck_assert_str_eq(read.labels.names[1], "foreground");
         ck_assert_mem_eq(read.labels.palette, model.labels.palette, 768);
-        ck_assert_int_eq(read.labels.void_value, -1);
+        ck_assert_ptr_null(memchr(read.labels.is_void, 1, sizeof read.labels.is_void));
         ck_assert_uint_eq(read.record.n, 3);
         ck_assert_str_eq(read.record.entries[0].key, "learner");
         ck_assert_str_eq(read.record.entries[0].value, "perceptron");
@@ -106,12 +106,42 @@ START_TEST(models_without_a_recipe_and_with_named_labels_are_read_back)
     model.w = array_zalloc(clv_shape_size(&model.shape), sizeof *model.w);
     model.w[7] = -1e-310;
     must(clv_model_read(&read, write_model(&model, "m"), err));
-    ck_assert(!read.has_recipe && read.labels.from_file && read.labels.void_value == 0);
+    ck_assert(!read.has_recipe && read.labels.from_file && read.labels.is_void[0]);
     ck_assert_str_eq(read.labels.names[2], "gr\xc3\xa4s");
     ck_assert_double_eq(read.w[7], -1e-310);
     ck_assert_uint_eq(read.record.n, 0);
     clv_model_release(&model);
     clv_model_release(&read);
+}
+END_TEST
+
+START_TEST(void_values_are_read_back_and_checked)
+{
+    static const int32_t voids[][4] = {{-1}, {2, -1}, {0, 1, -1}, {0, 2, 254, -1}};
+    for (int k = 0; k < 4; k++) {
+        struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {0};
+        uint8_t expected[256] = {0};
+        for (int i = 0; voids[k][i] >= 0; i++)
+            model.labels.is_void[voids[k][i]] = expected[voids[k][i]] = 1;
+        const char *path = write_model(&model, "void");
+        must(clv_model_read(&read, path, err));
+        ck_assert_mem_eq(read.labels.is_void, expected, sizeof expected);
+        clv_model_release(&read);
+        if (k == 3) {
+            size_t size;
+            char *bytes = slurp(path, &size), *list = memmem(bytes, size, "[2,254]", 7);
+            ck_assert_ptr_nonnull(list);
+            memcpy(list, "[2,255]", 7);
+            spill(path, bytes, size);
+            must_fail(CLV_ERR_DATA, "more_void of its labels has a value that is not in 0 to 254",
+                      clv_model_read(&read, path, err));
+            memcpy(list, "2      ", 7);
+            spill(path, bytes, size);
+            must_fail(CLV_ERR_DATA, "more_void of its labels is no list", clv_model_read(&read, path, err));
+            free(bytes);
+        }
+        clv_model_release(&model);
+    }
 }
 END_TEST
 
@@ -337,6 +367,7 @@ Suite *model_suite(void)
     TCase *tests = tcase_create("model");
     tcase_add_test(tests, what_is_written_is_read_back);
     tcase_add_test(tests, models_without_a_recipe_and_with_named_labels_are_read_back);
+    tcase_add_test(tests, void_values_are_read_back_and_checked);
     tcase_add_test(tests, attached_tensors_are_replaced_by_name);
     tcase_add_test(tests, models_that_could_not_be_read_are_not_written);
     tcase_add_test(tests, damaged_models_are_refused_with_file_and_value);
