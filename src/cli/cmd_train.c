@@ -28,6 +28,8 @@ enum train_keys {
     KEY_VOID,
     KEY_CV,
     KEY_CV_GRID,
+    KEY_PRUNE,
+    KEY_PRUNE_TOLERANCE,
     KEY_ENGINE,
     KEY_RESUME,
     KEY_CHECKPOINT_EVERY,
@@ -61,6 +63,13 @@ static const struct argp_option train_options[] = {
      "The candidates of --cv (default: 0.01, 0.1, 1, 10, 100 times lambda); again as NAME=X,.. for other parameters, "
      "all of whose combinations are tried",
      0},
+    {"prune", KEY_PRUNE, "K", 0,
+     "Leave out groups of features, then small weights, that K-fold cross-validation shows to be dispensable: a model "
+     "that "
+     "segments faster",
+     0},
+    {"prune-tolerance", KEY_PRUNE_TOLERANCE, "X", 0,
+     "Standard errors by which the held-out loss may rise for --prune (default 1; 0..100)", 0},
     {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 0},
     {"init", KEY_INIT, "MODEL", 0, "Start from the weights of this model of the same labels and features", 0},
     {"resume", KEY_RESUME, NULL, 0,
@@ -121,6 +130,10 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_LOSS: return option_loss(&self->loss, arg, &self->common);
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
     case KEY_CV_GRID: return parse_grid(self, arg);
+    case KEY_PRUNE: return option_int(&self->n_prune_folds, "--prune", arg, 2, 1000, &self->common);
+    case KEY_PRUNE_TOLERANCE:
+        self->prune_tolerance_given = true;
+        return option_number(&self->prune_tolerance, "--prune-tolerance", arg, 0, 100, &self->common);
     case KEY_INIT: self->init = arg; return 0;
     case KEY_RESUME: self->resume = true; return 0;
     case KEY_CHECKPOINT_EVERY:
@@ -167,6 +180,8 @@ static enum clv_status parse(struct train *self, int argc, char **argv, struct c
         return fail(err, CLV_ERR_USAGE, "--boxes: --weak-split is missing: which images give their boxes?");
     if (self->n_grids && !self->n_folds)
         return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
+    if (self->prune_tolerance_given && !self->n_prune_folds)
+        return fail(err, CLV_ERR_USAGE, "--prune-tolerance: --prune is missing: how many folds?");
     if (self->validate && is_tensor_file(self->data) && !is_tensor_file(self->validate))
         return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", self->data);
     self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
@@ -190,119 +205,6 @@ static int32_t *all_examples(size_t n)
     return examples;
 }
 
-static enum clv_status record_curve(struct clv_model *model, const struct clv_training_result *result,
-                                    struct clv_error *err)
-{
-    struct text text;
-    text_init(&text, 1 << 20);
-    text_put(&text, "pass objective dual train_loss");
-    text_put(&text, result->validation_loss ? " validation_loss" : "");
-    for (size_t i = 0; i < result->n_curve; i++) {
-        const struct clv_curve_point *point = &result->curve[i];
-        const double values[] = {point->pass, point->objective, point->dual, point->train_loss,
-                                 result->validation_loss ? result->validation_loss[i] : NAN};
-        text_put(&text, ";");
-        for (size_t k = 0; k < (result->validation_loss ? 5 : 4); k++) {
-            text_put(&text, " ");
-            text_put_json_number(&text, values[k]);
-        }
-    }
-    enum clv_status status = text.failed ? fail_memory(err) : clv_record_set(&model->record, "curve", text.bytes, err);
-    text_release(&text);
-    return status;
-}
-
-/* How the model was made. Nothing that may differ between two runs of the same training: no times, threads or output. */
-static enum clv_status record(struct clv_model *model, const struct train *self, const struct train_data *data,
-                              const struct clv_training *training, const struct clv_training_result *result,
-                              double train_loss, struct clv_error *err)
-{
-    const struct clv_learner *learner = self->learner.learner;
-    struct text command;
-    text_init(&command, 1 << 17);
-    text_printf(&command, "cleave train%s", self->common.canonical.bytes ? self->common.canonical.bytes : "");
-    char seed[32], key[80];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)self->seed);
-    const char *const entries[][2] = {
-        {"version", clv_version()},
-        {"command", command.failed ? NULL : command.bytes},
-        {"data", self->letters.path ? self->letters.path : self->data},
-        {"data_digest", data->digest},
-        {"seed", seed},
-        {"loss", clv_dataset_counts_errors(data->dataset) ? "counts" : "balanced"},
-        {"learner", learner->name},
-    };
-    enum clv_status status = command.failed ? fail_memory(err) : CLV_OK;
-    for (size_t i = 0; i < sizeof entries / sizeof *entries && status == CLV_OK; i++)
-        status = clv_record_set(&model->record, entries[i][0], entries[i][1], err);
-    for (int i = 0; learner->parameters[i].name && status == CLV_OK; i++) {
-        snprintf(key, sizeof key, "parameter.%s", learner->parameters[i].name);
-        const char *const *names = clv_learner_choices(learner, i);
-        status = names ? clv_record_set(&model->record, key, names[(size_t)training->parameters[i]], err)
-                       : record_number(model, key, training->parameters[i], err);
-    }
-    const struct {
-        const char *key;
-        size_t n;
-        bool always;
-    } counts[] = {{data->is_letters ? "words" : "images", training->n_examples, true},
-                  {"boxed_images", data->n_boxed, false},
-                  {"unlabelled_images", data->n_unlabelled, false}};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts && status == CLV_OK; i++)
-        if (counts[i].n || counts[i].always)
-            status = record_number(model, counts[i].key, (double)counts[i].n, err);
-    struct loss_unit unit = train_loss_unit(self, data->dataset);
-    if (status == CLV_OK && !isnan(train_loss))
-        status = record_number(model, unit.key, unit.scale * train_loss, err);
-    if (status == CLV_OK)
-        status = clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err);
-    for (size_t i = 0; i < result->n_notes && status == CLV_OK; i++)
-        status = record_number(model, result->notes[i].name, result->notes[i].value, err);
-    if (status == CLV_OK)
-        status = record_curve(model, result, err);
-    text_release(&command);
-    return status;
-}
-
-static void print_data(const struct train *self, const struct train_data *data, double seconds)
-{
-    size_t n = clv_dataset_size(data->dataset);
-    int64_t n_nodes = 0, n_edges = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct clv_problem problem = clv_dataset_problem(data->dataset, i);
-        n_nodes += problem.n_nodes;
-        n_edges += problem.n_edges;
-    }
-    struct clv_problem first = clv_dataset_problem(data->dataset, 0);
-    console_clear();
-    fprintf(self->summary, "%-9s %zu, %lld nodes of %d features, %lld edges of %d; %d labels\n",
-            data->is_letters ? "words" : "images", n, (long long)n_nodes, first.n_features, (long long)n_edges,
-            first.n_edge_features, clv_dataset_n_labels(data->dataset));
-    if (data->n_masks < n)
-        fprintf(self->summary, "          %zu with masks, %zu with boxes, %zu unlabelled\n", data->n_masks,
-                data->n_boxed, data->n_unlabelled);
-    fprintf(self->summary, "features  %.1f s\n", seconds);
-    fflush(self->summary);
-}
-
-static void print_learning(const struct train *self, const struct clv_training_result *result, struct loss_unit unit,
-                           double train_loss, double seconds)
-{
-    console_clear();
-    fprintf(self->summary, "learning  %.1f s with %s", seconds, self->learner.learner->name);
-    if (result->n_curve) {
-        const struct clv_curve_point *last = &result->curve[result->n_curve - 1];
-        fprintf(self->summary, ", %g passes", last->pass);
-        if (!isnan(last->objective))
-            fprintf(self->summary, ", objective %.6g", last->objective);
-        if (!isnan(last->objective) && !isnan(last->dual))
-            fprintf(self->summary, ", duality gap %.2g", last->objective - last->dual);
-    }
-    fprintf(self->summary, "%s\n", result->interrupted ? " (interrupted)" : "");
-    if (!isnan(train_loss)) /* there are masks */
-        fprintf(self->summary, "training  %s %.2f %%\n", unit.name, 100 * unit.scale * train_loss);
-}
-
 /* What a learner keeps besides the weights. */
 static enum clv_status attach(struct clv_model *model, const struct clv_training *training,
                               const struct clv_training_result *result, struct clv_error *err)
@@ -323,15 +225,17 @@ static enum clv_status learn(struct clv_model *model, struct train *self, struct
     double train_loss = NAN, started = now_s();
     enum clv_status status = clv_train(&result, self->learner.learner, training, err);
     double seconds = now_s() - started;
+    if (status == CLV_OK && self->n_prune_folds)
+        train_prune_weights(result.w, self, &training->shape);
     if (status == CLV_OK && training->n_examples)
         status = clv_evaluate(&train_loss, training->dataset, training->examples, training->n_examples,
                               &training->shape, result.w, &result.decoding, training->engine, training->n_threads, err);
     if (status == CLV_OK)
-        status = record(model, self, data, training, &result, train_loss, err);
+        status = train_record(model, self, data, training, &result, train_loss, err);
     if (status == CLV_OK)
         status = attach(model, training, &result, err);
     if (status == CLV_OK) {
-        print_learning(self, &result, train_loss_unit(self, data->dataset), train_loss, seconds);
+        train_print_learning(self, &result, train_loss_unit(self, data->dataset), train_loss, seconds);
         self->interrupted = result.interrupted;
         model->shape = training->shape;
         model->w = result.w;
@@ -345,6 +249,8 @@ static enum clv_status learn(struct clv_model *model, struct train *self, struct
         data->labels = (struct clv_labels){0};
     }
     clv_training_result_release(&result);
+    if (status == CLV_OK && self->n_prune_folds)
+        status = train_prune_finish(model, self, err);
     return status;
 }
 
@@ -371,7 +277,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
         status = train_data_load(&data, self, &progress, err);
     if (status != CLV_OK)
         goto done;
-    print_data(self, &data, now_s() - started);
+    train_print_data(self, &data, now_s() - started);
     training.dataset = data.dataset;
     size_t n = clv_dataset_size(data.dataset);
     training.examples = examples = all_examples(n);
@@ -392,6 +298,8 @@ static enum clv_status run(struct train *self, struct clv_error *err)
         train_checkpoints_use(self, &data, &training);
     if (status == CLV_OK && self->n_folds)
         status = train_cross_validate(self, &training, err);
+    if (status == CLV_OK && self->n_prune_folds)
+        status = train_prune_choose(self, &training, &data, err);
     training.n_weak += weak.n_scribbles;
     if (status == CLV_OK)
         status = learn(&model, self, &data, &training, err);
@@ -407,6 +315,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
     else if (status == CLV_OK && *progress.stop)
         console_note("interrupted; the model in %s is complete", self->output);
 done:
+    train_pruning_release(&self->pruning);
     clv_dataset_free(validation);
     train_weak_release(&weak);
     array_free(examples);
@@ -417,7 +326,7 @@ done:
 
 enum clv_status cmd_train(int argc, char **argv, struct clv_error *err)
 {
-    struct train self = {.checkpoint_every_s = 120};
+    struct train self = {.checkpoint_every_s = 120, .prune_tolerance = 1};
     enum clv_status status = parse(&self, argc, argv, err);
     if (status == CLV_OK)
         status = run(&self, err);

@@ -25,6 +25,14 @@ struct cv_grid {
     size_t n;
 };
 
+/* What --prune chose. */
+struct train_pruning {
+    uint8_t *kept;               /* [node, then edge features] 0: left out */
+    struct clv_dataset *dataset; /* without those */
+    double threshold;
+};
+void train_pruning_release(struct train_pruning *pruning);
+
 struct train {
     struct common_options common;
     struct recipe_options recipe;
@@ -37,7 +45,11 @@ struct train {
     uint64_t seed;
     int32_t n_folds; /* 0: no cross-validation */
     struct cv_grid grids[MAX_GRIDS];
-    size_t n_grids; /* 0: around the default */
+    size_t n_grids;        /* 0: around the default */
+    int32_t n_prune_folds; /* 0: no pruning */
+    double prune_tolerance;
+    bool prune_tolerance_given;
+    struct train_pruning pruning;
     enum pairwise_choice pairwise;
     enum loss_choice loss;
     enum clv_engine engine;
@@ -86,6 +98,16 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
 enum clv_status train_cross_validate(struct train *train, struct clv_training *training,
                                      struct clv_error *err) CLV_CHECK;
 
+/* --prune: chooses what to leave out, prints why, and has the training go on with the rest; prunes the weights; has the model, whose weights were pruned
+ * at the threshold, leave it out, and prints what it keeps. */
+enum clv_status train_prune_choose(struct train *train, struct clv_training *training, const struct train_data *data,
+                                   struct clv_error *err) CLV_CHECK;
+void train_prune_weights(double *w, const struct train *train, const struct clv_shape *shape);
+enum clv_status train_prune_finish(struct clv_model *model, const struct train *train, struct clv_error *err) CLV_CHECK;
+
+/* The summary's parts. */
+void train_print_data(const struct train *self, const struct train_data *data, double seconds);
+
 /* --validate: the images of those splits as the training's features see them, or a feature file. */
 enum clv_status train_validation_load(struct clv_dataset **dataset, const struct train *train,
                                       const struct train_data *data, const struct clv_progress *progress,
@@ -121,6 +143,13 @@ struct loss_unit {
     double scale;
 };
 struct loss_unit train_loss_unit(const struct train *train, const struct clv_dataset *dataset);
+
+/* How the model was made, into its record. Nothing that may differ between two runs of the same training: no times, threads or output. */
+enum clv_status train_record(struct clv_model *model, const struct train *self, const struct train_data *data,
+                             const struct clv_training *training, const struct clv_training_result *result,
+                             double train_loss, struct clv_error *err) CLV_CHECK;
+void train_print_learning(const struct train *self, const struct clv_training_result *result, struct loss_unit unit,
+                          double train_loss, double seconds);
 
 /* Index of the learner's regularisation parameter, or -1. */
 int train_regularisation(const struct clv_learner *learner);

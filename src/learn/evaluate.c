@@ -1,12 +1,11 @@
 /* How well weights do: mean loss over examples, and the choice of a parameter by cross-validation. */
 #include <math.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "base/rng.h"
 #include "learn/examples.h"
+#include "learn/folds.h"
 
 struct evaluation {
     const struct clv_dataset *dataset;
@@ -29,11 +28,10 @@ static enum clv_status evaluate_example(void *context, size_t index, int thread,
     return status;
 }
 
-/* losses[n_examples]. */
-static enum clv_status evaluate_each(double *losses, const struct clv_dataset *dataset, const int32_t *examples,
-                                     size_t n_examples, const struct clv_shape *shape, const double *w,
-                                     const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
-                                     struct clv_error *err)
+enum clv_status evaluate_each(double *losses, const struct clv_dataset *dataset, const int32_t *examples,
+                              size_t n_examples, const struct clv_shape *shape, const double *w,
+                              const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
+                              struct clv_error *err)
 {
     n_threads = parallel_threads(n_threads);
     struct evaluation evaluation = {dataset, examples, shape, w, decoding, NULL, losses};
@@ -81,89 +79,35 @@ enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *da
 
 /* One training run per candidate and fold, each on one thread, so that nothing depends on their number. */
 struct validation {
-    const struct clv_learner *learner;
-    const struct clv_training *training;
+    struct folds folds;
     int parameter;
     const double *candidates;
     size_t n_candidates;
-    int32_t n_folds;
-    const int32_t *order; /* [n_examples] shuffled examples; fold f holds places f, f + n_folds, .. */
-    double *loss;         /* [n_candidates][n_examples] of each example when it was held out, by place in order */
-    size_t n_done;        /* guarded by the critical section */
+    double *loss;  /* [n_candidates][n_examples] of each example when it was held out, by place in order */
+    size_t n_done; /* guarded by the critical section */
 };
-
-/* The candidate's value for a training on n_train of the n examples. A lambda against the mean of losses is lambda n
- * against their sum, and that is what stays the same when examples are left out: the prior does not know how many there are. */
-static double value_for_fold(const struct validation *self, size_t candidate, size_t n_train)
-{
-    const struct clv_parameter *parameter = &self->learner->parameters[self->parameter];
-    double value = self->candidates[candidate];
-    double scaled = value * (double)self->training->n_examples / (double)n_train;
-    bool is_scaled = self->learner->lambda_of_mean && strcmp(parameter->name, "lambda") == 0;
-    return is_scaled && value >= parameter->minimum && scaled <= parameter->maximum ? scaled : value;
-}
-
-static enum clv_status validate_fold(const struct validation *self, size_t candidate, int32_t fold,
-                                     struct clv_error *err)
-{
-    enum clv_status status;
-    const struct clv_training *all = self->training;
-    size_t n = all->n_examples, n_train = 0, n_held = 0, n_folds = (size_t)self->n_folds;
-    struct clv_progress silent = {.stop = all->progress ? all->progress->stop : NULL};
-    struct clv_training training = *all;
-    struct clv_training_result result = {0};
-    int32_t *train = array_alloc(n, sizeof *train), *held = array_alloc(n, sizeof *held);
-    double *losses = array_alloc(n, sizeof *losses);
-    if (!train || !held || !losses) {
-        status = fail_memory(err);
-        goto done;
-    }
-    for (size_t i = 0; i < n; i++)
-        if (i % n_folds == (size_t)fold)
-            held[n_held++] = self->order[i];
-        else
-            train[n_train++] = self->order[i];
-    training.examples = train;
-    training.n_examples = n_train;
-    training.n_threads = 1;
-    training.progress = &silent;
-    training.checkpoints = NULL;
-    training.validation = NULL;
-    training.parameters[self->parameter] = value_for_fold(self, candidate, n_train);
-    status = clv_train(&result, self->learner, &training, err);
-    if (!status && result.interrupted)
-        status = fail(err, CLV_ERR_INTERRUPTED, "cross-validation was interrupted");
-    if (!status)
-        status = evaluate_each(losses, all->dataset, held, n_held, &all->shape, result.w, &result.decoding, all->engine,
-                               1, err);
-    for (size_t k = 0; !status && k < n_held; k++)
-        self->loss[candidate * n + k * n_folds + (size_t)fold] = losses[k];
-done:
-    clv_training_result_release(&result);
-    array_free(train);
-    array_free(held);
-    array_free(losses);
-    return status;
-}
 
 static enum clv_status validate_task(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
     struct validation *self = context;
-    enum clv_status status =
-        validate_fold(self, index / (size_t)self->n_folds, (int32_t)(index % (size_t)self->n_folds), err);
+    static const double as_they_are = 0;
+    const struct folds *folds = &self->folds;
+    size_t n_folds = (size_t)folds->n_folds, candidate = index / n_folds;
+    struct fold_choice choice = {folds->training->dataset, self->parameter, self->candidates[candidate]};
+    enum clv_status status = fold_losses(self->loss + candidate * folds->training->n_examples, folds, &choice,
+                                         index % n_folds, &as_they_are, 1, err);
     if (status)
         return status;
 #pragma omp critical(validation_progress)
-    report_progress(self->training->progress, "cross-validating", ++self->n_done,
-                    self->n_candidates * (size_t)self->n_folds, NULL);
+    report_progress(folds->training->progress, "cross-validating", ++self->n_done, self->n_candidates * n_folds, NULL);
     return CLV_OK;
 }
 
 /* Mean and standard error of each candidate's held-out losses; the first of the best candidates. */
 static double choose(double *means, double *standard_errors, const struct validation *self)
 {
-    size_t n = self->training->n_examples, best = 0;
+    size_t n = self->folds.training->n_examples, best = 0;
     double best_mean = INFINITY;
     for (size_t c = 0; c < self->n_candidates; c++) {
         const double *loss = self->loss + c * n;
@@ -182,8 +126,8 @@ static double choose(double *means, double *standard_errors, const struct valida
     return self->candidates[best];
 }
 
-static enum clv_status check_validation(const struct clv_learner *learner, const struct clv_training *training,
-                                        int parameter, size_t n_candidates, int32_t n_folds, struct clv_error *err)
+static enum clv_status check_validation(const struct clv_learner *learner, int parameter, size_t n_candidates,
+                                        struct clv_error *err)
 {
     if (parameter < 0 || parameter >= CLV_MAX_PARAMETERS)
         return fail(err, CLV_ERR_USAGE, "%s has no parameter number %d", learner->name, parameter);
@@ -193,10 +137,6 @@ static enum clv_status check_validation(const struct clv_learner *learner, const
     if (n_candidates < 1)
         return fail(err, CLV_ERR_USAGE, "cross-validation of %s has no candidates",
                     learner->parameters[parameter].name);
-    if (n_folds < 2 || (size_t)n_folds > training->n_examples)
-        return fail(err, CLV_ERR_USAGE,
-                    "cross-validation with %d folds needs 2 folds or more and %d examples or more, has %zu", n_folds,
-                    n_folds, training->n_examples);
     return CLV_OK;
 }
 
@@ -205,25 +145,20 @@ enum clv_status clv_cross_validate(double *best, double *losses, double *standar
                                    int parameter, const double *candidates, size_t n_candidates, int32_t n_folds,
                                    struct clv_error *err)
 {
-    enum clv_status status = check_validation(learner, training, parameter, n_candidates, n_folds, err);
+    struct validation validation = {.parameter = parameter, .candidates = candidates, .n_candidates = n_candidates};
+    size_t n = training->n_examples;
+    enum clv_status status = check_validation(learner, parameter, n_candidates, err);
+    if (!status)
+        status = folds_init(&validation.folds, learner, training, n_folds, err);
     if (status)
         return status;
-    size_t n = training->n_examples;
-    int32_t *order = array_alloc(n, sizeof *order);
-    double *loss = array_alloc(n, n_candidates * sizeof *loss);
-    if (!order || !loss) {
-        status = fail_memory(err);
-        goto done;
-    }
-    rng_permutation(order, n, training->seed, RNG_STREAM(RNG_FOLD, 0));
-    for (size_t i = 0; i < n; i++)
-        order[i] = training->examples[order[i]];
-    struct validation validation = {learner, training, parameter, candidates, n_candidates, n_folds, order, loss, 0};
-    status = parallel_for(n_candidates * (size_t)n_folds, training->n_threads, validate_task, &validation, err);
+    validation.loss = array_alloc(n, n_candidates * sizeof *validation.loss);
+    status = validation.loss
+                 ? parallel_for(n_candidates * (size_t)n_folds, training->n_threads, validate_task, &validation, err)
+                 : fail_memory(err);
     if (!status)
         *best = choose(losses, standard_errors, &validation);
-done:
-    array_free(order);
-    array_free(loss);
+    folds_release(&validation.folds);
+    array_free(validation.loss);
     return status;
 }

@@ -1,5 +1,6 @@
 /* cleave prune: what goes, what stays the same, what is refused. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,39 @@ START_TEST(groups_without_weights_are_computed_no_more)
 }
 END_TEST
 
+START_TEST(training_leaves_out_what_cross_validation_can_do_without)
+{
+    const char *folder = temporary_folder();
+    char *output = expect_success("\"$CLEAVE\" train --data %s/manifest.tsv --split train " SAMPLE_TRAINING
+                                  " --prune 2 --prune-tolerance 3 -o %s/lean.cleave",
+                                  sample_set(), folder);
+    ck_assert_ptr_nonnull(strstr(output, "pruning by 2-fold cross-validation"));
+    struct clv_model model = read_model(formatted("%s/lean.cleave", folder));
+    size_t d = (size_t)model.shape.n_features, n = d + (size_t)model.shape.n_edge_features, n_dropped = 0;
+    uint8_t *group = malloc(n);
+    char name[32];
+    for (size_t g = 0; g < clv_recipe_n_groups(&model.recipe); g++) {
+        clv_recipe_group(name, sizeof name, group, &model.recipe, g);
+        char *line = strstr(output, formatted("\n%s ", name));
+        ck_assert_ptr_nonnull(line);
+        bool left_out = strstr(line, "left out") && strstr(line, "left out") < strchr(line + 1, '\n');
+        for (size_t k = 0; left_out && k < n; k++)
+            ck_assert(!group[k] || (!model.recipe.kept[k] && model.w[k] == 0)); /* one row, then couplings */
+        n_dropped += left_out;
+    }
+    ck_assert_uint_gt(n_dropped, 0); /* three standard errors of eight images allow for much */
+    free(group);
+    free(output);
+    clv_model_release(&model);
+    expect_same_masks(formatted("%s/lean.cleave", folder));
+    for (int threads = 1; threads <= 2; threads++)
+        free(expect_success("\"$CLEAVE\" train -q --data %s/manifest.tsv --split train " SAMPLE_TRAINING
+                            " --prune 2 --prune-tolerance 3 -t %d -o %s/t%d.cleave",
+                            sample_set(), threads, folder, threads));
+    ck_assert(same_bytes(formatted("%s/t1.cleave", folder), formatted("%s/t2.cleave", folder)));
+}
+END_TEST
+
 START_TEST(what_cannot_be_pruned_is_named)
 {
     const char *m = sample_model(), *folder = temporary_folder();
@@ -141,6 +175,11 @@ START_TEST(what_cannot_be_pruned_is_named)
     expect_error(64, "one of them", "\"$CLEAVE\" prune -m %s -o x --keep 0.5 --threshold 0.1", m);
     expect_error(64, "--data is missing", "\"$CLEAVE\" prune -m %s -o x --split test", m);
     expect_error(64, "takes no arguments", "\"$CLEAVE\" prune %s", m);
+    expect_error(64, "--prune: \"1\"", "\"$CLEAVE\" train --prune 1");
+    expect_error(64, "--prune is missing", "\"$CLEAVE\" train --data %s --prune-tolerance 1 -o x", sample_set());
+    expect_error(64, "needs 2 folds or more and 9 examples",
+                 "\"$CLEAVE\" train --data %s/manifest.tsv --split train " SAMPLE_TRAINING " --prune 9 -o %s/x",
+                 sample_set(), folder);
     expect_error(66, "nothing.cleave", "\"$CLEAVE\" prune -m %s/nothing.cleave -o %s/x", folder, folder);
     expect_error(65, "not a tensor file", "\"$CLEAVE\" prune -m %s/manifest.tsv -o %s/x", sample_set(), folder);
 }
@@ -155,6 +194,7 @@ Suite *cli_prune_suite(void)
     tcase_add_test(tc, small_weights_go_and_masks_are_those_of_all_features);
     tcase_add_test(tc, a_threshold_of_zero_changes_no_mask);
     tcase_add_test(tc, groups_without_weights_are_computed_no_more);
+    tcase_add_test(tc, training_leaves_out_what_cross_validation_can_do_without);
     tcase_add_test(tc, what_cannot_be_pruned_is_named);
     suite_add_tcase(suite, tc);
     return suite;

@@ -1,0 +1,120 @@
+/* What a training tells: its summary, and the model's record. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "cli/console.h"
+#include "cli/train.h"
+
+static enum clv_status record_curve(struct clv_model *model, const struct clv_training_result *result,
+                                    struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, 1 << 20);
+    text_put(&text, "pass objective dual train_loss");
+    text_put(&text, result->validation_loss ? " validation_loss" : "");
+    for (size_t i = 0; i < result->n_curve; i++) {
+        const struct clv_curve_point *point = &result->curve[i];
+        const double values[] = {point->pass, point->objective, point->dual, point->train_loss,
+                                 result->validation_loss ? result->validation_loss[i] : NAN};
+        text_put(&text, ";");
+        for (size_t k = 0; k < (result->validation_loss ? 5 : 4); k++) {
+            text_put(&text, " ");
+            text_put_json_number(&text, values[k]);
+        }
+    }
+    enum clv_status status = text.failed ? fail_memory(err) : clv_record_set(&model->record, "curve", text.bytes, err);
+    text_release(&text);
+    return status;
+}
+
+/* How the model was made. Nothing that may differ between two runs of the same training: no times, threads or output. */
+enum clv_status train_record(struct clv_model *model, const struct train *self, const struct train_data *data,
+                             const struct clv_training *training, const struct clv_training_result *result,
+                             double train_loss, struct clv_error *err)
+{
+    const struct clv_learner *learner = self->learner.learner;
+    struct text command;
+    text_init(&command, 1 << 17);
+    text_printf(&command, "cleave train%s", self->common.canonical.bytes ? self->common.canonical.bytes : "");
+    char seed[32], key[80];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)self->seed);
+    const char *const entries[][2] = {
+        {"version", clv_version()},
+        {"command", command.failed ? NULL : command.bytes},
+        {"data", self->letters.path ? self->letters.path : self->data},
+        {"data_digest", data->digest},
+        {"seed", seed},
+        {"loss", clv_dataset_counts_errors(data->dataset) ? "counts" : "balanced"},
+        {"learner", learner->name},
+    };
+    enum clv_status status = command.failed ? fail_memory(err) : CLV_OK;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries && status == CLV_OK; i++)
+        status = clv_record_set(&model->record, entries[i][0], entries[i][1], err);
+    for (int i = 0; learner->parameters[i].name && status == CLV_OK; i++) {
+        snprintf(key, sizeof key, "parameter.%s", learner->parameters[i].name);
+        const char *const *names = clv_learner_choices(learner, i);
+        status = names ? clv_record_set(&model->record, key, names[(size_t)training->parameters[i]], err)
+                       : record_number(model, key, training->parameters[i], err);
+    }
+    const struct {
+        const char *key;
+        size_t n;
+        bool always;
+    } counts[] = {{data->is_letters ? "words" : "images", training->n_examples, true},
+                  {"boxed_images", data->n_boxed, false},
+                  {"unlabelled_images", data->n_unlabelled, false}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && status == CLV_OK; i++)
+        if (counts[i].n || counts[i].always)
+            status = record_number(model, counts[i].key, (double)counts[i].n, err);
+    struct loss_unit unit = train_loss_unit(self, data->dataset);
+    if (status == CLV_OK && !isnan(train_loss))
+        status = record_number(model, unit.key, unit.scale * train_loss, err);
+    if (status == CLV_OK)
+        status = clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err);
+    for (size_t i = 0; i < result->n_notes && status == CLV_OK; i++)
+        status = record_number(model, result->notes[i].name, result->notes[i].value, err);
+    if (status == CLV_OK)
+        status = record_curve(model, result, err);
+    text_release(&command);
+    return status;
+}
+
+void train_print_data(const struct train *self, const struct train_data *data, double seconds)
+{
+    size_t n = clv_dataset_size(data->dataset);
+    int64_t n_nodes = 0, n_edges = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct clv_problem problem = clv_dataset_problem(data->dataset, i);
+        n_nodes += problem.n_nodes;
+        n_edges += problem.n_edges;
+    }
+    struct clv_problem first = clv_dataset_problem(data->dataset, 0);
+    console_clear();
+    fprintf(self->summary, "%-9s %zu, %lld nodes of %d features, %lld edges of %d; %d labels\n",
+            data->is_letters ? "words" : "images", n, (long long)n_nodes, first.n_features, (long long)n_edges,
+            first.n_edge_features, clv_dataset_n_labels(data->dataset));
+    if (data->n_masks < n)
+        fprintf(self->summary, "          %zu with masks, %zu with boxes, %zu unlabelled\n", data->n_masks,
+                data->n_boxed, data->n_unlabelled);
+    fprintf(self->summary, "features  %.1f s\n", seconds);
+    fflush(self->summary);
+}
+
+void train_print_learning(const struct train *self, const struct clv_training_result *result, struct loss_unit unit,
+                          double train_loss, double seconds)
+{
+    console_clear();
+    fprintf(self->summary, "learning  %.1f s with %s", seconds, self->learner.learner->name);
+    if (result->n_curve) {
+        const struct clv_curve_point *last = &result->curve[result->n_curve - 1];
+        fprintf(self->summary, ", %g passes", last->pass);
+        if (!isnan(last->objective))
+            fprintf(self->summary, ", objective %.6g", last->objective);
+        if (!isnan(last->objective) && !isnan(last->dual))
+            fprintf(self->summary, ", duality gap %.2g", last->objective - last->dual);
+    }
+    fprintf(self->summary, "%s\n", result->interrupted ? " (interrupted)" : "");
+    if (!isnan(train_loss)) /* there are masks */
+        fprintf(self->summary, "training  %s %.2f %%\n", unit.name, 100 * unit.scale * train_loss);
+}

@@ -1,0 +1,98 @@
+#include "learn/folds.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/rng.h"
+#include "cleave/model.h"
+
+void folds_release(struct folds *folds)
+{
+    array_free(folds->order);
+    folds->order = NULL;
+}
+
+enum clv_status folds_init(struct folds *folds, const struct clv_learner *learner, const struct clv_training *training,
+                           int32_t n_folds, struct clv_error *err)
+{
+    size_t n = training->n_examples;
+    *folds = (struct folds){.learner = learner, .training = training, .n_folds = n_folds};
+    if (n_folds < 2 || (size_t)n_folds > n)
+        return fail(err, CLV_ERR_USAGE,
+                    "cross-validation with %d folds needs 2 folds or more and %d examples or more, has %zu", n_folds,
+                    n_folds, n);
+    folds->order = array_alloc(n, sizeof *folds->order);
+    if (!folds->order)
+        return fail_memory(err);
+    rng_permutation(folds->order, n, training->seed, RNG_STREAM(RNG_FOLD, 0));
+    for (size_t i = 0; i < n; i++)
+        folds->order[i] = training->examples[folds->order[i]];
+    return CLV_OK;
+}
+
+/* The choice's value for a training on n_train of the n examples. A lambda against the mean of losses is lambda n
+ * against their sum, and that is what stays the same when examples are left out: the prior does not know how many there are. */
+static double value_for_fold(const struct folds *self, const struct fold_choice *choice, size_t n_train)
+{
+    const struct clv_parameter *parameter = &self->learner->parameters[choice->parameter];
+    double value = choice->value, scaled = value * (double)self->training->n_examples / (double)n_train;
+    bool is_scaled = self->learner->lambda_of_mean && strcmp(parameter->name, "lambda") == 0;
+    return is_scaled && value >= parameter->minimum && scaled <= parameter->maximum ? scaled : value;
+}
+
+/* The held-out examples' losses by weights less the small ones, which go from w. */
+static enum clv_status held_losses(double *losses, const struct folds *self, const struct clv_training *training,
+                                   const struct clv_training_result *result, const int32_t *held, size_t n_held,
+                                   double threshold, struct clv_error *err)
+{
+    clv_weights_prune(result->w, &training->shape, threshold);
+    return evaluate_each(losses, training->dataset, held, n_held, &training->shape, result->w, &result->decoding,
+                         self->training->engine, 1, err);
+}
+
+enum clv_status fold_losses(double *losses, const struct folds *self, const struct fold_choice *choice, size_t fold,
+                            const double *thresholds, size_t n_thresholds, struct clv_error *err)
+{
+    enum clv_status status;
+    const struct clv_training *all = self->training;
+    size_t n = all->n_examples, n_train = 0, n_held = 0, n_folds = (size_t)self->n_folds;
+    struct clv_progress silent = {.stop = all->progress ? all->progress->stop : NULL};
+    struct clv_training training = *all;
+    struct clv_training_result result = {0};
+    int32_t *train = array_alloc(n, sizeof *train), *held = array_alloc(n, sizeof *held);
+    double *held_loss = array_alloc(n, sizeof *held_loss);
+    if (!train || !held || !held_loss) {
+        status = fail_memory(err);
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (i % n_folds == fold)
+            held[n_held++] = self->order[i];
+        else
+            train[n_train++] = self->order[i];
+    training.dataset = choice->dataset;
+    training.examples = train;
+    training.n_examples = n_train;
+    training.n_threads = 1;
+    training.progress = &silent;
+    training.checkpoints = NULL;
+    training.validation = NULL;
+    if (choice->parameter >= 0)
+        training.parameters[choice->parameter] = value_for_fold(self, choice, n_train);
+    status = clv_train(&result, self->learner, &training, err);
+    if (!status && result.interrupted)
+        status = fail(err, CLV_ERR_INTERRUPTED, "cross-validation was interrupted");
+    for (size_t t = 0; !status && t < n_thresholds; t++) {
+        status = held_losses(held_loss, self, &training, &result, held, n_held, thresholds[t], err);
+        for (size_t k = 0; !status && k < n_held; k++)
+            losses[t * n + k * n_folds + fold] = held_loss[k];
+    }
+done:
+    clv_training_result_release(&result);
+    array_free(train);
+    array_free(held);
+    array_free(held_loss);
+    return status;
+}

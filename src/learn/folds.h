@@ -1,0 +1,36 @@
+/* Trainings that hold out a part of their examples, to see how well they do there. */
+#ifndef LEARN_FOLDS_H
+#define LEARN_FOLDS_H
+
+#include "cleave/learn.h"
+
+struct folds {
+    const struct clv_learner *learner;
+    const struct clv_training *training;
+    int32_t n_folds;
+    int32_t *order; /* [n_examples] its examples, shuffled by its seed; fold f holds places f, f + n_folds, .. */
+};
+enum clv_status folds_init(struct folds *folds, const struct clv_learner *learner, const struct clv_training *training,
+                           int32_t n_folds, struct clv_error *err) CLV_CHECK;
+void folds_release(struct folds *folds);
+
+/* What a fold is trained with instead of the training's own. */
+struct fold_choice {
+    const struct clv_dataset *dataset;
+    int parameter; /* -1: none */
+    double value;  /* of it */
+};
+
+/* Trains on all but one fold, on one thread; losses[n_thresholds][n_examples] of its examples, by place in `order`, become those
+ * of the weights pruned at thresholds[n_thresholds] (clv_weights_prune; 0: as they are). A lambda against the mean of losses is meant
+ * for all examples: the training, on fewer, takes it so many times larger. CLV_ERR_INTERRUPTED when asked to stop. */
+enum clv_status fold_losses(double *losses, const struct folds *folds, const struct fold_choice *choice, size_t fold,
+                            const double *thresholds, size_t n_thresholds, struct clv_error *err) CLV_CHECK;
+
+/* losses[n_examples] of w. */
+enum clv_status evaluate_each(double *losses, const struct clv_dataset *dataset, const int32_t *examples,
+                              size_t n_examples, const struct clv_shape *shape, const double *w,
+                              const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
+                              struct clv_error *err) CLV_CHECK;
+
+#endif
