@@ -158,6 +158,8 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
         found.is_converged = found.change <= options->tolerance;
         found.n_iterations++;
     }
+    bp->n_iterations = found.n_iterations;
+    bp->is_converged = found.is_converged;
     gather_all(bp);
     bp_decode(bp);
     if (result)

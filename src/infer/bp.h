@@ -31,11 +31,13 @@ struct clv_bp {
     int32_t *rank;  /* [n_nodes] place in that order */
     int32_t *color; /* [n_nodes] no two neighbours have the same; two colours if two are enough */
     int32_t n_colors;
-    uint8_t *role;    /* [n_nodes] enum bp_role */
-    int32_t *label;   /* [n_nodes] given, or CLV_UNKNOWN */
-    int32_t *decoded; /* [n_nodes] */
-    double ratio;     /* temperature of softened nodes in units of the others' */
-    int is_linear;    /* the messages are those of `linear` now */
+    uint8_t *role;        /* [n_nodes] enum bp_role */
+    int32_t *label;       /* [n_nodes] given, or CLV_UNKNOWN */
+    int32_t *decoded;     /* [n_nodes] */
+    double ratio;         /* temperature of softened nodes in units of the others' */
+    int32_t n_iterations; /* of the last run */
+    int is_converged;     /* it was */
+    int is_linear;        /* the messages are those of `linear` now */
     struct bp_linear linear;
     double *message;  /* [2 n_edges][n_labels] */
     double *unary;    /* [n_nodes][n_labels] */

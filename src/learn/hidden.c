@@ -310,6 +310,8 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     if (!status)
         status = result_set(result, &self.hidden.examples,
                             self.solver == SOLVER_CCCP ? self.best : ascent_point(&self.ascent), err);
+    if (!status)
+        hidden_note(result, &self.hidden);
     ascent_release(&self.ascent);
     array_free(self.gradient);
     array_free(self.plane);

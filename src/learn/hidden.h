@@ -35,7 +35,8 @@ struct hidden_item {
     enum hidden_method free_by, clamped_by;
     float *messages[2]; /* [2 n_edges][n_labels] of the free and the clamped term; NULL: always from nothing */
     int has_messages[2];
-    double free, clamped; /* the terms as last worked out */
+    double free, clamped;                  /* the terms as last worked out */
+    int64_t n_runs, n_sweeps, n_converged; /* of belief propagation for the free term so far */
 };
 
 struct hidden_room;
@@ -64,6 +65,10 @@ void hidden_release(struct hidden *self); /* also after a failure, and of zeros 
 enum clv_status hidden_gradient(double *gradient, double *free, double *clamped, struct hidden *self,
                                 enum hidden_terms terms, const int32_t *taken, size_t n, const double *w,
                                 struct clv_error *err) CLV_CHECK;
+
+/* Notes how hard the free terms' belief propagation had it: sweeps on the mean, and the share that converged within as many as it was
+ * granted. Nothing where all was exact. */
+void hidden_note(struct clv_training_result *result, const struct hidden *self);
 
 /* How weights learned at these temperatures are decoded. */
 struct clv_decoding hidden_decoding(const struct hidden_settings *settings);

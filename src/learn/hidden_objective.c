@@ -264,3 +264,17 @@ struct clv_decoding hidden_decoding(const struct hidden_settings *settings)
         return (struct clv_decoding){.rule = CLV_DECODE_MARGINALS};
     return (struct clv_decoding){CLV_DECODE_MARGINAL_MAP, settings->hidden_temperature};
 }
+
+void hidden_note(struct clv_training_result *result, const struct hidden *hidden)
+{
+    double n_runs = 0, n_sweeps = 0, n_converged = 0;
+    for (size_t i = 0; i < hidden->examples.n; i++) {
+        n_runs += (double)hidden->items[i].n_runs;
+        n_sweeps += (double)hidden->items[i].n_sweeps;
+        n_converged += (double)hidden->items[i].n_converged;
+    }
+    if (n_runs > 0) {
+        result_note(result, "sweeps_per_inference", n_sweeps / n_runs);
+        result_note(result, "converged_share", n_converged / n_runs);
+    }
+}

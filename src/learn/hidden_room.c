@@ -141,6 +141,11 @@ static enum clv_status propagate(struct hidden_room *self, struct hidden_term *t
                             options, err);
     if (status)
         return status;
+    if (which == 0) {
+        item->n_runs++;
+        item->n_sweeps += self->bp->n_iterations;
+        item->n_converged += self->bp->is_converged;
+    }
     if (term) {
         term->value = result.value;
         if (is_certain)

@@ -408,6 +408,14 @@ START_TEST(same_seed_same_bytes_at_any_thread_count)
                     ck_assert_double_eq(one.curve[k].objective, many.curve[k].objective);
                     ck_assert_double_eq(one.curve[k].train_loss, many.curve[k].train_loss);
                 }
+                ck_assert_uint_eq(one.n_notes, graph == LOOPS ? 2 : 0); /* chains are exact */
+                for (size_t k = 0; k < one.n_notes; k++)
+                    ck_assert_double_eq(one.notes[k].value, many.notes[k].value);
+                if (graph == LOOPS) {
+                    ck_assert_str_eq(one.notes[0].name, "sweeps_per_inference");
+                    ck_assert(one.notes[0].value > 1 && one.notes[0].value <= 20);
+                    ck_assert(one.notes[1].value > 0 && one.notes[1].value <= 1);
+                }
                 clv_training_result_release(&many);
                 training.seed = 2;
                 many = run(learners[l], &training);
@@ -417,6 +425,21 @@ START_TEST(same_seed_same_bytes_at_any_thread_count)
                 clv_training_result_release(&many);
                 toy_release(&toy);
             }
+}
+END_TEST
+
+START_TEST(sweeps_are_told_as_they_were_granted)
+{
+    struct toy toy;
+    toy_hidden(&toy, 11, &potts3, LOOPS, 6);
+    struct clv_training training = toy_training(&toy, learners[0]);
+    set(&training, learners[0], "passes", 3);
+    set(&training, learners[0], "sweeps", 1); /* nothing converges in the one that changes the messages */
+    struct clv_training_result result = run(learners[0], &training);
+    ck_assert_double_eq(result.notes[0].value, 1);
+    ck_assert_double_lt(result.notes[1].value, 1);
+    clv_training_result_release(&result);
+    toy_release(&toy);
 }
 END_TEST
 
@@ -523,6 +546,7 @@ Suite *hidden_suite(void)
     tcase_add_test(tests, cccp_never_raises_its_objective);
     tcase_add_test(tests, every_solver_comes_near_the_best_objective);
     tcase_add_test(tests, same_seed_same_bytes_at_any_thread_count);
+    tcase_add_test(tests, sweeps_are_told_as_they_were_granted);
     tcase_add_test(tests, weights_to_start_from_are_where_training_goes_on);
     tcase_add_test(tests, an_interrupted_training_returns_what_it_has);
     tcase_add_test(tests, lack_of_memory_is_told_at_every_request);
