@@ -179,7 +179,7 @@ CLV_API enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset
                                      const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
                                      struct clv_error *err) CLV_CHECK;
 
-/* The same over all of a dataset. */
+/* The same over all of a dataset's examples with truth. */
 CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *dataset,
                                          const struct clv_shape *shape, const double *w,
                                          const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,

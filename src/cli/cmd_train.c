@@ -196,15 +196,6 @@ static double now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* An array of 0..n-1; NULL when out of memory. */
-static int32_t *all_examples(size_t n)
-{
-    int32_t *examples = array_alloc(n, sizeof *examples);
-    for (size_t i = 0; examples && i < n; i++)
-        examples[i] = (int32_t)i;
-    return examples;
-}
-
 /* What a learner keeps besides the weights. */
 static enum clv_status attach(struct clv_model *model, const struct clv_training *training,
                               const struct clv_training_result *result, struct clv_error *err)
@@ -279,11 +270,11 @@ static enum clv_status run(struct train *self, struct clv_error *err)
         goto done;
     train_print_data(self, &data, now_s() - started);
     training.dataset = data.dataset;
-    size_t n = clv_dataset_size(data.dataset);
-    training.examples = examples = all_examples(n);
-    training.n_examples = data.n_masks;
     training.frames = data.frames;
-    status = examples ? train_shape_choose(&training.shape, self, data.dataset, err) : fail_memory(err);
+    status = train_data_examples(&examples, &training.n_examples, &data, err);
+    training.examples = examples;
+    if (status == CLV_OK)
+        status = train_shape_choose(&training.shape, self, data.dataset, err);
     if (status == CLV_OK)
         status = train_init_use(&training, self, &data, err);
     if (status == CLV_OK)

@@ -18,7 +18,8 @@ struct scoring {
     const struct clv_model *model;
     struct clv_oracle **oracles;      /* [n_threads] */
     struct clv_confusion *confusions; /* [n_threads] of known nodes: whole numbers add up to the same in any order */
-    double *loss;                     /* [examples] */
+    double *loss;                     /* [examples]; NaN: without truth, not scored */
+    size_t n_scored;
 };
 
 static enum clv_status score_example(void *context, size_t index, int thread, struct clv_error *err)
@@ -26,8 +27,9 @@ static enum clv_status score_example(void *context, size_t index, int thread, st
     const struct scoring *self = context;
     struct clv_problem problem = clv_dataset_problem(self->dataset, index);
     size_t n = (size_t)problem.n_nodes;
+    self->loss[index] = NAN;
     if (!problem.label || !problem.theta)
-        return fail(err, CLV_ERR_DATA, "%s: has no true labels to score by", clv_dataset_name(self->dataset, index));
+        return CLV_OK;
     int32_t *y = array_alloc(n, sizeof *y);
     uint8_t *is_visible = array_alloc(n, 1);
     enum clv_status status = y && is_visible ? CLV_OK : fail_memory(err);
@@ -62,6 +64,11 @@ static enum clv_status score_examples(struct scoring *self, int n_threads, struc
         status = parallel_for(clv_dataset_size(self->dataset), n_threads, score_example, self, err);
     for (int t = 1; t < n_threads && status == CLV_OK; t++)
         clv_confusion_merge(&self->confusions[0], &self->confusions[t]);
+    for (size_t i = 0; status == CLV_OK && i < clv_dataset_size(self->dataset); i++)
+        self->n_scored += !isnan(self->loss[i]);
+    if (status == CLV_OK && !self->n_scored)
+        status = fail(err, CLV_ERR_DATA, "%s: has no true labels to score by, nor has any other",
+                      clv_dataset_name(self->dataset, 0));
     return status;
 }
 
@@ -88,7 +95,7 @@ static void print_text(const struct scoring *self, double accuracy, double n_kno
 {
     const struct clv_labels *labels = &self->model->labels;
     printf("examples      %zu\nnodes         %.0f with a known label\naccuracy      %.2f %%\nmean loss     %.6g\n",
-           clv_dataset_size(self->dataset), n_known, 100 * accuracy, loss);
+           self->n_scored, n_known, 100 * accuracy, loss);
     for (int32_t label = 0; label < labels->n_labels; label++) {
         char number[16];
         double right = clv_confusion_class_accuracy(&self->confusions[0], label);
@@ -104,7 +111,7 @@ static enum clv_status print_json(const struct scoring *self, double accuracy, d
     struct text text;
     bool is_first = true;
     text_init(&text, 1 << 20);
-    text_printf(&text, "{\"examples\":%zu,\"nodes\":%.0f,\"accuracy\":", clv_dataset_size(self->dataset), n_known);
+    text_printf(&text, "{\"examples\":%zu,\"nodes\":%.0f,\"accuracy\":", self->n_scored, n_known);
     text_put_json_number(&text, accuracy);
     text_put(&text, ",\"mean_loss\":");
     text_put_json_number(&text, loss);
@@ -130,10 +137,10 @@ static enum clv_status print(const struct scoring *self, bool json, struct clv_e
     struct clv_image_score score = clv_confusion_score(&self->confusions[0]);
     double sum = 0, accuracy = 1 - score.hamming, n_known = (double)score.n_pixels;
     for (size_t i = 0; i < n; i++)
-        sum += self->loss[i];
+        sum += isnan(self->loss[i]) ? 0 : self->loss[i];
     if (json)
-        return print_json(self, accuracy, n_known, sum / (double)n, err);
-    print_text(self, accuracy, n_known, sum / (double)n);
+        return print_json(self, accuracy, n_known, sum / (double)self->n_scored, err);
+    print_text(self, accuracy, n_known, sum / (double)self->n_scored);
     return CLV_OK;
 }
 

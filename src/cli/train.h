@@ -79,6 +79,11 @@ void train_data_release(struct train_data *data);
 enum clv_status train_data_load(struct train_data *data, struct train *train, const struct clv_progress *progress,
                                 struct clv_error *err) CLV_CHECK;
 
+/* The images to learn from by their masks: examples[*n], array_free them. Those whose masks are void throughout are left out, which a
+ * note says; CLV_ERR_DATA if all are, though there are masks. */
+enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct train_data *data,
+                                    struct clv_error *err) CLV_CHECK;
+
 /* --loss: how the loss weighs the nodes of loaded data. CLV_ERR_USAGE if a way asked for does not go with them. */
 enum clv_status train_loss_weigh(struct train_data *data, struct train *train, struct clv_error *err) CLV_CHECK;
 

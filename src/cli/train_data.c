@@ -140,3 +140,21 @@ enum clv_status train_data_load(struct train_data *data, struct train *train, co
         train_data_release(&loaded);
     return status;
 }
+
+enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct train_data *data, struct clv_error *err)
+{
+    *n = 0;
+    *examples = array_alloc(data->n_masks, sizeof **examples);
+    if (!*examples)
+        return fail_memory(err);
+    for (size_t i = 0; i < data->n_masks; i++)
+        if (clv_dataset_problem(data->dataset, i).theta)
+            (*examples)[(*n)++] = (int32_t)i;
+    if (data->n_masks && !*n)
+        return fail(err, CLV_ERR_DATA, "%s: has no true labels to learn from, nor has any other of %zu",
+                    clv_dataset_name(data->dataset, 0), data->n_masks);
+    if (*n < data->n_masks)
+        console_note("%zu of %zu masks are void throughout; their images teach nothing", data->n_masks - *n,
+                     data->n_masks);
+    return CLV_OK;
+}

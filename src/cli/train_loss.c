@@ -22,24 +22,25 @@ enum clv_status train_loss_weigh(struct train_data *data, struct train *train, s
     return clv_dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
 }
 
-/* What all errors would weigh together. */
-static double total_theta(const struct clv_dataset *dataset)
+/* What all errors would weigh in an example, on the mean over those with truth. */
+static double mean_total_theta(const struct clv_dataset *dataset)
 {
     size_t n_labels = (size_t)clv_dataset_n_labels(dataset);
-    double total = 0;
+    double total = 0, n_known = 0;
     for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
         struct clv_problem problem = clv_dataset_problem(dataset, i);
         for (size_t k = 0; problem.theta && k < (size_t)problem.n_nodes * n_labels; k++)
             total += (double)problem.theta[k];
+        n_known += problem.theta != NULL;
     }
-    return total;
+    return total / n_known;
 }
 
 struct loss_unit train_loss_unit(const struct train *train, const struct clv_dataset *dataset)
 {
     if (!clv_dataset_counts_errors(dataset))
         return (struct loss_unit){"weighted Hamming", "train_weighted_hamming", 1};
-    double scale = (double)clv_dataset_size(dataset) / total_theta(dataset);
+    double scale = 1 / mean_total_theta(dataset);
     return train->letters.path    ? (struct loss_unit){"letter error", "train_letter_error", scale}
            : train->counts_pixels ? (struct loss_unit){"node error by pixels", "train_pixel_error", scale}
                                   : (struct loss_unit){"node error", "train_node_error", scale};

@@ -62,11 +62,14 @@ enum clv_status train_validation_print(const struct train *train, const struct c
                                        const struct clv_model *model, struct clv_error *err)
 {
     double loss;
+    size_t n = 0;
+    for (size_t i = 0; i < clv_dataset_size(training->validation); i++)
+        n += clv_dataset_problem(training->validation, i).theta != NULL;
     struct loss_unit unit = train_loss_unit(train, training->validation);
     enum clv_status status = clv_evaluate_all(&loss, training->validation, &model->shape, model->w, &model->decoding,
                                               training->engine, training->n_threads, err);
     if (status == CLV_OK)
         fprintf(train->summary, "%-9s %s %.2f %% on %zu images\n", train->validate, unit.name, 100 * unit.scale * loss,
-                clv_dataset_size(training->validation));
+                n);
     return status;
 }

@@ -70,9 +70,12 @@ enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *da
     int32_t *examples = array_alloc(n, sizeof *examples);
     if (!examples)
         return fail_memory(err);
+    size_t n_known = 0;
     for (size_t i = 0; i < n; i++)
-        examples[i] = (int32_t)i;
-    enum clv_status status = clv_evaluate(mean_loss, dataset, examples, n, shape, w, decoding, engine, n_threads, err);
+        if (clv_dataset_problem(dataset, i).theta)
+            examples[n_known++] = (int32_t)i;
+    enum clv_status status =
+        clv_evaluate(mean_loss, dataset, examples, n_known, shape, w, decoding, engine, n_threads, err);
     array_free(examples);
     return status;
 }

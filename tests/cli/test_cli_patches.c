@@ -209,6 +209,7 @@ START_TEST(labels_named_void_teach_and_count_no_more)
                        "v.cleave && \"$CLEAVE\" segment -m v.cleave --data set/manifest.tsv --split test -o "
                        "v_out --report v_report",
                        folder);
+    ck_assert_ptr_null(strstr(told, "void throughout"));
     free(told);
     static const char *const options[] = {"", "--void 'red box'"};
     double known[2], accuracy[2];
@@ -239,6 +240,54 @@ START_TEST(labels_named_void_teach_and_count_no_more)
                  "cd %s && \"$CLEAVE\" features --data set/manifest.tsv --void sky,grass -o b.safetensors", folder);
     expect_error(64, "--void: v.safetensors is a feature file",
                  "cd %s && \"$CLEAVE\" train --data v.safetensors --void sky -o b.cleave", folder);
+}
+END_TEST
+
+START_TEST(images_that_are_void_throughout_are_left_out)
+{
+    uint8_t mask[WIDTH * HEIGHT] = {0};
+    must(clv_png_write_labels(formatted("%s/set/masks/void.png", folder), WIDTH, HEIGHT, mask, NULL, 0, err));
+    const char *some = "image\tmask\tsplit\nimages/0.png\tmasks/void.png\ttrain\nimages/1.png\tmasks/1.png\ttrain\n"
+                       "images/2.png\tmasks/2.png\ttrain\nimages/3.png\tmasks/void.png\ttest\n"
+                       "images/4.png\tmasks/4.png\ttest\n";
+    const char *two = "image\tmask\tsplit\nimages/1.png\tmasks/1.png\ttrain\nimages/2.png\tmasks/2.png\ttrain\n"
+                      "images/4.png\tmasks/4.png\ttest\n";
+    const char *none = "image\tmask\nimages/0.png\tmasks/void.png\n";
+    spill(formatted("%s/set/some.tsv", folder), some, strlen(some));
+    spill(formatted("%s/set/two.tsv", folder), two, strlen(two));
+    spill(formatted("%s/set/none.tsv", folder), none, strlen(none));
+    static const char *const losses[] = {"balanced", "counts"};
+    for (int i = 0; i < 2; i++) {
+        char *told[2];
+        for (int without = 0; without < 2; without++)
+            told[without] = expect_success(
+                "cd %s && \"$CLEAVE\" train --data set/%s.tsv --split train --validate test --learner mssvm --nodes "
+                "patches --seed 1 --blocks colour,size --passes 3 --loss %s -o e%d.cleave 2>&1 | grep -v '^images\\|s "
+                "with'",
+                folder, without ? "two" : "some", losses[i], without);
+        ck_assert_ptr_nonnull(strstr(told[0], "1 of 3 masks are void throughout; their images teach nothing"));
+        ck_assert_str_eq(strstr(told[0], "\ntraining") + 1, strstr(told[1], "training"));
+        char *some_weights = weights_of("e0.cleave"), *two_weights = weights_of("e1.cleave");
+        ck_assert_str_eq(some_weights, two_weights);
+        free(some_weights);
+        free(two_weights);
+        free(told[0]);
+        free(told[1]);
+    }
+    char *scored =
+        expect_success("cd %s && \"$CLEAVE\" features -m e0.cleave --data set/some.tsv -o some.safetensors && "
+                       "\"$CLEAVE\" score -m e0.cleave --data some.safetensors --json",
+                       folder);
+    ck_assert_double_eq(number_after(scored, "\"examples\":"), 3);
+    ck_assert_double_ge(number_after(scored, "\"mean_loss\":"), 0);
+    free(scored);
+    expect_error(65, "images/0.png: has no true labels to learn from, nor has any other of 1",
+                 "cd %s && \"$CLEAVE\" train --data set/none.tsv " PATCH_TRAINING " -o b.cleave", folder);
+    expect_error(
+        65, "images/0.png: has no true labels to score by, nor has any other",
+        "cd %s && \"$CLEAVE\" features -m e0.cleave --data set/none.tsv -o none.safetensors && \"$CLEAVE\" score "
+        "-m e0.cleave --data none.safetensors",
+        folder);
 }
 END_TEST
 
@@ -321,6 +370,7 @@ Suite *cli_patches_suite(void)
     tcase_add_test(tcase, hidden_patches_take_part_and_edges_have_full_tables);
     tcase_add_test(tcase, the_loss_counts_pixels_unless_asked_to_balance);
     tcase_add_test(tcase, labels_named_void_teach_and_count_no_more);
+    tcase_add_test(tcase, images_that_are_void_throughout_are_left_out);
     tcase_add_test(tcase, any_number_of_threads_makes_the_same_bytes);
     tcase_add_test(tcase, feature_files_train_and_paint_the_same);
     tcase_add_test(tcase, images_smaller_than_a_patch_are_segmented);
