@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/marginals.h"
+#include "cli/overlay_legend.h"
 
 enum segment_keys {
     KEY_BOXES = KEYS_COMMAND,
@@ -290,6 +291,8 @@ enum clv_status segment_images(const struct segment *self, struct clv_error *err
         status = open_boxes(&boxes, &inputs, self, err);
     if (status == CLV_OK)
         status = outputs_plan(&outputs, &inputs, self->output, self->overlay, self->existing, err);
+    if (status == CLV_OK && self->overlay && !self->marginals && model.labels.from_file)
+        status = overlay_legend_write(self->output, &model.labels, self->existing == EXISTING_OVERWRITE, err);
     work.dataset = dataset;
     if (status == CLV_OK)
         status = run_inputs(&work, err);

@@ -113,6 +113,40 @@ START_TEST(masks_have_the_labels_palette_and_the_report_its_legend)
 }
 END_TEST
 
+START_TEST(overlays_have_a_legend_that_stays_true)
+{
+    size_t size;
+    char *legend = slurp(formatted("%s/out/overlays/legend.svg", folder), &size);
+    ck_assert_int_eq(strncmp(legend, "<svg xmlns=", 11), 0);
+    const char *box = strstr(legend, "fill=\"#c80000\"");
+    ck_assert_ptr_nonnull(box);
+    ck_assert_ptr_nonnull(strstr(box, ">red box</text>"));
+    ck_assert_ptr_nonnull(strstr(legend, ">sky</text>"));
+    free(legend);
+    static const char other[] =
+        "value\tname\tred\tgreen\tblue\n1\tair\t1\t2\t3\n2\tgrass\t0\t128\t0\n3\tA & B\t9\t9\t9\n"
+        "0\tvoid\t0\t0\t0\n";
+    free(expect_success("mkdir -p %s/other && cp -r %s/set/images %s/set/masks %s/set/manifest.tsv %s/other", folder,
+                        folder, folder, folder, folder));
+    spill(formatted("%s/other/labels.tsv", folder), other, sizeof other - 1);
+    char *told = expect_success(
+        "cd %s && \"$CLEAVE\" train --data other/manifest.tsv --split train " PATCH_TRAINING
+        " -o o.cleave && cp -r out "
+        "both && \"$CLEAVE\" segment -m m.cleave other/images/1.png --overlay -o both 2>&1 && \"$CLEAVE\" segment -m "
+        "o.cleave other/images/2.png --overlay -o both 2>&1",
+        folder);
+    ck_assert_ptr_nonnull(strstr(told, "both/overlays/legend.svg is of other labels and stays as it is"));
+    ck_assert(
+        same_bytes(formatted("%s/out/overlays/legend.svg", folder), formatted("%s/both/overlays/legend.svg", folder)));
+    free(told);
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m o.cleave other/images/2.png --overlay --overwrite -o both",
+                        folder));
+    legend = slurp(formatted("%s/both/overlays/legend.svg", folder), &size);
+    ck_assert_ptr_nonnull(strstr(legend, ">A &amp; B</text>"));
+    free(legend);
+}
+END_TEST
+
 START_TEST(refining_brings_masks_nearer_to_the_truth)
 {
     free(expect_success(
@@ -366,6 +400,7 @@ Suite *cli_patches_suite(void)
     tcase_add_unchecked_fixture(tcase, draw_set, NULL);
     tcase_add_test(tcase, categories_are_found_and_scored_by_name);
     tcase_add_test(tcase, masks_have_the_labels_palette_and_the_report_its_legend);
+    tcase_add_test(tcase, overlays_have_a_legend_that_stays_true);
     tcase_add_test(tcase, refining_brings_masks_nearer_to_the_truth);
     tcase_add_test(tcase, hidden_patches_take_part_and_edges_have_full_tables);
     tcase_add_test(tcase, the_loss_counts_pixels_unless_asked_to_balance);
