@@ -12,7 +12,8 @@
 struct job {
     const struct score_task *task;
     struct set_score *score;
-    struct tally *tallies; /* [n_threads] */
+    struct tally *tallies;   /* [n_threads] */
+    struct clv_recipe nodes; /* the model's recipe without any feature: nodes are all that is wanted */
     size_t n_done;
 };
 
@@ -88,7 +89,7 @@ static enum clv_status score_superpixels(struct clv_image_score *score, struct c
     int32_t *predicted = NULL;
     enum clv_status status = clv_image_read(&image, task->inputs->items[index].image, task->limits, err);
     if (status == CLV_OK)
-        status = clv_example_extract(&example, &image, &task->model->recipe, err);
+        status = clv_example_extract(&example, &image, &job->nodes, err);
     clv_image_release(&image);
     if (status == CLV_OK)
         status = clv_example_set_truth(&example, prediction, n_labels, err);
@@ -163,6 +164,16 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     return status;
 }
 
+/* Views of the model's recipe but for `kept`, which is to be freed. */
+static enum clv_status choose_nodes(struct clv_recipe *nodes, const struct clv_model *model, struct clv_error *err)
+{
+    size_t n_features = (size_t)clv_recipe_n_features(&model->recipe);
+    size_t n_edge_features = (size_t)clv_recipe_n_edge_features(&model->recipe);
+    *nodes = model->recipe;
+    nodes->kept = array_zalloc(n_features + n_edge_features, sizeof *nodes->kept);
+    return nodes->kept ? CLV_OK : fail_memory(err);
+}
+
 static enum clv_status tally_init(struct tally *tally, int32_t n_labels, struct clv_error *err)
 {
     enum clv_status status = clv_confusion_init(&tally->own, n_labels, err);
@@ -201,6 +212,8 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
     job.tallies = array_zalloc((size_t)n_threads, sizeof *job.tallies);
     if (!fresh.images || !fresh.iou || !job.tallies)
         status = fail_memory(err);
+    if (status == CLV_OK && task->model)
+        status = choose_nodes(&job.nodes, task->model, err);
     for (int thread = 0; thread < n_threads && status == CLV_OK; thread++)
         status = tally_init(&job.tallies[thread], n_labels, err);
     if (status == CLV_OK)
@@ -213,6 +226,7 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
         tally_release(&job.tallies[thread]);
     }
     array_free(job.tallies);
+    array_free(job.nodes.kept);
     if (status == CLV_OK)
         *score = fresh;
     else
