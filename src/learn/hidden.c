@@ -3,8 +3,7 @@
  *     J(w) = lambda'/2 |w|^2 + mean_i U_i(w),    lambda' = 1 / (n C), or lambda mean_i N_i mean |x|^2 of known nodes
  *
  * Solvers: AdaGrad on batches (Duchi, Hazan & Singer 2011) with the average of the iterates; the subgradient method, Algorithm 1; and
- * the concave-convex procedure, Algorithm 2, which lays a plane at the clamped terms and lowers the convex function that
- * results, time after time. w = 0 is a saddle: hidden states that nothing tells apart stay alike, and so weights that only hidden
+ * the concave-convex procedure, Algorithm 2 (hidden_cccp.c). w = 0 is a saddle: hidden states that nothing tells apart stay alike, and so weights that only hidden
  * nodes see start at random. */
 #include <math.h>
 #include <stdio.h>
@@ -13,20 +12,20 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "learn/hidden.h"
+#include "learn/hidden_descent.h"
 #include "learn/learners.h"
-#include "learn/pmap_step.h"
 
 enum { SOLVER, LAMBDA, C, PASSES, INNER, RATE, BATCH, AVERAGING, MARGIN, START, SWEEPS, CELLS, CURVE, PAPER, EPSILON };
-enum solver { SOLVER_ADAGRAD, SOLVER_SUBGRADIENT, SOLVER_CCCP };
 
 #define PARAMETERS(margin)                                                                                             \
-    [SOLVER] = {"solver", SOLVER_ADAGRAD, SOLVER_ADAGRAD, SOLVER_CCCP,                                                 \
-                "adagrad on batches, subgradient (Algorithm 1), or cccp (Algorithm 2)"},                               \
+    [SOLVER] =                                                                                                         \
+        {"solver", SOLVER_ADAGRAD, SOLVER_ADAGRAD, SOLVER_CCCP,                                                        \
+         "adagrad on batches, subgradient (Algorithm 1), or cccp (Algorithm 2; its convex problems by their dual)"},   \
     [LAMBDA] = {"lambda", 1e-4, 1e-12, 1e12, "regularisation, relative to the size of the features"},                  \
     [C] = {"c", 0, 0, 1e12, "in place of lambda: |w|^2 / 2 + c times the sum over examples; 0: lambda"},               \
-    [PASSES] = {"passes", 0, 0, 1e6, "gradients of all examples; 0: 50, subgradient 250, cccp 900"},                   \
-    [INNER] = {"inner", 60, 2, 1e6, "passes of cccp between two linearisations"},                                      \
+    [PASSES] = {"passes", 0, 0, 1e6,                                                                                   \
+                "gradients of all examples; 0: 50, subgradient 250, cccp 300, or 900 as published"},                   \
+    [INNER] = {"inner", 0, 0, 1e6, "passes of cccp between two linearisations; 0: 6, or 60 as published"},             \
     [RATE] = {"rate", 0, 0, 1e6, "step size; 0: 0.3, of the paper's steps 0.02, or 0.01 if all is maximised"},         \
     [BATCH] = {"batch", 10, 0, 1e9, "examples a step of adagrad; 0: all"},                                             \
     [AVERAGING] = {"averaging", 1, 0, 1, "1: adagrad's weighted mean of the iterates; 0: the last one"},               \
@@ -46,21 +45,7 @@ static const struct clv_parameter extension_parameters[] = {
 static const char *const solvers[] = {"adagrad", "subgradient", "cccp", NULL};
 static const struct clv_choice choices[] = {{SOLVER, solvers}, {0}};
 
-struct descent {
-    const struct clv_training *training;
-    struct hidden hidden;
-    enum solver solver;
-    int is_published; /* plain steps */
-    double lambda, rate;
-    size_t n_passes, n_inner, batch, curve_every;
-    size_t n_done;  /* passes */
-    size_t n_since; /* the same since the last linearisation of CCCP, or the beginning */
-    struct ascent ascent;
-    double *gradient, *plane, *best; /* [size]; the latter two of CCCP */
-    int32_t *order, *all;            /* [n] */
-};
-
-static enum clv_status open_steps(struct descent *self, struct clv_error *err)
+static enum clv_status open_steps(struct hidden_descent *self, struct clv_error *err)
 {
     size_t size = self->hidden.size, n = self->hidden.examples.n;
     int averaging = self->training->parameters[AVERAGING] != 0 && self->solver == SOLVER_ADAGRAD && !self->is_published;
@@ -78,15 +63,16 @@ static enum clv_status open_steps(struct descent *self, struct clv_error *err)
 }
 
 /* Parameters of 0 stand for what suits the solver. */
-static void choose_settings(struct descent *self)
+static void choose_settings(struct hidden_descent *self)
 {
     const double *given = self->training->parameters;
     const struct examples *examples = &self->hidden.examples;
     double n = (double)examples->n, c = given[C] > 0 ? given[C] : self->is_published ? 1 : 0;
-    size_t passes[] = {[SOLVER_ADAGRAD] = 50, [SOLVER_SUBGRADIENT] = 250, [SOLVER_CCCP] = 900};
+    size_t passes[] = {
+        [SOLVER_ADAGRAD] = 50, [SOLVER_SUBGRADIENT] = 250, [SOLVER_CCCP] = self->is_published ? 900 : 300};
     self->lambda = c > 0 ? 1 / (n * c) : given[LAMBDA] * examples->node_scale * self->hidden.mean_known;
     self->n_passes = given[PASSES] >= 1 ? (size_t)given[PASSES] : passes[self->solver];
-    self->n_inner = (size_t)given[INNER];
+    self->n_inner = given[INNER] >= 2 ? (size_t)given[INNER] : self->is_published ? 60 : 6;
     self->batch = given[BATCH] >= 1 && !self->is_published ? (size_t)given[BATCH] : examples->n;
     self->batch = self->batch < examples->n ? self->batch : examples->n;
     if (self->solver != SOLVER_ADAGRAD)
@@ -124,7 +110,7 @@ static void see_known(uint8_t *seen, const struct hidden *hidden)
         seen[c] = seen[c - p];
 }
 
-static enum clv_status start(struct descent *self, struct clv_error *err)
+static enum clv_status start(struct hidden_descent *self, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
     double deviation = training->parameters[START], *w = self->ascent.w;
@@ -146,11 +132,9 @@ static enum clv_status start(struct descent *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* A step down self->gradient, of the data term. Plain ones are Algorithm 1's, in which the gradient is that of J / lambda', and get
- * shorter as 1 / sqrt(1 + passes / 10), in CCCP anew after each linearisation. */
-static void step(struct descent *self)
+void hidden_descent_step(struct hidden_descent *self)
 {
-    double *w = self->ascent.w, rate = self->rate / sqrt(1 + (double)self->n_since / 10);
+    double *w = self->ascent.w, rate = self->rate / sqrt(1 + (double)self->n_done / 10);
     for (size_t k = 0; k < self->hidden.size; k++)
         self->gradient[k] = -self->gradient[k];
     if (!self->is_published) {
@@ -162,7 +146,7 @@ static void step(struct descent *self)
     project_couplings(w, &self->hidden.examples.shape);
 }
 
-static enum clv_status validate(struct clv_training_result *result, const struct descent *self, const double *w,
+static enum clv_status validate(struct clv_training_result *result, const struct hidden_descent *self, const double *w,
                                 struct clv_error *err)
 {
     const struct clv_training *training = self->training;
@@ -182,9 +166,8 @@ static enum clv_status validate(struct clv_training_result *result, const struct
     return CLV_OK;
 }
 
-/* A point of the curve, for weights w. */
-static enum clv_status look(struct descent *self, struct clv_training_result *result, const double *w,
-                            struct clv_error *err)
+enum clv_status hidden_descent_look(struct hidden_descent *self, struct clv_training_result *result, const double *w,
+                                    struct clv_error *err)
 {
     const struct clv_training *training = self->training;
     struct examples *examples = &self->hidden.examples;
@@ -205,7 +188,7 @@ static enum clv_status look(struct descent *self, struct clv_training_result *re
 }
 
 /* Algorithm 1, or AdaGrad in its place. */
-static enum clv_status descend(struct descent *self, struct clv_training_result *result, struct clv_error *err)
+static enum clv_status descend(struct hidden_descent *self, struct clv_training_result *result, struct clv_error *err)
 {
     size_t n = self->hidden.examples.n;
     enum clv_status status = CLV_OK;
@@ -219,59 +202,13 @@ static enum clv_status descend(struct descent *self, struct clv_training_result 
             status = hidden_gradient(self->gradient, NULL, NULL, &self->hidden, HIDDEN_BOTH, &self->order[k], taken,
                                      self->ascent.w, err);
             if (!status)
-                step(self);
+                hidden_descent_step(self);
         }
         if (status)
             break;
         self->n_done++;
-        self->n_since++;
         if (self->n_done % self->curve_every == 0 || self->n_done == self->n_passes)
-            status = look(self, result, ascent_point(&self->ascent), err);
-    }
-    return status;
-}
-
-/* Lowers lambda'/2 |w|^2 + mean free term - <w, plane>, convex in w, in self->n_inner passes at most; leaves the best point met in
- * self->best, which is the one it came from at worst. */
-static enum clv_status lower_surrogate(struct descent *self, struct clv_error *err)
-{
-    size_t size = self->hidden.size, n = self->hidden.examples.n;
-    double *w = self->ascent.w, lowest = INFINITY;
-    self->n_since = 0; /* a convex problem of its own */
-    for (size_t k = 0; k < self->n_inner && self->n_done < self->n_passes; k++, self->n_done++, self->n_since++) {
-        double free, value = self->lambda / 2 * squares_of(w, size);
-        enum clv_status status =
-            hidden_gradient(self->gradient, &free, NULL, &self->hidden, HIDDEN_FREE, self->all, n, w, err);
-        if (status)
-            return status;
-        for (size_t j = 0; j < size; j++)
-            value -= w[j] * self->plane[j];
-        value += free;
-        if (value < lowest) {
-            lowest = value;
-            memcpy(self->best, w, size * sizeof *w);
-        }
-        for (size_t j = 0; j < size; j++)
-            self->gradient[j] -= self->plane[j];
-        step(self);
-    }
-    return CLV_OK;
-}
-
-/* Algorithm 2. */
-static enum clv_status alternate(struct descent *self, struct clv_training_result *result, struct clv_error *err)
-{
-    size_t size = self->hidden.size, n = self->hidden.examples.n;
-    enum clv_status status = CLV_OK;
-    memcpy(self->best, self->ascent.w, size * sizeof *self->best);
-    while (!status && self->n_done < self->n_passes) {
-        memcpy(self->ascent.w, self->best, size * sizeof *self->best);
-        status =
-            hidden_gradient(self->plane, NULL, NULL, &self->hidden, HIDDEN_CLAMPED, self->all, n, self->ascent.w, err);
-        if (!status)
-            status = lower_surrogate(self, err);
-        if (!status)
-            status = look(self, result, self->best, err);
+            status = hidden_descent_look(self, result, ascent_point(&self->ascent), err);
     }
     return status;
 }
@@ -286,13 +223,15 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         .sweeps = (int32_t)training->parameters[SWEEPS],
         .cells = (size_t)training->parameters[CELLS],
     };
-    struct descent self = {
+    struct hidden_descent self = {
         .training = training,
-        .solver = (enum solver)training->parameters[SOLVER],
+        .solver = (enum hidden_solver)training->parameters[SOLVER],
         .is_published = training->parameters[PAPER] >= 1,
     };
     if (self.solver == SOLVER_SUBGRADIENT)
         self.is_published = 1;
+    if (training->parameters[INNER] > 0 && training->parameters[INNER] < 2)
+        return fail(err, CLV_ERR_USAGE, "inner is %g, must be 0 or from 2 on", training->parameters[INNER]);
     enum clv_status status = hidden_open(&self.hidden, training, &settings, err);
     if (!status) {
         choose_settings(&self);
@@ -302,7 +241,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         status = start(&self, err);
     result->decoding = hidden_decoding(&settings);
     if (!status)
-        status = self.solver == SOLVER_CCCP ? alternate(&self, result, err) : descend(&self, result, err);
+        status = self.solver == SOLVER_CCCP ? hidden_cccp(&self, result, err) : descend(&self, result, err);
     if (status == CLV_ERR_INTERRUPTED && self.ascent.w) {
         result->interrupted = 1;
         status = CLV_OK;

@@ -1,4 +1,4 @@
-#include "learn/hidden.h"
+#include "learn/hidden_dual.h"
 
 #include <math.h>
 
@@ -352,6 +352,7 @@ START_TEST(cccp_never_raises_its_objective)
             set(&training, learners[l], "solver", 2);
             set(&training, learners[l], "inner", 8);
             set(&training, learners[l], "passes", 120);
+            set(&training, learners[l], "curve", 1);
             set(&training, learners[l], "paper", paper);
             struct clv_training_result result = run(learners[l], &training);
             ck_assert_uint_eq(result.n_curve, 15);
@@ -359,6 +360,56 @@ START_TEST(cccp_never_raises_its_objective)
                 ck_assert_double_le(result.curve[k].objective, result.curve[k - 1].objective + 1e-9);
             ck_assert_double_lt(result.curve[14].objective, result.curve[0].objective);
             clv_training_result_release(&result);
+            toy_release(&toy);
+        }
+}
+END_TEST
+
+/* P of the convex problem at w. */
+static double surrogate(struct hidden *hidden, const struct hidden_dual *dual, const double *w, const int32_t *all)
+{
+    double unused[64], value, squares = 0, plane = 0;
+    must(hidden_gradient(unused, &value, NULL, hidden, HIDDEN_FREE, all, hidden->examples.n, w, err));
+    for (size_t k = 0; k < hidden->size; k++) {
+        squares += w[k] * w[k];
+        plane += w[k] * dual->plane[k];
+    }
+    return value + dual->point.lambda / 2 * squares - plane;
+}
+
+/* Weak duality with every plane and at any point, and no gap left in the end: the minimum, whatever the temperatures. Eleven
+ * examples: more than are looked at side by side. */
+START_TEST(the_dual_is_a_bound_that_its_passes_reach)
+{
+    for (size_t t = 0; t < N_TEMPERATURES; t++)
+        for (int is_potts = 0; is_potts < 2; is_potts++) {
+            struct toy toy;
+            struct clv_training training;
+            struct hidden hidden;
+            struct hidden_dual dual;
+            int32_t all[11] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+            double w[64], plane[64];
+            const struct clv_shape *shape = is_potts ? &potts3 : &full3;
+            toy_hidden(&toy, 11, shape, CHAINS, 30 + t);
+            open_toy(&hidden, &training, &toy, temperatures[t][0], temperatures[t][1], 1);
+            random_weights(w, shape, 1);
+            must(hidden_dual_open(&dual, &hidden, 0.1, w, err));
+            for (uint64_t round = 1; round <= 2; round++) {
+                random_weights(w, shape, round);
+                must(hidden_gradient(plane, NULL, NULL, &hidden, HIDDEN_CLAMPED, all, 11, w, err));
+                hidden_dual_set_plane(&dual, plane);
+                double before = hidden_dual_value(&dual);
+                for (size_t pass = 0; pass < 400; pass++)
+                    must(hidden_dual_pass(&dual, round, pass, err));
+                double bound = hidden_dual_value(&dual), reached = surrogate(&hidden, &dual, dual.average, all);
+                ck_assert_double_gt(bound, before);
+                ck_assert_double_le(bound, reached + 1e-9);
+                ck_assert_msg(reached - bound < 0.02 * fabs(reached), "temperatures %g %g: %g, bound %g",
+                              temperatures[t][0], temperatures[t][1], reached, bound);
+                ck_assert_double_le(bound, surrogate(&hidden, &dual, w, all));
+            }
+            hidden_dual_release(&dual);
+            hidden_release(&hidden);
             toy_release(&toy);
         }
 }
@@ -544,6 +595,7 @@ Suite *hidden_suite(void)
     tcase_add_test(tests, temperatures_reach_the_methods_in_their_limits);
     tcase_add_test(tests, the_objective_bounds_the_loss);
     tcase_add_test(tests, cccp_never_raises_its_objective);
+    tcase_add_test(tests, the_dual_is_a_bound_that_its_passes_reach);
     tcase_add_test(tests, every_solver_comes_near_the_best_objective);
     tcase_add_test(tests, same_seed_same_bytes_at_any_thread_count);
     tcase_add_test(tests, sweeps_are_told_as_they_were_granted);

@@ -1,0 +1,134 @@
+/* The concave-convex procedure (Yuille & Rangarajan 2003; Algorithm 2 of Ping, Liu & Ihler 2014). A plane laid at the clamped terms,
+ * which are convex, is below them, so that
+ *
+ *     P(w) = lambda'/2 |w|^2 + mean free term - <w, plane>
+ *
+ * is above J but for a constant, touches it where the plane was laid, and is convex. Whatever lowers P lowers J as well; then the
+ * next plane is laid. The published way lowers P by plain steps; ours by its dual (hidden_dual.h), whose bounds outlive the
+ * plane. */
+#include <math.h>
+#include <string.h>
+
+#include "learn/examples.h"
+#include "learn/hidden_descent.h"
+#include "learn/hidden_dual.h"
+
+/* The plane at self->best. */
+static enum clv_status lay_plane(struct hidden_descent *self, struct clv_error *err)
+{
+    return hidden_gradient(self->plane, NULL, NULL, &self->hidden, HIDDEN_CLAMPED, self->all, self->hidden.examples.n,
+                           self->best, err);
+}
+
+/* P at w; self->gradient is that of its free term. */
+static enum clv_status surrogate_at(double *value, struct hidden_descent *self, const double *w, struct clv_error *err)
+{
+    size_t size = self->hidden.size, n = self->hidden.examples.n;
+    double free;
+    enum clv_status status =
+        hidden_gradient(self->gradient, &free, NULL, &self->hidden, HIDDEN_FREE, self->all, n, w, err);
+    *value = self->lambda / 2 * squares_of(w, size) - inner_product(w, self->plane, size) + free;
+    return status;
+}
+
+static int is_done(const struct hidden_descent *self)
+{
+    return self->n_done >= self->n_passes;
+}
+
+/* Plain steps down P, in self->n_inner passes at most; leaves the best point met in self->best, which is the one it came from at
+ * worst. */
+static enum clv_status lower_plainly(struct hidden_descent *self, struct clv_error *err)
+{
+    size_t size = self->hidden.size;
+    double *w = self->ascent.w, lowest = INFINITY;
+    memcpy(w, self->best, size * sizeof *w);
+    for (size_t k = 0; k < self->n_inner && !is_done(self); k++, self->n_done++) {
+        double value;
+        enum clv_status status = surrogate_at(&value, self, w, err);
+        if (status)
+            return status;
+        if (value < lowest) {
+            lowest = value;
+            memcpy(self->best, w, size * sizeof *w);
+        }
+        for (size_t j = 0; j < size; j++)
+            self->gradient[j] -= self->plane[j];
+        hidden_descent_step(self);
+    }
+    return CLV_OK;
+}
+
+static enum clv_status alternate_plainly(struct hidden_descent *self, struct clv_training_result *result,
+                                         struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    while (!status && !is_done(self)) {
+        status = lay_plane(self, err);
+        if (!status)
+            status = lower_plainly(self, err);
+        if (!status)
+            status = hidden_descent_look(self, result, self->best, err);
+    }
+    return status;
+}
+
+/* Passes of the dual, the last of the n_inner to see what its average is worth: *is_lower if that is below *lowest, the value of P
+ * at self->best. Both move there. */
+static enum clv_status lower_by_dual(int *is_lower, double *lowest, struct hidden_descent *self,
+                                     struct hidden_dual *dual, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    double value = INFINITY;
+    for (size_t k = 1; k < self->n_inner && !status && self->n_done + 1 < self->n_passes; k++, self->n_done++)
+        status = hidden_dual_pass(dual, self->training->seed, self->n_done, err);
+    if (!status)
+        status = surrogate_at(&value, self, dual->average, err);
+    self->n_done++;
+    *is_lower = !status && value < *lowest;
+    if (*is_lower) {
+        *lowest = value;
+        memcpy(self->best, dual->average, self->hidden.size * sizeof *self->best);
+    }
+    return status;
+}
+
+/* Where P did not get lower the plane stays, and its dual goes on. */
+static enum clv_status alternate_by_dual(struct hidden_descent *self, struct hidden_dual *dual,
+                                         struct clv_training_result *result, struct clv_error *err)
+{
+    size_t size = self->hidden.size, next_look = self->curve_every;
+    double lowest = INFINITY;
+    enum clv_status status = hidden_dual_open(dual, &self->hidden, self->lambda, self->best, err);
+    if (!status)
+        status = lay_plane(self, err);
+    if (!status)
+        status = surrogate_at(&lowest, self, self->best, err);
+    if (!status)
+        hidden_dual_set_plane(dual, self->plane);
+    while (!status && !is_done(self)) {
+        int is_lower;
+        status = lower_by_dual(&is_lower, &lowest, self, dual, err);
+        if (!status && is_lower) {
+            double tangent = inner_product(self->best, self->plane, size);
+            status = lay_plane(self, err);
+            lowest += tangent - inner_product(self->best, self->plane, size);
+            hidden_dual_set_plane(dual, self->plane);
+        }
+        if (!status && (self->n_done >= next_look || is_done(self))) {
+            status = hidden_descent_look(self, result, self->best, err);
+            next_look = self->n_done + self->curve_every;
+        }
+    }
+    return status;
+}
+
+enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_training_result *result, struct clv_error *err)
+{
+    struct hidden_dual dual = {0};
+    memcpy(self->best, self->ascent.w, self->hidden.size * sizeof *self->best);
+    enum clv_status status =
+        self->is_published ? alternate_plainly(self, result, err) : alternate_by_dual(self, &dual, result, err);
+    hidden_dual_release(&dual);
+    return status;
+}

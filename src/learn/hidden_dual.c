@@ -1,0 +1,159 @@
+/* F_i is convex, so that its tangents, and their mixtures, lie below it: F_i(w) >= <a_i, w> + b_i for every w. With such a bound for each
+ * example, P is at least the least value of a parabola,
+ *
+ *     D = min_w lambda/2 |w|^2 + <mean_i a_i - plane, w> + mean_i b_i = -lambda/2 |Pi(v)|^2 + mean_i b_i,
+ *     v = (plane - mean_i a_i) / lambda,   at w = Pi(v), Pi clipping couplings at 0 (frank_wolfe.c).
+ *
+ * A step takes the tangent (g, c) of F_i at w and moves (a_i, b_i) towards it by the share that raises D most: Frank-Wolfe on
+ * the dual, in which b is minus the conjugate of F_i at a (Lacoste-Julien et al. 2013, there for maxima of linear functions). What
+ * approximate inference misses cannot hurt: a labelling that is not the best makes a low tangent, towards which D does not rise. The
+ * plane is in D alone: the bounds serve the next problem as well.
+ *
+ * HIDDEN_PARTS tangents are laid side by side at one w, then the steps are taken one by one. */
+#include "learn/hidden_dual.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/rng.h"
+
+static double *slope_of(const struct hidden_dual *self, int32_t i)
+{
+    return self->slope + (size_t)i * self->point.size;
+}
+
+/* The k-th of the gradients that hidden_gradient has just left for at most HIDDEN_PARTS examples. */
+static const double *laid(const struct hidden_dual *self, size_t k)
+{
+    return self->hidden->parts + k * self->point.size;
+}
+
+static size_t taken_from(const struct hidden_dual *self, size_t k)
+{
+    size_t left = self->hidden->examples.n - k;
+    return left < HIDDEN_PARTS ? left : HIDDEN_PARTS;
+}
+
+/* Tangents of all examples' clamped terms at w, raised by the loss of the truth itself. */
+static enum clv_status lay_first(struct hidden_dual *self, const double *w, struct clv_error *err)
+{
+    struct hidden *hidden = self->hidden;
+    size_t n = hidden->examples.n, size = self->point.size;
+    for (size_t k = 0; k < n; k += HIDDEN_PARTS) {
+        size_t taken = taken_from(self, k);
+        enum clv_status status =
+            hidden_gradient(self->change, NULL, NULL, hidden, HIDDEN_CLAMPED, &self->order[k], taken, w, err);
+        if (status)
+            return status;
+        for (size_t j = 0; j < taken; j++) {
+            int32_t i = self->order[k + j];
+            memcpy(slope_of(self, i), laid(self, j), size * sizeof(double));
+            self->height[i] = hidden->items[i].clamped - inner_product(laid(self, j), w, size) +
+                              hidden->settings.margin * hidden->unit * hidden->examples.truth_loss[i];
+        }
+    }
+    return CLV_OK;
+}
+
+enum clv_status hidden_dual_open(struct hidden_dual *self, struct hidden *hidden, double lambda, const double *w,
+                                 struct clv_error *err)
+{
+    size_t n = hidden->examples.n, size = hidden->size;
+    const struct clv_shape *shape = &hidden->examples.shape;
+    *self = (struct hidden_dual){
+        .hidden = hidden,
+        .point = {.size = size,
+                  .free_size = shape->pairwise == CLV_PAIRWISE_POTTS ? clv_shape_unary_size(shape) : size,
+                  .lambda = lambda,
+                  .v = array_alloc(size, sizeof(double)),
+                  .w = array_alloc(size, sizeof(double))},
+        .slope = array_alloc(n, size * sizeof(double)),
+        .height = array_alloc(n, sizeof(double)),
+        .plane = array_zalloc(size, sizeof(double)),
+        .change = array_alloc(size, sizeof(double)),
+        .average = array_alloc(size, sizeof(double)),
+        .order = array_alloc(n, sizeof(int32_t)),
+    };
+    if (!self->point.v || !self->point.w || !self->slope || !self->height || !self->plane || !self->change ||
+        !self->average || !self->order)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        self->order[i] = (int32_t)i;
+    return lay_first(self, w, err);
+}
+
+void hidden_dual_release(struct hidden_dual *self)
+{
+    array_free(self->point.v);
+    array_free(self->point.w);
+    array_free(self->slope);
+    array_free(self->height);
+    array_free(self->plane);
+    array_free(self->change);
+    array_free(self->average);
+    array_free(self->order);
+}
+
+void hidden_dual_set_plane(struct hidden_dual *self, const double *plane)
+{
+    struct dual_point *point = &self->point;
+    size_t size = point->size;
+    int32_t n = (int32_t)self->hidden->examples.n;
+    memcpy(self->plane, plane, size * sizeof *plane);
+    memcpy(point->v, plane, size * sizeof *plane);
+    point->loss = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const double *slope = slope_of(self, i);
+        for (size_t k = 0; k < size; k++)
+            point->v[k] -= slope[k] / n;
+        point->loss += self->height[i] / n;
+    }
+    scale_by(point->v, 1 / point->lambda, size);
+    dual_set_variance(point, NULL);
+    memcpy(self->average, point->w, size * sizeof *self->average);
+    self->n_steps = 0;
+}
+
+/* Moves example i's bound towards a tangent of this slope and height. */
+static void step(struct hidden_dual *self, int32_t i, const double *slope, double height)
+{
+    struct dual_point *point = &self->point;
+    double n = (double)self->hidden->examples.n, *own = slope_of(self, i), scale = 1 / (point->lambda * n);
+    double loss_change = (height - self->height[i]) / n;
+    for (size_t k = 0; k < point->size; k++)
+        self->change[k] = scale * (own[k] - slope[k]);
+    double length = dual_line_search(point, self->change, loss_change);
+    if (length > 0) {
+        dual_step(point, self->change, loss_change, length);
+        move_towards(own, slope, length, point->size);
+        self->height[i] += length * (height - self->height[i]);
+    }
+    move_towards(self->average, point->w, 2 / (++self->n_steps + 1), point->size);
+}
+
+enum clv_status hidden_dual_pass(struct hidden_dual *self, uint64_t seed, size_t pass, struct clv_error *err)
+{
+    struct hidden *hidden = self->hidden;
+    size_t n = hidden->examples.n, size = self->point.size;
+    rng_permutation(self->order, n, seed, RNG_STREAM(RNG_ORDER, (uint32_t)pass));
+    for (size_t k = 0; k < n; k += HIDDEN_PARTS) {
+        size_t taken = taken_from(self, k);
+        const int32_t *these = &self->order[k];
+        double height[HIDDEN_PARTS];
+        enum clv_status status =
+            hidden_gradient(self->change, NULL, NULL, hidden, HIDDEN_FREE, these, taken, self->point.w, err);
+        if (status)
+            return status;
+        for (size_t j = 0; j < taken; j++)
+            height[j] = hidden->items[these[j]].free - inner_product(laid(self, j), self->point.w, size);
+        for (size_t j = 0; j < taken; j++)
+            step(self, these[j], laid(self, j), height[j]);
+    }
+    return CLV_OK;
+}
+
+double hidden_dual_value(const struct hidden_dual *self)
+{
+    return dual_value(&self->point);
+}
