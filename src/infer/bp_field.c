@@ -247,6 +247,12 @@ static void settle_labels(struct clv_bp *bp, const int32_t *label)
                 bp->unary[(size_t)i * k + a] = -INFINITY;
 }
 
+/* Whether an end has a given label: the table is 0 then. */
+static int is_settled(const struct clv_bp *bp, size_t edge)
+{
+    return bp->label[bp->edges[edge][0]] != CLV_UNKNOWN || bp->label[bp->edges[edge][1]] != CLV_UNKNOWN;
+}
+
 static void make_kernels(struct clv_bp *bp)
 {
     size_t m = (size_t)bp->n_edges, k = (size_t)bp->n_labels, cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;
@@ -257,6 +263,12 @@ static void make_kernels(struct clv_bp *bp)
             continue;
         }
         const double *table = &bp->pairwise[e * cells];
+        if (is_settled(bp, e)) {
+            bp->top[e] = 0;
+            for (size_t c = 0; c < cells; c++)
+                bp->kernel[e * cells + c] = 1;
+            continue;
+        }
         bp->top[e] = maximum(table, cells);
         exponentials(&bp->kernel[e * cells], table, bp->top[e], cells);
     }
