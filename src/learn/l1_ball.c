@@ -3,10 +3,62 @@
  *
  *     sum_{m_j >= m} (m_j - m) < radius.
  *
- * Partitioning as quickselect does settles that for half of what is left at a time. */
+ * Most weights on a ball are zeros, and a step moves few. So theta is first looked for from below, in passes without branches,
+ *
+ *     theta <- (sum_{m_j > theta} m_j - radius) / (their number)
+ *
+ * which ends where the same entries are left as before (Michelot 1986). That can take as many passes as there are entries;
+ * after some, partitioning as quickselect does settles the question for half of what is left at a time. */
 #include "learn/l1_ball.h"
 
 #include <math.h>
+#include <stdbool.h>
+
+#include "infer/lanes.h"
+
+#define MOST_PASSES 30 /* from below */
+
+typedef long long counts __attribute__((vector_size(CHAIN_LANES * sizeof(long long))));
+
+/* Number of the entries of m[n] above theta, and *sum, their sum. */
+FOR_EACH_MACHINE static size_t sum_above(double *sum, const double *m, size_t n, double theta)
+{
+    const lanes bound = {theta, theta, theta, theta};
+    lanes total = {0};
+    counts number = {0};
+    size_t k = 0;
+    for (; k + CHAIN_LANES <= n; k += CHAIN_LANES) {
+        lanes entry;
+        load(&entry, m + k);
+        counts is_above = entry > bound; /* -1 or 0 */
+        total += (lanes)((counts)entry & is_above);
+        number -= is_above;
+    }
+    *sum = (total[0] + total[1]) + (total[2] + total[3]);
+    size_t n_above = (size_t)(number[0] + number[1] + number[2] + number[3]);
+    for (; k < n; k++)
+        if (m[k] > theta) {
+            *sum += m[k];
+            n_above++;
+        }
+    return n_above;
+}
+
+/* *theta of the magnitudes m[n], whose sum `norm` exceeds the radius, from below; false if it is not found. */
+static bool climb_to_threshold(double *theta, const double *m, size_t n, double norm, double radius)
+{
+    size_t last = n;
+    *theta = (norm - radius) / (double)n;
+    for (int pass = 0; pass < MOST_PASSES; pass++) {
+        double sum;
+        size_t n_above = sum_above(&sum, m, n, *theta);
+        if (n_above == last || !n_above) /* none: of equal magnitudes, rounded */
+            return n_above;
+        *theta = (sum - radius) / (double)n_above;
+        last = n_above;
+    }
+    return false;
+}
 
 static double median_of_three(double a, double b, double c)
 {
@@ -31,10 +83,11 @@ static size_t partition(double *m, size_t n, double pivot, double *sum)
 /* theta of the magnitudes m[n], whose sum exceeds the radius. */
 static double threshold_of(double *m, size_t n, double radius)
 {
-    double above = 0; /* the sum of the magnitudes known to exceed theta */
+    double above = 0, pivot = 0; /* the sum of the magnitudes known to exceed theta */
     size_t n_above = 0;
     while (n) {
-        double pivot = median_of_three(m[0], m[n / 2], m[n - 1]), sum;
+        double sum;
+        pivot = median_of_three(m[0], m[n / 2], m[n - 1]);
         size_t n_front = partition(m, n, pivot, &sum);
         double excess = above + sum - (double)(n_above + n_front) * pivot;
         if (excess < radius) { /* the whole front is above theta */
@@ -50,19 +103,23 @@ static double threshold_of(double *m, size_t n, double radius)
             n = n_left;
         }
     }
-    return (above - radius) / (double)n_above;
+    return n_above ? (above - radius) / (double)n_above
+                   : pivot; /* a radius that is nothing beside the largest, the pivot */
 }
 
 void l1_ball_project(double *w, size_t n, double radius, double *scratch)
 {
-    double norm = 0;
-    for (size_t k = 0; k < n; k++) {
+    double norm;
+    for (size_t k = 0; k < n; k++)
         scratch[k] = fabs(w[k]);
-        norm += scratch[k];
-    }
+    sum_above(&norm, scratch, n, 0);
     if (norm <= radius)
         return;
-    double theta = threshold_of(scratch, n, radius);
-    for (size_t k = 0; k < n; k++)
-        w[k] = copysign(fmax(0, fabs(w[k]) - theta), w[k]);
+    double theta;
+    if (!climb_to_threshold(&theta, scratch, n, norm, radius))
+        theta = threshold_of(scratch, n, radius);
+    for (size_t k = 0; k < n; k++) {
+        double left = fabs(w[k]) - theta;
+        w[k] = copysign(left > 0 ? left : 0, w[k]);
+    }
 }

@@ -17,7 +17,7 @@ static int descending(const void *a, const void *b)
 /* Duchi et al. 2008, Figure 1: by sorting. */
 static void project_by_sorting(double *w, size_t n, double radius)
 {
-    double sorted[64], norm = 0, sum = 0, theta = 0;
+    double sorted[1003], norm = 0, sum = 0, theta = 0;
     memcpy(sorted, w, n * sizeof *w);
     qsort(sorted, n, sizeof *sorted, descending);
     for (size_t k = 0; k < n; k++) {
@@ -34,10 +34,11 @@ START_TEST(l1_projection_is_the_one_by_sorting)
 {
     int inside = 0, cut_off = 0;
     for (uint64_t seed = 0; seed < 3000; seed++) {
-        double w[64], by_sorting[64], scratch[64], norm = 0;
-        size_t n = 1 + seed % 64;
-        for (size_t k = 0; k < n; k++) { /* every third trial has many equal magnitudes */
-            double x = rng_normal(seed, RNG_TEST, k);
+        double w[1003], by_sorting[1003], scratch[1003], norm = 0;
+        bool is_long = seed % 100 == 0;
+        size_t n = is_long ? 1003 : 1 + seed % 64;
+        for (size_t k = 0; k < n; k++) { /* every third trial has many equal magnitudes; long ones are mostly zeros */
+            double x = is_long && k % 10 ? 0 : rng_normal(seed, RNG_TEST, k);
             w[k] = by_sorting[k] = seed % 3 ? x : round(x);
         }
         double radius = 0.05 + 10 * rng_uniform(seed, RNG_TEST, 500);
@@ -52,6 +53,16 @@ START_TEST(l1_projection_is_the_one_by_sorting)
         inside += norm < radius * (1 - 1e-9);
     }
     ck_assert(inside > 100 && cut_off > 10000);
+}
+END_TEST
+
+/* Three times 0.1 is more than 0.3: no magnitude exceeds the mean. */
+START_TEST(l1_projection_onto_next_to_nothing)
+{
+    double w[3] = {0.1, -0.1, 0.1}, scratch[3];
+    l1_ball_project(w, 3, 1e-20, scratch);
+    for (size_t k = 0; k < 3; k++)
+        ck_assert_double_le(fabs(w[k]), 1e-16);
 }
 END_TEST
 
@@ -211,6 +222,7 @@ Suite *m3n_suite(void)
     Suite *suite = suite_create("m3n");
     TCase *tcase = tcase_create("m3n");
     tcase_add_test(tcase, l1_projection_is_the_one_by_sorting);
+    tcase_add_test(tcase, l1_projection_onto_next_to_nothing);
     tcase_add_test(tcase, prior_variance_is_a_change_of_units);
     tcase_add_test(tcase, m3n_is_the_structured_svm_in_the_papers_units);
     tcase_add_test(tcase, m3n_by_subgradient_nears_what_frank_wolfe_brackets);
