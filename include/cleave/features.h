@@ -75,6 +75,7 @@ CLV_API const char *clv_recipe_edge_feature_name(const struct clv_recipe *recipe
  * regions), "geodesic", "gradient", "zones" (of colours), "surround", "scene", "rgb". Position and size cost nothing.
  * members[node, then edge features] becomes 1 for those of group `index` < n_groups, else 0. */
 CLV_API size_t clv_recipe_n_groups(const struct clv_recipe *recipe);
+CLV_API size_t clv_recipe_n_dear_groups(const struct clv_recipe *recipe); /* the SIFT scales, which come first */
 CLV_API void clv_recipe_group(char *name, size_t size, uint8_t *members, const struct clv_recipe *recipe, size_t index);
 
 /* Learns the codebooks by k-means on descriptors sampled evenly from the images (image_paths[n]). Same seed, same recipe at

@@ -59,9 +59,8 @@ static void print_steps(FILE *stream, const struct groups *groups, const struct 
             snprintf(what, sizeof what, "%s", groups->names[step->group]);
         else
             snprintf(what, sizeof what, "weights to %g", step->threshold);
-        if (isfinite(step->loss))
-            fprintf(stream, "%-16s %15.2f %15.2f %15.2f%s\n", what, percent * step->loss, percent * step->rise,
-                    percent * step->standard_error, step->accepted ? "  left out" : "");
+        fprintf(stream, "%-16s %15.2f %15.2f %15.2f%s\n", what, percent * step->loss, percent * step->rise,
+                percent * step->standard_error, step->accepted ? "  left out" : "");
     }
 }
 
@@ -80,10 +79,11 @@ enum clv_status train_prune_choose(struct train *train, struct clv_training *tra
     double loss = NAN;
     uint8_t *kept = train->pruning.kept = array_alloc(n_all, sizeof *kept);
     enum clv_status status = groups_init(&groups, data, n_all, err);
-    size_t n_steps = groups.n + N_THRESHOLDS;
-    struct clv_elimination_step *steps = array_alloc(n_steps, sizeof *steps);
+    size_t n_steps = 0;
+    struct clv_elimination_step *steps = array_alloc(groups.n + N_THRESHOLDS + 2, sizeof *steps);
     struct clv_elimination options = {.groups = groups.members,
                                       .n_groups = groups.n,
+                                      .n_dear = data->has_recipe ? clv_recipe_n_dear_groups(&data->recipe) : 0,
                                       .thresholds = thresholds,
                                       .n_thresholds = N_THRESHOLDS,
                                       .n_folds = train->n_prune_folds,
@@ -91,8 +91,8 @@ enum clv_status train_prune_choose(struct train *train, struct clv_training *tra
     if (status == CLV_OK && (!kept || !steps))
         status = fail_memory(err);
     if (status == CLV_OK)
-        status = clv_eliminate(kept, &train->pruning.threshold, &loss, steps, train->learner.learner, training,
-                               &options, err);
+        status = clv_eliminate(kept, &train->pruning.threshold, &loss, steps, &n_steps, train->learner.learner,
+                               training, &options, err);
     if (status == CLV_OK)
         status = clv_dataset_keep(&train->pruning.dataset, training->dataset, kept, err);
     if (status == CLV_OK) {

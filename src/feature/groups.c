@@ -23,14 +23,14 @@ static const struct {
 };
 #define N_PARTS (sizeof parts / sizeof *parts)
 
-static size_t n_scales(const struct clv_recipe *recipe)
+size_t clv_recipe_n_dear_groups(const struct clv_recipe *recipe)
 {
     return has_words(recipe) ? (size_t)recipe->n_scales : 0;
 }
 
 size_t clv_recipe_n_groups(const struct clv_recipe *recipe)
 {
-    size_t n = n_scales(recipe);
+    size_t n = clv_recipe_n_dear_groups(recipe);
     for (size_t i = 0; i < N_PARTS; i++)
         n += (recipe->blocks & (int32_t)parts[i].block) != 0;
     return n;
@@ -84,12 +84,12 @@ void clv_recipe_group(char *name, size_t size, uint8_t *members, const struct cl
     layout_init(&at, recipe);
     for (int32_t k = 0; k < at.n_features + edge_feature_count(recipe); k++)
         members[k] = 0;
-    if (index < n_scales(recipe)) {
+    if (index < clv_recipe_n_dear_groups(recipe)) {
         snprintf(name, size, "sift%d", recipe->bin_size_px[index]);
         put_scale(members, recipe, &at, (int32_t)index);
         return;
     }
-    size_t left = index - n_scales(recipe), part = 0;
+    size_t left = index - clv_recipe_n_dear_groups(recipe), part = 0;
     while (!(recipe->blocks & (int32_t)parts[part].block) || left--)
         part++;
     snprintf(name, size, "%s", parts[part].name);

@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "learn/l1_ball.h"
 #include "learn/lp.h"
 
 struct cutting {
@@ -90,6 +91,15 @@ static enum clv_status add_cut(struct cutting *self, size_t i, const int32_t *y,
     return lp_add_row(self->lp, n, self->column, self->x, known_loss(problem, shape->n_labels, y), err);
 }
 
+static void offer(struct cutting *self)
+{
+    double objective = mean_of(self->hinge, self->examples->n);
+    if (objective >= self->objective)
+        return;
+    self->objective = objective;
+    memcpy(self->best, self->w, self->size * sizeof *self->best);
+}
+
 /* Looks at all examples at w; adds the labellings that the program's slacks do not cover. */
 static enum clv_status add_cuts(struct cutting *self, size_t *n_added, const double *slack, struct clv_error *err)
 {
@@ -142,13 +152,26 @@ static enum clv_status run_round(struct cutting *self, size_t *n_added, double *
     status = add_cuts(self, n_added, slack, err);
     if (status)
         return status;
-    double objective = mean_of(self->hinge, self->examples->n);
-    if (objective < self->objective) {
-        self->objective = objective;
-        memcpy(self->best, self->w, self->size * sizeof *self->best);
-    }
+    offer(self);
     self->bound = fmin(fmax(self->bound, value), self->objective); /* the solver rounds */
     return CLV_OK;
+}
+
+/* The given weights, brought into the ball, are the best so far and give the first cuts. x is scratch. */
+static enum clv_status start_at_init(struct cutting *self, double *slack, struct clv_error *err)
+{
+    const double *init = self->examples->training->init;
+    size_t n_added;
+    if (!init)
+        return CLV_OK;
+    memcpy(self->w, init, self->size * sizeof *self->w);
+    project_couplings(self->w, &self->examples->shape);
+    l1_ball_project(self->w, self->size, self->rules->radius, self->x);
+    memcpy(slack, self->examples->truth_loss, self->examples->n * sizeof *slack);
+    enum clv_status status = add_cuts(self, &n_added, slack, err);
+    if (!status)
+        offer(self);
+    return status;
 }
 
 enum clv_status cutting_train(struct clv_training_result *result, struct examples *examples,
@@ -160,6 +183,8 @@ enum clv_status cutting_train(struct clv_training_result *result, struct example
     double *slack = array_alloc(examples->n, sizeof *slack);
     if (!status && !slack)
         status = fail_memory(err);
+    if (!status)
+        status = start_at_init(&self, slack, err);
     for (size_t round = 1; !status && n_added && round <= rules->rounds; round++) {
         status = run_round(&self, &n_added, slack, err);
         if (!status)

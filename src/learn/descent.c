@@ -25,6 +25,8 @@ struct descent {
     size_t size;
     double radius, n_steps, squares;
     double *w, *average, *hinge, *scratch, *change;
+    double *best; /* of the start and the checks; NULL without a start */
+    double best_objective;
     int32_t *order;
 };
 
@@ -61,6 +63,15 @@ static void choose_step(double *step, double *shrink, struct descent *self)
     *shrink = 1 - 1 / t;
 }
 
+/* change = Psi(x, y_i) - Psi(x, y), the direction of a step. */
+static void subgradient_at(struct descent *self, const struct clv_problem *problem, const int32_t *y)
+{
+    const struct clv_shape *shape = &self->examples->shape;
+    memset(self->change, 0, self->size * sizeof *self->change);
+    clv_joint_feature_add(self->change, problem, shape, problem->label, 1);
+    clv_joint_feature_add(self->change, problem, shape, y, -1);
+}
+
 static enum clv_status take_step(struct descent *self, const struct clv_problem *problem, struct clv_error *err)
 {
     const struct clv_shape *shape = &self->examples->shape;
@@ -68,11 +79,8 @@ static enum clv_status take_step(struct descent *self, const struct clv_problem 
     enum clv_status status = decode_augmented(decoder, NULL, problem, shape, self->w, err);
     if (status)
         return status;
-    if (self->change) {
-        memset(self->change, 0, self->size * sizeof *self->change);
-        clv_joint_feature_add(self->change, problem, shape, problem->label, 1);
-        clv_joint_feature_add(self->change, problem, shape, decoder->y, -1);
-    }
+    if (self->change)
+        subgradient_at(self, problem, decoder->y);
     double step, shrink, t = ++self->n_steps;
     choose_step(&step, &shrink, self);
     for (size_t j = 0; j < self->size; j++)
@@ -109,32 +117,62 @@ static enum clv_status objective_of(double *objective, struct descent *self, con
     return status;
 }
 
-static enum clv_status check(struct descent *self, struct clv_training_result *result, const double *w, size_t pass,
+/* What would be returned now. */
+static const double *result_of(const struct descent *self)
+{
+    return self->best ? self->best : self->average ? self->average : self->w;
+}
+
+static enum clv_status check(struct descent *self, struct clv_training_result *result, size_t pass,
                              struct clv_error *err)
 {
+    const double *w = self->average ? self->average : self->w;
     double objective, train_loss;
     enum clv_status status = objective_of(&objective, self, w, err);
+    if (!status && self->best && objective < self->best_objective) {
+        memcpy(self->best, w, self->size * sizeof *w);
+        self->best_objective = objective;
+    }
     if (!status)
-        status = examples_loss(&train_loss, self->examples, w, err);
+        status = examples_loss(&train_loss, self->examples, result_of(self), err);
     if (status)
         return status;
-    objective *= self->rules.unit;
+    objective = self->rules.unit * (self->best ? self->best_objective : objective);
     char note[96];
     snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, train_loss);
     report_progress(self->training->progress, "training", pass, self->rules.passes, note);
     return curve_add(result, (struct clv_curve_point){(double)pass, objective, NAN, train_loss}, err);
 }
 
-/* At the training's start, as if a pass had led there: the first of Pegasos's steps forgets where it is. */
-static void start_at_init(struct descent *self)
+/* The squares that one pass at w would sum up. */
+static enum clv_status look_ahead(struct descent *self, struct clv_error *err)
+{
+    for (size_t i = 0; i < self->examples->n; i++) {
+        const struct clv_problem *problem = &self->examples->problems[i];
+        struct decoder *decoder = &self->examples->decoders[0];
+        enum clv_status status = decode_augmented(decoder, NULL, problem, &self->examples->shape, self->w, err);
+        if (status)
+            return status;
+        subgradient_at(self, problem, decoder->y);
+        self->squares += squares_of(self->change, self->size);
+    }
+    return CLV_OK;
+}
+
+/* At the training's start, as if a pass had led there: the first of Pegasos's steps forgets where it is, and the first of adaptive ones
+ * leaps. The start is the best so far. */
+static enum clv_status start_at_init(struct descent *self, struct clv_error *err)
 {
     if (!self->training->init)
-        return;
+        return CLV_OK;
     memcpy(self->w, self->training->init, self->size * sizeof *self->w);
     project(self);
     if (self->average)
         memcpy(self->average, self->w, self->size * sizeof *self->w);
     self->n_steps = (double)self->examples->n;
+    self->best = array_copy(self->w, self->size, sizeof *self->w);
+    enum clv_status status = self->best ? objective_of(&self->best_objective, self, self->w, err) : fail_memory(err);
+    return status || !self->change ? status : look_ahead(self, err);
 }
 
 static enum clv_status descent_open(struct descent *self, struct examples *examples, const struct descent_rules *rules,
@@ -163,8 +201,7 @@ static enum clv_status descent_open(struct descent *self, struct examples *examp
             return status;
         self->radius = sqrt(2 * at_zero / rules->ridge);
     }
-    start_at_init(self);
-    return CLV_OK;
+    return start_at_init(self, err);
 }
 
 static void descent_release(struct descent *self)
@@ -174,6 +211,7 @@ static void descent_release(struct descent *self)
     array_free(self->hinge);
     array_free(self->scratch);
     array_free(self->change);
+    array_free(self->best);
     array_free(self->order);
 }
 
@@ -182,20 +220,19 @@ enum clv_status descent_train(struct clv_training_result *result, struct example
 {
     struct descent self;
     enum clv_status status = descent_open(&self, examples, rules, err);
-    const double *w = self.average ? self.average : self.w;
     bool stopped = false;
     for (size_t pass = 1; !status && !stopped && pass <= rules->passes; pass++) {
         status = run_pass(&self, (uint32_t)pass, &stopped, err);
         if (!status && !stopped && (pass % CHECK_EVERY == 0 || pass == rules->passes))
-            status = check(&self, result, w, pass, err);
+            status = check(&self, result, pass, err);
     }
-    if (status == CLV_ERR_INTERRUPTED && w) {
+    if (status == CLV_ERR_INTERRUPTED && result_of(&self)) {
         status = CLV_OK;
         stopped = true;
     }
     result->interrupted = stopped;
     if (!status)
-        status = result_set(result, examples, w, err);
+        status = result_set(result, examples, result_of(&self), err);
     descent_release(&self);
     return status;
 }

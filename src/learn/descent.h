@@ -26,7 +26,7 @@ struct descent_rules {
     bool averaging;
 };
 
-/* Trains into *result. `examples` are open; they are released by the caller. */
+/* Trains into *result. From given weights, these are the best as long as no point of the curve is better. `examples` are open; they are released by the caller. */
 enum clv_status descent_train(struct clv_training_result *result, struct examples *examples,
                               const struct descent_rules *rules, struct clv_error *err) CLV_CHECK;
 

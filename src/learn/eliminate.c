@@ -1,8 +1,8 @@
 /* Backward elimination of groups of features, then of small weights, by cross-validation: what can go without the held-out loss
- * rising by more than a few standard errors of its rise, both over the same images. Groups are tried in the order of what the loss
- * of all features but them is, the most dispensable first; each is trained without all that went before. */
+ * rising above that of all features, or by no more than a few standard errors of its rise over the same images. Rounds train without each
+ * group that is left, and drop the one whose absence costs least, as long as one may go; dear groups first, so that cheap ones are there to
+ * make up for them. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -20,7 +20,7 @@ struct elimination {
     double *whole;   /* [n] held-out losses of all features */
     double *losses;  /* [most thresholds, at least 1][n] of the latest trial */
     uint8_t *trial;  /* [n_all] */
-    size_t n_done, n_trials;
+    size_t n_done;   /* trials */
 };
 
 struct fold_task {
@@ -39,6 +39,13 @@ static enum clv_status run_fold(void *context, size_t fold, int thread, struct c
                        err);
 }
 
+/* If all goes but one group of each tier. */
+static size_t most_trials(const struct clv_elimination *options)
+{
+    size_t dear = options->n_dear, other = options->n_groups - dear;
+    return 2 + dear * (dear + 1) / 2 + other * (other + 1) / 2;
+}
+
 /* losses[n_thresholds][n] of trainings on the kept features alone; kept NULL: on all. */
 static enum clv_status run_trial(double *losses, struct elimination *self, const uint8_t *kept,
                                  const double *thresholds, size_t n_thresholds, struct clv_error *err)
@@ -46,7 +53,7 @@ static enum clv_status run_trial(double *losses, struct elimination *self, const
     const struct clv_training *training = self->folds.training;
     struct clv_dataset *sieved = NULL;
     int lambda = clv_learner_parameter(self->folds.learner, "lambda");
-    report_progress(training->progress, "pruning", self->n_done++, self->n_trials, NULL);
+    report_progress(training->progress, "pruning", self->n_done++, most_trials(self->options), NULL);
     enum clv_status status = kept ? clv_dataset_keep(&sieved, training->dataset, kept, err) : CLV_OK;
     struct fold_task task = {
         .self = self,
@@ -85,48 +92,52 @@ static bool without(struct elimination *self, const uint8_t *kept, size_t group)
     return n_left > 0;
 }
 
-struct ranked {
-    double loss;
-    size_t group;
-};
-
-static int by_loss(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->loss != y->loss)
-        return x->loss < y->loss ? -1 : 1;
-    return (x->group > y->group) - (x->group < y->group);
-}
-
-/* Every group by the loss without it alone. */
-static enum clv_status rank(struct ranked *ranked, struct elimination *self, const uint8_t *kept, struct clv_error *err)
+/* One round over groups [begin, end): the best trial's step; its kept features go to `best`. step->group is n_groups if nothing could be
+ * left out. */
+static enum clv_status run_round(struct clv_elimination_step *step, uint8_t *best, struct elimination *self,
+                                 const uint8_t *kept, const uint8_t *dropped, size_t begin, size_t end,
+                                 struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
-    for (size_t g = 0; g < self->options->n_groups && !status; g++) {
-        ranked[g] = (struct ranked){INFINITY, g};
-        if (!without(self, kept, g))
+    *step = (struct clv_elimination_step){.group = self->options->n_groups, .loss = INFINITY, .rise = INFINITY};
+    for (size_t g = begin; g < end && !status; g++) {
+        if (dropped[g] || !without(self, kept, g))
             continue;
         status = run_trial(self->losses, self, self->trial, &as_they_are, 1, err);
-        ranked[g].loss = mean_of(self->losses, self->n);
+        struct clv_elimination_step trial = compare(self, self->losses);
+        trial.group = g;
+        if (status || trial.loss >= step->loss)
+            continue;
+        *step = trial;
+        memcpy(best, self->trial, self->n_all);
     }
-    qsort(ranked, self->options->n_groups, sizeof *ranked, by_loss);
     return status;
 }
 
-static enum clv_status drop_groups(uint8_t *kept, struct clv_elimination_step *steps, struct elimination *self,
-                                   const struct ranked *ranked, struct clv_error *err)
+/* Rounds over the dear groups, then over the others. */
+static enum clv_status drop_groups(uint8_t *kept, struct clv_elimination_step *steps, size_t *n_steps,
+                                   struct elimination *self, struct clv_error *err)
 {
+    const struct clv_elimination *options = self->options;
+    const size_t ends[] = {options->n_dear, options->n_groups};
     enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < self->options->n_groups && !status; i++) {
-        steps[i] = (struct clv_elimination_step){.loss = INFINITY, .rise = INFINITY};
-        if (without(self, kept, ranked[i].group)) {
-            status = run_trial(self->losses, self, self->trial, &as_they_are, 1, err);
-            steps[i] = compare(self, self->losses);
+    uint8_t *best = array_alloc(self->n_all, sizeof *best), *dropped = array_zalloc(options->n_groups, sizeof *dropped);
+    if (!best || !dropped)
+        status = fail_memory(err);
+    for (size_t tier = 0, begin = 0; tier < 2 && !status; begin = ends[tier++])
+        for (bool goes_on = begin < ends[tier]; goes_on && !status;) {
+            struct clv_elimination_step step;
+            status = run_round(&step, best, self, kept, dropped, begin, ends[tier], err);
+            goes_on = !status && step.accepted;
+            if (!status && step.group < options->n_groups)
+                steps[(*n_steps)++] = step;
+            if (goes_on) {
+                memcpy(kept, best, self->n_all);
+                dropped[step.group] = 1;
+            }
         }
-        steps[i].group = ranked[i].group;
-        if (!status && steps[i].accepted)
-            memcpy(kept, self->trial, self->n_all);
-    }
+    array_free(best);
+    array_free(dropped);
     return status;
 }
 
@@ -154,6 +165,8 @@ static enum clv_status drop_weights(double *threshold, struct clv_elimination_st
 
 static enum clv_status check_options(const struct clv_elimination *options, struct clv_error *err)
 {
+    if (options->n_dear > options->n_groups)
+        return fail(err, CLV_ERR_USAGE, "elimination: %zu of %zu groups are dear", options->n_dear, options->n_groups);
     if (!(options->tolerance >= 0))
         return fail(err, CLV_ERR_USAGE, "elimination: tolerance is %g, must not be negative", options->tolerance);
     for (size_t t = 0; t < options->n_thresholds; t++)
@@ -164,42 +177,38 @@ static enum clv_status check_options(const struct clv_elimination *options, stru
 }
 
 enum clv_status clv_eliminate(uint8_t *kept, double *threshold, double *loss, struct clv_elimination_step *steps,
-                              const struct clv_learner *learner, const struct clv_training *training,
+                              size_t *n_steps, const struct clv_learner *learner, const struct clv_training *training,
                               const struct clv_elimination *options, struct clv_error *err)
 {
     struct elimination self = {
         .options = options,
         .n = training->n_examples,
         .n_all = (size_t)training->shape.n_features + (size_t)training->shape.n_edge_features,
-        .n_trials = 2 * options->n_groups + 2,
     };
-    struct ranked *ranked = NULL;
     size_t most = options->n_thresholds > 1 ? options->n_thresholds : 1;
     enum clv_status status = check_options(options, err);
     if (!status)
         status = folds_init(&self.folds, learner, training, options->n_folds, err);
     if (status)
         return status;
+    *n_steps = 0;
     self.whole = array_alloc(self.n, sizeof *self.whole);
     self.losses = array_alloc(self.n, most * sizeof *self.losses);
     self.trial = array_alloc(self.n_all, sizeof *self.trial);
-    ranked = array_alloc(options->n_groups, sizeof *ranked);
     memset(kept, 1, self.n_all);
-    status = self.whole && self.losses && self.trial && ranked
-                 ? run_trial(self.whole, &self, NULL, &as_they_are, 1, err)
-                 : fail_memory(err);
+    status = self.whole && self.losses && self.trial ? run_trial(self.whole, &self, NULL, &as_they_are, 1, err)
+                                                     : fail_memory(err);
     if (!status)
-        status = rank(ranked, &self, kept, err);
+        status = drop_groups(kept, steps, n_steps, &self, err);
     if (!status)
-        status = drop_groups(kept, steps, &self, ranked, err);
-    if (!status)
-        status = drop_weights(threshold, steps + options->n_groups, &self, kept, err);
-    if (!status)
+        status = drop_weights(threshold, steps + *n_steps, &self, kept, err);
+    if (!status) {
         *loss = mean_of(self.whole, self.n);
+        *n_steps += options->n_thresholds;
+    }
     folds_release(&self.folds);
     array_free(self.whole);
     array_free(self.losses);
     array_free(self.trial);
-    array_free(ranked);
     return status;
 }

@@ -48,6 +48,12 @@ double laplace_exact_scale(double mean, double lambda)
     return (sqrt(1 + lambda * mean * mean) + 1) / lambda;
 }
 
+/* The root of lambda s^2 = s + mean^2. */
+double laplace_settled_scale(double mean, double lambda)
+{
+    return laplace_exact_scale(2 * mean, lambda) / 2;
+}
+
 double laplace_bound(double mean, double variance, double lambda)
 {
     return sqrt(lambda * (variance + mean * mean)) - log(2 * PI * variance) / 2 - 0.5 - log(lambda) / 2 + log(2);

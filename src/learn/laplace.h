@@ -26,6 +26,9 @@ double laplace_mean(double eta, double lambda);
 double laplace_variational_scale(double mean, double variance, double lambda);
 double laplace_exact_scale(double mean, double lambda);
 
+/* Where the variational ones settle while the mean stays: the variance that is its own next one. */
+double laplace_settled_scale(double mean, double lambda);
+
 /* The summand of L(p, q) (section 5) for p = N(mean, variance) and its best q: at least KL(p || p0). */
 double laplace_bound(double mean, double variance, double lambda);
 

@@ -3,7 +3,7 @@
  *     step 1   min_mu  1/2 <mu, Sigma^-1 mu> + C sum_i xi_i                  (11), whose dual is (10): an M3N, bcfw.c
  *     step 2   Sigma = diag sqrt((Sigma_kk + mu_k^2) / lambda)               (12)
  *
- * from Sigma = I. The dual distributions of a round start the next. Prediction is by the averaged model h1 (2), whose
+ * from Sigma = I, or from where they would end at the weights to start from. The dual distributions of a round start the next. Prediction is by the averaged model h1 (2), whose
  * scores are linear in w: by mu.
  *
  * What the rounds minimise. L(p, q) at its best variances is, in every weight, KL(2 mu_k) / 2 up to a constant (laplace.h): convex, so that
@@ -111,6 +111,12 @@ static void update_variance(struct lapmedn *self, const double *mean)
                                            : laplace_variational_scale(mean[k], self->variance[k], self->lambda);
 }
 
+/* The variance of the rounds that ended at a mean. */
+static double settled(const struct lapmedn *self, double mean)
+{
+    return self->is_exact ? laplace_exact_scale(mean, self->lambda) : laplace_settled_scale(mean, self->lambda);
+}
+
 static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_training *training, struct clv_error *err)
 {
     const double *p = training->parameters;
@@ -119,7 +125,8 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
                                      .averaging = p[AVERAGING] != 0,
                                      .sampling = true,
                                      .edges = p[EDGES] != 0,
-                                     .keeps_support = true};
+                                     .keeps_support = true,
+                                     .start = training->init};
     *self = (struct lapmedn){.training = training, .C = p[C], .is_exact = p[UPDATE] == EXACT};
     enum clv_status status = bcfw_open(&self->bcfw, training, &rules, err);
     if (status)
@@ -132,7 +139,7 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
     if (!self->variance)
         return fail_memory(err);
     for (size_t k = 0; k < self->size; k++)
-        self->variance[k] = 1 / squares;
+        self->variance[k] = training->init ? settled(self, training->init[k]) : 1 / squares;
     return CLV_OK;
 }
 
@@ -213,6 +220,7 @@ const struct clv_learner lapmedn_learner = {
     .summary = "Laplace maximum entropy discrimination Markov network: a sparse M3N (Zhu and Xing 2009, Algorithm 1)",
     .parameters = parameters,
     .choices = choices,
+    .takes_init = 1,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

@@ -68,7 +68,8 @@ static enum clv_status train_by_bcfw(struct clv_training_result *result, const s
                                      .averaging = p[AVERAGING] != 0,
                                      .sampling = true,
                                      .edges = p[EDGES] != 0,
-                                     .keeps_support = true};
+                                     .keeps_support = true,
+                                     .start = training->init};
     struct bcfw self;
     bool stopped = false;
     enum clv_status status = bcfw_open(&self, training, &rules, err);
@@ -96,6 +97,7 @@ const struct clv_learner m3n_learner = {
     .summary = "max-margin Markov network (Taskar et al. 2003; Zhu and Xing 2009, P0)",
     .parameters = parameters,
     .choices = choices,
+    .takes_init = 1,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

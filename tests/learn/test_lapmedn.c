@@ -55,6 +55,7 @@ START_TEST(rounds_minimise_upper_bounds_that_touch)
         ck_assert_double_ge(bound, floor - 1e-12);
         for (int i = 0; i < 2000; i++)
             variance = laplace_variational_scale(mean, variance, lambda);
+        ck_assert_double_eq_tol(variance, laplace_settled_scale(mean, lambda), 1e-6 * variance);
         ck_assert_double_eq_tol(laplace_bound(mean, variance, lambda), floor, 1e-9);
         double eta = mean / variance; /* Sigma eta = mean: half of Corollary 7's mean */
         ck_assert_double_eq_tol(mean, laplace_mean(eta, lambda) / 2, 1e-6 * fabs(mean));

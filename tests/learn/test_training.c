@@ -307,6 +307,49 @@ START_TEST(given_weights_are_a_start_or_refused_by_name)
 }
 END_TEST
 
+static double last_objective(const struct clv_training_result *result)
+{
+    return result->curve[result->n_curve - 1].objective;
+}
+
+/* The same problem again from its solution: what was reached stays, after few passes or many. */
+START_TEST(from_its_solution_a_sparse_learner_loses_nothing)
+{
+    static const struct {
+        const char *learner, *solver;
+        double value;
+    } cases[] = {{"m3n", "solver", 0},
+                 {"m3n", "solver", 1},
+                 {"lapmedn", "update", 0},
+                 {"lapmedn", "update", 1},
+                 {"l1m3n", "solver", 0}};
+    struct toy toy;
+    toy_random(&toy, 8, 12, &potts, 5);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct clv_training training = toy_training(&toy, cases[c].learner);
+        set(&training, cases[c].learner, cases[c].solver, cases[c].value);
+        if (clv_learner_parameter(clv_learner_find(cases[c].learner), "rounds") >= 0)
+            set(&training, cases[c].learner, "rounds", 100);
+        set(&training, cases[c].learner, "gap", 0.005);
+        set(&training, cases[c].learner, "passes", 1000);
+        struct clv_training_result first = run(cases[c].learner, &training);
+        training.init = first.w;
+        for (double passes = 10; passes <= 1000; passes *= 100) {
+            set(&training, cases[c].learner, "passes", passes);
+            struct clv_training_result again = run(cases[c].learner, &training);
+            ck_assert_msg(last_objective(&again) <= last_objective(&first) * (1 + 1e-9),
+                          "%s %g, %g passes: %g after %g", cases[c].learner, cases[c].value, passes,
+                          last_objective(&again), last_objective(&first));
+            if (!isnan(again.curve[0].dual))
+                ck_assert_double_ge(last_objective(&again), again.curve[again.n_curve - 1].dual);
+            clv_training_result_release(&again);
+        }
+        clv_training_result_release(&first);
+    }
+    toy_release(&toy);
+}
+END_TEST
+
 /* 255 rows of two thousand million weights are more than any machine has. */
 START_TEST(what_needs_more_memory_than_there_is_is_refused_before_it_starts)
 {
@@ -337,20 +380,21 @@ START_TEST(elimination_drops_what_does_not_help_and_keeps_what_does)
     static const double thresholds[] = {0, 0.01, 0.9};
     static const uint8_t telling[10] = {1}, nothing[10] = {[6] = 1, [7] = 1, [9] = 1};
     static const uint8_t *const groups[] = {telling, nothing};
-    struct clv_elimination options = {groups, 2, thresholds, 3, 4, 1};
-    struct clv_elimination_step steps[5], again[5];
+    struct clv_elimination options = {groups, 2, 1, thresholds, 3, 4, 1};
+    struct clv_elimination_step steps[7] = {0}, again[7] = {0};
     struct toy toy;
     toy_planted(&toy, 40, 12, &potts, w, 3);
     struct clv_training training = toy_training(&toy, "ssvm");
     uint8_t kept[10];
     double threshold, loss;
+    size_t n_steps;
     training.n_threads = 1;
-    must(clv_eliminate(kept, &threshold, &loss, steps, clv_learner_find("ssvm"), &training, &options, err));
+    must(clv_eliminate(kept, &threshold, &loss, steps, &n_steps, clv_learner_find("ssvm"), &training, &options, err));
     for (int k = 0; k < 10; k++)
         ck_assert_int_eq(kept[k], !nothing[k]);
-    ck_assert_uint_eq(steps[0].group, 1);
-    ck_assert(steps[0].accepted && steps[0].rise <= steps[0].standard_error);
-    ck_assert(!steps[1].accepted && steps[1].group == 0 && steps[1].rise > 0.1);
+    ck_assert_uint_eq(n_steps, 5);
+    ck_assert(!steps[0].accepted && steps[0].group == 0 && steps[0].rise > 0.1); /* the first tier's only one */
+    ck_assert(steps[1].accepted && steps[1].group == 1 && steps[1].rise <= steps[1].standard_error);
     for (size_t t = 2; t < 5; t++) {
         ck_assert_uint_eq(steps[t].group, 2);
         ck_assert_double_eq(steps[t].threshold, thresholds[t - 2]);
@@ -358,18 +402,26 @@ START_TEST(elimination_drops_what_does_not_help_and_keeps_what_does)
     }
     ck_assert_double_eq_tol(steps[0].loss - steps[0].rise, loss, 1e-12);
     training.n_threads = 2;
-    must(clv_eliminate(kept, &threshold, &loss, again, clv_learner_find("ssvm"), &training, &options, err));
+    must(clv_eliminate(kept, &threshold, &loss, again, &n_steps, clv_learner_find("ssvm"), &training, &options, err));
     ck_assert_mem_eq(steps, again, sizeof steps);
     options.tolerance = NAN;
-    must_fail(CLV_ERR_USAGE, "tolerance is nan",
-              clv_eliminate(kept, &threshold, &loss, steps, clv_learner_find("ssvm"), &training, &options, err));
-    options = (struct clv_elimination){groups, 2, (const double[]){0.1, 1}, 2, 4, 1};
-    must_fail(CLV_ERR_USAGE, "threshold 1 is 1",
-              clv_eliminate(kept, &threshold, &loss, steps, clv_learner_find("ssvm"), &training, &options, err));
+    must_fail(
+        CLV_ERR_USAGE, "tolerance is nan",
+        clv_eliminate(kept, &threshold, &loss, steps, &n_steps, clv_learner_find("ssvm"), &training, &options, err));
+    options = (struct clv_elimination){groups, 2, 0, (const double[]){0.1, 1}, 2, 4, 1};
+    must_fail(
+        CLV_ERR_USAGE, "threshold 1 is 1",
+        clv_eliminate(kept, &threshold, &loss, steps, &n_steps, clv_learner_find("ssvm"), &training, &options, err));
     options.n_thresholds = 1;
+    options.n_dear = 3;
+    must_fail(
+        CLV_ERR_USAGE, "3 of 2 groups",
+        clv_eliminate(kept, &threshold, &loss, steps, &n_steps, clv_learner_find("ssvm"), &training, &options, err));
+    options.n_dear = 0;
     options.n_folds = 41;
-    must_fail(CLV_ERR_USAGE, "41 folds",
-              clv_eliminate(kept, &threshold, &loss, steps, clv_learner_find("ssvm"), &training, &options, err));
+    must_fail(
+        CLV_ERR_USAGE, "41 folds",
+        clv_eliminate(kept, &threshold, &loss, steps, &n_steps, clv_learner_find("ssvm"), &training, &options, err));
     toy_release(&toy);
 }
 END_TEST
@@ -388,6 +440,7 @@ Suite *training_suite(void)
     tcase_add_test(tests, cross_validation_never_trains_on_what_it_tests);
     tcase_add_test(tests, cross_validation_refuses_bad_requests_and_stops_when_asked);
     tcase_add_test(tests, given_weights_are_a_start_or_refused_by_name);
+    tcase_add_test(tests, from_its_solution_a_sparse_learner_loses_nothing);
     tcase_add_test(tests, what_needs_more_memory_than_there_is_is_refused_before_it_starts);
     suite_add_tcase(suite, tests);
     return suite;
