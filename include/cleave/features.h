@@ -181,6 +181,12 @@ CLV_API enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const 
                                             const struct clv_image_limits *limits, const struct clv_progress *progress,
                                             struct clv_error *err) CLV_CHECK;
 
+/* Before long work: CLV_ERR_MEMORY, naming both, if the features of a set's images, by an estimate from their sizes (which are read from
+ * their headers) and the recipe, take more memory than can be had; clv_dataset_extract checks the same. */
+CLV_API enum clv_status clv_dataset_check_memory(const struct clv_set *set, const struct clv_recipe *recipe,
+                                                 const struct clv_image_limits *limits,
+                                                 struct clv_error *err) CLV_CHECK;
+
 /* The boxes of an item. */
 struct clv_item_boxes {
     struct clv_pixel_box *boxes; /* of the original image; NULL: nothing is known of the item */

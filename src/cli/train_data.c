@@ -79,7 +79,10 @@ static enum clv_status extract_set(struct train_data *data, struct train *train,
         return status;
     struct clv_item_boxes *boxes = supervision.n_boxed ? supervision.boxes : NULL;
     status =
-        training_set_check_masks(boxes, set, supervision.n_masks, common->n_threads, &common->limits, progress, err);
+        clv_dataset_check_memory(set, train->init ? &train->start.recipe : &train->recipe.recipe, &common->limits, err);
+    if (status == CLV_OK)
+        status = training_set_check_masks(boxes, set, supervision.n_masks, common->n_threads, &common->limits, progress,
+                                          err);
     if (status != CLV_OK)
         goto done;
     digest_set(data->digest, set, supervision.boxes);

@@ -165,7 +165,9 @@ enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, struct c
     if (boxes && set->labels.n_labels != 2)
         return fail(err, CLV_ERR_USAGE, "boxes take two labels, figure and ground, not %d", set->labels.n_labels);
     *dataset = NULL;
-    enum clv_status status = clv_dataset_new(&keeping.dataset, set->labels.n_labels, err);
+    enum clv_status status = clv_dataset_check_memory(set, recipe, limits, err);
+    if (status == CLV_OK)
+        status = clv_dataset_new(&keeping.dataset, set->labels.n_labels, err);
     if (status == CLV_OK && boxes && frames)
         status = clv_dataset_new(&keeping.frames, set->labels.n_labels, err);
     if (status == CLV_OK)

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "feature/room.h"
 #include "feature/small_set.h"
 #include "support/support.h"
 
@@ -209,6 +210,92 @@ START_TEST(extraction_reports_and_stops_when_asked)
 }
 END_TEST
 
+/* Bytes of what a dataset keeps of an item. */
+static double bytes_of(const struct clv_problem *p, int32_t n_labels)
+{
+    double n_nodes = p->n_nodes, n_entries = (double)(p->row[p->n_nodes] - p->row[0]);
+    return n_nodes * (8 + 4 + 4 + 4.0 * n_labels) + 8 * n_entries + p->n_edges * (8 + 4.0 * p->n_edge_features);
+}
+
+static struct clv_recipe learned_recipe(const struct clv_set *set, int32_t nodes)
+{
+    struct clv_recipe recipe;
+    const char *images[] = {set->items[0].image, set->items[1].image, set->items[2].image};
+    clv_recipe_init(&recipe);
+    if (nodes == CLV_NODES_PATCHES)
+        clv_recipe_init_patches(&recipe);
+    recipe.n_words = 100;
+    recipe.n_codebook_samples = 1000;
+    must(clv_recipe_learn(&recipe, images, 3, 1, 1, NULL, NULL, err));
+    return recipe;
+}
+
+START_TEST(memory_for_features_is_known_beforehand)
+{
+    static const int32_t kinds[] = {CLV_NODES_SUPERPIXELS, CLV_NODES_PATCHES};
+    struct clv_set set = synthetic(3);
+    struct clv_image image = {0};
+    must(clv_image_read(&image, set.items[0].image, NULL, err));
+    for (int k = 0; k < 2; k++)
+        for (int32_t wanted = 20; wanted <= 320; wanted *= 4) {
+            struct clv_recipe recipe = learned_recipe(&set, kinds[k]);
+            struct clv_dataset *dataset;
+            recipe.slic.n_superpixels = wanted;
+            must(clv_dataset_extract(&dataset, &set, &recipe, 1, NULL, NULL, err));
+            for (size_t i = 0; i < 3; i++) {
+                struct clv_problem problem = clv_dataset_problem(dataset, i);
+                double told = room_of_image(&recipe, image.width, image.height, 2), taken = bytes_of(&problem, 2);
+                ck_assert_msg(told > 0.6 * taken && told < 2 * taken, "nodes %d of %d: %g told, %g taken", kinds[k],
+                              wanted, told, taken);
+            }
+            clv_dataset_free(dataset);
+            clv_recipe_release(&recipe);
+        }
+    clv_image_release(&image);
+    clv_set_release(&set);
+}
+END_TEST
+
+/* Twenty thousand images of a million superpixels are twelve thousand gigabytes. */
+START_TEST(features_that_do_not_fit_into_memory_are_refused_before_any_is_made)
+{
+    enum { MANY = 20000 };
+    const char *path = formatted("%s/wide.png", temporary_folder());
+    struct clv_image image = {0};
+    must(clv_image_new(&image, 2000, 600, 3, err));
+    must(clv_png_write(path, &image, err));
+    clv_image_release(&image);
+    struct clv_set set = synthetic(1), many = set;
+    struct clv_item item = set.items[0];
+    item.image = (char *)path;
+    struct clv_recipe recipe = plain_recipe();
+    struct clv_dataset *dataset;
+    recipe.slic.n_superpixels = 1 << 20;
+    recipe.working_pixels = 2000000;
+    many.items = malloc(MANY * sizeof *many.items);
+    many.n_items = MANY;
+    for (size_t i = 0; i < MANY; i++)
+        many.items[i] = item;
+    must_fail(CLV_ERR_MEMORY, "the features of 20000 images need about ",
+              clv_dataset_check_memory(&many, &recipe, NULL, err));
+    must_fail(CLV_ERR_MEMORY, "GB can be had", clv_dataset_extract(&dataset, &many, &recipe, 1, NULL, NULL, err));
+    ck_assert_ptr_null(dataset);
+    for (size_t i = 0; i < MANY; i++)
+        many.items[i] = set.items[0]; /* as many small ones: a hundred and more times less */
+    many.n_items = 100;
+    must(clv_dataset_check_memory(&many, &recipe, NULL, err));
+    many.n_items = MANY;
+    for (size_t i = 1; i < MANY; i++)
+        many.items[i].image = "absent"; /* what cannot be read is left to who reads it */
+    must(clv_dataset_check_memory(&many, &recipe, NULL, err));
+    recipe.working_pixels = 0;
+    must_fail(CLV_ERR_USAGE, "working_pixels is 0", clv_dataset_check_memory(&many, &recipe, NULL, err));
+    free(many.items);
+    clv_recipe_release(&recipe);
+    clv_set_release(&set);
+}
+END_TEST
+
 Suite *dataset_suite(void)
 {
     Suite *suite = suite_create("dataset");
@@ -219,6 +306,8 @@ Suite *dataset_suite(void)
     tcase_add_test(tests, extraction_is_the_same_at_any_thread_count);
     tcase_add_test(tests, items_without_truth_have_no_labels);
     tcase_add_test(tests, the_first_bad_item_fails_the_extraction_by_name);
+    tcase_add_test(tests, memory_for_features_is_known_beforehand);
+    tcase_add_test(tests, features_that_do_not_fit_into_memory_are_refused_before_any_is_made);
     tcase_add_test(tests, extraction_reports_and_stops_when_asked);
     suite_add_tcase(suite, tests);
     return suite;
