@@ -18,12 +18,12 @@
 
 struct prune {
     struct common_options common;
-    const char *model_path, *output, *data, *split;
+    const char *model_path, *output, *data, *split, *drop;
     double threshold, keep; /* keep < 0: the threshold counts */
     bool threshold_given;
 };
 
-enum prune_keys { KEY_SPLIT = KEYS_COMMAND, KEY_THRESHOLD, KEY_KEEP };
+enum prune_keys { KEY_SPLIT = KEYS_COMMAND, KEY_THRESHOLD, KEY_KEEP, KEY_DROP };
 
 static const struct argp_option prune_options[] = {
     {"model", 'm', "FILE", 0, "The model", 0},
@@ -33,6 +33,8 @@ static const struct argp_option prune_options[] = {
      "zeros)",
      0},
     {"keep", KEY_KEEP, "SHARE", 0, "Instead: keep this share of the node weights, the largest", 0},
+    {"drop", KEY_DROP, "GROUP,..", 0, "Also drop these groups of features, as sift2,zones; the summary has their names",
+     0},
     {"data", 'd', "PATH", 0, "Images with masks, or a feature file: tell the loss before and after", 0},
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of --data (default: all)", 0},
     {0},
@@ -48,6 +50,7 @@ static error_t parse_prune(int key, char *arg, struct argp_state *state)
     case 'o': self->output = arg; return 0;
     case 'd': self->data = arg; return 0;
     case KEY_SPLIT: self->split = arg; return 0;
+    case KEY_DROP: self->drop = arg; return 0;
     case KEY_THRESHOLD:
         self->threshold_given = true;
         return option_number(&self->threshold, "--threshold", arg, 0, 0.999999, &self->common);
@@ -147,6 +150,10 @@ static enum clv_status prune_model(struct clv_model *model, struct prune *self, 
     enum clv_status status = CLV_OK;
     if (self->keep >= 0)
         status = find_threshold(&self->threshold, model, self->keep, err);
+    if (status != CLV_OK)
+        return status;
+    if (self->drop)
+        status = pruning_drop(model, self->drop, err);
     if (status != CLV_OK)
         return status;
     clv_weights_prune(model->w, &model->shape, self->threshold);

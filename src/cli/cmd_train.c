@@ -69,7 +69,7 @@ static const struct argp_option train_options[] = {
      "segments faster",
      0},
     {"prune-tolerance", KEY_PRUNE_TOLERANCE, "X", 0,
-     "Standard errors by which the held-out loss may rise for --prune (default 0; 0..100)", 0},
+     "Standard errors by which the held-out loss may rise for --prune (default 0.5; 0..100)", 0},
     {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 0},
     {"init", KEY_INIT, "MODEL", 0, "Start from the weights of this model of the same labels and features", 0},
     {"resume", KEY_RESUME, NULL, 0,
@@ -317,7 +317,7 @@ done:
 
 enum clv_status cmd_train(int argc, char **argv, struct clv_error *err)
 {
-    struct train self = {.checkpoint_every_s = 120};
+    struct train self = {.checkpoint_every_s = 120, .prune_tolerance = 0.5};
     enum clv_status status = parse(&self, argc, argv, err);
     if (status == CLV_OK)
         status = run(&self, err);

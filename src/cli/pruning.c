@@ -77,3 +77,49 @@ char *pruning_left_out(const struct clv_recipe *recipe)
     text_release(&text);
     return names;
 }
+
+/* members[n] of the groups of that name; -1 if there is none. */
+static int find_group(uint8_t *members, const struct clv_recipe *recipe, const char *name, size_t length)
+{
+    for (size_t g = 0; g < clv_recipe_n_groups(recipe); g++) {
+        char own[NAME_SIZE];
+        clv_recipe_group(own, sizeof own, members, recipe, g);
+        if (strlen(own) == length && strncmp(own, name, length) == 0)
+            return 0;
+    }
+    return -1;
+}
+
+static enum clv_status no_such_group(const struct clv_recipe *recipe, uint8_t *members, const char *name, size_t length,
+                                     struct clv_error *err)
+{
+    char all[16 * NAME_SIZE] = "";
+    for (size_t g = 0; g < clv_recipe_n_groups(recipe); g++) {
+        char own[NAME_SIZE];
+        clv_recipe_group(own, sizeof own, members, recipe, g);
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", g ? ", " : "", own);
+    }
+    return fail(err, CLV_ERR_USAGE, "--drop: \"%.*s\" is none of %s", (int)length, name, all);
+}
+
+enum clv_status pruning_drop(struct clv_model *model, const char *names, struct clv_error *err)
+{
+    const struct clv_shape *shape = &model->shape;
+    size_t d = (size_t)shape->n_features, p = (size_t)shape->n_edge_features;
+    size_t n_unary = clv_shape_unary_size(shape), n = clv_shape_size(shape);
+    if (!model->has_recipe)
+        return fail(err, CLV_ERR_USAGE, "--drop: the model was not learned from images, whose features have groups");
+    uint8_t *members = array_alloc(n_all(&model->recipe), sizeof *members);
+    enum clv_status status = members ? CLV_OK : fail_memory(err);
+    for (const char *name = names; name && status == CLV_OK;) {
+        size_t length = strcspn(name, ",");
+        if (find_group(members, &model->recipe, name, length))
+            status = no_such_group(&model->recipe, members, name, length, err);
+        for (size_t k = 0; k < n && status == CLV_OK; k++)
+            if (members[k < n_unary ? k % d : d + (k - n_unary) % p])
+                model->w[k] = 0;
+        name = name[length] ? name + length + 1 : NULL;
+    }
+    array_free(members);
+    return status;
+}

@@ -174,6 +174,9 @@ START_TEST(what_cannot_be_pruned_is_named)
     expect_error(64, "--keep: \"0\"", "\"$CLEAVE\" prune -m %s -o x --keep 0", m);
     expect_error(64, "one of them", "\"$CLEAVE\" prune -m %s -o x --keep 0.5 --threshold 0.1", m);
     expect_error(64, "--data is missing", "\"$CLEAVE\" prune -m %s -o x --split test", m);
+    expect_error(64, "--drop: \"sift3\" is none of sift2, sift4, sift8, sift16, colour",
+                 "\"$CLEAVE\" prune -m %s -o %s/x --drop zones,sift3", m, folder);
+    expect_error(64, "--drop: \"\" is none of", "\"$CLEAVE\" prune -m %s -o %s/x --drop zones,", m, folder);
     expect_error(64, "takes no arguments", "\"$CLEAVE\" prune %s", m);
     expect_error(64, "--prune: \"1\"", "\"$CLEAVE\" train --prune 1");
     expect_error(64, "--prune is missing", "\"$CLEAVE\" train --data %s --prune-tolerance 1 -o x", sample_set());
