@@ -50,13 +50,24 @@ struct crf {
     enum clv_status status;
 };
 
-/* F and its gradient, but for the absolute values, which OWL-QN looks after. */
+static bool is_finite(const double *x, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (!isfinite(x[k]))
+            return false;
+    return true;
+}
+
+/* F and its gradient, but for the absolute values, which OWL-QN looks after. A step that its projection undid leaves a memory
+ * of 0 / 0 and then a direction that is no number: without a value there its search fails, and minimise() starts anew. */
 static double evaluate(void *instance, const double *x, double *gradient, int n, double step)
 {
     (void)step;
     struct crf *self = instance;
     double squares = 0;
     memset(gradient, 0, (size_t)n * sizeof *gradient);
+    if (!is_finite(x, self->size))
+        return NAN;
     if (!self->status)
         self->status = crf_objective_at(&self->nll, gradient, &self->objective, x, self->err);
     if (self->status)

@@ -255,6 +255,25 @@ START_TEST(absolute_values_end_where_their_conditions_hold)
 END_TEST
 
 /* -sum log softmax(W x), written out. */
+/* Steps that change nothing leave OWL-QN a memory of 0 / 0: it has to forget, and to end where it was. */
+START_TEST(absolute_values_survive_steps_that_lead_nowhere)
+{
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct toy toy;
+        double gradient[MOST_WEIGHTS], lambda = 1 + (double)(seed % 8);
+        toy_forests(&toy, 30, seed % 2 ? &chain_shape : &rich, true, true, seed);
+        struct clv_training training = crf_training(&toy, PENALTY_L1, lambda);
+        set(&training, "crf", "tolerance", 0);
+        struct clv_training_result result = run("crf", &training);
+        slow_objective(gradient, &toy, result.w);
+        for (size_t k = 0; k < clv_shape_size(&toy.shape); k++)
+            ck_assert_double_le(fabs(gradient[k]), lambda + 1e-3);
+        clv_training_result_release(&result);
+        toy_release(&toy);
+    }
+}
+END_TEST
+
 START_TEST(without_edges_it_is_multinomial_logistic_regression)
 {
     struct toy toy;
@@ -401,6 +420,7 @@ Suite *crf_suite(void)
     tcase_add_test(tests, scores_of_any_size_are_summed);
     tcase_add_test(tests, squares_end_where_the_gradient_is_nothing);
     tcase_add_test(tests, absolute_values_end_where_their_conditions_hold);
+    tcase_add_test(tests, absolute_values_survive_steps_that_lead_nowhere);
     tcase_add_test(tests, without_edges_it_is_multinomial_logistic_regression);
     tcase_add_test(tests, given_weights_are_where_it_starts);
     tcase_add_test(tests, graphs_with_loops_are_refused_by_name);
