@@ -3,8 +3,8 @@
  *     J(w) = lambda'/2 |w|^2 + mean_i U_i(w),    lambda' = 1 / (n C), or lambda mean_i N_i mean |x|^2 of known nodes
  *
  * Solvers: AdaGrad on batches (Duchi, Hazan & Singer 2011) with the average of the iterates; the subgradient method, Algorithm 1; and
- * the concave-convex procedure, Algorithm 2 (hidden_cccp.c). w = 0 is a saddle: hidden states that nothing tells apart stay alike, and so weights that only hidden
- * nodes see start at random. */
+ * the concave-convex procedure, Algorithm 2 (hidden_cccp.c). w = 0 is a saddle: hidden states that nothing tells apart stay alike,
+ * and so weights that only hidden nodes see start at random. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
