@@ -68,7 +68,7 @@ enum clv_status hidden_gradient(double *gradient, double *free, double *clamped,
 
 /* Notes how hard the free terms' belief propagation had it: sweeps on the mean, and the share that converged within as many as it was
  * granted. Nothing where all was exact. */
-void hidden_note(struct clv_training_result *result, const struct hidden *self);
+void hidden_note(struct clv_training_result *result, const struct hidden *hidden);
 
 /* How weights learned at these temperatures are decoded. */
 struct clv_decoding hidden_decoding(const struct hidden_settings *settings);
