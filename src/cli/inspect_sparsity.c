@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 const double *inspect_variances(const struct clv_model *model)
 {
@@ -47,7 +48,7 @@ void inspect_sparsity_print(const struct clv_model *model, double threshold)
     find_range(&least, &most, variances, size);
     printf("posterior     variances %.3g to %.3g", least, most);
     if (kl && norm)
-        printf(", KL from the prior %s, KL-norm %s", kl, norm);
+        printf(", KL from the prior %.6g, KL-norm %.6g", strtod(kl, NULL), strtod(norm, NULL));
     printf("\n");
 }
 

@@ -40,8 +40,10 @@ static inline void expect_same(const struct clv_problem *a, const struct clv_pro
     for (size_t i = 0; i <= n; i++)
         ck_assert_int_eq(a->row[i] - a->row[0], b->row[i] - b->row[0]);
     size_t n_entries = (size_t)(a->row[n] - a->row[0]);
-    ck_assert_mem_eq(a->index + a->row[0], b->index + b->row[0], n_entries * sizeof *a->index);
-    ck_assert_mem_eq(a->value + a->row[0], b->value + b->row[0], n_entries * sizeof *a->value);
+    if (n_entries) {
+        ck_assert_mem_eq(a->index + a->row[0], b->index + b->row[0], n_entries * sizeof *a->index);
+        ck_assert_mem_eq(a->value + a->row[0], b->value + b->row[0], n_entries * sizeof *a->value);
+    }
     ck_assert_mem_eq(a->edges, b->edges, (size_t)a->n_edges * sizeof *a->edges);
     ck_assert_mem_eq(a->edge_features, b->edge_features,
                      (size_t)a->n_edges * (size_t)a->n_edge_features * sizeof *a->edge_features);
