@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/machine.h"
 #include "infer/bp.h"
 #include "infer/exponential.h"
 
@@ -16,12 +17,6 @@
 #define SMALLEST_SUM     1e-200
 #define LANES            4
 #define LONGEST_ROW      (CLV_BP_MAX_LABELS + LANES)
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
-#define FOR_EACH_MACHINE
-#else
-#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
-#endif
 
 static size_t row_length(const struct clv_bp *bp)
 {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/machine.h"
 #include "infer/bp.h"
 #include "infer/exponential.h"
 
@@ -85,12 +86,6 @@ static double table_max(double *restrict out, const struct clv_bp *bp, int32_t a
         }
     return 0;
 }
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
-#define FOR_EACH_MACHINE
-#else
-#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
-#endif
 
 FOR_EACH_MACHINE void bp_apply_kernel(double *restrict out, const double *restrict weight,
                                       const double *restrict kernel, size_t n_labels, int is_transposed)

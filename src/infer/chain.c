@@ -6,13 +6,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/machine.h"
 #include "infer/capacities.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
-#define FOR_EACH_MACHINE
-#else
-#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
-#endif
 
 enum clv_status chain_check(const struct clv_chain *chain, struct clv_error *err)
 {

@@ -5,16 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/machine.h"
+
 #define LANES 4
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 typedef int64_t whole __attribute__((vector_size(LANES * sizeof(double))));
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
-#define FOR_EACH_MACHINE
-#else
-#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
-#endif
 
 #define LOG2_E   0x1.71547652b82fep0
 #define LN2_HIGH 0x1.62e42feep-1 /* 33 bits, so that k LN2_HIGH is exact */

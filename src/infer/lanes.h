@@ -4,13 +4,9 @@
 
 #include <string.h>
 
+#include "base/machine.h"
 #include "infer/chain_lanes.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
-#define FOR_EACH_MACHINE
-#else
-#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
-#endif
 #define KERNEL static inline __attribute__((always_inline))
 
 #define MOST_VECTORS 8 /* whose running sums stay in registers */

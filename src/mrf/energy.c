@@ -8,11 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
-#define FOR_EACH_MACHINE
-#else
-#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
-#endif
+#include "base/machine.h"
 
 typedef double lanes __attribute__((vector_size(32)));
 typedef float narrow_lanes __attribute__((vector_size(16)));
