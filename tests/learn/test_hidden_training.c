@@ -1,0 +1,266 @@
+/* Training with hidden nodes: solvers, their bounds, what they are given and what they tell. */
+#include "base/array.h"
+#include "learn/hidden_dual.h"
+#include "learn/hidden_toy.h"
+
+static const char *const learners[] = {"mssvm", "lssvm", "hcrf", "eps"};
+
+START_TEST(cccp_never_raises_its_objective)
+{
+    for (size_t l = 0; l < sizeof learners / sizeof *learners; l++)
+        for (int paper = 0; paper < 2; paper++) {
+            struct toy toy;
+            toy_hidden(&toy, 6, &full3, CHAINS, 4);
+            struct clv_training training = toy_training(&toy, learners[l]);
+            set(&training, learners[l], "solver", 2);
+            set(&training, learners[l], "inner", 8);
+            set(&training, learners[l], "passes", 120);
+            set(&training, learners[l], "curve", 1);
+            set(&training, learners[l], "paper", paper);
+            struct clv_training_result result = run(learners[l], &training);
+            ck_assert_uint_eq(result.n_curve, 15);
+            for (size_t k = 1; k < result.n_curve; k++)
+                ck_assert_double_le(result.curve[k].objective, result.curve[k - 1].objective + 1e-9);
+            ck_assert_double_lt(result.curve[14].objective, result.curve[0].objective);
+            clv_training_result_release(&result);
+            toy_release(&toy);
+        }
+}
+END_TEST
+
+/* P of the convex problem at w. */
+static double surrogate(struct hidden *hidden, const struct hidden_dual *dual, const double *w, const int32_t *all)
+{
+    double unused[64], value, squares = 0, plane = 0;
+    must(hidden_gradient(unused, &value, NULL, hidden, HIDDEN_FREE, all, hidden->examples.n, w, err));
+    for (size_t k = 0; k < hidden->size; k++) {
+        squares += w[k] * w[k];
+        plane += w[k] * dual->plane[k];
+    }
+    return value + dual->point.lambda / 2 * squares - plane;
+}
+
+/* Weak duality with every plane and at any point, and no gap left in the end: the minimum, whatever the temperatures. Eleven
+ * examples: more than are looked at side by side. */
+START_TEST(the_dual_is_a_bound_that_its_passes_reach)
+{
+    for (size_t t = 0; t < N_TEMPERATURES; t++)
+        for (int is_potts = 0; is_potts < 2; is_potts++) {
+            struct toy toy;
+            struct clv_training training;
+            struct hidden hidden;
+            struct hidden_dual dual;
+            int32_t all[11] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+            double w[64], plane[64];
+            const struct clv_shape *shape = is_potts ? &potts3 : &full3;
+            toy_hidden(&toy, 11, shape, CHAINS, 30 + t);
+            open_toy(&hidden, &training, &toy, temperatures[t][0], temperatures[t][1], 1);
+            random_weights(w, shape, 1);
+            must(hidden_dual_open(&dual, &hidden, 0.1, w, err));
+            for (uint64_t round = 1; round <= 2; round++) {
+                random_weights(w, shape, round);
+                must(hidden_gradient(plane, NULL, NULL, &hidden, HIDDEN_CLAMPED, all, 11, w, err));
+                hidden_dual_set_plane(&dual, plane);
+                double before = hidden_dual_value(&dual);
+                for (size_t pass = 0; pass < 400; pass++)
+                    must(hidden_dual_pass(&dual, round, pass, err));
+                double bound = hidden_dual_value(&dual), reached = surrogate(&hidden, &dual, dual.average, all);
+                ck_assert_double_gt(bound, before);
+                ck_assert_double_le(bound, reached + 1e-9);
+                ck_assert_msg(reached - bound < 0.02 * fabs(reached), "temperatures %g %g: %g, bound %g",
+                              temperatures[t][0], temperatures[t][1], reached, bound);
+                ck_assert_double_le(bound, surrogate(&hidden, &dual, w, all));
+            }
+            hidden_dual_release(&dual);
+            hidden_release(&hidden);
+            toy_release(&toy);
+        }
+}
+END_TEST
+
+START_TEST(every_solver_comes_near_the_best_objective)
+{
+    for (size_t l = 0; l < sizeof learners / sizeof *learners; l++) {
+        double lowest = INFINITY, objective[3];
+        struct toy toy;
+        toy_hidden(&toy, 6, &full3, CHAINS, 5);
+        for (int solver = 0; solver < 3; solver++) {
+            struct clv_training training = toy_training(&toy, learners[l]);
+            set(&training, learners[l], "solver", solver);
+            set(&training, learners[l], "batch", 2);
+            set(&training, learners[l], "lambda", 0.05);
+            struct clv_training_result result = run(learners[l], &training);
+            objective[solver] = result.curve[result.n_curve - 1].objective;
+            lowest = fmin(lowest, objective[solver]);
+            clv_training_result_release(&result);
+        }
+        for (int solver = 0; solver < 3; solver++)
+            ck_assert_msg(objective[solver] < (l == 1 ? 1.3 : 1.1) * lowest, "%s, solver %d: %g, another reaches %g",
+                          learners[l], solver, objective[solver], lowest);
+        toy_release(&toy);
+    }
+}
+END_TEST
+
+START_TEST(same_seed_same_bytes_at_any_thread_count)
+{
+    for (size_t l = 0; l < sizeof learners / sizeof *learners; l++)
+        for (int graph = CHAINS; graph <= LOOPS; graph += LOOPS - CHAINS)
+            for (int solver = 0; solver < 3; solver += 2) {
+                struct toy toy;
+                toy_hidden(&toy, 11, graph == LOOPS ? &potts3 : &full3, (enum graph)graph, 6);
+                struct clv_training training = toy_training(&toy, learners[l]);
+                set(&training, learners[l], "solver", solver);
+                set(&training, learners[l], "passes", 12);
+                set(&training, learners[l], "inner", 4);
+                struct clv_training_result one = run(learners[l], &training);
+                training.n_threads = 3;
+                struct clv_training_result many = run(learners[l], &training);
+                ck_assert_mem_eq(one.w, many.w, clv_shape_size(&toy.shape) * sizeof *one.w);
+                ck_assert_uint_eq(one.n_curve, many.n_curve);
+                for (size_t k = 0; k < one.n_curve; k++) {
+                    ck_assert_double_eq(one.curve[k].objective, many.curve[k].objective);
+                    ck_assert_double_eq(one.curve[k].train_loss, many.curve[k].train_loss);
+                }
+                ck_assert_uint_eq(one.n_notes, graph == LOOPS ? 2 : 0); /* chains are exact */
+                for (size_t k = 0; k < one.n_notes; k++)
+                    ck_assert_double_eq(one.notes[k].value, many.notes[k].value);
+                if (graph == LOOPS) {
+                    ck_assert_str_eq(one.notes[0].name, "sweeps_per_inference");
+                    ck_assert(one.notes[0].value > 1 && one.notes[0].value <= 20);
+                    ck_assert(one.notes[1].value > 0 && one.notes[1].value <= 1);
+                }
+                clv_training_result_release(&many);
+                training.seed = 2;
+                many = run(learners[l], &training);
+                int is_random = solver == 0; /* in the order of its batches at least */
+                ck_assert(!is_random || memcmp(one.w, many.w, clv_shape_size(&toy.shape) * sizeof *one.w) != 0);
+                clv_training_result_release(&one);
+                clv_training_result_release(&many);
+                toy_release(&toy);
+            }
+}
+END_TEST
+
+START_TEST(sweeps_are_told_as_they_were_granted)
+{
+    struct toy toy;
+    toy_hidden(&toy, 11, &potts3, LOOPS, 6);
+    struct clv_training training = toy_training(&toy, learners[0]);
+    set(&training, learners[0], "passes", 3);
+    set(&training, learners[0], "sweeps", 1); /* nothing converges in the one that changes the messages */
+    struct clv_training_result result = run(learners[0], &training);
+    ck_assert_double_eq(result.notes[0].value, 1);
+    ck_assert_double_lt(result.notes[1].value, 1);
+    clv_training_result_release(&result);
+    toy_release(&toy);
+}
+END_TEST
+
+START_TEST(weights_to_start_from_are_where_training_goes_on)
+{
+    struct toy toy;
+    double init[64];
+    toy_hidden(&toy, 4, &full3, CHAINS, 8);
+    struct clv_training training = toy_training(&toy, "hcrf");
+    set(&training, "hcrf", "passes", 1);
+    set(&training, "hcrf", "rate", 1e-9);
+    random_weights(init, &full3, 1);
+    training.init = init;
+    struct clv_training_result result = run("hcrf", &training);
+    for (size_t k = 0; k < clv_shape_size(&full3); k++)
+        ck_assert_double_eq_tol(result.w[k], init[k], 1e-6);
+    ck_assert_int_eq(result.decoding.rule, CLV_DECODE_MARGINALS);
+    clv_training_result_release(&result);
+    toy_release(&toy);
+}
+END_TEST
+
+static int stop_now = 1;
+
+START_TEST(an_interrupted_training_returns_what_it_has)
+{
+    struct toy toy;
+    const struct clv_progress progress = {.stop = &stop_now};
+    toy_hidden(&toy, 4, &full3, CHAINS, 8);
+    for (int solver = 0; solver < 3; solver++) {
+        struct clv_training training = toy_training(&toy, "mssvm");
+        training.progress = &progress;
+        set(&training, "mssvm", "solver", solver);
+        struct clv_training_result result = run("mssvm", &training);
+        ck_assert_int_eq(result.interrupted, 1);
+        for (size_t k = 0; k < clv_shape_size(&full3); k++)
+            ck_assert(isfinite(result.w[k]));
+        clv_training_result_release(&result);
+    }
+    toy_release(&toy);
+}
+END_TEST
+
+START_TEST(lack_of_memory_is_told_at_every_request)
+{
+    for (int graph = CHAINS; graph <= LOOPS; graph += LOOPS - CHAINS)
+        for (int cells = 0; cells < 2; cells++) {
+            struct toy toy;
+            toy_hidden(&toy, 3, &full3, (enum graph)graph, 2);
+            struct clv_training training = toy_training(&toy, "mssvm");
+            set(&training, "mssvm", "solver", 2);
+            set(&training, "mssvm", "passes", 4);
+            set(&training, "mssvm", "inner", 2);
+            set(&training, "mssvm", "cells", cells * 1e5);
+            enum clv_status status = CLV_ERR_MEMORY;
+            size_t request = 0;
+            while (status == CLV_ERR_MEMORY) {
+                struct clv_training_result result = {0};
+                struct clv_error error = {0};
+                array_fail_request(++request);
+                status = clv_train(&result, clv_learner_find("mssvm"), &training, &error);
+                array_fail_request(0);
+                ck_assert_msg(status == CLV_OK || status == CLV_ERR_MEMORY, "%s", error.message);
+                ck_assert((status == CLV_OK) == (result.w != NULL));
+                clv_training_result_release(&result);
+            }
+            ck_assert_uint_gt(request, 20);
+            toy_release(&toy);
+        }
+}
+END_TEST
+
+START_TEST(bad_parameters_are_refused)
+{
+    static const struct {
+        const char *learner, *parameter;
+        double value;
+    } bad[] = {{"mssvm", "solver", 3}, {"mssvm", "solver", 0.5}, {"lssvm", "c", -1},     {"hcrf", "sweeps", 0},
+               {"eps", "epsilon", 0},  {"eps", "epsilon", 1.5},  {"mssvm", "inner", 1},  {"mssvm", "lambda", 0},
+               {"hcrf", "margin", -1}, {"mssvm", "rate", NAN},   {"mssvm", "batch", -2}, {"mssvm", "start", 1e9}};
+    struct toy toy;
+    toy_hidden(&toy, 2, &full3, CHAINS, 1);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        struct clv_training training = toy_training(&toy, bad[k].learner);
+        struct clv_training_result result = {0};
+        set(&training, bad[k].learner, bad[k].parameter, bad[k].value);
+        must_fail(CLV_ERR_USAGE, bad[k].parameter,
+                  clv_train(&result, clv_learner_find(bad[k].learner), &training, err));
+        ck_assert_ptr_null(result.w);
+    }
+    toy_release(&toy);
+}
+END_TEST
+
+Suite *hidden_training_suite(void)
+{
+    Suite *suite = suite_create("hidden_training");
+    TCase *tests = tcase_create("hidden_training");
+    tcase_add_test(tests, cccp_never_raises_its_objective);
+    tcase_add_test(tests, the_dual_is_a_bound_that_its_passes_reach);
+    tcase_add_test(tests, every_solver_comes_near_the_best_objective);
+    tcase_add_test(tests, same_seed_same_bytes_at_any_thread_count);
+    tcase_add_test(tests, sweeps_are_told_as_they_were_granted);
+    tcase_add_test(tests, weights_to_start_from_are_where_training_goes_on);
+    tcase_add_test(tests, an_interrupted_training_returns_what_it_has);
+    tcase_add_test(tests, lack_of_memory_is_told_at_every_request);
+    tcase_add_test(tests, bad_parameters_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
