@@ -4,7 +4,23 @@
 
 #include <string.h>
 
+#include "base/array.h"
+#include "base/rng.h"
 #include "support/support.h"
+
+/* Codebooks of random bytes: enough for every test that is not about learning them. */
+static inline void give_random_words(struct clv_recipe *recipe, int32_t n_words)
+{
+    size_t size = (size_t)n_words * CLV_DESCRIPTOR_SIZE;
+    recipe->n_words = n_words;
+    for (int s = 0; s < recipe->n_scales; s++) {
+        struct clv_codebook *book = &recipe->codebooks[s];
+        book->n_words = n_words;
+        book->centres = array_alloc(size, 1);
+        for (size_t k = 0; k < size; k++)
+            book->centres[k] = (uint8_t)rng_below(5, RNG_STREAM(RNG_TEST, s), k, 100);
+    }
+}
 
 /* A small synthetic set, and a recipe that needs no codebook. */
 static inline struct clv_set synthetic(int32_t n_images)

@@ -4,9 +4,7 @@
 
 #include "base/array.h"
 #include "base/rng.h"
-#include "support/support.h"
-
-enum { SIZE = CLV_DESCRIPTOR_SIZE };
+#include "feature/small_set.h"
 
 /* A recipe whose codebooks are random bytes: enough for every test that is not about learning. */
 static struct clv_recipe quick_recipe(int32_t blocks)
@@ -14,15 +12,9 @@ static struct clv_recipe quick_recipe(int32_t blocks)
     struct clv_recipe recipe;
     clv_recipe_init(&recipe);
     recipe.blocks = blocks;
-    recipe.n_words = 20;
     recipe.slic.n_superpixels = 40;
     recipe.working_pixels = 3000;
-    for (int s = 0; s < recipe.n_scales; s++) {
-        recipe.codebooks[s].n_words = recipe.n_words;
-        recipe.codebooks[s].centres = array_alloc((size_t)recipe.n_words, SIZE);
-        for (size_t k = 0; k < (size_t)recipe.n_words * SIZE; k++)
-            recipe.codebooks[s].centres[k] = (uint8_t)rng_below(5, RNG_STREAM(RNG_TEST, s), k, 100);
-    }
+    give_random_words(&recipe, 20);
     return recipe;
 }
 

@@ -16,14 +16,8 @@ static struct clv_recipe worded_recipe(int32_t nodes)
     clv_recipe_init(&recipe);
     recipe.nodes = nodes;
     recipe.blocks = nodes == CLV_NODES_PATCHES ? CLV_BLOCK_ALL : CLV_BLOCK_SUPERPIXELS;
-    recipe.n_words = 12;
     recipe.slic.n_superpixels = 40;
-    for (int s = 0; s < recipe.n_scales; s++) {
-        recipe.codebooks[s].n_words = recipe.n_words;
-        recipe.codebooks[s].centres = array_alloc((size_t)recipe.n_words, SIZE);
-        for (size_t k = 0; k < (size_t)recipe.n_words * SIZE; k++)
-            recipe.codebooks[s].centres[k] = (uint8_t)rng_below(5, RNG_STREAM(RNG_TEST, s), k, 100);
-    }
+    give_random_words(&recipe, 12);
     return recipe;
 }
 

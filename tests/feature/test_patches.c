@@ -8,8 +8,6 @@
 #include "feature/blocks.h"
 #include "feature/small_set.h"
 
-enum { SIZE = CLV_DESCRIPTOR_SIZE };
-
 static struct clv_recipe patch_recipe(int32_t blocks)
 {
     struct clv_recipe recipe;
@@ -17,12 +15,8 @@ static struct clv_recipe patch_recipe(int32_t blocks)
     recipe.nodes = CLV_NODES_PATCHES;
     recipe.blocks = blocks;
     recipe.n_words = 20;
-    for (int s = 0; s < recipe.n_scales && has_words(&recipe); s++) {
-        recipe.codebooks[s].n_words = recipe.n_words;
-        recipe.codebooks[s].centres = array_alloc((size_t)recipe.n_words, SIZE);
-        for (size_t k = 0; k < (size_t)recipe.n_words * SIZE; k++)
-            recipe.codebooks[s].centres[k] = (uint8_t)rng_below(5, RNG_STREAM(RNG_TEST, s), k, 100);
-    }
+    if (has_words(&recipe))
+        give_random_words(&recipe, 20);
     return recipe;
 }
 
