@@ -24,8 +24,9 @@ struct hidden_settings {
     size_t cells;                                   /* of bucket elimination at most, per term */
 };
 
-/* Which terms of an example a pass works out. */
-enum hidden_terms { HIDDEN_FREE = 1, HIDDEN_CLAMPED = 2, HIDDEN_BOTH = 3 };
+/* Which terms of an example a pass works out. HIDDEN_LOOK is both, with messages and counts of runs left as they are: how often one
+ * looks changes nothing of what is learned. */
+enum hidden_terms { HIDDEN_FREE = 1, HIDDEN_CLAMPED = 2, HIDDEN_BOTH = 3, HIDDEN_LOOK = 7 };
 
 /* What a term is worked out by. */
 enum hidden_method { HIDDEN_PROPAGATION, HIDDEN_FOREST, HIDDEN_BUCKETS };

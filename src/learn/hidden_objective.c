@@ -193,6 +193,7 @@ static enum clv_status do_example(const struct pass *pass, size_t index, double 
     const struct clv_shape *shape = &self->examples.shape;
     const struct clv_problem *problem = &self->examples.problems[index];
     enum clv_status status = hidden_room_set(room, problem, shape, err);
+    room->is_looking = pass->terms == HIDDEN_LOOK;
     if (!status)
         status = decoder_load(decoder, problem, shape, pass->w, err);
     if (!status && pass->terms & HIDDEN_CLAMPED)
@@ -209,7 +210,7 @@ static enum clv_status do_example(const struct pass *pass, size_t index, double 
     }
     if (!status)
         add_expectation(psi, problem, shape, pass->terms & HIDDEN_FREE ? &room->free : &room->clamped,
-                        pass->terms == HIDDEN_BOTH ? &room->clamped : NULL, room->weight);
+                        (pass->terms & HIDDEN_BOTH) == HIDDEN_BOTH ? &room->clamped : NULL, room->weight);
     return status;
 }
 

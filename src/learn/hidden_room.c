@@ -123,7 +123,7 @@ static enum clv_status eliminate(struct hidden_room *self, struct hidden_term *t
     return status ? status : bucket_run(bucket, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
 }
 
-/* Runs on from the item's messages of that term, if it has some, and keeps the new ones. y receives the decoded labels; term NULL: they
+/* Runs on from the item's messages of that term, if it has some, and keeps the new ones, unless this is but a look. y receives the decoded labels; term NULL: they
  * are all that is wanted. */
 static enum clv_status propagate(struct hidden_room *self, struct hidden_term *term, struct hidden_item *item,
                                  int which, const struct clv_field *field, struct clv_bp_options *options,
@@ -141,7 +141,7 @@ static enum clv_status propagate(struct hidden_room *self, struct hidden_term *t
                             options, err);
     if (status)
         return status;
-    if (which == 0) {
+    if (which == 0 && !self->is_looking) {
         item->n_runs++;
         item->n_sweeps += self->bp->n_iterations;
         item->n_converged += self->bp->is_converged;
@@ -153,7 +153,7 @@ static enum clv_status propagate(struct hidden_room *self, struct hidden_term *t
         else
             clv_bp_pair_beliefs(term->pairs, self->bp);
     }
-    if (messages) {
+    if (messages && !self->is_looking) {
         bp_keep_messages(messages, self->bp);
         item->has_messages[which] = 1;
     }

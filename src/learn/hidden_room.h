@@ -16,6 +16,7 @@ struct hidden_term {
 struct hidden_room {
     struct clv_forest *forest;
     struct clv_bp *bp;
+    int is_looking; /* items are left as they are */
     struct bucket free_bucket, clamped_bucket;
     struct hidden_term free, clamped;
     uint8_t *is_visible; /* [n_nodes] */

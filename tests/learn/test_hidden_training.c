@@ -157,6 +157,33 @@ START_TEST(sweeps_are_told_as_they_were_granted)
 }
 END_TEST
 
+/* Messages between sweeps too few for them to converge remember where they came from. */
+START_TEST(how_often_one_looks_changes_no_weight)
+{
+    for (size_t l = 0; l < sizeof learners / sizeof *learners; l++)
+        for (int solver = 0; solver < 2; solver++) {
+            struct clv_training_result result[2];
+            struct toy toy;
+            toy_hidden(&toy, 6, &full3, LOOPS, 9);
+            for (int often = 0; often < 2; often++) {
+                struct clv_training training = toy_training(&toy, learners[l]);
+                set(&training, learners[l], "solver", solver);
+                set(&training, learners[l], "cells", 1);
+                set(&training, learners[l], "sweeps", 1);
+                set(&training, learners[l], "passes", 12);
+                set(&training, learners[l], "curve", often ? 1 : 1000);
+                result[often] = run(learners[l], &training);
+                ck_assert_uint_eq(result[often].n_curve, often ? 12 : 1);
+            }
+            ck_assert_mem_eq(result[0].w, result[1].w, clv_shape_size(&full3) * sizeof(double));
+            ck_assert_double_eq(result[0].notes[1].value, result[1].notes[1].value);
+            for (int often = 0; often < 2; often++)
+                clv_training_result_release(&result[often]);
+            toy_release(&toy);
+        }
+}
+END_TEST
+
 START_TEST(weights_to_start_from_are_where_training_goes_on)
 {
     struct toy toy;
@@ -257,6 +284,7 @@ Suite *hidden_training_suite(void)
     tcase_add_test(tests, every_solver_comes_near_the_best_objective);
     tcase_add_test(tests, same_seed_same_bytes_at_any_thread_count);
     tcase_add_test(tests, sweeps_are_told_as_they_were_granted);
+    tcase_add_test(tests, how_often_one_looks_changes_no_weight);
     tcase_add_test(tests, weights_to_start_from_are_where_training_goes_on);
     tcase_add_test(tests, an_interrupted_training_returns_what_it_has);
     tcase_add_test(tests, lack_of_memory_is_told_at_every_request);
