@@ -208,6 +208,9 @@ struct clv_bp_options {
     double tolerance;           /* >= 0: converged when no message's logarithm changes by more, damping aside */
     int32_t max_iterations;     /* >= 1; an iteration sends every message once */
     int is_warm; /* start from the messages of the run before, if its graph, labels and form were the same */
+    const int32_t *
+        near; /* [n_nodes] a labelling to start near, CLV_UNKNOWN: any; NULL: none. Its labels score 3 T more for at most
+                            ten iterations, before those that count: of several fixed points one near it is found */
 };
 
 /* `value` is, of CLV_BP_SUM, the Bethe estimate of T log sum_y exp(f(y) / T), exact on trees; of CLV_BP_MAX f(y); of CLV_BP_MIXED the
@@ -256,11 +259,12 @@ struct clv_trws_result {
     int is_converged; /* the last iteration lowered the bound by the tolerance at most, or it met the score */
 };
 
-/* y[n_nodes] (or NULL) is the best labelling met. Uses the messages of `bp`, whose next run starts cold. tolerance >= 0; an iteration
- * passes all nodes forth and back: O(edges x labels) with Potts couplings, O(edges x labels^2) with full tables. Refused: as
- * clv_bp_run. */
+/* y[n_nodes] (or NULL) is the best labelling met. Of the options the labels given, tolerance and max_iterations count, and is_warm after
+ * a run of the same routine: bounds hold from any messages on, near scores are soon done. Other runs of `bp` must start cold then.
+ * options NULL: the defaults. An iteration passes all nodes forth and back: O(edges x labels) with Potts couplings,
+ * O(edges x labels^2) with full tables. Refused: as clv_bp_run. */
 CLV_API enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_trws_result *result,
-                                    const struct clv_field *field, double tolerance, int32_t max_iterations,
+                                    const struct clv_field *field, const struct clv_bp_options *options,
                                     struct clv_error *err) CLV_CHECK;
 
 /* How labels follow from scores. */

@@ -134,6 +134,36 @@ static double value_of(struct clv_bp *bp, const struct clv_field *field, const s
     return options->temperature * bp_mixed_value(bp);
 }
 
+/* Iterations in which a labelling scores more, and by how much. */
+#define NEAR_ITERATIONS 10
+#define NEAR_SCORE      3
+
+/* Logarithms only where they are needed: of damped messages and of softened nodes. */
+static enum clv_status open_messages(struct clv_bp *bp, const struct clv_bp_options *options, struct clv_error *err)
+{
+    int is_softened = options->mode == CLV_BP_MIXED && bp->ratio > 0;
+    if (options->damping == 0 && !is_softened)
+        return bp_enter_linear(bp, err);
+    bp_leave_linear(bp);
+    return CLV_OK;
+}
+
+/* The iterations that lead near a labelling. The beliefs, which nobody needs yet, keep the scores meanwhile. */
+static enum clv_status approach(struct clv_bp *bp, const struct clv_bp_options *options, struct clv_error *err)
+{
+    size_t k = (size_t)bp->n_labels, size = (size_t)bp->n_nodes * k * sizeof *bp->unary;
+    memcpy(bp->belief, bp->unary, size);
+    for (int32_t i = 0; i < bp->n_nodes; i++)
+        if (options->near[i] != CLV_UNKNOWN)
+            bp->unary[(size_t)i * k + (size_t)options->near[i]] += NEAR_SCORE;
+    enum clv_status status = open_messages(bp, options, err);
+    for (int done = 0; !status && done < NEAR_ITERATIONS; done++)
+        if (sweep(bp, options) <= options->tolerance)
+            break;
+    memcpy(bp->unary, bp->belief, size);
+    return status;
+}
+
 enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struct clv_bp_result *result,
                            const struct clv_field *field, const struct clv_bp_options *options, struct clv_error *err)
 {
@@ -147,10 +177,10 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
         return status;
     struct clv_bp_result found = {0};
     assign_roles(bp, options);
-    if (options->mode == CLV_BP_SUM && options->damping == 0)
-        status = bp_enter_linear(bp, err);
-    else
-        bp_leave_linear(bp);
+    if (options->near && bp->n_nodes)
+        status = approach(bp, options, err);
+    if (!status)
+        status = open_messages(bp, options, err);
     if (status)
         return status;
     while (!found.is_converged && found.n_iterations < options->max_iterations) {
@@ -161,6 +191,8 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
     bp->n_iterations = found.n_iterations;
     bp->is_converged = found.is_converged;
     gather_all(bp);
+    if (options->mode != CLV_BP_SUM)
+        bp_leave_linear(bp);
     bp_decode(bp);
     if (result)
         found.value = value_of(bp, field, options);

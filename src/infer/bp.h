@@ -10,7 +10,7 @@ enum bp_role { BP_SUMMED, BP_MAXIMISED, BP_SOFTENED };
 
 enum bp_receivers { TO_EARLIER, TO_LATER, TO_ALL };
 
-/* Sum-product outside the log domain, in rows of a multiple of four labels; allocated when first needed. */
+/* Messages outside the log domain, in rows of a multiple of four labels; allocated when first needed. */
 struct bp_linear {
     int32_t *slot;          /* [2 n_edges] where an arc's message and kernel are */
     double *message;        /* [2 n_edges][2][row] maximum 1, and 1 / message */
@@ -63,6 +63,12 @@ static inline int32_t arc_target(const struct clv_bp *bp, int32_t arc)
 void bp_init(struct clv_bp *bp);
 void bp_release(struct clv_bp *bp);
 
+/* Whether an end has a given label: the table is 0 then, and its messages stay 0. */
+static inline int bp_is_settled(const struct clv_bp *bp, int32_t edge)
+{
+    return bp->label[bp->edges[edge][0]] != CLV_UNKNOWN || bp->label[bp->edges[edge][1]] != CLV_UNKNOWN;
+}
+
 /* Refuses what clv_bp_run refuses. */
 enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_options *options,
                          struct clv_error *err) CLV_CHECK;
@@ -104,8 +110,8 @@ static inline int bp_receives(const struct clv_bp *bp, int32_t arc, enum bp_rece
     return receivers == TO_ALL || is_later == (receivers == TO_LATER);
 }
 
-/* Sum-product without logarithms. Entering does nothing if messages are too small for that; a run that
- * ends here may leave its messages here. */
+/* Messages without logarithms, of nodes that are not softened. Entering does nothing if they are too small for that; a run of
+ * sums that ends here may leave its messages here. */
 void bp_linear_release(struct bp_linear *linear);
 enum clv_status bp_enter_linear(struct clv_bp *bp, struct clv_error *err) CLV_CHECK;
 void bp_leave_linear(struct clv_bp *bp);

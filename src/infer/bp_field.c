@@ -60,6 +60,10 @@ static enum clv_status check_options(const struct clv_field *field, const struct
             return fail(err, CLV_ERR_USAGE, "node %d: it has label %d of %d", i, options->label[i], field->n_labels);
     if (options->max_iterations < 1)
         return fail(err, CLV_ERR_USAGE, "%d iterations are less than 1", options->max_iterations);
+    for (int32_t i = 0; options->near && i < field->n_nodes; i++)
+        if (options->near[i] != CLV_UNKNOWN && (options->near[i] < 0 || options->near[i] >= field->n_labels))
+            return fail(err, CLV_ERR_USAGE, "node %d: it is to start near label %d of %d", i, options->near[i],
+                        field->n_labels);
     if (options->mode != CLV_BP_MIXED)
         return CLV_OK;
     if (!options->is_visible)
@@ -247,12 +251,6 @@ static void settle_labels(struct clv_bp *bp, const int32_t *label)
                 bp->unary[(size_t)i * k + a] = -INFINITY;
 }
 
-/* Whether an end has a given label: the table is 0 then. */
-static int is_settled(const struct clv_bp *bp, size_t edge)
-{
-    return bp->label[bp->edges[edge][0]] != CLV_UNKNOWN || bp->label[bp->edges[edge][1]] != CLV_UNKNOWN;
-}
-
 static void make_kernels(struct clv_bp *bp)
 {
     size_t m = (size_t)bp->n_edges, k = (size_t)bp->n_labels, cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;
@@ -263,7 +261,7 @@ static void make_kernels(struct clv_bp *bp)
             continue;
         }
         const double *table = &bp->pairwise[e * cells];
-        if (is_settled(bp, e)) {
+        if (bp_is_settled(bp, (int32_t)e)) {
             bp->top[e] = 0;
             for (size_t c = 0; c < cells; c++)
                 bp->kernel[e * cells + c] = 1;

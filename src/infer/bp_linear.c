@@ -1,4 +1,4 @@
-/* Sum-product on the messages themselves instead of their logarithms: no exp and no log, for as long as no number gets so small
+/* Sum-, max- and mixed-product on the messages themselves instead of their logarithms: no exp and no log, for as long as no number gets so small
  * that precision could be lost. Rows are padded to whole vectors, the padding repeats label 0, so that loops have no ends to treat
  * apart and nothing that is compared or normalised by changes. */
 #include <float.h>
@@ -177,6 +177,33 @@ INLINE double lowest_of(const lanes *value)
     return a < b ? a : b;
 }
 
+/* out[b] = max_a cavity[a] exp(pairwise[a][b]), up to a factor. */
+INLINE void eliminate_max(lanes *restrict out, const struct clv_bp *bp, int32_t arc, const lanes *cavity, size_t k,
+                          size_t n)
+{
+    const double *weight = (const double *)cavity;
+    if (bp->form == CLV_PAIRWISE_POTTS) {
+        lanes high = cavity[0], elsewhere = {0};
+        for (size_t v = 1; v < n; v++)
+            lift(&high, &cavity[v]);
+        elsewhere += bp->kernel[arc >> 1] * highest_of(&high);
+        for (size_t v = 0; v < n; v++) {
+            out[v] = cavity[v];
+            lift(&out[v], &elsewhere);
+        }
+        return;
+    }
+    const lanes *restrict kernel = (const lanes *)kernel_of(bp, arc, n * LANES);
+    for (size_t v = 0; v < n; v++) {
+        lanes high = weight[0] * kernel[v];
+        for (size_t a = 1; a < k; a++) {
+            lanes term = weight[a] * kernel[a * n + v];
+            lift(&high, &term);
+        }
+        out[v] = high;
+    }
+}
+
 /* out[b] = sum_a cavity[a] exp(pairwise[a][b]), up to a factor. */
 INLINE void eliminate(lanes *restrict out, const struct clv_bp *bp, int32_t arc, const lanes *cavity, size_t k,
                       size_t n)
@@ -248,10 +275,24 @@ INLINE int gather(lanes *belief, const struct clv_bp *bp, int32_t node, size_t n
     return lowest_of(&low) >= SMALLEST_SUM;
 }
 
+/* 0 where the belief is below its maximum. */
+INLINE void keep_best(lanes *cavity, const lanes *belief, size_t n)
+{
+    lanes high = belief[0];
+    for (size_t v = 1; v < n; v++)
+        lift(&high, &belief[v]);
+    lanes best = {0};
+    best += highest_of(&high);
+    for (size_t v = 0; v < n; v++)
+        cavity[v] = (lanes)((lane_mask)cavity[v] & (belief[v] >= best));
+}
+
+/* The messages of bp.c's send, softened nodes aside. */
 INLINE int send_rows(double *growth, struct clv_bp *bp, int32_t node, enum bp_receivers receivers, size_t k, size_t n)
 {
     lanes belief[LONGEST_ROW_LANES], cavity[LONGEST_ROW_LANES], fresh[LONGEST_ROW_LANES];
     lanes most = {1, 1, 1, 1}, least = {1, 1, 1, 1};
+    int is_maximised = bp->role[node] == BP_MAXIMISED;
     if (!gather(belief, bp, node, n))
         return 0;
     for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++) {
@@ -261,7 +302,13 @@ INLINE int send_rows(double *growth, struct clv_bp *bp, int32_t node, enum bp_re
         const lanes *back = (const lanes *)message_of(bp, arc ^ 1, n * LANES) + n;
         for (size_t v = 0; v < n; v++)
             cavity[v] = belief[v] * back[v];
-        eliminate(fresh, bp, arc, cavity, k, n);
+        int is_target_summed = bp->role[arc_target(bp, arc)] == BP_SUMMED;
+        if (is_maximised && is_target_summed)
+            keep_best(cavity, belief, n);
+        if (is_maximised && !is_target_summed)
+            eliminate_max(fresh, bp, arc, cavity, k, n);
+        else
+            eliminate(fresh, bp, arc, cavity, k, n);
         if (!store(bp, arc, fresh, &most, &least, n))
             return 0;
     }

@@ -14,10 +14,11 @@ struct passing {
     double score;      /* of `best` */
 };
 
-/* Whether the arc's target comes later on the way. */
+/* Whether the arc's target comes later on the way; edges of given labels lead nowhere. */
 static int is_ahead(const struct clv_bp *bp, int32_t arc, int is_backward)
 {
-    return (bp->rank[arc_target(bp, arc)] < bp->rank[arc_source(bp, arc)]) == is_backward;
+    return !bp_is_settled(bp, arc >> 1) &&
+           (bp->rank[arc_target(bp, arc)] < bp->rank[arc_source(bp, arc)]) == is_backward;
 }
 
 /* The best label given those of the nodes passed and the messages of the others. */
@@ -29,7 +30,7 @@ static int32_t decide(const struct passing *self, const double *belief, int32_t 
     memcpy(score, belief, k * sizeof *score);
     for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++) {
         int32_t back = bp->arc[s] ^ 1;
-        if (is_ahead(bp, bp->arc[s], is_backward))
+        if (bp_is_settled(bp, back >> 1) || is_ahead(bp, bp->arc[s], is_backward))
             continue;
         for (size_t a = 0; a < k; a++)
             score[a] +=
@@ -49,13 +50,15 @@ static double pass_node(struct passing *self, int32_t node, int is_backward)
     struct clv_bp *bp = self->bp;
     size_t k = (size_t)bp->n_labels;
     double belief[CLV_BP_MAX_LABELS];
-    int32_t n_ahead = 0, n_arcs = bp->first[node + 1] - bp->first[node];
+    int32_t n_ahead = 0, n_arcs = 0;
     bp_gather(belief, bp, node);
     self->y[node] = decide(self, belief, node, is_backward);
     double highest = maximum(belief, k), taken = highest;
-    for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++)
+    for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++) {
         n_ahead += is_ahead(bp, bp->arc[s], is_backward);
-    double share = 1.0 / (2 * n_ahead > n_arcs ? n_ahead : n_arcs - n_ahead);
+        n_arcs += !bp_is_settled(bp, bp->arc[s] >> 1);
+    }
+    double share = n_arcs ? 1.0 / (2 * n_ahead > n_arcs ? n_ahead : n_arcs - n_ahead) : 1;
     for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++) {
         int32_t arc = bp->arc[s];
         const double *back = &bp->message[(size_t)(arc ^ 1) * k];
@@ -89,36 +92,41 @@ static double pass(struct passing *self, int is_backward)
 }
 
 enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_trws_result *result,
-                            const struct clv_field *field, double tolerance, int32_t max_iterations,
-                            struct clv_error *err)
+                            const struct clv_field *field, const struct clv_bp_options *options, struct clv_error *err)
 {
-    enum clv_status status = bp_check_scores(field, 1, err);
-    if (!status && (!(tolerance >= 0) || !isfinite(tolerance)))
-        status = fail(err, CLV_ERR_USAGE, "a tolerance of %g is not finite and at least 0", tolerance);
-    if (!status && max_iterations < 1)
-        status = fail(err, CLV_ERR_USAGE, "%d iterations are less than 1", max_iterations);
+    struct clv_bp_options used;
+    clv_bp_defaults(&used);
+    if (options) {
+        used.label = options->label;
+        used.tolerance = options->tolerance;
+        used.max_iterations = options->max_iterations;
+        used.is_warm = options->is_warm;
+    }
+    enum clv_status status = bp_check(field, &used, err);
     if (!status)
-        status = bp_load(bp, field, 1, NULL, 0, err);
+        status = bp_load(bp, field, 1, used.label, used.is_warm, err);
     if (status)
         return status;
     int32_t *labels = array_alloc((size_t)field->n_nodes, 2 * sizeof *labels);
     if (!labels)
         return fail_memory(err);
+    bp_leave_linear(bp);
     struct passing self = {bp, field, labels, labels + field->n_nodes, -INFINITY};
     struct clv_trws_result found = {.bound = INFINITY};
-    while (!found.is_converged && found.n_iterations < max_iterations) {
+    while (!found.is_converged && found.n_iterations < used.max_iterations) {
         double before = found.bound;
         pass(&self, 0);
         found.bound = pass(&self, 1);
-        found.is_converged = before - found.bound <= tolerance || found.bound - self.score <= tolerance;
+        found.is_converged = before - found.bound <= used.tolerance || found.bound - self.score <= used.tolerance;
         found.n_iterations++;
     }
+    bp->n_iterations = found.n_iterations;
+    bp->is_converged = found.is_converged;
     found.score = self.score;
     if (y && field->n_nodes)
         memcpy(y, self.best, (size_t)field->n_nodes * sizeof *y);
     if (result)
         *result = found;
-    bp_forget_messages(bp);
     array_free(labels);
     return CLV_OK;
 }

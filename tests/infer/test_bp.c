@@ -147,26 +147,77 @@ END_TEST
 START_TEST(the_linear_and_the_log_domain_agree)
 {
     struct clv_bp *bp = new_bp();
-    for (uint64_t t = 0; t < 200; t++) {
+    for (uint64_t t = 0; t < 600; t++) {
         struct sample s;
         double linear[MAX_NODES * MAX_LABELS], logarithmic[MAX_NODES * MAX_LABELS], scale = pow(2, (double)(t % 10));
+        int32_t y[MAX_NODES], z[MAX_NODES];
+        uint8_t is_visible[MAX_NODES];
         struct clv_bp_options options;
         struct clv_bp_result one, two;
         draw_sample(&s, t, form_of(t), t % 3 ? 4 : -1, scale, scale / 4);
         clv_bp_defaults(&options);
+        options.mode = (enum clv_bp_mode)(t / 200);
         options.schedule = t / 2 % 2 ? CLV_BP_RED_BLACK : CLV_BP_SEQUENTIAL;
         options.max_iterations = 4;
-        must(clv_bp_run(bp, linear, NULL, &one, &s.field, &options, err));
+        for (int32_t i = 0; i < s.field.n_nodes; i++)
+            is_visible[i] = rng_below(SEED, 1, t * 100 + (uint64_t)i, 2) > 0;
+        options.is_visible = is_visible;
+        must(clv_bp_run(bp, linear, y, &one, &s.field, &options, err));
         options.damping = 1e-300;
-        must(clv_bp_run(bp, logarithmic, NULL, &two, &s.field, &options, err));
+        must(clv_bp_run(bp, logarithmic, z, &two, &s.field, &options, err));
         ck_assert_int_eq(one.n_iterations, two.n_iterations);
-        assert_near(linear, logarithmic, s.field.n_nodes * s.field.n_labels, 1e-9);
-        ck_assert_double_eq_tol(one.value, two.value, 1e-9);
+        assert_near(linear, logarithmic, s.field.n_nodes * s.field.n_labels, 1e-9 * fmax(scale, 1));
+        ck_assert_mem_eq(y, z, (size_t)s.field.n_nodes * sizeof *y);
+        ck_assert_double_eq_tol(one.value, two.value, 1e-9 * scale);
         if (one.is_converged)
             ck_assert_int_eq(two.is_converged, 1);
         else
             ck_assert_double_eq_tol(one.change, two.change, 1e-9 * scale);
     }
+    clv_bp_free(bp);
+}
+END_TEST
+
+/* A grid whose neighbours agree and whose nodes know nothing: as many fixed points as labels, and a start in the middle finds none of
+ * them. */
+START_TEST(the_fixed_point_near_a_labelling_is_found)
+{
+    enum { SIDE = 6, N = SIDE * SIDE, K = 3 };
+    double unary[N * K] = {0}, coupling[2 * N];
+    int32_t edges[2 * N][2], near[N], y[N], m = 0;
+    double beliefs[N * K];
+    struct clv_bp *bp = new_bp();
+    for (int32_t i = 0; i < N; i++) {
+        if (i % SIDE < SIDE - 1)
+            memcpy(edges[m++], (int32_t[]){i, i + 1}, sizeof *edges);
+        if (i < N - SIDE)
+            memcpy(edges[m++], (int32_t[]){i, i + SIDE}, sizeof *edges);
+    }
+    for (int32_t e = 0; e < m; e++)
+        coupling[e] = 1.5;
+    const struct clv_field field = {N, m, K, CLV_PAIRWISE_POTTS, (const int32_t(*)[2])edges, unary, coupling, 0};
+    struct clv_bp_options options;
+    struct clv_bp_result from_nothing, result;
+    clv_bp_defaults(&options);
+    must(clv_bp_run(bp, beliefs, NULL, &from_nothing, &field, &options, err));
+    ck_assert_double_eq_tol(beliefs[0], 1.0 / K, 1e-9);
+    for (int32_t label = 0; label < K; label++)
+        for (int mode = CLV_BP_SUM; mode <= CLV_BP_MAX; mode++) {
+            options.mode = (enum clv_bp_mode)mode;
+            options.damping = label == 1 ? 0.2 : 0;
+            for (int32_t i = 0; i < N; i++)
+                near[i] = i % 5 ? label : CLV_UNKNOWN;
+            options.near = near;
+            must(clv_bp_run(bp, beliefs, y, &result, &field, &options, err));
+            ck_assert_int_eq(result.is_converged, 1);
+            for (int32_t i = 0; i < N; i++)
+                ck_assert_int_eq(y[i], label);
+            if (mode == CLV_BP_MAX)
+                continue;
+            ck_assert_double_gt(result.value, from_nothing.value + 1);
+            for (int32_t i = 0; i < N; i++)
+                ck_assert_double_gt(beliefs[i * K + label], 0.8);
+        }
     clv_bp_free(bp);
 }
 END_TEST
@@ -402,6 +453,8 @@ START_TEST(bad_options_are_refused_by_value)
     REFUSED("temperature of nan of visible", visible_temperature = (double)NAN);
     REFUSED("node 1: it has label 2 of 2", label = too_high);
     REFUSED("node 0: it has label -2 of 2", label = too_low);
+    REFUSED("start near label 2 of 2", near = too_high);
+    REFUSED("start near label -2 of 2", near = too_low);
     REFUSED("damping of 1", damping = 1);
     REFUSED("damping of -0.1", damping = -0.1);
     REFUSED("damping of nan", damping = (double)NAN);
@@ -540,6 +593,7 @@ Suite *bp_suite(void)
     tcase_add_test(tests, weak_loops_have_one_fixed_point_near_the_truth);
     tcase_add_test(tests, bethe_derivatives_are_the_beliefs_on_loops);
     tcase_add_test(tests, the_linear_and_the_log_domain_agree);
+    tcase_add_test(tests, the_fixed_point_near_a_labelling_is_found);
     tcase_add_test(tests, large_scores_stay_exact);
     tcase_add_test(tests, frustrated_loops_are_reported_as_not_converged);
     tcase_add_test(tests, fields_without_edges_are_softmax_of_each_node);
