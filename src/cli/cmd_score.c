@@ -16,9 +16,19 @@ struct score {
     const char *data, *split, *voids, *predictions, *model_path;
     bool json, csv, per_image;
     struct letters_option letters;
+    enum decoding_choice decoding;
 };
 
-enum score_keys { KEY_SPLIT = KEYS_COMMAND, KEY_JSON, KEY_CSV, KEY_PER_IMAGE, KEY_LETTERS, KEY_FOLDS, KEY_VOID };
+enum score_keys {
+    KEY_SPLIT = KEYS_COMMAND,
+    KEY_JSON,
+    KEY_CSV,
+    KEY_PER_IMAGE,
+    KEY_LETTERS,
+    KEY_FOLDS,
+    KEY_VOID,
+    KEY_DECODE
+};
 
 static const struct argp_option score_options[] = {
     {"data", 'd', "PATH", 0, "The truth: a manifest, a folder with images/ and masks/, or with -m alone a feature file",
@@ -32,6 +42,7 @@ static const struct argp_option score_options[] = {
      0},
     {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP ", decoded with -m", 0},
     {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
+    {"decode", KEY_DECODE, "RULE", 0, "With a feature file. " DECODING_HELP, 0},
     {"per-image", KEY_PER_IMAGE, NULL, 0, "Also every image", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON document, in fractions", 0},
     {"csv", KEY_CSV, NULL, 0, "A line per image, comma-separated, in fractions", 0},
@@ -50,6 +61,7 @@ static error_t parse_score(int key, char *arg, struct argp_state *state)
     case KEY_SPLIT: self->split = arg; return 0;
     case KEY_VOID: self->voids = arg; return 0;
     case KEY_LETTERS: self->letters.path = arg; return 0;
+    case KEY_DECODE: return option_decoding(&self->decoding, arg, &self->common);
     case KEY_FOLDS: return option_folds(&self->letters, arg, &self->common);
     case KEY_JSON: self->json = true; return 0;
     case KEY_CSV: self->csv = true; return 0;
@@ -97,6 +109,8 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
     if (status != CLV_OK)
         return status;
+    if (self->decoding != DECODING_OWN && (self->letters.path || !self->data || !is_tensor_file(self->data)))
+        return fail(err, CLV_ERR_USAGE, "--decode: goes with a feature file in --data");
     if (self->letters.path)
         return check_letters(self, err);
     if (self->letters.n_folds)
@@ -170,7 +184,7 @@ enum clv_status cmd_score(int argc, char **argv, struct clv_error *err)
     struct score self = {0};
     enum clv_status status = parse(&self, argc, argv, err);
     const struct letters_task letters = {self.letters, self.model_path, self.common.n_threads, self.json};
-    const struct features_task features = {self.data, self.model_path, self.common.n_threads, self.json};
+    const struct features_task features = {self.data, self.model_path, self.common.n_threads, self.json, self.decoding};
     if (status == CLV_OK)
         status = self.letters.path           ? score_letters(&letters, err)
                  : is_tensor_file(self.data) ? score_features(&features, err)

@@ -16,6 +16,7 @@
 enum segment_keys {
     KEY_BOXES = KEYS_COMMAND,
     KEY_DECISION,
+    KEY_DECODE,
     KEY_DRAWS,
     KEY_REPORT,
     KEY_MASKS,
@@ -32,6 +33,7 @@ static const struct argp_option segment_options[] = {
      "How smooth refined borders are, 0..1000 (default: 2; means --refine)", 2},
     {"decision", KEY_DECISION, "RULE", 0,
      "map: the most probable labelling; marginal: the least expected balanced error of draws (default map)", 2},
+    {"decode", KEY_DECODE, "RULE", 0, DECODING_HELP, 2},
     {"draws", KEY_DRAWS, "N", 0, "Perturb-and-MAP draws of --decision marginal (default 100)", 3},
     {"seed", 's', "N", 0, "Seed of the draws (default 0)", 3},
     {"report", KEY_REPORT, "FOLDER", 0, "Also one HTML page, FOLDER/index.html, with everything side by side", 2},
@@ -50,6 +52,7 @@ static error_t parse_segment(int key, char *arg, struct argp_state *state)
         state->child_inputs[1] = &self->common;
         return 0;
     case KEY_DECISION: return option_choice(&self->decision, "--decision", arg, rules, 2, &self->common);
+    case KEY_DECODE: return option_decoding(&self->decoding, arg, &self->common);
     case KEY_DRAWS: return option_int(&self->n_draws, "--draws", arg, 1, 1000000, &self->common);
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_BOXES: self->boxes = arg; return 0;
@@ -86,6 +89,9 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     if (status == CLV_OK && self->decision == DECISION_MARGINAL && (self->boxes || self->refine))
         status = fail(err, CLV_ERR_USAGE, "--decision marginal: does not go with %s",
                       self->boxes ? "--boxes" : "--refine, which sharpens the most probable labelling");
+    if (status == CLV_OK && self->decoding != DECODING_OWN && (self->boxes || self->decision == DECISION_MARGINAL))
+        status = fail(err, CLV_ERR_USAGE, "--decode: does not go with %s",
+                      self->boxes ? "--boxes" : "--decision marginal, which is another such rule");
     if (status == CLV_OK && self->features && self->refine)
         status = fail(err, CLV_ERR_USAGE, "--refine: a feature file holds no pixels; name the images instead");
     return status;
@@ -251,6 +257,9 @@ static enum clv_status open_model(struct clv_model *model, int32_t *label, const
     if (status == CLV_OK && !model->has_recipe && !self->features)
         status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; --features is needed",
                       self->model_path);
+    if (status == CLV_OK && self->decoding != DECODING_OWN && self->refine && model->shape.n_labels == 2)
+        status = fail(err, CLV_ERR_USAGE, "--decode: does not go with --refine, which sharpens cuts of two labels");
+    decoding_choose(&model->decoding, self->decoding);
     if (status == CLV_OK && self->marginals)
         status = marginals_find_label(label, self, &model->labels, err);
     return status;

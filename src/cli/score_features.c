@@ -156,6 +156,7 @@ enum clv_status score_features(const struct features_task *task, struct clv_erro
     if (status == CLV_OK && clv_dataset_n_labels(dataset) != model.shape.n_labels)
         status = fail(err, CLV_ERR_DATA, "%s: has %d labels, the model %d", task->data, clv_dataset_n_labels(dataset),
                       model.shape.n_labels);
+    decoding_choose(&model.decoding, task->decoding);
     scoring.dataset = dataset;
     scoring.model = &model;
     if (status == CLV_OK)

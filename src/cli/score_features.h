@@ -4,14 +4,16 @@
 #include <stdbool.h>
 
 #include "cleave/status.h"
+#include "cli/decoding_option.h"
 
 struct features_task {
     const char *data, *model_path; /* a feature file with truth, and a model */
     int n_threads;
     bool json;
+    enum decoding_choice decoding;
 };
 
-/* Labels the nodes of a feature file with the model, hidden ones summed or maximised over as the model is decoded, and prints how
+/* Labels the nodes of a feature file with the model, hidden ones summed or maximised over as the decoding has it, and prints how
  * many known nodes are right, in all and by label, and the mean loss of its examples. */
 enum clv_status score_features(const struct features_task *task, struct clv_error *err) CLV_CHECK;
 

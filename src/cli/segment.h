@@ -7,6 +7,7 @@
 #include "cleave/model.h"
 #include "cleave/refine.h"
 #include "cleave/report.h"
+#include "cli/decoding_option.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
@@ -29,7 +30,8 @@ struct segment {
     enum existing existing;
     int mask_form; /* enum mask_form */
     enum clv_engine engine;
-    int decision;      /* enum decision */
+    int decision; /* enum decision */
+    enum decoding_choice decoding;
     bool marginals;    /* write probabilities, not masks */
     int32_t n_draws;   /* perturb-and-MAP draws, for probabilities and for the decision by them */
     uint64_t seed;     /* of the draws */

@@ -1,4 +1,4 @@
-/* Labels from scores by the rules of struct clv_decoding: exact in forests and on narrow graphs, belief propagation elsewhere. */
+/* Labels from scores by the rules of struct clv_decoding: exact in forests and on narrow graphs, by loopy.c elsewhere. */
 #include <math.h>
 #include <string.h>
 
@@ -10,11 +10,6 @@
 
 /* Of bucket elimination: a few milliseconds. */
 #define CELLS_MAX ((size_t)1 << 20)
-
-/* Of belief propagation. Loops may make messages swing for ever: damping ends most of that, the limit the rest. */
-#define TOLERANCE      1e-4
-#define MAX_ITERATIONS 200
-#define DAMPING        0.2
 
 static const char *const rule_names[CLV_N_DECODING_RULES] = {[CLV_DECODE_ORACLE] = "oracle",
                                                              [CLV_DECODE_MAP] = "map",
@@ -30,7 +25,7 @@ const char *clv_decoding_rule_name(enum clv_decoding_rule rule)
 void decoding_release(struct decoding_room *room)
 {
     clv_forest_free(room->forest);
-    clv_bp_free(room->bp);
+    loopy_release(&room->loopy);
     bucket_release(&room->bucket);
     min_entropy_release(&room->min_entropy);
     *room = (struct decoding_room){0};
@@ -47,28 +42,6 @@ static enum clv_status check(const struct clv_decoding *decoding, struct clv_err
         !(decoding->hidden_temperature >= 0 && decoding->hidden_temperature <= 1))
         return fail(err, CLV_ERR_USAGE, "a temperature of %g is not in 0 to 1", decoding->hidden_temperature);
     return CLV_OK;
-}
-
-static enum clv_status propagate(struct decoding_room *room, int32_t *y, const struct clv_field *field,
-                                 const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
-{
-    struct clv_bp_options options;
-    clv_bp_defaults(&options);
-    options.tolerance = TOLERANCE;
-    options.max_iterations = MAX_ITERATIONS;
-    if (decoding->rule == CLV_DECODE_MARGINALS) {
-        options.mode = CLV_BP_SUM;
-    } else if (decoding->rule == CLV_DECODE_MARGINAL_MAP && is_visible) {
-        options.mode = CLV_BP_MIXED;
-        options.is_visible = is_visible;
-        options.temperature = decoding->hidden_temperature;
-        options.damping = DAMPING;
-    } else {
-        options.mode = CLV_BP_MAX;
-        options.damping = DAMPING;
-    }
-    enum clv_status status = room->bp ? CLV_OK : clv_bp_new(&room->bp, err);
-    return status ? status : clv_bp_run(room->bp, NULL, y, NULL, field, &options, err);
 }
 
 /* Forward-backward, which for long tables is several times as fast as elimination: a shared one is exponentiated once. */
@@ -124,5 +97,5 @@ enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const s
     if (status)
         return status;
     return fits ? bucket_run(&room->bucket, NULL, NULL, NULL, y, field, &options, err)
-                : propagate(room, y, field, is_visible, decoding, err);
+                : loopy_decode(&room->loopy, y, field, is_visible, decoding, err);
 }

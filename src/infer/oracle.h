@@ -10,6 +10,7 @@
 #include "infer/bucket.h"
 #include "infer/capacities.h"
 #include "infer/chain_map.h"
+#include "infer/loopy.h"
 #include "infer/maxflow.h"
 #include "infer/min_entropy.h"
 #if WITH_BK
@@ -27,7 +28,7 @@ enum oracle_state {
 /* For clv_oracle_decode; made when first needed. */
 struct decoding_room {
     struct clv_forest *forest;
-    struct clv_bp *bp;
+    struct loopy loopy;
     struct bucket bucket;
     struct min_entropy min_entropy;
 };

@@ -180,6 +180,19 @@ START_TEST(hidden_patches_take_part_and_edges_have_full_tables)
         "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred hidden_out -m h.cleave --json", folder);
     ck_assert_double_ge(number_after(strstr(json, "\"patch\":{"), "\"accuracy\":"), 0.9);
     free(json);
+    /* Without truth all patches are visible, so that their marginal MAP is the MAP; marginals say it their own way. */
+    static const char *const rules[] = {"own", "map", "marginal-map", "marginals", "marginals -t 3"};
+    for (int k = 0; k < 5; k++)
+        free(expect_success("cd %s && \"$CLEAVE\" segment -m h.cleave --data set/manifest.tsv --split test -o rule%d "
+                            "--decode %s",
+                            folder, k, rules[k]));
+    for (int k = 0; k < 3; k++)
+        ck_assert(same_bytes(formatted("%s/rule%d", folder, k), formatted("%s/hidden_out", folder)));
+    ck_assert(same_bytes(formatted("%s/rule3", folder), formatted("%s/rule4", folder)));
+    json =
+        expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred rule3 --json", folder);
+    ck_assert_double_ge(number_after(json, "\"accuracy\":"), 0.9);
+    free(json);
 }
 END_TEST
 

@@ -1,0 +1,150 @@
+#include "infer/loopy.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+/* Loops may make messages swing for ever: damping ends most of that, the limit the rest. */
+#define TOLERANCE      1e-4
+#define MAX_ITERATIONS 200
+
+/* Tried in turn until messages converge; what is maximised swings more than what is summed. */
+static const double dampings[] = {0, 0.3, 0.6};
+#define N_DAMPINGS (sizeof dampings / sizeof *dampings)
+
+void loopy_release(struct loopy *self)
+{
+    clv_bp_free(self->bp);
+    array_free(self->labels);
+    *self = (struct loopy){0};
+}
+
+static struct clv_bp_options options_of(enum clv_bp_mode mode, double temperature, const int32_t *near)
+{
+    struct clv_bp_options options;
+    clv_bp_defaults(&options);
+    options.mode = mode;
+    options.temperature = temperature;
+    options.near = near;
+    options.tolerance = TOLERANCE;
+    options.max_iterations = MAX_ITERATIONS;
+    return options;
+}
+
+/* y (or NULL) = the labels of the first run that converges, of the one with the highest *value if none does. */
+static enum clv_status run(struct loopy *self, int32_t *y, double *value, const struct clv_field *field,
+                           struct clv_bp_options options, struct clv_error *err)
+{
+    size_t n = (size_t)field->n_nodes;
+    int32_t *labels = self->labels + 2 * n;
+    struct clv_bp_result result = {0};
+    *value = -INFINITY;
+    for (size_t k = 0; k < N_DAMPINGS && !result.is_converged; k++) {
+        options.damping = dampings[k];
+        enum clv_status status = clv_bp_run(self->bp, NULL, labels, &result, field, &options, err);
+        if (status)
+            return status;
+        if (k > 0 && !result.is_converged && result.value <= *value)
+            continue;
+        *value = result.value;
+        if (y)
+            memcpy(y, labels, n * sizeof *y);
+    }
+    return CLV_OK;
+}
+
+static enum clv_status map(struct loopy *self, int32_t *y, const struct clv_field *field, struct clv_error *err)
+{
+    const struct clv_bp_options limits = options_of(CLV_BP_MAX, 1, NULL);
+    struct clv_trws_result found;
+    int32_t *other = self->labels;
+    double value;
+    enum clv_status status = clv_bp_trws(self->bp, y, &found, field, &limits, err);
+    if (status || found.bound - found.score <= TOLERANCE)
+        return status;
+    status = run(self, other, &value, field, options_of(CLV_BP_MAX, 1, y), err);
+    if (!status && value > found.score)
+        memcpy(y, other, (size_t)field->n_nodes * sizeof *y);
+    return status;
+}
+
+/* The most probable labels; near one labelling or from nothing, whichever is worth more. */
+static enum clv_status modes(struct loopy *self, int32_t *y, const struct clv_field *field, double temperature,
+                             const int32_t *near, struct clv_error *err)
+{
+    int32_t *other = self->labels;
+    double value, value_near;
+    enum clv_status status = run(self, y, &value, field, options_of(CLV_BP_SUM, temperature, NULL), err);
+    if (!status)
+        status = run(self, other, &value_near, field, options_of(CLV_BP_SUM, temperature, near), err);
+    if (!status && value_near > value)
+        memcpy(y, other, (size_t)field->n_nodes * sizeof *y);
+    return status;
+}
+
+/* T log sum_h exp(f(y, h) / T); y's labels of hidden nodes are forgotten. */
+static enum clv_status value_of(double *value, struct loopy *self, int32_t *y, const struct clv_field *field,
+                                const uint8_t *is_visible, double temperature, struct clv_error *err)
+{
+    struct clv_bp_options options = options_of(CLV_BP_SUM, temperature, NULL);
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        y[i] = is_visible[i] ? y[i] : CLV_UNKNOWN;
+    options.label = y;
+    return run(self, NULL, value, field, options, err);
+}
+
+/* y becomes the other one if that is worth more. */
+static enum clv_status compare(double *best, int32_t *y, struct loopy *self, int32_t *other,
+                               const struct clv_field *field, const uint8_t *is_visible, double temperature,
+                               struct clv_error *err)
+{
+    double value;
+    enum clv_status status = value_of(&value, self, other, field, is_visible, temperature, err);
+    if (!status && value > *best) {
+        *best = value;
+        memcpy(y, other, (size_t)field->n_nodes * sizeof *y);
+    }
+    return status;
+}
+
+static enum clv_status marginal_map(struct loopy *self, int32_t *y, const struct clv_field *field,
+                                    const uint8_t *is_visible, double temperature, struct clv_error *err)
+{
+    int32_t *other = self->labels + field->n_nodes;
+    double best = -INFINITY, unused;
+    struct clv_bp_options options = options_of(CLV_BP_MIXED, temperature, y);
+    options.is_visible = is_visible;
+    enum clv_status status = map(self, y, field, err);
+    if (!status)
+        status = modes(self, other, field, temperature, y, err);
+    if (!status)
+        status = value_of(&best, self, y, field, is_visible, temperature, err);
+    if (!status)
+        status = compare(&best, y, self, other, field, is_visible, temperature, err);
+    if (!status)
+        status = run(self, other, &unused, field, options, err);
+    if (!status)
+        status = compare(&best, y, self, other, field, is_visible, temperature, err);
+    memcpy(other, y, (size_t)field->n_nodes * sizeof *y);
+    options = options_of(CLV_BP_SUM, temperature, NULL);
+    options.label = other;
+    return status ? status : run(self, y, &unused, field, options, err);
+}
+
+enum clv_status loopy_decode(struct loopy *self, int32_t *y, const struct clv_field *field, const uint8_t *is_visible,
+                             const struct clv_decoding *decoding, struct clv_error *err)
+{
+    size_t n = (size_t)field->n_nodes;
+    enum clv_status status = self->bp ? CLV_OK : clv_bp_new(&self->bp, err);
+    if (!status && array_reserve((void **)&self->labels, &self->room, 3 * n, sizeof *self->labels))
+        status = fail_memory(err);
+    if (status)
+        return status;
+    if (decoding->rule == CLV_DECODE_MARGINAL_MAP && is_visible && memchr(is_visible, 0, n))
+        return marginal_map(self, y, field, is_visible, decoding->hidden_temperature, err);
+    int32_t *near = self->labels + n;
+    status = map(self, decoding->rule == CLV_DECODE_MARGINALS ? near : y, field, err);
+    return status || decoding->rule != CLV_DECODE_MARGINALS ? status : modes(self, y, field, 1, near, err);
+}

@@ -1,0 +1,64 @@
+/* --decode: labels by another rule than the model's own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+/* A noisy picture, most of whose labels are missing, and a model of it. */
+static const char *noisy_folder(void)
+{
+    static char folder[256];
+    if (!folder[0]) {
+        snprintf(folder, sizeof folder, "%s/decode", temporary_folder());
+        free(expect_success("mkdir %s && cd %s && \"$CLEAVE\" synth noisy-image --missing 0.8 --test-missing 0.8 "
+                            "--train 3 --test 2 -s 1 -o . && \"$CLEAVE\" train --learner mssvm --c 1 --batch 2 "
+                            "--passes 4 --rate 1 --data train.safetensors -o m.cleave",
+                            folder, folder));
+    }
+    return folder;
+}
+
+START_TEST(feature_files_are_scored_by_the_rule_asked_for)
+{
+    static const char *const rules[] = {
+        "", "--decode own", "--decode marginal-map", "--decode map", "--decode marginals", "--decode marginals -t 3"};
+    enum { N_RULES = sizeof rules / sizeof *rules };
+    char *told[N_RULES];
+    for (int k = 0; k < N_RULES; k++)
+        told[k] = expect_success("cd %s && \"$CLEAVE\" score -m m.cleave --data test.safetensors --json %s",
+                                 noisy_folder(), rules[k]);
+    ck_assert_str_eq(told[1], told[0]);
+    ck_assert_str_eq(told[2], told[0]); /* an mssvm's own */
+    ck_assert_str_eq(told[5], told[4]);
+    ck_assert_str_ne(told[3], told[0]);
+    ck_assert_str_ne(told[3], told[4]);
+    for (int k = 0; k < N_RULES; k++)
+        free(told[k]);
+}
+END_TEST
+
+START_TEST(rules_are_refused_where_they_mean_nothing)
+{
+    expect_error(64, "--decode: \"best\"", "\"$CLEAVE\" segment -m x -o y z --decode best");
+    expect_error(64, "does not go with --boxes", "\"$CLEAVE\" segment -o y z --decode map --boxes b");
+    expect_error(64, "another such rule", "\"$CLEAVE\" segment -m x -o y z --decode map --decision marginal");
+    expect_error(64, "goes with a feature file", "\"$CLEAVE\" score --data x --pred y --decode map");
+    expect_error(64, "does not go with --refine",
+                 "cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv -o r --refine --decode marginals",
+                 temporary_folder(), sample_model(), sample_set());
+}
+END_TEST
+
+Suite *cli_decode_suite(void)
+{
+    Suite *suite = suite_create("cli_decode");
+    TCase *tests = tcase_create("cli_decode");
+    tcase_set_timeout(tests, 120);
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_test(tests, feature_files_are_scored_by_the_rule_asked_for);
+    tcase_add_test(tests, rules_are_refused_where_they_mean_nothing);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,122 @@
+/* Decoding by candidates, on loops small enough for enumeration. */
+#include "infer/loopy.h"
+#include "infer/random_field.h"
+
+#define T_H 0.7
+
+/* max_h f(y, h), or T_h log sum_h exp(f(y, h) / T_h), of visible labels; *best that of the best ones. */
+static double merit(double *best, const struct clv_field *field, const int32_t *y, const uint8_t *is_visible,
+                    int is_summed)
+{
+    static double sums[4096];
+    int32_t z[MAX_NODES] = {0};
+    size_t wanted = 0;
+    *best = -INFINITY;
+    for (size_t c = 0; c < 4096; c++)
+        sums[c] = -INFINITY;
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        wanted = is_visible[i] ? wanted * (size_t)field->n_labels + (size_t)y[i] : wanted;
+    do {
+        size_t code = 0;
+        double score = clv_field_score(field, z);
+        for (int32_t i = 0; i < field->n_nodes; i++)
+            code = is_visible[i] ? code * (size_t)field->n_labels + (size_t)z[i] : code;
+        sums[code] = is_summed ? log_add(sums[code], score / T_H) : fmax(sums[code], score);
+    } while (next_labelling(z, field));
+    for (size_t c = 0; c < 4096; c++)
+        *best = fmax(*best, (is_summed ? T_H : 1) * sums[c]);
+    return (is_summed ? T_H : 1) * sums[wanted];
+}
+
+/* Strong couplings of any sign. */
+static void draw_loops(struct sample *s, uint8_t *is_visible, uint64_t index)
+{
+    draw_sample(s, index, form_of(index), 5, 1, 1.5);
+    for (int32_t i = 0; i < s->field.n_nodes; i++)
+        is_visible[i] = rng_below(SEED, 1, index * 100 + (uint64_t)i, 3) > 0;
+}
+
+START_TEST(the_best_labelling_is_missed_seldom_and_never_beaten)
+{
+    struct loopy loopy = {0};
+    int n_best[2] = {0}, n_drawn = 0;
+    for (uint64_t index = 0; index < 300; index++) {
+        struct sample s;
+        int32_t y[MAX_NODES];
+        uint8_t is_visible[MAX_NODES];
+        draw_loops(&s, is_visible, index);
+        if (s.field.n_labels > 3)
+            continue;
+        n_drawn++;
+        for (int is_summed = 0; is_summed < 2; is_summed++) {
+            const struct clv_decoding decoding = {is_summed ? CLV_DECODE_MARGINAL_MAP : CLV_DECODE_MAP, T_H};
+            must(loopy_decode(&loopy, y, &s.field, is_visible, &decoding, err));
+            double best, found = merit(&best, &s.field, y, is_visible, is_summed);
+            ck_assert_double_le(found, best + 1e-9);
+            n_best[is_summed] += found >= best - 1e-9;
+        }
+    }
+    ck_assert_int_gt(n_best[0], n_drawn * 97 / 100);
+    ck_assert_int_gt(n_best[1], n_drawn * 97 / 100);
+    loopy_release(&loopy);
+}
+END_TEST
+
+START_TEST(marginals_choose_mostly_the_most_probable_labels)
+{
+    struct loopy loopy = {0};
+    int n_right = 0, n_nodes = 0;
+    for (uint64_t index = 0; index < 300; index++) {
+        struct sample s;
+        int32_t y[MAX_NODES];
+        uint8_t is_visible[MAX_NODES];
+        double marginals[MAX_NODES * MAX_LABELS];
+        const struct clv_decoding decoding = {.rule = CLV_DECODE_MARGINALS};
+        draw_loops(&s, is_visible, index);
+        must(loopy_decode(&loopy, y, &s.field, is_visible, &decoding, err));
+        must(clv_exhaustive(NULL, NULL, NULL, marginals, &s.field, err));
+        for (int32_t i = 0; i < s.field.n_nodes; i++) {
+            const double *p = &marginals[i * s.field.n_labels];
+            double highest = 0;
+            for (int32_t a = 0; a < s.field.n_labels; a++)
+                highest = fmax(highest, p[a]);
+            n_right += p[y[i]] >= highest - 1e-9;
+            n_nodes++;
+        }
+    }
+    ck_assert_int_gt(n_right, n_nodes * 94 / 100);
+    loopy_release(&loopy);
+}
+END_TEST
+
+START_TEST(failed_requests_are_survived_and_bad_fields_refused)
+{
+    struct sample s;
+    struct loopy loopy = {0};
+    int32_t y[MAX_NODES];
+    uint8_t is_visible[MAX_NODES];
+    draw_loops(&s, is_visible, 3);
+    is_visible[0] = 0;
+    for (int rule = CLV_DECODE_MAP; rule <= CLV_DECODE_MARGINALS; rule++) {
+        const struct clv_decoding decoding = {(enum clv_decoding_rule)rule, T_H};
+        must_survive_failed_requests(loopy_decode(&loopy, y, &s.field, is_visible, &decoding, err));
+    }
+    s.unary[0] = NAN;
+    for (int rule = CLV_DECODE_MAP; rule <= CLV_DECODE_MARGINALS; rule++) {
+        const struct clv_decoding decoding = {(enum clv_decoding_rule)rule, T_H};
+        must_fail(CLV_ERR_DATA, "node 0", loopy_decode(&loopy, y, &s.field, is_visible, &decoding, err));
+    }
+    loopy_release(&loopy);
+}
+END_TEST
+
+Suite *loopy_suite(void)
+{
+    Suite *suite = suite_create("loopy");
+    TCase *tests = tcase_create("loopy");
+    tcase_add_test(tests, the_best_labelling_is_missed_seldom_and_never_beaten);
+    tcase_add_test(tests, marginals_choose_mostly_the_most_probable_labels);
+    tcase_add_test(tests, failed_requests_are_survived_and_bad_fields_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
