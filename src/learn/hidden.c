@@ -172,7 +172,8 @@ enum clv_status hidden_descent_look(struct hidden_descent *self, struct clv_trai
     const struct clv_training *training = self->training;
     struct examples *examples = &self->hidden.examples;
     double free, clamped, loss;
-    enum clv_status status = hidden_gradient(self->gradient, &free, &clamped, &self->hidden, HIDDEN_LOOK, self->all, examples->n, w, err);
+    enum clv_status status =
+        hidden_gradient(self->gradient, &free, &clamped, &self->hidden, HIDDEN_LOOK, self->all, examples->n, w, err);
     if (!status)
         status = clv_evaluate(&loss, training->dataset, training->examples, training->n_examples, &examples->shape, w,
                               &result->decoding, training->engine, examples->n_threads, err);

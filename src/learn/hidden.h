@@ -9,9 +9,10 @@
  *
  * Both terms are exact where elimination is (clv_forest_fits): in trees in which no hidden nodes that hang together join three visible
  * ones, and for the clamped term wherever the hidden nodes alone make a forest; and on graphs narrow enough for as many cells as
- * bucket elimination is granted. Elsewhere belief propagation: sum-product
- * where T_y = T_h > 0, max-product at T_y = T_h = 0, mixed-product otherwise; at T_y = 0 it finds a labelling y, whose
- * term and gradient are then those of the hidden nodes given y (equations 6 and 7), and the truth is a candidate beside it. */
+ * bucket elimination is granted. Elsewhere approximations: at T_h = 0 TRW-S, which mostly
+ * proves its labelling the best; at T_y > 0 sum- or mixed-product, from the messages of the step before and from the truth's
+ * neighbourhood, whichever ends with the higher Bethe value; at T_y = 0 < T_h labellings y of mixed-product and of TRW-S, by the value of
+ * the hidden nodes given y, whose term and gradient are taken (equations 6 and 7). At T_y = 0 the truth is a candidate as well. */
 #ifndef LEARN_HIDDEN_H
 #define LEARN_HIDDEN_H
 
@@ -31,11 +32,14 @@ enum hidden_terms { HIDDEN_FREE = 1, HIDDEN_CLAMPED = 2, HIDDEN_BOTH = 3, HIDDEN
 /* What a term is worked out by. */
 enum hidden_method { HIDDEN_PROPAGATION, HIDDEN_FOREST, HIDDEN_BUCKETS };
 
+/* What messages are kept for: the two terms' belief propagation, and the free term's TRW-S beside it. */
+enum hidden_messages { HIDDEN_OF_FREE, HIDDEN_OF_CLAMPED, HIDDEN_OF_JOINT, HIDDEN_N_MESSAGES };
+
 /* How an example's terms are worked out, and what belief propagation is to go on from. */
 struct hidden_item {
     enum hidden_method free_by, clamped_by;
-    float *messages[2]; /* [2 n_edges][n_labels] of the free and the clamped term; NULL: always from nothing */
-    int has_messages[2];
+    float *messages[HIDDEN_N_MESSAGES]; /* [2 n_edges][n_labels]; NULL: always from nothing */
+    int has_messages[HIDDEN_N_MESSAGES];
     double free, clamped;                  /* the terms as last worked out */
     int64_t n_runs, n_sweeps, n_converged; /* of belief propagation for the free term so far */
 };

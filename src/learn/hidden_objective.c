@@ -36,27 +36,36 @@ static size_t n_messages(const struct hidden *self, size_t index)
     return 2 * (size_t)self->examples.problems[index].n_edges * (size_t)self->examples.shape.n_labels;
 }
 
+/* Of an example's messages, those that its terms need. */
+static int needs_messages(const struct hidden *self, size_t index, enum hidden_messages which)
+{
+    const struct hidden_item *item = &self->items[index];
+    const struct hidden_settings *settings = &self->settings;
+    if (which == HIDDEN_OF_CLAMPED)
+        return item->clamped_by == HIDDEN_PROPAGATION;
+    int is_both = settings->visible_temperature == 0 && settings->hidden_temperature > 0;
+    return item->free_by == HIDDEN_PROPAGATION && (which == HIDDEN_OF_FREE || is_both);
+}
+
 /* All or none, so that nothing depends on the order of examples. */
 static enum clv_status make_messages(struct hidden *self, struct clv_error *err)
 {
     size_t total = 0;
     for (size_t i = 0; i < self->examples.n; i++)
-        total += n_messages(self, i) * sizeof(float) *
-                 (size_t)((self->items[i].free_by == HIDDEN_PROPAGATION) +
-                          (self->items[i].clamped_by == HIDDEN_PROPAGATION));
+        for (int which = 0; which < HIDDEN_N_MESSAGES; which++)
+            if (needs_messages(self, i, (enum hidden_messages)which))
+                total += n_messages(self, i) * sizeof(float);
     if (total > MESSAGE_BYTES_MAX)
         return CLV_OK;
-    for (size_t i = 0; i < self->examples.n; i++) {
-        struct hidden_item *item = &self->items[i];
-        const enum hidden_method by[2] = {item->free_by, item->clamped_by};
-        for (int which = 0; which < 2; which++) {
-            if (by[which] != HIDDEN_PROPAGATION)
+    for (size_t i = 0; i < self->examples.n; i++)
+        for (int which = 0; which < HIDDEN_N_MESSAGES; which++) {
+            float **messages = &self->items[i].messages[which];
+            if (!needs_messages(self, i, (enum hidden_messages)which))
                 continue;
-            item->messages[which] = array_alloc(n_messages(self, i) + 1, sizeof *item->messages[which]);
-            if (!item->messages[which])
+            *messages = array_alloc(n_messages(self, i) + 1, sizeof **messages);
+            if (!*messages)
                 return fail_memory(err);
         }
-    }
     return CLV_OK;
 }
 
@@ -103,8 +112,8 @@ enum clv_status hidden_open(struct hidden *self, const struct clv_training *trai
 void hidden_release(struct hidden *self)
 {
     for (size_t i = 0; self->items && i < self->examples.n; i++) {
-        array_free(self->items[i].messages[0]);
-        array_free(self->items[i].messages[1]);
+        for (int which = 0; which < HIDDEN_N_MESSAGES; which++)
+            array_free(self->items[i].messages[which]);
     }
     hidden_rooms_free(self->rooms, self->examples.n_threads);
     array_free(self->items);

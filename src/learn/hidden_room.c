@@ -9,8 +9,6 @@
 
 /* Messages are as good as those of the step before: what is left changes gradients by less than the step itself. */
 #define TOLERANCE 1e-3
-/* Of what is maximised, whose messages may swing. */
-#define DAMPING 0.1
 
 enum clv_status hidden_rooms_new(struct hidden_room **rooms, int n, struct clv_error *err)
 {
@@ -43,8 +41,11 @@ void hidden_rooms_free(struct hidden_room *rooms, int n)
         array_free(self->free.pairs);
         array_free(self->clamped.nodes);
         array_free(self->clamped.pairs);
+        array_free(self->other.nodes);
+        array_free(self->other.pairs);
         array_free(self->is_visible);
         array_free(self->y);
+        array_free(self->label);
         array_free(self->weight);
     }
     array_free(rooms);
@@ -61,13 +62,16 @@ enum clv_status hidden_room_set(struct hidden_room *self, const struct clv_probl
 {
     size_t n = (size_t)problem->n_nodes, k = (size_t)shape->n_labels;
     size_t m = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : (size_t)problem->n_edges;
-    if (make_room(&self->free, n, m, k) || make_room(&self->clamped, n, m, k) ||
+    if (make_room(&self->free, n, m, k) || make_room(&self->clamped, n, m, k) || make_room(&self->other, n, m, k) ||
         array_reserve((void **)&self->is_visible, &self->visible_room, n, sizeof *self->is_visible) ||
         array_reserve((void **)&self->y, &self->y_room, n, sizeof *self->y) ||
+        array_reserve((void **)&self->label, &self->label_room, n, sizeof *self->label) ||
         array_reserve((void **)&self->weight, &self->weight_room, n * clv_shape_rows(shape), sizeof *self->weight))
         return fail_memory(err);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         self->is_visible[i] = problem->label[i] != CLV_UNKNOWN;
+        self->label[i] = problem->label[i];
+    }
     return CLV_OK;
 }
 
@@ -123,40 +127,65 @@ static enum clv_status eliminate(struct hidden_room *self, struct hidden_term *t
     return status ? status : bucket_run(bucket, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
 }
 
-/* Runs on from the item's messages of that term, if it has some, and keeps the new ones, unless this is but a look. y receives the decoded labels; term NULL: they
- * are all that is wanted. */
-static enum clv_status propagate(struct hidden_room *self, struct hidden_term *term, struct hidden_item *item,
-                                 int which, const struct clv_field *field, struct clv_bp_options *options,
-                                 struct clv_error *err)
+/* Makes the next run start from the item's messages, if it has some. */
+static enum clv_status resume(struct hidden_room *self, struct clv_bp_options *options, const struct hidden_item *item,
+                              enum hidden_messages which, const struct clv_field *field, struct clv_error *err)
+{
+    options->is_warm = item->messages[which] && item->has_messages[which];
+    return options->is_warm ? bp_resume(self->bp, field, item->messages[which], err) : CLV_OK;
+}
+
+/* The item keeps the run's messages, unless this is but a look. */
+static void keep(struct hidden_item *item, struct hidden_room *self, enum hidden_messages which)
+{
+    if (self->is_looking || !item->messages[which])
+        return;
+    bp_keep_messages(item->messages[which], self->bp);
+    item->has_messages[which] = 1;
+}
+
+/* How long the run took, of the free term. */
+static void count(struct hidden_item *item, const struct hidden_room *self)
+{
+    if (self->is_looking)
+        return;
+    item->n_runs++;
+    item->n_sweeps += self->bp->n_iterations;
+    item->n_converged += self->bp->is_converged;
+}
+
+/* Belief propagation that sums. */
+static enum clv_status sum(struct hidden_room *self, struct hidden_term *term, const struct clv_field *field,
+                           const struct clv_bp_options *options, struct clv_error *err)
 {
     struct clv_bp_result result;
-    enum clv_status status = CLV_OK;
-    float *messages = item->messages[which];
-    int is_certain = options->mode == CLV_BP_MAX;
-    options->is_warm = messages && item->has_messages[which];
-    if (options->is_warm)
-        status = bp_resume(self->bp, field, messages, err);
-    if (!status)
-        status = clv_bp_run(self->bp, term && !is_certain ? term->nodes : NULL, self->y, term ? &result : NULL, field,
-                            options, err);
+    enum clv_status status = clv_bp_run(self->bp, term->nodes, NULL, &result, field, options, err);
     if (status)
         return status;
-    if (which == 0 && !self->is_looking) {
-        item->n_runs++;
-        item->n_sweeps += self->bp->n_iterations;
-        item->n_converged += self->bp->is_converged;
-    }
-    if (term) {
-        term->value = result.value;
-        if (is_certain)
-            set_certain(term, field, self->y);
-        else
-            clv_bp_pair_beliefs(term->pairs, self->bp);
-    }
-    if (messages && !self->is_looking) {
-        bp_keep_messages(messages, self->bp);
-        item->has_messages[which] = 1;
-    }
+    term->value = result.value;
+    clv_bp_pair_beliefs(term->pairs, self->bp);
+    return CLV_OK;
+}
+
+/* self->y = the best labelling with these labels given (NULL: none) that TRW-S meets; and, unless it is NULL, the term that is. */
+static enum clv_status maximise(struct hidden_room *self, struct hidden_term *term, struct hidden_item *item,
+                                enum hidden_messages which, const struct clv_field *field,
+                                struct clv_bp_options options, const int32_t *label, struct clv_error *err)
+{
+    struct clv_trws_result result;
+    options.label = label;
+    enum clv_status status = resume(self, &options, item, which, field, err);
+    if (!status)
+        status = clv_bp_trws(self->bp, self->y, &result, field, &options, err);
+    if (status)
+        return status;
+    keep(item, self, which);
+    if (which == HIDDEN_OF_FREE)
+        count(item, self);
+    if (!term)
+        return CLV_OK;
+    term->value = result.score;
+    set_certain(term, field, self->y);
     return CLV_OK;
 }
 
@@ -167,7 +196,6 @@ static struct clv_bp_options bp_options(const struct hidden_settings *settings, 
     options.mode = mode;
     options.tolerance = TOLERANCE;
     options.max_iterations = settings->sweeps;
-    options.damping = mode == CLV_BP_SUM ? 0 : DAMPING;
     if (settings->hidden_temperature > 0)
         options.temperature = settings->hidden_temperature;
     return options;
@@ -178,11 +206,18 @@ static enum clv_status given(struct hidden_room *self, struct hidden_term *term,
                              const struct hidden_settings *settings, const struct clv_field *field,
                              const int32_t *label, struct clv_error *err)
 {
+    struct clv_bp_options options = bp_options(settings, CLV_BP_SUM);
     if (item->clamped_by != HIDDEN_PROPAGATION)
         return eliminate(self, term, item->clamped_by, settings, field, label, err);
-    struct clv_bp_options options = bp_options(settings, settings->hidden_temperature > 0 ? CLV_BP_SUM : CLV_BP_MAX);
+    if (settings->hidden_temperature == 0)
+        return maximise(self, term, item, HIDDEN_OF_CLAMPED, field, options, label, err);
     options.label = label;
-    return propagate(self, term, item, 1, field, &options, err);
+    enum clv_status status = resume(self, &options, item, HIDDEN_OF_CLAMPED, field, err);
+    if (!status)
+        status = sum(self, term, field, &options, err);
+    if (!status)
+        keep(item, self, HIDDEN_OF_CLAMPED);
+    return status;
 }
 
 enum clv_status hidden_clamped(struct hidden_room *self, struct hidden_item *item,
@@ -192,16 +227,86 @@ enum clv_status hidden_clamped(struct hidden_room *self, struct hidden_item *ite
     return given(self, &self->clamped, item, settings, field, label, err);
 }
 
-/* At T_y = 0 < T_h: a labelling of the visible nodes by mixed-product, then what it is worth. */
+static void swap_terms(struct hidden_term *a, struct hidden_term *b)
+{
+    struct hidden_term kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* self->free = the term of self->y's visible labels, if it is the better one. */
+static enum clv_status try_labels(int *is_better, struct hidden_room *self, struct hidden_item *item,
+                                  const struct hidden_settings *settings, const struct clv_field *augmented,
+                                  struct clv_error *err)
+{
+    for (int32_t i = 0; i < augmented->n_nodes; i++)
+        self->y[i] = self->is_visible[i] ? self->y[i] : CLV_UNKNOWN;
+    enum clv_status status = given(self, &self->other, item, settings, augmented, self->y, err);
+    *is_better = !status && self->other.value > self->free.value;
+    if (*is_better)
+        swap_terms(&self->free, &self->other);
+    return status;
+}
+
+static enum clv_status mix_once(int *is_better, struct hidden_room *self, struct hidden_item *item,
+                                const struct hidden_settings *settings, const struct clv_bp_options *options,
+                                const struct clv_field *augmented, struct clv_error *err)
+{
+    enum clv_status status = clv_bp_run(self->bp, NULL, self->y, NULL, augmented, options, err);
+    if (status)
+        return status;
+    keep(item, self, HIDDEN_OF_FREE);
+    count(item, self);
+    return try_labels(is_better, self, item, settings, augmented, err);
+}
+
+/* At T_y = 0 < T_h: labellings of the visible nodes, by what they are worth. Mixed-product goes on from its messages, unless the joint
+ * maximum has something better, near which it starts again then. */
 static enum clv_status mix(struct hidden_room *self, struct hidden_item *item, const struct hidden_settings *settings,
                            const struct clv_field *augmented, struct clv_error *err)
 {
     struct clv_bp_options options = bp_options(settings, CLV_BP_MIXED);
+    int is_better = 0;
     options.is_visible = self->is_visible;
-    enum clv_status status = propagate(self, NULL, item, 0, augmented, &options, err);
-    for (int32_t i = 0; i < augmented->n_nodes; i++)
-        self->y[i] = self->is_visible[i] ? self->y[i] : CLV_UNKNOWN;
-    return status ? status : given(self, &self->free, item, settings, augmented, self->y, err);
+    self->free.value = -INFINITY;
+    enum clv_status status = resume(self, &options, item, HIDDEN_OF_FREE, augmented, err);
+    if (!status && options.is_warm)
+        status = mix_once(&is_better, self, item, settings, &options, augmented, err);
+    if (!status)
+        status = maximise(self, NULL, item, HIDDEN_OF_JOINT, augmented, bp_options(settings, CLV_BP_MAX), NULL, err);
+    if (!status)
+        status = try_labels(&is_better, self, item, settings, augmented, err);
+    if (status || !is_better)
+        return status;
+    options.is_warm = 0;
+    options.near = self->y;
+    return mix_once(&is_better, self, item, settings, &options, augmented, err);
+}
+
+/* At T_y > 0: on from the messages, and from near the truth. */
+static enum clv_status sum_all(struct hidden_room *self, struct hidden_item *item,
+                               const struct hidden_settings *settings, const struct clv_field *augmented,
+                               struct clv_error *err)
+{
+    int is_mixed = settings->visible_temperature != settings->hidden_temperature;
+    struct clv_bp_options options = bp_options(settings, is_mixed ? CLV_BP_MIXED : CLV_BP_SUM);
+    options.is_visible = self->is_visible;
+    options.visible_temperature = settings->visible_temperature;
+    enum clv_status status = resume(self, &options, item, HIDDEN_OF_FREE, augmented, err);
+    if (!status)
+        status = sum(self, &self->free, augmented, &options, err);
+    if (status)
+        return status;
+    keep(item, self, HIDDEN_OF_FREE);
+    count(item, self);
+    options.is_warm = 0;
+    options.near = self->label;
+    status = sum(self, &self->other, augmented, &options, err);
+    if (status || self->other.value <= self->free.value)
+        return status;
+    keep(item, self, HIDDEN_OF_FREE);
+    swap_terms(&self->free, &self->other);
+    return CLV_OK;
 }
 
 enum clv_status hidden_free(struct hidden_room *self, struct hidden_item *item, const struct hidden_settings *settings,
@@ -211,16 +316,13 @@ enum clv_status hidden_free(struct hidden_room *self, struct hidden_item *item, 
     enum clv_status status;
     if (item->free_by != HIDDEN_PROPAGATION)
         return eliminate(self, &self->free, item->free_by, settings, augmented, NULL, err);
-    if (visible == 0 && hidden > 0) {
+    if (hidden == 0)
+        status =
+            maximise(self, &self->free, item, HIDDEN_OF_FREE, augmented, bp_options(settings, CLV_BP_MAX), NULL, err);
+    else if (visible == 0)
         status = mix(self, item, settings, augmented, err);
-    } else {
-        struct clv_bp_options options = bp_options(settings, visible != hidden ? CLV_BP_MIXED
-                                                             : hidden > 0      ? CLV_BP_SUM
-                                                                               : CLV_BP_MAX);
-        options.is_visible = self->is_visible;
-        options.visible_temperature = visible;
-        status = propagate(self, &self->free, item, 0, augmented, &options, err);
-    }
+    else
+        status = sum_all(self, item, settings, augmented, err);
     if (!status && visible == 0 && self->free.value < truth) {
         size_t n = (size_t)augmented->n_nodes, m = (size_t)augmented->n_edges, k = (size_t)augmented->n_labels;
         self->free.value = truth;
