@@ -2,7 +2,7 @@
  *
  *     J(w) = lambda'/2 |w|^2 + mean_i U_i(w),    lambda' = 1 / (n C), or lambda mean_i N_i mean |x|^2 of known nodes
  *
- * Solvers: AdaGrad on batches (Duchi, Hazan & Singer 2011) with the average of the iterates; the subgradient method, Algorithm 1; and
+ * Solvers: AdaGrad on batches (Duchi, Hazan & Singer 2011), diagonal or full, with the average of the iterates; the subgradient method, Algorithm 1; and
  * the concave-convex procedure, Algorithm 2 (hidden_cccp.c). w = 0 is a saddle: hidden states that nothing tells apart stay alike,
  * and so weights that only hidden nodes see start at random. */
 #include <math.h>
@@ -19,8 +19,9 @@ enum { SOLVER, LAMBDA, C, PASSES, INNER, RATE, BATCH, AVERAGING, MARGIN, START, 
 
 #define PARAMETERS(margin)                                                                                             \
     [SOLVER] =                                                                                                         \
-        {"solver", SOLVER_ADAGRAD, SOLVER_ADAGRAD, SOLVER_CCCP,                                                        \
-         "adagrad on batches, subgradient (Algorithm 1), or cccp (Algorithm 2; its convex problems by their dual)"},   \
+        {"solver", SOLVER_ADAGRAD, SOLVER_ADAGRAD, SOLVER_FULL_ADAGRAD,                                                \
+         "adagrad on batches, subgradient (Algorithm 1), cccp (Algorithm 2; its convex problems by their dual), or "   \
+         "adagrad-full, with a full matrix, for at most 128 weights"},                                                 \
     [LAMBDA] = {"lambda", 1e-4, 1e-12, 1e12, "regularisation, relative to the size of the features"},                  \
     [C] = {"c", 0, 0, 1e12, "in place of lambda: |w|^2 / 2 + c times the sum over examples; 0: lambda"},               \
     [PASSES] = {"passes", 0, 0, 1e6,                                                                                   \
@@ -42,13 +43,18 @@ static const struct clv_parameter likelihood_parameters[] = {PARAMETERS(0), [EPS
 static const struct clv_parameter extension_parameters[] = {
     PARAMETERS(1), [EPSILON] = {"epsilon", 0.5, 1e-3, 1, "temperature of visible and hidden nodes"}, {0}};
 
-static const char *const solvers[] = {"adagrad", "subgradient", "cccp", NULL};
+static const char *const solvers[] = {"adagrad", "subgradient", "cccp", "adagrad-full", NULL};
 static const struct clv_choice choices[] = {{SOLVER, solvers}, {0}};
+
+static int is_adagrad(const struct hidden_descent *self)
+{
+    return self->solver == SOLVER_ADAGRAD || self->solver == SOLVER_FULL_ADAGRAD;
+}
 
 static enum clv_status open_steps(struct hidden_descent *self, struct clv_error *err)
 {
     size_t size = self->hidden.size, n = self->hidden.examples.n;
-    int averaging = self->training->parameters[AVERAGING] != 0 && self->solver == SOLVER_ADAGRAD && !self->is_published;
+    int averaging = self->training->parameters[AVERAGING] != 0 && is_adagrad(self) && !self->is_published;
     self->gradient = array_alloc(size, sizeof *self->gradient);
     self->plane = array_alloc(size, sizeof *self->plane);
     self->best = array_alloc(size, sizeof *self->best);
@@ -58,8 +64,13 @@ static enum clv_status open_steps(struct hidden_descent *self, struct clv_error 
         return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         self->all[i] = (int32_t)i;
-    return ascent_open(&self->ascent, &self->hidden.examples.shape, STEP_ADAGRAD, self->lambda, self->rate, averaging,
-                       err);
+    if (self->solver == SOLVER_FULL_ADAGRAD && size > FULL_ADAGRAD_MAX_SIZE)
+        return fail(err, CLV_ERR_USAGE, "solver adagrad-full is for at most %d weights, and this model has %zu",
+                    FULL_ADAGRAD_MAX_SIZE, size);
+    enum clv_status status = self->solver == SOLVER_FULL_ADAGRAD ? full_adagrad_open(&self->full, size, err) : CLV_OK;
+    return status ? status
+                  : ascent_open(&self->ascent, &self->hidden.examples.shape, STEP_ADAGRAD, self->lambda, self->rate,
+                                averaging, err);
 }
 
 /* Parameters of 0 stand for what suits the solver. */
@@ -68,14 +79,16 @@ static void choose_settings(struct hidden_descent *self)
     const double *given = self->training->parameters;
     const struct examples *examples = &self->hidden.examples;
     double n = (double)examples->n, c = given[C] > 0 ? given[C] : self->is_published ? 1 : 0;
-    size_t passes[] = {
-        [SOLVER_ADAGRAD] = 50, [SOLVER_SUBGRADIENT] = 250, [SOLVER_CCCP] = self->is_published ? 900 : 300};
+    size_t passes[] = {[SOLVER_ADAGRAD] = 50,
+                       [SOLVER_SUBGRADIENT] = 250,
+                       [SOLVER_CCCP] = self->is_published ? 900 : 300,
+                       [SOLVER_FULL_ADAGRAD] = 50};
     self->lambda = c > 0 ? 1 / (n * c) : given[LAMBDA] * examples->node_scale * self->hidden.mean_known;
     self->n_passes = given[PASSES] >= 1 ? (size_t)given[PASSES] : passes[self->solver];
     self->n_inner = given[INNER] >= 2 ? (size_t)given[INNER] : self->is_published ? 60 : 6;
     self->batch = given[BATCH] >= 1 && !self->is_published ? (size_t)given[BATCH] : examples->n;
     self->batch = self->batch < examples->n ? self->batch : examples->n;
-    if (self->solver != SOLVER_ADAGRAD)
+    if (!is_adagrad(self))
         self->batch = examples->n;
     self->curve_every = given[CURVE] >= 1 ? (size_t)given[CURVE] : (self->n_passes + 9) / 10;
     if (self->is_published)
@@ -137,6 +150,13 @@ void hidden_descent_step(struct hidden_descent *self)
     double *w = self->ascent.w, rate = self->rate / sqrt(1 + (double)self->n_done / 10);
     for (size_t k = 0; k < self->hidden.size; k++)
         self->gradient[k] = -self->gradient[k];
+    if (!self->is_published && self->full.size) {
+        for (size_t k = 0; k < self->hidden.size; k++)
+            self->gradient[k] -= self->lambda * w[k];
+        full_adagrad_turn(self->gradient, &self->full);
+        ascent_move(&self->ascent, self->gradient);
+        return;
+    }
     if (!self->is_published) {
         ascent_step(&self->ascent, self->gradient);
         return;
@@ -252,6 +272,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     if (!status)
         hidden_note(result, &self.hidden);
     ascent_release(&self.ascent);
+    full_adagrad_release(&self.full);
     array_free(self.gradient);
     array_free(self.plane);
     array_free(self.best);

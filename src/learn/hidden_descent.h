@@ -2,10 +2,11 @@
 #ifndef LEARN_HIDDEN_DESCENT_H
 #define LEARN_HIDDEN_DESCENT_H
 
+#include "learn/full_adagrad.h"
 #include "learn/hidden.h"
 #include "learn/pmap_step.h"
 
-enum hidden_solver { SOLVER_ADAGRAD, SOLVER_SUBGRADIENT, SOLVER_CCCP };
+enum hidden_solver { SOLVER_ADAGRAD, SOLVER_SUBGRADIENT, SOLVER_CCCP, SOLVER_FULL_ADAGRAD };
 
 struct hidden_descent {
     const struct clv_training *training;
@@ -16,6 +17,7 @@ struct hidden_descent {
     size_t n_passes, n_inner, batch, curve_every;
     size_t n_done; /* passes */
     struct ascent ascent;
+    struct full_adagrad full;        /* zeros unless that is the solver */
     double *gradient, *plane, *best; /* [size]; the latter two of CCCP */
     int32_t *order, *all;            /* [n] */
 };

@@ -78,16 +78,29 @@ static void step_range(struct ascent *self, const double *gradient, double varia
         self->w[k] += (gradient[k] - lambda * self->w[k]) / (lambda * self->n_steps);
 }
 
+/* The error of the average whose h-th term weighs h has no logarithm (Lacoste-Julien, Schmidt, Bach 2012). */
+static void finish_step(struct ascent *self)
+{
+    project_couplings(self->w, &self->shape);
+    if (self->average)
+        move_towards(self->average, self->w, 2 / (self->n_steps + 1), self->size);
+}
+
 void ascent_step(struct ascent *self, const double *gradient)
 {
     size_t n_unary = clv_shape_unary_size(&self->shape);
-    double h = ++self->n_steps;
+    self->n_steps++;
     step_range(self, gradient, 1, 0, n_unary);
     step_range(self, gradient, self->table_variance, n_unary, self->size);
-    project_couplings(self->w, &self->shape);
-    /* The error of the average whose h-th term weighs h has no logarithm (Lacoste-Julien, Schmidt, Bach 2012). */
-    if (self->average)
-        move_towards(self->average, self->w, 2 / (h + 1), self->size);
+    finish_step(self);
+}
+
+void ascent_move(struct ascent *self, const double *direction)
+{
+    self->n_steps++;
+    for (size_t k = 0; k < self->size; k++)
+        self->w[k] += self->rate * direction[k];
+    finish_step(self);
 }
 
 const double *ascent_point(const struct ascent *self)

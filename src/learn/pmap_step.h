@@ -40,6 +40,9 @@ void ascent_start(struct ascent *self, const double *w, double n_steps);
 /* One step along gradient[size] of the data term. */
 void ascent_step(struct ascent *self, const double *gradient);
 
+/* A step of rate times direction[size], which somebody else has worked out. */
+void ascent_move(struct ascent *self, const double *direction);
+
 /* The point to be used: the average if there is one. */
 const double *ascent_point(const struct ascent *self);
 
