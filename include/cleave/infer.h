@@ -278,8 +278,9 @@ enum clv_decoding_rule {
 };
 
 /* All zeros is the oracle's MAP. The other rules are exact in forests (clv_forest_run) and on graphs so narrow that elimination takes no
- * more than a million cells (a grid of six by six nodes of four labels), and belief propagation elsewhere, whatever the
- * labels and the form. */
+ * more than a million cells (a grid of six by six nodes of four labels). Elsewhere, whatever the labels and the form, candidates are
+ * compared by what they score: a MAP of TRW-S (mostly proved by its bound) and of max-product; labels of sum- and mixed-product from
+ * nothing and from near that MAP, by their Bethe values. */
 struct clv_decoding {
     enum clv_decoding_rule rule;
     double
