@@ -33,6 +33,12 @@ void full_adagrad_release(struct full_adagrad *self)
     *self = (struct full_adagrad){0};
 }
 
+void full_adagrad_restart(struct full_adagrad *self)
+{
+    if (self->size)
+        memset(self->products, 0, self->size * self->size * sizeof *self->products);
+}
+
 /* matrix = V G V^T, nearly diagonal from the last step's V on. */
 static void rotate_products(struct full_adagrad *self)
 {

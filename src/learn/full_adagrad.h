@@ -20,6 +20,9 @@ struct full_adagrad {
 enum clv_status full_adagrad_open(struct full_adagrad *self, size_t size, struct clv_error *err) CLV_CHECK;
 void full_adagrad_release(struct full_adagrad *self);
 
+/* Forgets all gradients. */
+void full_adagrad_restart(struct full_adagrad *self);
+
 /* Takes in gradient[size], which becomes the step of length 1. O(size^3): Jacobi's rotations, from the eigenvectors of the step before. */
 void full_adagrad_turn(double *gradient, struct full_adagrad *self);
 

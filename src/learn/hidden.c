@@ -15,7 +15,26 @@
 #include "learn/hidden_descent.h"
 #include "learn/learners.h"
 
-enum { SOLVER, LAMBDA, C, PASSES, INNER, RATE, BATCH, AVERAGING, MARGIN, START, SWEEPS, CELLS, CURVE, PAPER, EPSILON };
+#define SHARP_STEPS 8 /* how much shorter steps are after smooth passes */
+
+enum {
+    SOLVER,
+    LAMBDA,
+    C,
+    PASSES,
+    INNER,
+    RATE,
+    BATCH,
+    AVERAGING,
+    MARGIN,
+    START,
+    SWEEPS,
+    CELLS,
+    CURVE,
+    PAPER,
+    SMOOTH,
+    EPSILON
+};
 
 #define PARAMETERS(margin)                                                                                             \
     [SOLVER] =                                                                                                         \
@@ -36,7 +55,10 @@ enum { SOLVER, LAMBDA, C, PASSES, INNER, RATE, BATCH, AVERAGING, MARGIN, START, 
     [CELLS] = {"cells", 0, 0, 1e9, "of bucket elimination at most, a term, in place of belief propagation"},           \
     [CURVE] = {"curve", 0, 0, 1e6, "passes between points of the curve; 0: 10 points in all"},                         \
     [PAPER] = {"paper", 0, 0, 1,                                                                                       \
-               "1: as published: c = 1, all examples a step, plain steps, all weights start at random"}
+               "1: as published: c = 1, all examples a step, plain steps, all weights start at random"},               \
+    [SMOOTH] = {"smooth", 0, 0, 0.99,                                                                                  \
+                "share of adagrad's passes at the start in which maxima are sums at temperature 1; later its rate is " \
+                "an eighth"}
 
 static const struct clv_parameter parameters[] = {PARAMETERS(1), [EPSILON] = {0}};
 static const struct clv_parameter likelihood_parameters[] = {PARAMETERS(0), [EPSILON] = {0}};
@@ -85,6 +107,7 @@ static void choose_settings(struct hidden_descent *self)
                        [SOLVER_FULL_ADAGRAD] = 50};
     self->lambda = c > 0 ? 1 / (n * c) : given[LAMBDA] * examples->node_scale * self->hidden.mean_known;
     self->n_passes = given[PASSES] >= 1 ? (size_t)given[PASSES] : passes[self->solver];
+    self->n_smooth = (size_t)(given[SMOOTH] * (double)self->n_passes + 0.5);
     self->n_inner = given[INNER] >= 2 ? (size_t)given[INNER] : self->is_published ? 60 : 6;
     self->batch = given[BATCH] >= 1 && !self->is_published ? (size_t)given[BATCH] : examples->n;
     self->batch = self->batch < examples->n ? self->batch : examples->n;
@@ -207,12 +230,31 @@ enum clv_status hidden_descent_look(struct hidden_descent *self, struct clv_trai
     return status ? status : validate(result, self, w, err);
 }
 
-/* Algorithm 1, or AdaGrad in its place. */
+/* Maxima in place of sums from here on, in steps that are short enough to stay near. */
+static enum clv_status sharpen(struct hidden_descent *self, const struct hidden_settings *settings,
+                               struct clv_error *err)
+{
+    ascent_restart(&self->ascent, self->rate / SHARP_STEPS);
+    full_adagrad_restart(&self->full);
+    return hidden_set_temperatures(&self->hidden, settings->visible_temperature, settings->hidden_temperature, err);
+}
+
+/* Algorithm 1, or AdaGrad in its place; its first passes may be smooth: the likelihood with the loss added, whose gradients change little by
+ * little, leads to where hinges are better off than by themselves. */
 static enum clv_status descend(struct hidden_descent *self, struct clv_training_result *result, struct clv_error *err)
 {
+    const struct hidden_settings settings = self->hidden.settings;
     size_t n = self->hidden.examples.n;
     enum clv_status status = CLV_OK;
+    if (settings.visible_temperature > 0)
+        self->n_smooth = 0;
+    if (self->n_smooth > 0)
+        status = hidden_set_temperatures(&self->hidden, 1, 1, err);
     while (!status && self->n_done < self->n_passes) {
+        if (self->n_done == self->n_smooth && self->n_smooth > 0)
+            status = sharpen(self, &settings, err);
+        if (status)
+            break;
         if (self->batch < n)
             rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, (uint32_t)self->n_done));
         else
@@ -252,6 +294,9 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         self.is_published = 1;
     if (training->parameters[INNER] > 0 && training->parameters[INNER] < 2)
         return fail(err, CLV_ERR_USAGE, "inner is %g, must be 0 or from 2 on", training->parameters[INNER]);
+    if (training->parameters[SMOOTH] > 0 && !is_adagrad(&self))
+        return fail(err, CLV_ERR_USAGE, "smooth is %g, must be 0 with a solver other than adagrad and adagrad-full",
+                    training->parameters[SMOOTH]);
     enum clv_status status = hidden_open(&self.hidden, training, &settings, err);
     if (!status) {
         choose_settings(&self);

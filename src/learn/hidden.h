@@ -64,6 +64,10 @@ enum clv_status hidden_open(struct hidden *self, const struct clv_training *trai
                             const struct hidden_settings *settings, struct clv_error *err) CLV_CHECK;
 void hidden_release(struct hidden *self); /* also after a failure, and of zeros */
 
+/* Goes on at other temperatures, from no messages. */
+enum clv_status hidden_set_temperatures(struct hidden *self, double visible, double hidden,
+                                        struct clv_error *err) CLV_CHECK;
+
 /* gradient[size] = mean over the n examples taken[n] of the joint feature's expectation under the free term minus that under the
  * clamped one, or of one of them alone; *free and *clamped (each may be NULL) the terms' means. CLV_ERR_INTERRUPTED when
  * asked to stop. Cost: the terms' inference, and the non-zeros of nodes whose label is in doubt times the labels. */

@@ -14,7 +14,7 @@ struct hidden_descent {
     enum hidden_solver solver;
     int is_published; /* plain steps */
     double lambda, rate;
-    size_t n_passes, n_inner, batch, curve_every;
+    size_t n_passes, n_smooth, n_inner, batch, curve_every;
     size_t n_done; /* passes */
     struct ascent ascent;
     struct full_adagrad full;        /* zeros unless that is the solver */

@@ -47,7 +47,7 @@ static int needs_messages(const struct hidden *self, size_t index, enum hidden_m
     return item->free_by == HIDDEN_PROPAGATION && (which == HIDDEN_OF_FREE || is_both);
 }
 
-/* All or none, so that nothing depends on the order of examples. */
+/* All or none, so that nothing depends on the order of examples. What is there is forgotten. */
 static enum clv_status make_messages(struct hidden *self, struct clv_error *err)
 {
     size_t total = 0;
@@ -60,7 +60,8 @@ static enum clv_status make_messages(struct hidden *self, struct clv_error *err)
     for (size_t i = 0; i < self->examples.n; i++)
         for (int which = 0; which < HIDDEN_N_MESSAGES; which++) {
             float **messages = &self->items[i].messages[which];
-            if (!needs_messages(self, i, (enum hidden_messages)which))
+            self->items[i].has_messages[which] = 0;
+            if (*messages || !needs_messages(self, i, (enum hidden_messages)which))
                 continue;
             *messages = array_alloc(n_messages(self, i) + 1, sizeof **messages);
             if (!*messages)
@@ -100,13 +101,18 @@ enum clv_status hidden_open(struct hidden *self, const struct clv_training *trai
     self->parts = array_alloc(self->size, HIDDEN_PARTS * sizeof *self->parts);
     if (!self->items || !self->parts)
         return fail_memory(err);
-    status = hidden_rooms_new(&self->rooms, self->examples.n_threads, err);
-    if (!status)
-        status = parallel_for(self->examples.n, self->examples.n_threads, look_at_graph, self, err);
-    if (!status)
-        status = make_messages(self, err);
     weigh_loss(self);
-    return status;
+    status = hidden_rooms_new(&self->rooms, self->examples.n_threads, err);
+    return status ? status
+                  : hidden_set_temperatures(self, settings->visible_temperature, settings->hidden_temperature, err);
+}
+
+enum clv_status hidden_set_temperatures(struct hidden *self, double visible, double hidden, struct clv_error *err)
+{
+    self->settings.visible_temperature = visible;
+    self->settings.hidden_temperature = hidden;
+    enum clv_status status = parallel_for(self->examples.n, self->examples.n_threads, look_at_graph, self, err);
+    return status ? status : make_messages(self, err);
 }
 
 void hidden_release(struct hidden *self)

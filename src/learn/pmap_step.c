@@ -103,6 +103,15 @@ void ascent_move(struct ascent *self, const double *direction)
     finish_step(self);
 }
 
+void ascent_restart(struct ascent *self, double rate)
+{
+    self->rate = rate;
+    self->n_steps = 0;
+    memset(self->squares, 0, self->size * sizeof *self->squares);
+    if (self->average)
+        memcpy(self->average, self->w, self->size * sizeof *self->w);
+}
+
 const double *ascent_point(const struct ascent *self)
 {
     return self->average ? self->average : self->w;

@@ -43,6 +43,9 @@ void ascent_step(struct ascent *self, const double *gradient);
 /* A step of rate times direction[size], which somebody else has worked out. */
 void ascent_move(struct ascent *self, const double *direction);
 
+/* Begins anew from the last iterate, with another rate. */
+void ascent_restart(struct ascent *self, double rate);
+
 /* The point to be used: the average if there is one. */
 const double *ascent_point(const struct ascent *self);
 
