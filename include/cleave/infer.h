@@ -208,9 +208,9 @@ struct clv_bp_options {
     double tolerance;           /* >= 0: converged when no message's logarithm changes by more, damping aside */
     int32_t max_iterations;     /* >= 1; an iteration sends every message once */
     int is_warm; /* start from the messages of the run before, if its graph, labels and form were the same */
-    const int32_t *
-        near; /* [n_nodes] a labelling to start near, CLV_UNKNOWN: any; NULL: none. Its labels score 3 T more for at most
-                            ten iterations, before those that count: of several fixed points one near it is found */
+    /* [n_nodes] a labelling to start near, CLV_UNKNOWN: any; NULL: none. Its labels score 3 T more for at most ten iterations, before
+     * those that count: of several fixed points one near it is found. */
+    const int32_t *near;
 };
 
 /* `value` is, of CLV_BP_SUM, the Bethe estimate of T log sum_y exp(f(y) / T), exact on trees; of CLV_BP_MAX f(y); of CLV_BP_MIXED the

@@ -149,19 +149,19 @@ static enum clv_status open_messages(struct clv_bp *bp, const struct clv_bp_opti
 }
 
 /* The iterations that lead near a labelling. The beliefs, which nobody needs yet, keep the scores meanwhile. */
-static enum clv_status approach(struct clv_bp *bp, const struct clv_bp_options *options, struct clv_error *err)
+static void approach(struct clv_bp *bp, const struct clv_bp_options *options)
 {
     size_t k = (size_t)bp->n_labels, size = (size_t)bp->n_nodes * k * sizeof *bp->unary;
     memcpy(bp->belief, bp->unary, size);
     for (int32_t i = 0; i < bp->n_nodes; i++)
         if (options->near[i] != CLV_UNKNOWN)
             bp->unary[(size_t)i * k + (size_t)options->near[i]] += NEAR_SCORE;
-    enum clv_status status = open_messages(bp, options, err);
-    for (int done = 0; !status && done < NEAR_ITERATIONS; done++)
+    bp_take_priors(bp);
+    for (int done = 0; done < NEAR_ITERATIONS; done++)
         if (sweep(bp, options) <= options->tolerance)
             break;
     memcpy(bp->unary, bp->belief, size);
-    return status;
+    bp_take_priors(bp);
 }
 
 enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struct clv_bp_result *result,
@@ -177,10 +177,11 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
         return status;
     struct clv_bp_result found = {0};
     assign_roles(bp, options);
-    if (options->near && bp->n_nodes)
-        status = approach(bp, options, err);
-    if (!status)
-        status = open_messages(bp, options, err);
+    status = open_messages(bp, options, err);
+    if (!status && options->near && bp->n_nodes) {
+        approach(bp, options);
+        status = bp->is_linear ? CLV_OK : open_messages(bp, options, err);
+    }
     if (status)
         return status;
     while (!found.is_converged && found.n_iterations < options->max_iterations) {

@@ -114,6 +114,7 @@ static inline int bp_receives(const struct clv_bp *bp, int32_t arc, enum bp_rece
  * sums that ends here may leave its messages here. */
 void bp_linear_release(struct bp_linear *linear);
 enum clv_status bp_enter_linear(struct clv_bp *bp, struct clv_error *err) CLV_CHECK;
+void bp_take_priors(struct clv_bp *bp); /* unary scores that have changed since; nothing in the log domain */
 void bp_leave_linear(struct clv_bp *bp);
 
 /* All beliefs, as logarithms in bp->belief, too; 0 if precision could be lost. Then their Bethe value, as bp_bethe. */

@@ -111,9 +111,22 @@ static void take_messages(struct clv_bp *bp)
     }
 }
 
-enum clv_status bp_enter_linear(struct clv_bp *bp, struct clv_error *err)
+void bp_take_priors(struct clv_bp *bp)
 {
     size_t row = row_length(bp), k = (size_t)bp->n_labels;
+    for (size_t i = 0; bp->is_linear && i < (size_t)bp->n_nodes; i++) {
+        const double *unary = &bp->unary[i * k];
+        bp->linear.shift[i] = maximum(unary, k);
+        double *prior = &bp->linear.prior[i * row];
+        exponentials(prior, unary, bp->linear.shift[i], k);
+        for (size_t b = k; b < row; b++)
+            prior[b] = prior[0];
+    }
+}
+
+enum clv_status bp_enter_linear(struct clv_bp *bp, struct clv_error *err)
+{
+    size_t k = (size_t)bp->n_labels;
     double smallest = log(SMALLEST_MESSAGE);
     for (size_t c = 0; !bp->is_linear && c < 2 * (size_t)bp->n_edges * k; c++)
         if (bp->message[c] < smallest)
@@ -124,15 +137,8 @@ enum clv_status bp_enter_linear(struct clv_bp *bp, struct clv_error *err)
     take_kernels(bp);
     if (!bp->is_linear)
         take_messages(bp);
-    for (size_t i = 0; i < (size_t)bp->n_nodes; i++) {
-        const double *unary = &bp->unary[i * k];
-        bp->linear.shift[i] = maximum(unary, k);
-        double *prior = &bp->linear.prior[i * row];
-        exponentials(prior, unary, bp->linear.shift[i], k);
-        for (size_t b = k; b < row; b++)
-            prior[b] = prior[0];
-    }
     bp->is_linear = 1;
+    bp_take_priors(bp);
     return CLV_OK;
 }
 

@@ -173,20 +173,18 @@ void hidden_descent_step(struct hidden_descent *self)
     double *w = self->ascent.w, rate = self->rate / sqrt(1 + (double)self->n_done / 10);
     for (size_t k = 0; k < self->hidden.size; k++)
         self->gradient[k] = -self->gradient[k];
-    if (!self->is_published && self->full.size) {
+    if (self->is_published) {
+        for (size_t k = 0; k < self->hidden.size; k++)
+            w[k] += rate * (self->gradient[k] / self->lambda - w[k]);
+        project_couplings(w, &self->hidden.examples.shape);
+    } else if (self->solver == SOLVER_FULL_ADAGRAD) {
         for (size_t k = 0; k < self->hidden.size; k++)
             self->gradient[k] -= self->lambda * w[k];
         full_adagrad_turn(self->gradient, &self->full);
         ascent_move(&self->ascent, self->gradient);
-        return;
-    }
-    if (!self->is_published) {
+    } else {
         ascent_step(&self->ascent, self->gradient);
-        return;
     }
-    for (size_t k = 0; k < self->hidden.size; k++)
-        w[k] += rate * (self->gradient[k] / self->lambda - w[k]);
-    project_couplings(w, &self->hidden.examples.shape);
 }
 
 static enum clv_status validate(struct clv_training_result *result, const struct hidden_descent *self, const double *w,

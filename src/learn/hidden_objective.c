@@ -47,10 +47,21 @@ static int needs_messages(const struct hidden *self, size_t index, enum hidden_m
     return item->free_by == HIDDEN_PROPAGATION && (which == HIDDEN_OF_FREE || is_both);
 }
 
-/* All or none, so that nothing depends on the order of examples. What is there is forgotten. */
+static void forget_messages(struct hidden *self)
+{
+    for (size_t i = 0; self->items && i < self->examples.n; i++)
+        for (int which = 0; which < HIDDEN_N_MESSAGES; which++) {
+            array_free(self->items[i].messages[which]);
+            self->items[i].messages[which] = NULL;
+            self->items[i].has_messages[which] = 0;
+        }
+}
+
+/* All or none, so that nothing depends on the order of examples. */
 static enum clv_status make_messages(struct hidden *self, struct clv_error *err)
 {
     size_t total = 0;
+    forget_messages(self);
     for (size_t i = 0; i < self->examples.n; i++)
         for (int which = 0; which < HIDDEN_N_MESSAGES; which++)
             if (needs_messages(self, i, (enum hidden_messages)which))
@@ -60,8 +71,7 @@ static enum clv_status make_messages(struct hidden *self, struct clv_error *err)
     for (size_t i = 0; i < self->examples.n; i++)
         for (int which = 0; which < HIDDEN_N_MESSAGES; which++) {
             float **messages = &self->items[i].messages[which];
-            self->items[i].has_messages[which] = 0;
-            if (*messages || !needs_messages(self, i, (enum hidden_messages)which))
+            if (!needs_messages(self, i, (enum hidden_messages)which))
                 continue;
             *messages = array_alloc(n_messages(self, i) + 1, sizeof **messages);
             if (!*messages)
@@ -117,10 +127,7 @@ enum clv_status hidden_set_temperatures(struct hidden *self, double visible, dou
 
 void hidden_release(struct hidden *self)
 {
-    for (size_t i = 0; self->items && i < self->examples.n; i++) {
-        for (int which = 0; which < HIDDEN_N_MESSAGES; which++)
-            array_free(self->items[i].messages[which]);
-    }
+    forget_messages(self);
     hidden_rooms_free(self->rooms, self->examples.n_threads);
     array_free(self->items);
     array_free(self->parts);

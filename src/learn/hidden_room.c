@@ -45,7 +45,6 @@ void hidden_rooms_free(struct hidden_room *rooms, int n)
         array_free(self->other.pairs);
         array_free(self->is_visible);
         array_free(self->y);
-        array_free(self->label);
         array_free(self->weight);
     }
     array_free(rooms);
@@ -65,13 +64,11 @@ enum clv_status hidden_room_set(struct hidden_room *self, const struct clv_probl
     if (make_room(&self->free, n, m, k) || make_room(&self->clamped, n, m, k) || make_room(&self->other, n, m, k) ||
         array_reserve((void **)&self->is_visible, &self->visible_room, n, sizeof *self->is_visible) ||
         array_reserve((void **)&self->y, &self->y_room, n, sizeof *self->y) ||
-        array_reserve((void **)&self->label, &self->label_room, n, sizeof *self->label) ||
         array_reserve((void **)&self->weight, &self->weight_room, n * clv_shape_rows(shape), sizeof *self->weight))
         return fail_memory(err);
-    for (size_t i = 0; i < n; i++) {
+    self->label = problem->label;
+    for (size_t i = 0; i < n; i++)
         self->is_visible[i] = problem->label[i] != CLV_UNKNOWN;
-        self->label[i] = problem->label[i];
-    }
     return CLV_OK;
 }
 

@@ -20,11 +20,11 @@ struct hidden_room {
     struct bucket free_bucket, clamped_bucket;
     struct hidden_term free, clamped;
     struct hidden_term other; /* the worse of two candidates for `free` */
+    const int32_t *label;     /* [n_nodes] the true ones of the problem, a view */
     uint8_t *is_visible;      /* [n_nodes] */
     int32_t *y;               /* [n_nodes] */
-    int32_t *label;           /* [n_nodes] of the true labels, CLV_UNKNOWN where hidden */
     double *weight;           /* [n_nodes][rows] */
-    size_t visible_room, y_room, label_room, weight_room;
+    size_t visible_room, y_room, weight_room;
 };
 
 enum clv_status hidden_rooms_new(struct hidden_room **rooms, int n, struct clv_error *err) CLV_CHECK;

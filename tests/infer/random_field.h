@@ -20,6 +20,13 @@ struct sample {
     struct clv_field field;
 };
 
+static inline struct clv_bp *new_bp(void)
+{
+    struct clv_bp *bp;
+    must(clv_bp_new(&bp, err));
+    return bp;
+}
+
 /* A score: normal, or a small whole number, so that there are ties. */
 static inline double draw_score(uint64_t at, double scale)
 {

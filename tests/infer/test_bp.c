@@ -1,12 +1,5 @@
 #include "infer/random_field.h"
 
-static struct clv_bp *new_bp(void)
-{
-    struct clv_bp *bp;
-    must(clv_bp_new(&bp, err));
-    return bp;
-}
-
 START_TEST(marginals_and_log_partition_are_exact_on_trees)
 {
     struct clv_bp *bp = new_bp();

@@ -1,13 +1,6 @@
 /* Mixed-product belief propagation: hidden nodes summed, visible ones maximised or summed at a temperature of their own. */
 #include "infer/random_field.h"
 
-static struct clv_bp *new_bp(void)
-{
-    struct clv_bp *bp;
-    must(clv_bp_new(&bp, err));
-    return bp;
-}
-
 /* values[n_nodes][n_labels] at visible nodes: the largest log-sum over hidden labels with that label there; returns the largest. */
 static double enumerate_marginal_map(double *values, const struct clv_field *field, const uint8_t *is_visible,
                                      double temperature)

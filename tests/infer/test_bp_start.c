@@ -1,13 +1,6 @@
 /* What belief propagation starts from: nothing, the messages before, or a labelling. */
 #include "infer/random_field.h"
 
-static struct clv_bp *new_bp(void)
-{
-    struct clv_bp *bp;
-    must(clv_bp_new(&bp, err));
-    return bp;
-}
-
 START_TEST(a_warm_start_goes_on_from_the_messages_before)
 {
     struct clv_bp *bp = new_bp();

@@ -1,12 +1,5 @@
 #include "infer/random_field.h"
 
-static struct clv_bp *new_bp(void)
-{
-    struct clv_bp *bp;
-    must(clv_bp_new(&bp, err));
-    return bp;
-}
-
 static const struct clv_bp_options *within(double tolerance, int32_t max_iterations)
 {
     static struct clv_bp_options options;
