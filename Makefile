@@ -56,14 +56,14 @@ endif
 
 Q := $(if $(V),,@)
 
-library_sources := $(filter-out src/cli/%,$(wildcard src/*/*.c))
+library_sources := $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c))
 library_objects := $(library_sources:%.c=$(BUILD)/%.o)
 ifeq ($(WITH_BK),1)
 library_objects += $(BUILD)/third_party/maxflow_shim.o
 endif
-cli_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/cli/*.c))
+cli_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/cli/*.c src/cli/*/*.c))
 # Each tests/<area>/test_<name>.c defines Suite *<name>_suite(void); one runner holds them all.
-test_sources := $(sort $(wildcard tests/*/test_*.c))
+test_sources := $(sort $(wildcard tests/*/test_*.c tests/*/*/test_*.c))
 test_support := $(wildcard tests/support/*.c) $(wildcard tests/fuzz/fuzz_*.c)
 test_objects := $(patsubst %.c,$(BUILD)/%.o,$(test_sources) $(test_support))
 test_names := $(patsubst test_%.c,%,$(notdir $(test_sources)))

@@ -24,9 +24,9 @@ extern "C" {
  *     lambda'/2 |w|^2 - mean_i log P(y_i) / mean_i N_i, couplings >= 0                      pmap
  *     lambda'/2 |w|^2 - mean_i sum_nodes log P(label) / mean_i N_i, couplings >= 0          mpmap
  *     lambda'/2 |w|^2 - mean_i sum_nodes sum_b theta_b log P(b), couplings >= 0             wmpmap
- *     lambda'/2 |w|^2 + mean_i U_i(w), couplings >= 0, U of src/learn/hidden.h                mssvm, lssvm, hcrf, eps
+ *     lambda'/2 |w|^2 + mean_i U_i(w), couplings >= 0, U of src/learn/hidden/objective.h                mssvm, lssvm, hcrf, eps
  * (there the loss is in units in which a known node weighs 1 on the mean)
- * with the perturb-and-MAP estimates of log P (src/learn/pmap.c); their curve's objective is estimated with fixed noise. That of crf
+ * with the perturb-and-MAP estimates of log P (src/learn/pmap/pmap.c); their curve's objective is estimated with fixed noise. That of crf
  * is not relative but the one of CRFsuite and Wapiti (c2, or c1 with its penalty l1), with the exact P over known nodes:
  *     lambda |w|^2 - sum_i log P(y_i), or lambda |w|_1 in its place, or nothing             crf */
 struct clv_parameter {

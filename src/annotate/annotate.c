@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "learn/tag_folds.h"
+#include "annotate/tag_folds.h"
 
 const struct clv_parameter clv_tag_parameters[] = {
     [CLV_TAG_LAMBDA] = {"lambda", 3e-4, 1e-9, 1e9, "Weight of the regulariser, for inputs of mean square length 1"},

@@ -1,4 +1,4 @@
-#include "learn/dual_coordinate.h"
+#include "annotate/dual_coordinate.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "feature/blocks.h"
-#include "feature/working.h"
+#include "feature/blocks/blocks.h"
+#include "feature/blocks/working.h"
 
 int32_t clv_image_tag_features(const struct clv_recipe *recipe)
 {

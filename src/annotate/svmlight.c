@@ -1,6 +1,6 @@
 /* The svmlight multi-label reader. The file is mapped; each line is copied into one bounded buffer and taken apart there, so
  * that a line past the limit costs nothing. */
-#include "data/multilabel.h"
+#include "annotate/svmlight.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "learn/tag_fit.h"
+#include "annotate/tag_fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "learn/dual_coordinate.h"
+#include "annotate/dual_coordinate.h"
 
 void tag_problem_release(struct tag_problem *problem)
 {

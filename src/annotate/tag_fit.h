@@ -4,7 +4,7 @@
 #define LEARN_TAG_FIT_H
 
 #include "cleave/annotate.h"
-#include "model/tag_kernel.h"
+#include "annotate/tag_kernel.h"
 
 /* All examples: features (scaled) and tags. With a kernel, the Gram matrix. */
 struct tag_problem {

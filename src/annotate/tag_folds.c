@@ -1,4 +1,4 @@
-#include "learn/tag_folds.h"
+#include "annotate/tag_folds.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef LEARN_TAG_FOLDS_H
 #define LEARN_TAG_FOLDS_H
 
-#include "learn/tag_fit.h"
+#include "annotate/tag_fit.h"
 
 /* In repeat r, fold f holds the examples order[r][f], order[r][f + n_folds], .. Everything held out is kept by repeat and example;
  * `truth` has the tags in that form. */

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "model/record.h"
-#include "model/tag_kernel.h"
+#include "annotate/tag_kernel.h"
 
 enum { CHUNK = 64 /* examples of a task */ };
 

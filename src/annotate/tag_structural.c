@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "learn/tag_fit.h"
+#include "annotate/tag_fit.h"
 
 struct machine {
     struct clv_tag_model *model;

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "learn/tag_folds.h"
+#include "annotate/tag_folds.h"
 
 enum { MAX_ROUNDS = 20 };
 

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/refine.h"
-#include "learn/box_model.h"
+#include "box_cut/box_model.h"
 
 #define MAX_SUPERPIXELS 4000
 #define LARGEST_CUT     (1 << 21) /* pixels */

@@ -6,7 +6,7 @@
  *
  * Each round solves the cut of a_i u_i with contrast-sensitive couplings, and mixes its labels with the logistic of u into the
  * next q. Outside the box q = 0 for good. */
-#include "learn/box_model.h"
+#include "box_cut/box_model.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #define LEARN_BOX_MODEL_H
 
 #include "cleave/box_cut.h"
-#include "learn/box_scene.h"
+#include "box_cut/box_scene.h"
 
 /* figure[n] = 1 where the minimum cut of the last round says so, odds[n] = the log odds of figure that it cut (superpixels outside
  * the box: 0 and no odds). */

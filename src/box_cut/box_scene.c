@@ -1,4 +1,4 @@
-#include "learn/box_scene.h"
+#include "box_cut/box_scene.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,11 +4,11 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/model.h"
-#include "cli/command.h"
-#include "cli/console.h"
-#include "cli/outputs.h"
-#include "cli/recipe_options.h"
-#include "cli/training_set.h"
+#include "cli/common/command.h"
+#include "cli/common/console.h"
+#include "cli/common/outputs.h"
+#include "cli/common/recipe_options.h"
+#include "cli/common/training_set.h"
 
 struct features {
     struct common_options common;

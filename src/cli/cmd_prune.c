@@ -8,13 +8,13 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/learn.h"
-#include "cli/command.h"
-#include "cli/console.h"
-#include "cli/options.h"
-#include "cli/outputs.h"
-#include "cli/pruning.h"
-#include "cli/record.h"
-#include "cli/training_set.h"
+#include "cli/common/command.h"
+#include "cli/common/console.h"
+#include "cli/common/options.h"
+#include "cli/common/outputs.h"
+#include "cli/common/pruning.h"
+#include "cli/common/record.h"
+#include "cli/common/training_set.h"
 
 struct prune {
     struct common_options common;

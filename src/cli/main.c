@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "cleave/status.h"
-#include "cli/command.h"
-#include "cli/console.h"
-#include "cli/signals.h"
-#include "cli/suggest.h"
+#include "cli/common/command.h"
+#include "cli/common/console.h"
+#include "cli/common/signals.h"
+#include "cli/common/suggest.h"
 
 #define MAX_COMMANDS 32
 

@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "feature/dataset.h"
-#include "learn/guesses.h"
+#include "feature/dataset/dataset.h"
+#include "learn/weak/guesses.h"
 #include "learn/learners.h"
 
 static const struct clv_learner *const learners[] = {

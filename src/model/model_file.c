@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "data/labels_file.h"
-#include "feature/recipe_file.h"
+#include "feature/recipe/recipe_file.h"
 #include "model/model_file.h"
 #include "model/record.h"
 

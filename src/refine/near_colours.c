@@ -1,4 +1,4 @@
-#include "model/near_colours.h"
+#include "refine/near_colours.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "model/pixel_couplings.h"
+#include "refine/pixel_couplings.h"
 
 #include <math.h>
 

@@ -6,9 +6,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/infer.h"
-#include "feature/working.h"
-#include "model/near_colours.h"
-#include "model/pixel_couplings.h"
+#include "feature/blocks/working.h"
+#include "refine/near_colours.h"
+#include "refine/pixel_couplings.h"
 
 #define MAX_PIXELS (1 << 26)
 #define PRIOR_CLIP 3.0

@@ -6,8 +6,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/infer.h"
-#include "model/near_colours.h"
-#include "model/pixel_couplings.h"
+#include "refine/near_colours.h"
+#include "refine/pixel_couplings.h"
 
 #define MAX_PIXELS (1 << 26)
 #define MAX_CYCLES 8

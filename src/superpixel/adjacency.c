@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/superpixel.h"
-#include "superpixel/labels.h"
+#include "superpixel/label_check.h"
 
 void clv_adjacency_release(struct clv_adjacency *adjacency)
 {

@@ -1,4 +1,4 @@
-#include "superpixel/labels.h"
+#include "superpixel/label_check.h"
 
 #include "base/error.h"
 

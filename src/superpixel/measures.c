@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/superpixel.h"
-#include "superpixel/labels.h"
+#include "superpixel/label_check.h"
 
 static size_t count_pixels(const struct clv_superpixels *superpixels)
 {

@@ -1,4 +1,4 @@
-#include "data/synth_animal.h"
+#include "synth/animal.h"
 
 #include <math.h>
 

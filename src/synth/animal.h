@@ -2,7 +2,7 @@
 #ifndef DATA_SYNTH_ANIMAL_H
 #define DATA_SYNTH_ANIMAL_H
 
-#include "data/synth_shape.h"
+#include "synth/shape.h"
 
 /* Parts are painted in this order, each its own union. */
 enum animal_part {

@@ -1,12 +1,12 @@
-#include "data/synth_scene.h"
+#include "synth/animal_scene.h"
 
 #include <math.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "data/synth_animal.h"
-#include "data/synth_ground.h"
+#include "synth/animal.h"
+#include "synth/ground.h"
 
 /* Where the animal stands and how large: its bounding box fills 35 to 78 % of the frame along the tighter side, and lies inside
  * it, except for one picture in four, where the frame may cut it. */

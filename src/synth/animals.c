@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/parallel.h"
 #include "base/rng.h"
-#include "data/synth_scene.h"
+#include "synth/animal_scene.h"
 
 #define JPEG_QUALITY 92
 /* A stream of its own for the sizes, so that pictures need not be drawn to know them. */

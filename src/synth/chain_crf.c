@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cleave/simulate.h"
-#include "simulate/problem_room.h"
-#include "simulate/streams.h"
+#include "synth/problem_buffer.h"
+#include "synth/streams.h"
 
 #define FIRST_SWEEP ((uint64_t)1 << 40) /* index of a problem's random numbers: features come before */
 

@@ -1,4 +1,4 @@
-#include "data/synth_ground.h"
+#include "synth/ground.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef DATA_SYNTH_GROUND_H
 #define DATA_SYNTH_GROUND_H
 
-#include "data/synth_shape.h"
+#include "synth/shape.h"
 
 /* Sky above `horizon` (pixels from the top; at most 0: none), hills or a wood before it, ground below. Patches of the ground
  * take `lure`, a colour of the animal. */

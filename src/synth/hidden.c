@@ -7,9 +7,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "simulate/hidden_sample.h"
-#include "simulate/problem_room.h"
-#include "simulate/streams.h"
+#include "synth/hidden_sample.h"
+#include "synth/problem_buffer.h"
+#include "synth/streams.h"
 
 void clv_hidden_init(struct clv_hidden_options *options, enum clv_hidden_graph graph)
 {

@@ -1,11 +1,11 @@
-#include "simulate/hidden_model.h"
+#include "synth/hidden_model.h"
 
 #include <math.h>
 #include <stdbool.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "simulate/streams.h"
+#include "synth/streams.h"
 
 void hidden_model_release(struct hidden_model *model)
 {

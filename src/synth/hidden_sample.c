@@ -4,7 +4,7 @@
  *     p(s_0) ~ exp(unary_0 + b_0),   p(s_(i+1) | s_i) ~ exp(table_i[s_i, .] + unary_(i+1) + b_(i+1))
  *
  * elsewhere by Gibbs sweeps over the nodes, p(s_i | rest) ~ exp(unary_i + sum over its edges). Then p(x_i | s_i) ~ exp emission. */
-#include "simulate/hidden_sample.h"
+#include "synth/hidden_sample.h"
 
 #include <math.h>
 

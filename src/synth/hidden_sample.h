@@ -2,7 +2,7 @@
 #ifndef SIMULATE_HIDDEN_SAMPLE_H
 #define SIMULATE_HIDDEN_SAMPLE_H
 
-#include "simulate/hidden_model.h"
+#include "synth/hidden_model.h"
 
 /* What samples of one model share; for any number of threads. */
 struct hidden_sampler {

@@ -7,8 +7,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/simulate.h"
-#include "simulate/problem_room.h"
-#include "simulate/streams.h"
+#include "synth/problem_buffer.h"
+#include "synth/streams.h"
 
 enum { WIDTH = CLV_NOISY_WIDTH, HEIGHT = CLV_NOISY_HEIGHT, N_PIXELS = WIDTH * HEIGHT, N_LABELS = 5 };
 enum { N_EDGES = HEIGHT * (WIDTH - 1) + WIDTH * (HEIGHT - 1) };

@@ -1,11 +1,11 @@
-#include "simulate/problem_room.h"
+#include "synth/problem_buffer.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/dataset.h"
+#include "feature/dataset/dataset.h"
 
 void problem_room_release(struct problem_room *room)
 {

@@ -1,4 +1,4 @@
-#include "data/synth_shape.h"
+#include "synth/shape.h"
 
 #include <math.h>
 

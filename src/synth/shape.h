@@ -3,7 +3,7 @@
 #define DATA_SYNTH_SHAPE_H
 
 #include "cleave/status.h"
-#include "data/synth_noise.h"
+#include "synth/value_noise.h"
 
 struct point {
     float x, y;

@@ -1,4 +1,4 @@
-#include "data/synth_noise.h"
+#include "synth/value_noise.h"
 
 #include <math.h>
 #include <stddef.h>

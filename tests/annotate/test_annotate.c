@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "learn/dual_coordinate.h"
-#include "learn/tag_folds.h"
+#include "annotate/dual_coordinate.h"
+#include "annotate/tag_folds.h"
 #include "support/support.h"
 
 enum { N = 60, D = 8, K = 5 };

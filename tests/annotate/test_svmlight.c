@@ -183,9 +183,9 @@ START_TEST(the_published_sets_have_their_sizes)
 }
 END_TEST
 
-Suite *multilabel_suite(void)
+Suite *svmlight_suite(void)
 {
-    Suite *suite = suite_create("multilabel");
+    Suite *suite = suite_create("svmlight");
     TCase *tests = tcase_create("multilabel");
     tcase_add_test(tests, labels_and_features_are_read);
     tcase_add_test(tests, the_number_of_tags_may_be_given);

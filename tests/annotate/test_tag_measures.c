@@ -38,9 +38,9 @@ START_TEST(measuring_nothing_is_refused)
 }
 END_TEST
 
-Suite *multilabel_score_suite(void)
+Suite *tag_measures_suite(void)
 {
-    Suite *suite = suite_create("multilabel_score");
+    Suite *suite = suite_create("tag_measures");
     TCase *tests = tcase_create("multilabel_score");
     tcase_add_test(tests, measures_are_those_computed_by_hand);
     tcase_add_test(tests, nothing_to_find_and_nothing_found_is_an_f_of_one);

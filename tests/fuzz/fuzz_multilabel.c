@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/multilabel.h"
+#include "annotate/svmlight.h"
 #include "fuzz/fuzz.h"
 
 /* Any bytes give a set that keeps what its header promises, or one line of error. */

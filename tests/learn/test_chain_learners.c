@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "learn/chains.h"
-#include "learn/pmap_draw.h"
+#include "learn/pmap/pmap_draw.h"
 
 static const struct clv_shape apart = {3, 4, 0, CLV_PAIRWISE_NONE};
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "feature/small_set.h"
-#include "simulate/hidden_sample.h"
-#include "simulate/streams.h"
+#include "synth/hidden_sample.h"
+#include "synth/streams.h"
 #include "support/support.h"
 
 #define MAX_STATES 81 /* 3 labels, 4 nodes */

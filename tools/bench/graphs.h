@@ -10,7 +10,7 @@
 
 #include "base/rng.h"
 #include "cleave.h"
-#include "infer/maxflow.h"
+#include "infer/cut/maxflow.h"
 
 #define REPETITIONS 9
 

@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "learn/pmap_step.h"
-#include "learn/pmap_targets.h"
+#include "learn/common/ascent.h"
+#include "learn/pmap/pmap_targets.h"
 #include "process.h"
 
 enum { BASIC, DC, GR, BOTH, BASIC_OURS, N_VARIANTS };

@@ -5,9 +5,9 @@
 
 #include "base/array.h"
 #include "bench.h"
-#include "feature/codebook.h"
-#include "feature/sift.h"
-#include "feature/words.h"
+#include "feature/words/codebook.h"
+#include "feature/words/sift.h"
+#include "feature/words/nearest_centre.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, N_IMAGES = 6, N_WORDS = 500, ROUNDS = 9, VLFEAT_SHARE = 16 };
 

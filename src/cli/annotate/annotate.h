@@ -6,7 +6,7 @@
 
 #include "cleave/annotate.h"
 #include "cleave/image_tags.h"
-#include "cli/options.h"
+#include "cli/common/options.h"
 
 /* The parsers of the subcommands; argv[0] is "cleave annotate NAME". */
 enum clv_status annotate_train(int argc, char **argv, struct clv_error *err);

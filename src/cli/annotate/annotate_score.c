@@ -9,9 +9,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cleave/report.h"
-#include "cli/annotate.h"
-#include "cli/console.h"
-#include "cli/outputs.h"
+#include "cli/annotate/annotate.h"
+#include "cli/common/console.h"
+#include "cli/common/outputs.h"
 
 #define JSON_MAX ((size_t)1 << 32)
 

@@ -5,11 +5,11 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/annotate.h"
-#include "cli/console.h"
-#include "cli/outputs.h"
-#include "cli/record.h"
-#include "cli/signals.h"
+#include "cli/annotate/annotate.h"
+#include "cli/common/console.h"
+#include "cli/common/outputs.h"
+#include "cli/common/record.h"
+#include "cli/common/signals.h"
 
 enum { MAX_CANDIDATES = 64, KEY_FIRST_PARAMETER = KEYS_LEARNER };
 enum train_keys {

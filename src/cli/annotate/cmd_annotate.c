@@ -6,11 +6,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parallel.h"
-#include "cli/annotate.h"
-#include "cli/command.h"
-#include "cli/console.h"
-#include "cli/suggest.h"
-#include "cli/training_set.h"
+#include "cli/annotate/annotate.h"
+#include "cli/common/command.h"
+#include "cli/common/console.h"
+#include "cli/common/suggest.h"
+#include "cli/common/training_set.h"
 
 static const struct {
     const char *name;

@@ -1,4 +1,4 @@
-#include "cli/console.h"
+#include "cli/common/console.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/signals.h"
+#include "cli/common/signals.h"
 
 #define FIRST_SHOWN_S 1.0
 #define SHOWN_EVERY_S 0.1

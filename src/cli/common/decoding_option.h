@@ -3,7 +3,7 @@
 #define CLI_DECODING_OPTION_H
 
 #include "cleave/infer.h"
-#include "cli/options.h"
+#include "cli/common/options.h"
 
 enum decoding_choice { DECODING_OWN, DECODING_MAP, DECODING_MARGINAL_MAP, DECODING_MARGINALS };
 

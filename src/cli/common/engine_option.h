@@ -3,7 +3,7 @@
 #define CLI_ENGINE_OPTION_H
 
 #include "cleave/infer.h"
-#include "cli/options.h"
+#include "cli/common/options.h"
 
 #define ENGINE_HELP "Min-cut engine: cleave or bk (libmaxflow). Both give the same labels (default cleave)"
 

@@ -1,4 +1,4 @@
-#include "cli/inputs.h"
+#include "cli/common/inputs.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-#include "cli/letters_option.h"
+#include "cli/common/letters_option.h"
 
 #include <stdlib.h>
 #include <string.h>

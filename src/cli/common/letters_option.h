@@ -3,7 +3,7 @@
 #define CLI_LETTERS_OPTION_H
 
 #include "cleave/features.h"
-#include "cli/options.h"
+#include "cli/common/options.h"
 
 #define LETTERS_HELP "Words instead of images: letter.data, gzip or plain"
 #define FOLDS_HELP   "Folds of the letters, as 0 or 1-9 or 0,2,5-7 (default: all)"

@@ -1,4 +1,4 @@
-#include "cli/options.h"
+#include "cli/common/options.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/console.h"
-#include "cli/suggest.h"
+#include "cli/common/console.h"
+#include "cli/common/suggest.h"
 
 #define CANONICAL_MAX 65536
 

@@ -1,4 +1,4 @@
-#include "cli/outputs.h"
+#include "cli/common/outputs.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "cli/inputs.h"
+#include "cli/common/inputs.h"
 
 /* What to do about outputs that exist already. */
 enum existing {

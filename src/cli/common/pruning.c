@@ -1,4 +1,4 @@
-#include "cli/pruning.h"
+#include "cli/common/pruning.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "cli/recipe_options.h"
+#include "cli/common/recipe_options.h"
 
 #include <errno.h>
 #include <stddef.h>

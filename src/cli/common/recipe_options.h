@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "cleave/features.h"
-#include "cli/options.h"
+#include "cli/common/options.h"
 
 struct recipe_options {
     struct common_options *common;

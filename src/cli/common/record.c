@@ -1,4 +1,4 @@
-#include "cli/record.h"
+#include "cli/common/record.h"
 
 #include <inttypes.h>
 #include <stdio.h>

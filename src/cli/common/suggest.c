@@ -1,4 +1,4 @@
-#include "cli/suggest.h"
+#include "cli/common/suggest.h"
 
 #include <string.h>
 

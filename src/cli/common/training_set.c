@@ -1,4 +1,4 @@
-#include "cli/training_set.h"
+#include "cli/common/training_set.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parallel.h"
-#include "cli/console.h"
+#include "cli/common/console.h"
 
 bool is_tensor_file(const char *path)
 {

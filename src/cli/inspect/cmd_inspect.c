@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cli/command.h"
-#include "cli/inspect.h"
-#include "cli/options.h"
+#include "cli/common/command.h"
+#include "cli/inspect/inspect.h"
+#include "cli/common/options.h"
 
 struct inspect {
     struct common_options common;

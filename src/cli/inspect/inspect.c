@@ -1,4 +1,4 @@
-#include "cli/inspect.h"
+#include "cli/inspect/inspect.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,10 +8,10 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/console.h"
-#include "cli/inspect_sparsity.h"
-#include "cli/pruning.h"
-#include "cli/recipe_options.h"
+#include "cli/common/console.h"
+#include "cli/inspect/inspect_sparsity.h"
+#include "cli/common/pruning.h"
+#include "cli/common/recipe_options.h"
 #include "model/record.h"
 
 #define JSON_MAX ((size_t)1 << 28)

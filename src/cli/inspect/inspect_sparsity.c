@@ -1,4 +1,4 @@
-#include "cli/inspect_sparsity.h"
+#include "cli/inspect/inspect_sparsity.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cleave/tag_model.h"
-#include "cli/console.h"
-#include "cli/inspect.h"
+#include "cli/common/console.h"
+#include "cli/inspect/inspect.h"
 #include "model/record.h"
 
 bool inspect_is_tags(const char *path)

@@ -3,13 +3,13 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "cli/command.h"
-#include "cli/console.h"
-#include "cli/options.h"
-#include "cli/score_features.h"
-#include "cli/score_letters.h"
-#include "cli/score_set.h"
-#include "cli/training_set.h"
+#include "cli/common/command.h"
+#include "cli/common/console.h"
+#include "cli/common/options.h"
+#include "cli/score/score_features.h"
+#include "cli/score/score_letters.h"
+#include "cli/score/score_set.h"
+#include "cli/common/training_set.h"
 
 struct score {
     struct common_options common;

@@ -1,5 +1,5 @@
 /* cleave score of a feature file: nodes, not pixels. */
-#include "cli/score_features.h"
+#include "cli/score/score_features.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "cleave/learn.h"
 #include "cleave/model.h"
 #include "cleave/score.h"
-#include "cli/console.h"
+#include "cli/common/console.h"
 
 struct scoring {
     const struct clv_dataset *dataset;

@@ -1,4 +1,4 @@
-#include "cli/score_letters.h"
+#include "cli/score/score_letters.h"
 
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "cleave/model.h"
-#include "cli/console.h"
+#include "cli/common/console.h"
 
 struct decoding {
     const struct clv_dataset *dataset;

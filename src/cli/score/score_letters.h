@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "cli/letters_option.h"
+#include "cli/common/letters_option.h"
 
 struct letters_task {
     struct letters_option letters;

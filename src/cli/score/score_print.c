@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/console.h"
-#include "cli/score_set.h"
+#include "cli/common/console.h"
+#include "cli/score/score_set.h"
 
 #define JSON_MAX ((size_t)1 << 30)
 

@@ -1,4 +1,4 @@
-#include "cli/score_set.h"
+#include "cli/score/score_set.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 
 #include "cleave/model.h"
 #include "cleave/score.h"
-#include "cli/inputs.h"
+#include "cli/common/inputs.h"
 
 struct scored_image {
     struct clv_image_score pixel; /* of the written mask */

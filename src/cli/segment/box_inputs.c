@@ -1,4 +1,4 @@
-#include "cli/box_inputs.h"
+#include "cli/segment/box_inputs.h"
 
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cleave/box_cut.h"
-#include "cli/console.h"
+#include "cli/common/console.h"
 
 /* Whether the box belongs to the object: both name one mask, or neither does. */
 static bool is_of_object(const struct clv_box *box, const char *object)

@@ -3,7 +3,7 @@
 #define CLI_BOX_INPUTS_H
 
 #include "cleave/boxes.h"
-#include "cli/inputs.h"
+#include "cli/common/inputs.h"
 
 /* Replaces the inputs by objects, views into `boxes`. An input whose own mask some boxes of its image name is cut from these;
  * otherwise its boxes are grouped by the masks they name, each group an object, and those that name none make one together,

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/command.h"
-#include "cli/marginals_letters.h"
-#include "cli/segment.h"
+#include "cli/common/command.h"
+#include "cli/segment/marginals_letters.h"
+#include "cli/segment/segment.h"
 
 enum marginals_keys { KEY_DRAWS = KEYS_COMMAND, KEY_LABEL, KEY_JSON, KEY_LETTERS, KEY_FOLDS };
 

@@ -7,11 +7,11 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "cli/box_inputs.h"
-#include "cli/command.h"
-#include "cli/console.h"
-#include "cli/marginals.h"
-#include "cli/overlay_legend.h"
+#include "cli/segment/box_inputs.h"
+#include "cli/common/command.h"
+#include "cli/common/console.h"
+#include "cli/segment/marginals.h"
+#include "cli/segment/overlay_legend.h"
 
 enum segment_keys {
     KEY_BOXES = KEYS_COMMAND,

@@ -1,4 +1,4 @@
-#include "cli/marginals.h"
+#include "cli/segment/marginals.h"
 
 #include <math.h>
 #include <stdio.h>

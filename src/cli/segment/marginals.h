@@ -2,7 +2,7 @@
 #ifndef CLI_MARGINALS_H
 #define CLI_MARGINALS_H
 
-#include "cli/segment.h"
+#include "cli/segment/segment.h"
 
 #define JSON_MAX_SIZE ((size_t)1 << 30)
 

@@ -1,4 +1,4 @@
-#include "cli/marginals_letters.h"
+#include "cli/segment/marginals_letters.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "cleave/model.h"
-#include "cli/console.h"
+#include "cli/common/console.h"
 
 #define TABLE_MAX_SIZE ((size_t)1 << 33)
 

@@ -1,4 +1,4 @@
-#include "cli/overlay_legend.h"
+#include "cli/segment/overlay_legend.h"
 
 #include <string.h>
 
@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/console.h"
-#include "cli/outputs.h"
+#include "cli/common/console.h"
+#include "cli/common/outputs.h"
 
 #define LINE_PX   24
 #define SWATCH_PX 16

@@ -7,10 +7,10 @@
 #include "cleave/model.h"
 #include "cleave/refine.h"
 #include "cleave/report.h"
-#include "cli/decoding_option.h"
-#include "cli/inputs.h"
-#include "cli/options.h"
-#include "cli/outputs.h"
+#include "cli/common/decoding_option.h"
+#include "cli/common/inputs.h"
+#include "cli/common/options.h"
+#include "cli/common/outputs.h"
 
 /* How masks are written: palette where labels have colours of their own, else grey. */
 enum mask_form { MASKS_AUTO, MASKS_GREY, MASKS_PALETTE };

@@ -1,7 +1,7 @@
 /* Options that `cleave segment` and `cleave marginals` share. */
 #include "base/error.h"
-#include "cli/engine_option.h"
-#include "cli/segment.h"
+#include "cli/common/engine_option.h"
+#include "cli/segment/segment.h"
 
 enum shared_keys {
     KEY_SPLIT = KEYS_SEGMENT,

@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cleave/score.h"
-#include "cli/box_inputs.h"
-#include "cli/console.h"
-#include "cli/marginals.h"
-#include "cli/turnstile.h"
+#include "cli/segment/box_inputs.h"
+#include "cli/common/console.h"
+#include "cli/segment/marginals.h"
+#include "cli/segment/turnstile.h"
 
 #define OVERLAY_OPACITY    0.45
 #define OVERLAY_OUTLINE_PX 1

@@ -1,4 +1,4 @@
-#include "cli/turnstile.h"
+#include "cli/segment/turnstile.h"
 
 void turnstile_init(struct turnstile *turnstile)
 {

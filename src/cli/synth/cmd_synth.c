@@ -1,5 +1,5 @@
 /* cleave synth: pictures and problems with exact truth. The kinds are in synth_*.c. */
-#include "cli/synth.h"
+#include "cli/synth/synth.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "cli/command.h"
-#include "cli/console.h"
+#include "cli/common/command.h"
+#include "cli/common/console.h"
 
 static const struct {
     const char *name;

@@ -3,7 +3,7 @@
 #define CLI_SYNTH_H
 
 #include "cleave/features.h"
-#include "cli/options.h"
+#include "cli/common/options.h"
 
 /* The parsers of the kinds; argv[0] is "cleave synth KIND". */
 enum clv_status synth_animals(int argc, char **argv, struct clv_error *err);

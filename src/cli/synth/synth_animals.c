@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cleave/synth.h"
-#include "cli/console.h"
-#include "cli/synth.h"
+#include "cli/common/console.h"
+#include "cli/synth/synth.h"
 
 struct synth {
     struct common_options common;

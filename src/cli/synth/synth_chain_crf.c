@@ -4,8 +4,8 @@
 #include "base/file.h"
 #include "cleave/model.h"
 #include "cleave/simulate.h"
-#include "cli/console.h"
-#include "cli/synth.h"
+#include "cli/common/console.h"
+#include "cli/synth/synth.h"
 
 struct chain_crf {
     struct common_options common;

@@ -1,7 +1,7 @@
 /* cleave synth hidden-chain, hidden-grid: fields with hidden nodes. */
 #include "cleave/simulate.h"
-#include "cli/console.h"
-#include "cli/synth.h"
+#include "cli/common/console.h"
+#include "cli/synth/synth.h"
 
 struct hidden {
     struct common_options common;

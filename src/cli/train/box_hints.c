@@ -1,10 +1,10 @@
-#include "cli/box_hints.h"
+#include "cli/train/box_hints.h"
 
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/console.h"
+#include "cli/common/console.h"
 
 void box_hints_free(struct clv_item_boxes *boxes, size_t n_items)
 {

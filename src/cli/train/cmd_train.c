@@ -7,13 +7,13 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "cli/command.h"
-#include "cli/console.h"
-#include "cli/engine_option.h"
-#include "cli/outputs.h"
-#include "cli/signals.h"
-#include "cli/train.h"
-#include "cli/training_set.h"
+#include "cli/common/command.h"
+#include "cli/common/console.h"
+#include "cli/common/engine_option.h"
+#include "cli/common/outputs.h"
+#include "cli/common/signals.h"
+#include "cli/train/train.h"
+#include "cli/common/training_set.h"
 
 enum train_keys {
     KEY_SPLIT = KEYS_COMMAND,

@@ -1,4 +1,4 @@
-#include "cli/learner_options.h"
+#include "cli/train/learner_options.h"
 
 #include <errno.h>
 #include <stdio.h>

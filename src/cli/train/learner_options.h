@@ -3,7 +3,7 @@
 #define CLI_LEARNER_OPTIONS_H
 
 #include "cleave/learn.h"
-#include "cli/options.h"
+#include "cli/common/options.h"
 
 #define MAX_GIVEN_PARAMETERS 64
 

@@ -2,7 +2,7 @@
 #ifndef CLI_LOSS_OPTION_H
 #define CLI_LOSS_OPTION_H
 
-#include "cli/options.h"
+#include "cli/common/options.h"
 
 enum loss_choice { LOSS_AUTO, LOSS_BALANCED, LOSS_COUNTS };
 

@@ -2,7 +2,7 @@
 #ifndef CLI_PAIRWISE_OPTION_H
 #define CLI_PAIRWISE_OPTION_H
 
-#include "cli/options.h"
+#include "cli/common/options.h"
 
 enum pairwise_choice { PAIRWISE_AUTO, PAIRWISE_NONE, PAIRWISE_POTTS, PAIRWISE_FULL };
 

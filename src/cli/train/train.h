@@ -6,13 +6,13 @@
 #include <stdio.h>
 
 #include "cleave/model.h"
-#include "cli/learner_options.h"
-#include "cli/letters_option.h"
-#include "cli/loss_option.h"
-#include "cli/pairwise_option.h"
-#include "cli/recipe_options.h"
-#include "cli/record.h"
-#include "cli/supervision.h"
+#include "cli/train/learner_options.h"
+#include "cli/common/letters_option.h"
+#include "cli/train/loss_option.h"
+#include "cli/train/pairwise_option.h"
+#include "cli/common/recipe_options.h"
+#include "cli/common/record.h"
+#include "cli/train/supervision.h"
 
 #define MAX_CANDIDATES 32
 #define MAX_GRIDS      4

@@ -7,9 +7,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "cli/console.h"
-#include "cli/outputs.h"
-#include "cli/train.h"
+#include "cli/common/console.h"
+#include "cli/common/outputs.h"
+#include "cli/train/train.h"
 
 /* Standard output, /dev/null and friends are no place for a file beside them. */
 static bool is_file_to_be(const char *path)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cli/train.h"
+#include "cli/train/train.h"
 
 int train_regularisation(const struct clv_learner *learner)
 {

@@ -1,4 +1,4 @@
-#include "cli/train.h"
+#include "cli/train/train.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/console.h"
-#include "cli/training_set.h"
+#include "cli/common/console.h"
+#include "cli/common/training_set.h"
 
 void train_data_release(struct train_data *data)
 {

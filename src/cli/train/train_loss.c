@@ -1,6 +1,6 @@
 /* --loss: what an error costs, and how losses are told. */
 #include "base/error.h"
-#include "cli/train.h"
+#include "cli/train/train.h"
 
 /* What a feature file says; else what found more of the common categories in photographs (MSRC, held-out halves of a fold). */
 static bool counts_by_default(const struct train_data *data)

@@ -4,10 +4,10 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/console.h"
-#include "cli/pruning.h"
-#include "cli/record.h"
-#include "cli/train.h"
+#include "cli/common/console.h"
+#include "cli/common/pruning.h"
+#include "cli/common/record.h"
+#include "cli/train/train.h"
 
 /* Shares of the largest weight. */
 static const double thresholds[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2};

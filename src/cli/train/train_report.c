@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cli/console.h"
-#include "cli/train.h"
+#include "cli/common/console.h"
+#include "cli/train/train.h"
 
 static enum clv_status record_curve(struct clv_model *model, const struct clv_training_result *result,
                                     struct clv_error *err)

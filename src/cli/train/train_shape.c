@@ -1,7 +1,7 @@
 /* Which weights are to be learned. */
 #include "base/error.h"
-#include "cli/console.h"
-#include "cli/train.h"
+#include "cli/common/console.h"
+#include "cli/train/train.h"
 
 static const char *const form_names[] = {
     [CLV_PAIRWISE_NONE] = "none", [CLV_PAIRWISE_POTTS] = "potts", [CLV_PAIRWISE_FULL] = "full"};

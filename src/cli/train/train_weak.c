@@ -1,7 +1,7 @@
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/console.h"
-#include "cli/train.h"
+#include "cli/common/console.h"
+#include "cli/train/train.h"
 
 /* Whether a mask leaves most nodes unknown: strokes of a pen, not an outline with a void seam. */
 static bool is_scribble(const struct clv_problem *problem)

@@ -1,4 +1,4 @@
-#include "data/boxes.h"
+#include "data/boxes/boxes.h"
 
 #include <math.h>
 #include <stdarg.h>

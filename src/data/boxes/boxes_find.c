@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "data/boxes.h"
+#include "data/boxes/boxes.h"
 
 static int compare_to_entry(const void *image, const void *entry)
 {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "data/boxes.h"
+#include "data/boxes/boxes.h"
 
 struct coco_name {
     int64_t id;

@@ -3,8 +3,8 @@
 #ifndef FEATURE_BLOCKS_H
 #define FEATURE_BLOCKS_H
 
-#include "feature/scene.h"
-#include "feature/sift.h"
+#include "feature/blocks/scene.h"
+#include "feature/words/sift.h"
 
 /* Where each block starts in a row; -1 when it is off. */
 struct layout {

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "feature/blocks.h"
+#include "feature/blocks/blocks.h"
 
 enum { CHANNELS = 3, BINS = 16, STATISTICS = 6, CHROMA_BINS = 16 };
 

@@ -1,12 +1,12 @@
-#include "feature/contrast.h"
+#include "feature/blocks/contrast.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/pairs.h"
-#include "feature/zones.h"
+#include "feature/blocks/pairs.h"
+#include "feature/blocks/zones.h"
 
 enum { BINS = 10, MAX_SWEEPS = 100, FIGURE_ROUNDS = 3 };
 

@@ -3,7 +3,7 @@
 #ifndef FEATURE_CONTRAST_H
 #define FEATURE_CONTRAST_H
 
-#include "feature/blocks.h"
+#include "feature/blocks/blocks.h"
 
 enum contrast_measure {
     CONTRAST_BORDER,        /* similarity of colours to those along the image's border */

@@ -1,4 +1,4 @@
-#include "feature/edges.h"
+#include "feature/blocks/edges.h"
 
 #include <math.h>
 

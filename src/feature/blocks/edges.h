@@ -2,7 +2,7 @@
 #ifndef FEATURE_EDGES_H
 #define FEATURE_EDGES_H
 
-#include "feature/scene.h"
+#include "feature/blocks/scene.h"
 
 enum { EDGE_TEXTURE = 4 }; /* of superpixels: the feature that needs words */
 

@@ -1,4 +1,4 @@
-#include "feature/pairs.h"
+#include "feature/blocks/pairs.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef FEATURE_PAIRS_H
 #define FEATURE_PAIRS_H
 
-#include "feature/scene.h"
+#include "feature/blocks/scene.h"
 
 /* What one region sums over the others, j, with their pixels n_j; d = distance in Lab, k = its kernel (1 at d = 0), s = the
  * kernel of the distance in the image. */

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "feature/blocks.h"
+#include "feature/blocks/blocks.h"
 
 enum { GRID = 10 };
 

@@ -1,4 +1,4 @@
-#include "feature/scene.h"
+#include "feature/blocks/scene.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "feature/blocks.h"
+#include "feature/blocks/blocks.h"
 
 int32_t surround_size(const struct clv_recipe *recipe, int32_t first_scale)
 {

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/scene.h"
+#include "feature/blocks/scene.h"
 
 /* The pixels first..end-1 of one window along an axis. */
 struct span {

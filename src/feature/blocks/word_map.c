@@ -2,8 +2,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/blocks.h"
-#include "feature/words.h"
+#include "feature/blocks/blocks.h"
+#include "feature/words/nearest_centre.h"
 
 void word_map_release(struct word_map *map)
 {

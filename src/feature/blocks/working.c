@@ -1,4 +1,4 @@
-#include "feature/working.h"
+#include "feature/blocks/working.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "feature/zones.h"
+#include "feature/blocks/zones.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef FEATURE_ZONES_H
 #define FEATURE_ZONES_H
 
-#include "feature/scene.h"
+#include "feature/blocks/scene.h"
 
 /* How much each pixel belongs to the image's centre (the rest belongs to its rim), and whether to the strip along its border. */
 struct zones {

@@ -1,4 +1,4 @@
-#include "feature/dataset.h"
+#include "feature/dataset/dataset.h"
 
 #include <stdbool.h>
 

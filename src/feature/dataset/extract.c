@@ -1,11 +1,11 @@
-#include "feature/extract.h"
+#include "feature/dataset/extract.h"
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "feature/dataset.h"
-#include "feature/frame.h"
-#include "feature/truth.h"
+#include "feature/dataset/dataset.h"
+#include "feature/dataset/frame.h"
+#include "feature/example/truth.h"
 
 /* Items in flight for each thread: enough that threads seldom wait for the slowest image, few enough to bound memory (an
  * example takes about 2 MB at the default working size). */

@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/labels_file.h"
-#include "feature/dataset.h"
-#include "feature/features_file.h"
-#include "feature/recipe_file.h"
-#include "feature/truth.h"
+#include "feature/dataset/dataset.h"
+#include "feature/dataset/features_file.h"
+#include "feature/recipe/recipe_file.h"
+#include "feature/example/truth.h"
 
 /* The tensors of an open file; NULL where it has none. */
 struct arrays {

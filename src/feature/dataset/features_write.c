@@ -7,10 +7,10 @@
 #include "base/text.h"
 #include "data/labels_file.h"
 #include "data/safetensors.h"
-#include "feature/extract.h"
-#include "feature/features_file.h"
-#include "feature/recipe_file.h"
-#include "feature/staging.h"
+#include "feature/dataset/extract.h"
+#include "feature/dataset/features_file.h"
+#include "feature/recipe/recipe_file.h"
+#include "feature/dataset/staging.h"
 
 enum array { ROW, INDEX, VALUE, EDGES, EDGE_FEATURES, COUNTS, VOLUME, SUPERPIXELS, N_STAGED };
 

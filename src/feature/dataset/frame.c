@@ -1,4 +1,4 @@
-#include "feature/frame.h"
+#include "feature/dataset/frame.h"
 
 #include <math.h>
 #include <stdbool.h>

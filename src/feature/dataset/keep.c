@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/dataset.h"
+#include "feature/dataset/dataset.h"
 
 /* Scratch for the largest problem. */
 struct sieve {

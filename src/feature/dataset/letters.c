@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/dataset.h"
+#include "feature/dataset/dataset.h"
 
 enum { BIAS = CLV_LETTER_PIXELS, FIRST, LAST };
 

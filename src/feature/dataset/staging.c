@@ -1,4 +1,4 @@
-#include "feature/staging.h"
+#include "feature/dataset/staging.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "feature/dataset.h"
-#include "feature/truth.h"
+#include "feature/dataset/dataset.h"
+#include "feature/example/truth.h"
 
 /* An item's truth, to be written; theta NULL: it has none. */
 struct truth {

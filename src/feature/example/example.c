@@ -3,11 +3,11 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/blocks.h"
-#include "feature/contrast.h"
-#include "feature/edges.h"
-#include "feature/needs.h"
-#include "feature/working.h"
+#include "feature/blocks/blocks.h"
+#include "feature/blocks/contrast.h"
+#include "feature/blocks/edges.h"
+#include "feature/recipe/needs.h"
+#include "feature/blocks/working.h"
 
 void clv_example_release(struct clv_example *example)
 {

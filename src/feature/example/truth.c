@@ -1,8 +1,8 @@
 /* Between superpixels and the original image's pixels: true labels in, mask out. */
-#include "feature/truth.h"
+#include "feature/example/truth.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/working.h"
+#include "feature/blocks/working.h"
 
 void clv_balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels)
 {

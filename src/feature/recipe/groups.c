@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "feature/contrast.h"
-#include "feature/edges.h"
-#include "feature/needs.h"
+#include "feature/blocks/contrast.h"
+#include "feature/blocks/edges.h"
+#include "feature/recipe/needs.h"
 
 /* Beside the SIFT scales. Measures are bits, 0: the whole block or its chroma histogram. */
 static const struct {

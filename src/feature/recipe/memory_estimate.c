@@ -1,12 +1,12 @@
-#include "feature/room.h"
+#include "feature/recipe/memory_estimate.h"
 
 #include <math.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "feature/contrast.h"
-#include "feature/needs.h"
+#include "feature/blocks/contrast.h"
+#include "feature/recipe/needs.h"
 
 #define GIGABYTE 1e9
 

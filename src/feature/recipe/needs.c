@@ -1,9 +1,9 @@
-#include "feature/needs.h"
+#include "feature/recipe/needs.h"
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/contrast.h"
-#include "feature/edges.h"
+#include "feature/blocks/contrast.h"
+#include "feature/blocks/edges.h"
 
 /* Whether a feature of kept[start .. start + size) is kept; kept NULL: all are. */
 static bool any(const uint8_t *kept, int32_t start, int32_t size)

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "feature/blocks.h"
+#include "feature/blocks/blocks.h"
 
 struct needs {
     struct layout at;           /* blocks of which nothing is kept are off; n_features stays that of all */

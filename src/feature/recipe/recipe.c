@@ -4,11 +4,11 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/rng.h"
-#include "feature/blocks.h"
-#include "feature/codebook.h"
-#include "feature/edges.h"
-#include "feature/needs.h"
-#include "feature/working.h"
+#include "feature/blocks/blocks.h"
+#include "feature/words/codebook.h"
+#include "feature/blocks/edges.h"
+#include "feature/recipe/needs.h"
+#include "feature/blocks/working.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, KMEANS_ITERATIONS = 20 };
 

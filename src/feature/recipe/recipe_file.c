@@ -1,4 +1,4 @@
-#include "feature/recipe_file.h"
+#include "feature/recipe/recipe_file.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "feature/needs.h"
+#include "feature/recipe/needs.h"
 
 /* Every plain value of a recipe, in the order of the file. */
 static const struct {

@@ -1,13 +1,13 @@
 /* VLFeat's k-means would serve; ours works on the bytes that the words are assigned with. Sums of bytes are exact, so the
  * centres do not depend on summation order, threads or instruction set, and the assignment is the fast one of words.c. */
-#include "feature/codebook.h"
+#include "feature/words/codebook.h"
 
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "feature/words.h"
+#include "feature/words/nearest_centre.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };
 

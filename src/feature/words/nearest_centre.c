@@ -4,7 +4,7 @@
  *
  * The vector kernels are small matrix products: a tile of descriptors against a block of centres whose coordinates are
  * interleaved, so that each lane of a vector accumulates one centre's score and a descriptor's coordinates are broadcast. */
-#include "feature/words.h"
+#include "feature/words/nearest_centre.h"
 
 #include <string.h>
 

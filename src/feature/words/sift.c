@@ -10,14 +10,14 @@
  *
  * along x and along y. All is done in unsigned 32-bit arithmetic: running sums wrap around, their differences are exact as long
  * as the window's own sum fits, and the result is the same on every machine. */
-#include "feature/sift.h"
+#include "feature/words/sift.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/needs.h"
+#include "feature/recipe/needs.h"
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 #define VECTOR_CLONES __attribute__((target_clones("avx2", "default")))

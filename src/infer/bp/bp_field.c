@@ -4,8 +4,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/bp.h"
-#include "infer/capacities.h"
+#include "infer/bp/bp_state.h"
+#include "infer/cut/capacities.h"
 #include "infer/exponential.h"
 
 /* Scores in units of the temperature; with larger ones sums of messages could overflow. */

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/machine.h"
-#include "infer/bp.h"
+#include "infer/bp/bp_state.h"
 #include "infer/exponential.h"
 
 /* With messages at least SMALLEST_MESSAGE (their maximum is 1) and beliefs and sums at least SMALLEST_SUM, quotients are below

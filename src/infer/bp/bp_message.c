@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/machine.h"
-#include "infer/bp.h"
+#include "infer/bp/bp_state.h"
 #include "infer/exponential.h"
 
 /* Sums below this may have lost terms to underflow and are taken again with a maximum of their own. */

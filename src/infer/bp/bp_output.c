@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "infer/bp.h"
+#include "infer/bp/bp_state.h"
 #include "infer/exponential.h"
 
 /* Products that add up to this have lost nothing that matters to underflow. */

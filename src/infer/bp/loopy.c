@@ -1,4 +1,4 @@
-#include "infer/loopy.h"
+#include "infer/bp/loopy.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/bp.h"
+#include "infer/bp/bp_state.h"
 
 struct passing {
     struct clv_bp *bp;

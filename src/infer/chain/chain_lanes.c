@@ -1,10 +1,10 @@
-#include "infer/chain_lanes.h"
+#include "infer/chain/chain_lanes.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "infer/exponential.h"
-#include "infer/lanes.h"
+#include "infer/chain/lanes.h"
 
 KERNEL double sum_of(const lanes *v)
 {

@@ -6,8 +6,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/bp.h"
-#include "infer/chain.h"
+#include "infer/bp/bp_state.h"
+#include "infer/chain/viterbi.h"
 #include "infer/exponential.h"
 
 /* Sums below this may have lost terms to underflow and are taken again with a maximum of their own. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/machine.h"
-#include "infer/chain_lanes.h"
+#include "infer/chain/chain_lanes.h"
 
 #define KERNEL static inline __attribute__((always_inline))
 

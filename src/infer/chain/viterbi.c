@@ -1,5 +1,5 @@
 /* Chains, maximised: dynamic programming over labels, O(n K^2). The table is the same at every link or one a link. */
-#include "infer/chain.h"
+#include "infer/chain/viterbi.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/machine.h"
-#include "infer/capacities.h"
+#include "infer/cut/capacities.h"
 
 enum clv_status chain_check(const struct clv_chain *chain, struct clv_error *err)
 {

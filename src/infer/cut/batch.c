@@ -1,10 +1,10 @@
 /* Memory, the graph, and which machine's solver is called; the algorithm is in batch_kernel.h. */
-#include "infer/batch.h"
+#include "infer/cut/batch.h"
 
 #include <string.h>
 
 #include "base/array.h"
-#include "infer/batch_solve.h"
+#include "infer/cut/batch_solve.h"
 
 void batch_init(struct batch *batch)
 {

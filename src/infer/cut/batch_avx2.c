@@ -1,6 +1,6 @@
 /* The batch solver for machines with AVX2: two vectors hold the sixteen lanes. One of AVX-512 was tried: it was as fast, on a
  * machine that takes such vectors apart (Zen 4). */
-#include "infer/batch_solve.h"
+#include "infer/cut/batch_solve.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -147,7 +147,7 @@ KERNEL wide shorts_widen(shorts v)
                   _mm256_cvtepi16_epi32(_mm256_extracti128_si256(v, 1))};
 }
 
-#include "infer/batch_kernel.h"
+#include "infer/cut/batch_kernel.h"
 
 AVX2 void batch_solve_avx2(struct batch *batch, const int32_t *capacity)
 {

@@ -1,7 +1,7 @@
 /* The batch solver in plain C, for any machine. */
 #include <string.h>
 
-#include "infer/batch_solve.h"
+#include "infer/cut/batch_solve.h"
 
 #define KERNEL static inline
 
@@ -188,7 +188,7 @@ KERNEL wide shorts_widen(shorts v)
     return w;
 }
 
-#include "infer/batch_kernel.h"
+#include "infer/cut/batch_kernel.h"
 
 void batch_solve_plain(struct batch *batch, const int32_t *capacity)
 {

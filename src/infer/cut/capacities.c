@@ -1,4 +1,4 @@
-#include "infer/capacities.h"
+#include "infer/cut/capacities.h"
 
 #include <float.h>
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/maxflow.h"
+#include "infer/cut/maxflow.h"
 
 void capacities_init(struct capacities *capacities)
 {

@@ -6,13 +6,13 @@
  * Let i be clamped, at a cost of C, and then j of its flipped nodes instead. Nothing but i can supply j: the flow that i has
  * sent counts as room of i now, C of it, and what j can send there is what j costs. (Retracting the rest of i's flow opens no way
  * for j: if j reached a node on that flow's way, it would reach i.) So the next clamp starts from where the last one ended. */
-#include "infer/clamp.h"
+#include "infer/cut/clamp.h"
 
 #include <string.h>
 
 #include "base/array.h"
-#include "infer/rows.h"
-#include "infer/settle.h"
+#include "infer/cut/row_scan.h"
+#include "infer/cut/settle.h"
 
 #define LAST_PASS (INT32_MAX / 2)
 

@@ -8,7 +8,7 @@
 #ifndef INFER_CLAMP_H
 #define INFER_CLAMP_H
 
-#include "infer/maxflow.h"
+#include "infer/cut/maxflow.h"
 
 /* A clamp in force: its node, that node's excess before, and where its part of the journal begins. */
 struct clamp_frame {

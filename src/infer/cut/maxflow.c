@@ -1,11 +1,11 @@
 /* The graph, its capacities, and the solver's outline. */
-#include "infer/maxflow.h"
+#include "infer/cut/maxflow.h"
 
 #include <string.h>
 
 #include "base/array.h"
-#include "infer/clamp.h"
-#include "infer/maxflow_core.h"
+#include "infer/cut/clamp.h"
+#include "infer/cut/maxflow_core.h"
 
 void maxflow_init(struct maxflow *graph)
 {

@@ -3,7 +3,7 @@
 #ifndef INFER_MAXFLOW_CORE_H
 #define INFER_MAXFLOW_CORE_H
 
-#include "infer/maxflow.h"
+#include "infer/cut/maxflow.h"
 
 #define MAXFLOW_DECIDED (INT32_MAX - 1) /* the distance of nodes that elimination has decided */
 

@@ -1,8 +1,8 @@
 /* Push-relabel (Goldberg & Tarjan 1988), highest label first (Cheriyan & Maheshwari 1989), first phase only: a minimum cut
  * needs the preflow, not the flow. Terminals are no nodes: distances count the arcs to the nearest node with room.
  * Gap rule (Cherkassky & Goldberg 1997): once no node is left at a distance, no node farther than that can reach room. */
-#include "infer/maxflow_core.h"
-#include "infer/rows.h"
+#include "infer/cut/maxflow_core.h"
+#include "infer/cut/row_scan.h"
 
 /* Exact distances again after this many scans a core node, for the long-lived cases. */
 #define SCANS_A_NODE 6

@@ -3,12 +3,12 @@
  * That is downhill flow: nodes decided for 1 stand highest, the earlier the higher; nodes decided for 0 stand lowest, the
  * earlier the lower. A row needs only the heights of its heads, so it waits until a search gets there: few searches see the
  * whole graph. */
-#include "infer/settle.h"
+#include "infer/cut/settle.h"
 
 #include <string.h>
 
-#include "infer/clamp.h"
-#include "infer/rows.h"
+#include "infer/cut/clamp.h"
+#include "infer/cut/row_scan.h"
 
 void settle_start(struct maxflow *graph)
 {

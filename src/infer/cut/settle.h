@@ -1,7 +1,7 @@
 #ifndef INFER_SETTLE_H
 #define INFER_SETTLE_H
 
-#include "infer/maxflow.h"
+#include "infer/cut/maxflow.h"
 
 /* Forgets what was settled, unless the solution is still the same. */
 void settle_start(struct maxflow *graph);

@@ -1,11 +1,11 @@
-#include "infer/bucket.h"
+#include "infer/elimination/bucket.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/bp.h"
+#include "infer/bp/bp_state.h"
 #include "infer/exponential.h"
 
 #define MAX_USED 64 /* factors that a step walks through at a time */

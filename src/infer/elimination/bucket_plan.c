@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/bucket.h"
+#include "infer/elimination/bucket.h"
 
 #define WORD_BITS 64
 

@@ -1,14 +1,14 @@
 /* Exact inference in forests: nodes are eliminated from the leaves inwards, hidden ones before visible ones, and the derivatives of
  * the value come back in reverse. One routine for sums, maxima and what lies between (Ping, Liu & Ihler 2014, equations 5 and 8). */
-#include "infer/forest.h"
+#include "infer/elimination/forest_state.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/bp.h"
-#include "infer/capacities.h"
+#include "infer/bp/bp_state.h"
+#include "infer/cut/capacities.h"
 
 enum clv_status clv_forest_new(struct clv_forest **forest, struct clv_error *err)
 {

@@ -1,7 +1,7 @@
 /* In which order the nodes of a forest are eliminated. */
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/forest.h"
+#include "infer/elimination/forest_state.h"
 
 static int32_t root_of(int32_t *parent, int32_t node)
 {

@@ -1,4 +1,4 @@
-#include "infer/min_entropy.h"
+#include "infer/elimination/min_entropy.h"
 
 #include <math.h>
 #include <stdbool.h>

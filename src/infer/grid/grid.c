@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/grid_cut.h"
+#include "infer/grid/grid_cut.h"
 
 #define MAX_PIXELS (1 << 26)
 

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/grid_cut.h"
+#include "infer/grid/grid_cut.h"
 
 #define FAR (1 << 28) /* beyond any level */
 

@@ -4,7 +4,7 @@
  * travelled then, at a quarter of the cost, and since any flow that keeps to the capacities leaves the same minimum cuts, the
  * result stays exact. Where the coarse cut was saturated, so are the arcs below it: excess that is cut off stays so. */
 #include "base/array.h"
-#include "infer/grid_cut.h"
+#include "infer/grid/grid_cut.h"
 
 #define LEAST_SIDE  16
 #define MAX_OUTWARD 4

@@ -4,9 +4,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/chain.h"
-#include "infer/chain_map.h"
-#include "infer/oracle.h"
+#include "infer/chain/viterbi.h"
+#include "infer/chain/chain_map.h"
+#include "infer/oracle/oracle_state.h"
 
 /* Of bucket elimination: a few milliseconds. */
 #define CELLS_MAX ((size_t)1 << 20)

@@ -5,8 +5,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/infer.h"
-#include "infer/capacities.h"
-#include "infer/moves.h"
+#include "infer/cut/capacities.h"
+#include "infer/oracle/moves.h"
 
 /* The move's two-label field: 1 is "take alpha". */
 static void make_move(struct clv_field *move, const struct clv_field *field, const int32_t *y, int32_t alpha)

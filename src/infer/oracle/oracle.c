@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/oracle.h"
+#include "infer/oracle/oracle_state.h"
 
 const char *clv_engine_name(enum clv_engine engine)
 {

@@ -6,13 +6,13 @@
 #include <math.h>
 
 #include "cleave/infer.h"
-#include "infer/batch.h"
-#include "infer/bucket.h"
-#include "infer/capacities.h"
-#include "infer/chain_map.h"
-#include "infer/loopy.h"
-#include "infer/maxflow.h"
-#include "infer/min_entropy.h"
+#include "infer/cut/batch.h"
+#include "infer/elimination/bucket.h"
+#include "infer/cut/capacities.h"
+#include "infer/chain/chain_map.h"
+#include "infer/bp/loopy.h"
+#include "infer/cut/maxflow.h"
+#include "infer/elimination/min_entropy.h"
 #if WITH_BK
 #include "maxflow_shim.h"
 #endif

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "infer/oracle.h"
+#include "infer/oracle/oracle_state.h"
 
 /* The variable of one label of one node. */
 static double gumbel(uint64_t seed, uint32_t draw, size_t node, size_t n_labels, size_t label)

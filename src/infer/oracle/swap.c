@@ -5,8 +5,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/capacities.h"
-#include "infer/moves.h"
+#include "infer/cut/capacities.h"
+#include "infer/oracle/moves.h"
 
 /* The move's two-label field, 1 is beta, on the nodes that take part. */
 struct swap {

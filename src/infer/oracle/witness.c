@@ -3,8 +3,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/clamp.h"
-#include "infer/oracle.h"
+#include "infer/cut/clamp.h"
+#include "infer/oracle/oracle_state.h"
 
 struct forwarding {
     clv_witness_visit *visit;

@@ -1,12 +1,12 @@
-#include "learn/pmap_step.h"
+#include "learn/common/ascent.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "learn/examples.h"
-#include "learn/frank_wolfe.h"
+#include "learn/common/examples.h"
+#include "learn/common/frank_wolfe.h"
 
 enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, enum step_rule rule, double lambda,
                             double rate, int averaging, struct clv_error *err)

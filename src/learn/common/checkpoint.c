@@ -1,4 +1,4 @@
-#include "learn/checkpoint.h"
+#include "learn/common/checkpoint.h"
 
 #include <inttypes.h>
 #include <stdio.h>

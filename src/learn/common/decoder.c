@@ -1,10 +1,10 @@
-#include "learn/decoder.h"
+#include "learn/common/decoder.h"
 
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/dataset.h"
+#include "feature/dataset/dataset.h"
 
 enum clv_status decoders_new(struct decoder **decoders, int n, enum clv_engine engine, struct clv_error *err)
 {

@@ -4,8 +4,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "learn/examples.h"
-#include "learn/folds.h"
+#include "learn/common/examples.h"
+#include "learn/select/folds.h"
 
 struct evaluation {
     const struct clv_dataset *dataset;

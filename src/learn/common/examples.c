@@ -1,4 +1,4 @@
-#include "learn/examples.h"
+#include "learn/common/examples.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "feature/dataset.h"
-#include "infer/oracle.h"
+#include "feature/dataset/dataset.h"
+#include "infer/oracle/oracle_state.h"
 
 double mean_of(const double *values, size_t n)
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "cleave/learn.h"
-#include "learn/decoder.h"
+#include "learn/common/decoder.h"
 
 struct examples {
     const struct clv_training *training;

@@ -24,7 +24,7 @@
  *
  * Along v + t delta, D'(t) = dl - lambda <Pi(v + t delta), delta> falls, and is linear between the t where a coupling changes
  * sign. There are at most as many of those as couplings: bisecting over them finds the linear piece with the root. */
-#include "learn/frank_wolfe.h"
+#include "learn/common/frank_wolfe.h"
 
 #include <string.h>
 

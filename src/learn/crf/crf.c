@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "learn/crf_objective.h"
+#include "learn/crf/crf_objective.h"
 #include "learn/learners.h"
 
 enum { PENALTY, LAMBDA, PASSES, TOLERANCE, MEMORY, EDGES };

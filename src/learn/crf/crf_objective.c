@@ -1,4 +1,4 @@
-#include "learn/crf_objective.h"
+#include "learn/crf/crf_objective.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,9 +6,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "feature/dataset.h"
-#include "learn/crf_rows.h"
-#include "learn/crf_worker.h"
+#include "feature/dataset/dataset.h"
+#include "learn/crf/crf_rows.h"
+#include "learn/crf/crf_worker.h"
 
 #define MOST_CHUNKS      16
 #define WORK_OF_A_THREAD 2e6                /* additions; about half a millisecond */

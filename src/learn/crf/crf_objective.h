@@ -6,8 +6,8 @@
 #ifndef LEARN_CRF_OBJECTIVE_H
 #define LEARN_CRF_OBJECTIVE_H
 
-#include "infer/chain_lanes.h"
-#include "learn/examples.h"
+#include "infer/chain/chain_lanes.h"
+#include "learn/common/examples.h"
 
 struct crf_worker; /* of one thread */
 

@@ -1,6 +1,6 @@
-#include "learn/crf_rows.h"
+#include "learn/crf/crf_rows.h"
 
-#include "infer/lanes.h"
+#include "infer/chain/lanes.h"
 
 KERNEL void score_part(double *restrict score, const double *restrict weights, const int32_t *index, const float *value,
                        size_t n, size_t width, const size_t n_vectors)

@@ -1,12 +1,12 @@
-#include "learn/crf_worker.h"
+#include "learn/crf/crf_worker.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/dataset.h"
-#include "learn/crf_rows.h"
+#include "feature/dataset/dataset.h"
+#include "learn/crf/crf_rows.h"
 
 struct crf_worker {
     struct chain_sums sums;

@@ -2,7 +2,7 @@
 #ifndef LEARN_CRF_WORKER_H
 #define LEARN_CRF_WORKER_H
 
-#include "learn/crf_objective.h"
+#include "learn/crf/crf_objective.h"
 
 enum clv_status crf_workers_new(struct crf_worker **workers, const struct crf_objective *objective,
                                 struct clv_error *err) CLV_CHECK;

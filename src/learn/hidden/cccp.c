@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/examples.h"
-#include "learn/hidden_descent.h"
-#include "learn/hidden_dual.h"
+#include "learn/common/examples.h"
+#include "learn/hidden/hidden_descent.h"
+#include "learn/hidden/cccp_dual.h"
 
 /* The plane at self->best. */
 static enum clv_status lay_plane(struct hidden_descent *self, struct clv_error *err)

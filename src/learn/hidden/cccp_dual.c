@@ -10,7 +10,7 @@
  * plane is in D alone: the bounds serve the next problem as well.
  *
  * HIDDEN_PARTS tangents are laid side by side at one w, then the steps are taken one by one. */
-#include "learn/hidden_dual.h"
+#include "learn/hidden/cccp_dual.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
 #ifndef LEARN_HIDDEN_DUAL_H
 #define LEARN_HIDDEN_DUAL_H
 
-#include "learn/frank_wolfe.h"
-#include "learn/hidden.h"
+#include "learn/common/frank_wolfe.h"
+#include "learn/hidden/objective.h"
 
 struct hidden_dual {
     struct hidden *hidden;

@@ -1,4 +1,4 @@
-#include "learn/full_adagrad.h"
+#include "learn/hidden/full_adagrad.h"
 
 #include <math.h>
 #include <string.h>

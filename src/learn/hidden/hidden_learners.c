@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "learn/hidden_descent.h"
+#include "learn/hidden/hidden_descent.h"
 #include "learn/learners.h"
 
 #define SHARP_STEPS 8 /* how much shorter steps are after smooth passes */

@@ -1,11 +1,11 @@
-#include "learn/hidden_room.h"
+#include "learn/hidden/inference.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/bp.h"
+#include "infer/bp/bp_state.h"
 
 /* Messages are as good as those of the step before: what is left changes gradients by less than the step itself. */
 #define TOLERANCE 1e-3

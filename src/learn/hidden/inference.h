@@ -2,8 +2,8 @@
 #ifndef LEARN_HIDDEN_ROOM_H
 #define LEARN_HIDDEN_ROOM_H
 
-#include "infer/bucket.h"
-#include "learn/hidden.h"
+#include "infer/elimination/bucket.h"
+#include "learn/hidden/objective.h"
 
 /* What a term's distribution says: the value, and marginals of nodes and edges. */
 struct hidden_term {

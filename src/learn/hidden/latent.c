@@ -1,4 +1,4 @@
-#include "learn/latent.h"
+#include "learn/hidden/latent.h"
 
 #include <string.h>
 

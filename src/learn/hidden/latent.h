@@ -8,7 +8,7 @@
 #ifndef LEARN_LATENT_H
 #define LEARN_LATENT_H
 
-#include "learn/examples.h"
+#include "learn/common/examples.h"
 
 struct latent {
     struct examples examples;

@@ -10,8 +10,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/min_entropy.h"
-#include "learn/latent.h"
+#include "infer/elimination/min_entropy.h"
+#include "learn/hidden/latent.h"
 #include "learn/learners.h"
 
 enum { C, STEPS, RATE, ORDER, DEVIATION };

@@ -16,7 +16,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "learn/latent.h"
+#include "learn/hidden/latent.h"
 #include "learn/learners.h"
 
 enum { C, BETA, ROUNDS, STEPS, RATE, DEVIATION };

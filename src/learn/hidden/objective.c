@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "learn/hidden_room.h"
+#include "learn/hidden/inference.h"
 #include "mrf/energy.h"
 
 /* Messages of all examples together that are kept at most; beyond, every run starts from nothing. */

@@ -16,7 +16,7 @@
 #ifndef LEARN_HIDDEN_H
 #define LEARN_HIDDEN_H
 
-#include "learn/examples.h"
+#include "learn/common/examples.h"
 
 struct hidden_settings {
     double visible_temperature, hidden_temperature; /* T_y, T_h >= 0; T_y > 0 needs T_h > 0 */

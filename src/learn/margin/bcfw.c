@@ -5,7 +5,7 @@
  * share m of each node's label and the pairwise part of E[Psi]. So a block is stored as N_i marginals and a few
  * numbers, a few per cent of the example's features, instead of a dense v_i; <w, v_i> and the block's gap follow from
  * the unary scores that the oracle needs anyway. */
-#include "learn/bcfw.h"
+#include "learn/margin/bcfw.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/rng.h"
-#include "infer/oracle.h"
+#include "infer/oracle/oracle_state.h"
 #include "mrf/energy.h"
 
 #define CHECK_EVERY 10 /* passes between looks at all gaps */

@@ -7,8 +7,8 @@
 #ifndef LEARN_BCFW_H
 #define LEARN_BCFW_H
 
-#include "learn/examples.h"
-#include "learn/frank_wolfe.h"
+#include "learn/common/examples.h"
+#include "learn/common/frank_wolfe.h"
 
 struct bcfw_rules {
     size_t passes; /* at most, of one bcfw_solve */

@@ -5,7 +5,7 @@
  *
  * Every round adds each example's most violated labelling at the program's optimum. With some of the rows its value is a lower
  * bound of the problem's, and any w in the ball gives an upper one. */
-#include "learn/cutting.h"
+#include "learn/margin/cutting.h"
 
 #include <float.h>
 #include <math.h>
@@ -14,8 +14,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "learn/l1_ball.h"
-#include "learn/lp.h"
+#include "learn/margin/l1_ball.h"
+#include "learn/margin/lp.h"
 
 struct cutting {
     struct examples *examples;

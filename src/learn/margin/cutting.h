@@ -2,7 +2,7 @@
 #ifndef LEARN_CUTTING_H
 #define LEARN_CUTTING_H
 
-#include "learn/examples.h"
+#include "learn/common/examples.h"
 
 struct cutting_rules {
     double radius; /* |w|_1 <= radius */

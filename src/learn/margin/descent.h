@@ -4,7 +4,7 @@
 #ifndef LEARN_DESCENT_H
 #define LEARN_DESCENT_H
 
-#include "learn/examples.h"
+#include "learn/common/examples.h"
 
 enum descent_step {
     DESCENT_PEGASOS,  /* 1 / (ridge t): Shalev-Shwartz et al. 2007 */

@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "learn/examples.h"
+#include "learn/common/examples.h"
 #include "learn/learners.h"
 
 enum { LAMBDA, PASSES, GAP };

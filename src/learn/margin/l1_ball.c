@@ -9,12 +9,12 @@
  *
  * which ends where the same entries are left as before (Michelot 1986). That can take as many passes as there are entries;
  * after some, partitioning as quickselect does settles the question for half of what is left at a time. */
-#include "learn/l1_ball.h"
+#include "learn/margin/l1_ball.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-#include "infer/lanes.h"
+#include "infer/chain/lanes.h"
 
 #define MOST_PASSES 30 /* from below */
 

@@ -7,10 +7,10 @@
  * exact, for small sets. */
 #include <math.h>
 
-#include "learn/cutting.h"
-#include "learn/descent.h"
+#include "learn/margin/cutting.h"
+#include "learn/margin/descent.h"
 #include "learn/learners.h"
-#include "learn/m3n.h"
+#include "learn/margin/m3n.h"
 
 enum { RADIUS, SOLVER, RATE, PASSES, GAP, AVERAGING, EDGES, UNITS };
 enum { SUBGRADIENT, LP };

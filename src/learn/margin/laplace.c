@@ -1,4 +1,4 @@
-#include "learn/laplace.h"
+#include "learn/margin/laplace.h"
 
 #include <math.h>
 

@@ -18,10 +18,10 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "learn/bcfw.h"
-#include "learn/laplace.h"
+#include "learn/margin/bcfw.h"
+#include "learn/margin/laplace.h"
 #include "learn/learners.h"
-#include "learn/m3n.h"
+#include "learn/margin/m3n.h"
 
 enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, EDGES, UNITS };
 enum { VARIATIONAL, EXACT };

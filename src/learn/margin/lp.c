@@ -1,4 +1,4 @@
-#include "learn/lp.h"
+#include "learn/margin/lp.h"
 
 #include "base/error.h"
 

@@ -2,7 +2,7 @@
 #ifndef LEARN_M3N_H
 #define LEARN_M3N_H
 
-#include "learn/examples.h"
+#include "learn/common/examples.h"
 
 /* relative: weights are measured against the size s of the features, as w s, s^2 = the scale of examples_open, so that C, lambda and
  * radius suit features of any size; raw: as they are. */

@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "learn/examples.h"
+#include "learn/common/examples.h"
 #include "learn/learners.h"
 
 enum { PASSES, AVERAGING, EDGES };

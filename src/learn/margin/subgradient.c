@@ -1,5 +1,5 @@
 /* The objective of ssvm.c by projected stochastic subgradient descent with Pegasos's steps (descent.c). */
-#include "learn/descent.h"
+#include "learn/margin/descent.h"
 #include "learn/learners.h"
 
 enum { LAMBDA, PASSES, AVERAGING, EDGES };

@@ -24,10 +24,10 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/rng.h"
-#include "learn/examples.h"
+#include "learn/common/examples.h"
 #include "learn/learners.h"
-#include "learn/pmap_state.h"
-#include "learn/pmap_targets.h"
+#include "learn/pmap/pmap_state.h"
+#include "learn/pmap/pmap_targets.h"
 
 enum {
     LAMBDA,

@@ -1,11 +1,11 @@
-#include "learn/pmap_draw.h"
+#include "learn/pmap/pmap_draw.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "learn/pmap_tables.h"
+#include "learn/pmap/pmap_tables.h"
 #include "mrf/energy.h"
 
 void pmap_workspace_release(struct pmap_workspace *self)

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "learn/decoder.h"
+#include "learn/common/decoder.h"
 
 /* What an example asks for. Nodes of unknown label are left out, with their edges. */
 struct pmap_example {

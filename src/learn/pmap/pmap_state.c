@@ -1,4 +1,4 @@
-#include "learn/pmap_state.h"
+#include "learn/pmap/pmap_state.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef LEARN_PMAP_STATE_H
 #define LEARN_PMAP_STATE_H
 
-#include "learn/checkpoint.h"
-#include "learn/pmap_step.h"
+#include "learn/common/checkpoint.h"
+#include "learn/common/ascent.h"
 
 /* The place in a training between two steps. */
 struct pmap_place {

@@ -1,4 +1,4 @@
-#include "learn/pmap_tables.h"
+#include "learn/pmap/pmap_tables.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef LEARN_PMAP_TABLES_H
 #define LEARN_PMAP_TABLES_H
 
-#include "learn/pmap_draw.h"
+#include "learn/pmap/pmap_draw.h"
 
 /* What a draw has found so far: the decoder holds the perturbed field, solved, the workspace's y is y_A and its weights are 0. */
 struct table_drawing {

@@ -1,9 +1,9 @@
-#include "learn/pmap_targets.h"
+#include "learn/pmap/pmap_targets.h"
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "learn/guesses.h"
+#include "learn/weak/guesses.h"
 
 /* Each weak example's draws are its own, and not those of any step. */
 #define GUESS_SEED(seed, index) ((seed) ^ (0x6775657373ULL + ((uint64_t)(index) << 40)))

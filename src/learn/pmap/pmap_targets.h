@@ -2,9 +2,9 @@
 #ifndef LEARN_PMAP_TARGETS_H
 #define LEARN_PMAP_TARGETS_H
 
-#include "learn/examples.h"
-#include "learn/partial.h"
-#include "learn/pmap_draw.h"
+#include "learn/common/examples.h"
+#include "learn/weak/partial.h"
+#include "learn/pmap/pmap_draw.h"
 
 enum pmap_objective {
     PMAP_JOINT,    /* log P(y|x) */

@@ -8,8 +8,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "learn/examples.h"
-#include "learn/folds.h"
+#include "learn/common/examples.h"
+#include "learn/select/folds.h"
 
 static const double as_they_are = 0;
 

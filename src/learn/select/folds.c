@@ -1,4 +1,4 @@
-#include "learn/folds.h"
+#include "learn/select/folds.h"
 
 #include <stdbool.h>
 #include <string.h>

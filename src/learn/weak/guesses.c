@@ -1,4 +1,4 @@
-#include "learn/guesses.h"
+#include "learn/weak/guesses.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "feature/dataset.h"
-#include "learn/lesson.h"
+#include "feature/dataset/dataset.h"
+#include "learn/weak/lesson.h"
 
 /* Of teachers that no mask has taught: how often they are taught, the share of figure among what boxes do not rule out, and that of the learner's passes. */
 enum { ROUNDS_WITHOUT_MASKS = 6 };

@@ -1,4 +1,4 @@
-#include "learn/lesson.h"
+#include "learn/weak/lesson.h"
 
 #include <math.h>
 

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "cleave/learn.h"
-#include "feature/dataset.h"
-#include "learn/partial.h"
+#include "feature/dataset/dataset.h"
+#include "learn/weak/partial.h"
 
 /* An example of the training's dataset. `framed`: its frame's features, if there are frames, come behind its own, and with masks to
  * learn its worth from, what box to cut thinks of each node (the frame's theta) behind those. Arrays that are not widened stay

@@ -1,4 +1,4 @@
-#include "learn/partial.h"
+#include "learn/weak/partial.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "learn/decoder.h"
+#include "learn/common/decoder.h"
 
 /* Loads the field of all nodes with the given ones forced to their labels, by more than couplings and noise can outweigh.
  * given[n_nodes] labels or CLV_UNKNOWN, or NULL: none. */

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "feature/blocks.h"
-#include "feature/contrast.h"
-#include "feature/pairs.h"
-#include "feature/zones.h"
+#include "feature/blocks/blocks.h"
+#include "feature/blocks/contrast.h"
+#include "feature/blocks/pairs.h"
+#include "feature/blocks/zones.h"
 #include "support/support.h"
 
 /* An image, its superpixels and the measures of each. */

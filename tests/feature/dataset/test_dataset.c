@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
-#include "feature/room.h"
+#include "feature/recipe/memory_estimate.h"
 #include "feature/small_set.h"
 #include "support/support.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
-#include "feature/dataset.h"
+#include "feature/dataset/dataset.h"
 #include "feature/small_set.h"
 #include "support/support.h"
 

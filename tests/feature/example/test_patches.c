@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/rng.h"
-#include "feature/blocks.h"
+#include "feature/blocks/blocks.h"
 #include "feature/small_set.h"
 
 static struct clv_recipe patch_recipe(int32_t blocks)

@@ -4,8 +4,8 @@
 
 #include "base/array.h"
 #include "base/rng.h"
-#include "feature/codebook.h"
-#include "feature/words.h"
+#include "feature/words/codebook.h"
+#include "feature/words/nearest_centre.h"
 #include "support/support.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };

@@ -4,7 +4,7 @@
 #include <vl/dsift.h>
 
 #include "base/rng.h"
-#include "feature/sift.h"
+#include "feature/words/sift.h"
 #include "support/support.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };

@@ -3,7 +3,7 @@
 #include <vl/kmeans.h>
 
 #include "base/rng.h"
-#include "feature/words.h"
+#include "feature/words/nearest_centre.h"
 #include "support/support.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };

@@ -1,5 +1,5 @@
 /* Decoding by candidates, on loops small enough for enumeration. */
-#include "infer/loopy.h"
+#include "infer/bp/loopy.h"
 #include "infer/merit.h"
 
 /* Strong couplings of any sign. */

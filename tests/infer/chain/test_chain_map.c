@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "infer/chain_map.h"
+#include "infer/chain/chain_map.h"
 #include "support/support.h"
 
 #define MAX_NODES  6

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "infer/batch.h"
-#include "infer/clamp.h"
-#include "infer/maxflow.h"
+#include "infer/cut/batch.h"
+#include "infer/cut/clamp.h"
+#include "infer/cut/maxflow.h"
 #include "support/support.h"
 #if WITH_BK
 #include "maxflow_shim.h"

@@ -1,4 +1,4 @@
-#include "infer/two_temperatures.h"
+#include "infer/bp/two_temperatures.h"
 
 static struct clv_forest *new_forest(void)
 {

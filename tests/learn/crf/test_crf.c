@@ -3,7 +3,7 @@
 
 #include "cleave/letters.h"
 #include "learn/chains.h"
-#include "learn/crf_objective.h"
+#include "learn/crf/crf_objective.h"
 
 enum { PENALTY_NONE, PENALTY_L2, PENALTY_L1 };
 

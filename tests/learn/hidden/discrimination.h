@@ -3,7 +3,7 @@
 #define TESTS_LEARN_DISCRIMINATION_H
 
 #include "learn/chains.h"
-#include "learn/laplace.h"
+#include "learn/margin/laplace.h"
 
 #define MOST_LABELLINGS 243
 

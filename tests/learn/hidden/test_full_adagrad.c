@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "learn/full_adagrad.h"
+#include "learn/hidden/full_adagrad.h"
 #include "support/support.h"
 
 enum { N = 12 };

@@ -1,5 +1,5 @@
 /* The objective of learners with hidden nodes, by enumeration. */
-#include "learn/hidden_toy.h"
+#include "learn/hidden/hidden_toy.h"
 
 /* T log sum exp(. / T) of values that come one by one. */
 struct soft {

@@ -115,7 +115,7 @@ static double squares_of(const double *w)
     return squares / 2;
 }
 
-/* The line of theta in src/learn/modlat.c. */
+/* The line of theta in src/learn/hidden/modlat.c. */
 static double theta_objective(const struct toy *toy, const double *w, const double *theta, double beta)
 {
     double sum = squares_of(theta);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/discrimination.h"
+#include "learn/hidden/discrimination.h"
 
 /* --- one weight --- */
 

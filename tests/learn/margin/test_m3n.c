@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "learn/chains.h"
-#include "learn/frank_wolfe.h"
-#include "learn/l1_ball.h"
+#include "learn/common/frank_wolfe.h"
+#include "learn/margin/l1_ball.h"
 
 /* --- projection onto the L1 ball --- */
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/frank_wolfe.h"
+#include "learn/common/frank_wolfe.h"
 #include "learn/toy.h"
 
 static const struct clv_shape tiny = {2, 6, 2, CLV_PAIRWISE_POTTS};

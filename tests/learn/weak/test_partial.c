@@ -1,8 +1,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/guesses.h"
-#include "learn/partial.h"
+#include "learn/weak/guesses.h"
+#include "learn/weak/partial.h"
 #include "learn/toy.h"
 
 static const struct partial_options plain = {false, 100, 1}, weighted = {true, 100, 1};
