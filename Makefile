@@ -98,8 +98,8 @@ demo: deps
 	$(Q)tools/demo $(BUILD)
 
 check: deps
-	$(Q)tools/check-layers
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
+	$(Q)tools/check-layers $(BUILD)
 	$(Q)OMP_WAIT_POLICY=passive CLEAVE_BUILD=$(BUILD) CK_DEFAULT_TIMEOUT=$${CK_DEFAULT_TIMEOUT:-300} $(BUILD)/run-tests
 
 coverage: deps
@@ -115,7 +115,8 @@ format-check:
 
 lint: deps
 	$(Q)tools/deps lint
-	$(Q)tools/lint
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/lint $(BUILD)
 
 bench: deps
 	$(Q)tools/deps bench
