@@ -123,3 +123,23 @@ int array_reserve(void **array, size_t *capacity, size_t needed, size_t size)
     *capacity = grown;
     return 0;
 }
+
+/* Parts that have grown before another one could not are longer than the capacity says, which harms nobody. */
+int array_reserve_all(const struct array_part *parts, size_t n_parts, size_t *capacity, size_t needed)
+{
+    if (needed <= *capacity)
+        return 0;
+    size_t grown = *capacity > SIZE_MAX / 2 ? needed : *capacity + *capacity / 2;
+    grown = grown < needed ? needed : grown;
+    for (size_t k = 0; k < n_parts; k++) {
+        void **array = parts[k].array, *moved = array_zalloc_aligned(grown, parts[k].size);
+        if (!moved)
+            return -1;
+        if (*capacity)
+            memcpy(moved, *array, *capacity * parts[k].size);
+        array_free(*array);
+        *array = moved;
+    }
+    *capacity = grown;
+    return 0;
+}

@@ -25,9 +25,25 @@ char *string_copy(const char *text);
 
 void array_free(void *array);
 
-/* Makes room for `needed` elements in a growing array: doubles *capacity, reallocates *array. Returns 0, or -1 with both
- * unchanged. */
+/* Gives a growing array a capacity of at least `needed` elements. The capacity doubles, so that adding one at a time takes linear
+ * time. Returns 0, or -1 with both unchanged. */
 int array_reserve(void **array, size_t *capacity, size_t needed, size_t size);
+
+/* Arrays that grow together: they have one capacity between them.
+ *
+ *     const struct array_part by_node[] = {{&self->first, sizeof *self->first}, {&self->label, sizeof *self->label}};
+ *     if (array_reserve_all(by_node, 2, &self->node_capacity, n_nodes + 1))
+ *         return fail_memory(err);
+ */
+struct array_part {
+    void *array; /* address of the pointer to the array; that pointer is NULL before the first call */
+    size_t size; /* bytes of an element */
+};
+
+/* Gives each array at least `needed` elements: exactly so many at first, later at least half as many again as before. What the
+ * arrays hold is kept; elements past the old capacity are 0; every array is 64-byte aligned, for SIMD rows. Returns 0, or -1 with
+ * the capacity and what the arrays hold unchanged. Free each with array_free. O(bytes) where they grow, else O(1). */
+int array_reserve_all(const struct array_part *parts, size_t n_parts, size_t *capacity, size_t needed);
 
 size_t array_request_count(void);
 

@@ -22,6 +22,56 @@ START_TEST(allocation_refuses_overflowing_sizes)
 }
 END_TEST
 
+START_TEST(arrays_that_grow_together_keep_what_they_hold)
+{
+    int32_t *ids = NULL;
+    double(*rows)[3] = NULL;
+    size_t capacity = 0;
+    const struct array_part parts[] = {{&ids, sizeof *ids}, {&rows, sizeof *rows}};
+    ck_assert_int_eq(array_reserve_all(parts, 2, &capacity, 5), 0);
+    ck_assert_uint_eq(capacity, 5);
+    for (int i = 0; i < 5; i++) {
+        ck_assert(ids[i] == 0 && rows[i][2] == 0);
+        ids[i] = rows[i][2] = i + 1;
+    }
+    ck_assert_int_eq(array_reserve_all(parts, 2, &capacity, 1000), 0);
+    ck_assert_uint_eq(capacity, 1000);
+    ck_assert((uintptr_t)ids % 64 == 0 && (uintptr_t)rows % 64 == 0);
+    for (int i = 0; i < 1000; i++)
+        ck_assert(ids[i] == (i < 5 ? i + 1 : 0) && rows[i][2] == (i < 5 ? i + 1 : 0));
+    ck_assert_int_eq(array_reserve_all(parts, 2, &capacity, 1001), 0);
+    ck_assert_uint_eq(capacity, 1500);
+    ck_assert_int_eq(array_reserve_all(parts, 2, &capacity, 3), 0);
+    ck_assert_uint_eq(capacity, 1500);
+    ck_assert(ids[4] == 5 && rows[4][2] == 5);
+    array_free(ids);
+    array_free(rows);
+}
+END_TEST
+
+/* The second of two parts overflows after the first has grown. */
+START_TEST(arrays_that_cannot_grow_together_hold_and_count_what_they_did)
+{
+    char *bytes = NULL;
+    double(*rows)[1000] = NULL;
+    size_t capacity = 0;
+    const struct array_part parts[] = {{&bytes, 1}, {&rows, sizeof *rows}};
+    ck_assert_int_eq(array_reserve_all(parts, 2, &capacity, 2), 0);
+    bytes[1] = 'b';
+    rows[1][999] = 7;
+    const struct array_part too_large[] = {{&bytes, 1}, {&rows, SIZE_MAX / 4}};
+    ck_assert_int_eq(array_reserve_all(too_large, 2, &capacity, 5), -1);
+    ck_assert_uint_eq(capacity, 2);
+    ck_assert(bytes[1] == 'b' && rows[1][999] == 7);
+    ck_assert_int_eq(array_reserve_all(parts, 2, &capacity, SIZE_MAX), -1);
+    ck_assert_int_eq(array_reserve_all(parts, 2, &capacity, 3), 0);
+    ck_assert_uint_eq(capacity, 3);
+    ck_assert(bytes[1] == 'b' && rows[1][999] == 7 && bytes[2] == 0 && rows[2][0] == 0);
+    array_free(bytes);
+    array_free(rows);
+}
+END_TEST
+
 START_TEST(numbers_are_parsed_strictly)
 {
     double d;
@@ -210,6 +260,8 @@ Suite *base_suite(void)
     Suite *suite = suite_create("base");
     TCase *tests = tcase_create("base");
     tcase_add_test(tests, allocation_refuses_overflowing_sizes);
+    tcase_add_test(tests, arrays_that_grow_together_keep_what_they_hold);
+    tcase_add_test(tests, arrays_that_cannot_grow_together_hold_and_count_what_they_did);
     tcase_add_test(tests, numbers_are_parsed_strictly);
     tcase_add_test(tests, json_text_escapes_and_replaces_broken_utf8);
     tcase_add_test(tests, random_numbers_depend_on_seed_stream_and_index_only);
