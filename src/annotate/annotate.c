@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "annotate/tag_folds.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "annotate/tag_folds.h"
 
 const struct clv_parameter clv_tag_parameters[] = {
     [CLV_TAG_LAMBDA] = {"lambda", 3e-4, 1e-9, 1e9, "Weight of the regulariser, for inputs of mean square length 1"},

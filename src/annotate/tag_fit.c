@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "annotate/dual_coordinate.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "annotate/dual_coordinate.h"
 
 void tag_problem_release(struct tag_problem *problem)
 {

@@ -3,8 +3,8 @@
 #ifndef LEARN_TAG_FIT_H
 #define LEARN_TAG_FIT_H
 
-#include "cleave/annotate.h"
 #include "annotate/tag_kernel.h"
+#include "cleave/annotate.h"
 
 /* All examples: features (scaled) and tags. With a kernel, the Gram matrix. */
 struct tag_problem {

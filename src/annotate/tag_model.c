@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "annotate/tag_kernel.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "model/record.h"
-#include "annotate/tag_kernel.h"
 
 enum { CHUNK = 64 /* examples of a task */ };
 

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "annotate/tag_fit.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "annotate/tag_fit.h"
 
 struct machine {
     struct clv_tag_model *model;

@@ -1,9 +1,9 @@
 /* Thresholds of binary classifiers, tuned on held-out scores for a measure of all tags. */
 #include <stdlib.h>
 
+#include "annotate/tag_folds.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "annotate/tag_folds.h"
 
 enum { MAX_ROUNDS = 20 };
 

@@ -5,8 +5,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/refine.h"
 #include "box_cut/box_model.h"
+#include "cleave/refine.h"
 
 #define MAX_SUPERPIXELS 4000
 #define LARGEST_CUT     (1 << 21) /* pixels */

@@ -2,8 +2,8 @@
 #ifndef LEARN_BOX_MODEL_H
 #define LEARN_BOX_MODEL_H
 
-#include "cleave/box_cut.h"
 #include "box_cut/box_scene.h"
+#include "cleave/box_cut.h"
 
 /* figure[n] = 1 where the minimum cut of the last round says so, odds[n] = the log odds of figure that it cut (superpixels outside
  * the box: 0 and no odds). */

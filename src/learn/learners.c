@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "feature/dataset/dataset.h"
-#include "learn/weak/guesses.h"
 #include "learn/learners.h"
+#include "learn/weak/guesses.h"
 
 static const struct clv_learner *const learners[] = {
     &ssvm_learner,   &perceptron_learner, &subgradient_learner, &independent_learner, &pmap_learner, &mpmap_learner,

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
 #include "annotate/dual_coordinate.h"
 #include "annotate/tag_folds.h"
+#include "base/rng.h"
 #include "support/support.h"
 
 enum { N = 60, D = 8, K = 5 };

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "feature/small_set.h"
+#include "support/support.h"
 #include "synth/hidden_sample.h"
 #include "synth/streams.h"
-#include "support/support.h"
 
 #define MAX_STATES 81 /* 3 labels, 4 nodes */
 

@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "cli/common/command.h"
-#include "cli/inspect/inspect.h"
 #include "cli/common/options.h"
+#include "cli/inspect/inspect.h"
 
 struct inspect {
     struct common_options common;

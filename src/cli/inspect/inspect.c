@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/common/console.h"
-#include "cli/inspect/inspect_sparsity.h"
 #include "cli/common/pruning.h"
 #include "cli/common/recipe_options.h"
+#include "cli/inspect/inspect_sparsity.h"
 #include "model/record.h"
 
 #define JSON_MAX ((size_t)1 << 28)

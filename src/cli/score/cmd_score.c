@@ -6,10 +6,10 @@
 #include "cli/common/command.h"
 #include "cli/common/console.h"
 #include "cli/common/options.h"
+#include "cli/common/training_set.h"
 #include "cli/score/score_features.h"
 #include "cli/score/score_letters.h"
 #include "cli/score/score_set.h"
-#include "cli/common/training_set.h"
 
 struct score {
     struct common_options common;

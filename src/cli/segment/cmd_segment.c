@@ -7,9 +7,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "cli/segment/box_inputs.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
+#include "cli/segment/box_inputs.h"
 #include "cli/segment/marginals.h"
 #include "cli/segment/overlay_legend.h"
 

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cleave/score.h"
-#include "cli/segment/box_inputs.h"
 #include "cli/common/console.h"
+#include "cli/segment/box_inputs.h"
 #include "cli/segment/marginals.h"
 #include "cli/segment/turnstile.h"
 

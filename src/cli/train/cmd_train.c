@@ -12,8 +12,8 @@
 #include "cli/common/engine_option.h"
 #include "cli/common/outputs.h"
 #include "cli/common/signals.h"
-#include "cli/train/train.h"
 #include "cli/common/training_set.h"
+#include "cli/train/train.h"
 
 enum train_keys {
     KEY_SPLIT = KEYS_COMMAND,

@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/train/box_hints.h"
 #include "cli/common/console.h"
 #include "cli/common/training_set.h"
+#include "cli/train/box_hints.h"
 
 #define NAMES_MAX_SIZE ((size_t)1 << 28) /* bytes of a list of names */
 

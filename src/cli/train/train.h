@@ -6,12 +6,12 @@
 #include <stdio.h>
 
 #include "cleave/model.h"
-#include "cli/train/learner_options.h"
 #include "cli/common/letters_option.h"
-#include "cli/train/loss_option.h"
-#include "cli/train/pairwise_option.h"
 #include "cli/common/recipe_options.h"
 #include "cli/common/record.h"
+#include "cli/train/learner_options.h"
+#include "cli/train/loss_option.h"
+#include "cli/train/pairwise_option.h"
 #include "cli/train/supervision.h"
 
 #define MAX_CANDIDATES 32

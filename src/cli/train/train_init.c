@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/train/train.h"
 #include "cli/common/training_set.h"
+#include "cli/train/train.h"
 
 enum clv_status train_init_read(struct train *train, struct clv_error *err)
 {

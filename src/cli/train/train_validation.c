@@ -1,8 +1,8 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cli/train/train.h"
 #include "cli/common/training_set.h"
+#include "cli/train/train.h"
 
 /* A feature file made with the training's recipe, all with masks. */
 static enum clv_status open_features(struct clv_dataset **dataset, const struct train *train,

@@ -11,8 +11,8 @@
 #include "data/labels_file.h"
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/features_file.h"
-#include "feature/recipe/recipe_file.h"
 #include "feature/example/truth.h"
+#include "feature/recipe/recipe_file.h"
 
 /* The tensors of an open file; NULL where it has none. */
 struct arrays {

@@ -9,8 +9,8 @@
 #include "data/safetensors.h"
 #include "feature/dataset/extract.h"
 #include "feature/dataset/features_file.h"
-#include "feature/recipe/recipe_file.h"
 #include "feature/dataset/staging.h"
+#include "feature/recipe/recipe_file.h"
 
 enum array { ROW, INDEX, VALUE, EDGES, EDGE_FEATURES, COUNTS, VOLUME, SUPERPIXELS, N_STAGED };
 

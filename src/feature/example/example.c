@@ -6,8 +6,8 @@
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/contrast.h"
 #include "feature/blocks/edges.h"
-#include "feature/recipe/needs.h"
 #include "feature/blocks/working.h"
+#include "feature/recipe/needs.h"
 
 void clv_example_release(struct clv_example *example)
 {

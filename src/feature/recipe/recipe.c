@@ -5,10 +5,10 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "feature/blocks/blocks.h"
-#include "feature/words/codebook.h"
 #include "feature/blocks/edges.h"
-#include "feature/recipe/needs.h"
 #include "feature/blocks/working.h"
+#include "feature/recipe/needs.h"
+#include "feature/words/codebook.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, KMEANS_ITERATIONS = 20 };
 

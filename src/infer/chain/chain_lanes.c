@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "infer/exponential.h"
 #include "infer/chain/lanes.h"
+#include "infer/exponential.h"
 
 KERNEL double sum_of(const lanes *v)
 {

@@ -4,8 +4,8 @@
 
 #include "infer/bp/bp_state.h"
 #include "infer/chain/viterbi.h"
-#include "infer/exponential.h"
 #include "infer/elimination/forest_state.h"
+#include "infer/exponential.h"
 
 static double *table_of(const struct clv_forest *forest, double *tables, int32_t table)
 {

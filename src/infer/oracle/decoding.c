@@ -4,8 +4,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/chain/viterbi.h"
 #include "infer/chain/chain_map.h"
+#include "infer/chain/viterbi.h"
 #include "infer/oracle/oracle_state.h"
 
 /* Of bucket elimination: a few milliseconds. */

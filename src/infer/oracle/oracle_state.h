@@ -6,12 +6,12 @@
 #include <math.h>
 
 #include "cleave/infer.h"
-#include "infer/cut/batch.h"
-#include "infer/elimination/bucket.h"
-#include "infer/cut/capacities.h"
-#include "infer/chain/chain_map.h"
 #include "infer/bp/loopy.h"
+#include "infer/chain/chain_map.h"
+#include "infer/cut/batch.h"
+#include "infer/cut/capacities.h"
 #include "infer/cut/maxflow.h"
+#include "infer/elimination/bucket.h"
 #include "infer/elimination/min_entropy.h"
 #if WITH_BK
 #include "maxflow_shim.h"

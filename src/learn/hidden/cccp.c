@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "learn/common/examples.h"
-#include "learn/hidden/hidden_descent.h"
 #include "learn/hidden/cccp_dual.h"
+#include "learn/hidden/hidden_descent.h"
 
 /* The plane at self->best. */
 static enum clv_status lay_plane(struct hidden_descent *self, struct clv_error *err)

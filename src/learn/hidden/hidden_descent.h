@@ -2,9 +2,9 @@
 #ifndef LEARN_HIDDEN_DESCENT_H
 #define LEARN_HIDDEN_DESCENT_H
 
+#include "learn/common/ascent.h"
 #include "learn/hidden/full_adagrad.h"
 #include "learn/hidden/objective.h"
-#include "learn/common/ascent.h"
 
 enum hidden_solver { SOLVER_ADAGRAD, SOLVER_SUBGRADIENT, SOLVER_CCCP, SOLVER_FULL_ADAGRAD };
 

@@ -7,9 +7,9 @@
  * exact, for small sets. */
 #include <math.h>
 
+#include "learn/learners.h"
 #include "learn/margin/cutting.h"
 #include "learn/margin/descent.h"
-#include "learn/learners.h"
 #include "learn/margin/m3n.h"
 
 enum { RADIUS, SOLVER, RATE, PASSES, GAP, AVERAGING, EDGES, UNITS };

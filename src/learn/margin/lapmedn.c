@@ -18,9 +18,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "learn/learners.h"
 #include "learn/margin/bcfw.h"
 #include "learn/margin/laplace.h"
-#include "learn/learners.h"
 #include "learn/margin/m3n.h"
 
 enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, EDGES, UNITS };

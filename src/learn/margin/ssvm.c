@@ -9,8 +9,8 @@
  * gaps for block Frank-Wolfe optimization of structured SVMs (ICML 2016), gap sampling. */
 #include "base/array.h"
 #include "base/error.h"
-#include "learn/margin/bcfw.h"
 #include "learn/learners.h"
+#include "learn/margin/bcfw.h"
 
 enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING, TABLE_VARIANCE };
 

@@ -2,8 +2,8 @@
 #ifndef LEARN_PMAP_STATE_H
 #define LEARN_PMAP_STATE_H
 
-#include "learn/common/checkpoint.h"
 #include "learn/common/ascent.h"
+#include "learn/common/checkpoint.h"
 
 /* The place in a training between two steps. */
 struct pmap_place {

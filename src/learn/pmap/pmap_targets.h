@@ -3,8 +3,8 @@
 #define LEARN_PMAP_TARGETS_H
 
 #include "learn/common/examples.h"
-#include "learn/weak/partial.h"
 #include "learn/pmap/pmap_draw.h"
+#include "learn/weak/partial.h"
 
 enum pmap_objective {
     PMAP_JOINT,    /* log P(y|x) */

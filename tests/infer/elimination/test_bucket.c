@@ -1,5 +1,5 @@
-#include "infer/elimination/bucket.h"
 #include "infer/bp/two_temperatures.h"
+#include "infer/elimination/bucket.h"
 
 #define CELLS_MAX ((size_t)1 << 20)
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/pmap/pmap_draw.h"
 #include "learn/common/ascent.h"
+#include "learn/pmap/pmap_draw.h"
 #include "learn/toy.h"
 
 #define SIZE 8 /* 6 features, 2 couplings */
