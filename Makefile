@@ -28,7 +28,7 @@ OPTIMIZE ?= -O3
 # No FMA contraction and no reassociation: the same bytes whichever vector width the machine has.
 CFLAGS ?= $(OPTIMIZE) -g
 CFLAGS += -std=gnu17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
-          -ffp-contract=off -fno-math-errno -fopenmp -fPIC -fvisibility=hidden -MMD -MP
+          -ffp-contract=off -fno-math-errno -pthread -fPIC -fvisibility=hidden -MMD -MP
 CXXFLAGS ?= $(OPTIMIZE) -g
 CXXFLAGS += -std=c++17 -Wall -Wextra -fPIC -fvisibility=hidden -MMD -MP
 CPPFLAGS += -Iinclude -Isrc -Ithird_party -D_GNU_SOURCE -DCLEAVE_VERSION='"cleave $(VERSION)"' -DWITH_BK=$(WITH_BK)
@@ -45,7 +45,7 @@ ifneq ($(COVERAGE),)
 CFLAGS += --coverage
 LDFLAGS += --coverage
 endif
-LDLIBS += -lpng -ljpeg -lvl -llbfgs -ljansson -lexpat -lz -fopenmp -lm
+LDLIBS += -lpng -ljpeg -lvl -llbfgs -ljansson -lexpat -lz -pthread -lm
 ifeq ($(WITH_BK),1)
 LDLIBS += -lmaxflow -lstdc++
 endif
@@ -100,7 +100,7 @@ demo: deps
 check: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
 	$(Q)tools/check-layers $(BUILD)
-	$(Q)OMP_WAIT_POLICY=passive CLEAVE_BUILD=$(BUILD) CK_DEFAULT_TIMEOUT=$${CK_DEFAULT_TIMEOUT:-300} $(BUILD)/run-tests
+	$(Q)CLEAVE_BUILD=$(BUILD) CK_DEFAULT_TIMEOUT=$${CK_DEFAULT_TIMEOUT:-300} $(BUILD)/run-tests
 
 coverage: deps
 	$(Q)tools/deps coverage

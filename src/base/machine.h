@@ -10,4 +10,14 @@
 #define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
 #endif
 
+/* Tells the processor that this thread only looks whether something has changed. */
+static inline void machine_pause(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 #endif

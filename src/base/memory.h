@@ -2,8 +2,6 @@
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
-#define MEMORY_PATH_SIZE 4096
-
 /* Bytes: the least of what the machine has available (/proc/meminfo), what the control groups' limits leave (version 1 and 2; pages
  * of files that can be dropped count as free) and what RLIMIT_AS leaves. INFINITY where nothing is known. An estimate: others
  * ask, too. */

@@ -1,46 +1,224 @@
 #include "base/parallel.h"
 
-#include <omp.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <unistd.h>
 
+#include "base/control_group.h"
 #include "base/error.h"
+#include "base/machine.h"
 
 int parallel_threads(int n_threads)
 {
-    return n_threads > 0 ? n_threads : omp_get_num_procs();
+    return n_threads > 0 ? n_threads : control_group_processors();
+}
+
+/* One parallel_for. */
+struct loop {
+    parallel_task *task;
+    void *context;
+    size_t n;
+    int n_threads;
+    atomic_size_t next;
+    atomic_bool failed;
+    atomic_int n_inside; /* workers that take tasks now; changed under the pool's lock */
+    pthread_mutex_t lock;
+    size_t first_failure; /* these three are guarded by it */
+    enum clv_status status;
+    struct clv_error *err;
+};
+
+/* The workers of one calling thread; they end with it. */
+struct pool {
+    pthread_mutex_t lock;
+    pthread_cond_t start, left;
+    atomic_ulong round; /* counts loops */
+    struct loop *loop;  /* open for workers to enter; NULL between loops */
+    int n_workers, n_started;
+    bool ending;
+    pid_t process; /* a child of fork has no workers */
+};
+
+/* How often a waiting thread looks before it sleeps: some ten microseconds, less than waking up takes, so that short loops in quick
+ * succession need not wait for the scheduler. */
+enum { LOOKS = 400 };
+
+static _Thread_local bool within_task;
+static _Thread_local struct pool own_pool;
+static pthread_key_t pool_key;
+static pthread_once_t pool_key_once = PTHREAD_ONCE_INIT;
+
+static void note_failure(struct loop *loop, size_t index, enum clv_status status, const struct clv_error *why)
+{
+    pthread_mutex_lock(&loop->lock);
+    if (index < loop->first_failure) {
+        loop->first_failure = index;
+        loop->status = status;
+        if (loop->err)
+            *loop->err = *why;
+    }
+    pthread_mutex_unlock(&loop->lock);
+    atomic_store(&loop->failed, true);
+}
+
+static void take_tasks(struct loop *loop, int thread)
+{
+    within_task = true;
+    while (!atomic_load(&loop->failed)) {
+        size_t index = atomic_fetch_add(&loop->next, 1);
+        if (index >= loop->n)
+            break;
+        struct clv_error own = {0};
+        enum clv_status status = loop->task(loop->context, index, thread, &own);
+        if (status != CLV_OK)
+            note_failure(loop, index, status, &own);
+    }
+    within_task = false;
+}
+
+static void *work(void *argument)
+{
+    struct pool *pool = argument;
+    unsigned long seen = 0;
+    pthread_mutex_lock(&pool->lock);
+    int thread = ++pool->n_started;
+    for (;;) {
+        while (!pool->ending && (pool->round == seen || !pool->loop || thread >= pool->loop->n_threads)) {
+            seen = pool->round;
+            pthread_mutex_unlock(&pool->lock);
+            for (int look = 0; look < LOOKS && atomic_load_explicit(&pool->round, memory_order_relaxed) == seen; look++)
+                machine_pause();
+            pthread_mutex_lock(&pool->lock);
+            if (!pool->ending && pool->round == seen)
+                pthread_cond_wait(&pool->start, &pool->lock);
+        }
+        if (pool->ending)
+            break;
+        struct loop *loop = pool->loop;
+        seen = pool->round;
+        atomic_fetch_add(&loop->n_inside, 1);
+        pthread_mutex_unlock(&pool->lock);
+        take_tasks(loop, thread);
+        pthread_mutex_lock(&pool->lock);
+        if (atomic_fetch_sub(&loop->n_inside, 1) == 1)
+            pthread_cond_signal(&pool->left);
+    }
+    if (--pool->n_workers == 0)
+        pthread_cond_signal(&pool->left);
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static void pool_end(void *argument)
+{
+    struct pool *pool = argument;
+    if (pool->process != getpid())
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->ending = true;
+    pthread_cond_broadcast(&pool->start);
+    while (pool->n_workers)
+        pthread_cond_wait(&pool->left, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void make_pool_key(void)
+{
+    if (pthread_key_create(&pool_key, pool_end))
+        pool_key = (pthread_key_t)-1;
+}
+
+/* Starts a worker; signals stay with the caller's threads, but for those that a thread's own fault raises. */
+static bool add_worker(struct pool *pool)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t most, before;
+    if (pthread_attr_init(&attributes))
+        return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&most);
+    sigdelset(&most, SIGSEGV);
+    sigdelset(&most, SIGBUS);
+    sigdelset(&most, SIGFPE);
+    sigdelset(&most, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &most, &before);
+    bool made = pthread_create(&thread, &attributes, work, pool) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    pool->n_workers += made;
+    return made;
+}
+
+/* The calling thread's pool with up to n_workers workers, locked; as many as the system grants. */
+static struct pool *open_pool(int n_workers)
+{
+    struct pool *pool = &own_pool;
+    if (pool->process != getpid()) {
+        *pool = (struct pool){.lock = PTHREAD_MUTEX_INITIALIZER,
+                              .start = PTHREAD_COND_INITIALIZER,
+                              .left = PTHREAD_COND_INITIALIZER,
+                              .process = getpid()};
+        pthread_once(&pool_key_once, make_pool_key);
+        if (pool_key == (pthread_key_t)-1 || pthread_setspecific(pool_key, pool))
+            n_workers = 0;
+    }
+    pthread_mutex_lock(&pool->lock);
+    while (pool->n_workers < n_workers && add_worker(pool)) {
+    }
+    return pool;
+}
+
+/* Waits until no worker is in the loop any more. Who has not entered by now is not waited for, so that a loop is never slower for
+ * threads that other programs keep from running. */
+static void close_loop(struct pool *pool, struct loop *loop)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->loop = NULL;
+    pthread_mutex_unlock(&pool->lock);
+    for (int look = 0; look < LOOKS && atomic_load(&loop->n_inside); look++)
+        machine_pause();
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(&loop->n_inside))
+        pthread_cond_wait(&pool->left, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 enum clv_status parallel_for(size_t n, int n_threads, parallel_task *task, void *context, struct clv_error *err)
 {
-    int team = parallel_threads(n_threads);
-    if ((size_t)team > n)
-        team = n ? (int)n : 1; // NOLINT(clang-analyzer-deadcode.DeadStores): read by the pragma
-
-    atomic_size_t next = 0;
-    size_t first_failure = SIZE_MAX; /* guarded by the critical section */
-    enum clv_status status = CLV_OK;
-    atomic_int failed = 0;
-
-#pragma omp parallel num_threads(team)
-    {
-        int thread = omp_get_thread_num();
-        for (;;) {
-            size_t index = atomic_load(&failed) ? n : atomic_fetch_add(&next, 1);
-            if (index >= n)
-                break;
-            struct clv_error own = {0};
-            enum clv_status result = task(context, index, thread, &own);
-            if (result == CLV_OK)
-                continue;
-#pragma omp critical(parallel_failure)
-            if (index < first_failure) {
-                first_failure = index;
-                status = result;
-                if (err)
-                    *err = own;
-            }
-            atomic_store(&failed, 1);
-        }
+    struct loop loop = {.task = task,
+                        .context = context,
+                        .n = n,
+                        .n_threads = parallel_threads(n_threads),
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .first_failure = SIZE_MAX,
+                        .err = err};
+    if ((size_t)loop.n_threads > n)
+        loop.n_threads = (int)n;
+    if (loop.n_threads <= 1 || within_task) {
+        bool outer = within_task;
+        take_tasks(&loop, 0);
+        within_task = outer;
+        return loop.status;
     }
-    return status;
+    struct pool *pool = open_pool(loop.n_threads - 1);
+    pool->loop = &loop;
+    pool->round++;
+    pthread_cond_broadcast(&pool->start);
+    pthread_mutex_unlock(&pool->lock);
+    take_tasks(&loop, 0);
+    close_loop(pool, &loop);
+    return loop.status;
+}
+
+void parallel_progress(const struct clv_progress *progress, const char *what, size_t *done, size_t total,
+                       const char *note)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    report_progress(progress, what, ++*done, total, note);
+    pthread_mutex_unlock(&lock);
 }

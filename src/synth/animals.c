@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +34,7 @@ struct synth_run {
     const struct clv_progress *progress;
     struct box *boxes; /* [n_images] */
     int n_digits;
-    atomic_size_t n_done;
+    size_t n_done; /* counted by parallel_progress */
 };
 
 static enum clv_status check_options(const struct clv_synth_options *options, struct clv_error *err)
@@ -116,9 +115,7 @@ static enum clv_status draw_one(void *context, size_t index, int thread, struct 
         status = clv_png_write_labels(mask_path, image.width, image.height, figure, black_and_white, 2, err);
     if (status == CLV_OK) {
         run->boxes[index] = tight_box(figure, image.width, image.height);
-#pragma omp critical(synth_progress)
-        report_progress(run->progress, "drawing", atomic_fetch_add(&run->n_done, 1) + 1, (size_t)options->n_images,
-                        NULL);
+        parallel_progress(run->progress, "drawing", &run->n_done, (size_t)options->n_images, NULL);
     }
     array_free(image_path);
     array_free(mask_path);

@@ -1,6 +1,5 @@
 /* Labelled chains from a conditional random field with few relevant features. */
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 
 #include "base/array.h"
@@ -56,9 +55,9 @@ struct chains {
     const double *w; /* [n_features] of label 1 over 0, then t[2][2] */
     uint32_t set;
     size_t n;
-    atomic_size_t n_done;
-    int32_t *y; /* [n][n_nodes] */
-    float *x;   /* [n][n_nodes][n_features] */
+    size_t n_done; /* counted by parallel_progress */
+    int32_t *y;    /* [n][n_nodes] */
+    float *x;      /* [n][n_nodes][n_features] */
 };
 
 static void draw_features(float *x, const struct chains *self, uint64_t stream)
@@ -123,8 +122,7 @@ static enum clv_status draw_chain(void *context, size_t index, int thread, struc
     score_nodes(score, x, self);
     sample_labels(self->y + index * n, score, self, stream);
     array_free(score);
-#pragma omp critical(simulate_progress)
-    report_progress(self->progress, "sampling", atomic_fetch_add(&self->n_done, 1) + 1, self->n, NULL);
+    parallel_progress(self->progress, "sampling", &self->n_done, self->n, NULL);
     return CLV_OK;
 }
 

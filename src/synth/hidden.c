@@ -1,6 +1,5 @@
 /* Hidden chains and grids: a random model (hidden_model.c), samples of it (hidden_sample.c), and here the problems they make. */
 #include <math.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -64,7 +63,7 @@ struct samples {
     uint64_t seed;
     uint32_t set;
     size_t n;
-    atomic_size_t n_done;
+    size_t n_done;  /* counted by parallel_progress */
     int32_t *y, *x; /* [n][n_nodes] */
 };
 
@@ -76,8 +75,7 @@ static enum clv_status sample_one(void *context, size_t index, int thread, struc
     if (stop_requested(self->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     hidden_sample(self->y + at, self->x + at, self->sampler, self->seed, stream_of_problem(self->set, index));
-#pragma omp critical(simulate_progress)
-    report_progress(self->progress, "sampling", atomic_fetch_add(&self->n_done, 1) + 1, self->n, NULL);
+    parallel_progress(self->progress, "sampling", &self->n_done, self->n, NULL);
     return CLV_OK;
 }
 

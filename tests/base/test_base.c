@@ -1,9 +1,14 @@
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/control_group.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -156,6 +161,72 @@ START_TEST(parallel_loops_report_the_first_failure)
 }
 END_TEST
 
+/* Sums of a loop's indices, and of a loop within each task. */
+struct nested {
+    _Atomic(size_t) sum, inner, threads;
+};
+
+static enum clv_status add_index(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)err;
+    ck_assert_int_eq(thread, 0);
+    ((struct nested *)context)->inner += index;
+    return CLV_OK;
+}
+
+static enum clv_status add_loop(void *context, size_t index, int thread, struct clv_error *err)
+{
+    struct nested *nested = context;
+    nested->sum += index;
+    nested->threads |= (size_t)1 << thread;
+    return parallel_for(10, 4, add_index, nested, err);
+}
+
+static void *loops_of_a_thread(void *context)
+{
+    struct nested nested = {0};
+    for (int round = 0; round < 2000; round++)
+        must(parallel_for(8, 1 + round % 5, add_loop, &nested, err));
+    ck_assert_uint_eq(nested.sum, 2000 * 28);
+    ck_assert_uint_eq(nested.inner, 2000 * 8 * 45);
+    ck_assert_uint_lt(nested.threads, 1 << 5);
+    return context;
+}
+
+START_TEST(parallel_loops_nest_and_run_beside_each_other)
+{
+    pthread_t other[3];
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&other[i], NULL, loops_of_a_thread, NULL), 0);
+    loops_of_a_thread(NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(other[i], NULL);
+    pid_t child = fork(); /* which has none of its parent's workers */
+    if (!child) {
+        loops_of_a_thread(NULL);
+        _exit(0);
+    }
+    int outcome = -1;
+    ck_assert_int_eq(waitpid(child, &outcome, 0), child);
+    ck_assert_int_eq(outcome, 0);
+}
+END_TEST
+
+START_TEST(parallel_loops_run_with_the_threads_that_there_are)
+{
+    struct rlimit before, none = {0};
+    ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+    none = (struct rlimit){1 << 20, before.rlim_max}; /* no stack of a further thread fits in */
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &none), 0);
+    struct nested nested = {0};
+    enum clv_status status = parallel_for(100, 8, add_loop, &nested, NULL);
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+    ck_assert_int_eq(status, CLV_OK);
+    ck_assert_uint_eq(nested.sum, 4950);
+    ck_assert_uint_eq(nested.threads, 1);
+}
+END_TEST
+
 START_TEST(files_appear_whole_or_not_at_all)
 {
     const char *folder = temporary_folder(), *path = formatted("%s/out.txt", folder);
@@ -255,6 +326,26 @@ START_TEST(memory_to_be_had_is_the_least_that_anything_leaves)
 }
 END_TEST
 
+START_TEST(threads_are_as_many_as_the_control_groups_quota_allows)
+{
+    char root[256];
+    snprintf(root, sizeof root, "%s/machine", temporary_folder());
+    ck_assert(isinf(control_group_quota_below(root)));
+    put(root, "proc/self/cgroup", "3:cpu,cpuacct:/x\n4:cpuset:/y\n0::/b/c\n");
+    put(root, "sys/fs/cgroup/cpuset/y/cpu.cfs_quota_us", "1\n"); /* another controller's */
+    put(root, "sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "-1\n");
+    put(root, "sys/fs/cgroup/cpu/x/cpu.cfs_period_us", "100000\n");
+    put(root, "sys/fs/cgroup/b/c/cpu.max", "max 100000\n");
+    ck_assert(isinf(control_group_quota_below(root)));
+    put(root, "sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "350000\n");
+    ck_assert_double_eq(control_group_quota_below(root), 3.5);
+    put(root, "sys/fs/cgroup/b/cpu.max", "150000 100000\n");
+    ck_assert_double_eq(control_group_quota_below(root), 1.5);
+    ck_assert_int_ge(parallel_threads(0), 1);
+    ck_assert_int_eq(parallel_threads(7), 7);
+}
+END_TEST
+
 Suite *base_suite(void)
 {
     Suite *suite = suite_create("base");
@@ -266,6 +357,9 @@ Suite *base_suite(void)
     tcase_add_test(tests, json_text_escapes_and_replaces_broken_utf8);
     tcase_add_test(tests, random_numbers_depend_on_seed_stream_and_index_only);
     tcase_add_test(tests, parallel_loops_report_the_first_failure);
+    tcase_add_test(tests, parallel_loops_nest_and_run_beside_each_other);
+    tcase_add_test(tests, parallel_loops_run_with_the_threads_that_there_are);
+    tcase_add_test(tests, threads_are_as_many_as_the_control_groups_quota_allows);
     tcase_add_test(tests, files_appear_whole_or_not_at_all);
     tcase_add_test(tests, large_files_read_back_before_and_after_their_pages_are_given_back);
     tcase_add_test(tests, paths_are_taken_apart);

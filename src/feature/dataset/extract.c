@@ -20,7 +20,7 @@ struct batch {
     size_t first;                 /* item of the batch */
     struct clv_example *examples; /* of this batch */
     float **opinions;             /* of its nodes, [n_nodes] or NULL each */
-    size_t n_done;                /* over all batches; guarded by the critical section */
+    size_t n_done;                /* over all batches; counted by parallel_progress */
 };
 
 /* Reads the item's mask into the example. */
@@ -99,8 +99,7 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     } else if (status == CLV_OK && boxes && boxes->boxes) {
         status = clv_example_set_boxes(example, boxes->boxes, boxes->n_boxes, err);
     }
-#pragma omp critical(extract_progress)
-    report_progress(batch->progress, "extracting features", ++batch->n_done, batch->set->n_items, item->name);
+    parallel_progress(batch->progress, "extracting features", &batch->n_done, batch->set->n_items, item->name);
     return status;
 }
 

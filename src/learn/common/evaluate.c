@@ -87,7 +87,7 @@ struct validation {
     const double *candidates;
     size_t n_candidates;
     double *loss;  /* [n_candidates][n_examples] of each example when it was held out, by place in order */
-    size_t n_done; /* guarded by the critical section */
+    size_t n_done; /* counted by parallel_progress */
 };
 
 static enum clv_status validate_task(void *context, size_t index, int thread, struct clv_error *err)
@@ -102,8 +102,7 @@ static enum clv_status validate_task(void *context, size_t index, int thread, st
                                          index % n_folds, &as_they_are, 1, err);
     if (status)
         return status;
-#pragma omp critical(validation_progress)
-    report_progress(folds->training->progress, "cross-validating", ++self->n_done, self->n_candidates * n_folds, NULL);
+    parallel_progress(folds->training->progress, "cross-validating", &self->n_done, self->n_candidates * n_folds, NULL);
     return CLV_OK;
 }
 
