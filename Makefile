@@ -70,7 +70,7 @@ test_names := $(patsubst test_%.c,%,$(notdir $(test_sources)))
 benches := $(patsubst tools/bench/%.c,$(BUILD)/bench/%,$(wildcard tools/bench/*.c))
 bench_peers := $(BUILD)/bench/opencv $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train
 converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools/datasets/*.c))
-reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(wildcard tools/reproduce/*))
+reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
 .PHONY: all deps demo check coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz install uninstall clean help
@@ -144,7 +144,7 @@ fuzz: deps
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/cleave \
-	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 755 $(BUILD)/cleave $(DESTDIR)$(PREFIX)/bin/cleave
 	install -m 644 $(BUILD)/libcleave.a $(DESTDIR)$(PREFIX)/lib/libcleave.a
 	install -m 644 include/cleave.h $(DESTDIR)$(PREFIX)/include/cleave.h
@@ -152,11 +152,13 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LDLIBS)|' tools/cleave.pc.in \
 	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/cleave.pc
 	install -m 644 tools/cleave.1 $(DESTDIR)$(PREFIX)/share/man/man1/cleave.1
+	install -m 644 tools/cleave-formats.5 $(DESTDIR)$(PREFIX)/share/man/man5/cleave-formats.5
 	install -m 644 tools/bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cleave
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/cleave $(DESTDIR)$(PREFIX)/lib/libcleave.a $(DESTDIR)$(PREFIX)/include/cleave.h \
 	    $(DESTDIR)$(PREFIX)/lib/pkgconfig/cleave.pc $(DESTDIR)$(PREFIX)/share/man/man1/cleave.1 \
+	    $(DESTDIR)$(PREFIX)/share/man/man5/cleave-formats.5 \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cleave
 	rm -rf $(DESTDIR)$(PREFIX)/include/cleave
 
