@@ -73,7 +73,7 @@ converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools
 reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz install uninstall clean help
+.PHONY: all deps demo check check-digests coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -83,7 +83,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a
 
 help:
 	@sed -n '2,10s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check coverage format lint bench datasets fuzz install uninstall clean"
+	@echo "targets: all deps demo check check-digests coverage format lint bench datasets fuzz install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
 	@echo "the papers' tables: $(reproductions)"
 
@@ -101,6 +101,11 @@ check: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
 	$(Q)tools/check-layers $(BUILD)
 	$(Q)CLEAVE_BUILD=$(BUILD) CK_DEFAULT_TIMEOUT=$${CK_DEFAULT_TIMEOUT:-300} $(BUILD)/run-tests
+
+# A line `sha256 what' for each output of a fixed suite of commands, and one digest of all.
+check-digests: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/digest $(BUILD)/cleave
 
 coverage: deps
 	$(Q)tools/deps coverage
