@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/model.h"
-#include "feature/recipe/needs.h"
+#include "feature/recipe/plan.h"
 
 static void prune(double *w, size_t n, double threshold)
 {

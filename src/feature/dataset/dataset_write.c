@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "data/labels_file.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/features_file.h"
+#include "feature/dataset/features_format.h"
 
 #define N_TENSORS  10 /* nine and the palette */
 #define N_METADATA 7  /* labels last */

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "data/labels_file.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/features_file.h"
+#include "feature/dataset/features_format.h"
 #include "feature/example/truth.h"
 #include "feature/recipe/recipe_file.h"
 

@@ -8,8 +8,8 @@
 #include "data/labels_file.h"
 #include "data/safetensors.h"
 #include "feature/dataset/extract.h"
-#include "feature/dataset/features_file.h"
-#include "feature/dataset/staging.h"
+#include "feature/dataset/features_format.h"
+#include "feature/dataset/spool.h"
 #include "feature/recipe/recipe_file.h"
 
 enum array { ROW, INDEX, VALUE, EDGES, EDGE_FEATURES, COUNTS, VOLUME, SUPERPIXELS, N_STAGED };

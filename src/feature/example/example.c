@@ -7,7 +7,7 @@
 #include "feature/blocks/contrast.h"
 #include "feature/blocks/edges.h"
 #include "feature/blocks/working.h"
-#include "feature/recipe/needs.h"
+#include "feature/recipe/plan.h"
 
 void clv_example_release(struct clv_example *example)
 {

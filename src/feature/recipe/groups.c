@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "feature/blocks/contrast.h"
 #include "feature/blocks/edges.h"
-#include "feature/recipe/needs.h"
+#include "feature/recipe/plan.h"
 
 /* Beside the SIFT scales. Measures are bits, 0: the whole block or its chroma histogram. */
 static const struct {

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "feature/blocks/contrast.h"
-#include "feature/recipe/needs.h"
+#include "feature/recipe/plan.h"
 
 #define GIGABYTE 1e9
 

@@ -7,7 +7,7 @@
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/edges.h"
 #include "feature/blocks/working.h"
-#include "feature/recipe/needs.h"
+#include "feature/recipe/plan.h"
 #include "feature/words/codebook.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, KMEANS_ITERATIONS = 20 };

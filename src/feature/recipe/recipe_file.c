@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "feature/recipe/needs.h"
+#include "feature/recipe/plan.h"
 
 /* Every plain value of a recipe, in the order of the file. */
 static const struct {

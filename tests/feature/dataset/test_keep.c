@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/rng.h"
-#include "feature/recipe/needs.h"
+#include "feature/recipe/plan.h"
 #include "feature/small_set.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };

@@ -1,4 +1,4 @@
-#include "feature/dataset/staging.h"
+#include "feature/dataset/spool.h"
 
 #include <errno.h>
 #include <fcntl.h>

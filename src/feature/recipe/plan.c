@@ -1,4 +1,4 @@
-#include "feature/recipe/needs.h"
+#include "feature/recipe/plan.h"
 
 #include "base/array.h"
 #include "base/error.h"
