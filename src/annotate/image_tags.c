@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/working.h"
+#include "feature/recipe/plan.h"
 
 int32_t clv_image_tag_features(const struct clv_recipe *recipe)
 {
@@ -39,11 +40,13 @@ static enum clv_status fill_row(double *row, const struct clv_image *image, cons
 {
     struct clv_image working = {0};
     struct sift_integral integral = {0};
+    bool words[CLV_MAX_SCALES];
     enum clv_status status = working_image(&working, image, recipe->working_pixels, err);
     if (status == CLV_OK)
         clv_colour_moments(row, &working);
     if (status == CLV_OK && (recipe->blocks & CLV_BLOCK_WORDS)) {
-        status = sift_integral_init(&integral, working.pixels, working.width, working.height, recipe, err);
+        plan_words(words, recipe);
+        status = sift_integral_init(&integral, working.pixels, working.width, working.height, recipe, words, err);
         for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++)
             status = fill_words(row + CLV_MOMENTS + (size_t)s * (size_t)recipe->n_words, &working, &integral, recipe, s,
                                 err);

@@ -1,4 +1,7 @@
 /* Names and colours of labels. */
+#include "data/labels.h"
+
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,10 +9,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "data/set.h"
 #include "data/tsv.h"
 
-#define NAME_ROOM sizeof(((struct clv_labels *)0)->names[0])
+#define NAME_SIZE sizeof(((struct clv_labels *)0)->names[0])
 
 void clv_labels_release(struct clv_labels *labels)
 {
@@ -93,9 +95,9 @@ static enum clv_status parse_row(struct row *row, const struct tsv *table, const
     if (row->value == CLV_VOID && !is_void)
         return fail(err, CLV_ERR_DATA, "%s: line %zu: value 255 is always void, it cannot be \"%s\"", table->path,
                     table->line, name);
-    if (!*name || strlen(name) >= NAME_ROOM)
+    if (!*name || strlen(name) >= NAME_SIZE)
         return fail(err, CLV_ERR_DATA, "%s: line %zu: name \"%s\" has %zu bytes, must have 1 to %zu", table->path,
-                    table->line, name, strlen(name), NAME_ROOM - 1);
+                    table->line, name, strlen(name), NAME_SIZE - 1);
     row->name = name;
     for (int c = 0; c < 3; c++) {
         int32_t level;
@@ -110,7 +112,7 @@ static enum clv_status parse_row(struct row *row, const struct tsv *table, const
 
 /* What the rows say so far; names[256] of values, void among them. */
 struct reading {
-    char names[256][NAME_ROOM];
+    char names[256][NAME_SIZE];
     uint8_t palette[256][3];
     uint8_t is_void[256];
     int32_t highest;
@@ -207,7 +209,7 @@ static enum clv_status refuse_name(const struct clv_labels *labels, const char *
     enum clv_status status =
         list.failed ? fail_memory(err)
                     : fail(err, CLV_ERR_USAGE, "no label is called \"%.*s\"; there are %s",
-                           (int)(length < NAME_ROOM ? length : NAME_ROOM), name, list.bytes ? list.bytes : "none");
+                           (int)(length < NAME_SIZE ? length : NAME_SIZE), name, list.bytes ? list.bytes : "none");
     text_release(&list);
     return status;
 }

@@ -1,4 +1,6 @@
 /* Manifests: tables whose rows name images, their masks and their splits. */
+#include "data/manifest.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -51,7 +51,7 @@ enum clv_status clv_model_leave_out(struct clv_model *model, struct clv_error *e
     array_free(model->recipe.kept);
     model->recipe.kept = kept;
     bool words[CLV_MAX_SCALES];
-    needs_words(words, &model->recipe);
+    plan_words(words, &model->recipe);
     for (int s = 0; s < CLV_MAX_SCALES; s++)
         if (!words[s]) {
             array_free(model->recipe.codebooks[s].centres);

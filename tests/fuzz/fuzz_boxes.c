@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "data/boxes/boxes.h"
+#include "data/boxes/boxes_formats.h"
 #include "fuzz/fuzz.h"
 
 static void check_placed(const struct clv_boxes *boxes, const struct clv_image_boxes *entry)

@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "data/set.h"
+#include "data/labels.h"
+#include "data/manifest.h"
 #include "fuzz/fuzz.h"
 
 static char *terminated(const uint8_t *data, size_t size)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "data/safetensors.h"
-#include "feature/dataset/features_format.h"
+#include "feature/dataset/features_read.h"
 #include "fuzz/fuzz.h"
 #include "model/model_file.h"
 

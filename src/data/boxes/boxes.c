@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "data/boxes/boxes_find.h"
 
 #define LARGEST_COORDINATE 1e9
 
@@ -39,12 +40,6 @@ void boxes_builder_release(struct boxes_builder *builder)
 {
     clv_boxes_release(&builder->boxes);
     *builder = (struct boxes_builder){0};
-}
-
-const char *boxes_place_word(enum clv_boxes_form form)
-{
-    static const char *const words[] = {"line", "object", "annotation", "shape", "line"};
-    return words[form];
 }
 
 enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image, const char *source,

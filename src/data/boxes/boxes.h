@@ -33,35 +33,11 @@ enum clv_status boxes_skip(struct boxes_builder *builder, struct clv_error *err,
 /* Sorts, joins what is said of one image, and hands over; the builder is empty afterwards, whatever the outcome. `path` is what was read. */
 enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *builder, const char *path,
                              struct clv_error *err) CLV_CHECK;
-/* Fills by_stem. */
-enum clv_status boxes_index(struct clv_boxes *boxes, struct clv_error *err) CLV_CHECK;
 
 void boxes_builder_release(struct boxes_builder *builder);
-
-/* "line", "object" ..: what clv_box.place counts. */
-const char *boxes_place_word(enum clv_boxes_form form);
 
 /* Names the image added last as its file does, unless that says nothing: a bare file name lies where the annotation lies, absolute
  * paths count by their file name alone, and "../" at the beginning falls away. */
 enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name, struct clv_error *err) CLV_CHECK;
-
-/* Readers: they add what `bytes` say; bytes[size] is a writable zero. `source` names the file in messages; `image` is the path
- * without extension of an annotation of one image, which is the image's name if the file has no other. */
-enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *source, char *bytes, size_t size,
-                                struct clv_error *err) CLV_CHECK; /* takes bytes */
-enum clv_status boxes_parse_voc(struct boxes_builder *builder, const char *source, const char *image, const char *bytes,
-                                size_t size, struct clv_error *err) CLV_CHECK;
-enum clv_status boxes_parse_json(struct boxes_builder *builder, const char *source, const char *image,
-                                 const char *bytes, size_t size, struct clv_error *err) CLV_CHECK;
-enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
-                                 size_t size, struct clv_error *err) CLV_CHECK;
-
-/* Adds the lines of classes.txt as labels 0, 1 ..; the same name twice is an error. */
-enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *path, struct clv_error *err) CLV_CHECK;
-
-/* The reader that fits: by content, then by the name of `source`. Sets the form; one file of another form than those before is an
- * error. Takes bytes (array_alloc'd). */
-enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
-                            size_t size, struct clv_error *err) CLV_CHECK;
 
 #endif

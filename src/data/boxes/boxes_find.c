@@ -1,12 +1,20 @@
 /* From an image of a set to its boxes, and from boxes to pixels. */
+#include "data/boxes/boxes_find.h"
+
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "data/boxes/boxes.h"
+
+const char *boxes_place_word(enum clv_boxes_form form)
+{
+    static const char *const words[] = {"line", "object", "annotation", "shape", "line"};
+    return words[form];
+}
 
 static int compare_to_entry(const void *image, const void *entry)
 {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "data/boxes/boxes.h"
+#include "data/boxes/boxes_formats.h"
 
 struct coco_name {
     int64_t id;

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "data/boxes/boxes.h"
+#include "data/boxes/boxes_formats.h"
 #include "data/tsv.h"
 
 #define CLASSES_NAME "classes.txt"

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "data/boxes/boxes.h"
+#include "data/boxes/boxes_formats.h"
 #include "data/tsv.h"
 
 struct columns {

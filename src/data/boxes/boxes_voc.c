@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "data/boxes/boxes.h"
+#include "data/boxes/boxes_formats.h"
 
 #define DEEPEST     32
 #define LONGEST     4096 /* bytes of a name or number */

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "data/boxes/boxes.h"
+#include "data/boxes/boxes_formats.h"
 
 #define MAX_CLASSES     100000
 #define LARGEST_CLASSES ((size_t)1 << 24)

@@ -1,23 +1,15 @@
-/* The blocks of node features. Each fills its own stretch of one node's row; recipe.c says where the stretches lie. Every
+/* The blocks of node features. Each fills its own stretch of one node's row; layout.c says where the stretches lie. Every
  * block has a norm of about 1, so that one L2 regulariser fits them all. */
 #ifndef FEATURE_BLOCKS_H
 #define FEATURE_BLOCKS_H
 
+#include <stdbool.h>
+
 #include "feature/blocks/scene.h"
 #include "feature/words/sift.h"
 
-/* Where each block starts in a row; -1 when it is off. */
-struct layout {
-    int32_t words[CLV_MAX_SCALES], colour, position, size, contrast, surround, scene, rgb, word;
-    int32_t n_features;
-};
-void layout_init(struct layout *layout, const struct clv_recipe *recipe);
-
 /* Whether the recipe has words, so codebooks. */
-int has_words(const struct clv_recipe *recipe);
-
-/* CLV_ERR_USAGE when a plain value is out of range (names it), or with need_codebooks when words are wanted but not learned. */
-enum clv_status recipe_check(const struct clv_recipe *recipe, int need_codebooks, struct clv_error *err) CLV_CHECK;
+bool has_words(const struct clv_recipe *recipe);
 
 /* --- words: histograms of dense-SIFT words, one per scale --- */
 struct word_map {

@@ -1,5 +1,7 @@
 /* Opening feature files as datasets of views. What a file says is checked once, in one pass, before any of it is handed
  * out. */
+#include "feature/dataset/features_read.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>

@@ -12,25 +12,25 @@
 #include "feature/dataset/spool.h"
 #include "feature/recipe/recipe_file.h"
 
-enum array { ROW, INDEX, VALUE, EDGES, EDGE_FEATURES, COUNTS, VOLUME, SUPERPIXELS, N_STAGED };
+enum array { ROW, INDEX, VALUE, EDGES, EDGE_FEATURES, COUNTS, VOLUME, SUPERPIXELS, N_SPOOLED };
 
 static const struct {
     const char *name;
     enum clv_dtype dtype;
-} staged[N_STAGED] = {
+} spooled[N_SPOOLED] = {
     [ROW] = {"row", CLV_I64},       [INDEX] = {"index", CLV_I32},
     [VALUE] = {"value", CLV_F32},   [EDGES] = {"edges", CLV_I32},
     [COUNTS] = {"counts", CLV_F32}, [EDGE_FEATURES] = {"edge_features", CLV_F32},
     [VOLUME] = {"volume", CLV_F32}, [SUPERPIXELS] = {"superpixels", CLV_I32},
 };
 
-#define N_TENSORS  (N_STAGED + 4 + RECIPE_TENSORS) /* node_offset, edge_offset, size, palette, the recipe's */
+#define N_TENSORS  (N_SPOOLED + 4 + RECIPE_TENSORS) /* node_offset, edge_offset, size, palette, the recipe's */
 #define N_METADATA 7
 
 struct writing {
     const char *path;
     int32_t n_labels;
-    struct staging arrays[N_STAGED];
+    struct spool arrays[N_SPOOLED];
     int64_t n_nodes, n_edges, n_entries, n_pixels; /* so far */
     size_t n;                                      /* items so far */
     int64_t *node_offset, *edge_offset;            /* [n_items + 1] */
@@ -39,7 +39,7 @@ struct writing {
 
 static enum clv_status append(struct writing *self, enum array array, const void *data, size_t n, struct clv_error *err)
 {
-    return staging_append(&self->arrays[array], data, n * clv_dtype_size(staged[array].dtype), self->path, err);
+    return spool_append(&self->arrays[array], data, n * clv_dtype_size(spooled[array].dtype), self->path, err);
 }
 
 /* Rows of this image count entries from its own first one, rows of the file from the file's. */
@@ -112,11 +112,11 @@ static void set_shape(struct clv_tensor *tensor, int64_t rows, int64_t columns)
     tensor->shape[1] = columns;
 }
 
-/* All tensors of the file; those that are staged come first, in the order of enum array, without data. */
+/* All tensors of the file; those that are spooled come first, in the order of enum array, without data. */
 static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct writing *self, const struct clv_set *set,
                            const struct clv_recipe *recipe)
 {
-    const int64_t n = (int64_t)self->n, shapes[N_STAGED][2] = {
+    const int64_t n = (int64_t)self->n, shapes[N_SPOOLED][2] = {
                                             [ROW] = {self->n_nodes + 1},
                                             [INDEX] = {self->n_entries},
                                             [VALUE] = {self->n_entries},
@@ -127,12 +127,12 @@ static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct wr
                                             [SUPERPIXELS] = {self->n_pixels},
                                         };
     memset(tensors, 0, N_TENSORS * sizeof *tensors);
-    for (int i = 0; i < N_STAGED; i++) {
-        tensors[i].name = staged[i].name;
-        tensors[i].dtype = staged[i].dtype;
+    for (int i = 0; i < N_SPOOLED; i++) {
+        tensors[i].name = spooled[i].name;
+        tensors[i].dtype = spooled[i].dtype;
         set_shape(&tensors[i], shapes[i][0], shapes[i][1]);
     }
-    size_t count = N_STAGED;
+    size_t count = N_SPOOLED;
     tensors[count] = (struct clv_tensor){.name = "node_offset", .dtype = CLV_I64, .data = self->node_offset};
     set_shape(&tensors[count++], n + 1, 0);
     tensors[count] = (struct clv_tensor){.name = "edge_offset", .dtype = CLV_I64, .data = self->edge_offset};
@@ -178,7 +178,7 @@ static void release_header(struct header *header)
     text_release(&header->recipe);
 }
 
-/* Joins the staged arrays into the file. */
+/* Joins the spooled arrays into the file. */
 static enum clv_status assemble(struct writing *self, const struct clv_set *set, const struct clv_recipe *recipe,
                                 const struct header *header, struct clv_error *err)
 {
@@ -200,9 +200,9 @@ static enum clv_status assemble(struct writing *self, const struct clv_set *set,
     for (size_t i = 0; status == CLV_OK && i < n; i++) {
         size_t bytes = 0;
         tensor_bytes(&bytes, &tensors[order[i]]);
-        if (order[i] < N_STAGED) {
-            status = staging_copy(writer.stream, &self->arrays[order[i]], self->path, err);
-            staging_close(&self->arrays[order[i]]); /* gives its disk space back at once */
+        if (order[i] < N_SPOOLED) {
+            status = spool_copy(writer.stream, &self->arrays[order[i]], self->path, err);
+            spool_close(&self->arrays[order[i]]); /* gives its disk space back at once */
         } else {
             fwrite(tensors[order[i]].data, 1, bytes, writer.stream);
         }
@@ -211,14 +211,6 @@ static enum clv_status assemble(struct writing *self, const struct clv_set *set,
         return file_commit(&writer, err);
     file_abort(&writer);
     return status;
-}
-
-enum clv_status features_check_name(const char *name, struct clv_error *err)
-{
-    if (strchr(name, '\n') || !text_is_utf8(name, strlen(name)))
-        return fail(err, CLV_ERR_DATA, "%s: the name is not UTF-8 or holds a line break, which a feature file cannot",
-                    name);
-    return CLV_OK;
 }
 
 static enum clv_status begin(struct writing *self, const struct clv_set *set, struct clv_error *err)
@@ -230,8 +222,8 @@ static enum clv_status begin(struct writing *self, const struct clv_set *set, st
     if (!self->node_offset || !self->edge_offset || !self->size)
         return fail_memory(err);
     enum clv_status status = CLV_OK;
-    for (int i = 0; status == CLV_OK && i < N_STAGED; i++)
-        status = staging_open(&self->arrays[i], self->path, err);
+    for (int i = 0; status == CLV_OK && i < N_SPOOLED; i++)
+        status = spool_open(&self->arrays[i], self->path, err);
     return status == CLV_OK ? append(self, ROW, &first_row, 1, err) : status;
 }
 
@@ -255,8 +247,8 @@ enum clv_status clv_features_write(const char *path, const struct clv_set *set, 
     if (status == CLV_OK)
         status = assemble(&self, set, recipe, &header, err);
     release_header(&header);
-    for (int i = 0; i < N_STAGED; i++)
-        staging_close(&self.arrays[i]);
+    for (int i = 0; i < N_SPOOLED; i++)
+        spool_close(&self.arrays[i]);
     array_free(self.node_offset);
     array_free(self.edge_offset);
     array_free(self.size);

@@ -12,10 +12,10 @@
 
 #define COPY_SIZE ((size_t)1 << 20)
 
-enum clv_status staging_open(struct staging *staging, const char *target, struct clv_error *err)
+enum clv_status spool_open(struct spool *spool, const char *target, struct clv_error *err)
 {
     struct stat info;
-    *staging = (struct staging){0};
+    *spool = (struct spool){0};
     bool elsewhere = strcmp(target, "-") == 0 || (stat(target, &info) == 0 && !S_ISREG(info.st_mode));
     if (!elsewhere) {
         char *folder = path_folder(target);
@@ -24,48 +24,48 @@ enum clv_status staging_open(struct staging *staging, const char *target, struct
         int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
         array_free(folder);
         if (fd >= 0) {
-            staging->stream = fdopen(fd, "w+b");
-            if (!staging->stream)
+            spool->stream = fdopen(fd, "w+b");
+            if (!spool->stream)
                 close(fd);
         } else if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) {
             return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", target);
         }
     }
-    if (!staging->stream)
-        staging->stream = tmpfile();
-    return staging->stream ? CLV_OK
-                           : fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a temporary file for it", target);
+    if (!spool->stream)
+        spool->stream = tmpfile();
+    return spool->stream ? CLV_OK
+                         : fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a temporary file for it", target);
 }
 
-void staging_close(struct staging *staging)
+void spool_close(struct spool *spool)
 {
-    if (staging->stream)
-        fclose(staging->stream);
-    *staging = (struct staging){0};
+    if (spool->stream)
+        fclose(spool->stream);
+    *spool = (struct spool){0};
 }
 
-enum clv_status staging_append(struct staging *staging, const void *bytes, size_t size, const char *target,
-                               struct clv_error *err)
+enum clv_status spool_append(struct spool *spool, const void *bytes, size_t size, const char *target,
+                             struct clv_error *err)
 {
-    if (size && fwrite(bytes, 1, size, staging->stream) != size)
+    if (size && fwrite(bytes, 1, size, spool->stream) != size)
         return fail_errno(err, CLV_ERR_IO, "%s: cannot write its temporary file", target);
-    staging->size += size;
+    spool->size += size;
     return CLV_OK;
 }
 
-enum clv_status staging_copy(FILE *stream, struct staging *staging, const char *target, struct clv_error *err)
+enum clv_status spool_copy(FILE *stream, struct spool *spool, const char *target, struct clv_error *err)
 {
-    if (fflush(staging->stream) || fseeko(staging->stream, 0, SEEK_SET))
+    if (fflush(spool->stream) || fseeko(spool->stream, 0, SEEK_SET))
         return fail_errno(err, CLV_ERR_IO, "%s: cannot write its temporary file", target);
     char *buffer = array_alloc(COPY_SIZE, 1);
     if (!buffer)
         return fail_memory(err);
     uint64_t copied = 0;
-    for (size_t n; !ferror(stream) && (n = fread(buffer, 1, COPY_SIZE, staging->stream)) > 0; copied += n)
+    for (size_t n; !ferror(stream) && (n = fread(buffer, 1, COPY_SIZE, spool->stream)) > 0; copied += n)
         fwrite(buffer, 1, n, stream);
     array_free(buffer);
-    if (!ferror(stream) && copied != staging->size)
+    if (!ferror(stream) && copied != spool->size)
         return fail(err, CLV_ERR_IO, "%s: its temporary file lost %llu bytes", target,
-                    (unsigned long long)(staging->size - copied));
+                    (unsigned long long)(spool->size - copied));
     return CLV_OK;
 }

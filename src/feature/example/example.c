@@ -8,6 +8,7 @@
 #include "feature/blocks/edges.h"
 #include "feature/blocks/working.h"
 #include "feature/recipe/plan.h"
+#include "feature/recipe/recipe.h"
 
 void clv_example_release(struct clv_example *example)
 {
@@ -26,35 +27,36 @@ void clv_example_release(struct clv_example *example)
 
 /* Moves the non-zero entries of a dense row that are needed to the end of the sparse matrix and clears it. */
 static int append_row(struct clv_example *example, size_t *capacity, size_t *n_entries, float *dense,
-                      const struct needs *needs)
+                      const struct plan *plan)
 {
-    size_t value_capacity = *capacity, most = *n_entries + (size_t)needs->n_columns;
+    size_t value_capacity = *capacity, most = *n_entries + (size_t)plan->n_columns;
     if (array_reserve((void **)&example->value, &value_capacity, most, sizeof(float)) ||
         array_reserve((void **)&example->index, capacity, most, sizeof(int32_t)))
         return -1;
-    for (int32_t c = 0; c < needs->n_columns; c++) {
-        int32_t k = needs->columns[c];
+    for (int32_t c = 0; c < plan->n_columns; c++) {
+        int32_t k = plan->columns[c];
         if (dense[k] != 0) {
             example->index[*n_entries] = k;
             example->value[(*n_entries)++] = dense[k];
         }
     }
-    memset(dense, 0, (size_t)needs->at.n_features * sizeof *dense);
+    memset(dense, 0, (size_t)plan->at.n_features * sizeof *dense);
     return 0;
 }
 
 static enum clv_status fill_word_maps(struct word_map *maps, const struct scene *scene, const struct clv_recipe *recipe,
-                                      const struct needs *needs, struct clv_error *err)
+                                      const struct plan *plan, struct clv_error *err)
 {
     bool any = false;
     for (int32_t s = 0; s < recipe->n_scales; s++)
-        any |= needs->words[s];
+        any |= plan->words[s];
     if (!has_words(recipe) || !any)
         return CLV_OK;
     struct sift_integral integral;
-    enum clv_status status = sift_integral_init(&integral, scene->rgb, scene->width, scene->height, recipe, err);
+    enum clv_status status =
+        sift_integral_init(&integral, scene->rgb, scene->width, scene->height, recipe, plan->words, err);
     for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++)
-        if (needs->words[s])
+        if (plan->words[s])
             status = word_map_init(&maps[s], &integral, recipe, s, err);
     sift_integral_release(&integral);
     return status;
@@ -124,9 +126,9 @@ static void fill_row(float *row, const struct views *views, struct word_map *map
 
 static enum clv_status fill_rows(struct clv_example *example, const struct views *views,
                                  const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
-                                 const struct needs *needs, struct clv_error *err)
+                                 const struct plan *plan, struct clv_error *err)
 {
-    const struct layout *at = &needs->at;
+    const struct layout *at = &plan->at;
     struct word_map maps[CLV_MAX_SCALES] = {0};
     int32_t n_measures = contrast_measures(recipe), n_nodes = example->superpixels.n;
     float *measures = NULL, *whole = NULL;
@@ -138,12 +140,12 @@ static enum clv_status fill_rows(struct clv_example *example, const struct views
         status = fail_memory(err);
         goto done;
     }
-    status = fill_word_maps(maps, &views->image, recipe, needs, err);
+    status = fill_word_maps(maps, &views->image, recipe, plan, err);
     if (status != CLV_OK)
         goto done;
     if (at->contrast >= 0) {
         measures = array_zalloc((size_t)n_nodes * (size_t)n_measures, sizeof *measures);
-        status = measures ? contrast_measure(measures, own_pixels(views), adjacency, recipe, maps, needs->measures, err)
+        status = measures ? contrast_measure(measures, own_pixels(views), adjacency, recipe, maps, plan->measures, err)
                           : fail_memory(err);
         if (status != CLV_OK)
             goto done;
@@ -159,7 +161,7 @@ static enum clv_status fill_rows(struct clv_example *example, const struct views
     example->row[0] = 0;
     for (int32_t r = 0; r < n_nodes; r++) {
         fill_row(dense, views, maps, measures, n_measures, whole, recipe, at, r);
-        if (append_row(example, &capacity, &n_entries, dense, needs)) {
+        if (append_row(example, &capacity, &n_entries, dense, plan)) {
             status = fail_memory(err);
             goto done;
         }
@@ -206,7 +208,7 @@ done:
 
 static enum clv_status fill_edges(struct clv_example *example, const struct views *views,
                                   const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
-                                  const struct needs *needs, struct clv_error *err)
+                                  const struct plan *plan, struct clv_error *err)
 {
     size_t n_edges = (size_t)adjacency->n_edges;
     example->edges = array_copy(adjacency->edges, n_edges, sizeof *example->edges);
@@ -217,7 +219,7 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
         patch_edges_fill(example->edge_features, adjacency, own_pixels(views));
         return CLV_OK;
     }
-    int32_t n_scales = needs->texture ? recipe->n_scales : 0;
+    int32_t n_scales = plan->texture ? recipe->n_scales : 0;
     struct clv_problem rows = {.row = example->row, .index = example->index, .value = example->value};
     edges_fill(example->edge_features, adjacency, &views->image, &rows, n_scales * recipe->n_words, n_scales);
     return CLV_OK;
@@ -264,31 +266,31 @@ enum clv_status clv_example_extract(struct clv_example *example, const struct cl
     if (image->channels != 3 || image->width < 1 || image->height < 1)
         return fail(err, CLV_ERR_USAGE, "features need a 3-channel image, not %dx%d with %d channels", image->width,
                     image->height, image->channels);
-    enum clv_status status = recipe_check(recipe, 1, err);
+    enum clv_status status = recipe_check(recipe, true, err);
     if (status != CLV_OK)
         return status;
     struct clv_example made = {.width = image->width, .height = image->height};
     struct clv_image working = {0};
     struct views views = {0};
     struct clv_adjacency adjacency = {0};
-    struct needs needs = {0};
-    status = needs_init(&needs, recipe, err);
+    struct plan plan = {0};
+    status = plan_init(&plan, recipe, err);
     if (status == CLV_OK)
         status = working_image(&working, image, recipe->working_pixels, err);
     if (status == CLV_OK)
         status = divide(&made, &adjacency, &working, recipe, err);
     if (status == CLV_OK)
-        status = views_init(&views, &working, &made, recipe, &needs.at, err);
+        status = views_init(&views, &working, &made, recipe, &plan.at, err);
     if (status == CLV_OK)
-        status = fill_rows(&made, &views, &adjacency, recipe, &needs, err);
+        status = fill_rows(&made, &views, &adjacency, recipe, &plan, err);
     if (status == CLV_OK)
-        status = fill_edges(&made, &views, &adjacency, recipe, &needs, err);
+        status = fill_edges(&made, &views, &adjacency, recipe, &plan, err);
     if (status == CLV_OK)
         status = count_volume(&made, err);
-    int32_t n_edges = adjacency.n_edges, n_features = needs.at.n_features;
+    int32_t n_edges = adjacency.n_edges, n_features = plan.at.n_features;
     if (status == CLV_OK)
         leave_out(&made, n_edges, recipe);
-    needs_release(&needs);
+    plan_release(&plan);
     clv_adjacency_release(&adjacency);
     views_release(&views);
     clv_image_release(&working);

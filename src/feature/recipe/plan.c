@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "feature/blocks/blocks.h"
 #include "feature/blocks/contrast.h"
 #include "feature/blocks/edges.h"
 
@@ -47,7 +48,7 @@ static bool wants_words(const struct clv_recipe *recipe, const struct layout *al
     return in_windows && all->scene >= 0 && scale == last && any(kept, all->scene + chroma_size(), n);
 }
 
-void needs_words(bool words[CLV_MAX_SCALES], const struct clv_recipe *recipe)
+void plan_words(bool words[CLV_MAX_SCALES], const struct clv_recipe *recipe)
 {
     struct layout all;
     layout_init(&all, recipe);
@@ -57,11 +58,11 @@ void needs_words(bool words[CLV_MAX_SCALES], const struct clv_recipe *recipe)
 }
 
 /* Turns off the blocks of which nothing is kept. */
-static void turn_off(struct needs *needs, const struct clv_recipe *recipe)
+static void turn_off(struct plan *plan, const struct clv_recipe *recipe)
 {
-    struct layout *at = &needs->at;
+    struct layout *at = &plan->at;
     for (int32_t s = 0; s < recipe->n_scales; s++)
-        if (at->words[s] >= 0 && !needs->texture && !any(recipe->kept, at->words[s], recipe->n_words))
+        if (at->words[s] >= 0 && !plan->texture && !any(recipe->kept, at->words[s], recipe->n_words))
             at->words[s] = -1;
     const struct {
         int32_t *start, size;
@@ -80,26 +81,26 @@ static void turn_off(struct needs *needs, const struct clv_recipe *recipe)
             *blocks[k].start = -1;
 }
 
-void needs_release(struct needs *needs)
+void plan_release(struct plan *plan)
 {
-    array_free(needs->columns);
-    *needs = (struct needs){0};
+    array_free(plan->columns);
+    *plan = (struct plan){0};
 }
 
-enum clv_status needs_init(struct needs *needs, const struct clv_recipe *recipe, struct clv_error *err)
+enum clv_status plan_init(struct plan *plan, const struct clv_recipe *recipe, struct clv_error *err)
 {
     struct layout all;
     layout_init(&all, recipe);
-    *needs = (struct needs){.at = all, .columns = array_alloc((size_t)all.n_features, sizeof *needs->columns)};
-    if (!needs->columns)
+    *plan = (struct plan){.at = all, .columns = array_alloc((size_t)all.n_features, sizeof *plan->columns)};
+    if (!plan->columns)
         return fail_memory(err);
-    needs->measures = all.contrast >= 0 ? wanted_measures(recipe, &all) : 0;
-    needs->texture = wants_texture(recipe, &all);
-    needs_words(needs->words, recipe);
-    turn_off(needs, recipe);
-    int32_t end_of_words = needs->texture ? recipe->n_scales * recipe->n_words : 0;
+    plan->measures = all.contrast >= 0 ? wanted_measures(recipe, &all) : 0;
+    plan->texture = wants_texture(recipe, &all);
+    plan_words(plan->words, recipe);
+    turn_off(plan, recipe);
+    int32_t end_of_words = plan->texture ? recipe->n_scales * recipe->n_words : 0;
     for (int32_t k = 0; k < all.n_features; k++)
         if (k < end_of_words || any(recipe->kept, k, 1))
-            needs->columns[needs->n_columns++] = k;
+            plan->columns[plan->n_columns++] = k;
     return CLV_OK;
 }

@@ -7,7 +7,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "feature/blocks/blocks.h"
 #include "feature/recipe/plan.h"
+#include "feature/recipe/recipe.h"
 
 /* Every plain value of a recipe, in the order of the file. */
 static const struct {
@@ -57,7 +59,7 @@ static const char *const codebook_names[CLV_MAX_SCALES] = {RECIPE_CODEBOOK_PREFI
 static bool has_codebook(const struct clv_recipe *recipe, int scale)
 {
     bool words[CLV_MAX_SCALES];
-    needs_words(words, recipe);
+    plan_words(words, recipe);
     return has_words(recipe) && words[scale];
 }
 
@@ -188,8 +190,8 @@ static enum clv_status read_codebooks(struct clv_recipe *recipe, const struct cl
 static enum clv_status check(const struct clv_recipe *recipe, const char *name, struct clv_error *err)
 {
     struct clv_error reason;
-    return recipe_check(recipe, 0, &reason) == CLV_OK ? CLV_OK
-                                                      : fail(err, CLV_ERR_DATA, "%s: %s", name, reason.message);
+    return recipe_check(recipe, false, &reason) == CLV_OK ? CLV_OK
+                                                          : fail(err, CLV_ERR_DATA, "%s: %s", name, reason.message);
 }
 
 enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const struct clv_tensors *tensors,

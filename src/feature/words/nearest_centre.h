@@ -1,6 +1,6 @@
 /* Exact nearest-centre assignment of integer descriptors: the hot loop of feature extraction and of codebook learning. */
-#ifndef FEATURE_WORDS_H
-#define FEATURE_WORDS_H
+#ifndef FEATURE_NEAREST_CENTRE_H
+#define FEATURE_NEAREST_CENTRE_H
 
 #include "cleave/features.h"
 

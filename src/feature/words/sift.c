@@ -17,7 +17,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/recipe/plan.h"
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 #define VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
@@ -101,12 +100,11 @@ VECTOR_CLONES static void integrate_row(uint32_t *restrict row, uint32_t *restri
 }
 
 enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t *rgb, int32_t width, int32_t height,
-                                   const struct clv_recipe *recipe, struct clv_error *err)
+                                   const struct clv_recipe *recipe, const bool words[CLV_MAX_SCALES],
+                                   struct clv_error *err)
 {
     *integral = (struct sift_integral){0};
     int32_t max_bin_px = 1;
-    bool words[CLV_MAX_SCALES];
-    needs_words(words, recipe);
     for (int32_t s = 0; s < recipe->n_scales; s++)
         max_bin_px = words[s] && recipe->bin_size_px[s] > max_bin_px ? recipe->bin_size_px[s] : max_bin_px;
     /* Centres of bins lie up to 3/2 bins from a cell's centre, windows reach one more, the last cell past the image. */

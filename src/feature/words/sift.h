@@ -2,6 +2,8 @@
 #ifndef FEATURE_SIFT_H
 #define FEATURE_SIFT_H
 
+#include <stdbool.h>
+
 #include "cleave/features.h"
 
 enum { SIFT_ORIENTATIONS = 8 };
@@ -16,9 +18,11 @@ struct sift_integral {
 };
 void sift_integral_release(struct sift_integral *integral);
 
-/* rgb[height][width][3], for the step of a recipe and the bins of its scales whose words are looked at. O(pixels and margins). */
+/* rgb[height][width][3], for the recipe's step and the bins of its scales of which words[scale] is true.
+ * O(pixels and margins). */
 enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t *rgb, int32_t width, int32_t height,
-                                   const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
+                                   const struct clv_recipe *recipe, const bool words[CLV_MAX_SCALES],
+                                   struct clv_error *err) CLV_CHECK;
 
 /* The descriptor of cell (c, r) describes the pixels x in [c*step, (c+1)*step), y likewise, and is centred on that cell. */
 struct sift_grid {

@@ -35,7 +35,7 @@ static void expect_same_extraction(const struct clv_set *set, struct clv_recipe 
     bool words[CLV_MAX_SCALES];
     memcpy(books, recipe->codebooks, sizeof books);
     recipe->kept = kept;
-    needs_words(words, recipe);
+    plan_words(words, recipe);
     for (int s = 0; s < CLV_MAX_SCALES; s++)
         if (!words[s])
             recipe->codebooks[s] = (struct clv_codebook){0};
@@ -97,11 +97,11 @@ START_TEST(without_a_scale_its_words_are_not_looked_at)
         ck_assert_str_eq(name, formatted("sift%d", 2 << s));
         for (size_t k = 0; k < n; k++)
             recipe.kept[k] = !group[k];
-        needs_words(words, &recipe);
+        plan_words(words, &recipe);
         for (size_t t = 0; t < 4; t++)
             ck_assert_int_eq(words[t], t != s);
         recipe.kept[clv_recipe_n_features(&recipe) + 4] = 1; /* texture similarity is that of all scales */
-        needs_words(words, &recipe);
+        plan_words(words, &recipe);
         ck_assert(words[s]);
     }
     struct clv_image image = {0};

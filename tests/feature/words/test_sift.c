@@ -24,7 +24,7 @@ static struct sift_grid describe(const uint8_t *rgb, int32_t width, int32_t heig
     struct clv_recipe recipe = recipe_of(bin_px, step_px);
     struct sift_integral integral;
     struct sift_grid grid;
-    must(sift_integral_init(&integral, rgb, width, height, &recipe, err));
+    must(sift_integral_init(&integral, rgb, width, height, &recipe, (const bool[CLV_MAX_SCALES]){true}, err));
     must(sift_extract(&grid, &integral, bin_px, step_px, err));
     sift_integral_release(&integral);
     return grid;

@@ -1,0 +1,11 @@
+/* Opening feature files. */
+#ifndef FEATURE_FEATURES_READ_H
+#define FEATURE_FEATURES_READ_H
+
+#include "cleave/features.h"
+
+/* A dataset of an open file, which it owns from here on whatever the outcome; `path` names it in messages. */
+enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *recipe, struct clv_tensors *tensors,
+                               const char *path, struct clv_error *err) CLV_CHECK;
+
+#endif

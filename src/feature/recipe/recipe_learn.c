@@ -1,0 +1,107 @@
+/* Learning the codebooks of a recipe: descriptors sampled evenly from all images, one codebook a scale. */
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "feature/blocks/blocks.h"
+#include "feature/blocks/working.h"
+#include "feature/recipe/recipe.h"
+#include "feature/words/codebook.h"
+
+enum { SIZE = CLV_DESCRIPTOR_SIZE, KMEANS_ITERATIONS = 20 };
+
+struct sampling {
+    const struct clv_recipe *recipe;
+    const char *const *paths;
+    size_t n_paths;
+    size_t per_image; /* samples of one scale from one image */
+    uint8_t *samples; /* [n_scales][n_paths][per_image][128] */
+    uint64_t seed;
+    const struct clv_image_limits *limits;
+    const struct clv_progress *progress;
+};
+
+static enum clv_status sample_scale(struct sampling *job, size_t index, int32_t scale,
+                                    const struct sift_integral *integral, struct clv_error *err)
+{
+    const struct clv_recipe *recipe = job->recipe;
+    struct sift_grid grid;
+    enum clv_status status = sift_extract(&grid, integral, recipe->bin_size_px[scale], recipe->step_px, err);
+    if (status != CLV_OK)
+        return status;
+    uint8_t *slot = job->samples + ((size_t)scale * job->n_paths + index) * job->per_image * SIZE;
+    uint32_t n_cells = (uint32_t)(grid.n_columns * grid.n_rows);
+    uint64_t stream = RNG_STREAM(RNG_CODEBOOK, index + 1);
+    for (size_t k = 0; k < job->per_image; k++) {
+        uint32_t cell = rng_below(job->seed, stream, (uint64_t)scale << 32 | k, n_cells);
+        for (int v = 0; v < SIZE; v++)
+            slot[k * SIZE + (size_t)v] = grid.values[(size_t)cell * SIZE + (size_t)v];
+    }
+    sift_grid_release(&grid);
+    return CLV_OK;
+}
+
+static enum clv_status sample_image(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    static const bool all_scales[CLV_MAX_SCALES] = {true, true, true, true};
+    struct sampling *job = context;
+    if (stop_requested(job->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    struct clv_image image = {0}, working = {0};
+    struct sift_integral integral = {0};
+    enum clv_status status = clv_image_read(&image, job->paths[index], job->limits, err);
+    if (status == CLV_OK)
+        status = working_image(&working, &image, job->recipe->working_pixels, err);
+    if (status == CLV_OK)
+        status =
+            sift_integral_init(&integral, working.pixels, working.width, working.height, job->recipe, all_scales, err);
+    for (int32_t s = 0; s < job->recipe->n_scales && status == CLV_OK; s++)
+        status = sample_scale(job, index, s, &integral, err);
+    sift_integral_release(&integral);
+    clv_image_release(&working);
+    clv_image_release(&image);
+    return status;
+}
+
+enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *image_paths, size_t n, uint64_t seed,
+                                 int n_threads, const struct clv_image_limits *limits,
+                                 const struct clv_progress *progress, struct clv_error *err)
+{
+    enum clv_status status = recipe_check(recipe, false, err);
+    if (status == CLV_OK && recipe->kept)
+        status = fail(err, CLV_ERR_USAGE, "recipe: leaves features out, so its codebooks are learned already");
+    if (status != CLV_OK || !has_words(recipe))
+        return status;
+    if (n == 0)
+        return fail(err, CLV_ERR_USAGE, "recipe: no images to learn the codebooks from");
+    struct sampling job = {.recipe = recipe,
+                           .paths = image_paths,
+                           .n_paths = n,
+                           .per_image = ((size_t)recipe->n_codebook_samples + n - 1) / n,
+                           .seed = seed,
+                           .limits = limits,
+                           .progress = progress};
+    struct clv_codebook made[CLV_MAX_SCALES] = {0};
+    size_t n_samples = n * job.per_image;
+    job.samples = array_alloc((size_t)recipe->n_scales * n_samples, SIZE);
+    if (!job.samples)
+        return fail_memory(err);
+    report_progress(progress, "sampling descriptors", 0, n, NULL);
+    status = parallel_for(n, n_threads, sample_image, &job, err);
+    for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++) {
+        report_progress(progress, "learning words", (size_t)s, (size_t)recipe->n_scales, NULL);
+        status =
+            codebook_learn(&made[s], NULL, job.samples + (size_t)s * n_samples * SIZE, n_samples, recipe->n_words,
+                           KMEANS_ITERATIONS, seed, RNG_STREAM(RNG_CODEBOOK, 0) + ((uint64_t)s << 56), progress, err);
+    }
+    if (status == CLV_OK)
+        clv_recipe_release(recipe);
+    for (int32_t s = 0; s < recipe->n_scales; s++)
+        if (status == CLV_OK)
+            recipe->codebooks[s] = made[s];
+        else
+            array_free(made[s].centres);
+    array_free(job.samples);
+    return status;
+}
