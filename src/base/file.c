@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -10,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -161,42 +164,124 @@ static void writer_release(struct file_writer *writer)
 {
     forget_temporary(writer->temporary);
     array_free(writer->path);
+    array_free(writer->folder);
     array_free(writer->temporary);
     *writer = (struct file_writer){0};
 }
 
-/* Opens a fresh file "<path>.<pid>.<counter>.tmp". */
-static enum clv_status open_temporary(struct file_writer *writer, const char *path, struct clv_error *err)
+/* A name that nobody can foresee: "folder/.0123456789abcdef.tmp"; NULL when out of memory. Its length does not depend on
+ * the path's, and as a hidden name it is never taken for an input. */
+static char *temporary_name(const char *folder)
 {
-    static atomic_uint counter;
-    size_t room = strlen(path) + 48;
-    writer->temporary = array_alloc(room, 1);
-    if (!writer->temporary)
-        return fail_memory(err);
-    snprintf(writer->temporary, room, "%s.%ld.%u.tmp", path, (long)getpid(), atomic_fetch_add(&counter, 1));
-    int fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        enum clv_status status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", path);
+    uint64_t number = 0;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        number = (uint64_t)getpid() << 32 ^ (uint64_t)clock() ^ (uint64_t)(uintptr_t)&number;
+    char name[32];
+    snprintf(name, sizeof name, ".%016" PRIx64 ".tmp", number);
+    return path_join(folder, name);
+}
+
+/* Opens a file that has no name yet, so that nothing is left of it however the process ends. -1 where the file system has no such
+ * files, or /proc is not there to name it by later. */
+static int open_unnamed(const char *folder)
+{
+    char link[64];
+    int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -1;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (access(link, F_OK) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Opens a fresh file under a temporary name, which is remembered for the signal handler. */
+static int open_named(struct file_writer *writer)
+{
+    for (int attempt = 0; attempt < 100; attempt++) {
+        writer->temporary = temporary_name(writer->folder);
+        if (!writer->temporary) {
+            errno = ENOMEM;
+            return -1;
+        }
+        int fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            remember_temporary(writer->temporary);
+            return fd;
+        }
         array_free(writer->temporary);
         writer->temporary = NULL;
-        return status;
+        if (errno != EEXIST)
+            return -1;
     }
-    remember_temporary(writer->temporary);
+    return -1;
+}
+
+static enum clv_status open_temporary(struct file_writer *writer, struct clv_error *err)
+{
+    int fd = open_unnamed(writer->folder);
+    writer->unnamed = fd >= 0;
+    if (fd < 0)
+        fd = open_named(writer);
+    if (fd < 0 && errno == ENOMEM)
+        return fail_memory(err);
+    if (fd < 0)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", writer->path);
     writer->stream = fdopen(fd, "wb");
     if (writer->stream)
         return CLV_OK;
-    enum clv_status status = fail_errno(err, CLV_ERR_OS, "%s: cannot open a stream", path);
+    enum clv_status status = fail_errno(err, CLV_ERR_OS, "%s: cannot open a stream", writer->path);
     close(fd);
-    unlink(writer->temporary);
+    if (writer->temporary)
+        unlink(writer->temporary);
     return status;
+}
+
+/* Gives an unnamed file its name: the target's if that is free, else a temporary one to rename from. */
+static int name_file(struct file_writer *writer)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fileno(writer->stream));
+    if (linkat(AT_FDCWD, link, AT_FDCWD, writer->path, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    for (int attempt = 0; attempt < 100 && errno == EEXIST; attempt++) {
+        array_free(writer->temporary);
+        writer->temporary = temporary_name(writer->folder);
+        if (!writer->temporary) {
+            errno = ENOMEM;
+            return -1;
+        }
+        if (linkat(AT_FDCWD, link, AT_FDCWD, writer->temporary, AT_SYMLINK_FOLLOW) == 0) {
+            remember_temporary(writer->temporary);
+            return 0;
+        }
+    }
+    array_free(writer->temporary);
+    writer->temporary = NULL;
+    return -1;
+}
+
+/* Makes the target's name in its folder last, as far as folders can be synchronised. */
+static int sync_folder(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), bad = 0;
+    if (fd < 0)
+        return 0;
+    if (fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
+        bad = -1;
+    close(fd);
+    return bad;
 }
 
 enum clv_status file_create(struct file_writer *writer, const char *path, struct clv_error *err)
 {
     struct stat info;
-    *writer = (struct file_writer){.path = string_copy(path)};
-    if (!writer->path)
+    *writer = (struct file_writer){.path = string_copy(path), .folder = path_folder(path)};
+    if (!writer->path || !writer->folder) {
+        writer_release(writer);
         return fail_memory(err);
+    }
 
     enum clv_status status = CLV_OK;
     if (strcmp(path, "-") == 0) {
@@ -210,36 +295,45 @@ enum clv_status file_create(struct file_writer *writer, const char *path, struct
         else if (!(writer->stream = fopen(path, "wbe")))
             status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot open for writing", path);
     } else {
-        status = open_temporary(writer, path, err);
+        status = open_temporary(writer, err);
     }
     if (status != CLV_OK)
         writer_release(writer);
     return status;
 }
 
-/* Sets errno to why an earlier write to the temporary failed, which the stream has forgotten: by failing once more. */
+/* Whether the target is to change only when all is written. */
+static bool is_all_or_nothing(const struct file_writer *writer)
+{
+    return writer->temporary || writer->unnamed;
+}
+
+/* Sets errno to why an earlier write failed, which the stream has forgotten: by failing once more. */
 static void recall_failure(const struct file_writer *writer)
 {
     static const char block[4096];
-    if (writer->temporary && write(fileno(writer->stream), block, sizeof block) >= 0)
+    if (is_all_or_nothing(writer) && write(fileno(writer->stream), block, sizeof block) >= 0)
         errno = 0;
 }
 
 enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
+    bool whole = is_all_or_nothing(writer);
     errno = 0;
     int bad = fflush(writer->stream);
     if (!bad && ferror(writer->stream)) {
         recall_failure(writer);
         bad = 1;
     }
-    if (!bad && writer->temporary)
+    if (!bad && whole)
         bad = fsync(fileno(writer->stream));
-    if (!bad && writer->temporary && ftello(writer->stream) > (off_t)FILE_LARGE)
+    if (!bad && whole && ftello(writer->stream) > (off_t)FILE_LARGE)
         posix_fadvise(fileno(writer->stream), 0, 0, POSIX_FADV_DONTNEED);
     if (bad)
         status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);
+    if (status == CLV_OK && writer->unnamed && name_file(writer))
+        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot name the finished file", writer->path);
     if (fclose(writer->stream) && status == CLV_OK)
         status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);
     if (writer->temporary) {
@@ -248,6 +342,8 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
         if (status != CLV_OK)
             unlink(writer->temporary);
     }
+    if (status == CLV_OK && whole && sync_folder(writer->folder))
+        status = fail_errno(err, CLV_ERR_IO, "%s: written, but its folder cannot be synchronised", writer->path);
     writer_release(writer);
     return status;
 }

@@ -32,12 +32,14 @@ void file_map_close(struct file_map *map);
  * files that may be larger than memory. Safe while others read. */
 void file_map_forget(const struct file_map *map);
 
-/* Writes a file all or nothing: an O_EXCL temporary beside the target receives the bytes; commit flushes, fsyncs, checks
- * the close and renames it over the target; abort removes it. An existing target that is not a regular file (/dev/stdout,
+/* Writes a file all or nothing: a file without a name in the target's folder receives the bytes (where the file system has none, a
+ * temporary whose name nobody can foresee); commit flushes, fsyncs, checks the close, puts it in the target's place and fsyncs the
+ * folder; abort drops it. An existing target that is not a regular file (/dev/stdout,
  * /dev/full, a FIFO) is written directly, its close checked. "-" is standard output. Release with commit or abort, once. */
 struct file_writer {
     FILE *stream; /* fwrite and fprintf to this; its errors surface in file_commit */
-    char *path, *temporary;
+    char *path, *folder, *temporary;
+    bool unnamed;
 };
 enum clv_status file_create(struct file_writer *writer, const char *path, struct clv_error *err) CLV_CHECK;
 enum clv_status file_commit(struct file_writer *writer, struct clv_error *err) CLV_CHECK;

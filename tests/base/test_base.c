@@ -1,5 +1,6 @@
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,50 @@ START_TEST(parallel_loops_run_with_the_threads_that_there_are)
 }
 END_TEST
 
+START_TEST(what_a_killed_run_left_stops_no_later_one)
+{
+    char folder[256], path[300];
+    snprintf(folder, sizeof folder, "%s", temporary_folder());
+    snprintf(path, sizeof path, "%s/out.txt", folder);
+    for (int i = 0; i < 100; i++) /* as runs of the same process number once named them */
+        spill(formatted("%s.%ld.%d.tmp", path, (long)getpid(), i), "", 0);
+    pid_t child = fork();
+    if (!child) {
+        struct file_writer writer;
+        must(file_create(&writer, path, err));
+        fputs("half", writer.stream);
+        fflush(writer.stream);
+        raise(SIGKILL);
+    }
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    ck_assert(!path_exists(path));
+    for (int round = 0; round < 2; round++) { /* new, then in an older one's place */
+        must(file_write(path, "whole", 5, err));
+        char *bytes;
+        size_t size;
+        must(file_read(&bytes, &size, path, 100, err));
+        ck_assert_str_eq(bytes, "whole");
+        array_free(bytes);
+    }
+    struct path_list list = {0};
+    must(folder_walk(&list, folder, err));
+    ck_assert_uint_eq(list.n, 101);
+    path_list_release(&list);
+}
+END_TEST
+
+START_TEST(names_may_be_as_long_as_the_file_system_allows)
+{
+    char name[256];
+    memset(name, 'n', 255);
+    name[255] = 0;
+    const char *path = formatted("%s/%s", temporary_folder(), name);
+    must(file_write(path, "a", 1, err));
+    must(file_write(path, "b", 1, err));
+    ck_assert(path_exists(path));
+}
+END_TEST
+
 START_TEST(files_appear_whole_or_not_at_all)
 {
     const char *folder = temporary_folder(), *path = formatted("%s/out.txt", folder);
@@ -361,6 +406,8 @@ Suite *base_suite(void)
     tcase_add_test(tests, parallel_loops_run_with_the_threads_that_there_are);
     tcase_add_test(tests, threads_are_as_many_as_the_control_groups_quota_allows);
     tcase_add_test(tests, files_appear_whole_or_not_at_all);
+    tcase_add_test(tests, what_a_killed_run_left_stops_no_later_one);
+    tcase_add_test(tests, names_may_be_as_long_as_the_file_system_allows);
     tcase_add_test(tests, large_files_read_back_before_and_after_their_pages_are_given_back);
     tcase_add_test(tests, paths_are_taken_apart);
     tcase_add_test(tests, memory_to_be_had_is_the_least_that_anything_leaves);

@@ -19,16 +19,29 @@ static void on_signal(int number)
     stop = 1;
 }
 
+/* Whoever read our output has gone: as by default, but with nothing left behind. */
+static void on_broken_pipe(int number)
+{
+    file_remove_temporaries();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* A signal that the parent chose to ignore (nohup, background jobs of old shells) stays ignored. */
+static void handle(int number, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
 void signals_install(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    /* A signal that the parent chose to ignore (nohup, background jobs of old shells) stays ignored. */
-    struct sigaction old;
-    if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction(SIGINT, &action, NULL);
-    if (sigaction(SIGTERM, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction(SIGTERM, &action, NULL);
+    handle(SIGINT, on_signal, SA_RESTART);
+    handle(SIGTERM, on_signal, SA_RESTART);
+    handle(SIGHUP, on_signal, SA_RESTART);
+    handle(SIGPIPE, on_broken_pipe, SA_NODEFER);
 }
 
 const volatile int *signals_stop(void)

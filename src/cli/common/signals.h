@@ -1,5 +1,5 @@
-/* SIGINT and SIGTERM: the first asks the work to stop at its next safe point, the second removes unfinished files and ends
- * the process at once. */
+/* SIGINT, SIGTERM and SIGHUP: the first asks the work to stop at its next safe point, the second removes unfinished files and ends
+ * the process at once. SIGPIPE removes unfinished files and ends it. */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
 
@@ -8,7 +8,7 @@ void signals_install(void);
 /* Non-zero once a signal arrived: goes into clv_progress.stop. */
 const volatile int *signals_stop(void);
 
-/* 128 + the signal's number (130, 143), or 0 if none arrived. */
+/* 128 + the signal's number (129, 130, 143), or 0 if none arrived. */
 int signals_exit_code(void);
 
 #endif

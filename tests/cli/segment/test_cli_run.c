@@ -236,6 +236,7 @@ static pid_t start_endless_training(const char *model, FILE **output)
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
         signal(SIGINT, SIG_DFL);
+        signal(SIGHUP, SIG_DFL);
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
         execl(getenv("CLEAVE"), "cleave", "train", "--learner", "ssvm", "--data",
@@ -253,8 +254,8 @@ static pid_t start_endless_training(const char *model, FILE **output)
 
 START_TEST(the_first_signal_leaves_a_usable_model)
 {
-    const int signals[] = {SIGINT, SIGTERM};
-    for (int k = 0; k < 2; k++) {
+    const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int k = 0; k < 3; k++) {
         FILE *output;
         int status;
         const char *model = formatted("%s/stopped%d.cleave", temporary_folder(), k);
@@ -268,7 +269,7 @@ START_TEST(the_first_signal_leaves_a_usable_model)
         ck_assert_ptr_nonnull(strstr(json, "\"interrupted\":\"yes\""));
         free(json);
     }
-    ck_assert_int_eq(count_files(temporary_folder()), 2); /* the models, no temporaries */
+    ck_assert_int_eq(count_files(temporary_folder()), 3); /* the models, no temporaries */
 }
 END_TEST
 
