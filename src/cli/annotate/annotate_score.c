@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cleave/report.h"
 #include "cli/annotate/annotate.h"
+#include "cli/annotate/annotate_inputs.h"
 #include "cli/common/console.h"
 #include "cli/common/outputs.h"
 

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/annotate/annotate.h"
+#include "cli/annotate/annotate_inputs.h"
 #include "cli/common/console.h"
 #include "cli/common/outputs.h"
 #include "cli/common/record.h"

@@ -56,6 +56,15 @@ enum clv_status letters_open(struct clv_dataset **dataset, const struct letters_
     return status;
 }
 
+enum clv_status letters_task_open(struct clv_model *model, struct clv_dataset **dataset,
+                                  const struct letters_task *task, struct clv_error *err)
+{
+    enum clv_status status = clv_model_read(model, task->model_path, err);
+    if (status == CLV_OK && !model->is_letters)
+        status = fail(err, CLV_ERR_USAGE, "%s: learned from images, not from letters", task->model_path);
+    return status == CLV_OK ? letters_open(dataset, &task->letters, err) : status;
+}
+
 size_t count_nodes(const struct clv_dataset *dataset)
 {
     size_t n = 0;

@@ -158,3 +158,36 @@ error_t option_choice(int *value, const char *name, const char *arg, const char 
         return option_error(common, "%s: \"%s\" is none of %s; did you mean \"%s\"?", name, arg, list, near);
     return option_error(common, "%s: \"%s\" is none of %s", name, arg, list);
 }
+
+error_t option_engine(enum clv_engine *engine, const char *arg, struct common_options *common)
+{
+    static const enum clv_engine engines[] = {CLV_ENGINE_CLEAVE, CLV_ENGINE_BK};
+    static const char *const names[] = {"cleave", "bk"};
+    int index = 0;
+    error_t failed = option_choice(&index, "--engine", arg, names, clv_has_bk() ? 2 : 1, common);
+    if (!failed)
+        *engine = engines[index];
+    return failed;
+}
+
+error_t option_decoding(enum decoding_choice *choice, const char *arg, struct common_options *common)
+{
+    static const char *const names[] = {"own", "map", "marginal-map", "marginals"};
+    int index = 0;
+    error_t failed = option_choice(&index, "--decode", arg, names, sizeof names / sizeof *names, common);
+    if (!failed)
+        *choice = (enum decoding_choice)index;
+    return failed;
+}
+
+void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice)
+{
+    static const enum clv_decoding_rule rules[] = {[DECODING_MAP] = CLV_DECODE_MAP,
+                                                   [DECODING_MARGINAL_MAP] = CLV_DECODE_MARGINAL_MAP,
+                                                   [DECODING_MARGINALS] = CLV_DECODE_MARGINALS};
+    if (choice == DECODING_OWN)
+        return;
+    decoding->rule = rules[choice];
+    if (!(decoding->hidden_temperature > 0))
+        decoding->hidden_temperature = 1;
+}

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cleave/image.h"
+#include "cleave/infer.h"
 
 /* --threads, --quiet, --max-pixels and friends. */
 struct common_options {
@@ -51,6 +52,20 @@ error_t option_number(double *value, const char *name, const char *arg, double m
 /* choices[n]; *value is the index. */
 error_t option_choice(int *value, const char *name, const char *arg, const char *const *choices, size_t n,
                       struct common_options *common);
+
+/* --engine: which min-cut engine inference uses. */
+#define ENGINE_HELP "Min-cut engine: cleave or bk (libmaxflow). Both give the same labels (default cleave)"
+error_t option_engine(enum clv_engine *engine, const char *arg, struct common_options *common);
+
+/* --decode: by which rule labels follow from a model's scores, in place of the model's own. */
+enum decoding_choice { DECODING_OWN, DECODING_MAP, DECODING_MARGINAL_MAP, DECODING_MARGINALS };
+#define DECODING_HELP                                                                                                  \
+    "How labels follow from scores: map (the best labelling of all nodes), marginal-map (the best of the nodes with "  \
+    "a known label, the others summed out), marginals (of every node the most probable label), or own: what the "      \
+    "model was learned for (default own)"
+error_t option_decoding(enum decoding_choice *choice, const char *arg, struct common_options *common);
+/* A temperature of hidden nodes stays the model's if it has one above 0. */
+void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice);
 
 /* Records any other complaint about the command line. */
 error_t option_error(struct common_options *common, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -25,11 +25,11 @@ void output_list_release(struct output_list *outputs)
 /* folder/[below/]output.png; NULL when out of memory. */
 static char *output_path(const char *folder, const char *below, const char *output)
 {
-    size_t room = strlen(folder) + strlen(below) + strlen(output) + 8;
-    char *path = array_alloc(room, 1);
+    size_t size = strlen(folder) + strlen(below) + strlen(output) + 8;
+    char *path = array_alloc(size, 1);
     bool has_slash = *folder && folder[strlen(folder) - 1] == '/';
     if (path)
-        snprintf(path, room, "%s%s%s%s.png", folder, has_slash ? "" : "/", below, output);
+        snprintf(path, size, "%s%s%s%s.png", folder, has_slash ? "" : "/", below, output);
     return path;
 }
 

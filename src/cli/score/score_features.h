@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "cleave/status.h"
-#include "cli/common/decoding_option.h"
+#include "cli/common/options.h"
 
 struct features_task {
     const char *data, *model_path; /* a feature file with truth, and a model */

@@ -71,11 +71,7 @@ enum clv_status score_letters(const struct letters_task *task, struct clv_error 
     struct clv_model model = {0};
     struct clv_dataset *dataset = NULL;
     int32_t *n_wrong = NULL;
-    enum clv_status status = clv_model_read(&model, task->model_path, err);
-    if (status == CLV_OK && !model.is_letters)
-        status = fail(err, CLV_ERR_USAGE, "%s: learned from images, not from letters", task->model_path);
-    if (status == CLV_OK)
-        status = letters_open(&dataset, &task->letters, err);
+    enum clv_status status = letters_task_open(&model, &dataset, task, err);
     if (status != CLV_OK)
         goto done;
     n_wrong = array_alloc(clv_dataset_size(dataset), sizeof *n_wrong);

@@ -35,10 +35,10 @@ void set_score_release(struct set_score *score)
 static char *prediction_path(const struct score_task *task, size_t index)
 {
     const char *output = task->inputs->items[index].output;
-    size_t room = strlen(task->folder) + strlen(output) + 8;
-    char *path = array_alloc(room, 1);
+    size_t size = strlen(task->folder) + strlen(output) + 8;
+    char *path = array_alloc(size, 1);
     if (path)
-        snprintf(path, room, "%s/%s.png", task->folder, output);
+        snprintf(path, size, "%s/%s.png", task->folder, output);
     return path;
 }
 

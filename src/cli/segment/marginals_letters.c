@@ -103,26 +103,16 @@ static enum clv_status write_tensors(const struct reading *self, const char *out
     return clv_tensors_write(output, tensors, sizeof tensors / sizeof *tensors, metadata, 1, err);
 }
 
-static bool ends_in(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 enum clv_status marginals_letters(const struct letters_task *task, const char *output, struct clv_error *err)
 {
     struct clv_model model = {0};
     struct reading self = {.model = &model};
-    enum clv_status status = clv_model_read(&model, task->model_path, err);
-    if (status == CLV_OK && !model.is_letters)
-        status = fail(err, CLV_ERR_USAGE, "%s: learned from images, not from letters", task->model_path);
-    if (status == CLV_OK)
-        status = letters_open(&self.dataset, &task->letters, err);
+    enum clv_status status = letters_task_open(&model, &self.dataset, task, err);
     if (status == CLV_OK)
         status = read_words(&self, task->n_threads, err);
     if (status == CLV_OK)
-        status = output && ends_in(output, ".safetensors") ? write_tensors(&self, output, err)
-                                                           : write_table(&self, output, err);
+        status = output && text_ends_with(output, ".safetensors") ? write_tensors(&self, output, err)
+                                                                  : write_table(&self, output, err);
     array_free(self.offset);
     array_free(self.marginals);
     array_free(self.truth);

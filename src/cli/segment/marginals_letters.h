@@ -2,7 +2,7 @@
 #ifndef CLI_MARGINALS_LETTERS_H
 #define CLI_MARGINALS_LETTERS_H
 
-#include "cli/score/score_letters.h"
+#include "cli/common/letters_option.h"
 
 /* Every label's exact marginal under exp f of the chosen words' letters: a table, or tensors where the output's name ends in
  * .safetensors. output NULL or "-": a table on standard output. */

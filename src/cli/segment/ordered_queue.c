@@ -1,28 +1,28 @@
-#include "cli/segment/turnstile.h"
+#include "cli/segment/ordered_queue.h"
 
-void turnstile_init(struct turnstile *turnstile)
+void ordered_queue_init(struct ordered_queue *queue)
 {
-    pthread_mutex_init(&turnstile->lock, NULL);
-    pthread_cond_init(&turnstile->moved, NULL);
-    turnstile->next = 0;
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->moved, NULL);
+    queue->next = 0;
 }
 
-void turnstile_release(struct turnstile *turnstile)
+void ordered_queue_release(struct ordered_queue *queue)
 {
-    pthread_cond_destroy(&turnstile->moved);
-    pthread_mutex_destroy(&turnstile->lock);
+    pthread_cond_destroy(&queue->moved);
+    pthread_mutex_destroy(&queue->lock);
 }
 
-void turnstile_enter(struct turnstile *turnstile, size_t index)
+void ordered_queue_enter(struct ordered_queue *queue, size_t index)
 {
-    pthread_mutex_lock(&turnstile->lock);
-    while (turnstile->next != index)
-        pthread_cond_wait(&turnstile->moved, &turnstile->lock);
+    pthread_mutex_lock(&queue->lock);
+    while (queue->next != index)
+        pthread_cond_wait(&queue->moved, &queue->lock);
 }
 
-void turnstile_leave(struct turnstile *turnstile)
+void ordered_queue_leave(struct ordered_queue *queue)
 {
-    turnstile->next++;
-    pthread_cond_broadcast(&turnstile->moved);
-    pthread_mutex_unlock(&turnstile->lock);
+    queue->next++;
+    pthread_cond_broadcast(&queue->moved);
+    pthread_mutex_unlock(&queue->lock);
 }

@@ -7,7 +7,6 @@
 #include "cleave/model.h"
 #include "cleave/refine.h"
 #include "cleave/report.h"
-#include "cli/common/decoding_option.h"
 #include "cli/common/inputs.h"
 #include "cli/common/options.h"
 #include "cli/common/outputs.h"

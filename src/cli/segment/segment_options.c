@@ -1,6 +1,5 @@
 /* Options that `cleave segment` and `cleave marginals` share. */
 #include "base/error.h"
-#include "cli/common/engine_option.h"
 #include "cli/segment/segment.h"
 
 enum shared_keys {

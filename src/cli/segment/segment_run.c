@@ -9,7 +9,7 @@
 #include "cli/common/console.h"
 #include "cli/segment/box_inputs.h"
 #include "cli/segment/marginals.h"
-#include "cli/segment/turnstile.h"
+#include "cli/segment/ordered_queue.h"
 
 #define OVERLAY_OPACITY    0.45
 #define OVERLAY_OUTLINE_PX 1
@@ -19,7 +19,7 @@ struct job {
     struct segment_counts *counts;
     struct clv_oracle **oracles; /* one per thread, made on first use */
     bool palette;
-    struct turnstile turnstile; /* guards counts, the report, the status file */
+    struct ordered_queue queue; /* guards counts, the report, the status file */
 };
 
 /* One input in work. */
@@ -338,10 +338,10 @@ static enum clv_status segment_one(void *context, size_t index, int thread, stru
     if (status != CLV_OK && status != CLV_ERR_INTERRUPTED && status != CLV_ERR_CREATE && status != CLV_ERR_IO &&
         !strstr(err->message, path))
         fail_within(err, status, path);
-    turnstile_enter(&job->turnstile, index);
+    ordered_queue_enter(&job->queue, index);
     if (status != CLV_ERR_INTERRUPTED)
         status = tell(job, &work, index, status, err);
-    turnstile_leave(&job->turnstile);
+    ordered_queue_leave(&job->queue);
     work_release(&work);
     return status;
 }
@@ -363,9 +363,9 @@ enum clv_status segment_all(struct segment_counts *counts, struct segment_run *r
     job.oracles = array_zalloc((size_t)n_threads, sizeof *job.oracles);
     if (!job.oracles)
         return fail_memory(err);
-    turnstile_init(&job.turnstile);
+    ordered_queue_init(&job.queue);
     enum clv_status status = parallel_for(run->inputs->n, n_threads, segment_one, &job, err);
-    turnstile_release(&job.turnstile);
+    ordered_queue_release(&job.queue);
     for (int thread = 0; thread < n_threads; thread++)
         clv_oracle_free(job.oracles[thread]);
     array_free(job.oracles);

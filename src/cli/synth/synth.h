@@ -1,9 +1,12 @@
-/* What the kinds of `cleave synth` share. */
+/* `cleave synth KIND`: draws sets and problems whose truth is known.
+ *
+ * cmd_synth.c finds the kind; each kind parses its own options (synth_animals.c, synth_hidden.c, ..), calls the library's
+ * `synth` and writes what it drew. synth_options.h has what kinds share. To add a kind: a file synth_NAME.c, a line here and
+ * one in the table of cmd_synth.c. */
 #ifndef CLI_SYNTH_H
 #define CLI_SYNTH_H
 
-#include "cleave/features.h"
-#include "cli/common/options.h"
+#include "cleave/status.h"
 
 /* The parsers of the kinds; argv[0] is "cleave synth KIND". */
 enum clv_status synth_animals(int argc, char **argv, struct clv_error *err);
@@ -11,26 +14,5 @@ enum clv_status synth_chain_crf(int argc, char **argv, struct clv_error *err);
 enum clv_status synth_hidden_chain(int argc, char **argv, struct clv_error *err);
 enum clv_status synth_hidden_grid(int argc, char **argv, struct clv_error *err);
 enum clv_status synth_noisy_image(int argc, char **argv, struct clv_error *err);
-
-/* Help of the options that kinds of simulated problems share. */
-#define SYNTH_FOLDER_HELP   "The folder to write train.safetensors and test.safetensors into (or give it as the argument)"
-#define SYNTH_SIGMA_IS_HELP "What sigmas are of their normal distributions: variance (default) or deviation"
-#define SYNTH_SEED_HELP     "Seed (default 0); the same seed draws the same bytes"
-
-/* "variance" or "deviation". */
-error_t synth_parse_sigma_is(int *is_deviation, const char *arg, struct common_options *common);
-
-/* The folder, once; `arg` comes from -o or stands alone. */
-error_t synth_parse_folder(const char **folder, const char *arg, struct common_options *common);
-
-/* Parses a kind's options into *self, whose common options and folder these are; a folder must be given. common_options_release
- * whatever the status. */
-enum clv_status synth_parse(const struct argp *argp, int argc, char **argv, void *self, struct common_options *common,
-                            const char *const *folder, struct clv_error *err) CLV_CHECK;
-
-/* Makes the folder if need be and writes both sets as feature files into it: both or, on failure,
- * neither (but that the old ones, if any, may be gone). */
-enum clv_status synth_write(const char *folder, const struct clv_dataset *train, const struct clv_dataset *test,
-                            struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -5,6 +5,7 @@
 #include "cleave/synth.h"
 #include "cli/common/console.h"
 #include "cli/synth/synth.h"
+#include "cli/synth/synth_options.h"
 
 struct synth {
     struct common_options common;

@@ -6,6 +6,7 @@
 #include "cleave/simulate.h"
 #include "cli/common/console.h"
 #include "cli/synth/synth.h"
+#include "cli/synth/synth_options.h"
 
 struct chain_crf {
     struct common_options common;

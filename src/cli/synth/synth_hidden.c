@@ -2,6 +2,7 @@
 #include "cleave/simulate.h"
 #include "cli/common/console.h"
 #include "cli/synth/synth.h"
+#include "cli/synth/synth_options.h"
 
 struct hidden {
     struct common_options common;

@@ -1,6 +1,7 @@
 /* cleave synth noisy-image: a picture under noise, some of its labels missing. */
 #include "cleave/simulate.h"
 #include "cli/synth/synth.h"
+#include "cli/synth/synth_options.h"
 
 struct noisy {
     struct common_options common;

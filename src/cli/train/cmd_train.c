@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/common/engine_option.h"
 #include "cli/common/outputs.h"
 #include "cli/common/signals.h"
 #include "cli/common/training_set.h"

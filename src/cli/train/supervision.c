@@ -243,7 +243,7 @@ done:
     return status;
 }
 
-/* Makes room for n more items in self->boxes, which have none. */
+/* Extends self->boxes by n items, which have none. */
 static enum clv_status extend_boxes(struct supervision *self, size_t n, struct clv_error *err)
 {
     size_t n_before = self->boxes ? self->set.n_items : 0, n_after = self->set.n_items + n;

@@ -10,9 +10,21 @@
 #include "cli/common/recipe_options.h"
 #include "cli/common/record.h"
 #include "cli/train/learner_options.h"
-#include "cli/train/loss_option.h"
-#include "cli/train/pairwise_option.h"
 #include "cli/train/supervision.h"
+
+/* --pairwise: which form pairwise terms take. */
+enum pairwise_choice { PAIRWISE_AUTO, PAIRWISE_NONE, PAIRWISE_POTTS, PAIRWISE_FULL };
+#define PAIRWISE_HELP                                                                                                  \
+    "Pairwise terms: none, potts (neighbours like the same label), full (a weight for every pair of labels), or "      \
+    "auto: what the data is meant for, as far as the learner goes (default auto)"
+error_t option_pairwise(enum pairwise_choice *choice, const char *arg, struct common_options *common);
+
+/* --loss: how the loss that a learner lowers weighs wrong nodes. */
+enum loss_choice { LOSS_AUTO, LOSS_BALANCED, LOSS_COUNTS };
+#define LOSS_HELP                                                                                                      \
+    "What an error costs: balanced (each label of an image weighs the same), counts (each pixel does), or auto: what " \
+    "a feature file says, else counts for patches of more than two labels, else balanced (default auto)"
+error_t option_loss(enum loss_choice *choice, const char *arg, struct common_options *common);
 
 #define MAX_CANDIDATES 32
 #define MAX_GRIDS      4

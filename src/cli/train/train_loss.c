@@ -2,6 +2,16 @@
 #include "base/error.h"
 #include "cli/train/train.h"
 
+error_t option_loss(enum loss_choice *choice, const char *arg, struct common_options *common)
+{
+    static const char *const names[] = {"auto", "balanced", "counts"};
+    int index = 0;
+    error_t failed = option_choice(&index, "--loss", arg, names, sizeof names / sizeof *names, common);
+    if (!failed)
+        *choice = (enum loss_choice)index;
+    return failed;
+}
+
 /* What a feature file says; else what found more of the common categories in photographs (MSRC, held-out halves of a fold). */
 static bool counts_by_default(const struct train_data *data)
 {

@@ -6,6 +6,16 @@
 static const char *const form_names[] = {
     [CLV_PAIRWISE_NONE] = "none", [CLV_PAIRWISE_POTTS] = "potts", [CLV_PAIRWISE_FULL] = "full"};
 
+error_t option_pairwise(enum pairwise_choice *choice, const char *arg, struct common_options *common)
+{
+    static const char *const names[] = {"auto", "none", "potts", "full"};
+    int index = 0;
+    error_t failed = option_choice(&index, "--pairwise", arg, names, sizeof names / sizeof *names, common);
+    if (!failed)
+        *choice = (enum pairwise_choice)index;
+    return failed;
+}
+
 /* The form the data is meant for, or the next simpler one that the learner trains. */
 static enum clv_pairwise fall_back(const struct clv_learner *learner, const struct clv_dataset *dataset,
                                    enum clv_graph graph)

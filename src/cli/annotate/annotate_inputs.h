@@ -1,0 +1,44 @@
+/* What the subcommands of `cleave annotate` share: where examples come from, and what a model says about them. */
+#ifndef CLI_ANNOTATE_INPUTS_H
+#define CLI_ANNOTATE_INPUTS_H
+
+#include <stdbool.h>
+
+#include "cleave/annotate.h"
+#include "cleave/image_tags.h"
+#include "cli/common/options.h"
+
+/* Options of branch and bound, for what decides. */
+struct search_options {
+    struct common_options *common;
+    struct clv_belief_search search;
+};
+extern const struct argp search_argp; /* its input is a struct search_options */
+
+/* What a model says about a set: tags and scores of every example, and how sure its answers are. */
+struct annotation {
+    size_t n, n_tags;
+    double *scores;                    /* [n][n_tags] */
+    uint8_t *tags;                     /* [n][n_tags] */
+    struct clv_belief_result *results; /* [n] */
+};
+void annotation_release(struct annotation *annotation);
+enum clv_status annotate_set(struct annotation *annotation, const struct clv_tag_model *model,
+                             const struct clv_tag_set *set, const struct clv_belief_search *search, int n_threads,
+                             struct clv_error *err) CLV_CHECK;
+
+/* Where examples come from. */
+struct annotate_source {
+    const char *path, *split; /* a multi-label file; or a folder or manifest (.tsv) of images, and its splits or NULL */
+    const struct common_options *common;
+    uint64_t seed;
+};
+bool annotate_is_images(const char *path);
+
+/* Reads the examples for a model (NULL: to learn from), and says what the model does not know. Of images, *images receives the set,
+ * and without a model *recipe the words learned from it; with one, the model's recipe is taken. */
+enum clv_status annotate_read(struct clv_tag_set *set, struct clv_set *images, struct clv_recipe *recipe,
+                              const struct annotate_source *source, const struct clv_tag_model *model,
+                              struct clv_error *err) CLV_CHECK;
+
+#endif

@@ -1,0 +1,52 @@
+#include "cli/synth/synth_options.h"
+
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/common/console.h"
+
+error_t synth_parse_sigma_is(int *is_deviation, const char *arg, struct common_options *common)
+{
+    static const char *const readings[] = {"variance", "deviation"};
+    return option_choice(is_deviation, "--sigma-is", arg, readings, 2, common);
+}
+
+error_t synth_parse_folder(const char **folder, const char *arg, struct common_options *common)
+{
+    if (*folder)
+        return option_error(common, "%s: one folder is enough; %s is given already", arg, *folder);
+    *folder = arg;
+    return 0;
+}
+
+enum clv_status synth_parse(const struct argp *argp, int argc, char **argv, void *self, struct common_options *common,
+                            const char *const *folder, struct clv_error *err)
+{
+    common_options_init(common, err);
+    enum clv_status status = options_parse(argp, argc, argv, self, common);
+    if (status == CLV_OK && !*folder)
+        status = fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
+    return status;
+}
+
+enum clv_status synth_write(const char *folder, const struct clv_dataset *train, const struct clv_dataset *test,
+                            struct clv_error *err)
+{
+    char *train_path = path_join(folder, "train.safetensors"), *test_path = path_join(folder, "test.safetensors");
+    enum clv_status status = train_path && test_path ? folder_create(folder, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_dataset_write(train_path, train, err);
+    if (status == CLV_OK) {
+        status = clv_dataset_write(test_path, test, err);
+        if (status != CLV_OK)
+            unlink(train_path); /* one without the other would be half a set */
+    }
+    if (status == CLV_OK)
+        console_note("%zu problems to train on and %zu to test on in %s", clv_dataset_size(train),
+                     clv_dataset_size(test), folder);
+    array_free(train_path);
+    array_free(test_path);
+    return status;
+}
