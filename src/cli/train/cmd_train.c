@@ -1,191 +1,40 @@
 /* cleave train: from images with masks to a model. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/common/outputs.h"
-#include "cli/common/signals.h"
-#include "cli/common/training_set.h"
 #include "cli/train/train.h"
 
-enum train_keys {
-    KEY_SPLIT = KEYS_COMMAND,
-    KEY_ONLY,
-    KEY_BOXES,
-    KEY_WEAK_SPLIT,
-    KEY_UNLABELLED_SPLIT,
-    KEY_VALIDATE,
-    KEY_NO_EDGES,
-    KEY_PAIRWISE,
-    KEY_LOSS,
-    KEY_VOID,
-    KEY_CV,
-    KEY_CV_GRID,
-    KEY_PRUNE,
-    KEY_PRUNE_TOLERANCE,
-    KEY_ENGINE,
-    KEY_RESUME,
-    KEY_CHECKPOINT_EVERY,
-    KEY_INIT,
-    KEY_LETTERS,
-    KEY_FOLDS
+/* All that one run holds, stage by stage. */
+struct run {
+    const struct train_options *options;
+    struct clv_progress progress;
+    struct train_checkpoints checkpoints;
+    struct clv_model start; /* of --init */
+    struct train_data data;
+    int32_t *examples; /* with masks */
+    struct train_weak weak;
+    struct clv_dataset *validation;
+    struct clv_training training; /* views of the above */
+    struct train_pruning pruning;
+    struct train_outcome outcome;
+    struct clv_model model;
 };
 
-static const struct argp_option train_options[] = {
-    {"data", 'd', "PATH", 0, "Images with masks: a manifest, a folder with images/ and masks/, or a feature file", 0},
-    {"split", KEY_SPLIT, "NAME,..", 0,
-     "Splits of the manifest to learn from (default: train if there is one, else all)", 0},
-    {"only", KEY_ONLY, "FILE", 0, "Read the masks of the images that this file names, one a line, and no others", 0},
-    {"weak-split", KEY_WEAK_SPLIT, "NAME,..", 0,
-     "Learn from the boxes of all other images of these splits, too, without reading their masks", 0},
-    {"boxes", KEY_BOXES, "PATH", 0,
-     "A file or folder of those boxes: TSV, VOC, COCO, labelme, YOLO (default: the files that the manifest names)", 0},
-    {"unlabelled-split", KEY_UNLABELLED_SPLIT, "NAME,..", 0,
-     "Learn from all other images of these splits, too, without reading their masks", 0},
-    {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
-    {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP, 0},
-    {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
-    {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
-    {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
-    {"pairwise", KEY_PAIRWISE, "FORM", 0, PAIRWISE_HELP, 0},
-    {"loss", KEY_LOSS, "NAME", 0, LOSS_HELP, 0},
-    {"no-edges", KEY_NO_EDGES, NULL, 0, "The same as --pairwise none: an unstructured model, for comparison", 0},
-    {"validate", KEY_VALIDATE, "NAME,..", 0, "Report the loss on these splits (or on a feature file), too", 0},
-    {"cv", KEY_CV, "K", 0, "Choose lambda by K-fold cross-validation among the images trained on", 0},
-    {"cv-grid", KEY_CV_GRID, "X,..", 0,
-     "The candidates of --cv (default: 0.01, 0.1, 1, 10, 100 times lambda); again as NAME=X,.. for other parameters, "
-     "all of whose combinations are tried",
-     0},
-    {"prune", KEY_PRUNE, "K", 0,
-     "Leave out groups of features, then small weights, that K-fold cross-validation shows to be dispensable: a model "
-     "that "
-     "segments faster",
-     0},
-    {"prune-tolerance", KEY_PRUNE_TOLERANCE, "X", 0,
-     "Standard errors by which the held-out loss may rise for --prune (default 0.5; 0..100)", 0},
-    {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 0},
-    {"init", KEY_INIT, "MODEL", 0, "Start from the weights of this model of the same labels and features", 0},
-    {"resume", KEY_RESUME, NULL, 0,
-     "Go on from FILE.checkpoint, which a training that was stopped left, to the model it would have made", 0},
-    {"checkpoint-every", KEY_CHECKPOINT_EVERY, "X", 0,
-     "Seconds between checkpoints of pmap, mpmap and wmpmap (default 120; 0: after every step)", 0},
-    {0},
-};
-
-/* "X,.." of the regularisation, or "NAME=X,.." of another parameter, once for each. */
-static error_t parse_grid(struct train *self, char *arg)
+static void run_release(struct run *self)
 {
-    char *equals = strchr(arg, '=');
-    if (self->n_grids == MAX_GRIDS)
-        return option_error(&self->common, "--cv-grid: more than %d of them", MAX_GRIDS);
-    struct cv_grid *grid = &self->grids[self->n_grids++];
-    char *cursor = equals ? equals + 1 : arg, *part;
-    grid->name = equals ? arg : NULL;
-    grid->name_length = equals ? (size_t)(equals - arg) : 0;
-    while ((part = strsep(&cursor, ","))) {
-        if (grid->n == MAX_CANDIDATES)
-            return option_error(&self->common, "--cv-grid: more than %d candidates", MAX_CANDIDATES);
-        error_t failed = option_number(&grid->values[grid->n++], "--cv-grid", part, 0, 1e15, &self->common);
-        if (failed)
-            return failed;
-        if (cursor)
-            cursor[-1] = ','; /* argv stays as it was typed */
-    }
-    return 0;
-}
-
-static error_t parse_train(int key, char *arg, struct argp_state *state)
-{
-    struct train *self = state->input;
-    if (key != KEY_RESUME && key != KEY_CHECKPOINT_EVERY) /* a resumed training makes the same model */
-        options_note(&self->common, train_options, "o", key, arg);
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &self->common;
-        state->child_inputs[1] = &self->recipe;
-        state->child_inputs[2] = &self->learner;
-        return 0;
-    case ARGP_KEY_ARG: return option_error(&self->common, "%s: train takes no arguments; --data names the images", arg);
-    case 'd': self->data = arg; return 0;
-    case KEY_LETTERS: self->letters.path = arg; return 0;
-    case KEY_FOLDS: return option_folds(&self->letters, arg, &self->common);
-    case 'o': self->output = arg; return 0;
-    case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
-    case KEY_SPLIT: self->supervision.split = arg; return 0;
-    case KEY_ONLY: self->supervision.only = arg; return 0;
-    case KEY_BOXES: self->supervision.boxes = arg; return 0;
-    case KEY_WEAK_SPLIT: self->supervision.weak_split = arg; return 0;
-    case KEY_UNLABELLED_SPLIT: self->supervision.unlabelled_split = arg; return 0;
-    case KEY_VALIDATE: self->validate = arg; return 0;
-    case KEY_NO_EDGES: self->pairwise = PAIRWISE_NONE; return 0;
-    case KEY_PAIRWISE: return option_pairwise(&self->pairwise, arg, &self->common);
-    case KEY_VOID: self->supervision.voids = arg; return 0;
-    case KEY_LOSS: return option_loss(&self->loss, arg, &self->common);
-    case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
-    case KEY_CV_GRID: return parse_grid(self, arg);
-    case KEY_PRUNE: return option_int(&self->n_prune_folds, "--prune", arg, 2, 1000, &self->common);
-    case KEY_PRUNE_TOLERANCE:
-        self->prune_tolerance_given = true;
-        return option_number(&self->prune_tolerance, "--prune-tolerance", arg, 0, 100, &self->common);
-    case KEY_INIT: self->init = arg; return 0;
-    case KEY_RESUME: self->resume = true; return 0;
-    case KEY_CHECKPOINT_EVERY:
-        self->checkpoint_every_given = true;
-        return option_number(&self->checkpoint_every_s, "--checkpoint-every", arg, 0, 1e9, &self->common);
-    case KEY_ENGINE: return option_engine(&self->engine, arg, &self->common);
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static enum clv_status parse(struct train *self, int argc, char **argv, struct clv_error *err)
-{
-    struct argp_child children[] = {
-        {&common_argp, 0, NULL, 0}, {recipe_argp(), 0, NULL, 0}, {learner_argp(argc, argv), 0, NULL, 0}, {0}};
-    const struct argp argp = {
-        train_options,
-        parse_train,
-        NULL,
-        "Learns a model from images with masks.\v"
-        "The summary goes to standard output. The first Ctrl-C while learning writes the model so far (and "
-        "FILE.checkpoint "
-        "for --resume) and ends with status 130; the second ends at once. Other exit statuses: `cleave --help'.",
-        children,
-        NULL,
-        NULL,
-    };
-    common_options_init(&self->common, err);
-    recipe_options_init(&self->recipe, &self->common);
-    learner_options_init(&self->learner, &self->common);
-    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
-    if (status != CLV_OK)
-        return status;
-    const struct supervision_options *images = &self->supervision;
-    if (self->letters.path && (self->data || self->validate || images->split || images->only || images->boxes ||
-                               images->voids || images->weak_split || images->unlabelled_split))
-        return fail(err, CLV_ERR_USAGE, "--letters excludes --data and what chooses images of it");
-    if (self->letters.n_folds && !self->letters.path)
-        return fail(err, CLV_ERR_USAGE, "--folds: --letters is missing: folds of what?");
-    if (!self->data && !self->letters.path)
-        return fail(err, CLV_ERR_USAGE, "train: --data is missing: which images?");
-    if (!self->output)
-        return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
-    if (self->supervision.boxes && !self->supervision.weak_split)
-        return fail(err, CLV_ERR_USAGE, "--boxes: --weak-split is missing: which images give their boxes?");
-    if (self->n_grids && !self->n_folds)
-        return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
-    if (self->prune_tolerance_given && !self->n_prune_folds)
-        return fail(err, CLV_ERR_USAGE, "--prune-tolerance: --prune is missing: how many folds?");
-    if (self->validate && is_tensor_file(self->data) && !is_tensor_file(self->validate))
-        return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", self->data);
-    self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
-    status = output_check_creatable(self->output, err);
-    return status == CLV_OK ? train_checkpoints_check(self, err) : status;
+    clv_model_release(&self->model);
+    clv_training_result_release(&self->outcome.result);
+    train_pruning_release(&self->pruning);
+    clv_dataset_free(self->validation);
+    train_weak_release(&self->weak);
+    array_free(self->examples);
+    train_data_release(&self->data);
+    clv_model_release(&self->start);
+    train_checkpoints_release(&self->checkpoints);
 }
 
 static double now_s(void)
@@ -193,6 +42,70 @@ static double now_s(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Reads all that is learned from, and describes the training. */
+static enum clv_status gather(struct run *self, struct clv_error *err)
+{
+    const struct train_options *options = self->options;
+    struct clv_training *training = &self->training;
+    double started = now_s();
+    enum clv_status status = learner_options_apply(&options->learner, options->letters.path != NULL, training);
+    if (status == CLV_OK)
+        status = train_init_read(&self->start, options, err);
+    if (status == CLV_OK)
+        status = train_data_load(&self->data, options, &self->start, &self->progress, err);
+    if (status != CLV_OK)
+        return status;
+    train_print_data(options, &self->data, now_s() - started);
+    training->dataset = self->data.dataset;
+    training->frames = self->data.frames;
+    status = train_data_examples(&self->examples, &training->n_examples, &self->data, err);
+    training->examples = self->examples;
+    if (status == CLV_OK)
+        status = train_shape_choose(&training->shape, options, self->data.dataset, err);
+    if (status == CLV_OK)
+        status = train_init_use(training, &self->start, options, &self->data, err);
+    if (status == CLV_OK)
+        status = train_weak_list(&self->weak, &self->data, options->learner.learner, &training->shape, err);
+    training->weak = self->weak.examples;
+    training->given = self->weak.given;
+    training->n_weak = self->weak.n;
+    if (status == CLV_OK && options->validate)
+        status = train_validation_load(&self->validation, options, &self->data, &self->progress, err);
+    training->validation = self->validation;
+    if (status == CLV_OK)
+        train_checkpoints_use(training, &self->checkpoints, options, &self->data);
+    return status;
+}
+
+/* What is left to cross-validation. */
+static enum clv_status choose(struct run *self, struct clv_error *err)
+{
+    const struct train_options *options = self->options;
+    enum clv_status status = CLV_OK;
+    if (options->n_folds)
+        status = train_cross_validate(&self->training, options, &self->data, &self->weak, &self->checkpoints, err);
+    if (status == CLV_OK && options->n_prune_folds)
+        status = train_prune_choose(&self->pruning, &self->training, options, &self->data, &self->weak, err);
+    return status;
+}
+
+static enum clv_status learn(struct run *self, struct clv_error *err)
+{
+    const struct clv_training *training = &self->training;
+    struct clv_training_result *result = &self->outcome.result;
+    double started = now_s();
+    self->outcome.train_loss = NAN;
+    enum clv_status status = clv_train(result, self->options->learner.learner, training, err);
+    self->outcome.seconds = now_s() - started;
+    if (status == CLV_OK && self->options->n_prune_folds)
+        train_prune_weights(result->w, &self->pruning, &training->shape);
+    if (status == CLV_OK && training->n_examples)
+        status =
+            clv_evaluate(&self->outcome.train_loss, training->dataset, training->examples, training->n_examples,
+                         &training->shape, result->w, &result->decoding, training->engine, training->n_threads, err);
+    return status;
 }
 
 /* What a learner keeps besides the weights. */
@@ -207,122 +120,76 @@ static enum clv_status attach(struct clv_model *model, const struct clv_training
     return result->variance ? clv_model_attach(model, &variance, err) : CLV_OK;
 }
 
-/* Learns from loaded data; *model is complete but for its recipe's owner, which stays `data` until here. */
-static enum clv_status learn(struct clv_model *model, struct train *self, struct train_data *data,
-                             struct clv_training *training, struct clv_error *err)
+/* The model from the outcome, which gives its weights away, and from the data, which gives recipe and labels. */
+static enum clv_status make_model(struct run *self, struct clv_error *err)
 {
-    struct clv_training_result result = {0};
-    double train_loss = NAN, started = now_s();
-    enum clv_status status = clv_train(&result, self->learner.learner, training, err);
-    double seconds = now_s() - started;
-    if (status == CLV_OK && self->n_prune_folds)
-        train_prune_weights(result.w, self, &training->shape);
-    if (status == CLV_OK && training->n_examples)
-        status = clv_evaluate(&train_loss, training->dataset, training->examples, training->n_examples,
-                              &training->shape, result.w, &result.decoding, training->engine, training->n_threads, err);
+    struct clv_model *model = &self->model;
+    struct clv_training_result *result = &self->outcome.result;
+    enum clv_status status = train_record(model, self->options, &self->data, &self->training, &self->outcome, err);
     if (status == CLV_OK)
-        status = train_record(model, self, data, training, &result, train_loss, err);
-    if (status == CLV_OK)
-        status = attach(model, training, &result, err);
-    if (status == CLV_OK) {
-        train_print_learning(self, &result, train_loss_unit(self, data->dataset), train_loss, seconds);
-        self->interrupted = result.interrupted;
-        model->shape = training->shape;
-        model->w = result.w;
-        model->decoding = result.decoding;
-        result.w = NULL;
-        model->recipe = data->recipe;
-        model->has_recipe = data->has_recipe;
-        model->is_letters = data->is_letters;
-        model->labels = data->labels;
-        data->recipe = (struct clv_recipe){0};
-        data->labels = (struct clv_labels){0};
-    }
-    clv_training_result_release(&result);
-    if (status == CLV_OK && self->n_prune_folds)
-        status = train_prune_finish(model, self, err);
+        status = attach(model, &self->training, result, err);
+    if (status != CLV_OK)
+        return status;
+    train_print_learning(self->options, &self->data, &self->outcome);
+    model->shape = self->training.shape;
+    model->w = result->w;
+    model->decoding = result->decoding;
+    result->w = NULL;
+    model->recipe = self->data.recipe;
+    model->has_recipe = self->data.has_recipe;
+    model->is_letters = self->data.is_letters;
+    model->labels = self->data.labels;
+    self->data.recipe = (struct clv_recipe){0};
+    self->data.labels = (struct clv_labels){0};
+    return self->options->n_prune_folds ? train_prune_finish(model, &self->pruning, self->options->summary, err)
+                                        : CLV_OK;
+}
+
+static enum clv_status write_model(const struct run *self, struct clv_error *err)
+{
+    const struct train_options *options = self->options;
+    bool interrupted = self->outcome.result.interrupted;
+    enum clv_status status = clv_model_write(options->output, &self->model, err);
+    if (status == CLV_OK && !interrupted)
+        status = train_checkpoints_remove(&self->checkpoints, err);
+    if (status == CLV_OK && interrupted)
+        console_note("interrupted; the model so far is in %s%s", options->output,
+                     self->checkpoints.path ? ", and --resume goes on from its checkpoint" : "");
+    else if (status == CLV_OK && *self->progress.stop)
+        console_note("interrupted; the model in %s is complete", options->output);
     return status;
 }
 
-static enum clv_status run(struct train *self, struct clv_error *err)
+static enum clv_status run(const struct train_options *options, struct clv_error *err)
 {
-    struct clv_progress progress = console_progress();
-    struct train_data data = {0};
-    struct clv_model model = {0};
-    struct clv_dataset *validation = NULL;
-    int32_t *examples = NULL;
-    struct train_weak weak = {0};
-    struct clv_training training = {
-        .seed = self->seed,
-        .n_threads = self->common.n_threads,
-        .engine = self->engine,
-        .progress = &progress,
-    };
-    enum clv_status status = learner_options_apply(&self->learner, self->letters.path != NULL, &training);
-    if (status != CLV_OK)
-        return status;
-    double started = now_s();
-    status = train_init_read(self, err);
+    struct run self = {.options = options, .progress = console_progress()};
+    self.training = (struct clv_training){.seed = options->seed,
+                                          .n_threads = options->common.n_threads,
+                                          .engine = options->engine,
+                                          .progress = &self.progress};
+    enum clv_status status = train_checkpoints_check(&self.checkpoints, options, err);
     if (status == CLV_OK)
-        status = train_data_load(&data, self, &progress, err);
-    if (status != CLV_OK)
-        goto done;
-    train_print_data(self, &data, now_s() - started);
-    training.dataset = data.dataset;
-    training.frames = data.frames;
-    status = train_data_examples(&examples, &training.n_examples, &data, err);
-    training.examples = examples;
+        status = gather(&self, err);
     if (status == CLV_OK)
-        status = train_shape_choose(&training.shape, self, data.dataset, err);
+        status = choose(&self, err);
     if (status == CLV_OK)
-        status = train_init_use(&training, self, &data, err);
+        status = learn(&self, err);
     if (status == CLV_OK)
-        status = train_weak_list(&weak, &data, self->learner.learner, &training.shape, err);
-    training.weak = weak.examples;
-    training.given = weak.given;
-    training.n_weak = weak.n; /* scribbles' images would tell cross-validation what is held out */
-    if (status == CLV_OK && self->validate)
-        status = train_validation_load(&validation, self, &data, &progress, err);
-    training.validation = validation;
+        status = make_model(&self, err);
+    if (status == CLV_OK && options->validate && !*self.progress.stop)
+        status = train_validation_print(options, &self.data, &self.training, &self.model, err);
     if (status == CLV_OK)
-        train_checkpoints_use(self, &data, &training);
-    if (status == CLV_OK && self->n_folds)
-        status = train_cross_validate(self, &training, err);
-    if (status == CLV_OK && self->n_prune_folds)
-        status = train_prune_choose(self, &training, &data, err);
-    training.n_weak += weak.n_scribbles;
-    if (status == CLV_OK)
-        status = learn(&model, self, &data, &training, err);
-    if (status == CLV_OK && self->validate && !*progress.stop)
-        status = train_validation_print(self, &training, &model, err);
-    if (status == CLV_OK)
-        status = clv_model_write(self->output, &model, err);
-    if (status == CLV_OK && !self->interrupted)
-        status = train_checkpoints_remove(self, err);
-    if (status == CLV_OK && self->interrupted)
-        console_note("interrupted; the model so far is in %s%s", self->output,
-                     self->checkpoint ? ", and --resume goes on from its checkpoint" : "");
-    else if (status == CLV_OK && *progress.stop)
-        console_note("interrupted; the model in %s is complete", self->output);
-done:
-    train_pruning_release(&self->pruning);
-    clv_dataset_free(validation);
-    train_weak_release(&weak);
-    array_free(examples);
-    clv_model_release(&model);
-    train_data_release(&data);
+        status = write_model(&self, err);
+    run_release(&self);
     return status;
 }
 
 enum clv_status cmd_train(int argc, char **argv, struct clv_error *err)
 {
-    struct train self = {.checkpoint_every_s = 120, .prune_tolerance = 0.5};
-    enum clv_status status = parse(&self, argc, argv, err);
+    struct train_options options;
+    enum clv_status status = train_options_parse(&options, argc, argv, err);
     if (status == CLV_OK)
-        status = run(&self, err);
-    array_free(self.checkpoint);
-    clv_model_release(&self.start);
-    recipe_options_release(&self.recipe);
-    common_options_release(&self.common);
+        status = run(&options, err);
+    train_options_release(&options);
     return status;
 }

@@ -37,12 +37,13 @@ static enum clv_status number_labels(struct clv_labels *labels, int32_t n_labels
     return CLV_OK;
 }
 
-static enum clv_status open_features(struct train_data *data, const struct train *train, struct clv_error *err)
+static enum clv_status open_features(struct train_data *data, const struct train_options *options,
+                                     struct clv_error *err)
 {
-    if (train->recipe.first_given)
+    if (options->recipe.first_given)
         return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, its features are made already",
-                    train->recipe.first_given, train->data);
-    const struct supervision_options *chosen = &train->supervision;
+                    options->recipe.first_given, options->data);
+    const struct supervision_options *chosen = &options->supervision;
     const char *option = chosen->split              ? "split"
                          : chosen->only             ? "only"
                          : chosen->boxes            ? "boxes"
@@ -51,12 +52,12 @@ static enum clv_status open_features(struct train_data *data, const struct train
                                                     : NULL;
     if (chosen->voids)
         return fail(err, CLV_ERR_USAGE, "--void: %s is a feature file, made with its own labels (features --void)",
-                    train->data);
+                    options->data);
     if (option)
-        return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, train->data);
-    enum clv_status status = digest_file(data->digest, train->data, err);
+        return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
+    enum clv_status status = digest_file(data->digest, options->data, err);
     if (status == CLV_OK)
-        status = clv_features_open(&data->dataset, &data->recipe, train->data, err);
+        status = clv_features_open(&data->dataset, &data->recipe, options->data, err);
     if (status != CLV_OK)
         return status;
     data->n_masks = status == CLV_OK ? clv_dataset_size(data->dataset) : 0;
@@ -67,19 +68,21 @@ static enum clv_status open_features(struct train_data *data, const struct train
 }
 
 /* Masks are checked before long work starts. Codebooks come from all images: words need no labels. */
-static enum clv_status extract_set(struct train_data *data, struct train *train, const struct clv_progress *progress,
-                                   struct clv_error *err)
+static enum clv_status extract_set(struct train_data *data, const struct train_options *options,
+                                   struct clv_model *start, const struct clv_progress *progress, struct clv_error *err)
 {
-    const struct common_options *common = &train->common;
+    const struct common_options *common = &options->common;
     struct supervision supervision = {0};
     struct clv_set *set = &supervision.set;
     const char **images = NULL;
-    enum clv_status status = supervision_read(&supervision, train->data, &train->supervision, &common->limits, err);
+    enum clv_status status = supervision_read(&supervision, options->data, &options->supervision, &common->limits, err);
     if (status != CLV_OK)
         return status;
+    data->recipe = options->init ? start->recipe : options->recipe.recipe; /* before it is learned, it owns nothing */
+    if (options->init)
+        start->recipe = (struct clv_recipe){0};
     struct clv_item_boxes *boxes = supervision.n_boxed ? supervision.boxes : NULL;
-    status =
-        clv_dataset_check_memory(set, train->init ? &train->start.recipe : &train->recipe.recipe, &common->limits, err);
+    status = clv_dataset_check_memory(set, &data->recipe, &common->limits, err);
     if (status == CLV_OK)
         status = training_set_check_masks(boxes, set, supervision.n_masks, common->n_threads, &common->limits, progress,
                                           err);
@@ -91,13 +94,10 @@ static enum clv_status extract_set(struct train_data *data, struct train *train,
         status = fail_memory(err);
         goto done;
     }
-    struct clv_recipe *recipe = train->init ? &train->start.recipe : &train->recipe.recipe;
-    data->recipe = *recipe;
-    *recipe = (struct clv_recipe){0};
-    data->has_recipe = 1;
-    if (!train->init)
-        status = clv_recipe_learn(&data->recipe, images, set->n_items, train->seed, common->n_threads, &common->limits,
-                                  progress, err);
+    data->has_recipe = true;
+    if (!options->init)
+        status = clv_recipe_learn(&data->recipe, images, set->n_items, options->seed, common->n_threads,
+                                  &common->limits, progress, err);
     if (status == CLV_OK)
         status = clv_dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, clv_box_figure, &data->recipe,
                                            common->n_threads, &common->limits, progress, err);
@@ -112,31 +112,31 @@ done:
     return status;
 }
 
-static enum clv_status open_letters(struct train_data *data, const struct train *train, struct clv_error *err)
+static enum clv_status open_letters(struct train_data *data, const struct train_options *options, struct clv_error *err)
 {
-    if (train->recipe.first_given)
-        return fail(err, CLV_ERR_USAGE, "--%s: letters have features of their own", train->recipe.first_given);
-    data->is_letters = 1;
-    enum clv_status status = digest_file(data->digest, train->letters.path, err);
+    if (options->recipe.first_given)
+        return fail(err, CLV_ERR_USAGE, "--%s: letters have features of their own", options->recipe.first_given);
+    data->is_letters = true;
+    enum clv_status status = digest_file(data->digest, options->letters.path, err);
     if (status == CLV_OK)
-        status = letters_open(&data->dataset, &train->letters, err);
+        status = letters_open(&data->dataset, &options->letters, err);
     if (status != CLV_OK)
         return status;
     data->n_masks = clv_dataset_size(data->dataset);
     return clv_labels_copy(&data->labels, clv_dataset_labels(data->dataset), err);
 }
 
-enum clv_status train_data_load(struct train_data *data, struct train *train, const struct clv_progress *progress,
-                                struct clv_error *err)
+enum clv_status train_data_load(struct train_data *data, const struct train_options *options, struct clv_model *start,
+                                const struct clv_progress *progress, struct clv_error *err)
 {
     struct train_data loaded = {0};
-    enum clv_status status = train->letters.path           ? open_letters(&loaded, train, err)
-                             : is_tensor_file(train->data) ? open_features(&loaded, train, err)
-                                                           : extract_set(&loaded, train, progress, err);
+    enum clv_status status = options->letters.path           ? open_letters(&loaded, options, err)
+                             : is_tensor_file(options->data) ? open_features(&loaded, options, err)
+                                                             : extract_set(&loaded, options, start, progress, err);
     if (status == CLV_OK && !clv_dataset_size(loaded.dataset))
-        status = fail(err, CLV_ERR_DATA, "%s: no images in it", train->data);
+        status = fail(err, CLV_ERR_DATA, "%s: no images in it", options->data);
     if (status == CLV_OK)
-        status = train_loss_weigh(&loaded, train, err);
+        status = train_loss_weigh(&loaded, options, err);
     if (status == CLV_OK)
         *data = loaded;
     else

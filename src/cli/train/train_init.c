@@ -5,26 +5,26 @@
 #include "cli/common/training_set.h"
 #include "cli/train/train.h"
 
-enum clv_status train_init_read(struct train *train, struct clv_error *err)
+enum clv_status train_init_read(struct clv_model *start, const struct train_options *options, struct clv_error *err)
 {
-    if (!train->init)
+    if (!options->init)
         return CLV_OK;
-    const struct clv_learner *learner = train->learner.learner;
+    const struct clv_learner *learner = options->learner.learner;
     if (!learner->takes_init)
         return fail(err, CLV_ERR_USAGE, "--init: %s cannot start from given weights", learner->name);
-    enum clv_status status = clv_model_read(&train->start, train->init, err);
+    enum clv_status status = clv_model_read(start, options->init, err);
     if (status != CLV_OK)
         return status;
-    if (train->start.is_letters != (train->letters.path != NULL))
-        return fail(err, CLV_ERR_USAGE, "--init: %s was learned from %s", train->init,
-                    train->start.is_letters ? "letters, not from images" : "images, not from letters");
-    bool extracts = train->data && !is_tensor_file(train->data);
-    if (extracts && !train->start.has_recipe)
+    if (start->is_letters != (options->letters.path != NULL))
+        return fail(err, CLV_ERR_USAGE, "--init: %s was learned from %s", options->init,
+                    start->is_letters ? "letters, not from images" : "images, not from letters");
+    bool extracts = options->data && !is_tensor_file(options->data);
+    if (extracts && !start->has_recipe)
         return fail(err, CLV_ERR_USAGE, "--init: %s was learned on features from elsewhere, which images do not have",
-                    train->init);
-    if (extracts && train->recipe.first_given)
-        return fail(err, CLV_ERR_USAGE, "--%s: features are those of the model %s", train->recipe.first_given,
-                    train->init);
+                    options->init);
+    if (extracts && options->recipe.first_given)
+        return fail(err, CLV_ERR_USAGE, "--%s: features are those of the model %s", options->recipe.first_given,
+                    options->init);
     return CLV_OK;
 }
 
@@ -39,37 +39,37 @@ static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *
     return same;
 }
 
-static enum clv_status differ(const struct train *train, const char *what, int32_t there, int32_t here,
+static enum clv_status differ(const struct train_options *options, const char *what, int32_t there, int32_t here,
                               struct clv_error *err)
 {
-    return fail(err, CLV_ERR_DATA, "--init: %s has %d %s, the data %d", train->init, there, what, here);
+    return fail(err, CLV_ERR_DATA, "--init: %s has %d %s, the data %d", options->init, there, what, here);
 }
 
-enum clv_status train_init_use(struct clv_training *training, const struct train *train, const struct train_data *data,
+enum clv_status train_init_use(struct clv_training *training, const struct clv_model *start,
+                               const struct train_options *options, const struct train_data *data,
                                struct clv_error *err)
 {
     static const char *const forms[] = {
         [CLV_PAIRWISE_NONE] = "none", [CLV_PAIRWISE_POTTS] = "potts", [CLV_PAIRWISE_FULL] = "full"};
-    const struct clv_model *start = &train->start;
     const struct clv_shape *there = &start->shape, *here = &training->shape;
-    if (!train->init)
+    if (!options->init)
         return CLV_OK;
     if (there->n_labels != here->n_labels)
-        return differ(train, "labels", there->n_labels, here->n_labels, err);
+        return differ(options, "labels", there->n_labels, here->n_labels, err);
     if (there->n_features != here->n_features)
-        return differ(train, "node features", there->n_features, here->n_features, err);
+        return differ(options, "node features", there->n_features, here->n_features, err);
     if (there->n_edge_features != here->n_edge_features)
-        return differ(train, "edge features", there->n_edge_features, here->n_edge_features, err);
+        return differ(options, "edge features", there->n_edge_features, here->n_edge_features, err);
     if (there->pairwise != here->pairwise)
         return fail(err, CLV_ERR_USAGE, "--init: %s has pairwise terms \"%s\", to be learned are \"%s\" (--pairwise)",
-                    train->init, forms[there->pairwise], forms[here->pairwise]);
+                    options->init, forms[there->pairwise], forms[here->pairwise]);
     for (int32_t label = 0; label < here->n_labels; label++)
         if (strcmp(start->labels.names[label], data->labels.names[label]) != 0)
-            return fail(err, CLV_ERR_DATA, "--init: label %d of %s is \"%s\", the data's \"%s\"", label, train->init,
+            return fail(err, CLV_ERR_DATA, "--init: label %d of %s is \"%s\", the data's \"%s\"", label, options->init,
                         start->labels.names[label], data->labels.names[label]);
     if (start->has_recipe && data->has_recipe && start->recipe.n_scales &&
         !same_codebooks(&start->recipe, &data->recipe))
-        return fail(err, CLV_ERR_DATA, "--init: %s has other visual words than %s", train->init, train->data);
+        return fail(err, CLV_ERR_DATA, "--init: %s has other visual words than %s", options->init, options->data);
     training->init = start->w;
     return CLV_OK;
 }

@@ -20,15 +20,15 @@ static bool counts_by_default(const struct train_data *data)
             data->n_masks == clv_dataset_size(data->dataset));
 }
 
-enum clv_status train_loss_weigh(struct train_data *data, struct train *train, struct clv_error *err)
+enum clv_status train_loss_weigh(struct train_data *data, const struct train_options *options, struct clv_error *err)
 {
-    bool counts = train->loss == LOSS_AUTO ? counts_by_default(data) : train->loss == LOSS_COUNTS;
-    if (train->loss != LOSS_AUTO && train->letters.path)
+    bool counts = options->loss == LOSS_AUTO ? counts_by_default(data) : options->loss == LOSS_COUNTS;
+    if (options->loss != LOSS_AUTO && options->letters.path)
         return fail(err, CLV_ERR_USAGE, "--loss: of letters, errors are counted");
-    if (train->loss == LOSS_COUNTS && data->n_masks < clv_dataset_size(data->dataset))
+    if (options->loss == LOSS_COUNTS && data->n_masks < clv_dataset_size(data->dataset))
         return fail(err, CLV_ERR_USAGE, "--loss counts: %zu images come without masks, and their guesses are balanced",
                     clv_dataset_size(data->dataset) - data->n_masks);
-    train->counts_pixels = counts && data->has_recipe;
+    data->counts_pixels = counts && data->has_recipe;
     return clv_dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
 }
 
@@ -46,12 +46,12 @@ static double mean_total_theta(const struct clv_dataset *dataset)
     return total / n_known;
 }
 
-struct loss_unit train_loss_unit(const struct train *train, const struct clv_dataset *dataset)
+struct loss_unit train_loss_unit(const struct train_data *data, const struct clv_dataset *dataset)
 {
     if (!clv_dataset_counts_errors(dataset))
         return (struct loss_unit){"weighted Hamming", "train_weighted_hamming", 1};
     double scale = 1 / mean_total_theta(dataset);
-    return train->letters.path    ? (struct loss_unit){"letter error", "train_letter_error", scale}
-           : train->counts_pixels ? (struct loss_unit){"node error by pixels", "train_pixel_error", scale}
-                                  : (struct loss_unit){"node error", "train_node_error", scale};
+    return data->is_letters      ? (struct loss_unit){"letter error", "train_letter_error", scale}
+           : data->counts_pixels ? (struct loss_unit){"node error by pixels", "train_pixel_error", scale}
+                                 : (struct loss_unit){"node error", "train_node_error", scale};
 }

@@ -71,58 +71,60 @@ void train_pruning_release(struct train_pruning *pruning)
     *pruning = (struct train_pruning){0};
 }
 
-enum clv_status train_prune_choose(struct train *train, struct clv_training *training, const struct train_data *data,
-                                   struct clv_error *err)
+enum clv_status train_prune_choose(struct train_pruning *pruning, struct clv_training *training,
+                                   const struct train_options *options, const struct train_data *data,
+                                   const struct train_weak *weak, struct clv_error *err)
 {
+    const struct clv_training folds = train_weak_held_out(training, weak);
     size_t n_all = (size_t)training->shape.n_features + (size_t)training->shape.n_edge_features;
     struct groups groups;
     double loss = NAN;
-    uint8_t *kept = train->pruning.kept = array_alloc(n_all, sizeof *kept);
+    uint8_t *kept = pruning->kept = array_alloc(n_all, sizeof *kept);
     enum clv_status status = groups_init(&groups, data, n_all, err);
     size_t n_steps = 0;
     struct clv_elimination_step *steps = array_alloc(groups.n + N_THRESHOLDS + 2, sizeof *steps);
-    struct clv_elimination options = {.groups = groups.members,
-                                      .n_groups = groups.n,
-                                      .n_dear = data->has_recipe ? clv_recipe_n_dear_groups(&data->recipe) : 0,
-                                      .thresholds = thresholds,
-                                      .n_thresholds = N_THRESHOLDS,
-                                      .n_folds = train->n_prune_folds,
-                                      .tolerance = train->prune_tolerance};
+    struct clv_elimination trials = {.groups = groups.members,
+                                     .n_groups = groups.n,
+                                     .n_dear = data->has_recipe ? clv_recipe_n_dear_groups(&data->recipe) : 0,
+                                     .thresholds = thresholds,
+                                     .n_thresholds = N_THRESHOLDS,
+                                     .n_folds = options->n_prune_folds,
+                                     .tolerance = options->prune_tolerance};
     if (status == CLV_OK && (!kept || !steps))
         status = fail_memory(err);
     if (status == CLV_OK)
-        status = clv_eliminate(kept, &train->pruning.threshold, &loss, steps, &n_steps, train->learner.learner,
-                               training, &options, err);
+        status = clv_eliminate(kept, &pruning->threshold, &loss, steps, &n_steps, options->learner.learner, &folds,
+                               &trials, err);
     if (status == CLV_OK)
-        status = clv_dataset_keep(&train->pruning.dataset, training->dataset, kept, err);
+        status = clv_dataset_keep(&pruning->dataset, training->dataset, kept, err);
     if (status == CLV_OK) {
         console_clear();
-        fprintf(train->summary, "pruning by %d-fold cross-validation\n", train->n_prune_folds);
-        print_steps(train->summary, &groups, steps, n_steps, loss, train_loss_unit(train, training->dataset));
-        fflush(train->summary);
-        training->dataset = train->pruning.dataset;
+        fprintf(options->summary, "pruning by %d-fold cross-validation\n", options->n_prune_folds);
+        print_steps(options->summary, &groups, steps, n_steps, loss, train_loss_unit(data, training->dataset));
+        fflush(options->summary);
+        training->dataset = pruning->dataset;
     }
     groups_release(&groups);
     array_free(steps);
     return status;
 }
 
-/* What is left out has no weight, also if the training started from one. */
-void train_prune_weights(double *w, const struct train *train, const struct clv_shape *shape)
+void train_prune_weights(double *w, const struct train_pruning *pruning, const struct clv_shape *shape)
 {
-    const uint8_t *kept = train->pruning.kept;
+    const uint8_t *kept = pruning->kept;
     size_t d = (size_t)shape->n_features, p = (size_t)shape->n_edge_features;
     size_t n_unary = clv_shape_unary_size(shape), n = clv_shape_size(shape);
     for (size_t k = 0; k < n; k++)
         if (!kept[k < n_unary ? k % d : d + (k - n_unary) % p])
             w[k] = 0;
-    clv_weights_prune(w, shape, train->pruning.threshold);
+    clv_weights_prune(w, shape, pruning->threshold);
 }
 
-enum clv_status train_prune_finish(struct clv_model *model, const struct train *train, struct clv_error *err)
+enum clv_status train_prune_finish(struct clv_model *model, const struct train_pruning *pruning, FILE *summary,
+                                   struct clv_error *err)
 {
     enum clv_status status = model->has_recipe ? clv_model_leave_out(model, err) : CLV_OK;
     if (status == CLV_OK)
-        status = record_number(model, "pruned_threshold", train->pruning.threshold, err);
-    return status == CLV_OK ? pruning_print(train->summary, model, train->pruning.threshold, err) : status;
+        status = record_number(model, "pruned_threshold", pruning->threshold, err);
+    return status == CLV_OK ? pruning_print(summary, model, pruning->threshold, err) : status;
 }

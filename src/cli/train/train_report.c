@@ -28,11 +28,11 @@ static enum clv_status record_curve(struct clv_model *model, const struct clv_tr
     return status;
 }
 
-/* How the model was made. Nothing that may differ between two runs of the same training: no times, threads or output. */
-enum clv_status train_record(struct clv_model *model, const struct train *self, const struct train_data *data,
-                             const struct clv_training *training, const struct clv_training_result *result,
-                             double train_loss, struct clv_error *err)
+enum clv_status train_record(struct clv_model *model, const struct train_options *self, const struct train_data *data,
+                             const struct clv_training *training, const struct train_outcome *outcome,
+                             struct clv_error *err)
 {
+    const struct clv_training_result *result = &outcome->result;
     const struct clv_learner *learner = self->learner.learner;
     struct text command;
     text_init(&command, 1 << 17);
@@ -67,9 +67,9 @@ enum clv_status train_record(struct clv_model *model, const struct train *self, 
     for (size_t i = 0; i < sizeof counts / sizeof *counts && status == CLV_OK; i++)
         if (counts[i].n || counts[i].always)
             status = record_number(model, counts[i].key, (double)counts[i].n, err);
-    struct loss_unit unit = train_loss_unit(self, data->dataset);
-    if (status == CLV_OK && !isnan(train_loss))
-        status = record_number(model, unit.key, unit.scale * train_loss, err);
+    struct loss_unit unit = train_loss_unit(data, data->dataset);
+    if (status == CLV_OK && !isnan(outcome->train_loss))
+        status = record_number(model, unit.key, unit.scale * outcome->train_loss, err);
     if (status == CLV_OK)
         status = clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err);
     for (size_t i = 0; i < result->n_notes && status == CLV_OK; i++)
@@ -80,7 +80,7 @@ enum clv_status train_record(struct clv_model *model, const struct train *self, 
     return status;
 }
 
-void train_print_data(const struct train *self, const struct train_data *data, double seconds)
+void train_print_data(const struct train_options *self, const struct train_data *data, double seconds)
 {
     size_t n = clv_dataset_size(data->dataset);
     int64_t n_nodes = 0, n_edges = 0;
@@ -101,11 +101,13 @@ void train_print_data(const struct train *self, const struct train_data *data, d
     fflush(self->summary);
 }
 
-void train_print_learning(const struct train *self, const struct clv_training_result *result, struct loss_unit unit,
-                          double train_loss, double seconds)
+void train_print_learning(const struct train_options *self, const struct train_data *data,
+                          const struct train_outcome *outcome)
 {
+    const struct clv_training_result *result = &outcome->result;
+    struct loss_unit unit = train_loss_unit(data, data->dataset);
     console_clear();
-    fprintf(self->summary, "learning  %.1f s with %s", seconds, self->learner.learner->name);
+    fprintf(self->summary, "learning  %.1f s with %s", outcome->seconds, self->learner.learner->name);
     if (result->n_curve) {
         const struct clv_curve_point *last = &result->curve[result->n_curve - 1];
         fprintf(self->summary, ", %g passes", last->pass);
@@ -115,6 +117,6 @@ void train_print_learning(const struct train *self, const struct clv_training_re
             fprintf(self->summary, ", duality gap %.2g", last->objective - last->dual);
     }
     fprintf(self->summary, "%s\n", result->interrupted ? " (interrupted)" : "");
-    if (!isnan(train_loss)) /* there are masks */
-        fprintf(self->summary, "training  %s %.2f %%\n", unit.name, 100 * unit.scale * train_loss);
+    if (!isnan(outcome->train_loss))
+        fprintf(self->summary, "training  %s %.2f %%\n", unit.name, 100 * unit.scale * outcome->train_loss);
 }

@@ -30,7 +30,7 @@ static enum clv_pairwise fall_back(const struct clv_learner *learner, const stru
     return form;
 }
 
-enum clv_status train_shape_choose(struct clv_shape *shape, const struct train *train,
+enum clv_status train_shape_choose(struct clv_shape *shape, const struct train_options *options,
                                    const struct clv_dataset *dataset, struct clv_error *err)
 {
     struct clv_problem first = clv_dataset_problem(dataset, 0);
@@ -43,8 +43,8 @@ enum clv_status train_shape_choose(struct clv_shape *shape, const struct train *
         .n_features = first.n_features,
         .n_edge_features = first.n_edge_features,
     };
-    switch (train->pairwise) {
-    case PAIRWISE_AUTO: shape->pairwise = fall_back(train->learner.learner, dataset, graph); break;
+    switch (options->pairwise) {
+    case PAIRWISE_AUTO: shape->pairwise = fall_back(options->learner.learner, dataset, graph); break;
     case PAIRWISE_NONE: shape->pairwise = CLV_PAIRWISE_NONE; break;
     case PAIRWISE_POTTS: shape->pairwise = CLV_PAIRWISE_POTTS; break;
     case PAIRWISE_FULL: shape->pairwise = CLV_PAIRWISE_FULL; break;

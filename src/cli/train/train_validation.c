@@ -5,18 +5,18 @@
 #include "cli/train/train.h"
 
 /* A feature file made with the training's recipe, all with masks. */
-static enum clv_status open_features(struct clv_dataset **dataset, const struct train *train,
+static enum clv_status open_features(struct clv_dataset **dataset, const struct train_options *options,
                                      const struct train_data *data, struct clv_error *err)
 {
-    enum clv_status status = clv_features_open(dataset, NULL, train->validate, err);
+    enum clv_status status = clv_features_open(dataset, NULL, options->validate, err);
     if (status != CLV_OK)
         return status;
     struct clv_problem own = clv_dataset_problem(data->dataset, 0);
     struct clv_shape shape = {clv_dataset_n_labels(data->dataset), own.n_features, own.n_edge_features,
                               own.n_edge_features ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_NONE};
     if (clv_dataset_n_labels(*dataset) != shape.n_labels)
-        status = fail(err, CLV_ERR_DATA, "%s: has %d labels, %s has %d", train->validate,
-                      clv_dataset_n_labels(*dataset), train->data, shape.n_labels);
+        status = fail(err, CLV_ERR_DATA, "%s: has %d labels, %s has %d", options->validate,
+                      clv_dataset_n_labels(*dataset), options->data, shape.n_labels);
     for (size_t i = 0; status == CLV_OK && i < clv_dataset_size(*dataset); i++) {
         struct clv_problem problem = clv_dataset_problem(*dataset, i);
         status = clv_problem_check(&problem, &shape, err);
@@ -32,24 +32,24 @@ static enum clv_status open_features(struct clv_dataset **dataset, const struct 
     return status;
 }
 
-enum clv_status train_validation_load(struct clv_dataset **dataset, const struct train *train,
+enum clv_status train_validation_load(struct clv_dataset **dataset, const struct train_options *options,
                                       const struct train_data *data, const struct clv_progress *progress,
                                       struct clv_error *err)
 {
-    const struct common_options *common = &train->common;
+    const struct common_options *common = &options->common;
     struct clv_set set = {0};
     *dataset = NULL;
     enum clv_loss_weights weights = clv_dataset_counts_errors(data->dataset) ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED;
-    if (is_tensor_file(train->validate)) {
-        enum clv_status opened = open_features(dataset, train, data, err);
+    if (is_tensor_file(options->validate)) {
+        enum clv_status opened = open_features(dataset, options, data, err);
         return opened == CLV_OK ? clv_dataset_weigh(*dataset, weights, err) : opened;
     }
-    enum clv_status status = training_set_read(&set, train->data, train->validate, false, err);
+    enum clv_status status = training_set_read(&set, options->data, options->validate, false, err);
     if (status != CLV_OK)
         return status;
-    status = training_set_hide(&set, train->supervision.voids, err);
+    status = training_set_hide(&set, options->supervision.voids, err);
     if (status == CLV_OK)
-        status = training_set_require_masks(&set, train->data, err);
+        status = training_set_require_masks(&set, options->data, err);
     if (status == CLV_OK)
         status = clv_dataset_extract(dataset, &set, &data->recipe, common->n_threads, &common->limits, progress, err);
     if (status == CLV_OK)
@@ -58,18 +58,19 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
     return status;
 }
 
-enum clv_status train_validation_print(const struct train *train, const struct clv_training *training,
-                                       const struct clv_model *model, struct clv_error *err)
+enum clv_status train_validation_print(const struct train_options *options, const struct train_data *data,
+                                       const struct clv_training *training, const struct clv_model *model,
+                                       struct clv_error *err)
 {
     double loss;
     size_t n = 0;
     for (size_t i = 0; i < clv_dataset_size(training->validation); i++)
         n += clv_dataset_problem(training->validation, i).theta != NULL;
-    struct loss_unit unit = train_loss_unit(train, training->validation);
+    struct loss_unit unit = train_loss_unit(data, training->validation);
     enum clv_status status = clv_evaluate_all(&loss, training->validation, &model->shape, model->w, &model->decoding,
                                               training->engine, training->n_threads, err);
     if (status == CLV_OK)
-        fprintf(train->summary, "%-9s %s %.2f %% on %zu images\n", train->validate, unit.name, 100 * unit.scale * loss,
-                n);
+        fprintf(options->summary, "%-9s %s %.2f %% on %zu images\n", options->validate, unit.name,
+                100 * unit.scale * loss, n);
     return status;
 }

@@ -25,6 +25,13 @@ static bool guesses_scribbles(const struct clv_learner *learner, const struct cl
     return !learner->takes_hidden && (shape->n_labels == 2 || shape->pairwise == CLV_PAIRWISE_NONE);
 }
 
+struct clv_training train_weak_held_out(const struct clv_training *training, const struct train_weak *weak)
+{
+    struct clv_training folds = *training;
+    folds.n_weak = weak->n - weak->n_scribbles;
+    return folds;
+}
+
 enum clv_status train_weak_list(struct train_weak *self, const struct train_data *data,
                                 const struct clv_learner *learner, const struct clv_shape *shape, struct clv_error *err)
 {
@@ -47,7 +54,7 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
         self->given[at++] = problem.label;
         self->n_scribbles += has_mask;
     }
-    self->n = at - self->n_scribbles;
+    self->n = at;
     if (self->n_scribbles)
         console_note("%zu masks leave most of their image unknown, which is guessed from what they tell",
                      self->n_scribbles);

@@ -1,0 +1,186 @@
+#include "cli/train/train_options.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/common/outputs.h"
+#include "cli/common/training_set.h"
+
+enum train_keys {
+    KEY_SPLIT = KEYS_COMMAND,
+    KEY_ONLY,
+    KEY_BOXES,
+    KEY_WEAK_SPLIT,
+    KEY_UNLABELLED_SPLIT,
+    KEY_VALIDATE,
+    KEY_NO_EDGES,
+    KEY_PAIRWISE,
+    KEY_LOSS,
+    KEY_VOID,
+    KEY_CV,
+    KEY_CV_GRID,
+    KEY_PRUNE,
+    KEY_PRUNE_TOLERANCE,
+    KEY_ENGINE,
+    KEY_RESUME,
+    KEY_CHECKPOINT_EVERY,
+    KEY_INIT,
+    KEY_LETTERS,
+    KEY_FOLDS
+};
+
+static const struct argp_option train_options[] = {
+    {"data", 'd', "PATH", 0, "Images with masks: a manifest, a folder with images/ and masks/, or a feature file", 0},
+    {"split", KEY_SPLIT, "NAME,..", 0,
+     "Splits of the manifest to learn from (default: train if there is one, else all)", 0},
+    {"only", KEY_ONLY, "FILE", 0, "Read the masks of the images that this file names, one a line, and no others", 0},
+    {"weak-split", KEY_WEAK_SPLIT, "NAME,..", 0,
+     "Learn from the boxes of all other images of these splits, too, without reading their masks", 0},
+    {"boxes", KEY_BOXES, "PATH", 0,
+     "A file or folder of those boxes: TSV, VOC, COCO, labelme, YOLO (default: the files that the manifest names)", 0},
+    {"unlabelled-split", KEY_UNLABELLED_SPLIT, "NAME,..", 0,
+     "Learn from all other images of these splits, too, without reading their masks", 0},
+    {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
+    {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP, 0},
+    {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
+    {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
+    {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
+    {"pairwise", KEY_PAIRWISE, "FORM", 0, PAIRWISE_HELP, 0},
+    {"loss", KEY_LOSS, "NAME", 0, LOSS_HELP, 0},
+    {"no-edges", KEY_NO_EDGES, NULL, 0, "The same as --pairwise none: an unstructured model, for comparison", 0},
+    {"validate", KEY_VALIDATE, "NAME,..", 0, "Report the loss on these splits (or on a feature file), too", 0},
+    {"cv", KEY_CV, "K", 0, "Choose lambda by K-fold cross-validation among the images trained on", 0},
+    {"cv-grid", KEY_CV_GRID, "X,..", 0,
+     "The candidates of --cv (default: 0.01, 0.1, 1, 10, 100 times lambda); again as NAME=X,.. for other parameters, "
+     "all of whose combinations are tried",
+     0},
+    {"prune", KEY_PRUNE, "K", 0,
+     "Leave out groups of features, then small weights, that K-fold cross-validation shows to be dispensable: a model "
+     "that segments faster",
+     0},
+    {"prune-tolerance", KEY_PRUNE_TOLERANCE, "X", 0,
+     "Standard errors by which the held-out loss may rise for --prune (default 0.5; 0..100)", 0},
+    {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 0},
+    {"init", KEY_INIT, "MODEL", 0, "Start from the weights of this model of the same labels and features", 0},
+    {"resume", KEY_RESUME, NULL, 0,
+     "Go on from FILE.checkpoint, which a training that was stopped left, to the model it would have made", 0},
+    {"checkpoint-every", KEY_CHECKPOINT_EVERY, "X", 0,
+     "Seconds between checkpoints of pmap, mpmap and wmpmap (default 120; 0: after every step)", 0},
+    {0},
+};
+
+/* "X,.." of the regularisation, or "NAME=X,.." of another parameter, once for each. */
+static error_t parse_grid(struct train_options *self, char *arg)
+{
+    char *equals = strchr(arg, '=');
+    if (self->n_grids == MAX_GRIDS)
+        return option_error(&self->common, "--cv-grid: more than %d of them", MAX_GRIDS);
+    struct cv_grid *grid = &self->grids[self->n_grids++];
+    char *cursor = equals ? equals + 1 : arg, *part;
+    grid->name = equals ? arg : NULL;
+    grid->name_length = equals ? (size_t)(equals - arg) : 0;
+    while ((part = strsep(&cursor, ","))) {
+        if (grid->n == MAX_CANDIDATES)
+            return option_error(&self->common, "--cv-grid: more than %d candidates", MAX_CANDIDATES);
+        error_t failed = option_number(&grid->values[grid->n++], "--cv-grid", part, 0, 1e15, &self->common);
+        if (failed)
+            return failed;
+        if (cursor)
+            cursor[-1] = ','; /* argv stays as it was typed */
+    }
+    return 0;
+}
+
+static error_t parse_train(int key, char *arg, struct argp_state *state)
+{
+    struct train_options *self = state->input;
+    if (key != KEY_RESUME && key != KEY_CHECKPOINT_EVERY) /* a resumed training makes the same model */
+        options_note(&self->common, train_options, "o", key, arg);
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &self->common;
+        state->child_inputs[1] = &self->recipe;
+        state->child_inputs[2] = &self->learner;
+        return 0;
+    case ARGP_KEY_ARG: return option_error(&self->common, "%s: train takes no arguments; --data names the images", arg);
+    case 'd': self->data = arg; return 0;
+    case KEY_LETTERS: self->letters.path = arg; return 0;
+    case KEY_FOLDS: return option_folds(&self->letters, arg, &self->common);
+    case 'o': self->output = arg; return 0;
+    case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
+    case KEY_SPLIT: self->supervision.split = arg; return 0;
+    case KEY_ONLY: self->supervision.only = arg; return 0;
+    case KEY_BOXES: self->supervision.boxes = arg; return 0;
+    case KEY_WEAK_SPLIT: self->supervision.weak_split = arg; return 0;
+    case KEY_UNLABELLED_SPLIT: self->supervision.unlabelled_split = arg; return 0;
+    case KEY_VALIDATE: self->validate = arg; return 0;
+    case KEY_NO_EDGES: self->pairwise = PAIRWISE_NONE; return 0;
+    case KEY_PAIRWISE: return option_pairwise(&self->pairwise, arg, &self->common);
+    case KEY_VOID: self->supervision.voids = arg; return 0;
+    case KEY_LOSS: return option_loss(&self->loss, arg, &self->common);
+    case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
+    case KEY_CV_GRID: return parse_grid(self, arg);
+    case KEY_PRUNE: return option_int(&self->n_prune_folds, "--prune", arg, 2, 1000, &self->common);
+    case KEY_PRUNE_TOLERANCE:
+        self->prune_tolerance_given = true;
+        return option_number(&self->prune_tolerance, "--prune-tolerance", arg, 0, 100, &self->common);
+    case KEY_INIT: self->init = arg; return 0;
+    case KEY_RESUME: self->resume = true; return 0;
+    case KEY_CHECKPOINT_EVERY:
+        self->checkpoint_every_given = true;
+        return option_number(&self->checkpoint_every_s, "--checkpoint-every", arg, 0, 1e9, &self->common);
+    case KEY_ENGINE: return option_engine(&self->engine, arg, &self->common);
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+enum clv_status train_options_parse(struct train_options *self, int argc, char **argv, struct clv_error *err)
+{
+    *self = (struct train_options){.checkpoint_every_s = 120, .prune_tolerance = 0.5};
+    struct argp_child children[] = {
+        {&common_argp, 0, NULL, 0}, {recipe_argp(), 0, NULL, 0}, {learner_argp(argc, argv), 0, NULL, 0}, {0}};
+    const struct argp argp = {
+        train_options,
+        parse_train,
+        NULL,
+        "Learns a model from images with masks.\v"
+        "The summary goes to standard output. The first Ctrl-C while learning writes the model so far (and "
+        "FILE.checkpoint for --resume) and ends with status 130; the second ends at once. Other exit statuses: "
+        "`cleave --help'.",
+        children,
+        NULL,
+        NULL,
+    };
+    common_options_init(&self->common, err);
+    recipe_options_init(&self->recipe, &self->common);
+    learner_options_init(&self->learner, &self->common);
+    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
+    if (status != CLV_OK)
+        return status;
+    const struct supervision_options *images = &self->supervision;
+    if (self->letters.path && (self->data || self->validate || images->split || images->only || images->boxes ||
+                               images->voids || images->weak_split || images->unlabelled_split))
+        return fail(err, CLV_ERR_USAGE, "--letters excludes --data and what chooses images of it");
+    if (self->letters.n_folds && !self->letters.path)
+        return fail(err, CLV_ERR_USAGE, "--folds: --letters is missing: folds of what?");
+    if (!self->data && !self->letters.path)
+        return fail(err, CLV_ERR_USAGE, "train: --data is missing: which images?");
+    if (!self->output)
+        return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
+    if (self->supervision.boxes && !self->supervision.weak_split)
+        return fail(err, CLV_ERR_USAGE, "--boxes: --weak-split is missing: which images give their boxes?");
+    if (self->n_grids && !self->n_folds)
+        return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
+    if (self->prune_tolerance_given && !self->n_prune_folds)
+        return fail(err, CLV_ERR_USAGE, "--prune-tolerance: --prune is missing: how many folds?");
+    if (self->validate && is_tensor_file(self->data) && !is_tensor_file(self->validate))
+        return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", self->data);
+    self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
+    return output_check_creatable(self->output, err);
+}
+
+void train_options_release(struct train_options *self)
+{
+    recipe_options_release(&self->recipe);
+    common_options_release(&self->common);
+}
