@@ -54,7 +54,8 @@ static void compare_with_logistic(const struct clv_model *model, const char *ima
     clv_unary_scores(score, &example.problem, &model->shape, model->w);
     for (int side = 0; side < 2; side++) { /* five standard errors and the rounding of a value to either side */
         for (int32_t i = 0; i < n; i++) {
-            double p = 1 / (1 + exp(-score[i])), tolerance = 5 * sqrt(p * (1 - p) / n_draws) + 1.0 / n_draws + 0.5 / 255;
+            double p = 1 / (1 + exp(-score[i])),
+                   tolerance = 5 * sqrt(p * (1 - p) / n_draws) + 1.0 / n_draws + 0.5 / 255;
             worst = fmax(worst, p * (1 - p));
             code[i] = (int32_t)(side ? ceil(255 * fmin(1, p + tolerance)) : floor(255 * fmax(0, p - tolerance)));
         }
