@@ -1,5 +1,5 @@
 /* Learning to annotate: from examples with tags to a model of tags. Binary classifiers, large margin sigmoid belief networks and
- * Boltzmann machines (Miao & Rao), and structured SVMs over tags as baselines.
+ * Boltzmann machines (Miao and Rao 2010), and structured SVMs over tags as baselines.
  *
  *     struct clv_tag_training training = {.set = &set, .learner = clv_tag_learner_find("lmsbn"), .is_rbf = 1, .seed = 1};
  *     clv_tag_training_defaults(&training);
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* All learners have these; what one has no use for it ignores. The objectives, with y_il = 1 or -1 and z as in tag_model.h:
+/* All learners have these and ignore those that they do not use. The objectives, with y_il = 1 or -1 and z as in tag_model.h:
  *     1/2 |w|^2 + (1 + eta0)/2 |couplings|^2 + 1/(lambda n) sum_il [1 - z_il]_+              bc, tsbc, lmsbn, lmbm
  *     1/2 |w|^2 + (1 + eta0)/2 |couplings|^2 + 1/(lambda n) sum_l max_y (|y - y_l|_H + f(y) - f(y_l))   ssvm-chain, ssvm-full
  * where the bias b is the weight of a constant feature 1 and |.|_H counts tags. With the linear kernel inputs are first divided by
@@ -61,8 +61,8 @@ struct clv_tag_training {
     int n_threads;
     const struct clv_progress *progress;
 };
-/* Fills parameters with their defaults; eta0 is CLV_TAG_LMBM_ETA0 if the learner is lmbm: its couplings are in two hinges each, and
- * with weak regularisation decisions confirm each other whatever the input (Miao & Rao, Remark 5). */
+/* Fills parameters with their defaults; eta0 is CLV_TAG_LMBM_ETA0 if the learner is lmbm: each of its couplings is in two hinges,
+ * and with weak regularisation decisions confirm each other whatever the input (Miao and Rao 2010, Remark 5). */
 #define CLV_TAG_LMBM_ETA0 1000 /* by cross-validation on the scene set */
 CLV_API void clv_tag_training_defaults(struct clv_tag_training *training);
 

@@ -1,4 +1,4 @@
-/* Large margin sigmoid belief networks (Miao & Rao): decisions y_0 .. y_{K-1} in {-1, +1}, each of which depends on the input
+/* Large margin sigmoid belief networks (Miao and Rao 2010): decisions y_0 .. y_{K-1} in {-1, +1}, each of which depends on the input
  * and on the decisions before it. With a_i what the input says about decision i, and weights w for products of earlier
  * decisions,
  *     z_i(y) = y_i (a_i + sum_C w_iC prod_{j in C} y_j),   loss L(y) = sum_i max(0, 1 - z_i(y)),
@@ -20,7 +20,7 @@ extern "C" {
  * weight holds those of decision 0 (none), of decision 1, and so on, one after the other. */
 struct clv_belief_net {
     int32_t n_tags; /* K */
-    int32_t order;  /* decisions in a product with y_i included: 1 none but y_i, 2 pairs, up to CLV_MAX_BELIEF_ORDER */
+    int32_t order;  /* decisions in a product, y_i included: 1 is y_i alone, 2 pairs, .. up to CLV_MAX_BELIEF_ORDER */
     const double *weight;
 };
 

@@ -30,9 +30,9 @@ CLV_API enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_
  * counts, as often as need be), red, green, blue (0..255), in any order. Errors name file, line and value: what is out of range or
  * there twice, no label above 0. */
 CLV_API enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err) CLV_CHECK;
-/* Makes void of the labels so named, comma-separated: pixels of theirs neither teach nor count, and learners of hidden nodes see
- * nodes of unknown label there. CLV_ERR_USAGE, and nothing changes, for a name that no label has (naming those there are) and if
- * fewer than two labels are left. */
+/* Makes the labels of these names, comma-separated, void: their pixels are not learned from and do not count, and learners of
+ * hidden nodes see nodes of unknown label there. CLV_ERR_USAGE, and nothing changes, for a name that no label has (the message
+ * lists the names there are) and if fewer than two labels are left. */
 CLV_API enum clv_status clv_labels_hide(struct clv_labels *labels, const char *names, struct clv_error *err) CLV_CHECK;
 
 /* One row of a set. Paths are joined to the set's root; mask, boxes and tags are NULL where the row has none; split is ""

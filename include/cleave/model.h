@@ -47,8 +47,9 @@ CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *mode
 
 /* Files: old or new, never half; the same model gives the same bytes.
  *   unary f64 [rows][d], pairwise f64 [p] (Potts) or [K][K][p] (full), palette u8 [256][3], codebook.S u8 [n_words][128],
- *   kept u8 [d + p] of pruned models, extra.NAME; metadata: format "cleave model 1", and as JSON model (n_labels, n_features, n_edge_features, pairwise; decoding
- *   and hidden_temperature unless it is the oracle's), labels, recipe (or "none", or "letters"), record.
+ *   kept u8 [d + p] of pruned models, extra.NAME; metadata: format "cleave model 1", and as JSON model (n_labels, n_features,
+ *   n_edge_features, pairwise; decoding and hidden_temperature unless it is the oracle's), labels, recipe (or "none", or
+ *   "letters"), record.
  * Writing and reading check everything and refuse with CLV_ERR_DATA, naming file and value: another format or version,
  * truncation, weights that are not finite, negative couplings, sizes that disagree with each other or with the recipe. */
 CLV_API enum clv_status clv_model_write(const char *path, const struct clv_model *model,
@@ -58,8 +59,9 @@ CLV_API enum clv_status clv_model_read(struct clv_model *model, const char *path
 /* Sets weights to 0 whose magnitude is at most `threshold` (0 <= threshold < 1) times the largest of their kind, node or pairwise. */
 CLV_API void clv_weights_prune(double *w, const struct clv_shape *shape, double threshold);
 
-/* Has the model's recipe leave out the features whose weights are all 0: scores and labels stay the same, up to the rounding of
- * sums, and what only went into them is computed no more. Codebooks that nothing looks at go. CLV_ERR_USAGE without a recipe. */
+/* Leaves the features whose weights are all 0 out of the model's recipe. Scores and labels stay the same, up to the rounding of
+ * sums. What only these features used is computed no more; codebooks that nothing uses are dropped. CLV_ERR_USAGE without a
+ * recipe. */
 CLV_API enum clv_status clv_model_leave_out(struct clv_model *model, struct clv_error *err) CLV_CHECK;
 
 /* Decodes one problem by the model's rule: y[n_nodes]. is_visible as for clv_oracle_decode (NULL: all nodes, as when segmenting).

@@ -49,7 +49,7 @@ CLV_API double clv_confusion_iou(const struct clv_confusion *confusion, int32_t 
 /* Share of label's true pixels that are right (recall); NaN if there are none. */
 CLV_API double clv_confusion_class_accuracy(const struct clv_confusion *confusion, int32_t label);
 
-/* Measures of predicted sets of tags (Miao & Rao, equations 9 to 13), all in [0, 1]. F is 2 |both| / (|true| + |predicted|); where
+/* Measures of predicted sets of tags (Miao and Rao 2010, equations 9 to 13), all in [0, 1]. F is 2 |both| / (|true| + |predicted|); where
  * there is nothing to find and nothing was predicted (0/0), F is 1: nothing was missed and nothing invented. */
 struct clv_tag_score {
     double exact_match; /* share of examples whose tags are all right */

@@ -16,7 +16,7 @@ extern "C" {
  *
  * Every node y_j and h_k has an input x of its own; edges otherwise join a y and an h: y and h alternate along a chain, or are
  * the two colours of a checkerboard. All variables have n_labels states. Weights are drawn once a seed from normal
- * distributions of mean 0. The paper leaves open whether weights are each node's own or shared, and whether sigma is
+ * distributions of mean 0. Ping, Liu and Ihler leave open whether weights are each node's own or shared, and whether sigma is
  * a deviation or a variance ("the variance parameters sigma_h"); both are options. */
 enum clv_hidden_graph { CLV_HIDDEN_CHAIN, CLV_HIDDEN_GRID };
 
@@ -44,7 +44,7 @@ CLV_API enum clv_status clv_hidden_simulate(struct clv_dataset **train, struct c
                                             const struct clv_hidden_options *options, int n_threads,
                                             const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-/* --- noisy images with missing labels (section 7.2 there) ---
+/* --- noisy images with missing labels (Ping, Liu and Ihler 2014, section 7.2) ---
  *
  * One picture of 20 x 40 pixels and five labels, seen again and again through Gaussian noise: a pixel of label l = 0..4 is observed
  * as x = l - 2 + noise. Features are x and a 1 (of x alone only two orders of the scores would follow), edges join
@@ -83,9 +83,9 @@ struct clv_chain_crf_options {
 };
 CLV_API void clv_chain_crf_init(struct clv_chain_crf_options *options);
 
-/* Draws *train and *test, and w[n_features + 4] (may be NULL), the model itself: w_k[1] - w_k[0] and t. Edge features are 1, the pairwise form is full,
- * theta counts wrong nodes. Each chain is sampled by a Gibbs sampler of its own from a uniform start; chains of the same place in a
- * set are the same however many there are. CLV_ERR_USAGE: options out of range.
+/* Draws *train and *test, and w[n_features + 4] (may be NULL), the model itself: w_k[1] - w_k[0] and t. Edge features are 1, the
+ * pairwise form is full, theta counts wrong nodes. Each chain is sampled by a Gibbs sampler of its own from a uniform start;
+ * chains of the same place in a set are the same however many there are. CLV_ERR_USAGE: options out of range.
  * O((n_train + n_test) n_nodes (n_features + n_sweeps)). */
 CLV_API enum clv_status clv_chain_crf_simulate(struct clv_dataset **train, struct clv_dataset **test, double *w,
                                                const struct clv_chain_crf_options *options, int n_threads,
