@@ -1,7 +1,8 @@
-/* Learning to annotate: from examples with tags to a model of tags. Binary classifiers, large margin sigmoid belief networks and
- * Boltzmann machines (Miao and Rao 2010), and structured SVMs over tags as baselines.
+/* Learning to annotate: from examples with tags to a model of tags. Binary classifiers, large margin sigmoid belief
+ * networks and Boltzmann machines (Miao and Rao 2010), and structured SVMs over tags as baselines.
  *
- *     struct clv_tag_training training = {.set = &set, .learner = clv_tag_learner_find("lmsbn"), .is_rbf = 1, .seed = 1};
+ *     struct clv_tag_training training = {.set = &set, .is_rbf = 1, .seed = 1};
+ *     training.learner = clv_tag_learner_find("lmsbn");
  *     clv_tag_training_defaults(&training);
  *     clv_tag_cross_validate(training.parameters, NULL, &training, &grid, &error);   (optional)
  *     clv_tag_train(&model, NULL, &training, &error);
@@ -17,12 +18,14 @@
 extern "C" {
 #endif
 
-/* All learners have these and ignore those that they do not use. The objectives, with y_il = 1 or -1 and z as in tag_model.h:
- *     1/2 |w|^2 + (1 + eta0)/2 |couplings|^2 + 1/(lambda n) sum_il [1 - z_il]_+              bc, tsbc, lmsbn, lmbm
- *     1/2 |w|^2 + (1 + eta0)/2 |couplings|^2 + 1/(lambda n) sum_l max_y (|y - y_l|_H + f(y) - f(y_l))   ssvm-chain, ssvm-full
- * where the bias b is the weight of a constant feature 1 and |.|_H counts tags. With the linear kernel inputs are first divided by
- * the root of their mean |x|^2 (and w is then multiplied back), so that lambda suits any scaling of the features and couplings
- * weigh as much beside the input as they do beside an RBF kernel, whose k(x, x) is 1. */
+/* All learners have these and ignore those that they do not use. The objectives, with y_il = 1 or -1 and z as in
+ * tag_model.h:
+ *     R + 1/(lambda n) sum_il [1 - z_il]_+                                bc, tsbc, lmsbn, lmbm
+ *     R + 1/(lambda n) sum_l max_y (|y - y_l|_H + f(y) - f(y_l))          ssvm-chain, ssvm-full
+ *     R = 1/2 |w|^2 + (1 + eta0)/2 |couplings|^2
+ * where the bias b is the weight of a constant feature 1 and |.|_H counts tags. With the linear kernel inputs are first
+ * divided by the root of their mean |x|^2 (and w is then multiplied back), so that lambda suits any scaling of the
+ * features and couplings weigh as much beside the input as they do beside an RBF kernel, whose k(x, x) is 1. */
 enum clv_tag_parameter {
     CLV_TAG_LAMBDA,
     CLV_TAG_GAMMA, /* of the RBF kernel; 0: 1 over the mean squared distance of training examples */
@@ -52,7 +55,8 @@ struct clv_tag_training {
     const struct clv_tag_learner *learner;
     int is_rbf;    /* kernel: 0 linear, 1 RBF */
     int is_scaled; /* divide each feature by its largest magnitude */
-    int is_in_f_order; /* lmsbn: decide tags in the order of the binary classifiers' held-out F, best first; else by index */
+    /* 1: lmsbn decides tags in the order of the binary classifiers' held-out F, best first; 0: by index. */
+    int is_in_f_order;
     enum clv_tag_goal goal; /* what cross-validation chooses by and tsbc's thresholds are tuned for */
     double parameters[CLV_TAG_PARAMETERS];
     int32_t n_folds;   /* for held-out scores; 0: 5 */
@@ -61,8 +65,9 @@ struct clv_tag_training {
     int n_threads;
     const struct clv_progress *progress;
 };
-/* Fills parameters with their defaults; eta0 is CLV_TAG_LMBM_ETA0 if the learner is lmbm: each of its couplings is in two hinges,
- * and with weak regularisation decisions confirm each other whatever the input (Miao and Rao 2010, Remark 5). */
+/* Fills parameters with their defaults; eta0 is CLV_TAG_LMBM_ETA0 if the learner is lmbm: each of its couplings is in
+ * two hinges, and with weak regularisation decisions confirm each other whatever the input (Miao and Rao 2010, Remark
+ * 5). */
 #define CLV_TAG_LMBM_ETA0 1000 /* by cross-validation on the scene set */
 CLV_API void clv_tag_training_defaults(struct clv_tag_training *training);
 
@@ -73,9 +78,10 @@ struct clv_tag_training_result {
     int interrupted;
 };
 
-/* Trains. Same seed, same bytes at any number of threads. *model is a fresh object; result may be NULL. CLV_ERR_USAGE for
- * parameters out of range; for ssvm-chain and ssvm-full with a kernel; for ssvm-full with more than CLV_MAX_ENUMERATED tags; for
- * an order above 2 but for lmsbn. With a kernel, memory is two n x n matrices of doubles for n examples. */
+/* Trains. Same seed, same bytes at any number of threads. *model is a fresh object; result may be NULL. CLV_ERR_USAGE
+ * for parameters out of range; for ssvm-chain and ssvm-full with a kernel; for ssvm-full with more than
+ * CLV_MAX_ENUMERATED tags; for an order above 2 but for lmsbn. With a kernel, memory is two n x n matrices of doubles
+ * for n examples. */
 CLV_API enum clv_status clv_tag_train(struct clv_tag_model *model, struct clv_tag_training_result *result,
                                       const struct clv_tag_training *training, struct clv_error *err) CLV_CHECK;
 
@@ -85,10 +91,10 @@ struct clv_tag_grid {
     size_t n_lambda, n_gamma;
 };
 
-/* Chooses parameters by n_folds-fold cross-validation on the training examples: the pair with the best goal over held-out
- * examples (Hamming: the least), the first at ties. parameters receives training's with lambda and gamma replaced;
- * scores[n_lambda][n_gamma] (or NULL) the measures of all. Parallel over candidates' folds. CLV_ERR_INTERRUPTED when asked to
- * stop. */
+/* Chooses parameters by n_folds-fold cross-validation on the training examples: the pair with the best goal over
+ * held-out examples (Hamming: the least), the first at ties. parameters receives training's with lambda and gamma
+ * replaced; scores[n_lambda][n_gamma] (or NULL) the measures of all. Parallel over candidates' folds.
+ * CLV_ERR_INTERRUPTED when asked to stop. */
 CLV_API enum clv_status clv_tag_cross_validate(double parameters[CLV_TAG_PARAMETERS], struct clv_tag_score *scores,
                                                const struct clv_tag_training *training, const struct clv_tag_grid *grid,
                                                struct clv_error *err) CLV_CHECK;

@@ -27,11 +27,11 @@ struct clv_image_boxes {
 };
 
 enum clv_boxes_form {
-    CLV_BOXES_TSV,  /* columns image, label, x, y, w, h and optionally mask, with a header; 0-based pixels */
-    CLV_BOXES_VOC,  /* Pascal VOC XML, one file an image: 1-based corners, both inside the box */
-    CLV_BOXES_COCO, /* COCO JSON: images, annotations, categories; bbox is x, y, width, height; crowds are skipped */
-    CLV_BOXES_LABELME, /* labelme JSON, one file an image: rectangles (corners in any order), circles, polygons' bounding boxes;
-                          lines and points are skipped */
+    CLV_BOXES_TSV,     /* columns image, label, x, y, w, h and optionally mask, with a header; 0-based pixels */
+    CLV_BOXES_VOC,     /* Pascal VOC XML, one file an image: 1-based corners, both inside the box */
+    CLV_BOXES_COCO,    /* COCO JSON: images, annotations, categories; bbox is x, y, width, height; crowds are skipped */
+    CLV_BOXES_LABELME, /* labelme JSON, one file an image: rectangles (corners in any order), circles, bounding boxes of
+                          polygons; lines and points are skipped */
     CLV_BOXES_YOLO, /* YOLO txt, one file an image, of the image's stem: class, centre x, y, width, height as shares */
 };
 
@@ -48,23 +48,24 @@ struct clv_boxes {
 };
 CLV_API void clv_boxes_release(struct clv_boxes *boxes);
 
-/* Reads boxes; the form is told by content (XML, JSON and its members, a header with "image"); other text in a .txt is YOLO.
- * A folder is read as a whole: every .xml or .json below it or, if there is none, every .txt. classes.txt beside the YOLO
- * file, in the folder or the one above, names the classes. CLV_ERR_DATA names file, line or element, and value: numbers that
- * are NaN, infinite or beyond 1e9, sizes that are not above 0, members that are missing or of the wrong type, XML with a
- * document type (it could name other files), two forms in one folder, no image at all. CLV_ERR_NO_INPUT: nothing there. Files
- * of up to 1 GiB, 16 MiB for XML. O(n log n + n x labels). */
+/* Reads boxes; the form is told by content (XML, JSON and its members, a header with "image"); other text in a .txt is
+ * YOLO. A folder is read as a whole: every .xml or .json below it or, if there is none, every .txt. classes.txt beside
+ * the YOLO file, in the folder or the one above, names the classes. CLV_ERR_DATA names file, line or element, and
+ * value: numbers that are NaN, infinite or beyond 1e9, sizes that are not above 0, members that are missing or of the
+ * wrong type, XML with a document type (it could name other files), two forms in one folder, no image at all.
+ * CLV_ERR_NO_INPUT: nothing there. Files of up to 1 GiB, 16 MiB for XML. O(n log n + n x labels). */
 CLV_API enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* *entry = the boxes of an image by its name in a set, or NULL if it has none. The path has to be the same; in the annotation
- * formats, which often know file names alone, it is otherwise the file name, or else the stem (a/b.jpg: b.jpg, or else b).
- * CLV_ERR_DATA if several images fit that way, of which none ends with the same folders. O(log n + images of the same stem). */
+/* *entry = the boxes of an image by its name in a set, or NULL if it has none. The path has to be the same; in the
+ * annotation formats, which often know file names alone, it is otherwise the file name, or else the stem (a/b.jpg:
+ * b.jpg, or else b). CLV_ERR_DATA if several images fit that way, of which none ends with the same folders. O(log n +
+ * images of the same stem). */
 CLV_API enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struct clv_boxes *boxes,
                                        const char *image, struct clv_error *err) CLV_CHECK;
 
 /* placed[entry->n_boxes] = the boxes in pixels of the image, cut at its border; their masks are borrowed from `entry`.
- * *n_cut (may be NULL) counts those that reached out of it by more than half a pixel. CLV_ERR_DATA: a box outside the image, an
- * image of another size than the file says. */
+ * *n_cut (may be NULL) counts those that reached out of it by more than half a pixel. CLV_ERR_DATA: a box outside the
+ * image, an image of another size than the file says. */
 CLV_API enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const struct clv_boxes *boxes,
                                         const struct clv_image_boxes *entry, int32_t width, int32_t height,
                                         struct clv_error *err) CLV_CHECK;

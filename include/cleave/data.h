@@ -11,9 +11,10 @@ extern "C" {
 #define CLV_MAX_LABELS 255 /* labels are 0..254 in masks */
 #define CLV_VOID       255 /* the mask value of pixels that never count */
 
-/* Names and colours of labels 0..n_labels-1. is_void tells the mask values besides 255 that never count: what labels.tsv names
- * "void", and what clv_labels_hide hides. Where they lie below other labels (MSRC: 0), labels keep their mask values: label 0
- * simply never occurs. A value that labels.tsv leaves out has the name "". palette[255] is the colour of void. */
+/* Names and colours of labels 0..n_labels-1. is_void tells the mask values besides 255 that never count: what
+ * labels.tsv names "void", and what clv_labels_hide hides. Where they lie below other labels (MSRC: 0), labels keep
+ * their mask values: label 0 simply never occurs. A value that labels.tsv leaves out has the name "". palette[255] is
+ * the colour of void. */
 struct clv_labels {
     int32_t n_labels;
     uint8_t is_void[256]; /* [mask value] 0 or 1 */
@@ -26,17 +27,17 @@ CLV_API enum clv_status clv_labels_copy(struct clv_labels *copy, const struct cl
                                         struct clv_error *err) CLV_CHECK;
 /* "background" (black) and "foreground" (a bright rose). */
 CLV_API enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *err) CLV_CHECK;
-/* Reads labels.tsv: tab-separated, UTF-8, columns value (0..254, or 255 for void), name (1..63 bytes, "void" for what never
- * counts, as often as need be), red, green, blue (0..255), in any order. Errors name file, line and value: what is out of range or
- * there twice, no label above 0. */
+/* Reads labels.tsv: tab-separated, UTF-8, columns value (0..254, or 255 for void), name (1..63 bytes, "void" for what
+ * never counts, as often as need be), red, green, blue (0..255), in any order. Errors name file, line and value: what
+ * is out of range or there twice, no label above 0. */
 CLV_API enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err) CLV_CHECK;
-/* Makes the labels of these names, comma-separated, void: their pixels are not learned from and do not count, and learners of
- * hidden nodes see nodes of unknown label there. CLV_ERR_USAGE, and nothing changes, for a name that no label has (the message
- * lists the names there are) and if fewer than two labels are left. */
+/* Makes the labels of these names, comma-separated, void: their pixels are not learned from and do not count, and
+ * learners of hidden nodes see nodes of unknown label there. CLV_ERR_USAGE, and nothing changes, for a name that no
+ * label has (the message lists the names there are) and if fewer than two labels are left. */
 CLV_API enum clv_status clv_labels_hide(struct clv_labels *labels, const char *names, struct clv_error *err) CLV_CHECK;
 
-/* One row of a set. Paths are joined to the set's root; mask, boxes and tags are NULL where the row has none; split is ""
- * when there is no such column. */
+/* One row of a set. Paths are joined to the set's root; mask, boxes and tags are NULL where the row has none; split is
+ * "" when there is no such column. */
 struct clv_item {
     char *name;  /* the image as the manifest spells it, relative to root: the item's identity in notes and outputs */
     char *image; /* path that opens */
@@ -58,32 +59,34 @@ struct clv_set {
 CLV_API void clv_item_release(struct clv_item *item);
 CLV_API void clv_set_release(struct clv_set *set);
 
-/* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, boxes, tags, split, in any order; unknown
- * columns are ignored; a BOM, CRLF and blank lines are accepted; every row has as many fields as the header, and an empty
- * field is a value that is not there. Paths must stay inside the manifest's folder (no "..", no absolute path, no escaping
- * link); whether they exist shows when they are read. An image may stand in a split with several masks, one object each (names
- * are then equal); the same image and mask twice in a split is an error. Errors name file, line and value. O(n log n). */
+/* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, boxes, tags, split, in any order;
+ * unknown columns are ignored; a BOM, CRLF and blank lines are accepted; every row has as many fields as the header,
+ * and an empty field is a value that is not there. Paths must stay inside the manifest's folder (no "..", no absolute
+ * path, no escaping link); whether they exist shows when they are read. An image may stand in a split with several
+ * masks, one object each (names are then equal); the same image and mask twice in a split is an error. Errors name
+ * file, line and value. O(n log n). */
 CLV_API enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* A bare folder: every image below it, or, when it holds `images/` and `masks/`, those of images/ with the mask of the same
- * relative stem where there is one (two are an error). An image is what begins like a PNG or JPEG, or is called .png, .jpg or
- * .jpeg: a damaged one is to fail by name, not to be skipped. Names that begin with a dot are passed over; other files are
- * counted. labels.tsv in the folder is read. CLV_ERR_NO_INPUT if there is no image. */
+/* A bare folder: every image below it, or, when it holds `images/` and `masks/`, those of images/ with the mask of the
+ * same relative stem where there is one (two are an error). An image is what begins like a PNG or JPEG, or is called
+ * .png, .jpg or .jpeg: a damaged one is to fail by name, not to be skipped. Names that begin with a dot are passed
+ * over; other files are counted. labels.tsv in the folder is read. CLV_ERR_NO_INPUT if there is no image. */
 CLV_API enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err) CLV_CHECK;
 
 /* A manifest file or a folder, whichever `path` is. */
 CLV_API enum clv_status clv_set_read(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Keeps the items whose split is one of `splits`, comma-separated; NULL keeps all. A name that no item has is an error that
- * lists the splits there are, and changes nothing. */
+/* Keeps the items whose split is one of `splits`, comma-separated; NULL keeps all. A name that no item has is an error
+ * that lists the splits there are, and changes nothing. */
 CLV_API enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct clv_error *err) CLV_CHECK;
 
 /* A mask as labels[height][width]: 0..n_labels-1 or CLV_VOID. Palette PNGs are read as indices.
  *   labels.tsv: the values it names are labels; its void and 255 are void.
- *   No labels.tsv (figure/ground): 0 is background, 1 foreground, 255 void; but a grey mask of nothing but black and full white
- *     (255; 15 or 3 with fewer bits) is background and foreground, which *note then says (otherwise it is NULL).
- * expected_width/height 0: any size. Errors: JPEG, colour and 16-bit masks (with a hint), another size than expected, a value
- * without a label (names the value and the pixel). */
+ *   No labels.tsv (figure/ground): 0 is background, 1 foreground, 255 void; but a grey mask of nothing but black and
+ *     full white (255; 15 or 3 with fewer bits) is background and foreground, which *note then says (otherwise it is
+ *     NULL).
+ * expected_width/height 0: any size. Errors: JPEG, colour and 16-bit masks (with a hint), another size than expected, a
+ * value without a label (names the value and the pixel). */
 struct clv_mask {
     int32_t width, height;
     uint8_t *labels;

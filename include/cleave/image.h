@@ -38,28 +38,28 @@ CLV_API enum clv_status clv_image_new(struct clv_image *image, int32_t width, in
 
 /* Reads any PNG or JPEG (told by content, not by name) as 3-channel sRGB.
  *
- * PNG: every colour type, bit depth and interlacing. 16 bits are rounded to the nearest 8, palettes and grey are expanded,
- * alpha and transparent colours are composited over white in 8 bits: (c a + 255 (255 - a)) / 255, rounded.
- * JPEG: baseline, progressive, arithmetic; grey, YCbCr, RGB, CMYK and YCCK (with Adobe's inversion); the EXIF orientation is
- * applied, and malformed EXIF ignored. Colour profiles and gamma are not: samples count as sRGB.
+ * PNG: every colour type, bit depth and interlacing. 16 bits are rounded to the nearest 8, palettes and grey are
+ * expanded, alpha and transparent colours are composited over white in 8 bits: (c a + 255 (255 - a)) / 255, rounded.
+ * JPEG: baseline, progressive, arithmetic; grey, YCbCr, RGB, CMYK and YCCK (with Adobe's inversion); the EXIF
+ * orientation is applied, and malformed EXIF ignored. Colour profiles and gamma are not: samples count as sRGB.
  *
- * Truncated or corrupt files fail; nothing is guessed: every checksum of a PNG must hold up to its IEND, and what libjpeg
- * calls a warning (data missing, superfluous or invalid) is an error. limits may be NULL. Status: CLV_ERR_NO_INPUT (missing,
- * unreadable, a folder, FIFO or device), CLV_ERR_DATA (content, limits), CLV_ERR_MEMORY. *image is unchanged on failure. Safe
- * from several threads. O(pixels), times scans for JPEG. */
+ * Truncated or corrupt files fail; nothing is guessed: every checksum of a PNG must hold up to its IEND, and what
+ * libjpeg calls a warning (data missing, superfluous or invalid) is an error. limits may be NULL. Status:
+ * CLV_ERR_NO_INPUT (missing, unreadable, a folder, FIFO or device), CLV_ERR_DATA (content, limits), CLV_ERR_MEMORY.
+ * *image is unchanged on failure. Safe from several threads. O(pixels), times scans for JPEG. */
 CLV_API enum clv_status clv_image_read(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
                                        struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_image_decode(struct clv_image *image, const void *bytes, size_t size,
                                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* Width and height as clv_image_read would return them (orientation applied), from the header alone: of a large file only
- * the beginning is read. */
+/* Width and height as clv_image_read would return them (orientation applied), from the header alone: of a large file
+ * only the beginning is read. */
 CLV_API enum clv_status clv_image_read_size(int32_t *width, int32_t *height, const char *path,
                                             const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 /* A PNG's raw sample values, for masks: palette indices or grey values of 1, 2, 4 or 8 bits, unscaled; transparency is
- * ignored. Grey with 16 bits, RGB, alpha and JPEG are refused with a hint ("masks must be 8-bit grey or palette PNG"), and so
- * is an index that the palette lacks. */
+ * ignored. Grey with 16 bits, RGB, alpha and JPEG are refused with a hint ("masks must be 8-bit grey or palette PNG"),
+ * and so is an index that the palette lacks. */
 struct clv_indexed_image {
     int32_t width, height;
     uint8_t *values;         /* [height][width] */
@@ -74,16 +74,16 @@ CLV_API enum clv_status clv_indexed_image_decode(struct clv_indexed_image *image
                                                  const struct clv_image_limits *limits,
                                                  struct clv_error *err) CLV_CHECK;
 
-/* Writes all or nothing (temporary + rename). clv_png_write: 1 or 3 channels. clv_png_write_labels: 8-bit palette PNG with
- * palette_size colours (0..256), or 8-bit grey when palette_size is 0; labels[height][width], each below palette_size
- * (CLV_ERR_USAGE names the pixel). Compressed for speed: run lengths only. */
+/* Writes all or nothing (temporary + rename). clv_png_write: 1 or 3 channels. clv_png_write_labels: 8-bit palette PNG
+ * with palette_size colours (0..256), or 8-bit grey when palette_size is 0; labels[height][width], each below
+ * palette_size (CLV_ERR_USAGE names the pixel). Compressed for speed: run lengths only. */
 CLV_API enum clv_status clv_png_write(const char *path, const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_png_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,
                                              const uint8_t (*palette)[3], int palette_size,
                                              struct clv_error *err) CLV_CHECK;
 
-/* The same into memory: *bytes is to be freed with clv_free. JPEG quality is 1..100, colour at full resolution from 90 on and
- * halved below; 1 or 3 channels; at most 65,500 pixels a side. */
+/* The same into memory: *bytes is to be freed with clv_free. JPEG quality is 1..100, colour at full resolution from 90
+ * on and halved below; 1 or 3 channels; at most 65,500 pixels a side. */
 CLV_API enum clv_status clv_png_encode(uint8_t **bytes, size_t *size, const struct clv_image *image,
                                        struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_png_encode_labels(uint8_t **bytes, size_t *size, int32_t width, int32_t height,
@@ -95,28 +95,30 @@ CLV_API enum clv_status clv_jpeg_write(const char *path, const struct clv_image 
                                        struct clv_error *err) CLV_CHECK;
 CLV_API void clv_free(void *memory);
 
-/* Area-averaging when shrinking, bilinear when enlarging, for each axis on its own; any channel count; rounded to nearest.
- * *target is only written to. O(source + target pixels + source width x target height). */
+/* Area-averaging when shrinking, bilinear when enlarging, for each axis on its own; any channel count; rounded to
+ * nearest. *target is only written to. O(source + target pixels + source width x target height). */
 CLV_API enum clv_status clv_image_resize(struct clv_image *target, const struct clv_image *source, int32_t width,
                                          int32_t height, struct clv_error *err) CLV_CHECK;
 
-/* Nearest neighbour: enlarges or shrinks a label map; target[target_height][target_width] is the caller's. Target pixel x
- * takes source pixel floor((x + 1/2) source_width / target_width), rows likewise. */
+/* Nearest neighbour: enlarges or shrinks a label map; target[target_height][target_width] is the caller's. Target pixel
+ * x takes source pixel floor((x + 1/2) source_width / target_width), rows likewise. */
 CLV_API void clv_labels_resize(uint8_t *target, int32_t target_width, int32_t target_height, const uint8_t *source,
                                int32_t source_width, int32_t source_height);
 
-/* sRGB (D65) to CIE L*a*b*: rgb[n][3] to lab[n][3], L in 0..100, a and b about -128..127; within 0.02 of the exact value, the
- * same bits whatever the machine's vector width. A few hundred Mpixel/s on one thread. */
+/* sRGB (D65) to CIE L*a*b*: rgb[n][3] to lab[n][3], L in 0..100, a and b about -128..127; within 0.02 of the exact
+ * value, the same bits whatever the machine's vector width. A few hundred Mpixel/s on one thread. */
 CLV_API void clv_rgb_to_lab(float *lab, const uint8_t *rgb, size_t n);
 
-/* Colours of labels 0..255 when a set names none: 0 is black, the others far apart (the PASCAL VOC bit-reversal scheme). */
+/* Colours of labels 0..255 when a set names none: 0 is black, the others far apart (the PASCAL VOC bit-reversal
+ * scheme). */
 CLV_API void clv_default_palette(uint8_t palette[256][3]);
 
 /* Paints `labels` over `image` (3 channels, changed in place): each non-zero label's region is tinted with its palette
- * colour at `opacity` 0..1, and every border between two labels is drawn as a crisp line of `outline_px` pixels (0..100),
- * light with a dark rim (1 pixel, from 3 on half the line's width) so that it is seen on any ground. The line follows the
- * border smoothed over a few pixels, is centred on it, and antialiased; a line of one pixel lies on the higher label's side.
- * Labels equal to void_label (-1: none) are hatched grey. Takes no memory. O(pixels + border length x outline_px^2). */
+ * colour at `opacity` 0..1, and every border between two labels is drawn as a crisp line of `outline_px` pixels
+ * (0..100), light with a dark rim (1 pixel, from 3 on half the line's width) so that it is seen on any ground. The line
+ * follows the border smoothed over a few pixels, is centred on it, and antialiased; a line of one pixel lies on the
+ * higher label's side. Labels equal to void_label (-1: none) are hatched grey. Takes no memory. O(pixels + border
+ * length x outline_px^2). */
 CLV_API void clv_overlay_draw(struct clv_image *image, const uint8_t *labels, const uint8_t (*palette)[3],
                               double opacity, int32_t outline_px, int void_label);
 

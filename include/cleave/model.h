@@ -38,34 +38,36 @@ struct clv_model {
 };
 CLV_API void clv_model_release(struct clv_model *model);
 
-/* Adds a named tensor (copied), or replaces the one of that name; it travels in the model file as "extra.NAME". Reading does
- * not check its values: whoever attached it knows what they must be. */
+/* Adds a named tensor (copied), or replaces the one of that name; it travels in the model file as "extra.NAME". Reading
+ * does not check its values: whoever attached it knows what they must be. */
 CLV_API enum clv_status clv_model_attach(struct clv_model *model, const struct clv_tensor *tensor,
                                          struct clv_error *err) CLV_CHECK;
 #define CLV_VARIANCE "variance" /* f64 [clv_shape_size(shape)]: of the posterior whose mean is w */
 CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *model, const char *name); /* or NULL */
 
 /* Files: old or new, never half; the same model gives the same bytes.
- *   unary f64 [rows][d], pairwise f64 [p] (Potts) or [K][K][p] (full), palette u8 [256][3], codebook.S u8 [n_words][128],
- *   kept u8 [d + p] of pruned models, extra.NAME; metadata: format "cleave model 1", and as JSON model (n_labels, n_features,
- *   n_edge_features, pairwise; decoding and hidden_temperature unless it is the oracle's), labels, recipe (or "none", or
- *   "letters"), record.
- * Writing and reading check everything and refuse with CLV_ERR_DATA, naming file and value: another format or version,
- * truncation, weights that are not finite, negative couplings, sizes that disagree with each other or with the recipe. */
+ *   tensors: unary f64 [rows][d], pairwise f64 [p] (Potts) or [K][K][p] (full), palette u8 [256][3], codebook.S u8
+ *     [n_words][128], kept u8 [d + p] of pruned models, extra.NAME;
+ *   metadata: format "cleave model 1", and as JSON model (n_labels, n_features, n_edge_features, pairwise; decoding and
+ *     hidden_temperature unless it is the oracle's), labels, recipe (or "none", or "letters"), record.
+ * Writing and reading check everything and refuse with CLV_ERR_DATA, naming file and value: another format or
+ * version, truncation, weights that are not finite, negative couplings, sizes that disagree with each other or with
+ * the recipe. */
 CLV_API enum clv_status clv_model_write(const char *path, const struct clv_model *model,
                                         struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_model_read(struct clv_model *model, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Sets weights to 0 whose magnitude is at most `threshold` (0 <= threshold < 1) times the largest of their kind, node or pairwise. */
+/* Sets weights to 0 whose magnitude is at most `threshold` (0 <= threshold < 1) times the largest of their kind, node
+ * or pairwise. */
 CLV_API void clv_weights_prune(double *w, const struct clv_shape *shape, double threshold);
 
-/* Leaves the features whose weights are all 0 out of the model's recipe. Scores and labels stay the same, up to the rounding of
- * sums. What only these features used is computed no more; codebooks that nothing uses are dropped. CLV_ERR_USAGE without a
- * recipe. */
+/* Leaves the features whose weights are all 0 out of the model's recipe. Scores and labels stay the same, up to the
+ * rounding of sums. What only these features used is computed no more; codebooks that nothing uses are dropped.
+ * CLV_ERR_USAGE without a recipe. */
 CLV_API enum clv_status clv_model_leave_out(struct clv_model *model, struct clv_error *err) CLV_CHECK;
 
-/* Decodes one problem by the model's rule: y[n_nodes]. is_visible as for clv_oracle_decode (NULL: all nodes, as when segmenting).
- * The problem is checked against the model's shape first. */
+/* Decodes one problem by the model's rule: y[n_nodes]. is_visible as for clv_oracle_decode (NULL: all nodes, as when
+ * segmenting). The problem is checked against the model's shape first. */
 CLV_API enum clv_status clv_model_decode(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
                                          const uint8_t *is_visible, struct clv_oracle *oracle,
                                          struct clv_error *err) CLV_CHECK;
@@ -75,7 +77,8 @@ CLV_API enum clv_status clv_model_predict(int32_t *y, const struct clv_model *mo
                                           struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 
 /* Marginals of one problem under w by perturb-and-MAP, as clv_perturbed_marginals gives them for its field:
- * marginals[n_nodes][n_labels], and the upper bound of its log-partition with standard error. Each of the three may be NULL. */
+ * marginals[n_nodes][n_labels], and the upper bound of its log-partition with standard error. Each of the three may be
+ * NULL. */
 CLV_API enum clv_status clv_model_marginals(double *marginals, double *bound, double *standard_error,
                                             const struct clv_model *model, const struct clv_problem *problem,
                                             struct clv_oracle *oracle, uint64_t seed, uint32_t n_draws,
@@ -88,13 +91,13 @@ struct clv_decision_options {
     int is_balanced; /* 1: the learner weighed pixels so that figure and ground count the same, and the draws show it */
     double scale;    /* > 0: of scores against the draws' noise. 0: such that unary scores are 3 in the mean size */
 };
-/* By what the model's record says about its learner: pmap and mpmap are likelihoods of plain labels at scale 1, wmpmap is a
- * balanced one at scale 1, and the others balance their losses and know no scale. */
+/* By what the model's record says about its learner: pmap and mpmap are likelihoods of plain labels at scale 1, wmpmap
+ * is a balanced one at scale 1, and the others balance their losses and know no scale. */
 CLV_API void clv_decision_defaults(struct clv_decision_options *options, const struct clv_model *model);
 
-/* Decodes one problem at the least expected balanced error (clv_balanced_theta) instead of the best score: y[n_nodes]. Of two
- * labels a node has label 1 where its marginal exceeds about label 1's expected share of the pixels or, for balanced models,
- * 1/2. options may be NULL. */
+/* Decodes one problem at the least expected balanced error (clv_balanced_theta) instead of the best score: y[n_nodes].
+ * Of two labels a node has label 1 where its marginal exceeds about label 1's expected share of the pixels or, for
+ * balanced models, 1/2. options may be NULL. */
 CLV_API enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
                                          struct clv_oracle *oracle, const struct clv_decision_options *options,
                                          struct clv_error *err) CLV_CHECK;

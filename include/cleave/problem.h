@@ -18,9 +18,9 @@ extern "C" {
 
 #define CLV_UNKNOWN (-1) /* a node whose label is not known */
 
-/* A view: the arrays belong to whoever made it (a dataset, a mapped feature file). Rows of x are sparse: row i holds the
- * entries row[i]..row[i+1]-1 of index (strictly ascending within a row) and value. row[0] need not be 0, so that a problem can
- * be a window into the rows of a whole set. */
+/* A view: the arrays belong to whoever made it (a dataset, a mapped feature file). Rows of x are sparse: row i holds
+ * the entries row[i]..row[i+1]-1 of index (strictly ascending within a row) and value. row[0] need not be 0, so that a
+ * problem can be a window into the rows of a whole set. */
 struct clv_problem {
     int32_t n_nodes, n_edges;
     int32_t n_features;         /* d */
@@ -51,9 +51,10 @@ CLV_API size_t clv_shape_rows(const struct clv_shape *shape);
 CLV_API size_t clv_shape_unary_size(const struct clv_shape *shape); /* rows x n_features */
 CLV_API size_t clv_shape_size(const struct clv_shape *shape);       /* all weights */
 
-/* Checks a shape (CLV_ERR_USAGE) and a problem against it and itself (CLV_ERR_DATA, naming the node or edge): 2 to 255 labels,
- * sizes, indices, edge ends, finite values, non-negative Potts edge features, theta and volume, labels in range. With form
- * NONE edge features are not looked at. The other functions here check nothing. O(size of the problem). */
+/* Checks a shape (CLV_ERR_USAGE) and a problem against it and itself (CLV_ERR_DATA, naming the node or edge): 2 to 255
+ * labels, sizes, indices, edge ends, finite values, non-negative Potts edge features, theta and volume, labels in
+ * range. With form NONE edge features are not looked at. The other functions here check nothing. O(size of the
+ * problem). */
 CLV_API enum clv_status clv_problem_check(const struct clv_problem *problem, const struct clv_shape *shape,
                                           struct clv_error *err) CLV_CHECK;
 
@@ -68,10 +69,10 @@ enum clv_graph {
 CLV_API enum clv_status clv_problem_graph(enum clv_graph *graph, const struct clv_problem *problem,
                                           struct clv_error *err) CLV_CHECK;
 
-/* What an oracle sees: unary scores and couplings of one problem under one w. For n_labels == 2 `unary` is [n_nodes], the
- * score of label 1 minus that of label 0; otherwise [n_nodes][n_labels]. `pairwise` is coupling[n_edges] (Potts; the score
- * loses coupling when the ends differ), table[n_edges][K][K] (full; added, the label of edges[e][0] first), or NULL. Full tables
- * with is_shared = 1 are one table[K][K], the same for every edge. */
+/* What an oracle sees: unary scores and couplings of one problem under one w. For n_labels == 2 `unary` is [n_nodes],
+ * the score of label 1 minus that of label 0; otherwise [n_nodes][n_labels]. `pairwise` is coupling[n_edges] (Potts;
+ * the score loses coupling when the ends differ), table[n_edges][K][K] (full; added, the label of edges[e][0] first),
+ * or NULL. Full tables with is_shared = 1 are one table[K][K], the same for every edge. */
 struct clv_field {
     int32_t n_nodes, n_edges, n_labels;
     enum clv_pairwise form;
@@ -91,21 +92,24 @@ static inline const double *clv_field_table(const struct clv_field *field, int32
 /* unary = W x, into the caller's array. O(non-zeros x rows). */
 CLV_API void clv_unary_scores(double *unary, const struct clv_problem *problem, const struct clv_shape *shape,
                               const double *w);
-/* coupling[n_edges] = <c, e_ij>, or table[n_edges][K][K] = <P[a][b], e_ij>, by the shape's form; nothing for form NONE. */
+/* coupling[n_edges] = <c, e_ij>, or table[n_edges][K][K] = <P[a][b], e_ij>, by the shape's form; nothing for form
+ * NONE. */
 CLV_API void clv_pairwise_scores(double *pairwise, const struct clv_problem *problem, const struct clv_shape *shape,
                                  const double *w);
 
-/* psi += scale * Psi(x, y): psi[clv_shape_size]. Nodes with y = CLV_UNKNOWN and edges that touch one contribute nothing.
- * O(non-zeros of the nodes whose label has a row + edges x p): with two labels only nodes with label 1 are touched. */
+/* psi += scale * Psi(x, y): psi[clv_shape_size]. Nodes with y = CLV_UNKNOWN and edges that touch one contribute
+ * nothing. O(non-zeros of the nodes whose label has a row + edges x p): with two labels only nodes with label 1 are
+ * touched. */
 CLV_API void clv_joint_feature_add(double *psi, const struct clv_problem *problem, const struct clv_shape *shape,
                                    const int32_t *y, double scale);
 
 /* f(y) of a field. y complete. */
 CLV_API double clv_field_score(const struct clv_field *field, const int32_t *y);
 
-/* Weighted Hamming loss: loss(y) = sum_i sum_{b != y_i} theta[i][b]. theta[i][b] is the weight of node i's pixels whose true
- * label is b: pixels / (2 V_b) for the balanced error of two labels (see score.h), so that the loss of a superpixel labelling
- * is the pixel loss of the mask it paints. Nodes without known pixels have a zero row. y complete; problem->theta not NULL. */
+/* Weighted Hamming loss: loss(y) = sum_i sum_{b != y_i} theta[i][b]. theta[i][b] is the weight of node i's pixels whose
+ * true label is b: pixels / (2 V_b) for the balanced error of two labels (see score.h), so that the loss of a
+ * superpixel labelling is the pixel loss of the mask it paints. Nodes without known pixels have a zero row. y complete;
+ * problem->theta not NULL. */
 CLV_API double clv_loss(const struct clv_problem *problem, int32_t n_labels, const int32_t *y);
 
 /* Loss augmentation: unary += loss of each label, so that the maximum of the field is max_y f(y) + loss(y) - constant;

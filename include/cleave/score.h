@@ -1,8 +1,9 @@
 /* Losses and measures of label maps.
  *
- * Weighted Hamming (balanced error) of one image: sum over true labels b of (wrong pixels of b) / (K' V_b), with V_b its
- * pixels and K' the number of labels present; for figure/ground this is half the miss rate plus half the false-alarm rate,
- * in [0, 1]. A side that is absent contributes nothing and the other is weighted 1. Void pixels never count.
+ * Weighted Hamming (balanced error) of one image: sum over true labels b of (wrong pixels of b) / (K' V_b), with V_b
+ * its pixels and K' the number of labels present; for figure/ground this is half the miss rate plus half the
+ * false-alarm rate, in [0, 1]. A side that is absent contributes nothing and the other is weighted 1. Void pixels never
+ * count.
  */
 #ifndef CLEAVE_SCORE_H
 #define CLEAVE_SCORE_H
@@ -20,8 +21,8 @@ struct clv_image_score {
     uint64_t n_pixels;       /* that count */
 };
 
-/* counts[n_labels][n_labels + 1], in pixels: row = true label, column = predicted label; the last column holds predictions
- * that are no label. */
+/* counts[n_labels][n_labels + 1], in pixels: row = true label, column = predicted label; the last column holds
+ * predictions that are no label. */
 struct clv_confusion {
     int32_t n_labels;
     uint64_t *counts;
@@ -32,8 +33,8 @@ CLV_API enum clv_status clv_confusion_init(struct clv_confusion *confusion, int3
 CLV_API void clv_confusion_release(struct clv_confusion *confusion);
 CLV_API void clv_confusion_clear(struct clv_confusion *confusion);
 
-/* Adds n pixels, O(n). A truth of CLV_VOID, or >= n_labels, does not count; a prediction of CLV_VOID or >= n_labels is wrong
- * whatever the truth. */
+/* Adds n pixels, O(n). A truth of CLV_VOID, or >= n_labels, does not count; a prediction of CLV_VOID or >= n_labels is
+ * wrong whatever the truth. */
 CLV_API void clv_confusion_add(struct clv_confusion *confusion, const uint8_t *truth, const uint8_t *prediction,
                                size_t n);
 /* Adds `weight` pixels (a whole superpixel) at once, by the same rules. */
@@ -44,13 +45,15 @@ CLV_API void clv_confusion_merge(struct clv_confusion *total, const struct clv_c
 
 /* The measures of all pixels added so far; NaN where nothing counts (mean_iou too). O(n_labels^2). */
 CLV_API struct clv_image_score clv_confusion_score(const struct clv_confusion *confusion);
-/* Intersection over union of one label: pixels that are b in both / pixels that are b in either; NaN if b is in neither. */
+/* Intersection over union of one label: pixels that are b in both / pixels that are b in either; NaN if b is in
+ * neither. */
 CLV_API double clv_confusion_iou(const struct clv_confusion *confusion, int32_t label);
 /* Share of label's true pixels that are right (recall); NaN if there are none. */
 CLV_API double clv_confusion_class_accuracy(const struct clv_confusion *confusion, int32_t label);
 
-/* Measures of predicted sets of tags (Miao and Rao 2010, equations 9 to 13), all in [0, 1]. F is 2 |both| / (|true| + |predicted|); where
- * there is nothing to find and nothing was predicted (0/0), F is 1: nothing was missed and nothing invented. */
+/* Measures of predicted sets of tags (Miao and Rao 2010, equations 9 to 13), all in [0, 1]. F is 2 |both| / (|true| +
+ * |predicted|); where there is nothing to find and nothing was predicted (0/0), F is 1: nothing was missed and nothing
+ * invented. */
 struct clv_tag_score {
     double exact_match; /* share of examples whose tags are all right */
     double hamming;     /* share of wrong decisions among examples x tags */

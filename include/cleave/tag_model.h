@@ -1,15 +1,16 @@
 /* Models that annotate: from an example's features to its set of tags. One safetensors file.
  *
- * The input score of tag i is a_i(x) = <w_i, x> + b_i, or with the RBF kernel sum_v c_iv exp(-gamma |x - x_v|^2) + b_i over
- * support vectors x_v, shared by all tags. With y_i = 1 for a tag that is there and -1 for one that is not, the forms decide by
+ * The input score of tag i is a_i(x) = <w_i, x> + b_i, or with the RBF kernel sum_v c_iv exp(-gamma |x - x_v|^2) + b_i
+ * over support vectors x_v, shared by all tags. With y_i = 1 for a tag that is there and -1 for one that is not, the
+ * forms decide by
  *     CLV_TAGS_INDEPENDENT  y_i = sign a_i(x)
- *     CLV_TAGS_LMSBN        least sum_i [1 - z_i]_+, z_i = y_i (a_i + sum_C w_iC prod_{j in C} y_j), C among the tags before i
- *                           (clv_belief_map; place[0] is the first decision)
+ *     CLV_TAGS_LMSBN        least sum_i [1 - z_i]_+, z_i = y_i (a_i + sum_C w_iC prod_{j in C} y_j), C among the tags
+ *                           before i (clv_belief_map; place[0] is the first decision)
  *     CLV_TAGS_LMBM         least sum_i [1 - z_i]_+, z_i = y_i (a_i + sum_{j != i} c_ij y_j), c_ij = c_ji
  *     CLV_TAGS_CHAIN        largest sum_i a_i y_i + sum_i c_i y_i y_{i+1}
  *     CLV_TAGS_FULL         largest sum_i a_i y_i + sum_{i < j} c_ij y_i y_j
- * LMBM and FULL are enumerated up to CLV_MAX_ENUMERATED tags; beyond, max-product belief propagation on the couplings and then
- * single flips that help (not optimal in general). */
+ * LMBM and FULL are enumerated up to CLV_MAX_ENUMERATED tags; beyond, max-product belief propagation on the couplings
+ * and then single flips that help (not optimal in general). */
 #ifndef CLEAVE_TAG_MODEL_H
 #define CLEAVE_TAG_MODEL_H
 
@@ -42,9 +43,9 @@ struct clv_tag_model {
     int32_t *index;
     double *value;
     double *coefficient; /* [n_tags][n_vectors] c */
-    double *
-        coupling; /* [clv_tag_coupling_count] LMSBN: clv_belief_net's weight, by decision; LMBM and FULL: c_10, c_20, c_21,
-                            c_30 ..; CHAIN: c_0 .. */
+    /* [clv_tag_coupling_count] LMSBN: clv_belief_net's weight, by decision; LMBM and FULL: c_10, c_20, c_21, c_30 ..;
+     * CHAIN: c_0 .. */
+    double *coupling;
     struct clv_recipe recipe; /* how images become features */
     int has_recipe;
     struct clv_record record;
@@ -56,23 +57,23 @@ CLV_API const char *clv_tag_form_name(enum clv_tag_form form); /* "lmsbn" */
 /* A tag's name, or its number written into `buffer`. */
 CLV_API const char *clv_tag_name(const struct clv_tag_model *model, int32_t tag, char buffer[16]);
 
-/* scores[n][n_tags] = a. Features the model does not know (of an index from n_features on) weigh nothing with linear models and
- * count in full in the distances of the kernel. Same bytes at any number of threads. O(nonzeros x n_tags), with a kernel
- * O(nonzeros x n_vectors). */
+/* scores[n][n_tags] = a. Features the model does not know (of an index from n_features on) weigh nothing with linear
+ * models and count in full in the distances of the kernel. Same bytes at any number of threads. O(nonzeros x n_tags),
+ * with a kernel O(nonzeros x n_vectors). */
 CLV_API enum clv_status clv_tag_scores(double *scores, const struct clv_tag_model *model, const struct clv_tag_set *set,
                                        int n_threads, struct clv_error *err) CLV_CHECK;
 
-/* The tags of one example from its scores[n_tags]: tags[n_tags] of 1 and 0. *result (may be NULL): loss and bound of the belief
- * network; for the other forms the objective (of CHAIN and FULL its negative), whether it is known to be optimal, and the number
- * of labellings looked at. search is the belief network's (may be NULL). */
+/* The tags of one example from its scores[n_tags]: tags[n_tags] of 1 and 0. *result (may be NULL): loss and bound of
+ * the belief network; for the other forms the objective (of CHAIN and FULL its negative), whether it is known to be
+ * optimal, and the number of labellings looked at. search is the belief network's (may be NULL). */
 CLV_API enum clv_status clv_tag_decide(uint8_t *tags, struct clv_belief_result *result,
                                        const struct clv_tag_model *model, const double *scores,
                                        const struct clv_belief_search *search, struct clv_error *err) CLV_CHECK;
 
-/* Files: old or new, never half; the same model gives the same bytes. Tensors bias, coupling, place i32, weight or row, index,
- * value, coefficient; scale; codebook.S; metadata: format "cleave tags 1" and as JSON model, names, recipe (or "none"), record.
- * Reading refuses with CLV_ERR_DATA, naming file and value, what does not fit together or is not finite; and a segmentation
- * model, saying which command takes it. */
+/* Files: old or new, never half; the same model gives the same bytes. Tensors bias, coupling, place i32, weight or row,
+ * index, value, coefficient; scale; codebook.S; metadata: format "cleave tags 1" and as JSON model, names, recipe (or
+ * "none"), record. Reading refuses with CLV_ERR_DATA, naming file and value, what does not fit together or is not
+ * finite; and a segmentation model, saying which command takes it. */
 CLV_API enum clv_status clv_tag_model_write(const char *path, const struct clv_tag_model *model,
                                             struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path,

@@ -31,16 +31,17 @@ struct clv_tag_set {
 };
 CLV_API void clv_tag_set_release(struct clv_tag_set *set);
 
-/* Reads an svmlight multi-label file: a line an example, `0,4 1:0.64 3:-2.5`, first its labels (from 0, separated by commas, in
- * any order, none twice; none at all if the line begins with a blank or with a feature), then its features `index:value`, with
- * indices from 1 in ascending order. CRLF is fine. n_features is the largest index; n_tags what is given, or if that is 0 the
- * number of names, or if there are none the largest label + 1.
+/* Reads an svmlight multi-label file: a line an example, `0,4 1:0.64 3:-2.5`, first its labels (from 0, separated by
+ * commas, in any order, none twice; none at all if the line begins with a blank or with a feature), then its features
+ * `index:value`, with indices from 1 in ascending order. CRLF is fine. n_features is the largest index; n_tags what is
+ * given, or if that is 0 the number of names, or if there are none the largest label + 1.
  *
  * Names are the lines of labels.txt in the same folder, where there is such a file (UTF-8, none twice).
  *
- * Errors name file, line and value (CLV_ERR_DATA): a label that is no whole number, not below n_tags, or there twice; feature 0,
- * or one past the limit; an index that does not ascend; a value that is not finite or past the limit; an empty line; a line past
- * the limit, which is refused before it is read; no lines at all. O(size of the file). *set is unchanged on failure. */
+ * Errors name file, line and value (CLV_ERR_DATA): a label that is no whole number, not below n_tags, or there twice;
+ * feature 0, or one past the limit; an index that does not ascend; a value that is not finite or past the limit; an
+ * empty line; a line past the limit, which is refused before it is read; no lines at all. O(size of the file). *set is
+ * unchanged on failure. */
 CLV_API enum clv_status clv_tag_set_read(struct clv_tag_set *set, const char *path, int32_t n_tags,
                                          struct clv_error *err) CLV_CHECK;
 
