@@ -1,14 +1,21 @@
-/* Kernels that are compiled once for every x86-64 machine and once for those with AVX2, and chosen between as the program is loaded.
- * Their sums must have a fixed order, so that both give the same bytes. The address sanitizer starts too late for that choice, and
- * clang 14 has none. */
+/* Loops that are compiled for several kinds of machine, the best of which is chosen as the program is loaded. Their sums must have a
+ * fixed order, so that every choice gives the same bytes. */
 #ifndef BASE_MACHINE_H
 #define BASE_MACHINE_H
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
-#define FOR_EACH_MACHINE
-#else
+/* The sanitizers start too late for that choice, and clang 14 has none. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&          \
+    !defined(__SANITIZE_THREAD__)
 #define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
+/* Where 16 lanes of floats pay off. */
+#define FOR_EVERY_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FOR_EACH_MACHINE
+#define FOR_EVERY_WIDTH
 #endif
+
+/* A part of such a loop: compiled into each of its versions. */
+#define INLINE static inline __attribute__((always_inline))
 
 /* Tells the processor that this thread only looks whether something has changed. */
 static inline void machine_pause(void)

@@ -1,4 +1,4 @@
-/* What image.c asks of the PNG and JPEG files, and the little they share. Messages carry no file name: the caller that
+/* What decode.c asks of png.c and jpeg.c, and the little that they share. Messages carry no file name: the caller that
  * knows one puts it in front. */
 #ifndef IMAGE_CODEC_H
 #define IMAGE_CODEC_H

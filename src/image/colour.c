@@ -1,25 +1,22 @@
 /* sRGB to CIE L*a*b*, quickly: superpixels and colour features start here.
  *
  * Blocks of pixels go through three loops: bytes to linear light by table, linear light to Lab in plain vectorisable
- * arithmetic, and interleaving. Every operation is an IEEE one in a
- * fixed order, so the result does not depend on the vector width. */
+ * arithmetic, and interleaving. Every operation is an IEEE one in a fixed order, so the result does not depend on the vector
+ * width. */
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
+#include "base/machine.h"
 #include "cleave/image.h"
 
 #define BLOCK 256
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
-#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define WIDEST
-#endif
-
 /* The sRGB decoding curve, IEC 61966-2-1: v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055)^2.4, v = i / 255. */
 static float linear[256];
+static pthread_once_t linear_once = PTHREAD_ONCE_INIT;
 
-__attribute__((constructor)) static void fill_linear(void)
+static void fill_linear(void)
 {
     for (int i = 0; i < 256; i++) {
         double v = i / 255.0;
@@ -58,7 +55,7 @@ static inline float lightness(float t)
 }
 
 /* Linear light (red, green, blue)[n] to (L, a, b)[n], in place. Matrix and white point: sRGB primaries, D65. */
-WIDEST static void to_lab(float (*plane)[BLOCK], int n)
+FOR_EVERY_WIDTH static void to_lab(float (*plane)[BLOCK], int n)
 {
     for (int i = 0; i < n; i++) {
         float red = plane[0][i], green = plane[1][i], blue = plane[2][i];
@@ -75,6 +72,7 @@ WIDEST static void to_lab(float (*plane)[BLOCK], int n)
 void clv_rgb_to_lab(float *lab, const uint8_t *rgb, size_t n)
 {
     float plane[3][BLOCK];
+    pthread_once(&linear_once, fill_linear);
     for (size_t from = 0; from < n; from += BLOCK) {
         int count = n - from < BLOCK ? (int)(n - from) : BLOCK;
         const uint8_t *source = rgb + 3 * from;

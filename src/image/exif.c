@@ -1,4 +1,4 @@
-#include "exif.h"
+#include "image/exif.h"
 
 #include <string.h>
 

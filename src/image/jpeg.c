@@ -12,8 +12,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "codec.h"
-#include "exif.h"
+#include "image/codec.h"
+#include "image/exif.h"
 
 #define MARKER_EOI  0xd9
 #define MARKER_SOS  0xda

@@ -4,12 +4,11 @@
  * outside, and nothing is owned in between, so no local variable can be lost. */
 #include <png.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "codec.h"
+#include "image/codec.h"
 
 #define SIGNATURE_BYTES 8
 #define HEADER_BYTES    33 /* signature and IHDR chunk */
@@ -378,10 +377,12 @@ static enum clv_status encode(uint8_t **bytes, size_t *size, struct job *job, st
     return status;
 }
 
+#define RUN_LENGTHS 3 /* zlib's Z_RLE; libpng hands the number on */
+
 /* Measured on overlays and masks of 300x220: run lengths only are within 5 % of zlib's level 6 on photographs at a fifth of
  * its time, and within 16 % on label maps at a quarter of it. */
-static const struct plan photo_plan = {1, PNG_FILTER_PAETH, Z_RLE};
-static const struct plan label_plan = {1, PNG_FILTER_NONE, Z_RLE};
+static const struct plan photo_plan = {1, PNG_FILTER_PAETH, RUN_LENGTHS};
+static const struct plan label_plan = {1, PNG_FILTER_NONE, RUN_LENGTHS};
 
 enum clv_status clv_png_encode(uint8_t **bytes, size_t *size, const struct clv_image *image, struct clv_error *err)
 {

@@ -18,7 +18,7 @@ typedef int64_t whole __attribute__((vector_size(LANES * sizeof(double))));
 #define ROUNDER  0x1.8p52 /* adding it leaves a whole number in the low bits */
 #define LOWEST   (-708.0)
 
-static inline __attribute__((always_inline)) void four(double *out, const double *value, double shift)
+INLINE void four(double *out, const double *value, double shift)
 {
     static const double inverse_factorial[] = {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800,
                                                1.0 / 362880,     1.0 / 40320,     1.0 / 5040,     1.0 / 720,

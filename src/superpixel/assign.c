@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/machine.h"
 #include "superpixel/tiles.h"
-#include "superpixel/width.h"
 
 #define CHUNK_BITS 6
 #define CHUNK      (1 << CHUNK_BITS) /* candidates prepared at a time */
@@ -23,7 +23,7 @@ struct bounds {
     float offset; /* makes every line positive within: more than the largest |pixel|^2 */
 };
 
-INLINED struct bounds bounds_of(const struct tiles *tiles, size_t t, float weight)
+INLINE struct bounds bounds_of(const struct tiles *tiles, size_t t, float weight)
 {
     const float half = 0.5F * (TILE_SIDE - 1);
     struct bounds bounds = {.reach[3] = half, .reach[4] = half, .offset = 1 + 2 * weight * half * half};
@@ -38,8 +38,8 @@ INLINED struct bounds bounds_of(const struct tiles *tiles, size_t t, float weigh
     return bounds;
 }
 
-INLINED void lines_set(struct lines *lines, const struct centre *centres, const int32_t *labels, size_t n,
-                       const struct bounds *bounds, float weight)
+INLINE void lines_set(struct lines *lines, const struct centre *centres, const int32_t *labels, size_t n,
+                      const struct bounds *bounds, float weight)
 {
     for (size_t k = 0; k < n; k++) {
         const struct centre *centre = &centres[labels[k]];
@@ -62,7 +62,7 @@ INLINED void lines_set(struct lines *lines, const struct centre *centres, const 
 }
 
 /* Lists, in order, the lines that do not lie above the one that is lowest in the middle all over the box; returns how many. */
-INLINED size_t list_unbeaten(uint8_t *unbeaten, const struct lines *lines, size_t n, const struct bounds *bounds)
+INLINE size_t list_unbeaten(uint8_t *unbeaten, const struct lines *lines, size_t n, const struct bounds *bounds)
 {
     size_t reference = 0, kept = 0;
     for (size_t k = 1; k < n; k++)
@@ -86,7 +86,7 @@ INLINED size_t list_unbeaten(uint8_t *unbeaten, const struct lines *lines, size_
 
 /* A positive distance as an integer that orders like it, its last bits replaced by the line's number: the least such key
  * carries its line along. */
-INLINED int32_t key_of(float distance, int32_t k)
+INLINE int32_t key_of(float distance, int32_t k)
 {
     int32_t bits;
     memcpy(&bits, &distance, sizeof bits);
@@ -94,8 +94,8 @@ INLINED int32_t key_of(float distance, int32_t k)
 }
 
 /* keys[TILE_PIXELS] = the least key of the n chosen lines at each pixel of (L, a, b)[TILE_PIXELS]. */
-INLINED void least_keys(int32_t *restrict keys, const float (*restrict lab)[TILE_PIXELS],
-                        const struct lines *restrict lines, const uint8_t *restrict chosen, size_t n)
+INLINE void least_keys(int32_t *restrict keys, const float (*restrict lab)[TILE_PIXELS],
+                       const struct lines *restrict lines, const uint8_t *restrict chosen, size_t n)
 {
     for (int i = 0; i < TILE_PIXELS; i++)
         keys[i] = INT32_MAX;
@@ -119,8 +119,8 @@ INLINED void least_keys(int32_t *restrict keys, const float (*restrict lab)[TILE
     }
 }
 
-INLINED void take_all(int32_t *restrict labels, int32_t *restrict least, const int32_t *restrict keys,
-                      const int32_t *restrict label)
+INLINE void take_all(int32_t *restrict labels, int32_t *restrict least, const int32_t *restrict keys,
+                     const int32_t *restrict label)
 {
     for (int i = 0; i < TILE_PIXELS; i++) {
         labels[i] = label[keys[i] & (CHUNK - 1)];
@@ -129,8 +129,8 @@ INLINED void take_all(int32_t *restrict labels, int32_t *restrict least, const i
 }
 
 /* The first chunk's wins among equals: numbers of lines do not compare across chunks. */
-INLINED void take_lower(int32_t *restrict labels, int32_t *restrict least, const int32_t *restrict keys,
-                        const int32_t *restrict label)
+INLINE void take_lower(int32_t *restrict labels, int32_t *restrict least, const int32_t *restrict keys,
+                       const int32_t *restrict label)
 {
     for (int i = 0; i < TILE_PIXELS; i++) {
         bool lower = (keys[i] & -CHUNK) < (least[i] & -CHUNK);
@@ -139,9 +139,9 @@ INLINED void take_lower(int32_t *restrict labels, int32_t *restrict least, const
     }
 }
 
-EVERY_WIDTH void tile_assign(int32_t *restrict labels, uint8_t *restrict changed, const struct tiles *restrict tiles,
-                             size_t t, const struct centre *restrict centres, const int32_t *restrict candidates,
-                             size_t n_candidates, float weight)
+FOR_EVERY_WIDTH void tile_assign(int32_t *restrict labels, uint8_t *restrict changed,
+                                 const struct tiles *restrict tiles, size_t t, const struct centre *restrict centres,
+                                 const int32_t *restrict candidates, size_t n_candidates, float weight)
 {
     struct bounds bounds = bounds_of(tiles, t, weight);
     float lab[3][TILE_PIXELS];

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "superpixel/width.h"
+#include "base/machine.h"
 
 void tiles_release(struct tiles *tiles)
 {
@@ -16,8 +16,8 @@ void tiles_release(struct tiles *tiles)
 }
 
 /* Lab values (L, a, b)[TILE_SIDE] to one row of a tile. */
-EVERY_WIDTH static void fill_tiles(int16_t *restrict l, int16_t *restrict a, int16_t *restrict b,
-                                   const float *restrict lab, int32_t n)
+FOR_EVERY_WIDTH static void fill_tiles(int16_t *restrict l, int16_t *restrict a, int16_t *restrict b,
+                                       const float *restrict lab, int32_t n)
 {
     const float half_up = 16384.5F; /* so that the truncation rounds, below zero too */
     for (int32_t t = 0; t < n; t++, lab += 3 * TILE_SIDE, l += TILE_PIXELS, a += TILE_PIXELS, b += TILE_PIXELS)
@@ -43,8 +43,8 @@ static void fill_planes(struct tiles *tiles, const struct clv_image *image, floa
     }
 }
 
-EVERY_WIDTH static void fill_boxes(struct tile_box *restrict boxes, const int16_t *restrict plane, int channel,
-                                   size_t n)
+FOR_EVERY_WIDTH static void fill_boxes(struct tile_box *restrict boxes, const int16_t *restrict plane, int channel,
+                                       size_t n)
 {
     for (size_t t = 0; t < n; t++, plane += TILE_PIXELS) {
         int16_t low = plane[0], high = plane[0];

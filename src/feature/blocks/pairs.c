@@ -5,12 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-#define VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define VECTOR_CLONES
-#endif
+#include "base/machine.h"
 
 enum { MAX_REFERENCES = 1024, COORDINATES = 5 };
 
@@ -30,9 +25,9 @@ void pairs_release(struct pairs *pairs)
 
 /* Kernels are (1 + d^2 / scale^2)^-2: the shape of a Gaussian without its exponential. The loop runs over the regions that
  * sum, not over what is summed, so that it is vectors all through and each sum has one order on every machine. */
-VECTOR_CLONES static void add_reference(float *restrict const *sum, const float *restrict l, const float *restrict a,
-                                        const float *restrict b, const float *restrict x, const float *restrict y,
-                                        int32_t n, struct reference j)
+FOR_EVERY_WIDTH static void add_reference(float *restrict const *sum, const float *restrict l, const float *restrict a,
+                                          const float *restrict b, const float *restrict x, const float *restrict y,
+                                          int32_t n, struct reference j)
 {
     float *restrict border = sum[PAIR_BORDER], *restrict colour = sum[PAIR_COLOUR], *restrict near = sum[PAIR_NEAR];
     float *restrict near_mass = sum[PAIR_NEAR_MASS], *restrict like = sum[PAIR_LIKE],
@@ -61,8 +56,8 @@ VECTOR_CLONES static void add_reference(float *restrict const *sum, const float 
 }
 
 /* The colour kernel alone: sum[i] += weight k. */
-VECTOR_CLONES static void add_alike(float *restrict sum, const float *restrict l, const float *restrict a,
-                                    const float *restrict b, int32_t n, const struct region *j, float weight)
+FOR_EVERY_WIDTH static void add_alike(float *restrict sum, const float *restrict l, const float *restrict a,
+                                      const float *restrict b, int32_t n, const struct region *j, float weight)
 {
     const float jl = j->lab[0], ja = j->lab[1], jb = j->lab[2];
     for (int32_t i = 0; i < n; i++) {

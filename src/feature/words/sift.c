@@ -17,12 +17,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-#define VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define VECTOR_CLONES
-#endif
+#include "base/machine.h"
 
 enum { N = SIFT_ORIENTATIONS, BINS = 4, LUMA_ONE = 256 };
 
@@ -83,9 +78,9 @@ static void gradient_row(uint32_t *gradient, const int32_t *above, const int32_t
 
 /* Adds one row of gradients to the sums: along x into the running sums of this row, along y into `first` and `second`, the
  * first and second running sums of each column, which is the row of the integral. gradient is NULL past the image. */
-VECTOR_CLONES static void integrate_row(uint32_t *restrict row, uint32_t *restrict first_row,
-                                        const uint32_t *restrict row_above, const uint32_t *restrict gradient,
-                                        int32_t margin, int32_t width, int32_t row_pixels)
+FOR_EACH_MACHINE static void integrate_row(uint32_t *restrict row, uint32_t *restrict first_row,
+                                           const uint32_t *restrict row_above, const uint32_t *restrict gradient,
+                                           int32_t margin, int32_t width, int32_t row_pixels)
 {
     sums p = {0}, q = {0};
     for (int32_t x = 0; x < row_pixels; x++) {
@@ -186,8 +181,8 @@ static inline __attribute__((always_inline)) void finish_descriptor(uint8_t *val
 }
 
 /* Vertical windows of one row of cells: band[bin row][row_pixels][N]. */
-VECTOR_CLONES static void sum_rows(uint32_t *restrict band, const struct sift_integral *integral, int32_t y,
-                                   int32_t bin_px)
+FOR_EACH_MACHINE static void sum_rows(uint32_t *restrict band, const struct sift_integral *integral, int32_t y,
+                                      int32_t bin_px)
 {
     size_t row_size = (size_t)integral->row_pixels * N;
     for (int j = 0; j < BINS; j++) {
@@ -201,8 +196,8 @@ VECTOR_CLONES static void sum_rows(uint32_t *restrict band, const struct sift_in
     }
 }
 
-VECTOR_CLONES static void describe_row(uint8_t *values, const uint32_t *band, const struct sift_integral *integral,
-                                       int32_t n_columns, int32_t bin_px, int32_t step_px)
+FOR_EACH_MACHINE static void describe_row(uint8_t *values, const uint32_t *band, const struct sift_integral *integral,
+                                          int32_t n_columns, int32_t bin_px, int32_t step_px)
 {
     /* The Gaussian of two bins at the centres of the outer bins against that at the inner ones. */
     const float outer = 0.77880078f; /* exp(-(1.5^2 - 0.5^2) / (2 x 2^2)) */

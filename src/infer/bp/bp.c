@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "infer/bp/bp_state.h"
+#include "infer/log_domain.h"
 
 void clv_bp_defaults(struct clv_bp_options *options)
 {

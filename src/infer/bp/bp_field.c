@@ -5,11 +5,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "infer/bp/bp_state.h"
-#include "infer/cut/capacities.h"
 #include "infer/exponential.h"
-
-/* Scores in units of the temperature; with larger ones sums of messages could overflow. */
-#define LARGEST_SCORE 1e100
+#include "infer/field_check.h"
+#include "infer/log_domain.h"
 
 void bp_init(struct clv_bp *bp)
 {
@@ -74,39 +72,13 @@ static enum clv_status check_options(const struct clv_field *field, const struct
     return CLV_OK;
 }
 
-enum clv_status bp_check_scores(const struct clv_field *field, double temperature, struct clv_error *err)
-{
-    enum clv_status status = field_check(field, err);
-    if (status)
-        return status;
-    if (field->n_labels > CLV_BP_MAX_LABELS || field->n_edges > INT32_MAX / 2)
-        return fail(err, CLV_ERR_USAGE, "%d labels or %d edges are too many for belief propagation", field->n_labels,
-                    field->n_edges);
-    double largest = LARGEST_SCORE * fmin(temperature, 1);
-    size_t k = (size_t)field->n_labels, columns = k == 2 ? 1 : k;
-    for (size_t c = 0; c < (size_t)field->n_nodes * columns; c++)
-        if (fabs(field->unary[c]) > largest)
-            return fail(err, CLV_ERR_DATA, "node %zu: its unary score %g is too large", c / columns, field->unary[c]);
-    size_t cells = field->form == CLV_PAIRWISE_FULL ? k * k : 1;
-    size_t n_tables = field->is_shared && field->n_edges > 0 ? 1 : (size_t)field->n_edges;
-    size_t n_scores = field->form == CLV_PAIRWISE_NONE ? 0 : n_tables * cells;
-    for (size_t c = 0; c < n_scores; c++) {
-        if (field->form == CLV_PAIRWISE_POTTS && field->pairwise[c] < 0)
-            return fail(err, CLV_ERR_DATA, "edge %zu: its coupling %g is negative", c, field->pairwise[c]);
-        if (fabs(field->pairwise[c]) > largest)
-            return fail(err, CLV_ERR_DATA, "edge %zu: its pairwise score %g is too large", c / cells,
-                        field->pairwise[c]);
-    }
-    return CLV_OK;
-}
-
 enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_options *options, struct clv_error *err)
 {
     enum clv_status status = check_options(field, options, err);
     double least = options->temperature;
     if (options->mode == CLV_BP_MIXED && options->visible_temperature > 0)
         least = fmin(least, options->visible_temperature);
-    return status ? status : bp_check_scores(field, least, err);
+    return status ? status : field_check_scores(field, least, err);
 }
 
 /* Arcs by their source, in the order of the edges. */

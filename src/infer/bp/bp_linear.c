@@ -10,6 +10,7 @@
 #include "base/machine.h"
 #include "infer/bp/bp_state.h"
 #include "infer/exponential.h"
+#include "infer/log_domain.h"
 
 /* With messages at least SMALLEST_MESSAGE (their maximum is 1) and beliefs and sums at least SMALLEST_SUM, quotients are below
  * 1e30, and what underflowed below 1e-308 counts for less than 1e-16 of any sum. */
@@ -155,7 +156,6 @@ void bp_leave_linear(struct clv_bp *bp)
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 typedef int64_t lane_mask __attribute__((vector_size(LANES * sizeof(double))));
 #define LONGEST_ROW_LANES (LONGEST_ROW / LANES)
-#define INLINE            static inline __attribute__((always_inline))
 
 INLINE void lift(lanes *value, const lanes *other)
 {

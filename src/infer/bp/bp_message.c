@@ -2,28 +2,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/machine.h"
 #include "infer/bp/bp_state.h"
 #include "infer/exponential.h"
+#include "infer/log_domain.h"
 
 /* Sums below this may have lost terms to underflow and are taken again with a maximum of their own. */
 #define SAFE_SUM 1e-200
-
-double maximum(const double *value, size_t n)
-{
-    double highest = value[0];
-    for (size_t k = 1; k < n; k++)
-        highest = value[k] > highest ? value[k] : highest;
-    return highest;
-}
-
-double log_sum_exp(const double *value, size_t n)
-{
-    double highest = maximum(value, n), sum = 0;
-    for (size_t k = 0; k < n; k++)
-        sum += exp(value[k] - highest);
-    return highest + log(sum);
-}
 
 void bp_gather(double *belief, const struct clv_bp *bp, int32_t node)
 {
@@ -87,29 +71,13 @@ static double table_max(double *restrict out, const struct clv_bp *bp, int32_t a
     return 0;
 }
 
-FOR_EACH_MACHINE void bp_apply_kernel(double *restrict out, const double *restrict weight,
-                                      const double *restrict kernel, size_t n_labels, int is_transposed)
-{
-    for (size_t b = 0; b < n_labels; b++)
-        out[b] = 0;
-    for (size_t a = 0; a < n_labels; a++) {
-        if (is_transposed) { /* by columns all the same: sums along a row would wait for each addition */
-            for (size_t b = 0; b < n_labels; b++)
-                out[b] += weight[a] * kernel[b * n_labels + a];
-        } else {
-            for (size_t b = 0; b < n_labels; b++)
-                out[b] += weight[a] * kernel[a * n_labels + b];
-        }
-    }
-}
-
 static double table_sum(double *restrict out, struct clv_bp *bp, int32_t arc, const double *cavity, size_t k)
 {
     size_t edge = (size_t)(arc >> 1);
     const double *restrict kernel = &bp->kernel[edge * k * k];
     double highest = maximum(cavity, k), *weight = bp->weight, *term = bp->weight;
     exponentials(weight, cavity, highest, k);
-    bp_apply_kernel(out, weight, kernel, k, arc & 1);
+    apply_kernel(out, weight, kernel, k, arc & 1);
     for (size_t b = 0; b < k; b++) {
         if (out[b] >= SAFE_SUM) {
             out[b] = log(out[b]);

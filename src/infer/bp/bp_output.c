@@ -5,6 +5,7 @@
 
 #include "infer/bp/bp_state.h"
 #include "infer/exponential.h"
+#include "infer/log_domain.h"
 
 /* Products that add up to this have lost nothing that matters to underflow. */
 #define SAFE_TOTAL 1e-200

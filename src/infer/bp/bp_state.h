@@ -73,9 +73,6 @@ static inline int bp_is_settled(const struct clv_bp *bp, int32_t edge)
 enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_options *options,
                          struct clv_error *err) CLV_CHECK;
 
-/* A field whose scores, in units of the temperature, belief propagation and elimination can add up. */
-enum clv_status bp_check_scores(const struct clv_field *field, double temperature, struct clv_error *err) CLV_CHECK;
-
 /* Takes over a field's scores, and its graph if that is another one than before; messages start from 0 then, or if not warm. What
  * the labels given (or NULL) score with their neighbours goes into those' unary scores, and the edges between score 0. */
 enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, const int32_t *label,
@@ -100,9 +97,6 @@ double bp_eliminate(double *out, struct clv_bp *bp, int32_t arc, enum bp_rule ru
 
 /* out[b] = ratio log sum_a exp((cavity[a] + pairwise[a][b]) / ratio), the arc's source first. */
 void bp_soften(double *out, const struct clv_bp *bp, int32_t arc, const double *cavity);
-
-/* out[b] = sum_a weight[a] kernel[a][b], or kernel[b][a] if transposed. */
-void bp_apply_kernel(double *out, const double *weight, const double *kernel, size_t n_labels, int is_transposed);
 
 static inline int bp_receives(const struct clv_bp *bp, int32_t arc, enum bp_receivers receivers)
 {
@@ -135,8 +129,5 @@ void bp_decode(struct clv_bp *bp);
 void bp_write_beliefs(double *beliefs, const struct clv_bp *bp, double temperature);
 double bp_bethe(struct clv_bp *bp);
 double bp_mixed_value(struct clv_bp *bp);
-
-double maximum(const double *value, size_t n);
-double log_sum_exp(const double *value, size_t n);
 
 #endif

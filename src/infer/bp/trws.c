@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "infer/bp/bp_state.h"
+#include "infer/log_domain.h"
 
 struct passing {
     struct clv_bp *bp;

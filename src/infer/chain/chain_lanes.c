@@ -6,13 +6,13 @@
 #include "infer/chain/lanes.h"
 #include "infer/exponential.h"
 
-KERNEL double sum_of(const lanes *v)
+INLINE double sum_of(const lanes *v)
 {
     return ((*v)[0] + (*v)[1]) + ((*v)[2] + (*v)[3]);
 }
 
 /* to[0..4 n_vectors) += sum_c factor[c stride] rows[c][..], n_vectors a constant. */
-KERNEL void add_rows(double *restrict to, const double *restrict factor, size_t stride, const double *restrict rows,
+INLINE void add_rows(double *restrict to, const double *restrict factor, size_t stride, const double *restrict rows,
                      size_t n_rows, size_t width, const size_t n_vectors)
 {
     lanes sum[MOST_VECTORS];
@@ -34,7 +34,7 @@ KERNEL void add_rows(double *restrict to, const double *restrict factor, size_t 
 }
 
 /* The same for any width. */
-KERNEL void add_product(double *restrict to, const double *restrict factor, size_t stride, const double *restrict rows,
+INLINE void add_product(double *restrict to, const double *restrict factor, size_t stride, const double *restrict rows,
                         size_t n_rows, size_t width)
 {
     for (size_t first = 0; first < width; first += MOST_VECTORS * CHAIN_LANES) {
@@ -100,7 +100,7 @@ static int weigh(double *maxima, double *weight, size_t n, size_t k, size_t widt
 }
 
 /* value *= weight, then divided by its sum, which is returned. */
-KERNEL double weigh_and_normalise(double *restrict value, const double *restrict weight, size_t width)
+INLINE double weigh_and_normalise(double *restrict value, const double *restrict weight, size_t width)
 {
     lanes sum = {0};
     for (size_t a = 0; a < width; a += CHAIN_LANES) {

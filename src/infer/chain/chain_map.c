@@ -16,16 +16,6 @@ void chain_map_release(struct chain_map *self)
     *self = (struct chain_map){0};
 }
 
-bool field_is_chain(const struct clv_field *field)
-{
-    if (field->form != CLV_PAIRWISE_FULL || field->n_edges != field->n_nodes - 1)
-        return false;
-    for (int32_t e = 0; e < field->n_edges; e++)
-        if (field->edges[e][0] != e || field->edges[e][1] != e + 1)
-            return false;
-    return true;
-}
-
 static int make_room(struct chain_map *self, const struct clv_field *field)
 {
     size_t n = (size_t)field->n_nodes, k = (size_t)field->n_labels;

@@ -2,8 +2,6 @@
 #ifndef INFER_CHAIN_MAP_H
 #define INFER_CHAIN_MAP_H
 
-#include <stdbool.h>
-
 #include "cleave/problem.h"
 
 /* Of the chain solved last. */
@@ -18,8 +16,6 @@ struct chain_map {
 };
 
 void chain_map_release(struct chain_map *self);
-
-bool field_is_chain(const struct clv_field *field);
 
 /* y = argmax by Viterbi: of labellings that score alike the one that is least in the last node, then in the one before, and so
  * on; with two labels and supermodular tables that is the one with the fewest 1s. Returns 0, or -1 when out of memory.

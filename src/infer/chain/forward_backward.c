@@ -6,9 +6,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/bp/bp_state.h"
 #include "infer/chain/viterbi.h"
 #include "infer/exponential.h"
+#include "infer/log_domain.h"
 
 /* Sums below this may have lost terms to underflow and are taken again with a maximum of their own. */
 #define SAFE_SUM 1e-200
@@ -35,7 +35,7 @@ static void sum_step(double *restrict to, const double *restrict from, const dou
 {
     double highest = maximum(from, k), weight[CLV_CHAIN_MAX_LABELS], term[CLV_CHAIN_MAX_LABELS];
     exponentials(weight, from, highest, k);
-    bp_apply_kernel(to, weight, kernel, k, 0);
+    apply_kernel(to, weight, kernel, k, false);
     for (size_t b = 0; b < k; b++) {
         if (to[b] >= SAFE_SUM) {
             to[b] = log(to[b]) + (highest + top);
@@ -124,7 +124,7 @@ static int pass_linearly(struct passes *passes, struct kernel *kernel, const str
         if (i && (i == 1 || !chain->is_shared))
             fill_kernel(kernel, chain_table(chain, i - 1), k);
         if (i) {
-            bp_apply_kernel(ahead, ahead - k, kernel->there, k, 0);
+            apply_kernel(ahead, ahead - k, kernel->there, k, false);
             for (size_t b = 0; b < k; b++)
                 ahead[b] *= weight[b];
             highest += kernel->top;
@@ -144,7 +144,7 @@ static int pass_linearly(struct passes *passes, struct kernel *kernel, const str
             fill_kernel(kernel, chain_table(chain, i - 1), k);
         for (size_t b = 0; b < k; b++)
             with_weight[b] = passes->behind[i * k + b] * passes->weight[i * k + b];
-        bp_apply_kernel(behind, with_weight, kernel->back, k, 0);
+        apply_kernel(behind, with_weight, kernel->back, k, false);
         if (!normalise(behind, k))
             return 0;
     }

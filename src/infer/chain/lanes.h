@@ -7,18 +7,16 @@
 #include "base/machine.h"
 #include "infer/chain/chain_lanes.h"
 
-#define KERNEL static inline __attribute__((always_inline))
-
 #define MOST_VECTORS 8 /* whose running sums stay in registers */
 
 typedef double lanes __attribute__((vector_size(CHAIN_LANES * sizeof(double))));
 
-KERNEL void load(lanes *to, const double *from)
+INLINE void load(lanes *to, const double *from)
 {
     memcpy(to, from, sizeof *to);
 }
 
-KERNEL void store(double *to, const lanes *from)
+INLINE void store(double *to, const lanes *from)
 {
     memcpy(to, from, sizeof *from);
 }

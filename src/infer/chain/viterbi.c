@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/machine.h"
-#include "infer/cut/capacities.h"
+#include "infer/field_check.h"
 
 enum clv_status chain_check(const struct clv_chain *chain, struct clv_error *err)
 {

@@ -1,12 +1,12 @@
 #include "infer/cut/capacities.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "infer/cut/maxflow.h"
+#include "infer/field_check.h"
 
 void capacities_init(struct capacities *capacities)
 {
@@ -20,71 +20,6 @@ void capacities_release(struct capacities *capacities)
     array_free(capacities->unary);
     array_free(capacities->coupling);
     capacities_init(capacities);
-}
-
-static enum clv_status check_edges(const struct clv_field *field, struct clv_error *err)
-{
-    for (int32_t e = 0; e < field->n_edges; e++) {
-        int32_t a = field->edges[e][0], b = field->edges[e][1];
-        if (a < 0 || b < 0 || a >= field->n_nodes || b >= field->n_nodes || a == b)
-            return fail(err, CLV_ERR_DATA, "edge %d joins nodes %d and %d of %d", e, a, b, field->n_nodes);
-    }
-    return CLV_OK;
-}
-
-/* Whether all are so small that no field has enough of them to add up to infinity; by vectors: x - x is 0 of finite x, else NaN. */
-static int all_small(const double *value, size_t n)
-{
-    double sum[4] = {0};
-    size_t k = 0;
-    for (; k + 4 <= n; k += 4)
-        for (size_t j = 0; j < 4; j++)
-            sum[j] += value[k + j] * 0x1p60 - value[k + j] * 0x1p60;
-    for (; k < n; k++)
-        sum[0] += value[k] * 0x1p60 - value[k] * 0x1p60;
-    return sum[0] + sum[1] + sum[2] + sum[3] == 0;
-}
-
-size_t scores_find_unsound(double *total, const double *value, size_t n, double times)
-{
-    size_t k = 0;
-    if (all_small(value, n))
-        return n;
-    while (k < n && (*total += times * fabs(value[k])) <= DBL_MAX / 4)
-        k++;
-    return k;
-}
-
-const char *scores_complaint(double value)
-{
-    return isfinite(value) ? ", and what it adds up to overflows" : "";
-}
-
-enum clv_status field_check(const struct clv_field *field, struct clv_error *err)
-{
-    if (field->n_nodes < 0 || field->n_edges < 0 || field->n_labels < 1)
-        return fail(err, CLV_ERR_USAGE, "a field of %d nodes, %d edges and %d labels", field->n_nodes, field->n_edges,
-                    field->n_labels);
-    size_t labels = (size_t)field->n_labels, columns = labels == 2 ? 1 : labels;
-    size_t n_unary = (size_t)field->n_nodes * columns;
-    double total = 0;
-    size_t bad = scores_find_unsound(&total, field->unary, n_unary, 1);
-    if (bad < n_unary)
-        return fail(err, CLV_ERR_DATA, "node %zu: its unary score is %g%s", bad / columns, field->unary[bad],
-                    scores_complaint(field->unary[bad]));
-    if (field->form == CLV_PAIRWISE_NONE)
-        return CLV_OK;
-    enum clv_status status = check_edges(field, err);
-    if (status)
-        return status;
-    int is_shared = field->form == CLV_PAIRWISE_FULL && field->is_shared && field->n_edges > 0;
-    size_t cells = field->form == CLV_PAIRWISE_FULL ? labels * labels : 1;
-    size_t n_pairwise = (is_shared ? 1 : (size_t)field->n_edges) * cells;
-    bad = scores_find_unsound(&total, field->pairwise, n_pairwise, is_shared ? field->n_edges : 1);
-    if (bad < n_pairwise)
-        return fail(err, CLV_ERR_DATA, "edge %zu: its pairwise score is %g%s", bad / cells, field->pairwise[bad],
-                    scores_complaint(field->pairwise[bad]));
-    return CLV_OK;
 }
 
 static enum clv_status make_room(struct capacities *c, size_t n_nodes, size_t n_edges, struct clv_error *err)

@@ -26,13 +26,4 @@ enum clv_status capacities_set(struct capacities *capacities, const struct clv_f
 enum clv_status capacities_keep_unary(struct capacities *capacities, const struct clv_field *field,
                                       struct clv_error *err) CLV_CHECK;
 
-/* Adds times |value| to *total until one is not finite or the total is so large that adding scores up might overflow. Returns where,
- * or n; *total is 0 before the first call and stays 0 where nothing can go wrong. */
-size_t scores_find_unsound(double *total, const double *value, size_t n, double times);
-/* What to say of the score found, after its value. */
-const char *scores_complaint(double value);
-
-/* The checks that need no capacities: sizes, edge ends, finite values and sums, for any number of labels and any form. */
-enum clv_status field_check(const struct clv_field *field, struct clv_error *err) CLV_CHECK;
-
 #endif

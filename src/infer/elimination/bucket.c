@@ -5,8 +5,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/bp/bp_state.h"
 #include "infer/exponential.h"
+#include "infer/field_check.h"
 
 #define MAX_USED 64 /* factors that a step walks through at a time */
 
@@ -192,7 +192,7 @@ enum clv_status bucket_run(struct bucket *self, double *value, double *marginals
                            const struct clv_field *field, const struct clv_forest_options *options,
                            struct clv_error *err)
 {
-    enum clv_status status = bp_check_scores(field, 1, err);
+    enum clv_status status = field_check_scores(field, 1, err);
     if (status)
         return status;
     if (make_room(self))

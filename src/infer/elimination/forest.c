@@ -7,8 +7,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/bp/bp_state.h"
-#include "infer/cut/capacities.h"
+#include "infer/field_check.h"
 
 enum clv_status clv_forest_new(struct clv_forest **forest, struct clv_error *err)
 {
@@ -172,7 +171,7 @@ enum clv_status clv_forest_run(struct clv_forest *forest, double *value, double 
 {
     static const struct clv_forest_options defaults = {.visible_temperature = 1, .hidden_temperature = 1};
     options = options ? options : &defaults;
-    enum clv_status status = bp_check_scores(field, 1, err);
+    enum clv_status status = field_check_scores(field, 1, err);
     if (!status)
         status = check_options(field, options, err);
     if (!status)

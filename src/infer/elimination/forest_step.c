@@ -2,10 +2,10 @@
  * are softmax(score / T), or 1 at the lowest best label. Applied backwards, last node first, they give the marginals. */
 #include <math.h>
 
-#include "infer/bp/bp_state.h"
 #include "infer/chain/viterbi.h"
 #include "infer/elimination/forest_state.h"
 #include "infer/exponential.h"
+#include "infer/log_domain.h"
 
 static double *table_of(const struct clv_forest *forest, double *tables, int32_t table)
 {

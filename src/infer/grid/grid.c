@@ -1,5 +1,5 @@
 /* Minimum cuts of pixel grids: from scores to labels. Pixels whose unary score outweighs their couplings are decided at once
- * (elimination as in eliminate.c); the core that is left is solved by grid_levels.c and grid_trees.c. */
+ * (as in cut/persistency.c); the core that is left is solved by grid_levels.c and grid_ibfs.c. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -10,28 +10,9 @@
 
 #define MAX_PIXELS (1 << 26)
 
-/* A unary of the largest size and eight couplings stay below 2^VALUE_BITS: room for the sums of grid_levels.c. */
+/* A unary of the largest size and eight couplings stay below 2^VALUE_BITS, so that the sums of grid_levels.c do not
+ * overflow. */
 #define VALUE_BITS 26
-
-enum clv_status grid_cut_init(struct grid_cut *cut, int32_t width, int32_t height, int32_t n_arcs,
-                              struct clv_error *err)
-{
-    int32_t s = width + 2;
-    *cut = (struct grid_cut){.width = width,
-                             .height = height,
-                             .n_arcs = n_arcs,
-                             .stride = s,
-                             .n_pixels = s * (height + 2),
-                             .offset = {1, -1, s, -s, s + 1, -s - 1, s - 1, 1 - s}};
-    size_t size = ((size_t)n_arcs + GRID_STATE_WORDS) * sizeof *cut->records;
-    cut->records = array_zalloc_aligned((size_t)cut->n_pixels, size);
-    return cut->records ? CLV_OK : fail_memory(err);
-}
-
-void grid_cut_release(struct grid_cut *cut)
-{
-    array_free(cut->records);
-}
 
 /* The pixels that have a neighbour in the forward direction of coupling plane k: columns first .. last - 1 of the first n_rows. */
 struct plane {

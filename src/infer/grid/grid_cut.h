@@ -1,11 +1,12 @@
 /* The minimum cut of a pixel grid in the making: what grid.c fills, grid_levels.c starts with flow from coarser grids,
- * grid_trees.c solves. Neighbours are offsets, so nothing is built: the arc opposite to arc k of pixel p is arc k ^ 1 of its
+ * grid_ibfs.c solves. Neighbours are offsets, so nothing is built: the arc opposite to arc k of pixel p is arc k ^ 1 of its
  * neighbour. A frame of pixels without capacity saves looking for borders. */
 #ifndef INFER_GRID_CUT_H
 #define INFER_GRID_CUT_H
 
 #include <stddef.h>
 
+#include "base/machine.h"
 #include "cleave/infer.h"
 
 enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED };
@@ -32,8 +33,6 @@ struct grid_cut {
     int32_t *records; /* [n_pixels][n_arcs + GRID_STATE_WORDS] */
     int32_t n_core;   /* undecided pixels */
 };
-
-#define INLINE __attribute__((always_inline)) static inline
 
 /* n_arcs is a constant wherever speed matters, so that loops over arcs unroll. */
 INLINE int32_t *arcs_of(const struct grid_cut *cut, int32_t p, int n_arcs)

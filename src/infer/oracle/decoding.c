@@ -1,12 +1,12 @@
-/* Labels from scores by the rules of struct clv_decoding: exact in forests and on narrow graphs, by loopy.c elsewhere. */
+/* Labels from scores: exact in forests and on narrow graphs, by loopy.c elsewhere. */
+#include "infer/oracle/decoding.h"
+
 #include <math.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/chain/chain_map.h"
 #include "infer/chain/viterbi.h"
-#include "infer/oracle/oracle_state.h"
+#include "infer/field_check.h"
 
 /* Of bucket elimination: a few milliseconds. */
 #define CELLS_MAX ((size_t)1 << 20)
@@ -22,16 +22,16 @@ const char *clv_decoding_rule_name(enum clv_decoding_rule rule)
     return (int)rule >= 0 && (int)rule < CLV_N_DECODING_RULES ? rule_names[rule] : "unknown";
 }
 
-void decoding_release(struct decoding_room *room)
+void decoding_release(struct decoding_workspace *self)
 {
-    clv_forest_free(room->forest);
-    loopy_release(&room->loopy);
-    bucket_release(&room->bucket);
-    min_entropy_release(&room->min_entropy);
-    *room = (struct decoding_room){0};
+    clv_forest_free(self->forest);
+    loopy_release(&self->loopy);
+    bucket_release(&self->bucket);
+    min_entropy_release(&self->min_entropy);
+    *self = (struct decoding_workspace){0};
 }
 
-static enum clv_status check(const struct clv_decoding *decoding, struct clv_error *err)
+enum clv_status decoding_check(const struct clv_decoding *decoding, struct clv_error *err)
 {
     if ((int)decoding->rule < 0 || (int)decoding->rule >= CLV_N_DECODING_RULES)
         return fail(err, CLV_ERR_USAGE, "there is no decoding rule %d", (int)decoding->rule);
@@ -60,22 +60,14 @@ static enum clv_status decode_chain(int32_t *y, const struct clv_field *field, s
     return status;
 }
 
-enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
-                                  const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
+enum clv_status decode(struct decoding_workspace *self, int32_t *y, const struct clv_field *field,
+                       const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
 {
-    struct decoding_room *room = &oracle->decoding;
-    enum clv_status status = check(decoding, err);
-    if (!status && decoding->rule == CLV_DECODE_ORACLE)
-        return clv_oracle_map(oracle, y, NULL, field, err);
-    if (!status && decoding->rule == CLV_DECODE_MIN_ENTROPY)
-        return min_entropy_map(y, &room->min_entropy, field, is_visible, decoding->hidden_temperature, err);
-    if (!status && decoding->rule == CLV_DECODE_MARGINALS && field->n_labels > 2 &&
-        field->n_labels <= CLV_CHAIN_MAX_LABELS && field_is_chain(field))
+    if (decoding->rule == CLV_DECODE_MIN_ENTROPY)
+        return min_entropy_map(y, &self->min_entropy, field, is_visible, decoding->hidden_temperature, err);
+    if (decoding->rule == CLV_DECODE_MARGINALS && field->n_labels > 2 && field->n_labels <= CLV_CHAIN_MAX_LABELS &&
+        field_is_chain(field))
         return decode_chain(y, field, err);
-    if (!status && !room->forest)
-        status = clv_forest_new(&room->forest, err);
-    if (status)
-        return status;
     double hidden_temperature = decoding->rule == CLV_DECODE_MAP ? 0 : 1, visible_temperature = 0;
     if (decoding->rule == CLV_DECODE_MARGINAL_MAP)
         hidden_temperature = decoding->hidden_temperature;
@@ -87,15 +79,16 @@ enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const s
         .hidden_temperature = hidden_temperature,
     };
     int fits;
-    status = clv_forest_fits(room->forest, &fits, field, &options, err);
+    enum clv_status status = self->forest ? CLV_OK : clv_forest_new(&self->forest, err);
+    if (!status)
+        status = clv_forest_fits(self->forest, &fits, field, &options, err);
     if (status)
         return status;
-    oracle->state = ORACLE_EMPTY;
     if (fits)
-        return clv_forest_run(room->forest, NULL, NULL, NULL, y, field, &options, err);
-    status = bucket_fits(&room->bucket, &fits, field, &options, CELLS_MAX, err);
+        return clv_forest_run(self->forest, NULL, NULL, NULL, y, field, &options, err);
+    status = bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err);
     if (status)
         return status;
-    return fits ? bucket_run(&room->bucket, NULL, NULL, NULL, y, field, &options, err)
-                : loopy_decode(&room->loopy, y, field, is_visible, decoding, err);
+    return fits ? bucket_run(&self->bucket, NULL, NULL, NULL, y, field, &options, err)
+                : loopy_decode(&self->loopy, y, field, is_visible, decoding, err);
 }

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/infer.h"
-#include "infer/cut/capacities.h"
+#include "infer/field_check.h"
 
 #define MAX_LABELLINGS (1 << 24)
 

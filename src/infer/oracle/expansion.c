@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/infer.h"
-#include "infer/cut/capacities.h"
+#include "infer/field_check.h"
 #include "infer/oracle/moves.h"
 
 /* The move's two-label field: 1 is "take alpha". */

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "infer/field_check.h"
 #include "infer/oracle/oracle_state.h"
 
 const char *clv_engine_name(enum clv_engine engine)
@@ -185,4 +186,16 @@ enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *sc
     if (!status && score)
         *score = clv_field_score(field, y);
     return status;
+}
+
+enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                                  const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
+{
+    enum clv_status status = decoding_check(decoding, err);
+    if (status)
+        return status;
+    if (decoding->rule == CLV_DECODE_ORACLE)
+        return clv_oracle_map(oracle, y, NULL, field, err);
+    oracle->state = ORACLE_EMPTY;
+    return decode(&oracle->decoding, y, field, is_visible, decoding, err);
 }

@@ -1,4 +1,4 @@
-/* What a MAP oracle holds; its parts are in oracle.c (MAP), decode.c (other rules), witness.c (clamped optima) and
+/* What a MAP oracle holds; its parts are in oracle.c (MAP), decoding.c (other rules), witness.c (clamped optima) and
  * perturb.c (draws). */
 #ifndef INFER_ORACLE_H
 #define INFER_ORACLE_H
@@ -6,13 +6,11 @@
 #include <math.h>
 
 #include "cleave/infer.h"
-#include "infer/bp/loopy.h"
 #include "infer/chain/chain_map.h"
 #include "infer/cut/batch.h"
 #include "infer/cut/capacities.h"
 #include "infer/cut/maxflow.h"
-#include "infer/elimination/bucket.h"
-#include "infer/elimination/min_entropy.h"
+#include "infer/oracle/decoding.h"
 #if WITH_BK
 #include "maxflow_shim.h"
 #endif
@@ -25,15 +23,6 @@ enum oracle_state {
     ORACLE_CHAIN,
 };
 
-/* For clv_oracle_decode; made when first needed. */
-struct decoding_room {
-    struct clv_forest *forest;
-    struct loopy loopy;
-    struct bucket bucket;
-    struct min_entropy min_entropy;
-};
-void decoding_release(struct decoding_room *room);
-
 struct clv_oracle {
     enum clv_engine engine;
     enum oracle_state state;
@@ -42,8 +31,8 @@ struct clv_oracle {
     struct maxflow graph;
     struct batch batch; /* for clv_perturbed_map */
     struct chain_map chain;
-    struct decoding_room decoding;
-    int32_t (*edges)[2]; /* of the graph that the engine holds; n_nodes < 0: none */
+    struct decoding_workspace decoding; /* for clv_oracle_decode */
+    int32_t (*edges)[2];                /* of the graph that the engine holds; n_nodes < 0: none */
     size_t edge_room;
     int32_t n_nodes, n_edges;
 #if WITH_BK

@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "infer/cut/capacities.h"
+#include "infer/field_check.h"
 #include "infer/oracle/moves.h"
 
 /* The move's two-label field, 1 is beta, on the nodes that take part. */
