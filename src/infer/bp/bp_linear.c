@@ -59,22 +59,22 @@ static inline double *kernel_of(const struct clv_bp *bp, int32_t arc, size_t row
     return &bp->linear.kernel[(size_t)bp->linear.slot[arc] * (size_t)bp->n_labels * row];
 }
 
-static enum clv_status make_room(struct clv_bp *bp, struct clv_error *err)
+/* Once for a graph. */
+static enum clv_status reserve(struct clv_bp *bp, struct clv_error *err)
 {
     struct bp_linear *linear = &bp->linear;
     size_t row = row_length(bp), m = (size_t)bp->n_edges, k = (size_t)bp->n_labels;
-    if (linear->message)
+    const struct array_part by_node[] = {{&linear->prior, row * sizeof *linear->prior},
+                                         {&linear->belief, row * sizeof *linear->belief},
+                                         {&linear->shift, sizeof *linear->shift}};
+    const struct array_part by_edge[] = {{&linear->slot, 2 * sizeof *linear->slot},
+                                         {&linear->message, 4 * row * sizeof *linear->message},
+                                         {&linear->kernel, 2 * k * row * sizeof *linear->kernel}};
+    if (linear->edge_capacity)
         return CLV_OK;
-    linear->slot = array_alloc(m, 2 * sizeof *linear->slot);
-    linear->message = array_zalloc_aligned(m, 4 * row * sizeof *linear->message);
-    linear->prior = array_zalloc_aligned((size_t)bp->n_nodes, row * sizeof *linear->prior);
-    linear->belief = array_zalloc_aligned((size_t)bp->n_nodes, row * sizeof *linear->belief);
-    linear->shift = array_zalloc((size_t)bp->n_nodes, sizeof *linear->shift);
-    linear->kernel = array_zalloc_aligned(bp->form == CLV_PAIRWISE_FULL ? m : 0, 2 * k * row * sizeof *linear->kernel);
-    if (!linear->slot || !linear->message || !linear->prior || !linear->belief || !linear->shift || !linear->kernel) {
-        bp_linear_release(linear);
+    if (array_reserve_all(by_node, 3, &linear->node_capacity, (size_t)bp->n_nodes + 1) ||
+        array_reserve_all(by_edge, bp->form == CLV_PAIRWISE_FULL ? 3 : 2, &linear->edge_capacity, m + 1))
         return fail_memory(err);
-    }
     assign_slots(bp);
     return CLV_OK;
 }
@@ -132,7 +132,7 @@ enum clv_status bp_enter_linear(struct clv_bp *bp, struct clv_error *err)
     for (size_t c = 0; !bp->is_linear && c < 2 * (size_t)bp->n_edges * k; c++)
         if (bp->message[c] < smallest)
             return CLV_OK;
-    enum clv_status status = make_room(bp, err);
+    enum clv_status status = reserve(bp, err);
     if (status)
         return status;
     take_kernels(bp);

@@ -17,6 +17,7 @@ struct bp_linear {
     double *prior;          /* [n_nodes][row] exp(unary - its maximum) */
     double *belief, *shift; /* [n_nodes][row] exp(log belief - shift[n_nodes]), of bp_gather_linear */
     double *kernel;         /* [2 n_edges][n_labels][row] of full tables: exp(table - top), the arc's source first */
+    size_t node_capacity, edge_capacity;
 };
 
 /* Arc 2 e goes from edges[e][0] to edges[e][1], arc 2 e + 1 back, so that arc ^ 1 is its reverse. All scores are divided by the

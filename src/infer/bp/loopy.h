@@ -13,7 +13,7 @@
 struct loopy {
     struct clv_bp *bp;
     int32_t *labels; /* [3][n_nodes] */
-    size_t room;
+    size_t capacity;
 };
 void loopy_release(struct loopy *self);
 

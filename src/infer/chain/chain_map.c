@@ -16,27 +16,19 @@ void chain_map_release(struct chain_map *self)
     *self = (struct chain_map){0};
 }
 
-static int make_room(struct chain_map *self, const struct clv_field *field)
+static int reserve(struct chain_map *self, const struct clv_field *field)
 {
     size_t n = (size_t)field->n_nodes, k = (size_t)field->n_labels;
+    const struct array_part by_node[] = {{&self->unary, sizeof *self->unary},
+                                         {&self->forward, sizeof *self->forward},
+                                         {&self->backward, sizeof *self->backward}};
+    const struct array_part by_label[] = {{&self->reversed, sizeof *self->reversed}};
+    if (array_reserve_all(by_node, 3, &self->node_capacity, n * k) ||
+        array_reserve_all(by_label, 1, &self->label_capacity, k * k))
+        return -1;
     self->n_nodes = field->n_nodes;
     self->n_labels = field->n_labels;
     self->first_backward = field->n_nodes;
-    if (self->unary && n * k <= self->node_room && k * k <= self->label_room)
-        return 0;
-    struct chain_map fresh = {.n_nodes = field->n_nodes, .n_labels = field->n_labels, .first_backward = field->n_nodes};
-    fresh.node_room = n * k > self->node_room ? n * k : self->node_room;
-    fresh.label_room = k * k > self->label_room ? k * k : self->label_room;
-    fresh.unary = array_alloc(fresh.node_room, sizeof *fresh.unary);
-    fresh.forward = array_alloc(fresh.node_room, sizeof *fresh.forward);
-    fresh.backward = array_alloc(fresh.node_room, sizeof *fresh.backward);
-    fresh.reversed = array_alloc(fresh.label_room, sizeof *fresh.reversed);
-    chain_map_release(self);
-    if (!fresh.unary || !fresh.forward || !fresh.backward || !fresh.reversed) {
-        chain_map_release(&fresh);
-        return -1;
-    }
-    *self = fresh;
     return 0;
 }
 
@@ -52,7 +44,7 @@ static void trace_back(const struct chain_map *self, int32_t *y, const struct cl
 int chain_map_solve(struct chain_map *self, int32_t *y, const struct clv_field *field)
 {
     size_t n = (size_t)field->n_nodes, k = (size_t)field->n_labels;
-    if (make_room(self, field))
+    if (reserve(self, field))
         return -1;
     if (k > 2)
         memcpy(self->unary, field->unary, n * k * sizeof *self->unary);

@@ -12,7 +12,7 @@ struct chain_map {
     double *backward; /* [n_nodes][n_labels] of those from this one on; valid from first_backward on */
     double *reversed; /* [n_labels][n_labels] the transpose of a table */
     int32_t first_backward;
-    size_t node_room, label_room;
+    size_t node_capacity, label_capacity;
 };
 
 void chain_map_release(struct chain_map *self);

@@ -24,30 +24,22 @@ void batch_release(struct batch *batch)
     batch_init(batch);
 }
 
-static int make_room(struct batch *batch, size_t nodes, size_t edges)
+static int reserve(struct batch *batch, size_t nodes, size_t edges)
 {
-    if (batch->first && nodes <= batch->node_room && edges <= batch->edge_room)
-        return 0;
-    nodes = nodes > batch->node_room ? nodes : batch->node_room;
-    edges = edges > batch->edge_room ? edges : batch->edge_room;
-    batch_release(batch);
-    if ((batch->first = array_alloc(nodes + 1, sizeof *batch->first)) &&
-        (batch->last = array_alloc(nodes, sizeof *batch->last)) &&
-        (batch->arcs = array_alloc(2 * edges + 7 * nodes, sizeof *batch->arcs)) &&
-        (batch->slots = array_alloc(edges, sizeof *batch->slots)) &&
-        (batch->excess = array_zalloc_aligned(nodes, BATCH_LANES * sizeof *batch->excess)) &&
-        (batch->distance = array_zalloc_aligned(nodes, BATCH_LANES * sizeof *batch->distance)) &&
-        (batch->flow = array_zalloc_aligned(edges, BATCH_LANES * sizeof *batch->flow)) &&
-        (batch->nearness = array_zalloc_aligned(nodes + 1, BATCH_LANES * sizeof *batch->nearness)) &&
-        (batch->full = array_zalloc_aligned(2 * edges + 7 * nodes, BATCH_LANES * sizeof *batch->full)) &&
-        (batch->edges = array_alloc(edges, sizeof *batch->edges)) &&
-        (batch->label = array_alloc(nodes, sizeof *batch->label))) {
-        batch->node_room = nodes;
-        batch->edge_room = edges;
-        return 0;
-    }
-    batch_release(batch);
-    return -1;
+    const struct array_part by_node[] = {{&batch->first, sizeof *batch->first},
+                                         {&batch->last, sizeof *batch->last},
+                                         {&batch->excess, BATCH_LANES * sizeof *batch->excess},
+                                         {&batch->distance, BATCH_LANES * sizeof *batch->distance},
+                                         {&batch->nearness, BATCH_LANES * sizeof *batch->nearness},
+                                         {&batch->label, sizeof *batch->label}};
+    const struct array_part by_edge[] = {{&batch->slots, sizeof *batch->slots},
+                                         {&batch->flow, BATCH_LANES * sizeof *batch->flow},
+                                         {&batch->edges, sizeof *batch->edges}};
+    const struct array_part by_slot[] = {{&batch->arcs, sizeof *batch->arcs},
+                                         {&batch->full, BATCH_LANES * sizeof *batch->full}};
+    return array_reserve_all(by_node, sizeof by_node / sizeof *by_node, &batch->node_capacity, nodes + 1) ||
+           array_reserve_all(by_edge, sizeof by_edge / sizeof *by_edge, &batch->edge_capacity, edges + 1) ||
+           array_reserve_all(by_slot, sizeof by_slot / sizeof *by_slot, &batch->slot_capacity, 2 * edges + 7 * nodes);
 }
 
 int batch_build(struct batch *batch, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2])
@@ -55,7 +47,8 @@ int batch_build(struct batch *batch, int32_t n_nodes, int32_t n_edges, const int
     size_t size = (size_t)n_edges * sizeof *edges;
     if (n_nodes == batch->n_nodes && n_edges == batch->n_edges && (!size || !memcmp(batch->edges, edges, size)))
         return 0;
-    if (make_room(batch, (size_t)n_nodes, (size_t)n_edges))
+    batch->n_nodes = -1;
+    if (reserve(batch, (size_t)n_nodes, (size_t)n_edges))
         return -1;
     if (size)
         memcpy(batch->edges, edges, size);

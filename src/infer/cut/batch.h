@@ -36,7 +36,7 @@ struct batch {
     int16_t *full;       /* [n_slots][BATCH_LANES] all ones where an arc is full, else 0 */
     uint16_t *label;     /* [n_nodes] bit l: the label in lane l */
     int32_t (*edges)[2]; /* what the graph was built of; n_nodes < 0: nothing */
-    size_t node_room, edge_room;
+    size_t node_capacity, edge_capacity, slot_capacity;
 };
 
 void batch_init(struct batch *batch);

@@ -22,29 +22,19 @@ void capacities_release(struct capacities *capacities)
     capacities_init(capacities);
 }
 
-static enum clv_status make_room(struct capacities *c, size_t n_nodes, size_t n_edges, struct clv_error *err)
+static enum clv_status reserve(struct capacities *c, size_t n_nodes, size_t n_edges, struct clv_error *err)
 {
-    if (n_nodes > c->node_room || n_edges > c->edge_room || !c->terminal) {
-        n_nodes = n_nodes > c->node_room ? n_nodes : c->node_room;
-        n_edges = n_edges > c->edge_room ? n_edges : c->edge_room;
-        capacities_release(c);
-        c->terminal = array_alloc(n_nodes, sizeof *c->terminal);
-        c->unary = array_alloc(n_nodes, sizeof *c->unary);
-        c->capacity = array_alloc(n_edges, sizeof *c->capacity);
-        c->coupling = array_alloc(n_edges, sizeof *c->coupling);
-        if (!c->terminal || !c->unary || !c->capacity || !c->coupling) {
-            capacities_release(c);
-            return fail_memory(err);
-        }
-        c->node_room = n_nodes;
-        c->edge_room = n_edges;
-    }
+    const struct array_part by_node[] = {{&c->terminal, sizeof *c->terminal}, {&c->unary, sizeof *c->unary}};
+    const struct array_part by_edge[] = {{&c->capacity, sizeof *c->capacity}, {&c->coupling, sizeof *c->coupling}};
+    if (array_reserve_all(by_node, 2, &c->node_capacity, n_nodes + 1) ||
+        array_reserve_all(by_edge, 2, &c->edge_capacity, n_edges + 1))
+        return fail_memory(err);
     return CLV_OK;
 }
 
 enum clv_status capacities_keep_unary(struct capacities *c, const struct clv_field *field, struct clv_error *err)
 {
-    enum clv_status status = make_room(c, (size_t)field->n_nodes, 0, err);
+    enum clv_status status = reserve(c, (size_t)field->n_nodes, 0, err);
     if (!status && field->n_nodes)
         memcpy(c->unary, field->unary, (size_t)field->n_nodes * sizeof *c->unary);
     return status;
@@ -86,7 +76,7 @@ enum clv_status capacities_set(struct capacities *c, const struct clv_field *fie
     const double *unary = field->unary, *coupling = field->pairwise;
     enum clv_status status = field_check(field, err);
     if (!status)
-        status = make_room(c, n_nodes, n_edges, err);
+        status = reserve(c, n_nodes, n_edges, err);
     if (!status && field->form == CLV_PAIRWISE_FULL) {
         status = reparametrise(c, field, err);
         unary = c->unary;

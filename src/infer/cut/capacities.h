@@ -10,7 +10,7 @@ struct capacities {
     int32_t *capacity; /* [n_edges], 0..MAXFLOW_LIMIT */
     int exponent;
     double *unary, *coupling; /* of full tables, reparametrised */
-    size_t node_room, edge_room;
+    size_t node_capacity, edge_capacity;
 };
 
 void capacities_init(struct capacities *capacities);

@@ -28,28 +28,26 @@ void clamps_free(struct maxflow_clamps *clamps)
     array_free(clamps);
 }
 
-static int make_room(struct maxflow *graph)
+static int reserve(struct maxflow *graph)
 {
+    if (!graph->clamps && !(graph->clamps = array_zalloc(1, sizeof *graph->clamps)))
+        return -1;
+    struct maxflow_clamps *c = graph->clamps;
     size_t nodes = (size_t)graph->n_nodes + 1;
-    if (graph->clamps && nodes <= graph->clamps->node_room)
-        return 0;
-    clamps_free(graph->clamps);
-    struct maxflow_clamps *c = graph->clamps = array_zalloc(1, sizeof *c);
-    if (c && (c->flipped = array_alloc(nodes, 2 * sizeof *c->flipped)) &&
-        (c->height = array_alloc(nodes, sizeof *c->height)) && (c->mark[0] = array_alloc(nodes, sizeof *c->mark[0])) &&
-        (c->mark[1] = array_alloc(nodes, sizeof *c->mark[1])) &&
-        (c->verified = array_zalloc(nodes, sizeof *c->verified)) && (c->seen = array_zalloc(nodes, sizeof *c->seen)) &&
-        (c->trail = array_alloc(nodes, sizeof *c->trail)) && (c->parent = array_alloc(nodes, sizeof *c->parent)) &&
-        (c->from = array_alloc(nodes, sizeof *c->from)) && (c->wanted = array_zalloc(nodes, sizeof *c->wanted)) &&
-        (c->is_settled = array_alloc(nodes, sizeof *c->is_settled)) &&
-        !array_reserve((void **)&c->journal, &c->journal_room, 4 * nodes, sizeof *c->journal) &&
-        !array_reserve((void **)&c->store, &c->store_room, 2 * nodes, sizeof *c->store)) {
-        c->node_room = nodes;
-        return 0;
-    }
-    clamps_free(c);
-    graph->clamps = NULL;
-    return -1;
+    const struct array_part by_node[] = {{&c->flipped, 2 * sizeof *c->flipped},
+                                         {&c->height, sizeof *c->height},
+                                         {&c->mark[0], sizeof *c->mark[0]},
+                                         {&c->mark[1], sizeof *c->mark[1]},
+                                         {&c->verified, sizeof *c->verified},
+                                         {&c->seen, sizeof *c->seen},
+                                         {&c->trail, sizeof *c->trail},
+                                         {&c->parent, sizeof *c->parent},
+                                         {&c->from, sizeof *c->from},
+                                         {&c->wanted, sizeof *c->wanted},
+                                         {&c->is_settled, sizeof *c->is_settled}};
+    return array_reserve_all(by_node, sizeof by_node / sizeof *by_node, &c->node_capacity, nodes) ||
+           array_reserve((void **)&c->journal, &c->journal_capacity, 4 * nodes, sizeof *c->journal) ||
+           array_reserve((void **)&c->store, &c->store_capacity, 2 * nodes, sizeof *c->store);
 }
 
 static void forget_passes(struct maxflow *graph)
@@ -69,7 +67,7 @@ static void forget_passes(struct maxflow *graph)
 
 int clamps_prepare(struct maxflow *graph)
 {
-    if (make_room(graph))
+    if (reserve(graph))
         return -1;
     settle_start(graph);
     forget_passes(graph);
@@ -97,7 +95,7 @@ static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t node,
         least = carried < least ? carried : least;
         length++;
     }
-    if (array_reserve((void **)&c->journal, &c->journal_room, c->n_changes + length, sizeof *c->journal))
+    if (array_reserve((void **)&c->journal, &c->journal_capacity, c->n_changes + length, sizeof *c->journal))
         return -1;
     int32_t amount = direction * (int32_t)least;
     for (int32_t u = w; u != node; u = c->from[u]) {
@@ -353,7 +351,7 @@ static int keep_or_undo(struct maxflow *graph)
         return 0;
     }
     size_t n = (size_t)frame->n_flipped;
-    if (array_reserve((void **)&c->store, &c->store_room, c->n_stored + n, sizeof *c->store))
+    if (array_reserve((void **)&c->store, &c->store_capacity, c->n_stored + n, sizeof *c->store))
         return -1;
     memcpy(&c->store[c->n_stored], c->flipped, n * sizeof *c->store);
     frame->list = frame->next = c->n_stored;

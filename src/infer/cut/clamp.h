@@ -40,9 +40,9 @@ struct maxflow_clamps {
         int32_t slot, amount; /* slot < 0: excess of node ~slot */
     } * journal;
     int32_t *store; /* flipped nodes of the frames in force */
-    size_t n_changes, journal_room, n_stored, store_room;
+    size_t n_changes, journal_capacity, n_stored, store_capacity;
     int32_t pass, search;
-    size_t node_room;
+    size_t node_capacity;
 };
 
 /* Completes the residual graph around the nodes that elimination decided and forgets clamps in force. After each maxflow_solve.

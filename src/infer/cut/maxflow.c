@@ -23,37 +23,22 @@ void maxflow_release(struct maxflow *graph)
     maxflow_init(graph);
 }
 
-static int grow(struct maxflow *graph, size_t nodes, size_t slots)
+static int reserve(struct maxflow *graph, size_t nodes, size_t slots)
 {
-    if (graph->first && nodes <= graph->node_room && slots <= graph->slot_room)
-        return 0;
-    nodes = nodes > graph->node_room ? nodes : graph->node_room;
-    slots = slots > graph->slot_room ? slots : graph->slot_room;
-    maxflow_release(graph);
-    int is_complete = (graph->first = array_alloc(nodes + 1, sizeof *graph->first)) &&
-                      (graph->last = array_alloc(nodes, sizeof *graph->last)) &&
-                      (graph->head = array_zalloc_aligned(slots, sizeof *graph->head)) &&
-                      (graph->reverse = array_alloc(slots, sizeof *graph->reverse)) &&
-                      (graph->residual = array_zalloc_aligned(slots, sizeof *graph->residual)) &&
-                      (graph->sum = array_zalloc_aligned(slots, sizeof *graph->sum)) &&
-                      (graph->origin = array_alloc(slots, sizeof *graph->origin)) &&
-                      (graph->excess = array_alloc(nodes + 1, sizeof *graph->excess)) &&
-                      (graph->slack = array_alloc(nodes, 2 * sizeof *graph->slack)) &&
-                      (graph->terminal = array_alloc(nodes, sizeof *graph->terminal)) &&
-                      (graph->queue = array_alloc(nodes + 1, 2 * sizeof *graph->queue)) &&
-                      (graph->core = array_alloc(nodes + 1, sizeof *graph->core)) &&
-                      (graph->distance = array_alloc(nodes + 1, sizeof *graph->distance)) &&
-                      (graph->next = array_zalloc(nodes, sizeof *graph->next)) &&
-                      (graph->active = array_alloc(nodes + 2, sizeof *graph->active)) &&
-                      (graph->count = array_alloc(nodes + 2, sizeof *graph->count)) &&
-                      (graph->label = array_alloc(nodes, sizeof *graph->label));
-    if (!is_complete) {
-        maxflow_release(graph);
-        return -1;
-    }
-    graph->node_room = nodes;
-    graph->slot_room = slots;
-    return 0;
+    const struct array_part by_node[] = {
+        {&graph->first, sizeof *graph->first},       {&graph->last, sizeof *graph->last},
+        {&graph->excess, sizeof *graph->excess},     {&graph->slack, 2 * sizeof *graph->slack},
+        {&graph->terminal, sizeof *graph->terminal}, {&graph->queue, 2 * sizeof *graph->queue},
+        {&graph->core, sizeof *graph->core},         {&graph->distance, sizeof *graph->distance},
+        {&graph->next, sizeof *graph->next},         {&graph->active, sizeof *graph->active},
+        {&graph->count, sizeof *graph->count},       {&graph->label, sizeof *graph->label}};
+    const struct array_part by_slot[] = {{&graph->head, sizeof *graph->head},
+                                         {&graph->reverse, sizeof *graph->reverse},
+                                         {&graph->residual, sizeof *graph->residual},
+                                         {&graph->sum, sizeof *graph->sum},
+                                         {&graph->origin, sizeof *graph->origin}};
+    return array_reserve_all(by_node, sizeof by_node / sizeof *by_node, &graph->node_capacity, nodes + 2) ||
+           array_reserve_all(by_slot, sizeof by_slot / sizeof *by_slot, &graph->slot_capacity, slots + 1);
 }
 
 /* Slots that the graph takes, from the degrees. */
@@ -75,7 +60,7 @@ int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const
         degree[edges[e][1]]++;
     }
     size_t slots = count_slots(degree, n_nodes);
-    if (slots > INT32_MAX || grow(graph, (size_t)n_nodes, slots)) {
+    if (slots > INT32_MAX || reserve(graph, (size_t)n_nodes, slots)) {
         array_free(degree);
         maxflow_release(graph);
         return -1;

@@ -43,7 +43,7 @@ struct maxflow {
     int is_symmetric, is_settled;
     int has_avx2;                  /* of this machine; a test may say no */
     struct maxflow_clamps *clamps; /* made by the first clamps_prepare */
-    size_t node_room, slot_room;
+    size_t node_capacity, slot_capacity;
 };
 
 void maxflow_init(struct maxflow *graph);

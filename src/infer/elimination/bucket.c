@@ -179,13 +179,11 @@ static void write_pairs(double *pairs, const struct bucket *self, const int32_t 
     }
 }
 
-static int make_room(struct bucket *self)
+static int reserve(struct bucket *self)
 {
-    size_t room = self->cell_room;
-    if (array_reserve((void **)&self->table, &room, self->n_cells + 1, sizeof *self->table) ||
-        array_reserve((void **)&self->share, &self->cell_room, self->n_cells + 1, sizeof *self->share))
-        return -1;
-    return array_reserve((void **)&self->chance, &self->chance_room, self->n_chances + 1, sizeof *self->chance);
+    const struct array_part cells[] = {{&self->table, sizeof *self->table}, {&self->share, sizeof *self->share}};
+    return array_reserve_all(cells, 2, &self->cell_capacity, self->n_cells + 1) ||
+           array_reserve((void **)&self->chance, &self->chance_capacity, self->n_chances + 1, sizeof *self->chance);
 }
 
 enum clv_status bucket_run(struct bucket *self, double *value, double *marginals, double *pair_marginals, int32_t *y,
@@ -195,7 +193,7 @@ enum clv_status bucket_run(struct bucket *self, double *value, double *marginals
     enum clv_status status = field_check_scores(field, 1, err);
     if (status)
         return status;
-    if (make_room(self))
+    if (reserve(self))
         return fail_memory(err);
     size_t k = (size_t)self->n_labels;
     double found = take_scores(self, field, options->label);

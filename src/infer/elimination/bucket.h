@@ -41,7 +41,7 @@ struct bucket {
     struct bucket_step *steps;
     int32_t n_factors, n_used, n_steps;
     size_t n_cells, n_chances;
-    size_t node_room, edge_room, word_room, factor_room, used_room, cell_room, chance_room;
+    size_t node_capacity, edge_capacity, word_capacity, factor_capacity, cell_capacity, chance_capacity;
     /* Numbers of a run. */
     double *table, *share; /* [n_cells] */
     double *chance;        /* [n_chances] of a step's node given its scope; the node runs fastest */

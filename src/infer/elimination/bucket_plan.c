@@ -181,19 +181,16 @@ static int has_plan_for(const struct bucket *self, const struct clv_field *field
     return 1;
 }
 
-/* node_room is what all arrays by node have: it grows when the last of them has grown. */
-static int make_room(struct bucket *self, size_t n, size_t m)
+static int reserve(struct bucket *self, size_t n, size_t m)
 {
-    size_t rooms[] = {self->node_room, self->node_room, self->node_room};
-    if (array_reserve((void **)&self->kind, &rooms[0], n, sizeof *self->kind) ||
-        array_reserve((void **)&self->is_left, &rooms[1], n, sizeof *self->is_left) ||
-        array_reserve((void **)&self->steps, &rooms[2], n, sizeof *self->steps))
-        return -1;
-    self->node_room = rooms[2];
-    return array_reserve((void **)&self->edges, &self->edge_room, m + 1, sizeof *self->edges) ||
-           array_reserve((void **)&self->neighbours, &self->word_room, n * n_words(self), sizeof *self->neighbours) ||
-           array_reserve((void **)&self->factors, &self->factor_room, 2 * n + m, sizeof *self->factors) ||
-           array_reserve((void **)&self->used, &self->used_room, 2 * n + m, sizeof *self->used);
+    const struct array_part by_node[] = {{&self->kind, sizeof *self->kind},
+                                         {&self->is_left, sizeof *self->is_left},
+                                         {&self->steps, sizeof *self->steps}};
+    const struct array_part by_factor[] = {{&self->factors, sizeof *self->factors}, {&self->used, sizeof *self->used}};
+    return array_reserve_all(by_node, 3, &self->node_capacity, n + 1) ||
+           array_reserve_all(by_factor, 2, &self->factor_capacity, 2 * n + m + 1) ||
+           array_reserve((void **)&self->edges, &self->edge_capacity, m + 1, sizeof *self->edges) ||
+           array_reserve((void **)&self->neighbours, &self->word_capacity, n * n_words(self), sizeof *self->neighbours);
 }
 
 enum clv_status bucket_fits(struct bucket *self, int *fits, const struct clv_field *field,
@@ -206,7 +203,7 @@ enum clv_status bucket_fits(struct bucket *self, int *fits, const struct clv_fie
     enum clv_status status = CLV_OK;
     if (!has_plan_for(self, field, n_edges, options, cells_max)) {
         self->n_nodes = field->n_nodes;
-        if (make_room(self, (size_t)field->n_nodes, (size_t)n_edges)) {
+        if (reserve(self, (size_t)field->n_nodes, (size_t)n_edges)) {
             self->n_nodes = -1;
             return fail_memory(err);
         }

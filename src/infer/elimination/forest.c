@@ -53,43 +53,33 @@ static enum clv_status check_options(const struct clv_field *field, const struct
     return CLV_OK;
 }
 
-/* Several arrays of one length: all grow or the capacity stays. */
-static int reserve(void **arrays[], const size_t *sizes, size_t n_arrays, size_t *room, size_t needed)
-{
-    size_t largest = *room;
-    for (size_t k = 0; k < n_arrays; k++) {
-        size_t own = *room;
-        if (array_reserve(arrays[k], &own, needed, sizes[k]))
-            return -1;
-        largest = own;
-    }
-    *room = largest;
-    return 0;
-}
-
-static int reserve_nodes(struct clv_forest *forest)
+static int reserve(struct clv_forest *forest)
 {
     size_t n = (size_t)forest->n_nodes, m = (size_t)forest->n_edges, k = (size_t)forest->n_labels;
-    void **by_node[] = {(void **)&forest->first, (void **)&forest->degree, (void **)&forest->queue,
-                        (void **)&forest->steps, (void **)&forest->is_first};
-    const size_t node_sizes[] = {sizeof *forest->first, sizeof *forest->degree, sizeof *forest->queue,
-                                 sizeof *forest->steps, sizeof *forest->is_first};
-    void **by_score[] = {(void **)&forest->unary, (void **)&forest->unary_share, (void **)&forest->message};
-    void **by_label[] = {(void **)&forest->oriented[0], (void **)&forest->oriented[1], (void **)&forest->row};
-    const size_t score_sizes[] = {sizeof(double), sizeof(double), sizeof(double)};
-    return reserve(by_node, node_sizes, 5, &forest->node_room, n + 1) ||
-           array_reserve((void **)&forest->ends, &forest->end_room, m + n + 1, sizeof *forest->ends) ||
-           array_reserve((void **)&forest->slot, &forest->slot_room, 2 * m + 1, sizeof *forest->slot) ||
-           reserve(by_score, score_sizes, 3, &forest->unary_room, n * k + 1) ||
-           reserve(by_label, score_sizes, 3, &forest->label_room, k * k);
+    const struct array_part by_node[] = {{&forest->first, sizeof *forest->first},
+                                         {&forest->degree, sizeof *forest->degree},
+                                         {&forest->queue, sizeof *forest->queue},
+                                         {&forest->steps, sizeof *forest->steps},
+                                         {&forest->is_first, sizeof *forest->is_first}};
+    const struct array_part by_score[] = {{&forest->unary, sizeof *forest->unary},
+                                          {&forest->unary_share, sizeof *forest->unary_share},
+                                          {&forest->message, sizeof *forest->message}};
+    const struct array_part by_label[] = {{&forest->oriented[0], sizeof *forest->oriented[0]},
+                                          {&forest->oriented[1], sizeof *forest->oriented[1]},
+                                          {&forest->row, sizeof *forest->row}};
+    return array_reserve_all(by_node, 5, &forest->node_capacity, n + 1) ||
+           array_reserve((void **)&forest->ends, &forest->end_capacity, m + n + 1, sizeof *forest->ends) ||
+           array_reserve((void **)&forest->slot, &forest->slot_capacity, 2 * m + 1, sizeof *forest->slot) ||
+           array_reserve_all(by_score, 3, &forest->unary_capacity, n * k + 1) ||
+           array_reserve_all(by_label, 3, &forest->label_capacity, k * k);
 }
 
 static int reserve_tables(struct clv_forest *forest)
 {
     size_t k = (size_t)forest->n_labels, needed = (size_t)forest->n_tables * k * k + 1;
-    void **arrays[] = {(void **)&forest->table, (void **)&forest->table_share};
-    const size_t sizes[] = {sizeof(double), sizeof(double)};
-    return reserve(arrays, sizes, 2, &forest->pair_room, needed);
+    const struct array_part tables[] = {{&forest->table, sizeof *forest->table},
+                                        {&forest->table_share, sizeof *forest->table_share}};
+    return array_reserve_all(tables, 2, &forest->pair_capacity, needed);
 }
 
 static void take_scores(struct clv_forest *forest, const struct clv_field *field)
@@ -115,7 +105,7 @@ static enum clv_status plan(struct clv_forest *forest, const struct clv_field *f
     forest->n_nodes = field->n_nodes;
     forest->n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
     forest->n_labels = field->n_labels;
-    if (reserve_nodes(forest))
+    if (reserve(forest))
         return fail_memory(err);
     if (forest->n_edges)
         memcpy(forest->ends, field->edges, (size_t)forest->n_edges * sizeof *forest->ends);

@@ -15,7 +15,7 @@ struct elimination {
 /* Tables 0 .. n_edges - 1 are the field's edges, those behind were made on the way. */
 struct clv_forest {
     int32_t n_nodes, n_edges, n_labels, n_tables;
-    size_t node_room, end_room, slot_room, unary_room, pair_room, label_room; /* of the arrays below, in elements */
+    size_t node_capacity, end_capacity, slot_capacity, unary_capacity, pair_capacity, label_capacity;
     int32_t (*ends)[2];        /* [n_tables] the node of its rows, and of its columns */
     int32_t *first, *slot;     /* [n_nodes + 1] into slot: the tables at each node */
     int32_t *degree;           /* [n_nodes] tables to nodes not yet eliminated; -1 once eliminated */

@@ -9,16 +9,16 @@
 
 #define SHANNON 1e-6 /* orders this near to 1 are taken as 1 */
 
-void min_entropy_release(struct min_entropy *room)
+void min_entropy_release(struct min_entropy *self)
 {
-    clv_forest_free(room->forest);
-    array_free(room->reduced.unary);
-    array_free(room->reduced.pairwise);
-    array_free(room->edges);
-    array_free(room->number);
-    array_free(room->incident);
-    array_free(room->y);
-    *room = (struct min_entropy){0};
+    clv_forest_free(self->forest);
+    array_free(self->reduced.unary);
+    array_free(self->reduced.pairwise);
+    array_free(self->edges);
+    array_free(self->number);
+    array_free(self->incident);
+    array_free(self->y);
+    *self = (struct min_entropy){0};
 }
 
 static double unary_score(const struct clv_field *field, int32_t node, int32_t label)
@@ -95,15 +95,15 @@ static bool visible(const uint8_t *is_visible, int32_t node)
 }
 
 /* Numbers visible nodes and lists the edges of hidden ones. */
-static enum clv_status take_apart(struct min_entropy *room, const struct clv_field *field, const uint8_t *is_visible,
+static enum clv_status take_apart(struct min_entropy *self, const struct clv_field *field, const uint8_t *is_visible,
                                   struct clv_error *err)
 {
     int32_t n_visible = 0, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
     for (int32_t i = 0; i < field->n_nodes; i++) {
-        room->number[i] = visible(is_visible, i) ? n_visible++ : -1;
-        room->incident[i][0] = room->incident[i][1] = -1;
+        self->number[i] = visible(is_visible, i) ? n_visible++ : -1;
+        self->incident[i][0] = self->incident[i][1] = -1;
     }
-    room->reduced.n_nodes = n_visible;
+    self->reduced.n_nodes = n_visible;
     for (int32_t e = 0; e < n_edges; e++)
         for (int end = 0; end < 2; end++) {
             int32_t node = field->edges[e][end], other = field->edges[e][!end];
@@ -112,44 +112,44 @@ static enum clv_status take_apart(struct min_entropy *room, const struct clv_fie
             if (!visible(is_visible, other))
                 return fail(err, CLV_ERR_USAGE,
                             "hidden nodes %d and %d are joined: no entropy of one without the other", node, other);
-            if (room->incident[node][1] >= 0)
+            if (self->incident[node][1] >= 0)
                 return fail(err, CLV_ERR_USAGE, "hidden node %d joins more than two visible ones", node);
-            room->incident[node][room->incident[node][0] >= 0] = e;
+            self->incident[node][self->incident[node][0] >= 0] = e;
         }
     return CLV_OK;
 }
 
-static void add_unary(struct min_entropy *room, int32_t node, int32_t label, double score)
+static void add_unary(struct min_entropy *self, int32_t node, int32_t label, double score)
 {
-    int32_t k = room->reduced.n_labels;
+    int32_t k = self->reduced.n_labels;
     if (k > 2)
-        room->reduced.unary[(size_t)node * (size_t)k + (size_t)label] += score;
+        self->reduced.unary[(size_t)node * (size_t)k + (size_t)label] += score;
     else
-        room->reduced.unary[node] += label ? score : -score;
+        self->reduced.unary[node] += label ? score : -score;
 }
 
 /* Room for one more table, zeroed, between visible nodes a and b of the field. */
-static double *new_table(struct min_entropy *room, int32_t a, int32_t b)
+static double *new_table(struct min_entropy *self, int32_t a, int32_t b)
 {
-    size_t size = (size_t)room->reduced.n_labels * (size_t)room->reduced.n_labels;
-    int32_t e = room->reduced.n_edges++;
-    bool forth = room->number[a] < room->number[b];
-    room->edges[e][0] = room->number[forth ? a : b];
-    room->edges[e][1] = room->number[forth ? b : a];
-    return memset(room->reduced.pairwise + (size_t)e * size, 0, size * sizeof(double));
+    size_t size = (size_t)self->reduced.n_labels * (size_t)self->reduced.n_labels;
+    int32_t e = self->reduced.n_edges++;
+    bool forth = self->number[a] < self->number[b];
+    self->edges[e][0] = self->number[forth ? a : b];
+    self->edges[e][1] = self->number[forth ? b : a];
+    return memset(self->reduced.pairwise + (size_t)e * size, 0, size * sizeof(double));
 }
 
 /* table[label of the end with the lower number][the other's]. */
-static double *entry(const struct min_entropy *room, double *table, int32_t a, int32_t b, int32_t label_a,
+static double *entry(const struct min_entropy *self, double *table, int32_t a, int32_t b, int32_t label_a,
                      int32_t label_b)
 {
-    bool forth = room->number[a] < room->number[b];
-    return &table[(forth ? label_a : label_b) * room->reduced.n_labels + (forth ? label_b : label_a)];
+    bool forth = self->number[a] < self->number[b];
+    return &table[(forth ? label_a : label_b) * self->reduced.n_labels + (forth ? label_b : label_a)];
 }
 
-static void take_up(struct min_entropy *room, const struct clv_field *field, int32_t node, double temperature)
+static void take_up(struct min_entropy *self, const struct clv_field *field, int32_t node, double temperature)
 {
-    const int32_t *incident = room->incident[node];
+    const int32_t *incident = self->incident[node];
     int32_t k = field->n_labels, a[2];
     double v[CLV_CHAIN_MAX_LABELS], slope[CLV_CHAIN_MAX_LABELS];
     if (incident[0] < 0)
@@ -158,92 +158,92 @@ static void take_up(struct min_entropy *room, const struct clv_field *field, int
     if (incident[1] < 0) {
         for (a[0] = 0; a[0] < k; a[0]++) {
             local_scores(v, field, node, incident, a);
-            add_unary(room, room->number[one], a[0], hidden_score(slope, v, k, temperature));
+            add_unary(self, self->number[one], a[0], hidden_score(slope, v, k, temperature));
         }
         return;
     }
     int32_t other = other_end(field, incident[1], node);
-    double *table = new_table(room, one, other);
+    double *table = new_table(self, one, other);
     for (a[0] = 0; a[0] < k; a[0]++)
         for (a[1] = 0; a[1] < k; a[1]++) {
             local_scores(v, field, node, incident, a);
-            *entry(room, table, one, other, a[0], a[1]) = hidden_score(slope, v, k, temperature);
+            *entry(self, table, one, other, a[0], a[1]) = hidden_score(slope, v, k, temperature);
         }
 }
 
-static void keep_visible_edges(struct min_entropy *room, const struct clv_field *field, const uint8_t *is_visible)
+static void keep_visible_edges(struct min_entropy *self, const struct clv_field *field, const uint8_t *is_visible)
 {
     int32_t k = field->n_labels, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
     for (int32_t e = 0; e < n_edges; e++) {
         int32_t a = field->edges[e][0], b = field->edges[e][1];
         if (!visible(is_visible, a) || !visible(is_visible, b))
             continue;
-        double *table = new_table(room, a, b);
+        double *table = new_table(self, a, b);
         for (int32_t s = 0; s < k; s++)
             for (int32_t t = 0; t < k; t++)
-                *entry(room, table, a, b, s, t) = pair_score(field, e, a, s, t);
+                *entry(self, table, a, b, s, t) = pair_score(field, e, a, s, t);
     }
 }
 
-static enum clv_status reserve(struct min_entropy *room, const struct clv_field *field, struct clv_error *err)
+static enum clv_status reserve(struct min_entropy *self, const struct clv_field *field, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges, k = (size_t)field->n_labels;
-    struct clv_field *reduced = &room->reduced;
-    if (array_reserve((void **)&room->number, &room->number_room, n, sizeof *room->number) ||
-        array_reserve((void **)&room->incident, &room->incident_room, n, sizeof *room->incident) ||
-        array_reserve((void **)&room->edges, &room->edge_room, m, sizeof *room->edges) ||
-        array_reserve((void **)&room->y, &room->y_room, n, sizeof *room->y) ||
-        array_reserve((void **)&reduced->unary, &room->unary_room, n * k, sizeof *reduced->unary) ||
-        array_reserve((void **)&reduced->pairwise, &room->table_room, m * k * k, sizeof *reduced->pairwise))
+    struct clv_field *reduced = &self->reduced;
+    const struct array_part by_node[] = {
+        {&self->number, sizeof *self->number}, {&self->incident, sizeof *self->incident}, {&self->y, sizeof *self->y}};
+    if (array_reserve_all(by_node, 3, &self->node_capacity, n) ||
+        array_reserve((void **)&self->edges, &self->edge_capacity, m, sizeof *self->edges) ||
+        array_reserve((void **)&reduced->unary, &self->unary_capacity, n * k, sizeof *reduced->unary) ||
+        array_reserve((void **)&reduced->pairwise, &self->table_capacity, m * k * k, sizeof *reduced->pairwise))
         return fail_memory(err);
     reduced->n_labels = field->n_labels;
     reduced->form = CLV_PAIRWISE_FULL;
-    reduced->edges = (const int32_t(*)[2])room->edges;
+    reduced->edges = (const int32_t(*)[2])self->edges;
     reduced->is_shared = 0;
-    return room->forest ? CLV_OK : clv_forest_new(&room->forest, err);
+    return self->forest ? CLV_OK : clv_forest_new(&self->forest, err);
 }
 
-static void reduce(struct min_entropy *room, const struct clv_field *field, const uint8_t *is_visible,
+static void reduce(struct min_entropy *self, const struct clv_field *field, const uint8_t *is_visible,
                    double temperature)
 {
     size_t rows = field->n_labels == 2 ? 1 : (size_t)field->n_labels;
-    room->reduced.n_edges = 0;
+    self->reduced.n_edges = 0;
     for (int32_t i = 0; i < field->n_nodes; i++)
-        if (room->number[i] >= 0)
-            memcpy(room->reduced.unary + (size_t)room->number[i] * rows, field->unary + (size_t)i * rows,
+        if (self->number[i] >= 0)
+            memcpy(self->reduced.unary + (size_t)self->number[i] * rows, field->unary + (size_t)i * rows,
                    rows * sizeof *field->unary);
-    keep_visible_edges(room, field, is_visible);
+    keep_visible_edges(self, field, is_visible);
     for (int32_t i = 0; i < field->n_nodes; i++)
-        if (room->number[i] < 0)
-            take_up(room, field, i, temperature);
+        if (self->number[i] < 0)
+            take_up(self, field, i, temperature);
 }
 
-enum clv_status min_entropy_map(int32_t *y, struct min_entropy *room, const struct clv_field *field,
+enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const struct clv_field *field,
                                 const uint8_t *is_visible, double temperature, struct clv_error *err)
 {
     static const struct clv_forest_options maximise = {0};
-    enum clv_status status = reserve(room, field, err);
+    enum clv_status status = reserve(self, field, err);
     if (status == CLV_OK)
-        status = take_apart(room, field, is_visible, err);
+        status = take_apart(self, field, is_visible, err);
     if (status != CLV_OK)
         return status;
-    reduce(room, field, is_visible, temperature);
-    if (room->reduced.n_nodes)
-        status = clv_forest_run(room->forest, NULL, NULL, NULL, room->y, &room->reduced, &maximise, err);
+    reduce(self, field, is_visible, temperature);
+    if (self->reduced.n_nodes)
+        status = clv_forest_run(self->forest, NULL, NULL, NULL, self->y, &self->reduced, &maximise, err);
     if (status != CLV_OK)
         return status;
     for (int32_t i = 0; i < field->n_nodes; i++)
-        if (room->number[i] >= 0)
-            y[i] = room->y[room->number[i]];
+        if (self->number[i] >= 0)
+            y[i] = self->y[self->number[i]];
     for (int32_t i = 0; i < field->n_nodes; i++) {
-        if (room->number[i] >= 0)
+        if (self->number[i] >= 0)
             continue;
         double v[CLV_CHAIN_MAX_LABELS];
         int32_t a[2] = {0, 0};
         for (int end = 0; end < 2; end++)
-            if (room->incident[i][end] >= 0)
-                a[end] = y[other_end(field, room->incident[i][end], i)];
-        local_scores(v, field, i, room->incident[i], a);
+            if (self->incident[i][end] >= 0)
+                a[end] = y[other_end(field, self->incident[i][end], i)];
+        local_scores(v, field, i, self->incident[i], a);
         y[i] = 0;
         for (int32_t s = 1; s < field->n_labels; s++)
             if (v[s] > v[y[i]])
@@ -252,7 +252,7 @@ enum clv_status min_entropy_map(int32_t *y, struct min_entropy *room, const stru
     return CLV_OK;
 }
 
-void min_entropy_slope(double *score, double *slope, const struct min_entropy *room, const struct clv_field *field,
+void min_entropy_slope(double *score, double *slope, const struct min_entropy *self, const struct clv_field *field,
                        const uint8_t *is_visible, double temperature, const int32_t *y)
 {
     int32_t k = field->n_labels, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
@@ -267,9 +267,9 @@ void min_entropy_slope(double *score, double *slope, const struct min_entropy *r
             continue;
         }
         for (int end = 0; end < 2; end++)
-            if (room->incident[i][end] >= 0)
-                a[end] = y[other_end(field, room->incident[i][end], i)];
-        local_scores(v, field, i, room->incident[i], a);
+            if (self->incident[i][end] >= 0)
+                a[end] = y[other_end(field, self->incident[i][end], i)];
+        local_scores(v, field, i, self->incident[i], a);
         *score += hidden_score(slope + (size_t)i * (size_t)k, v, k, temperature);
     }
     for (int32_t e = 0; e < n_edges; e++) {

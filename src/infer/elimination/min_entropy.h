@@ -19,20 +19,20 @@ struct min_entropy {
     int32_t *number;          /* [n_nodes] of a visible node among them */
     int32_t (*incident)[2];   /* [n_nodes] the edges of a hidden node, or -1 */
     int32_t *y;               /* [reduced.n_nodes] */
-    size_t edge_room, number_room, incident_room, y_room, unary_room, table_room;
+    size_t node_capacity, edge_capacity, unary_capacity, table_capacity;
 };
-void min_entropy_release(struct min_entropy *room);
+void min_entropy_release(struct min_entropy *self);
 
 /* y[n_nodes] maximises s over visible nodes; hidden ones get their most probable label given it. is_visible[n_nodes]; NULL:
  * all are. 0 <= T <= 1. Exact where hidden nodes have no hidden neighbour and at most two visible ones, and what is left when
  * those are joined is a forest; otherwise CLV_ERR_USAGE, naming a hidden node, or as clv_forest_run. O(n_nodes n_labels^3). */
-enum clv_status min_entropy_map(int32_t *y, struct min_entropy *room, const struct clv_field *field,
+enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const struct clv_field *field,
                                 const uint8_t *is_visible, double temperature, struct clv_error *err) CLV_CHECK;
 
 /* *score = s(y) of y's visible nodes; slope[n_nodes][n_labels]: the derivative of s by the unary scores, 1 at y_i for
  * visible nodes; it may be negative at hidden ones, sums to 1, and that by the score of a pair of labels is the product
  * of its ends'. After min_entropy_map with the same graph and is_visible. */
-void min_entropy_slope(double *score, double *slope, const struct min_entropy *room, const struct clv_field *field,
+void min_entropy_slope(double *score, double *slope, const struct min_entropy *self, const struct clv_field *field,
                        const uint8_t *is_visible, double temperature, const int32_t *y);
 
 #endif

@@ -90,7 +90,7 @@ static int hold_graph(struct clv_oracle *oracle, const struct clv_field *field)
         (!n_edges || memcmp(oracle->edges, field->edges, n_edges * sizeof *field->edges) == 0))
         return 0;
     forget_graph(oracle);
-    if (array_reserve((void **)&oracle->edges, &oracle->edge_room, n_edges, sizeof *oracle->edges))
+    if (array_reserve((void **)&oracle->edges, &oracle->edge_capacity, n_edges, sizeof *oracle->edges))
         return -1;
     if (n_edges)
         memcpy(oracle->edges, field->edges, n_edges * sizeof *field->edges);

@@ -33,7 +33,7 @@ struct clv_oracle {
     struct chain_map chain;
     struct decoding_workspace decoding; /* for clv_oracle_decode */
     int32_t (*edges)[2];                /* of the graph that the engine holds; n_nodes < 0: none */
-    size_t edge_room;
+    size_t edge_capacity;
     int32_t n_nodes, n_edges;
 #if WITH_BK
     struct bk *bk;

@@ -2,7 +2,7 @@
 
 #include "infer/chain/lanes.h"
 
-KERNEL void score_part(double *restrict score, const double *restrict weights, const int32_t *index, const float *value,
+INLINE void score_part(double *restrict score, const double *restrict weights, const int32_t *index, const float *value,
                        size_t n, size_t width, const size_t n_vectors)
 {
     lanes sum[MOST_VECTORS];
@@ -24,7 +24,7 @@ KERNEL void score_part(double *restrict score, const double *restrict weights, c
         store(&score[v * CHAIN_LANES], &sum[v]);
 }
 
-KERNEL void scatter_part(double *restrict gradient, const double *restrict marginal, const int32_t *index,
+INLINE void scatter_part(double *restrict gradient, const double *restrict marginal, const int32_t *index,
                          const float *value, size_t n, size_t width, const size_t n_vectors)
 {
     lanes share[MOST_VECTORS];
