@@ -6,9 +6,9 @@
 #include "superpixel/partition.h"
 
 /* The same source once more, for the compiler's plain target only. */
-#include "superpixel/width.h"
-#undef EVERY_WIDTH
-#define EVERY_WIDTH
+#include "base/machine.h"
+#undef FOR_EVERY_WIDTH
+#define FOR_EVERY_WIDTH
 #define tile_assign tile_assign_plain
 #include "src/superpixel/assign.c"
 #undef tile_assign

@@ -60,8 +60,8 @@ static enum clv_status decode_chain(int32_t *y, const struct clv_field *field, s
     return status;
 }
 
-enum clv_status decode(struct decoding_workspace *self, int32_t *y, const struct clv_field *field,
-                       const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
+enum clv_status decoding_run(struct decoding_workspace *self, int32_t *y, const struct clv_field *field,
+                             const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
 {
     if (decoding->rule == CLV_DECODE_MIN_ENTROPY)
         return min_entropy_map(y, &self->min_entropy, field, is_visible, decoding->hidden_temperature, err);

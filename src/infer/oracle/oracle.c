@@ -197,5 +197,5 @@ enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const s
     if (decoding->rule == CLV_DECODE_ORACLE)
         return clv_oracle_map(oracle, y, NULL, field, err);
     oracle->state = ORACLE_EMPTY;
-    return decode(&oracle->decoding, y, field, is_visible, decoding, err);
+    return decoding_run(&oracle->decoding, y, field, is_visible, decoding, err);
 }
