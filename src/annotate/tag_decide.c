@@ -4,7 +4,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/infer.h"
+#include "cleave/bp.h"
+#include "cleave/chain.h"
 #include "cleave/tag_model.h"
 
 /* A model over undirected couplings at work: y and the lean a_i + sum_j c_ij y_j of each tag. */

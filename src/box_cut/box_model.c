@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/infer.h"
+#include "cleave/oracle.h"
 
 /* Chosen on boxes of horses and of MSRC objects, tight and a tenth wider on each side. */
 #define LIGHTNESS      0.43f /* weight of L in colour distances */

@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/infer.h"
+#include "cleave/grid.h"
 #include "feature/blocks/working.h"
 #include "refine/near_colours.h"
 #include "refine/pixel_couplings.h"

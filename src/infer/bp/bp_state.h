@@ -3,7 +3,7 @@
 #ifndef INFER_BP_H
 #define INFER_BP_H
 
-#include "cleave/infer.h"
+#include "cleave/bp.h"
 
 /* What becomes of a node: summed out, maximised over, or summed at a temperature of its own. */
 enum bp_role { BP_SUMMED, BP_MAXIMISED, BP_SOFTENED };

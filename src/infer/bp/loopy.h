@@ -7,7 +7,8 @@
 #ifndef INFER_LOOPY_H
 #define INFER_LOOPY_H
 
-#include "cleave/infer.h"
+#include "cleave/bp.h"
+#include "cleave/oracle.h"
 
 /* Buffers; all zeros at first, not for two threads at once. */
 struct loopy {

@@ -3,7 +3,7 @@
 #ifndef INFER_BUCKET_H
 #define INFER_BUCKET_H
 
-#include "cleave/infer.h"
+#include "cleave/forest.h"
 
 /* Of nodes that one step joins, its own among them; and of the graph. */
 #define BUCKET_MAX_SCOPE 24

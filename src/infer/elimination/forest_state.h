@@ -3,7 +3,7 @@
 #ifndef INFER_FOREST_H
 #define INFER_FOREST_H
 
-#include "cleave/infer.h"
+#include "cleave/forest.h"
 
 /* Nodes are eliminated one by one; each one's scores go into its only neighbour left, or, of two, into a new table between them. */
 struct elimination {

@@ -62,7 +62,7 @@ static double soften(double *p, const double *v, int32_t n, double temperature)
  *     T = 1   sum_s p_s v_s             and   p_s (1 + v_s - sum_t p_t v_t) */
 static double hidden_score(double *slope, const double *v, int32_t n, double temperature)
 {
-    double p[CLV_CHAIN_MAX_LABELS], at_one = soften(p, v, n, 1);
+    double p[CLV_FOREST_MAX_LABELS], at_one = soften(p, v, n, 1);
     if (1 - temperature < SHANNON) {
         double mean = 0;
         for (int32_t s = 0; s < n; s++)
@@ -151,7 +151,7 @@ static void take_up(struct min_entropy *self, const struct clv_field *field, int
 {
     const int32_t *incident = self->incident[node];
     int32_t k = field->n_labels, a[2];
-    double v[CLV_CHAIN_MAX_LABELS], slope[CLV_CHAIN_MAX_LABELS];
+    double v[CLV_FOREST_MAX_LABELS], slope[CLV_FOREST_MAX_LABELS];
     if (incident[0] < 0)
         return;
     int32_t one = other_end(field, incident[0], node);
@@ -238,7 +238,7 @@ enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const stru
     for (int32_t i = 0; i < field->n_nodes; i++) {
         if (self->number[i] >= 0)
             continue;
-        double v[CLV_CHAIN_MAX_LABELS];
+        double v[CLV_FOREST_MAX_LABELS];
         int32_t a[2] = {0, 0};
         for (int end = 0; end < 2; end++)
             if (self->incident[i][end] >= 0)
@@ -259,7 +259,7 @@ void min_entropy_slope(double *score, double *slope, const struct min_entropy *s
     *score = 0;
     memset(slope, 0, (size_t)field->n_nodes * (size_t)k * sizeof *slope);
     for (int32_t i = 0; i < field->n_nodes; i++) {
-        double v[CLV_CHAIN_MAX_LABELS] = {0};
+        double v[CLV_FOREST_MAX_LABELS] = {0};
         int32_t a[2] = {0, 0};
         if (visible(is_visible, i)) {
             *score += unary_score(field, i, y[i]);

@@ -9,7 +9,7 @@
 #ifndef INFER_MIN_ENTROPY_H
 #define INFER_MIN_ENTROPY_H
 
-#include "cleave/infer.h"
+#include "cleave/forest.h"
 
 /* Buffers; all zeros at first, not for two threads at once. */
 struct min_entropy {

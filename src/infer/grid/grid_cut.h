@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/machine.h"
-#include "cleave/infer.h"
+#include "cleave/grid.h"
 
 enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED };
 

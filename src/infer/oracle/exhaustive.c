@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/infer.h"
+#include "cleave/exhaustive.h"
 #include "infer/field_check.h"
 
 #define MAX_LABELLINGS (1 << 24)

@@ -1,8 +1,31 @@
-/* What alpha-expansion and alpha-beta swap share. */
+/* Moves that improve a labelling of more than two labels, each the best of its kind by one minimum cut: what alpha-expansion and
+ * alpha-beta swap share (Boykov, Veksler & Zabih, PAMI 2001). */
 #ifndef INFER_MOVES_H
 #define INFER_MOVES_H
 
-#include "cleave/infer.h"
+#include <stdbool.h>
+
+#include "cleave/oracle.h"
+
+/* A labelling and the move at hand: a two-label field over the nodes that take part in it. */
+struct moves {
+    const struct clv_field *field;
+    int32_t *best;          /* [n_nodes] the labelling */
+    double score;           /* its own */
+    struct clv_field cut;   /* the move; unary and pairwise have space for the whole field */
+    int32_t (*edges)[2];    /* [n_edges] space for the move's edges */
+    int32_t *nodes, *place; /* [cut.n_nodes] their numbers in the whole field; [n_nodes] the other way round, or -1 */
+    int32_t *y;             /* [cut.n_nodes] the move's labels; the labels before it while it is tried */
+    int32_t to[2];          /* what label 0 and 1 of the move stand for; -1: the label before */
+};
+
+/* Makes move `number` of a kind ready: cut, nodes, to. */
+typedef void move_maker(struct moves *self, int32_t number);
+
+/* y, *score as clv_oracle_expand tells: from each node's best label, moves 0 .. n_moves - 1 in turn until none of them helps. The
+ * field has more than two labels and edges, and was checked. */
+enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
+                          move_maker *make, int32_t n_moves, struct clv_error *err) CLV_CHECK;
 
 static inline double pair_score(const struct clv_field *field, int32_t edge, int32_t a, int32_t b)
 {
@@ -10,8 +33,5 @@ static inline double pair_score(const struct clv_field *field, int32_t edge, int
         return a == b ? 0 : -field->pairwise[edge];
     return clv_field_table(field, edge)[(size_t)a * (size_t)field->n_labels + (size_t)b];
 }
-
-/* y = the best label of each node by itself, the lowest at ties. More than two labels. */
-void start_apart(int32_t *y, const struct clv_field *field);
 
 #endif

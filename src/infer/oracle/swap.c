@@ -1,21 +1,9 @@
-/* Alpha-beta swaps (Boykov, Veksler & Zabih, PAMI 2001): of the nodes labelled alpha or beta each may change to the other of the two,
- * the best such labelling by one minimum cut. */
+/* Alpha-beta swap: each move lets the nodes labelled alpha or beta take either. */
 #include <math.h>
-#include <string.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "infer/field_check.h"
 #include "infer/oracle/moves.h"
-
-/* The move's two-label field, 1 is beta, on the nodes that take part. */
-struct swap {
-    struct clv_field move;
-    int32_t (*edges)[2]; /* between two of them */
-    int32_t *nodes;      /* [move.n_nodes] their numbers in the whole field */
-    int32_t *place;      /* [n_nodes] the other way round, or -1 */
-    int32_t *best, *cut; /* [n_nodes] the labelling, the move's labels */
-};
 
 static enum clv_status check_tables(const struct clv_field *field, struct clv_error *err)
 {
@@ -47,79 +35,57 @@ static double side_score(const struct clv_field *field, int32_t edge, int side, 
     return pair_score(field, edge, kept, beta) - pair_score(field, edge, kept, alpha);
 }
 
-static void make_move(struct swap *swap, const struct clv_field *field, int32_t alpha, int32_t beta)
+/* Of all pairs of labels, alpha < beta, in lexicographic order. */
+static void find_pair(int32_t *alpha, int32_t *beta, int32_t number, int32_t n_labels)
 {
-    struct clv_field *move = &swap->move;
-    size_t k = (size_t)field->n_labels;
-    move->n_nodes = move->n_edges = 0;
-    for (int32_t i = 0; i < field->n_nodes; i++) {
-        int takes_part = swap->best[i] == alpha || swap->best[i] == beta;
-        swap->place[i] = takes_part ? move->n_nodes : -1;
+    for (*alpha = 0; number >= n_labels - 1 - *alpha; (*alpha)++)
+        number -= n_labels - 1 - *alpha;
+    *beta = *alpha + 1 + number;
+}
+
+static void list_nodes(struct moves *self, int32_t alpha, int32_t beta)
+{
+    size_t k = (size_t)self->field->n_labels;
+    self->cut.n_nodes = 0;
+    for (int32_t i = 0; i < self->field->n_nodes; i++) {
+        bool takes_part = self->best[i] == alpha || self->best[i] == beta;
+        const double *unary = &self->field->unary[(size_t)i * k];
+        self->place[i] = takes_part ? self->cut.n_nodes : -1;
         if (!takes_part)
             continue;
-        move->unary[move->n_nodes] =
-            field->unary[(size_t)i * k + (size_t)beta] - field->unary[(size_t)i * k + (size_t)alpha];
-        swap->nodes[move->n_nodes++] = i;
+        self->cut.unary[self->cut.n_nodes] = unary[beta] - unary[alpha];
+        self->nodes[self->cut.n_nodes++] = i;
     }
+}
+
+/* 1 is beta. Edges with one end in the move go into the unary scores. */
+static void make_swap(struct moves *self, int32_t number)
+{
+    const struct clv_field *field = self->field;
+    struct clv_field *cut = &self->cut;
+    int32_t alpha, beta;
+    find_pair(&alpha, &beta, number, field->n_labels);
+    self->to[0] = alpha;
+    self->to[1] = beta;
+    list_nodes(self, alpha, beta);
+    cut->edges = (const int32_t(*)[2])self->edges;
+    cut->n_edges = 0;
     for (int32_t e = 0; e < field->n_edges; e++) {
-        int32_t a = swap->place[field->edges[e][0]], b = swap->place[field->edges[e][1]];
+        int32_t a = self->place[field->edges[e][0]], b = self->place[field->edges[e][1]];
         if (a >= 0 && b < 0)
-            move->unary[a] += side_score(field, e, 0, swap->best[field->edges[e][1]], alpha, beta);
+            cut->unary[a] += side_score(field, e, 0, self->best[field->edges[e][1]], alpha, beta);
         if (b >= 0 && a < 0)
-            move->unary[b] += side_score(field, e, 1, swap->best[field->edges[e][0]], alpha, beta);
+            cut->unary[b] += side_score(field, e, 1, self->best[field->edges[e][0]], alpha, beta);
         if (a < 0 || b < 0)
             continue;
-        double *table = &move->pairwise[4 * (size_t)move->n_edges];
+        double *table = &cut->pairwise[4 * (size_t)cut->n_edges];
         table[0] = pair_score(field, e, alpha, alpha);
         table[1] = pair_score(field, e, alpha, beta);
         table[2] = pair_score(field, e, beta, alpha);
         table[3] = pair_score(field, e, beta, beta);
-        swap->edges[move->n_edges][0] = a;
-        swap->edges[move->n_edges++][1] = b;
+        self->edges[cut->n_edges][0] = a;
+        self->edges[cut->n_edges++][1] = b;
     }
-}
-
-/* Makes a swap if it helps; *score is the labelling's. */
-static enum clv_status try_swap(struct swap *swap, double *score, int *has_helped, struct clv_oracle *oracle,
-                                const struct clv_field *field, int32_t alpha, int32_t beta, struct clv_error *err)
-{
-    make_move(swap, field, alpha, beta);
-    *has_helped = 0;
-    if (!swap->move.n_nodes)
-        return CLV_OK;
-    enum clv_status status = clv_oracle_map(oracle, swap->cut, NULL, &swap->move, err);
-    if (status)
-        return status;
-    for (int32_t p = 0; p < swap->move.n_nodes; p++) { /* the label before stays in cut[] */
-        int32_t *label = &swap->best[swap->nodes[p]], before = *label;
-        *label = swap->cut[p] ? beta : alpha;
-        swap->cut[p] = before;
-    }
-    double value = clv_field_score(field, swap->best);
-    *has_helped = value > *score;
-    if (*has_helped)
-        *score = value;
-    for (int32_t p = 0; !*has_helped && p < swap->move.n_nodes; p++)
-        swap->best[swap->nodes[p]] = swap->cut[p];
-    return CLV_OK;
-}
-
-/* Until no pair of labels has a swap that helps. */
-static enum clv_status swap_all(struct swap *swap, double *score, struct clv_oracle *oracle,
-                                const struct clv_field *field, struct clv_error *err)
-{
-    int32_t k = field->n_labels, n_pairs = k * (k - 1) / 2;
-    *score = clv_field_score(field, swap->best);
-    for (int32_t idle = 0; idle < n_pairs;)
-        for (int32_t alpha = 0; alpha < k; alpha++)
-            for (int32_t beta = alpha + 1; beta < k && idle < n_pairs; beta++) {
-                int has_helped;
-                enum clv_status status = try_swap(swap, score, &has_helped, oracle, field, alpha, beta, err);
-                if (status)
-                    return status;
-                idle = has_helped ? 0 : idle + 1;
-            }
-    return CLV_OK;
 }
 
 enum clv_status clv_oracle_swap(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
@@ -133,33 +99,5 @@ enum clv_status clv_oracle_swap(struct clv_oracle *oracle, int32_t *y, double *s
     status = check_tables(field, err);
     if (status)
         return status;
-    size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges;
-    struct swap swap = {.move = {.n_labels = 2, .form = CLV_PAIRWISE_FULL}};
-    double value;
-    swap.edges = array_alloc(m, sizeof *swap.edges);
-    swap.nodes = array_alloc(n, 4 * sizeof *swap.nodes);
-    swap.move.unary = array_alloc(n, sizeof *swap.move.unary);
-    swap.move.pairwise = array_alloc(m, 4 * sizeof *swap.move.pairwise);
-    if (!swap.edges || !swap.nodes || !swap.move.unary || !swap.move.pairwise) {
-        status = fail_memory(err);
-        goto done;
-    }
-    swap.place = swap.nodes + n;
-    swap.best = swap.place + n;
-    swap.cut = swap.best + n;
-    swap.move.edges = (const int32_t(*)[2])swap.edges;
-    start_apart(swap.best, field);
-    status = swap_all(&swap, &value, oracle, field, err);
-    if (status)
-        goto done;
-    if (n)
-        memcpy(y, swap.best, n * sizeof *y);
-    if (score)
-        *score = value;
-done:
-    array_free(swap.edges);
-    array_free(swap.nodes);
-    array_free(swap.move.unary);
-    array_free(swap.move.pairwise);
-    return status;
+    return moves_run(oracle, y, score, field, make_swap, field->n_labels * (field->n_labels - 1) / 2, err);
 }
