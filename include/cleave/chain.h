@@ -1,6 +1,6 @@
 /* Exact inference in chains, such as the letters of a word: the best labelling, max-marginals, marginals.
  *
- *     const double unary[3][2] = {{1, 0}, {0, 0}, {0, 3}}, table[2][2] = {{1, 0}, {0, 1}}; // neighbours like to be alike
+ *     const double unary[3][2] = {{1, 0}, {0, 0}, {0, 3}}, table[2][2] = {{1, 0}, {0, 1}}; // equal labels win 1
  *     const struct clv_chain chain = {.n_nodes = 3, .n_labels = 2, .is_shared = 1, .unary = &unary[0][0],
  *                                     .table = &table[0][0]};
  *     int32_t y[3]; // 1 1 1
@@ -20,17 +20,19 @@ extern "C" {
 
 #define CLV_CHAIN_MAX_LABELS 256
 
-/* A chain of nodes: unary[n_nodes][n_labels], and for each link between nodes i and i + 1 table[n_labels][n_labels], a label of
- * node i first; one table for all links if is_shared. Scores are added up. For loss-augmented inference add each label's loss to
- * its unary score; for a temperature divide all scores by it. Everything is O(n_nodes n_labels^2). */
+/* A chain of nodes: unary[n_nodes][n_labels], and for each link between nodes i and i + 1 table[n_labels][n_labels], a
+ * label of node i first; one table for all links if is_shared. Scores are added up. For loss-augmented inference add
+ * each label's loss to its unary score; for a temperature divide all scores by it. Everything is O(n_nodes
+ * n_labels^2). */
 struct clv_chain {
     int32_t n_nodes, n_labels; /* up to CLV_CHAIN_MAX_LABELS labels */
     int is_shared;
     const double *unary, *table;
 };
 
-/* Viterbi: y[n_nodes] = argmax, *score (or NULL) its score. Of labellings that score alike, the one that is least in the last node,
- * then in the one before, and so on. Refused here and below: values that are not finite or overflow when added up, naming node or link. */
+/* Viterbi: y[n_nodes] = argmax, *score (or NULL) its score. Of labellings that score alike, the one that is least in
+ * the last node, then in the one before, and so on. Refused here and below: values that are not finite or overflow
+ * when added up, naming node or link. */
 CLV_API enum clv_status clv_chain_map(int32_t *y, double *score, const struct clv_chain *chain,
                                       struct clv_error *err) CLV_CHECK;
 
@@ -38,16 +40,16 @@ CLV_API enum clv_status clv_chain_map(int32_t *y, double *score, const struct cl
 CLV_API enum clv_status clv_chain_max_marginals(double *max_marginals, const struct clv_chain *chain,
                                                 struct clv_error *err) CLV_CHECK;
 
-/* The same with witnesses, the labellings that reach it: when node i has label a, the best one has before[i][a] at node i - 1 and
- * after[i][a] at node i + 1, each [n_nodes][n_labels] (or NULL), the lowest label at ties; -1 where there is no such node.
- * clv_chain_follow writes one of them out, y[n_nodes], in O(n_nodes). */
+/* The same with witnesses, the labellings that reach it: when node i has label a, the best one has before[i][a] at
+ * node i - 1 and after[i][a] at node i + 1, each [n_nodes][n_labels] (or NULL), the lowest label at ties; -1 where
+ * there is no such node. clv_chain_follow writes one of them out, y[n_nodes], in O(n_nodes). */
 CLV_API enum clv_status clv_chain_witnesses(double *max_marginals, int32_t *before, int32_t *after,
                                             const struct clv_chain *chain, struct clv_error *err) CLV_CHECK;
 CLV_API void clv_chain_follow(int32_t *y, const int32_t *before, const int32_t *after, int32_t n_nodes,
                               int32_t n_labels, int32_t node, int32_t label);
 
-/* Forward-backward in the log domain: marginals[n_nodes][n_labels], pair_marginals[n_nodes - 1][n_labels][n_labels] and log sum exp
- * score; each may be NULL. */
+/* Forward-backward in the log domain: marginals[n_nodes][n_labels], pair_marginals[n_nodes - 1][n_labels][n_labels]
+ * and log sum exp score; each may be NULL. */
 CLV_API enum clv_status clv_chain_marginals(double *marginals, double *pair_marginals, double *log_partition,
                                             const struct clv_chain *chain, struct clv_error *err) CLV_CHECK;
 

@@ -21,7 +21,8 @@ extern "C" {
 
 #define CLV_FOREST_MAX_LABELS 256
 
-/* Exact inference in forests, any labels and tables, by elimination. Visible nodes y and hidden nodes h have a temperature each, and
+/* Exact inference in forests, any labels and tables, by elimination. Visible nodes y and hidden nodes h have a
+ * temperature each, and
  *
  *     value = T_y log sum_y exp( (T_h log sum_h exp(f(y, h) / T_h)) / T_y ),      T log sum exp(. / T) -> max as T -> 0
  *
@@ -43,17 +44,17 @@ CLV_API enum clv_status clv_forest_fits(struct clv_forest *forest, int *fits, co
 
 /* Outputs, each of which may be NULL:
  *   *value
- *   marginals[n_nodes][n_labels]                 under p(h | y) p(y), which are the value's derivatives by the unary scores; 1 at the
+ *   marginals[n_nodes][n_labels]                 under p(h | y) p(y): the value's derivatives by the unary scores; 1 at the
  *                                                best label of a node that is maximised over
- *   pair_marginals[n_edges][n_labels][n_labels]  the same of each edge, the label of edges[e][0] first, whatever the field's form
- *   y[n_nodes]                                   the most probable label of each node; at T_y = 0 the visible ones are the (marginal)
- *                                                MAP labelling, at ties one of the best
- * options NULL: log-partition and marginals, temperatures 1. For loss-augmented inference, clv_field_add_loss first; for the
- * witness of a max-marginal, the best labelling through one label of one node, give that label. With temperatures that differ,
- * hidden nodes that hang together may join two visible ones at most, or what is left of them would be no table.
- * O(n_nodes n_labels^2), for hidden nodes between two visible ones O(n_labels^3) each.
- * Refused: a loop of nodes without given labels, naming the edge; a hidden node that joins more, naming it (CLV_ERR_USAGE); values that are not finite or beyond
- * 1e100, negative Potts couplings; options out of range. */
+ *   pair_marginals[n_edges][n_labels][n_labels]  the same of each edge, the label of edges[e][0] first, in every form
+ *   y[n_nodes]                                   the most probable label of each node; at T_y = 0 the visible ones are
+ *                                                the (marginal) MAP labelling, at ties one of the best
+ * options NULL: log-partition and marginals, temperatures 1. For loss-augmented inference, clv_field_add_loss first;
+ * for the witness of a max-marginal, the best labelling through one label of one node, give that label. With
+ * temperatures that differ, hidden nodes that hang together may join two visible ones at most, or what is left of them
+ * would be no table. O(n_nodes n_labels^2), for hidden nodes between two visible ones O(n_labels^3) each.
+ * Refused: a loop of nodes without given labels, naming the edge; a hidden node that joins more, naming it
+ * (CLV_ERR_USAGE); values that are not finite or beyond 1e100, negative Potts couplings; options out of range. */
 CLV_API enum clv_status clv_forest_run(struct clv_forest *forest, double *value, double *marginals,
                                        double *pair_marginals, int32_t *y, const struct clv_field *field,
                                        const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;

@@ -100,8 +100,8 @@ CLV_API void clv_free(void *memory);
 CLV_API enum clv_status clv_image_resize(struct clv_image *target, const struct clv_image *source, int32_t width,
                                          int32_t height, struct clv_error *err) CLV_CHECK;
 
-/* Nearest neighbour: enlarges or shrinks a label map; target[target_height][target_width] is the caller's. Target pixel
- * x takes source pixel floor((x + 1/2) source_width / target_width), rows likewise. */
+/* Nearest neighbour: enlarges or shrinks a label map; target[target_height][target_width] is the caller's. Target
+ * pixel x takes source pixel floor((x + 1/2) source_width / target_width), rows likewise. */
 CLV_API void clv_labels_resize(uint8_t *target, int32_t target_width, int32_t target_height, const uint8_t *source,
                                int32_t source_width, int32_t source_height);
 
@@ -115,9 +115,9 @@ CLV_API void clv_default_palette(uint8_t palette[256][3]);
 
 /* Paints `labels` over `image` (3 channels, changed in place): each non-zero label's region is tinted with its palette
  * colour at `opacity` 0..1, and every border between two labels is drawn as a crisp line of `outline_px` pixels
- * (0..100), light with a dark rim (1 pixel, from 3 on half the line's width) so that it is seen on any ground. The line
- * follows the border smoothed over a few pixels, is centred on it, and antialiased; a line of one pixel lies on the
- * higher label's side. Labels equal to void_label (-1: none) are hatched grey. Takes no memory. O(pixels + border
+ * (0..100), light with a dark rim (1 pixel, from 3 on half the line's width) so that it is seen on any ground. The
+ * line follows the border smoothed over a few pixels, is centred on it, and antialiased; a line of one pixel lies on
+ * the higher label's side. Labels equal to void_label (-1: none) are hatched grey. Takes no memory. O(pixels + border
  * length x outline_px^2). */
 CLV_API void clv_overlay_draw(struct clv_image *image, const uint8_t *labels, const uint8_t (*palette)[3],
                               double opacity, int32_t outline_px, int void_label);

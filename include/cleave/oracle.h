@@ -1,5 +1,5 @@
-/* The MAP oracle: the best labelling of a field, and what hangs on it. For two labels a minimum cut finds it, along chains dynamic
- * programming; expansion and swap come near it elsewhere; decoding goes by other rules.
+/* The MAP oracle: the best labelling of a field, and what hangs on it. For two labels a minimum cut finds it, along
+ * chains dynamic programming; expansion and swap come near it elsewhere; decoding goes by other rules.
  *
  *     // Two pixels in a row: the first one leans to 1 by 2, the second one to 0 by 1; they lose 1.5 by differing.
  *     #include <cleave.h>
@@ -14,7 +14,8 @@
  *         struct clv_oracle *oracle;
  *         struct clv_error error;
  *         int32_t y[2];
- *         if (clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, &error) || clv_oracle_map(oracle, y, &score, &field, &error)) {
+ *         if (clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, &error) || clv_oracle_map(oracle, y, &score, &field,
+ *         &error)) {
  *             fprintf(stderr, "%s\n", error.message);
  *             return clv_status_exit_code(error.status);
  *         }
@@ -39,9 +40,9 @@ enum clv_engine {
 };
 CLV_API const char *clv_engine_name(enum clv_engine engine);
 
-/* MAP inference with memory of its own, for fields of any size and topology. Buffers grow and are kept, and so is the graph: a
- * field with the edges of the field before costs no building. Not for use by two threads at once. Engines differ in speed
- * only: they solve the same whole-number problem and return the same labels. */
+/* MAP inference with memory of its own, for fields of any size and topology. Buffers grow and are kept, and so is the
+ * graph: a field with the edges of the field before costs no building. Not for use by two threads at once. Engines
+ * differ in speed only: they solve the same whole-number problem and return the same labels. */
 struct clv_oracle;
 CLV_API enum clv_status clv_oracle_new(struct clv_oracle **oracle, enum clv_engine engine,
                                        struct clv_error *err) CLV_CHECK;
@@ -49,46 +50,51 @@ CLV_API void clv_oracle_free(struct clv_oracle *oracle);
 
 /* y = argmax f, *score = f(y) (score may be NULL).
  *   form NONE: the best label of each node, the lowest at ties.
- *   form POTTS, two labels, couplings >= 0: min-cut, exact. Ties are canonical: the labelling with the fewest 1s. Scores are
- *     rounded to a fixed-point grid of 2^-k, k as large as 30 bits allow for the largest unary or coupling of the field, at
- *     most 1000; *score is f(y) of the labelling found, unrounded.
- *   form FULL, two labels, supermodular tables (P00 + P11 >= P01 + P10): the same, after moving what the tables say about
+ *   form POTTS, two labels, couplings >= 0: min-cut, exact. Ties are canonical: the labelling with the fewest 1s.
+ *   Scores are
+ *     rounded to a fixed-point grid of 2^-k, k as large as 30 bits allow for the largest unary or coupling of the
+ *     field, at most 1000; *score is f(y) of the labelling found, unrounded.
+ *   form FULL, two labels, supermodular tables (P00 + P11 >= P01 + P10): the same, after moving what the tables say
+ *   about
  *     single nodes into the unaries.
- *   form FULL, a chain (edge e joins nodes e and e + 1, and there are no others) of more than two labels, or of two with a
- *     shared table: Viterbi, any tables, in double precision. Ties are lowest in the last node, then in the one before, and so
- *     on. O(n_nodes n_labels^2).
+ *   form FULL, a chain (edge e joins nodes e and e + 1, and there are no others) of more than two labels, or of two
+ *   with a
+ *     shared table: Viterbi, any tables, in double precision. Ties are lowest in the last node, then in the one
+ *     before, and so on. O(n_nodes n_labels^2).
  * Refused: NaN or infinite values, values so large that scores overflow (their sizes add up to 4e307 or more), negative
  * couplings, tables that are not supermodular, naming node or edge; forms without an exact oracle here. */
 CLV_API enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *score,
                                        const struct clv_field *field, struct clv_error *err) CLV_CHECK;
 
-/* Alpha-expansion for more than two labels: from each node's best label, moves that let any set of nodes take one label, each the
- * best such move, until no label's move helps. With Potts couplings the score's loss against the maximum is at most what the
- * pairwise terms lose there. Exact, as clv_oracle_map, for two labels or no edges. Full tables must allow every move to be
- * a cut: P[a][b] + P[c][c] >= P[a][c] + P[c][b] for the labels met; otherwise CLV_ERR_DATA, naming the edge. */
+/* Alpha-expansion for more than two labels: from each node's best label, moves that let any set of nodes take one
+ * label, each the best such move, until no label's move helps. With Potts couplings the score's loss against the
+ * maximum is at most what the pairwise terms lose there. Exact, as clv_oracle_map, for two labels or no edges. Full
+ * tables must allow every move to be a cut: P[a][b] + P[c][c] >= P[a][c] + P[c][b] for the labels met; otherwise
+ * CLV_ERR_DATA, naming the edge. */
 CLV_API enum clv_status clv_oracle_expand(struct clv_oracle *oracle, int32_t *y, double *score,
                                           const struct clv_field *field, struct clv_error *err) CLV_CHECK;
 
-/* Alpha-beta swap for more than two labels: from each node's best label, moves that let the nodes of two labels take either, each the
- * best such move, until no pair's move helps. Unlike expansion it needs no triangle inequality: every edge's table must have
- * P[a][a] + P[b][b] >= P[a][b] + P[b][a] for all labels a and b (a semi-metric, such as truncated squares), otherwise
- * CLV_ERR_DATA, naming the edge. Exact, as clv_oracle_map, for two labels or no edges. */
+/* Alpha-beta swap for more than two labels: from each node's best label, moves that let the nodes of two labels take
+ * either, each the best such move, until no pair's move helps. Unlike expansion it needs no triangle inequality: every
+ * edge's table must have P[a][a] + P[b][b] >= P[a][b] + P[b][a] for all labels a and b (a semi-metric, such as
+ * truncated squares), otherwise CLV_ERR_DATA, naming the edge. Exact, as clv_oracle_map, for two labels or no edges. */
 CLV_API enum clv_status clv_oracle_swap(struct clv_oracle *oracle, int32_t *y, double *score,
                                         const struct clv_field *field, struct clv_error *err) CLV_CHECK;
 
-/* All clamped optima of the two-label field that clv_oracle_map solved last: for every listed node (nodes NULL: all of them) the
- * best labelling in which that node has the other label. `visit` is called once a distinct node, in any order, with what the
- * clamp costs, max f - max f[y_i forced] >= 0, on the rounded scores, and with the nodes whose labels differ from the MAP
- * labelling, the clamped one first: the witness. Ties are canonical as in clv_oracle_map. The field itself is not looked at
- * again. With our engine a clamp costs about as much as its flipped set is large.
+/* All clamped optima of the two-label field that clv_oracle_map solved last: for every listed node (nodes NULL: all of
+ * them) the best labelling in which that node has the other label. `visit` is called once a distinct node, in any
+ * order, with what the clamp costs, max f - max f[y_i forced] >= 0, on the rounded scores, and with the nodes whose
+ * labels differ from the MAP labelling, the clamped one first: the witness. Ties are canonical as in clv_oracle_map.
+ * The field itself is not looked at again. With our engine a clamp costs about as much as its flipped set is large.
  * Errors: CLV_ERR_USAGE before a solution or for a node out of range; CLV_ERR_MEMORY, after some visits perhaps. */
 typedef void clv_witness_visit(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped);
 CLV_API enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                              clv_witness_visit *visit, void *context, struct clv_error *err) CLV_CHECK;
 
-/* The clamped optimum of the chain that clv_oracle_map solved last, which `field` must still be: y[n_nodes] = the best labelling in
- * which `node` has `label`, *score (or NULL) its score. A first call for a field costs what solving it did, further ones
- * O(n_nodes n_labels). CLV_ERR_USAGE if the last field was no chain, or for a node or label out of range. */
+/* The clamped optimum of the chain that clv_oracle_map solved last, which `field` must still be: y[n_nodes] = the best
+ * labelling in which `node` has `label`, *score (or NULL) its score. A first call for a field costs what solving it
+ * did, further ones O(n_nodes n_labels). CLV_ERR_USAGE if the last field was no chain, or for a node or label out of
+ * range. */
 CLV_API enum clv_status clv_oracle_clamp(struct clv_oracle *oracle, int32_t *y, double *score,
                                          const struct clv_field *field, int32_t node, int32_t label,
                                          struct clv_error *err) CLV_CHECK;
@@ -103,26 +109,27 @@ enum clv_decoding_rule {
     CLV_DECODE_MAP,          /* argmax over visible and hidden nodes together */
     CLV_DECODE_MARGINAL_MAP, /* visible nodes y = argmax_y T_h log sum_h exp(f(y, h) / T_h) */
     CLV_DECODE_MARGINALS,    /* every node its most probable label under p(y, h) proportional to exp f */
-    CLV_DECODE_MIN_ENTROPY, /* the visible labelling y of least Renyi entropy, of order 1 / T_h, of p(y, h) over h (Miller et al. 2012);
-                                exact in chains of visible and hidden nodes in turn, refused where hidden nodes are joined */
+    /* The visible labelling y of least Renyi entropy, of order 1 / T_h, of p(y, h) over h (Miller et al. 2012); exact
+     * in chains of visible and hidden nodes in turn, refused where hidden nodes are joined. */
+    CLV_DECODE_MIN_ENTROPY,
 };
 
-/* All zeros is the oracle's MAP. The other rules are exact in forests (clv_forest_run) and on graphs so narrow that elimination takes no
- * more than a million cells (a grid of six by six nodes of four labels). Elsewhere, whatever the labels and the form, candidates are
- * compared by what they score: a MAP of TRW-S (mostly proved by its bound) and of max-product; labels of sum- and mixed-product from
- * nothing and from near that MAP, by their Bethe values. */
+/* All zeros is the oracle's MAP. The other rules are exact in forests (clv_forest_run) and on graphs so narrow that
+ * elimination takes no more than a million cells (a grid of six by six nodes of four labels). Elsewhere, whatever the
+ * labels and the form, candidates are compared by what they score: a MAP of TRW-S (mostly proved by its bound) and of
+ * max-product; labels of sum- and mixed-product from nothing and from near that MAP, by their Bethe values. */
 struct clv_decoding {
     enum clv_decoding_rule rule;
-    double
-        hidden_temperature; /* T_h > 0 of CLV_DECODE_MARGINAL_MAP, 0..1 of CLV_DECODE_MIN_ENTROPY; others do not look at it */
+    double hidden_temperature; /* T_h > 0 of CLV_DECODE_MARGINAL_MAP, 0..1 of CLV_DECODE_MIN_ENTROPY, else not used */
 };
 #define CLV_N_DECODING_RULES 5
-CLV_API const char *
-clv_decoding_rule_name(enum clv_decoding_rule rule); /* "oracle", "map", "marginal map", "marginals", "min entropy" */
 
-/* y[n_nodes] by a rule; of hidden nodes the most probable label. is_visible[n_nodes] is 1 or 0; NULL: all nodes are visible. Uses
- * the oracle's memory; what it solved before may be forgotten. CLV_ERR_USAGE for another rule or temperature, and as the routines
- * named above. */
+/* "oracle", "map", "marginal map", "marginals", "min entropy" */
+CLV_API const char *clv_decoding_rule_name(enum clv_decoding_rule rule);
+
+/* y[n_nodes] by a rule; of hidden nodes the most probable label. is_visible[n_nodes] is 1 or 0; NULL: all nodes are
+ * visible. Uses the oracle's memory; what it solved before may be forgotten. CLV_ERR_USAGE for another rule or
+ * temperature, and as the routines named above. */
 CLV_API enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
                                           const uint8_t *is_visible, const struct clv_decoding *decoding,
                                           struct clv_error *err) CLV_CHECK;

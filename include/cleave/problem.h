@@ -106,10 +106,10 @@ CLV_API void clv_joint_feature_add(double *psi, const struct clv_problem *proble
 /* f(y) of a field. y complete. */
 CLV_API double clv_field_score(const struct clv_field *field, const int32_t *y);
 
-/* Weighted Hamming loss: loss(y) = sum_i sum_{b != y_i} theta[i][b]. theta[i][b] is the weight of node i's pixels whose
- * true label is b: pixels / (2 V_b) for the balanced error of two labels (see score.h), so that the loss of a
- * superpixel labelling is the pixel loss of the mask it paints. Nodes without known pixels have a zero row. y complete;
- * problem->theta not NULL. */
+/* Weighted Hamming loss: loss(y) = sum_i sum_{b != y_i} theta[i][b]. theta[i][b] is the weight of node i's pixels
+ * whose true label is b: pixels / (2 V_b) for the balanced error of two labels (see score.h), so that the loss of a
+ * superpixel labelling is the pixel loss of the mask it paints. Nodes without known pixels have a zero row. y
+ * complete; problem->theta not NULL. */
 CLV_API double clv_loss(const struct clv_problem *problem, int32_t n_labels, const int32_t *y);
 
 /* Loss augmentation: unary += loss of each label, so that the maximum of the field is max_y f(y) + loss(y) - constant;

@@ -24,11 +24,12 @@ struct clv_slic_options {
 CLV_API void clv_superpixels_release(struct clv_superpixels *superpixels);
 
 /* SLIC (Achanta et al., TPAMI 2012): k-means in (L, a, b, x, y) within 2S x 2S windows, S the grid step, from exactly
- * n_superpixels centres (as many as there are pixels, if fewer), each moved to the lowest gradient of its 3 x 3 pixels.
- * Then connectivity: the largest 4-connected piece of each cluster stays, every other piece joins the superpixel it
- * shares most border with. So n is n_superpixels but for clusters that ended empty. options may be NULL. Image of 3
- * channels, any size from 1x1 to 2^31 - 1 pixels. Deterministic, the same for every vector width. O(iterations x
- * pixels). CLV_ERR_USAGE names an option or image that is out of range, CLV_ERR_MEMORY; superpixels is then unchanged.
+ * n_superpixels centres (as many as there are pixels, if fewer), each moved to the lowest gradient of its 3 x 3
+ * pixels. Then connectivity: the largest 4-connected piece of each cluster stays, every other piece joins the
+ * superpixel it shares most border with. So n is n_superpixels but for clusters that ended empty. options may be NULL.
+ * Image of 3 channels, any size from 1x1 to 2^31 - 1 pixels. Deterministic, the same for every vector width.
+ * O(iterations x pixels). CLV_ERR_USAGE names an option or image that is out of range, CLV_ERR_MEMORY; superpixels is
+ * then unchanged.
  *
  *     struct clv_superpixels superpixels = {0};
  *     if (clv_slic(&superpixels, &image, &(struct clv_slic_options){.n_superpixels = 400, .compactness = 12,
@@ -69,8 +70,8 @@ CLV_API enum clv_status clv_patch_grid_adjacency(struct clv_adjacency *adjacency
  * are nodes. */
 CLV_API enum clv_status clv_patch_grid_partition(struct clv_superpixels *superpixels, const struct clv_patch_grid *grid,
                                                  struct clv_error *err) CLV_CHECK;
-/* Brings one label per patch to pixels[height][width]: each pixel takes the label of the patch whose centre is nearest,
- * the upper left one among equals. */
+/* Brings one label per patch to pixels[height][width]: each pixel takes the label of the patch whose centre is
+ * nearest, the upper left one among equals. */
 CLV_API void clv_patch_grid_to_pixels(uint8_t *pixels, const struct clv_patch_grid *grid, const uint8_t *patch_labels);
 
 /* Measures against a true label map truth[height][width]. O(pixels).

@@ -1,7 +1,7 @@
 /* Overflow-checked allocation: the only place where cleave asks for memory, so the only place where tests make it fail.
  *
- * In test builds (-DCLV_TEST_FAULTS) the environment variable CLV_FAIL_ALLOC=N makes the N-th request (1-based) and only
- * that one return NULL; N = 0 counts only. array_request_count() tells how many were made; so does the
+ * In test builds (-DCLV_TEST_FAULTS) the environment variable CLV_FAIL_ALLOC=N makes the N-th request (1-based) and
+ * only that one return NULL; N = 0 counts only. array_request_count() tells how many were made; so does the
  * file that CLV_COUNT_ALLOCS names, when the process exits. */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
@@ -25,8 +25,8 @@ char *string_copy(const char *text);
 
 void array_free(void *array);
 
-/* Gives a growing array a capacity of at least `needed` elements. The capacity doubles, so that adding one at a time takes linear
- * time. Returns 0, or -1 with both unchanged. */
+/* Gives a growing array a capacity of at least `needed` elements. The capacity doubles, so that adding one at a time
+ * takes linear time. Returns 0, or -1 with both unchanged. */
 int array_reserve(void **array, size_t *capacity, size_t needed, size_t size);
 
 /* Arrays that grow together: they have one capacity between them.
@@ -40,9 +40,10 @@ struct array_part {
     size_t size; /* bytes of an element */
 };
 
-/* Gives each array at least `needed` elements: exactly so many at first, later at least half as many again as before. What the
- * arrays hold is kept; elements past the old capacity are 0; every array is 64-byte aligned, for SIMD rows. Returns 0, or -1 with
- * the capacity and what the arrays hold unchanged. Free each with array_free. O(bytes) where they grow, else O(1). */
+/* Gives each array at least `needed` elements: exactly so many at first, later at least half as many again as before.
+ * What the arrays hold is kept; elements past the old capacity are 0; every array is 64-byte aligned, for SIMD rows.
+ * Returns 0, or -1 with the capacity and what the arrays hold unchanged. Free each with array_free. O(bytes) where
+ * they grow, else O(1). */
 int array_reserve_all(const struct array_part *parts, size_t n_parts, size_t *capacity, size_t needed);
 
 size_t array_request_count(void);

@@ -169,8 +169,8 @@ static void writer_release(struct file_writer *writer)
     *writer = (struct file_writer){0};
 }
 
-/* A name that nobody can foresee: "folder/.0123456789abcdef.tmp"; NULL when out of memory. Its length does not depend on
- * the path's, and as a hidden name it is never taken for an input. */
+/* A name that nobody can foresee: "folder/.0123456789abcdef.tmp"; NULL when out of memory. Its length does not depend
+ * on the path's, and as a hidden name it is never taken for an input. */
 static char *temporary_name(const char *folder)
 {
     uint64_t number = 0;
@@ -181,8 +181,8 @@ static char *temporary_name(const char *folder)
     return path_join(folder, name);
 }
 
-/* Opens a file that has no name yet, so that nothing is left of it however the process ends. -1 where the file system has no such
- * files, or /proc is not there to name it by later. */
+/* Opens a file that has no name yet, so that nothing is left of it however the process ends. -1 where the file system
+ * has no such files, or /proc is not there to name it by later. */
 static int open_unnamed(const char *folder)
 {
     char link[64];
@@ -405,10 +405,10 @@ char *path_join(const char *folder, const char *name)
 {
     if (*name == '/' || !*folder)
         return string_copy(name);
-    size_t room = strlen(folder) + strlen(name) + 2;
-    char *path = array_alloc(room, 1);
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = array_alloc(size, 1);
     if (path)
-        snprintf(path, room, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
+        snprintf(path, size, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
     return path;
 }
 
@@ -448,10 +448,10 @@ char *path_stem(const char *path)
 
 char *path_replace_extension(const char *path, const char *extension)
 {
-    size_t kept = length_without_extension(path), room = kept + strlen(extension) + 1;
-    char *changed = array_alloc(room, 1);
+    size_t kept = length_without_extension(path), size = kept + strlen(extension) + 1;
+    char *changed = array_alloc(size, 1);
     if (changed)
-        snprintf(changed, room, "%.*s%s", (int)kept, path, extension);
+        snprintf(changed, size, "%.*s%s", (int)kept, path, extension);
     return changed;
 }
 

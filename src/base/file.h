@@ -21,21 +21,22 @@ struct file_map {
     const unsigned char *bytes;
     size_t size;
 };
-/* Files larger than this are mapped by huge pages where kernel and file system have them for files (Linux 6.16 on ext4, say): most of
- * the time of random reads goes into mapping small ones anew. Only what comes from the disk then lies in huge pages, so that a file
- * that was written as large leaves memory when it is committed. */
+/* Files larger than this are mapped by huge pages where kernel and file system have them for files (Linux 6.16 on
+ * ext4, say): most of the time of random reads goes into mapping small ones anew. Only what comes from the disk then
+ * lies in huge pages, so that a file that was written as large leaves memory when it is committed. */
 #define FILE_LARGE     ((size_t)256 << 20)
 #define FILE_HUGE_PAGE ((size_t)2 << 20)
 enum clv_status file_map_open(struct file_map *map, const char *path, struct clv_error *err) CLV_CHECK;
 void file_map_close(struct file_map *map);
-/* Gives the pages looked at so far back: they count as memory of the process until then, and are read again when needed. For
- * files that may be larger than memory. Safe while others read. */
+/* Gives the pages looked at so far back: they count as memory of the process until then, and are read again when
+ * needed. For files that may be larger than memory. Safe while others read. */
 void file_map_forget(const struct file_map *map);
 
-/* Writes a file all or nothing: a file without a name in the target's folder receives the bytes (where the file system has none, a
- * temporary whose name nobody can foresee); commit flushes, fsyncs, checks the close, puts it in the target's place and fsyncs the
- * folder; abort drops it. An existing target that is not a regular file (/dev/stdout,
- * /dev/full, a FIFO) is written directly, its close checked. "-" is standard output. Release with commit or abort, once. */
+/* Writes a file all or nothing: a file without a name in the target's folder receives the bytes (where the file system
+ * has none, a temporary whose name nobody can foresee); commit flushes, fsyncs, checks the close, puts it in the
+ * target's place and fsyncs the folder; abort drops it. An existing target that is not a regular file (/dev/stdout,
+ * /dev/full, a FIFO) is written directly, its close checked. "-" is standard output. Release with commit or abort,
+ * once. */
 struct file_writer {
     FILE *stream; /* fwrite and fprintf to this; its errors surface in file_commit */
     char *path, *folder, *temporary;
@@ -64,8 +65,8 @@ char *path_stem(const char *path);                     /* "a/b.tar.gz" -> "b.tar
 char *path_replace_extension(const char *path, const char *extension); /* ("a/b.jpg", ".png") -> "a/b.png" */
 const char *path_name(const char *path);                               /* "a/b.png" -> "b.png", into the argument */
 
-/* Checks that `relative` is a relative path without ".." that, symbolic links resolved, stays inside `folder`. A path that
- * does not exist passes (opening it will say so). */
+/* Checks that `relative` is a relative path without ".." that, symbolic links resolved, stays inside `folder`. A path
+ * that does not exist passes (opening it will say so). */
 enum clv_status path_check_inside(const char *folder, const char *relative, struct clv_error *err) CLV_CHECK;
 
 /* Takes "./" and repeated slashes out of a path, in place, so that one file has one name. */

@@ -10,8 +10,8 @@
 /* Whether an allocation failed during this thread's parse. */
 static thread_local bool out_of_memory;
 
-/* jansson 2.14 does not look at every failure: it loses characters, asserts or crashes. So a failure is remembered, which
- * makes json_parse throw the result away, and tried once more. */
+/* jansson 2.14 does not look at every failure: it loses characters, asserts or crashes. So a failure is remembered,
+ * which makes json_parse throw the result away, and tried once more. */
 static void *allocate(size_t size)
 {
     void *memory = array_alloc(size, 1);

@@ -115,7 +115,7 @@ static enum clv_status fill(struct lines *self, struct clv_error *err)
     self->begin = 0;
     if (self->is_gzip)
         return inflate_some(self, err);
-    size_t room = BUFFER_SIZE - self->end, left = self->map.size - self->taken, n = left < room ? left : room;
+    size_t space = BUFFER_SIZE - self->end, left = self->map.size - self->taken, n = left < space ? left : space;
     if (n)
         memcpy(self->buffer + self->end, self->map.bytes + self->taken, n);
     self->taken += n;

@@ -11,8 +11,8 @@ struct lines;
 enum clv_status lines_open(struct lines **lines, const char *path, struct clv_error *err) CLV_CHECK;
 void lines_close(struct lines *lines);
 
-/* *line = the next one without its "\n" or "\r\n", to be changed at will, valid until the next call; NULL at the end. *number, from
- * 1. CLV_ERR_DATA: a line longer than LINES_MAX_LENGTH, a zero byte, a damaged or truncated gzip file. */
+/* *line = the next one without its "\n" or "\r\n", to be changed at will, valid until the next call; NULL at the end.
+ * *number, from 1. CLV_ERR_DATA: a line longer than LINES_MAX_LENGTH, a zero byte, a damaged or truncated gzip file. */
 enum clv_status lines_next(char **line, size_t *number, struct lines *lines, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
-/* Loops that are compiled for several kinds of machine, the best of which is chosen as the program is loaded. Their sums must have a
- * fixed order, so that every choice gives the same bytes. */
+/* Loops that are compiled for several kinds of machine, the best of which is chosen as the program is loaded. Their
+ * sums must have a fixed order, so that every choice gives the same bytes. */
 #ifndef BASE_MACHINE_H
 #define BASE_MACHINE_H
 

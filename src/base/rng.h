@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Streams keep independent uses apart. One per purpose, here, so that no two collide; the low 32 bits of a stream are free
- * for an example or epoch number: RNG_STREAM(RNG_GUMBEL, draw). */
+/* Streams keep independent uses apart. One per purpose, here, so that no two collide; the low 32 bits of a stream are
+ * free for an example or epoch number: RNG_STREAM(RNG_GUMBEL, draw). */
 enum rng_purpose {
     RNG_TEST,
     RNG_SYNTH,

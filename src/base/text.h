@@ -33,8 +33,8 @@ bool parse_uint64(const char *string, uint64_t *value);
 bool parse_int32(const char *string, int32_t *value);
 bool parse_double(const char *string, double *value);
 
-/* Cuts the next line off *cursor (up to `end`): terminates it in place, drops "\n" or "\r\n", advances. NULL at the end.
- * The buffer must have one writable byte at `end`. */
+/* Cuts the next line off *cursor (up to `end`): terminates it in place, drops "\n" or "\r\n", advances. NULL at the
+ * end. The buffer must have one writable byte at `end`. */
 char *line_next(char **cursor, char *end);
 
 /* Splits a line at tabs in place; returns the number of fields, of which at most `max` are stored. */

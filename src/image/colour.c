@@ -1,8 +1,8 @@
 /* sRGB to CIE L*a*b*, quickly: superpixels and colour features start here.
  *
  * Blocks of pixels go through three loops: bytes to linear light by table, linear light to Lab in plain vectorisable
- * arithmetic, and interleaving. Every operation is an IEEE one in a fixed order, so the result does not depend on the vector
- * width. */
+ * arithmetic, and interleaving. Every operation is an IEEE one in a fixed order, so the result does not depend on the
+ * vector width. */
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -40,9 +40,9 @@ static inline float from_bits(int32_t bits)
 
 /* f of CIE 15: t^(1/3), and a straight line below (6/29)^3; t in 0..1.1.
  *
- * The cube root: dividing the exponent by three gives it to 3.5 %, then a Halley step (relative error e becomes 2/3 e^3) to
- * 3e-5. Choices are made on the bits, which order positive floats as their values do, and by a mask: a float comparison
- * would keep compilers from vectorising. */
+ * The cube root: dividing the exponent by three gives it to 3.5 %, then a Halley step (relative error e becomes 2/3
+ * e^3) to 3e-5. Choices are made on the bits, which order positive floats as their values do, and by a mask: a float
+ * comparison would keep compilers from vectorising. */
 static inline float lightness(float t)
 {
     const float slope = 841.0f / 108, offset = 4.0f / 29;

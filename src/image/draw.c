@@ -1,9 +1,9 @@
 /* Overlays: a label map painted over its image.
  *
- * Borders are contours, not pixels: between two neighbouring pixels of different labels the contour passes where the label
- * map, slightly blurred, changes sides (marching squares), so that a staircase becomes a straight line. Every pixel near a
- * contour then takes its colour by its distance to it, which gives even width and smooth edges. The image is painted in
- * tiles whose distances live on the stack: there is nothing to allocate, nothing to fail. */
+ * Borders are contours, not pixels: between two neighbouring pixels of different labels the contour passes where the
+ * label map, slightly blurred, changes sides (marching squares), so that a staircase becomes a straight line. Every
+ * pixel near a contour then takes its colour by its distance to it, which gives even width and smooth edges. The image
+ * is painted in tiles whose distances live on the stack: there is nothing to allocate, nothing to fail. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

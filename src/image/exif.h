@@ -6,8 +6,8 @@
 
 #include "cleave/image.h"
 
-/* The orientation tag (1..8) of an APP1 segment's payload ("Exif\0\0", then a TIFF header in either byte order). Anything
- * malformed, missing or out of range is 1: upright. EXIF 2.32, sections 4.5 and 4.6.4 A. */
+/* The orientation tag (1..8) of an APP1 segment's payload ("Exif\0\0", then a TIFF header in either byte order).
+ * Anything malformed, missing or out of range is 1: upright. EXIF 2.32, sections 4.5 and 4.6.4 A. */
 int exif_orientation(const uint8_t *segment, size_t size);
 
 bool exif_is_segment(const uint8_t *segment, size_t size);

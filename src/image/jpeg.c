@@ -1,7 +1,7 @@
 /* JPEG files, by libjpeg-turbo: the only file that knows it.
  *
- * libjpeg leaves through error_exit, which here jumps back to guarded(). All state lives in a struct outside of it, so no
- * local variable can be lost. Warnings of damaged data are errors: libjpeg would invent what is missing. */
+ * libjpeg leaves through error_exit, which here jumps back to guarded(). All state lives in a struct outside of it, so
+ * no local variable can be lost. Warnings of damaged data are errors: libjpeg would invent what is missing. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +55,8 @@ static void on_error(j_common_ptr common)
     longjmp(escape->target, 1);
 }
 
-/* An unknown JFIF revision loses nothing, nor do bytes between the last scan and the end of the image, which some cameras leave. */
+/* An unknown JFIF revision loses nothing, nor do bytes between the last scan and the end of the image, which some
+ * cameras leave. */
 static bool is_harmless(const struct jpeg_error_mgr *manager)
 {
     return manager->msg_code == JWRN_JFIF_MAJOR ||
@@ -248,7 +249,7 @@ done:
     return status;
 }
 
-static void set_room(struct writer *writer, size_t needed)
+static void set_space(struct writer *writer, size_t needed)
 {
     if (array_reserve((void **)&writer->output, &writer->capacity, needed, 1))
         ERREXIT1(&writer->jpeg, JERR_OUT_OF_MEMORY, 0);
@@ -258,14 +259,14 @@ static void set_room(struct writer *writer, size_t needed)
 
 static void on_begin(j_compress_ptr jpeg)
 {
-    set_room(jpeg->client_data, FIRST_BYTES);
+    set_space(jpeg->client_data, FIRST_BYTES);
 }
 
 static boolean on_full(j_compress_ptr jpeg)
 {
     struct writer *writer = jpeg->client_data;
     writer->output_size = writer->capacity;
-    set_room(writer, writer->capacity + 1);
+    set_space(writer, writer->capacity + 1);
     return TRUE;
 }
 

@@ -379,8 +379,8 @@ static enum clv_status encode(uint8_t **bytes, size_t *size, struct job *job, st
 
 #define RUN_LENGTHS 3 /* zlib's Z_RLE; libpng hands the number on */
 
-/* Measured on overlays and masks of 300x220: run lengths only are within 5 % of zlib's level 6 on photographs at a fifth of
- * its time, and within 16 % on label maps at a quarter of it. */
+/* Measured on overlays and masks of 300x220: run lengths only are within 5 % of zlib's level 6 on photographs at a
+ * fifth of its time, and within 16 % on label maps at a quarter of it. */
 static const struct plan photo_plan = {1, PNG_FILTER_PAETH, RUN_LENGTHS};
 static const struct plan label_plan = {1, PNG_FILTER_NONE, RUN_LENGTHS};
 

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "cleave/image.h"
 
-/* Where one axis's target samples come from: sample i is the sum over k of weights[first_weight[i] + k] times source sample
- * first[i] + k. */
+/* Where one axis's target samples come from: sample i is the sum over k of weights[first_weight[i] + k] times source
+ * sample first[i] + k. */
 struct axis {
     int32_t *first;
     size_t *first_weight; /* [n + 1] */
@@ -47,9 +47,9 @@ static size_t linear_weights(float *weights, int32_t *first, int32_t i, int32_t 
 
 static enum clv_status axis_init(struct axis *axis, int32_t source, int32_t target, struct clv_error *err)
 {
-    size_t n = (size_t)target, room = 2 * n + (size_t)source + 2;
+    size_t n = (size_t)target, n_weights = 2 * n + (size_t)source + 2;
     *axis = (struct axis){array_alloc(n, sizeof *axis->first), array_alloc(n + 1, sizeof *axis->first_weight),
-                          array_alloc(room, sizeof *axis->weights)};
+                          array_alloc(n_weights, sizeof *axis->weights)};
     if (!axis->first || !axis->first_weight || !axis->weights)
         return fail_memory(err);
     size_t used = 0;

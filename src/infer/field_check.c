@@ -19,7 +19,8 @@ static enum clv_status check_edges(const struct clv_field *field, struct clv_err
     return CLV_OK;
 }
 
-/* Whether all are so small that no field has enough of them to add up to infinity; by vectors: x - x is 0 of finite x, else NaN. */
+/* Whether all are so small that no field has enough of them to add up to infinity; by vectors: x - x is 0 of finite x,
+ * else NaN. */
 static int all_small(const double *value, size_t n)
 {
     double sum[4] = {0};

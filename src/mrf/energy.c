@@ -23,8 +23,8 @@ static inline void add_products(lanes *sum, const double *w, const float *x)
     *sum += weight * __builtin_convertvector(feature, lanes);
 }
 
-/* <w, x> of one sparse row. Four running sums hide the latency of the additions; that their number is fixed keeps the result
- * the same on every machine. */
+/* <w, x> of one sparse row. Four running sums hide the latency of the additions; that their number is fixed keeps the
+ * result the same on every machine. */
 static double sparse_dot(const double *restrict w, const int32_t *restrict index, const float *restrict value,
                          int64_t n)
 {
@@ -67,8 +67,8 @@ static bool is_run(const int32_t *index, int64_t n)
     return n > 0 && index[n - 1] - index[0] == n - 1;
 }
 
-/* out[j] = <w + j w_step, x + j x_step> of n numbers each, j = 0..3: by the same sums as sparse_dot, so that dense and sparse
- * rows give the same bits. */
+/* out[j] = <w + j w_step, x + j x_step> of n numbers each, j = 0..3: by the same sums as sparse_dot, so that dense and
+ * sparse rows give the same bits. */
 FOR_EACH_MACHINE static void run_dots(double *restrict out, const double *restrict w, size_t w_step,
                                       const float *restrict x, size_t x_step, size_t n)
 {

@@ -10,8 +10,8 @@
 #define CHUNK      (1 << CHUNK_BITS) /* candidates prepared at a time */
 #define GROUP      16                /* candidates, and pixels, in flight: two rows of a tile */
 
-/* Squared distances of up to CHUNK centres, less a term that all share: constant + <factor, (L, a, b, x, y)>, counted from
- * the middle of the tile. Linear, so that a box's corners tell whether one centre beats another throughout. */
+/* Squared distances of up to CHUNK centres, less a term that all share: constant + <factor, (L, a, b, x, y)>, counted
+ * from the middle of the tile. Linear, so that a box's corners tell whether one centre beats another throughout. */
 struct lines {
     float constant[CHUNK], factor[5][CHUNK];
     int32_t label[CHUNK];
@@ -61,7 +61,8 @@ INLINE void lines_set(struct lines *lines, const struct centre *centres, const i
     }
 }
 
-/* Lists, in order, the lines that do not lie above the one that is lowest in the middle all over the box; returns how many. */
+/* Lists, in order, the lines that do not lie above the one that is lowest in the middle all over the box; returns how
+ * many. */
 INLINE size_t list_unbeaten(uint8_t *unbeaten, const struct lines *lines, size_t n, const struct bounds *bounds)
 {
     size_t reference = 0, kept = 0;
@@ -84,8 +85,8 @@ INLINE size_t list_unbeaten(uint8_t *unbeaten, const struct lines *lines, size_t
     return kept;
 }
 
-/* A positive distance as an integer that orders like it, its last bits replaced by the line's number: the least such key
- * carries its line along. */
+/* A positive distance as an integer that orders like it, its last bits replaced by the line's number: the least such
+ * key carries its line along. */
 INLINE int32_t key_of(float distance, int32_t k)
 {
     int32_t bits;

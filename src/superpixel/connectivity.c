@@ -1,5 +1,5 @@
-/* Connectivity in run space: a row of labels is a few runs of equal labels, so that after one pass over the pixels all the
- * work (union-find, borders, joining) is done on runs, some ten times fewer. */
+/* Connectivity in run space: a row of labels is a few runs of equal labels, so that after one pass over the pixels all
+ * the work (union-find, borders, joining) is done on runs, some ten times fewer. */
 #include "superpixel/connectivity.h"
 
 #include <stdbool.h>
@@ -235,8 +235,8 @@ static bool touches_region(const struct region_map *map, int32_t p)
     return false;
 }
 
-/* Breadth first from the regions inwards, so that every piece is decided once and each border is looked at a fixed number
- * of times. */
+/* Breadth first from the regions inwards, so that every piece is decided once and each border is looked at a fixed
+ * number of times. */
 static enum clv_status join_loose_pieces(struct region_map *map, struct clv_error *err)
 {
     const int32_t queued = -2;

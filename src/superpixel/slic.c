@@ -1,10 +1,10 @@
-/* SLIC: Achanta, Shaji, Smith, Lucchi, Fua, Suesstrunk, "SLIC superpixels compared to state-of-the-art superpixel methods",
- * TPAMI 34(11), 2012.
+/* SLIC: Achanta, Shaji, Smith, Lucchi, Fua, Suesstrunk, "SLIC superpixels compared to state-of-the-art superpixel
+ * methods", TPAMI 34(11), 2012.
  *
- * Pixels are kept in tiles of 8 x 8, colour planes apart, so that one tile is tested against one centre with full vectors
- * whatever their width. For each iteration a tile lists the centres whose window touches it; only pixels that change
- * their cluster touch the clusters' sums. Colours are integers (1/32 of a Lab unit), so the sums are exact and do not
- * depend on the order of changes. */
+ * Pixels are kept in tiles of 8 x 8, colour planes apart, so that one tile is tested against one centre with full
+ * vectors whatever their width. For each iteration a tile lists the centres whose window touches it; only pixels that
+ * change their cluster touch the clusters' sums. Colours are integers (1/32 of a Lab unit), so the sums are exact and
+ * do not depend on the order of changes. */
 #include <endian.h>
 #include <math.h>
 #include <stdbool.h>
@@ -161,7 +161,8 @@ static void cluster_add(struct cluster *cluster, const struct tiles *tiles, size
     cluster->y += sign * y;
 }
 
-/* Moves the tile's changed pixels from cluster to cluster; returns whether there are any. A row of changed[] is one word. */
+/* Moves the tile's changed pixels from cluster to cluster; returns whether there are any. A row of changed[] is one
+ * word. */
 static bool update_tile(struct slic *slic, size_t t, const int32_t *labels, const uint8_t *changed)
 {
     struct tiles *tiles = &slic->tiles;
@@ -236,7 +237,7 @@ static enum clv_status slic_init(struct slic *slic, const struct clv_image *imag
     return slic->centres && slic->clusters && slic->first ? CLV_OK : fail_memory(err);
 }
 
-/* Room for every candidate list an iteration can make: a window 2h wide touches at most 2h / 8 + 2 tiles across. */
+/* Space for every candidate list an iteration can make: a window 2h wide touches at most 2h / 8 + 2 tiles across. */
 static enum clv_status candidates_init(struct slic *slic, struct clv_error *err)
 {
     double across = fmin(floor(2 * (double)slic->half_x / TILE_SIDE) + 2, slic->tiles.columns);
@@ -270,7 +271,8 @@ enum clv_status clv_slic(struct clv_superpixels *superpixels, const struct clv_i
     status = candidates_init(&slic, err);
     if (status)
         goto done;
-    /* Past 1e5 colour is lost beside position anyway; the bound keeps the squares finite. Eq. 3: D^2 = d_c^2 + (d_s m/S)^2. */
+    /* Past 1e5 colour is lost beside position anyway; the bound keeps the squares finite. Eq. 3: D^2 = d_c^2 + (d_s
+     * m/S)^2. */
     float weight = fminf(options->compactness, 1e5F) * LAB_SCALE / step;
     iterate(&slic, options->n_iterations, weight * weight);
 

@@ -13,8 +13,8 @@ struct tile_box {
     int16_t low[3], high[3];
 };
 
-/* Tiles row by row, the pixels of a tile row by row. Pixels beyond the right and lower edge of the image have the colours of
- * the edge and labels without meaning. */
+/* Tiles row by row, the pixels of a tile row by row. Pixels beyond the right and lower edge of the image have the
+ * colours of the edge and labels without meaning. */
 struct tiles {
     int32_t width, height; /* of the image */
     int32_t columns, rows; /* of tiles */
@@ -35,8 +35,8 @@ void tiles_release(struct tiles *tiles);
 void tiles_read_labels(int32_t *labels, const struct tiles *tiles);
 
 /* labels[TILE_PIXELS] = for each pixel of tile t the candidate (>= 1 of them) with the least
- * |lab - centre's|^2 + weight * |position - centre's|^2, the first among equals. changed[i] = whether it is another one than
- * the tile has. The same for every vector width. */
+ * |lab - centre's|^2 + weight * |position - centre's|^2, the first among equals. changed[i] = whether it is another
+ * one than the tile has. The same for every vector width. */
 void tile_assign(int32_t *restrict labels, uint8_t *restrict changed, const struct tiles *restrict tiles, size_t t,
                  const struct centre *restrict centres, const int32_t *restrict candidates, size_t n_candidates,
                  float weight);

@@ -33,7 +33,8 @@ static inline double draw_score(uint64_t at, double scale)
     return scale > 0 ? scale * rng_normal(SEED, 0, at) : (double)rng_below(SEED, 0, at, 4) - 1;
 }
 
-/* A random tree if n_extra is negative (with a gap now and then), else with that many more edges. Node i > 0 joins one before. */
+/* A random tree if n_extra is negative (with a gap now and then), else with that many more edges. Node i > 0 joins one
+ * before. */
 static inline void draw_sample(struct sample *s, uint64_t index, enum clv_pairwise form, int32_t n_extra,
                                double unary_scale, double pairwise_scale)
 {
@@ -106,7 +107,7 @@ static inline void divide(struct sample *s, double temperature)
         s->pairwise[c] /= temperature;
 }
 
-/* Fails each request of `call` in turn: CLV_ERR_MEMORY every time, until it needs no more. */
+/* Fails each request of `call` in turn: CLV_ERR_MEMORY every time, until it makes no more. */
 #define must_survive_failed_requests(call)                                                                             \
     do {                                                                                                               \
         enum clv_status status_ = CLV_ERR_MEMORY;                                                                      \

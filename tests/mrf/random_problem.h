@@ -24,8 +24,8 @@ struct random_problem {
     float volume[RANDOM_MAX_NODES];
 };
 
-/* Fills *r: random sparse rows (about `density` of the features), random edges, labels, balanced weights theta that sum to 1
- * over the image. The problem's rows start at 3, not 0: it is a window. */
+/* Fills *r: random sparse rows (about `density` of the features), random edges, labels, balanced weights theta that
+ * sum to 1 over the image. The problem's rows start at 3, not 0: it is a window. */
 static inline void random_problem_fill(struct random_problem *r, const struct clv_shape *shape, int32_t n_nodes,
                                        double edge_density, double density, uint64_t seed)
 {

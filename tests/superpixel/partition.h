@@ -38,8 +38,8 @@ static inline int32_t *random_labels(int32_t width, int32_t height, int32_t n_la
     return labels;
 }
 
-/* Floods each piece of equal labels from its first pixel: pieces[height][width] receives their numbers in raster order of
- * first pixels. Returns how many there are. */
+/* Floods each piece of equal labels from its first pixel: pieces[height][width] receives their numbers in raster order
+ * of first pixels. Returns how many there are. */
 static inline int32_t flood_pieces(int32_t *pieces, const int32_t *labels, int32_t width, int32_t height)
 {
     int32_t n_pixels = width * height, n_pieces = 0, *stack = malloc((size_t)n_pixels * sizeof *stack);

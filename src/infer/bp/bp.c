@@ -1,6 +1,6 @@
-/* Loopy belief propagation: sum-product, max-product (Pearl 1988) and mixed-product for marginal MAP (Liu & Ihler, JMLR 2013).
- * Nodes send in breadth-first order, to the root and back, so that on trees one sweep is exact and the second one sees no
- * change; or colour by colour. */
+/* Loopy belief propagation: sum-product, max-product (Pearl 1988) and mixed-product for marginal MAP (Liu & Ihler,
+ * JMLR 2013). Nodes send in breadth-first order, to the root and back, so that on trees one sweep is exact and the
+ * second one sees no change; or colour by colour. */
 #include <math.h>
 #include <string.h>
 
@@ -30,8 +30,9 @@ void clv_bp_free(struct clv_bp *bp)
     array_free(bp);
 }
 
-/* Sends a message, damped, and returns how much the undamped one differs from the one before. With the source's belief b and the
- * target's message to it taken out of b (Liu & Ihler 2013, mixed-product belief propagation), r the ratio of temperatures:
+/* Sends a message, damped, and returns how much the undamped one differs from the one before. With the source's belief
+ * b and the target's message to it taken out of b (Liu & Ihler 2013, mixed-product belief propagation), r the ratio of
+ * temperatures:
  *     source summed              sum over x_i of psi_ij b_i / m_ji
  *     both maximised             max over x_i of psi_ij b_i / m_ji
  *     source maximised only      sum over x_i in argmax b_i of psi_ij b_i / m_ji
@@ -64,9 +65,10 @@ static double send(struct clv_bp *bp, int32_t arc, const double *belief, double 
     return change;
 }
 
-/* What a sweep changed: the largest change of a message's logarithm, and outside the log domain the largest factor, less 1. */
+/* What a sweep changed: the largest change of a message's logarithm, and outside the log domain the largest factor,
+ * minus 1. */
 struct changes {
-    double change, growth;
+    double change, factor;
 };
 
 static void send_from(struct changes *changes, struct clv_bp *bp, int32_t node, enum bp_receivers receivers,
@@ -75,7 +77,7 @@ static void send_from(struct changes *changes, struct clv_bp *bp, int32_t node, 
     double belief[CLV_BP_MAX_LABELS];
     if (bp->label[node] != CLV_UNKNOWN)
         return; /* all its edges score 0 */
-    if (bp->is_linear && bp_send_linear(&changes->growth, bp, node, receivers))
+    if (bp->is_linear && bp_send_linear(&changes->factor, bp, node, receivers))
         return;
     bp_leave_linear(bp);
     bp_gather(belief, bp, node);
@@ -97,12 +99,12 @@ static double sweep(struct clv_bp *bp, const struct clv_bp_options *options)
         for (int32_t r = 0; r < bp->n_nodes; r++)
             send_from(&changes, bp, bp->order[r], TO_LATER, damping);
     } else {
-        for (int32_t color = 0; color < bp->n_colors; color++)
+        for (int32_t colour = 0; colour < bp->n_colours; colour++)
             for (int32_t i = 0; i < bp->n_nodes; i++)
-                if (bp->color[i] == color)
+                if (bp->colour[i] == colour)
                     send_from(&changes, bp, i, TO_ALL, damping);
     }
-    return fmax(changes.change, log1p(changes.growth));
+    return fmax(changes.change, log1p(changes.factor));
 }
 
 static void assign_roles(struct clv_bp *bp, const struct clv_bp_options *options)
@@ -149,7 +151,7 @@ static enum clv_status open_messages(struct clv_bp *bp, const struct clv_bp_opti
     return CLV_OK;
 }
 
-/* The iterations that lead near a labelling. The beliefs, which nobody needs yet, keep the scores meanwhile. */
+/* The iterations that lead near a labelling. The beliefs, which are not computed yet, keep the scores meanwhile. */
 static void approach(struct clv_bp *bp, const struct clv_bp_options *options)
 {
     size_t k = (size_t)bp->n_labels, size = (size_t)bp->n_nodes * k * sizeof *bp->unary;

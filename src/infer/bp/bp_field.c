@@ -22,7 +22,7 @@ void bp_release(struct clv_bp *bp)
     array_free(bp->arc);
     array_free(bp->order);
     array_free(bp->rank);
-    array_free(bp->color);
+    array_free(bp->colour);
     array_free(bp->message);
     array_free(bp->unary);
     array_free(bp->belief);
@@ -118,22 +118,22 @@ static void order_nodes(struct clv_bp *bp)
     }
 }
 
-/* The lowest colour that no neighbour has, in breadth-first order: on bipartite graphs the parity of a node's level. A colour is
- * at most the node's degree, so the search of each is O(degree^2) at worst. */
-static void color_nodes(struct clv_bp *bp)
+/* The lowest colour that no neighbour has, in breadth-first order: on bipartite graphs the parity of a node's level. A
+ * colour is at most the node's degree, so the search of each is O(degree^2) at worst. */
+static void colour_nodes(struct clv_bp *bp)
 {
-    bp->n_colors = 0;
+    bp->n_colours = 0;
     for (int32_t i = 0; i < bp->n_nodes; i++)
-        bp->color[i] = -1;
+        bp->colour[i] = -1;
     for (int32_t r = 0; r < bp->n_nodes; r++) {
-        int32_t i = bp->order[r], color = 0;
+        int32_t i = bp->order[r], colour = 0;
         for (int32_t k = bp->first[i]; k < bp->first[i + 1]; k++)
-            if (bp->color[arc_target(bp, bp->arc[k])] == color) {
-                color++;
+            if (bp->colour[arc_target(bp, bp->arc[k])] == colour) {
+                colour++;
                 k = bp->first[i] - 1; /* from the start again */
             }
-        bp->color[i] = color;
-        bp->n_colors = color >= bp->n_colors ? color + 1 : bp->n_colors;
+        bp->colour[i] = colour;
+        bp->n_colours = colour >= bp->n_colours ? colour + 1 : bp->n_colours;
     }
 }
 
@@ -155,7 +155,7 @@ static enum clv_status take_graph(struct clv_bp *bp, const struct clv_field *fie
     bp->arc = array_alloc(m, 2 * sizeof *bp->arc);
     bp->order = array_alloc(n, sizeof *bp->order);
     bp->rank = array_alloc(n, sizeof *bp->rank);
-    bp->color = array_alloc(n, sizeof *bp->color);
+    bp->colour = array_alloc(n, sizeof *bp->colour);
     bp->message = array_zalloc(m, 2 * k * sizeof *bp->message);
     bp->unary = array_alloc(n, k * sizeof *bp->unary);
     bp->belief = array_alloc(n, k * sizeof *bp->belief);
@@ -166,7 +166,7 @@ static enum clv_status take_graph(struct clv_bp *bp, const struct clv_field *fie
     bp->role = array_alloc(n, sizeof *bp->role);
     bp->label = array_alloc(n, sizeof *bp->label);
     bp->decoded = array_alloc(n, sizeof *bp->decoded);
-    if (!bp->edges || !bp->first || !bp->arc || !bp->order || !bp->rank || !bp->color || !bp->message || !bp->unary ||
+    if (!bp->edges || !bp->first || !bp->arc || !bp->order || !bp->rank || !bp->colour || !bp->message || !bp->unary ||
         !bp->belief || !bp->pairwise || !bp->kernel || !bp->top || !bp->pair || !bp->role || !bp->label ||
         !bp->decoded) {
         bp_release(bp);
@@ -180,7 +180,7 @@ static enum clv_status take_graph(struct clv_bp *bp, const struct clv_field *fie
         memcpy(bp->edges, field->edges, m * sizeof *bp->edges);
     list_arcs(bp);
     order_nodes(bp);
-    color_nodes(bp);
+    colour_nodes(bp);
     return CLV_OK;
 }
 
@@ -203,7 +203,8 @@ static void take_scores(struct clv_bp *bp, const struct clv_field *field, double
             bp->pairwise[e * cells + c] = field->pairwise[(field->is_shared ? 0 : e * cells) + c] * scale;
 }
 
-/* A label given is the node's only one, and what it scores with a neighbour is the neighbour's own affair from now on. */
+/* A label given is the node's only one, and what it scores with a neighbour is the neighbour's own affair from now
+ * on. */
 static void settle_labels(struct clv_bp *bp, const int32_t *label)
 {
     size_t k = (size_t)bp->n_labels, cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;

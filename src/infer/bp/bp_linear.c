@@ -1,6 +1,6 @@
-/* Sum-, max- and mixed-product on the messages themselves instead of their logarithms: no exp and no log, for as long as no number gets so small
- * that precision could be lost. Rows are padded to whole vectors, the padding repeats label 0, so that loops have no ends to treat
- * apart and nothing that is compared or normalised by changes. */
+/* Sum-, max- and mixed-product on the messages themselves instead of their logarithms: no exp and no log, for as long
+ * as no number gets so small that precision could be lost. Rows are padded to whole vectors, the padding repeats label
+ * 0, so that loops have no ends to treat apart and nothing that is compared or normalised by changes. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "infer/exponential.h"
 #include "infer/log_domain.h"
 
-/* With messages at least SMALLEST_MESSAGE (their maximum is 1) and beliefs and sums at least SMALLEST_SUM, quotients are below
- * 1e30, and what underflowed below 1e-308 counts for less than 1e-16 of any sum. */
+/* With messages at least SMALLEST_MESSAGE (their maximum is 1) and beliefs and sums at least SMALLEST_SUM, quotients
+ * are below 1e30, and what underflowed below 1e-308 counts for less than 1e-16 of any sum. */
 #define SMALLEST_MESSAGE 1e-30
 #define SMALLEST_SUM     1e-200
 #define LANES            4
@@ -242,8 +242,8 @@ INLINE void eliminate(lanes *restrict out, const struct clv_bp *bp, int32_t arc,
     }
 }
 
-/* Normalises and stores a message; most and least take in by what factors it changed. Returns 0, nothing stored, if precision could be
- * lost. */
+/* Normalises and stores a message; most and least take in by what factors it changed. Returns 0, nothing stored, if
+ * precision could be lost. */
 INLINE int store(struct clv_bp *bp, int32_t arc, const lanes *fresh, lanes *most, lanes *least, size_t n)
 {
     lanes *restrict message = (lanes *)message_of(bp, arc, n * LANES), *restrict inverse = message + n;
@@ -294,7 +294,7 @@ INLINE void keep_best(lanes *cavity, const lanes *belief, size_t n)
 }
 
 /* The messages of bp.c's send, softened nodes aside. */
-INLINE int send_rows(double *growth, struct clv_bp *bp, int32_t node, enum bp_receivers receivers, size_t k, size_t n)
+INLINE int send_rows(double *factor, struct clv_bp *bp, int32_t node, enum bp_receivers receivers, size_t k, size_t n)
 {
     lanes belief[LONGEST_ROW_LANES], cavity[LONGEST_ROW_LANES], fresh[LONGEST_ROW_LANES];
     lanes most = {1, 1, 1, 1}, least = {1, 1, 1, 1};
@@ -319,19 +319,19 @@ INLINE int send_rows(double *growth, struct clv_bp *bp, int32_t node, enum bp_re
             return 0;
     }
     double up = highest_of(&most) - 1, down = 1 / lowest_of(&least) - 1, change = up > down ? up : down;
-    if (change > 4 * DBL_EPSILON && change > *growth) /* what rounding makes of 1 is none */
-        *growth = change;
+    if (change > 4 * DBL_EPSILON && change > *factor) /* what rounding makes of 1 is none */
+        *factor = change;
     return 1;
 }
 
 /* Rows of one or two vectors are what fields mostly have: they stay in registers. */
-FOR_EACH_MACHINE int bp_send_linear(double *growth, struct clv_bp *bp, int32_t node, enum bp_receivers receivers)
+FOR_EACH_MACHINE int bp_send_linear(double *factor, struct clv_bp *bp, int32_t node, enum bp_receivers receivers)
 {
     size_t n = row_length(bp) / LANES, k = (size_t)bp->n_labels;
     switch (n) {
-    case 1: return send_rows(growth, bp, node, receivers, k, 1);
-    case 2: return send_rows(growth, bp, node, receivers, k, 2);
-    default: return send_rows(growth, bp, node, receivers, k, n);
+    case 1: return send_rows(factor, bp, node, receivers, k, 1);
+    case 2: return send_rows(factor, bp, node, receivers, k, 2);
+    default: return send_rows(factor, bp, node, receivers, k, n);
     }
 }
 

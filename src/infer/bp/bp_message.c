@@ -37,7 +37,8 @@ static double potts_max(double *out, const double *cavity, double coupling, size
     return highest;
 }
 
-/* sum_a exp(cavity[a]) (a == b ? 1 : e^-c) = e^-c sum_a exp(cavity[a]) + (1 - e^-c) exp(cavity[b]), no term negative. */
+/* sum_a exp(cavity[a]) (a == b ? 1 : e^-c) = e^-c sum_a exp(cavity[a]) + (1 - e^-c) exp(cavity[b]), no term
+ * negative. */
 static double potts_sum(double *out, const struct clv_bp *bp, size_t edge, const double *cavity, size_t k)
 {
     double highest = maximum(cavity, k), total = 0, differ = bp->kernel[edge], rest = bp->top[edge];

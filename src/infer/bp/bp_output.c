@@ -10,7 +10,8 @@
 /* Products that add up to this have lost nothing that matters to underflow. */
 #define SAFE_TOTAL 1e-200
 
-/* On trees that is back-tracking, right at ties as well; at a fixed point without ties the argmax of each node's belief. */
+/* On trees that is back-tracking, right at ties as well; at a fixed point without ties the argmax of each node's
+ * belief. */
 void bp_decode(struct clv_bp *bp)
 {
     size_t k = (size_t)bp->n_labels;
@@ -51,8 +52,8 @@ static void node_distribution(double *p, const struct clv_bp *bp, int32_t node)
         p[a] /= total;
 }
 
-/* The logarithm of an end's part in its edge's distribution, up to a constant: belief / message from the other end, the belief to the
- * power 1 / r if this end is softened and the other is not. */
+/* The logarithm of an end's part in its edge's distribution, up to a constant: belief / message from the other end,
+ * the belief to the power 1 / r if this end is softened and the other is not. */
 static void end_factor(double *factor, const struct clv_bp *bp, int32_t node, int32_t other, const double *from_other)
 {
     size_t k = (size_t)bp->n_labels;
@@ -67,7 +68,8 @@ static void end_factor(double *factor, const struct clv_bp *bp, int32_t node, in
     }
 }
 
-/* p = exp(rows[a] + table[a][b] + columns[b]) from the table's exponentials; 0 where its terms may have been too small for that. */
+/* p = exp(rows[a] + table[a][b] + columns[b]) from the table's exponentials; 0 where its terms may have been too small
+ * for that. */
 static int multiply_factors(double *p, const struct clv_bp *bp, int32_t edge, const double *rows, const double *columns)
 {
     size_t k = (size_t)bp->n_labels;
@@ -134,8 +136,8 @@ void bp_write_beliefs(double *beliefs, const struct clv_bp *bp, double temperatu
     }
 }
 
-/* log Z = sum_i (1 - d_i) log Z_i + sum_ij log Z_ij with Z_i the sum of node i's belief and Z_ij that of the edge's, both
- * unnormalised (Yedidia, Freeman & Weiss 2005); what messages are scaled by cancels. */
+/* log Z = sum_i (1 - d_i) log Z_i + sum_ij log Z_ij with Z_i the sum of node i's belief and Z_ij that of the edge's,
+ * both unnormalised (Yedidia, Freeman & Weiss 2005); what messages are scaled by cancels. */
 double bp_bethe(struct clv_bp *bp)
 {
     size_t k = (size_t)bp->n_labels;
@@ -162,8 +164,8 @@ static double divergence(double p, double q)
     return p > 0 ? p * log(p / fmax(q, DBL_MIN)) : 0;
 }
 
-/* The Bethe estimate, with distributions b from the beliefs and the mutual information I_ij of an edge (Liu & Ihler 2013, the
- * annealed objective):
+/* The Bethe estimate, with distributions b from the beliefs and the mutual information I_ij of an edge (Liu & Ihler
+ * 2013, the annealed objective):
  *     sum_i <b_i, f_i> + sum_ij <b_ij, f_ij> + sum_i t_i H_i - sum_ij t_ij I_ij,
  * t = r for softened nodes and edges between two of them, 0 for maximised ones, else 1. */
 double bp_mixed_value(struct clv_bp *bp)

@@ -1,5 +1,9 @@
-/* What belief propagation holds; its parts are in bp.c (schedules), bp_output.c (beliefs, labels, values), bp_field.c (checks, graph), bp_message.c (sending in
- * the log domain), trws.c and bp_linear.c (the same outside it). */
+/* bp/: belief propagation on any graph. What a run holds: the graph in the order of sending, scores, messages.
+ *
+ * Read bp.c first: schedules, and how a message is sent. bp_field.c takes over a field and checks options;
+ * bp_message.c eliminates one end of an edge in the log domain, bp_linear.c outside it, which is faster; bp_output.c
+ * turns messages into beliefs, labels and values. trws.c passes messages of its own over the same arrays. loopy.h
+ * decodes with all of them. */
 #ifndef INFER_BP_H
 #define INFER_BP_H
 
@@ -20,18 +24,18 @@ struct bp_linear {
     size_t node_capacity, edge_capacity;
 };
 
-/* Arc 2 e goes from edges[e][0] to edges[e][1], arc 2 e + 1 back, so that arc ^ 1 is its reverse. All scores are divided by the
- * temperature and all messages are logarithms whose maximum is 0. */
+/* Arc 2 e goes from edges[e][0] to edges[e][1], arc 2 e + 1 back, so that arc ^ 1 is its reverse. All scores are
+ * divided by the temperature and all messages are logarithms whose maximum is 0. */
 struct clv_bp {
     int32_t n_nodes, n_edges, n_labels; /* of the field that the arrays are for; n_nodes < 0: none */
     enum clv_pairwise form;
     int32_t (*edges)[2];
-    int32_t *first; /* [n_nodes + 1] into arc */
-    int32_t *arc;   /* [2 n_edges] those that leave each node */
-    int32_t *order; /* [n_nodes] breadth first from the lowest node of each component */
-    int32_t *rank;  /* [n_nodes] place in that order */
-    int32_t *color; /* [n_nodes] no two neighbours have the same; two colours if two are enough */
-    int32_t n_colors;
+    int32_t *first;  /* [n_nodes + 1] into arc */
+    int32_t *arc;    /* [2 n_edges] those that leave each node */
+    int32_t *order;  /* [n_nodes] breadth first from the lowest node of each component */
+    int32_t *rank;   /* [n_nodes] place in that order */
+    int32_t *colour; /* [n_nodes] no two neighbours have the same; two colours if two are enough */
+    int32_t n_colours;
     uint8_t *role;        /* [n_nodes] enum bp_role */
     int32_t *label;       /* [n_nodes] given, or CLV_UNKNOWN */
     int32_t *decoded;     /* [n_nodes] */
@@ -74,13 +78,14 @@ static inline int bp_is_settled(const struct clv_bp *bp, int32_t edge)
 enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_options *options,
                          struct clv_error *err) CLV_CHECK;
 
-/* Takes over a field's scores, and its graph if that is another one than before; messages start from 0 then, or if not warm. What
- * the labels given (or NULL) score with their neighbours goes into those' unary scores, and the edges between score 0. */
+/* Takes over a field's scores, and its graph if that is another one than before; messages start from 0 then, or if not
+ * warm. What the labels given (or NULL) score with their neighbours goes into those' unary scores, and the edges
+ * between score 0. */
 enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, const int32_t *label,
                         int is_warm, struct clv_error *err) CLV_CHECK;
 
-/* For callers that run many fields in turn: makes the next run on this field start (is_warm) from messages[2 n_edges][n_labels] that
- * bp_keep_messages wrote after an earlier one. */
+/* For callers that run many fields in turn: makes the next run on this field start (is_warm) from messages[2
+ * n_edges][n_labels] that bp_keep_messages wrote after an earlier one. */
 enum clv_status bp_resume(struct clv_bp *bp, const struct clv_field *field, const float *messages,
                           struct clv_error *err) CLV_CHECK;
 void bp_keep_messages(float *messages, struct clv_bp *bp);
@@ -92,8 +97,8 @@ void bp_gather(double *belief, const struct clv_bp *bp, int32_t node);
 
 enum bp_rule { BP_SUM_OUT, BP_MAX_OUT };
 
-/* out[n_labels] + the number returned = log sum or max over the source's labels a of exp(cavity[a] + pairwise[a][.]). Labels with
- * cavity -inf do not take part; one at least must. */
+/* out[n_labels] + the number returned = log sum or max over the source's labels a of exp(cavity[a] + pairwise[a][.]).
+ * Labels with cavity -inf do not take part; one at least must. */
 double bp_eliminate(double *out, struct clv_bp *bp, int32_t arc, enum bp_rule rule, const double *cavity);
 
 /* out[b] = ratio log sum_a exp((cavity[a] + pairwise[a][b]) / ratio), the arc's source first. */
@@ -105,8 +110,8 @@ static inline int bp_receives(const struct clv_bp *bp, int32_t arc, enum bp_rece
     return receivers == TO_ALL || is_later == (receivers == TO_LATER);
 }
 
-/* Messages without logarithms, of nodes that are not softened. Entering does nothing if they are too small for that; a run of
- * sums that ends here may leave its messages here. */
+/* Messages without logarithms, of nodes that are not softened. Entering does nothing if they are too small for that; a
+ * run of sums that ends here may leave its messages here. */
 void bp_linear_release(struct bp_linear *linear);
 enum clv_status bp_enter_linear(struct clv_bp *bp, struct clv_error *err) CLV_CHECK;
 void bp_take_priors(struct clv_bp *bp); /* unary scores that have changed since; nothing in the log domain */
@@ -116,14 +121,15 @@ void bp_leave_linear(struct clv_bp *bp);
 int bp_gather_linear(struct clv_bp *bp);
 double bp_bethe_linear(const struct clv_bp *bp);
 
-/* Sends a node's messages; *growth rises to the largest factor of any change, minus 1. Returns 0 if precision could be lost, with
- * some of them sent; then it is time to leave. */
-int bp_send_linear(double *growth, struct clv_bp *bp, int32_t node, enum bp_receivers receivers);
+/* Sends a node's messages; *factor rises to the largest factor of any change, minus 1. Returns 0 if precision could be
+ * lost, with some of them sent; then it is time to leave. */
+int bp_send_linear(double *factor, struct clv_bp *bp, int32_t node, enum bp_receivers receivers);
 
 /* What the arc's edge adds when its source has label a and its target label b. */
 double bp_pair_score(const struct clv_bp *bp, int32_t arc, size_t a, size_t b);
 
-/* bp->decoded: nodes that are not summed out one after the other, each given those decided before; a summed one's most probable. */
+/* bp->decoded: nodes that are not summed out one after the other, each given those decided before; a summed one's most
+ * probable. */
 void bp_decode(struct clv_bp *bp);
 
 /* As clv_bp_run tells them, from bp->belief; of the value what is divided by the temperature. */

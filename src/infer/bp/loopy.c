@@ -6,11 +6,11 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* Loops may make messages swing for ever: damping ends most of that, the limit the rest. */
+/* On loops messages may oscillate: damping ends most of that, the limit the rest. */
 #define TOLERANCE      1e-4
 #define MAX_ITERATIONS 200
 
-/* Tried in turn until messages converge; what is maximised swings more than what is summed. */
+/* Tried in turn until messages converge; max-product oscillates more than sum-product. */
 static const double dampings[] = {0, 0.3, 0.6};
 #define N_DAMPINGS (sizeof dampings / sizeof *dampings)
 

@@ -1,9 +1,14 @@
-/* Decoding on graphs too wide for elimination. Belief propagation settles there in one of several fixed points, or in none, and what it
- * starts from decides: so it starts near the best labelling known, too, and what the results are worth decides.
+/* Decoding on graphs that are too wide for elimination. Belief propagation need not converge there, and where it does,
+ * its fixed point depends on where it started. So several candidates are computed, some of them started near the best
+ * labelling known so far, and the one of the highest value is taken:
  *
- *   MAP          the labellings of TRW-S, which is often proved the best by its bound, and of max-product near it, by f
- *   marginals    sum-product from nothing and near the MAP, damped more and more until it converges, by the Bethe value
- *   marginal MAP the labels of both, then mixed-product near the better one, by the Bethe value of T log sum_h exp(f(y, h) / T) */
+ *   rule          candidates                                             value
+ *   MAP           the labellings of TRW-S and of max-product near it     f(y); TRW-S alone if its bound proves it
+ *   marginals     sum-product from zero messages and near the MAP        Bethe's value of log Z
+ *   marginal MAP  the labels of both rules above, then of mixed-product  Bethe's value of T log sum_h exp(f(y, h) / T)
+ *                 near the better one
+ *
+ * Each run is tried with more and more damping until its messages converge. */
 #ifndef INFER_LOOPY_H
 #define INFER_LOOPY_H
 
@@ -18,8 +23,8 @@ struct loopy {
 };
 void loopy_release(struct loopy *self);
 
-/* y[n_nodes] by CLV_DECODE_MAP, CLV_DECODE_MARGINAL_MAP or CLV_DECODE_MARGINALS; is_visible as for clv_oracle_decode. Refused: as
- * clv_bp_run. Cost: at most a few hundred sweeps for each candidate. */
+/* y[n_nodes] by CLV_DECODE_MAP, CLV_DECODE_MARGINAL_MAP or CLV_DECODE_MARGINALS; is_visible as for clv_oracle_decode.
+ * Refused: as clv_bp_run. Cost: at most a few hundred sweeps for each candidate. */
 enum clv_status loopy_decode(struct loopy *self, int32_t *y, const struct clv_field *field, const uint8_t *is_visible,
                              const struct clv_decoding *decoding, struct clv_error *err) CLV_CHECK;
 

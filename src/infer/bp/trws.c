@@ -1,5 +1,5 @@
-/* Sequential tree-reweighted message passing (Kolmogorov, PAMI 2006, figure 3), for maxima: an upper bound that never rises, and the
- * labellings met on the way. Nodes are passed in breadth-first order and back. */
+/* Sequential tree-reweighted message passing (Kolmogorov, PAMI 2006, figure 3), for maxima: an upper bound that never
+ * rises, and the labellings met on the way. Nodes are passed in breadth-first order and back. */
 #include <math.h>
 #include <string.h>
 

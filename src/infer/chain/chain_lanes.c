@@ -117,7 +117,8 @@ INLINE double weigh_and_normalise(double *restrict value, const double *restrict
     return total;
 }
 
-/* alpha_i = (alpha_i-1 T) weight_i / c_i with c_i its sum, backwards flow_i = weight_i beta_i / c_i and beta_i-1 = T flow_i. */
+/* alpha_i = (alpha_i-1 T) weight_i / c_i with c_i its sum, backwards flow_i = weight_i beta_i / c_i and beta_i-1 = T
+ * flow_i. */
 FOR_EACH_MACHINE static double pass(struct chain_sums *sums, size_t n, const struct chain_kernel *kernels,
                                     int is_shared, size_t k)
 {

@@ -1,5 +1,5 @@
-/* Forward-backward for training: outside the log domain, labels in vector lanes, memory kept from chain to chain. Rows of `width`
- * doubles hold k labels and zeros up to whole vectors. The same bits on every machine. */
+/* Forward-backward for training: outside the log domain, labels in vector lanes, memory kept from chain to chain. Rows
+ * of `width` doubles hold k labels and zeros up to whole vectors. The same bits on every machine. */
 #ifndef INFER_CHAIN_LANES_H
 #define INFER_CHAIN_LANES_H
 
@@ -7,9 +7,9 @@
 
 #define CHAIN_LANES 4
 
-/* Scores of one node, and entries of one table, may differ by this much at most: exp(-180) is about 1e-78, so that with alpha
- * summing to 1 no product of two such numbers, a sum's share and a sum's inverse leaves a double's range, and all of them keep
- * their relative precision (everything is positive). */
+/* Scores of one node, and entries of one table, may differ by this much at most: exp(-180) is about 1e-78, so that
+ * with alpha summing to 1 no product of two such numbers, a sum's share and a sum's inverse leaves a double's range,
+ * and all of them keep their relative precision (everything is positive). */
 #define CHAIN_LANES_RANGE 180.0
 
 static inline size_t chain_lanes_width(size_t k)
@@ -33,8 +33,8 @@ struct chain_sums {
     double *ahead, *flow, *marginal;
 };
 
-/* Sums of a chain of n >= 1 nodes; kernels[n - 1], or one that all links share. Returns 0, with weight still the scores, if a node's
- * scores differ by more than the range. O(n k width). */
+/* Sums of a chain of n >= 1 nodes; kernels[n - 1], or one that all links share. Returns 0, with weight still the
+ * scores, if a node's scores differ by more than the range. O(n k width). */
 int chain_sums_run(double *log_partition, struct chain_sums *sums, size_t n, const struct chain_kernel *kernels,
                    int is_shared, size_t k);
 

@@ -1,5 +1,5 @@
-/* Viterbi for the MAP oracle. Only values are kept on the way; which label they came from is found again along the one path that
- * is asked for, so that the inner loop is a sum and a maximum on whole rows of the table. */
+/* Viterbi for the MAP oracle. Only values are kept on the way; which label they came from is found again along the one
+ * path that is asked for, so that the inner loop is a sum and a maximum on whole rows of the table. */
 #include "infer/chain/chain_map.h"
 
 #include <string.h>

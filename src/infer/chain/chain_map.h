@@ -17,13 +17,13 @@ struct chain_map {
 
 void chain_map_release(struct chain_map *self);
 
-/* y = argmax by Viterbi: of labellings that score alike the one that is least in the last node, then in the one before, and so
- * on; with two labels and supermodular tables that is the one with the fewest 1s. Returns 0, or -1 when out of memory.
- * O(n_nodes n_labels^2). */
+/* y = argmax by Viterbi: of labellings that score alike the one that is least in the last node, then in the one
+ * before, and so on; with two labels and supermodular tables that is the one with the fewest 1s. Returns 0, or -1 when
+ * out of memory. O(n_nodes n_labels^2). */
 int chain_map_solve(struct chain_map *self, int32_t *y, const struct clv_field *field);
 
-/* y = the best labelling of the field solved last in which `node` has `label`. O(n_nodes n_labels), and once for a field
- * O(n_nodes n_labels^2) for the nodes behind `node`. */
+/* y = the best labelling of the field solved last in which `node` has `label`. O(n_nodes n_labels), and once for a
+ * field O(n_nodes n_labels^2) for the nodes behind `node`. */
 void chain_map_clamp(struct chain_map *self, int32_t *y, const struct clv_field *field, int32_t node, int32_t label);
 
 #endif

@@ -1,6 +1,7 @@
-/* Chains, summed: forward-backward. Sums of exponentials are products of a vector with exp(table - its maximum), which for a table
- * that all links share is made once. As long as no number gets too small the vectors stay out of the log domain, their maximum
- * 1, so that a node costs one logarithm; otherwise the chain is done again with logarithms of everything. */
+/* Chains, summed: forward-backward. Sums of exponentials are products of a vector with exp(table - its maximum), which
+ * for a table that all links share is made once. As long as no number gets too small the vectors stay out of the log
+ * domain, their maximum 1, so that a node costs one logarithm; otherwise the chain is done again with logarithms of
+ * everything. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@
 /* Sums below this may have lost terms to underflow and are taken again with a maximum of their own. */
 #define SAFE_SUM 1e-200
 
-/* Outside the log domain nothing may get below this part of the largest: products of two still lose nothing that counts. */
+/* Outside the log domain nothing may get below this part of the largest: products of two still lose nothing that
+ * counts. */
 #define SMALLEST 1e-70
 
 /* exp(table - top) of the link at hand, both ways round. */

@@ -1,4 +1,5 @@
-/* Rows of doubles as vectors of CHAIN_LANES, for kernels that are compiled once for each kind of machine and give the same bytes on all. */
+/* Rows of doubles as vectors of CHAIN_LANES, for kernels that are compiled once for each kind of machine and give the
+ * same bytes on all. */
 #ifndef INFER_LANES_H
 #define INFER_LANES_H
 

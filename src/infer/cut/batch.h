@@ -1,5 +1,5 @@
-/* Many cut problems that differ in their terminal weights only, such as draws of perturbed unaries, solved side by side: one
- * problem a vector lane. */
+/* Many cut problems that differ in their terminal weights only, such as draws of perturbed unaries, solved side by
+ * side: one problem a vector lane. */
 #ifndef INFER_BATCH_H
 #define INFER_BATCH_H
 
@@ -42,11 +42,12 @@ struct batch {
 void batch_init(struct batch *batch);
 void batch_release(struct batch *batch);
 
-/* Edges as for maxflow_build, at most BATCH_NODES nodes; building the same graph again costs a comparison. Returns 0, or -1 when
- * out of memory. */
+/* Edges as for maxflow_build, at most BATCH_NODES nodes; building the same graph again costs a comparison. Returns 0,
+ * or -1 when out of memory. */
 int batch_build(struct batch *batch, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2]);
 
-/* Solves what the caller has put into excess, with capacity[n_edges] both ways; label[] holds the canonical labellings. */
+/* Solves what the caller has put into excess, with capacity[n_edges] both ways; label[] holds the canonical
+ * labellings. */
 void batch_solve(struct batch *batch, const int32_t *capacity);
 
 #endif

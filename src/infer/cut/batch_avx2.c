@@ -1,5 +1,5 @@
-/* The batch solver for machines with AVX2: two vectors hold the sixteen lanes. One of AVX-512 was tried: it was as fast, on a
- * machine that takes such vectors apart (Zen 4). */
+/* The batch solver for machines with AVX2: two vectors hold the sixteen lanes. One of AVX-512 was tried: it was as
+ * fast, on a machine that takes such vectors apart (Zen 4). */
 #include "infer/cut/batch_solve.h"
 
 #if defined(__x86_64__)

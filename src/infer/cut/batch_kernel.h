@@ -4,9 +4,10 @@
  *     wide, mask    16 numbers of 32 bits, and 16 answers to a comparison
  *     shorts        16 numbers of 16 bits
  *
- * Push-relabel in lockstep (after Goldberg & Tarjan 1988): every node is visited in turn, in all lanes at once, so that no lane
- * needs a gather or a branch. Sweeps go up and down the nodes, which carries flow far in one sweep where neighbours have near
- * numbers; exact distances come from sweeps too (Bellman 1958). One file includes this for each kind of machine. */
+ * Push-relabel in lockstep (after Goldberg & Tarjan 1988): every node is visited in turn, in all lanes at once, so
+ * that no lane takes a gather or a branch. Sweeps go up and down the nodes, which carries flow far in one sweep where
+ * neighbours have near numbers; exact distances come from sweeps too (Bellman 1958). One file includes this for each
+ * kind of machine. */
 #include <string.h>
 
 #define FAR BATCH_NODES /* all ones, and no distance is as large */
@@ -27,7 +28,8 @@ KERNEL void note_full(struct batch *batch, const int32_t *capacity, int is_oppos
     }
 }
 
-/* The least of the heads' nearness over a row's arcs that are not full, or FAR. Rows are multiples of 8 slots, the rest full. */
+/* The least of the heads' nearness over a row's arcs that are not full, or FAR. Rows are multiples of 8 slots, the
+ * rest full. */
 KERNEL shorts nearest_head(struct batch *batch, int32_t i)
 {
     shorts nearest = shorts_of(FAR);
@@ -54,14 +56,14 @@ KERNEL int measure_node(struct batch *batch, int32_t i)
     return shorts_differ(own, nearer);
 }
 
-/* Exact distances to the nearest room. Returns whether there is excess left that can get to some. */
+/* Exact distances to the nearest deficit. Returns whether there is excess left that can get to one. */
 KERNEL int measure(struct batch *batch, const int32_t *capacity)
 {
     int32_t n = batch->n_nodes;
     note_full(batch, capacity, 0);
     for (int32_t i = 0; i < n; i++) {
-        mask has_room = wide_less(wide_load(&batch->excess[(size_t)i * BATCH_LANES]), wide_of(0));
-        shorts_store(&batch->nearness[(size_t)i * BATCH_LANES], shorts_where(has_room, 0, FAR));
+        mask has_deficit = wide_less(wide_load(&batch->excess[(size_t)i * BATCH_LANES]), wide_of(0));
+        shorts_store(&batch->nearness[(size_t)i * BATCH_LANES], shorts_where(has_deficit, 0, FAR));
     }
     shorts_store(&batch->nearness[(size_t)n * BATCH_LANES], shorts_of(FAR)); /* what padded slots point to */
     for (int changed = 1; changed;) {
@@ -81,7 +83,8 @@ KERNEL int measure(struct batch *batch, const int32_t *capacity)
     return mask_any(is_active);
 }
 
-/* Node i pushes to neighbours one arc nearer, then rises where it has excess left. Returns whether it had any, in any lane. */
+/* Node i pushes to neighbours one arc nearer, then rises where it has excess left. Returns whether it had any, in any
+ * lane. */
 KERNEL int push_node(struct batch *batch, int32_t i)
 {
     wide all = wide_load(&batch->excess[(size_t)i * BATCH_LANES]),
@@ -152,8 +155,8 @@ KERNEL void solve(const struct batch *arrays, const int32_t *capacity)
     int32_t n = batch->n_nodes;
     memset(batch->flow, 0, (size_t)batch->n_edges * BATCH_LANES * sizeof *batch->flow);
     for (int32_t i = 0; i < n; i++) { /* 1 is near enough to begin with */
-        mask has_room = wide_less(wide_load(&batch->excess[(size_t)i * BATCH_LANES]), wide_of(0));
-        wide_store(&batch->distance[(size_t)i * BATCH_LANES], wide_choose(has_room, wide_of(0), wide_of(1)));
+        mask has_deficit = wide_less(wide_load(&batch->excess[(size_t)i * BATCH_LANES]), wide_of(0));
+        wide_store(&batch->distance[(size_t)i * BATCH_LANES], wide_choose(has_deficit, wide_of(0), wide_of(1)));
     }
     do
         for (int sweep = 0, pushed = 1; sweep < N_SWEEPS && pushed; sweep++) {

@@ -16,9 +16,9 @@ struct capacities {
 void capacities_init(struct capacities *capacities);
 void capacities_release(struct capacities *capacities);
 
-/* Checks the field (two labels, any form) and rounds it to the grid. Couplings are rounded to nearest like unaries, so each
- * term is off by at most 2^-exponent / 2. Refused, naming node or edge: values that are not finite, negative couplings,
- * tables that are not supermodular, edges without two different ends in range. */
+/* Checks the field (two labels, any form) and rounds it to the grid. Couplings are rounded to nearest like unaries, so
+ * each term is off by at most 2^-exponent / 2. Refused, naming node or edge: values that are not finite, negative
+ * couplings, tables that are not supermodular, edges without two different ends in range. */
 enum clv_status capacities_set(struct capacities *capacities, const struct clv_field *field,
                                struct clv_error *err) CLV_CHECK;
 

@@ -1,11 +1,14 @@
-/* Forcing a node to 1 makes it a source of unlimited flow, which goes through label-0 nodes to where room is left; forcing it
- * to 0 makes it a sink, which draws through label-1 nodes on excess that is left: the same search with every arc reversed
- * (`direction` -1). It grows a breadth-first tree from the node and augments along it whenever it meets supply, room or
- * excess. The nodes that it reaches at last without meeting any are those that change their labels.
+/* How a clamp is found. Forcing a node to label 1 makes it a source of unlimited flow. The flow goes through nodes of
+ * label 0 to nodes with a deficit. Forcing a node to 0 makes it a sink, which draws on nodes of label 1 with excess:
+ * the same search with every arc reversed (`direction` -1).
  *
- * Let i be clamped, at a cost of C, and then j of its flipped nodes instead. Nothing but i can supply j: the flow that i has
- * sent counts as room of i now, C of it, and what j can send there is what j costs. (Retracting the rest of i's flow opens no way
- * for j: if j reached a node on that flow's way, it would reach i.) So the next clamp starts from where the last one ended. */
+ * The search is breadth-first from the clamped node. Whenever it meets a deficit (or excess) it augments along the
+ * tree. In the end the tree meets neither: its nodes are those that change their labels.
+ *
+ * Clamps follow each other without starting again. Say i was clamped, at a cost of C, and j, one of the nodes that
+ * flipped, comes next. All that supplied j came through i, so the C units that i has sent are a deficit of i now, and
+ * the flow that j can send there is the cost of j. The rest of i's flow may stay where it is: taking it back would
+ * open no way for j, since a way from j to a node on that flow's path leads on to i. */
 #include "infer/cut/clamp.h"
 
 #include <string.h>
@@ -81,8 +84,8 @@ static inline void note(struct maxflow_clamps *c, int32_t slot, int32_t amount)
     c->journal[c->n_changes++] = (struct clamp_change){slot, amount};
 }
 
-/* Sends what it can from the clamped node to node w along the tree. *cut becomes the node nearest to the root whose way is
- * saturated now, or -1. Returns the amount, or -1 when out of memory. */
+/* Sends what it can from the clamped node to node w along the tree. *cut becomes the node nearest to the root whose
+ * way is saturated now, or -1. Returns the amount, or -1 when out of memory. */
 static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t node, int32_t w, int direction)
 {
     struct maxflow_clamps *c = graph->clamps;
@@ -110,7 +113,7 @@ static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t node,
 }
 
 /* A breadth-first search under way: flipped[0 .. at - 1] of its tree have been looked from. */
-struct growth {
+struct search {
     int64_t cost;
     int32_t node, at, tail;
     int is_out_of_memory;
@@ -133,35 +136,36 @@ static inline int adopt(struct maxflow *graph, int32_t *mark, int32_t w, int dir
     return 0;
 }
 
-/* Takes the subtree of a node whose way is saturated out of the tree. What of it still has a way goes to the list's end, to be
- * looked from again. The list has parents before children. */
-static inline void cut_off(struct maxflow *graph, struct growth *growth, int32_t *mark, int32_t cut, int direction,
+/* Takes the subtree of a node whose way is saturated out of the tree. What of it still has a way goes to the list's
+ * end, to be looked from again. The list has parents before children. */
+static inline void cut_off(struct maxflow *graph, struct search *search, int32_t *mark, int32_t cut, int direction,
                            int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
-    int32_t place = growth->tail - 1, n_orphans = 0, n_before = 0, *orphans = c->trail;
+    int32_t place = search->tail - 1, n_orphans = 0, n_before = 0, *orphans = c->trail;
     while (c->flipped[place] != cut)
         place--;
     int32_t end = place;
     mark[cut] = c->pass - 1;
-    for (int32_t q = place; q < growth->tail; q++) {
+    for (int32_t q = place; q < search->tail; q++) {
         int32_t u = c->flipped[q];
         int stays = (u != cut) & (mark[c->from[u]] == c->pass);
         c->flipped[end] = orphans[n_orphans] = u;
         end += stays;
         n_orphans += !stays;
-        n_before += !stays & (q < growth->at);
+        n_before += !stays & (q < search->at);
         mark[u] = c->pass - !stays;
     }
-    growth->tail = end;
-    growth->at -= n_before;
+    search->tail = end;
+    search->at -= n_before;
     for (int32_t q = 0; q < n_orphans; q++)
         if (adopt(graph, mark, orphans[q], direction, has_avx2))
-            c->flipped[growth->tail++] = orphans[q];
+            c->flipped[search->tail++] = orphans[q];
 }
 
-/* Takes the arc in slot k, which carries flow from v, to a node that is not in the tree, and sends there what it can. */
-static inline void take_arc(struct maxflow *graph, struct growth *growth, int32_t *mark, int32_t v, int32_t k,
+/* Takes the arc in slot k, which carries flow from v, to a node that is not in the tree, and sends there what it
+ * can. */
+static inline void take_arc(struct maxflow *graph, struct search *search, int32_t *mark, int32_t v, int32_t k,
                             int direction, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
@@ -172,69 +176,69 @@ static inline void take_arc(struct maxflow *graph, struct growth *growth, int32_
     if (!c->is_settled[w])
         settle_row(graph, w);
     while (direction * graph->excess[w] < 0) {
-        int32_t amount = augment(graph, &cut, growth->node, w, direction);
+        int32_t amount = augment(graph, &cut, search->node, w, direction);
         if (amount < 0) {
-            growth->is_out_of_memory = 1;
+            search->is_out_of_memory = 1;
             return;
         }
-        growth->cost += amount;
+        search->cost += amount;
         if (cut < 0)
             break;
         mark[w] = c->pass - 1;
         if (cut == w)
             return;
-        cut_off(graph, growth, mark, cut, direction, has_avx2);
+        cut_off(graph, search, mark, cut, direction, has_avx2);
         if (!adopt(graph, mark, w, direction, has_avx2))
             return;
     }
-    c->flipped[growth->tail++] = w;
+    c->flipped[search->tail++] = w;
 }
 
 /* Grows the tree until no arc leads out of it. */
-static inline void grow_tree(struct maxflow *graph, struct growth *growth, int direction, int has_avx2)
+static inline void search_tree(struct maxflow *graph, struct search *search, int direction, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
     int32_t *mark = c->mark[direction < 0], pass = ++c->pass;
-    growth->tail = 1;
-    c->flipped[0] = growth->node;
-    mark[growth->node] = pass;
-    while (growth->at < growth->tail && !growth->is_out_of_memory) {
-        int32_t v = c->flipped[growth->at++];
+    search->tail = 1;
+    c->flipped[0] = search->node;
+    mark[search->node] = pass;
+    while (search->at < search->tail && !search->is_out_of_memory) {
+        int32_t v = c->flipped[search->at++];
         for (int32_t k = graph->first[v]; k < graph->last[v]; k += 8) {
             uint32_t fresh = row_fresh(graph, mark, k, pass, direction, has_avx2);
             for (; fresh; fresh &= fresh - 1) {
                 int32_t slot = k + __builtin_ctz(fresh);
                 /* else another arc has reached or filled it, or v has lost its way */
                 if (mark[graph->head[slot]] < pass && mark[v] == pass && row_carries(graph, slot, direction))
-                    take_arc(graph, growth, mark, v, slot, direction, has_avx2);
+                    take_arc(graph, search, mark, v, slot, direction, has_avx2);
             }
         }
     }
-    c->n_flipped = growth->tail;
+    c->n_flipped = search->tail;
 }
 
-ROWS_CLONE static void grow_forward_avx2(struct maxflow *graph, struct growth *growth)
+ROWS_CLONE static void search_forward_avx2(struct maxflow *graph, struct search *search)
 {
-    grow_tree(graph, growth, 1, 1);
+    search_tree(graph, search, 1, 1);
 }
 
-ROWS_CLONE static void grow_backward_avx2(struct maxflow *graph, struct growth *growth)
+ROWS_CLONE static void search_backward_avx2(struct maxflow *graph, struct search *search)
 {
-    grow_tree(graph, growth, -1, 1);
+    search_tree(graph, search, -1, 1);
 }
 
-static void grow(struct maxflow *graph, struct growth *growth, int label)
+static void search_from(struct maxflow *graph, struct search *search, int label)
 {
     if (graph->has_avx2 && label)
-        grow_backward_avx2(graph, growth);
+        search_backward_avx2(graph, search);
     else if (graph->has_avx2)
-        grow_forward_avx2(graph, growth);
+        search_forward_avx2(graph, search);
     else
-        grow_tree(graph, growth, label ? -1 : 1, 0);
+        search_tree(graph, search, label ? -1 : 1, 0);
 }
 
-/* Looks upstream from node v of label 1 for excess that still reaches it. If there is none, v and all nodes upstream have lost
- * their supply and join the flipped ones. */
+/* Looks upstream from node v of label 1 for excess that still reaches it. If there is none, v and all nodes upstream
+ * have lost their supply and join the flipped ones. */
 static inline void check_supply(struct maxflow *graph, int32_t v, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
@@ -270,8 +274,8 @@ static inline void check_supply(struct maxflow *graph, int32_t v, int has_avx2)
     }
 }
 
-/* Nodes of label 1 that neither excess reaches any more nor can reach the clamped node could have either label at the same
- * cost; the canonical one is 0. They were supplied through what flipped, or lie where flow has changed. */
+/* Nodes of label 1 that neither excess reaches any more nor can reach the clamped node could have either label at the
+ * same cost; the canonical one is 0. They were supplied through what flipped, or lie where flow has changed. */
 static inline void flip_unsupplied(struct maxflow *graph, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
@@ -303,11 +307,11 @@ int64_t clamp(struct maxflow *graph, int32_t i)
         settle_row(graph, i);
     c->frames[c->depth++] =
         (struct clamp_frame){.node = i, .excess_before = graph->excess[i], .first_change = c->n_changes};
-    struct growth growth = {.node = i};
-    growth.cost = label ? graph->excess[i] : -graph->excess[i];
+    struct search search = {.node = i};
+    search.cost = label ? graph->excess[i] : -graph->excess[i];
     graph->excess[i] = 0;
-    grow(graph, &growth, label);
-    if (growth.is_out_of_memory) {
+    search_from(graph, &search, label);
+    if (search.is_out_of_memory) {
         clamp_undo(graph);
         return -1;
     }
@@ -315,9 +319,9 @@ int64_t clamp(struct maxflow *graph, int32_t i)
         flip_unsupplied_avx2(graph);
     else if (label)
         flip_unsupplied(graph, 0);
-    graph->excess[i] = label ? growth.cost : -growth.cost;
+    graph->excess[i] = label ? search.cost : -search.cost;
     c->frames[c->depth - 1].n_flipped = c->n_flipped;
-    return growth.cost;
+    return search.cost;
 }
 
 void clamp_undo(struct maxflow *graph)
@@ -336,8 +340,8 @@ void clamp_undo(struct maxflow *graph)
     graph->excess[frame->node] = frame->excess_before;
 }
 
-/* Keeps the last clamp in force if its set is worth searching in: at most half of the set it was found in, and holding a node
- * that is still wanted. Returns -1 when out of memory. */
+/* Keeps the last clamp in force if its set is worth searching in: at most half of the set it was found in, and holding
+ * a node that is still wanted. Returns -1 when out of memory. */
 static int keep_or_undo(struct maxflow *graph)
 {
     struct maxflow_clamps *c = graph->clamps;

@@ -1,5 +1,5 @@
-/* Clamped optima of a solved problem: the minimum with one node forced to the label it does not have, found from the solution's
- * residual graph and undone from a journal.
+/* Clamped optima of a solved problem: the minimum with one node forced to the label it does not have, found from the
+ * solution's residual graph and undone from a journal.
  *
  *     maxflow_solve(&graph);
  *     if (clamps_prepare(&graph) || clamp_each(&graph, nodes, n_nodes, visit, context)) ...out of memory
@@ -45,21 +45,21 @@ struct maxflow_clamps {
     size_t node_capacity;
 };
 
-/* Completes the residual graph around the nodes that elimination decided and forgets clamps in force. After each maxflow_solve.
- * Returns 0, or -1 when out of memory. */
+/* Completes the residual graph around the nodes that elimination decided and forgets clamps in force. After each
+ * maxflow_solve. Returns 0, or -1 when out of memory. */
 int clamps_prepare(struct maxflow *graph);
 void clamps_free(struct maxflow_clamps *clamps);
 
-/* Forces node i to the label it does not have. A clamp may follow another one, which stays in force no longer, without undoing
- * that first if i is among that one's flipped nodes. Returns what the clamp costs compared to the solution, or -1 when out of
- * memory, with nothing changed. */
+/* Forces node i to the label it does not have. A clamp may follow another one, which stays in force no longer, without
+ * undoing that first if i is among that one's flipped nodes. Returns what the clamp costs compared to the solution, or
+ * -1 when out of memory, with nothing changed. */
 int64_t clamp(struct maxflow *graph, int32_t i);
 /* Takes the last clamp back. */
 void clamp_undo(struct maxflow *graph);
 
-/* Clamps nodes[n] one by one, in an order of its own, and calls visit for each, with the flipped nodes; a node listed twice is
- * visited once. Flipped sets are laminar (if j is in R_i then R_j lies within R_i), so what is found for i narrows the search
- * for the nodes of R_i to R_i. Returns 0, or -1 when out of memory. */
+/* Clamps nodes[n] one by one, in an order of its own, and calls visit for each, with the flipped nodes; a node listed
+ * twice is visited once. Flipped sets are laminar (if j is in R_i then R_j lies within R_i), so what is found for i
+ * narrows the search for the nodes of R_i to R_i. Returns 0, or -1 when out of memory. */
 typedef void clamp_visit(void *context, int32_t node, int64_t cost, const int32_t *flipped, int32_t n_flipped);
 int clamp_each(struct maxflow *graph, const int32_t *nodes, int32_t n, clamp_visit *visit, void *context);
 

@@ -1,25 +1,33 @@
-/* Our min-cut engine: a graph is built once, capacities are replaced in place, solving allocates nothing.
+/* cut/: minimum cuts of graphs, for fields of two labels.
+ *
+ * Read this header first: the graph, its capacities and the solver. capacities.h makes whole-number capacities of a
+ * field's scores. A solution goes persistency.c (nodes that their own scores decide), push_relabel.c (the others), then
+ * the labels are read here. clamp.h forces single nodes of a solution to the other label (settle.c completes the
+ * residual graph for that). batch.h solves sixteen problems that differ in their terminal weights only, a
+ * vector lane each.
+ *
+ * Our min-cut engine: a graph is built once, capacities are replaced in place, solving allocates nothing.
  *
  *     minimise  sum_i [y_i = 0] max(t_i, 0) + [y_i = 1] max(-t_i, 0)
  *             + sum_(a,b) [y_a = 1, y_b = 0] c_ab + [y_a = 0, y_b = 1] c_ba
  *
  * Label 1 is the source side. The labelling is canonical: the minimal source set, hence the fewest 1s.
  *
- * A solution leaves a pseudoflow: excess > 0 at a node is flow from the source that found no way on, excess < 0 is room
- * towards the sink that was not needed, and no residual way leads from the one to the other. */
+ * A solution leaves a pseudoflow: excess > 0 at a node is flow from the source that found no way on, excess < 0 is a
+ * deficit: what the sink could still have taken, and no residual way leads from the one to the other. */
 #ifndef INFER_MAXFLOW_H
 #define INFER_MAXFLOW_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Terminal weights lie in -MAXFLOW_LIMIT..MAXFLOW_LIMIT, capacities in 0..MAXFLOW_LIMIT: the two capacities of an edge then
- * add up without overflow, and so does the residual capacity of either of its arcs. */
+/* Terminal weights lie in -MAXFLOW_LIMIT..MAXFLOW_LIMIT, capacities in 0..MAXFLOW_LIMIT: the two capacities of an edge
+ * then add up without overflow, and so does the residual capacity of either of its arcs. */
 #define MAXFLOW_LIMIT ((1 << 30) - 1)
 #define MAXFLOW_FAR   (1 << 30)
 
-/* Arcs lie in slots, the arcs of node i in first[i] .. last[i] - 1; rows are padded to 8 slots with arcs of no capacity to the
- * node n_nodes, which does not exist, so that one vector load takes a row of a usual graph. */
+/* Arcs lie in slots, the arcs of node i in first[i] .. last[i] - 1; rows are padded to 8 slots with arcs of no
+ * capacity to the node n_nodes, which does not exist, so that one vector load takes a row of a usual graph. */
 struct maxflow {
     int32_t n_nodes, n_edges, n_slots;
     int32_t *first;    /* [n_nodes + 1], multiples of 8 */
@@ -34,7 +42,7 @@ struct maxflow {
     int32_t *terminal; /* [n_nodes] */
     int32_t *queue;    /* [2 n_nodes + 2] first the decided nodes in order, 2 x node + label */
     int32_t *core;     /* [n_nodes + 1] the undecided nodes */
-    int32_t *distance; /* [n_nodes + 1] at most the arcs to the nearest room; MAXFLOW_FAR or more: no way */
+    int32_t *distance; /* [n_nodes + 1] at most the arcs to the nearest deficit; MAXFLOW_FAR or more: no way */
     int32_t *next;     /* [n_nodes] in a node's list of active nodes */
     int32_t *active;   /* [n_nodes + 2] a distance: list of its active nodes */
     int32_t *count;    /* [n_nodes + 2] a distance: number of its nodes */
@@ -49,12 +57,13 @@ struct maxflow {
 void maxflow_init(struct maxflow *graph);
 void maxflow_release(struct maxflow *graph);
 
-/* Makes the graph of edges[n_edges], ends in 0..n_nodes-1 and different; parallel edges are allowed; buffers are kept from graph
- * to graph. Returns 0, or -1 when out of memory or past 2^31 slots (the graph is empty then). O(n_nodes + n_edges). */
+/* Makes the graph of edges[n_edges], ends in 0..n_nodes-1 and different; parallel edges are allowed; buffers are kept
+ * from graph to graph. Returns 0, or -1 when out of memory or past 2^31 slots (the graph is empty then). O(n_nodes +
+ * n_edges). */
 int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2]);
 
-/* Replaces all capacities: terminal[n_nodes], forward[n_edges] from edges[e][0] to edges[e][1] and backward[n_edges], which may
- * be the same array. */
+/* Replaces all capacities: terminal[n_nodes], forward[n_edges] from edges[e][0] to edges[e][1] and backward[n_edges],
+ * which may be the same array. */
 void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *forward, const int32_t *backward);
 
 /* Solves what maxflow_set has put in place; label[] is the answer. */

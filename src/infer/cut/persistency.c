@@ -1,6 +1,7 @@
-/* Persistency: a node with t_i > sum of its capacities to undecided nodes has label 1 in every minimum; one with
- * t_i <= -(sum of the capacities from them) has label 0 in the canonical one. What a decided node does to a neighbour is one
- * addition: the neighbour's slack towards the same label grows by both capacities of their edge, the other stays. */
+/* Persistency: a node with t_i > sum of its capacities to undecided nodes has label 1 in every minimum; one with t_i
+ * <= -(sum of the capacities from them) has label 0 in the canonical one. What a decided node does to a neighbour is
+ * one addition: the neighbour's slack towards the same label grows by both capacities of their edge, the other
+ * stays. */
 #include "infer/cut/maxflow_core.h"
 
 static void propagate(struct maxflow *graph)

@@ -1,6 +1,7 @@
-/* Push-relabel (Goldberg & Tarjan 1988), highest label first (Cheriyan & Maheshwari 1989), first phase only: a minimum cut
- * needs the preflow, not the flow. Terminals are no nodes: distances count the arcs to the nearest node with room.
- * Gap rule (Cherkassky & Goldberg 1997): once no node is left at a distance, no node farther than that can reach room. */
+/* Push-relabel (Goldberg & Tarjan 1988), highest label first (Cheriyan & Maheshwari 1989), first phase only: a minimum
+ * cut needs the preflow, not the flow. Terminals are no nodes: distances count the arcs to the nearest node with a
+ * deficit (excess below 0). Gap rule (Cherkassky & Goldberg 1997): once no node is left at a distance, no node farther
+ * than that can reach a deficit. */
 #include "infer/cut/maxflow_core.h"
 #include "infer/cut/row_scan.h"
 
@@ -13,7 +14,8 @@ struct levels {
     int64_t work;    /* scans, or as much */
 };
 
-/* This many distances are measured by asking every node that has none yet, without branches; most problems have no more. */
+/* This many distances are measured by asking every node that has none yet, without branches; most problems have no
+ * more. */
 #define ASKED_DISTANCES 3
 
 /* The distances 0 .. ASKED_DISTANCES. queue[] gets the nodes at the last one; returns their number. */
@@ -21,10 +23,10 @@ static inline int32_t measure_near(struct maxflow *graph, struct levels *levels,
 {
     int32_t *rest = graph->next, *distance = graph->distance, n_rest = 0, n_found = 0;
     for (int32_t c = 0; c < graph->n_core; c++) {
-        int32_t i = graph->core[c], room = graph->excess[i] < 0;
-        distance[i] = room ? 0 : MAXFLOW_FAR;
+        int32_t i = graph->core[c], has_deficit = graph->excess[i] < 0;
+        distance[i] = has_deficit ? 0 : MAXFLOW_FAR;
         rest[n_rest] = i;
-        n_rest += !room;
+        n_rest += !has_deficit;
     }
     graph->count[0] = graph->n_core - n_rest;
     graph->active[0] = -1;
@@ -45,7 +47,7 @@ static inline int32_t measure_near(struct maxflow *graph, struct levels *levels,
     return n_rest ? n_found : 0;
 }
 
-/* Exact distances to the nodes with room, breadth-first; counts a distance. */
+/* Exact distances to the nodes with a deficit, breadth-first; counts a distance. */
 static inline void measure(struct maxflow *graph, struct levels *levels, int has_avx2)
 {
     const int32_t *restrict head = graph->head, *restrict residual = graph->residual, *restrict sum = graph->sum;
@@ -115,9 +117,9 @@ static inline int relabel(struct maxflow *graph, struct levels *levels, int32_t 
     return !is_gap & (to < MAXFLOW_FAR);
 }
 
-/* Pushes node i's excess along its nearest neighbours until it is used up or i is cut off; i rises as it must. In a strongly
- * coupled graph a neighbour with room gets no more than that, and rises when it is full, so that less is pushed that has to come
- * back, and less flow is left in loops for clamps to find. */
+/* Pushes node i's excess along its nearest neighbours until it is used up or i is cut off; i rises as it must. In a
+ * strongly coupled graph a neighbour with a deficit gets no more than that, and rises when it is full, so that less is
+ * pushed that has to come back, and less flow is left in loops for clamps to find. */
 static inline void discharge(struct maxflow *graph, struct levels *levels, int32_t i, int is_strong, int has_avx2)
 {
     int32_t distance = graph->distance[i];
@@ -153,7 +155,7 @@ static inline void discharge(struct maxflow *graph, struct levels *levels, int32
             }
         } while (to.which && excess);
         if (graph->distance[i] >= MAXFLOW_FAR)
-            break; /* that was the last room */
+            break; /* that was the last deficit */
     }
     graph->excess[i] = excess;
 }
@@ -181,7 +183,7 @@ static inline int push_round(struct maxflow *graph, int64_t budget, int is_stron
     return 1;
 }
 
-/* One for each kind of graph: what the other one needs is not in the way. */
+/* One for each kind of graph: neither carries what only the other one uses. */
 ROWS_CLONE static int push_weak_avx2(struct maxflow *graph, int64_t budget)
 {
     return push_round(graph, budget, 0, 1);
@@ -195,8 +197,8 @@ ROWS_CLONE static int push_strong_avx2(struct maxflow *graph, int64_t budget)
 void maxflow_push(struct maxflow *graph)
 {
     int64_t budget = SCANS_A_NODE * (int64_t)graph->n_core;
-    /* How much elimination has left is the measure of how strongly neighbours bind each other. Care pays off in clamps only: where
-     * there were some, there will be more. */
+    /* How much elimination has left is the measure of how strongly neighbours bind each other. Care pays off in clamps
+     * only: where there were some, there will be more. */
     int is_strong = graph->clamps && graph->n_core > graph->n_nodes - graph->n_nodes / 4;
     int is_unfinished = graph->n_core > 0;
     while (is_unfinished)

@@ -1,5 +1,5 @@
-/* Scans of a node's row: 8 slots at a time in vector instructions where the machine has them, one at a time elsewhere. Both give
- * the same answers. Callers pass graph->has_avx2 on, as a constant where the scan is to be inlined. */
+/* Scans of a node's row: 8 slots at a time in vector instructions where the machine has them, one at a time elsewhere.
+ * Both give the same answers. Callers pass graph->has_avx2 on, as a constant where the scan is to be inlined. */
 #ifndef INFER_ROWS_H
 #define INFER_ROWS_H
 
@@ -22,7 +22,8 @@ static inline int32_t row_carries(const struct maxflow *graph, int32_t slot, int
     return direction > 0 ? graph->residual[slot] : graph->sum[slot] - graph->residual[slot];
 }
 
-/* The nearest heads of a node's arcs with residual capacity: their distance, and as bits of `which` the arcs from `slot` on. */
+/* The nearest heads of a node's arcs with residual capacity: their distance, and as bits of `which` the arcs from
+ * `slot` on. */
 struct row_nearest {
     int32_t distance, slot;
     uint32_t which;
@@ -176,8 +177,8 @@ static inline uint32_t row_reached(const struct maxflow *graph, const int32_t *m
     return reached;
 }
 
-/* Gives the arcs of node i the flow that height[n_nodes + 1] stands for: all that an arc can carry goes downhill, arcs on the
- * level keep theirs. Returns what comes in by arcs that are not level, less what leaves. */
+/* Gives the arcs of node i the flow that height[n_nodes + 1] stands for: all that an arc can carry goes downhill, arcs
+ * on the level keep theirs. Returns what comes in by arcs that are not level, less what leaves. */
 static inline int64_t row_settle(struct maxflow *graph, const int32_t *height, int32_t i)
 {
 #if ROWS_AVX2

@@ -1,8 +1,8 @@
-/* Elimination leaves the arcs of decided nodes as they were. Here they get the flow that decisions stand for: a decided node has
- * sent everything to (label 1) or drawn everything from (label 0) the neighbours that were not decided like it before it was.
- * That is downhill flow: nodes decided for 1 stand highest, the earlier the higher; nodes decided for 0 stand lowest, the
- * earlier the lower. A row needs only the heights of its heads, so it waits until a search gets there: few searches see the
- * whole graph. */
+/* Elimination leaves the arcs of decided nodes as they were. Here they get the flow that decisions stand for: a
+ * decided node has sent everything to (label 1) or drawn everything from (label 0) the neighbours that were not
+ * decided like it before it was. That is downhill flow: nodes decided for 1 stand highest, the earlier the higher;
+ * nodes decided for 0 stand lowest, the earlier the lower. A row needs only the heights of its heads, so it waits
+ * until a search gets there: few searches see the whole graph. */
 #include "infer/cut/settle.h"
 
 #include <string.h>

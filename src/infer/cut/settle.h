@@ -6,7 +6,8 @@
 /* Forgets what was settled, unless the solution is still the same. */
 void settle_start(struct maxflow *graph);
 
-/* Makes the residual capacities of node i's slots and its excess complete. Once a solution: graph->clamps->is_settled[i] tells. */
+/* Makes the residual capacities of node i's slots and its excess complete. Once a solution:
+ * graph->clamps->is_settled[i] tells. */
 void settle_row(struct maxflow *graph, int32_t i);
 
 #endif

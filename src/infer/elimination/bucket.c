@@ -74,8 +74,8 @@ static void join_factors(double *restrict score, const struct bucket *self, cons
     }
 }
 
-/* The factor left = T log sum_a exp(score / T), or the maximum; the scores become the node's distribution given its scope, which
- * is the derivative. */
+/* The factor left = T log sum_a exp(score / T), or the maximum; the scores become the node's distribution given its
+ * scope, which is the derivative. */
 static void sum_out(struct bucket *self, const struct bucket_step *step, double temperature)
 {
     size_t k = (size_t)self->n_labels, n = step->n_cells * k;

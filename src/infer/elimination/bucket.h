@@ -1,5 +1,6 @@
-/* Bucket elimination (Dechter 1999) on graphs that are narrow: as clv_forest_run, but nodes may leave tables over several others
- * behind, whose cells are what it costs. bucket_plan.c finds the order, bucket.c goes through it and back. */
+/* Bucket elimination (Dechter 1999) on graphs that are narrow: as clv_forest_run, but nodes may leave tables over
+ * several others behind, whose cells are what it costs. bucket_plan.c finds the order, bucket.c goes through it and
+ * back. */
 #ifndef INFER_BUCKET_H
 #define INFER_BUCKET_H
 
@@ -16,7 +17,8 @@ struct bucket_factor {
     size_t first; /* cell in `table` and `share` */
 };
 
-/* One node's elimination: factors that have it join in a table over `scope` and the node, of which a factor over `scope` is left. */
+/* One node's elimination: factors that have it join in a table over `scope` and the node, of which a factor over
+ * `scope` is left. */
 struct bucket_step {
     int32_t node, n_scope;
     int32_t scope[BUCKET_MAX_SCOPE];
@@ -49,8 +51,9 @@ struct bucket {
 
 void bucket_release(struct bucket *self); /* of zeros, too */
 
-/* *fits = 1 if a plan was found whose steps have at most cells_max cells in all. Labels, visible nodes and temperatures as for
- * clv_forest_run, which must accept the options. Plans are kept: the same graph again costs a comparison. */
+/* *fits = 1 if a plan was found whose steps have at most cells_max cells in all. Labels, visible nodes and
+ * temperatures as for clv_forest_run, which must accept the options. Plans are kept: the same graph again costs a
+ * comparison. */
 enum clv_status bucket_fits(struct bucket *self, int *fits, const struct clv_field *field,
                             const struct clv_forest_options *options, size_t cells_max,
                             struct clv_error *err) CLV_CHECK;

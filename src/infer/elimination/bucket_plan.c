@@ -1,5 +1,5 @@
-/* In which order nodes are eliminated: always the one that joins the fewest pairs of neighbours anew (min-fill), hidden ones before
- * visible ones if the temperatures differ. */
+/* In which order nodes are eliminated: always the one that joins the fewest pairs of neighbours anew (min-fill),
+ * hidden ones before visible ones if the temperatures differ. */
 #include <string.h>
 
 #include "base/array.h"
@@ -121,7 +121,8 @@ static int take(struct bucket *self, int32_t node, uint8_t *is_used)
     return 1;
 }
 
-/* Factors 0 .. n_nodes - 1 are the nodes' own, then come the edges'; those of given labels have no nodes and are never used. */
+/* Factors 0 .. n_nodes - 1 are the nodes' own, then come the edges'; those of given labels have no nodes and are never
+ * used. */
 static void begin(struct bucket *self)
 {
     size_t k = (size_t)self->n_labels;

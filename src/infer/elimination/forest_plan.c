@@ -103,7 +103,8 @@ static void take_leaves(struct clv_forest *forest, const uint8_t *are_in)
     for (int32_t n_done = 0; n_done < n_queued; n_done++) {
         int32_t node = forest->queue[n_done];
         int32_t other = take_leaf(forest, node);
-        /* A neighbour that has become a leaf now; one that came to have no link was a leaf, and in the queue, before. */
+        /* A neighbour that has become a leaf now; one that came to have no link was a leaf, and in the queue,
+         * before. */
         if (other >= 0 && forest->degree[other] == 1 && (!are_in || are_in[other]))
             forest->queue[n_queued++] = other;
     }

@@ -1,11 +1,15 @@
-/* What exact inference in forests holds; its parts are in forest.c (checks, scores, outputs), forest_plan.c (the order of elimination)
- * and forest_step.c (one node's elimination, and its derivative). */
+/* elimination/: exact inference with hidden nodes, by eliminating nodes one by one. What forests hold.
+ *
+ * Read forest.c first: checks, scores, outputs. forest_plan.c finds the order of elimination; forest_step.c eliminates
+ * one node, and takes the derivative of that. bucket.h does the same on graphs with loops that are narrow.
+ * min_entropy.h scores labellings by the entropy of what is hidden. */
 #ifndef INFER_FOREST_H
 #define INFER_FOREST_H
 
 #include "cleave/forest.h"
 
-/* Nodes are eliminated one by one; each one's scores go into its only neighbour left, or, of two, into a new table between them. */
+/* Nodes are eliminated one by one; each one's scores go into its only neighbour left, or, of two, into a new table
+ * between them. */
 struct elimination {
     int32_t node, n_links; /* links that are left, 0 to 2; of a node with a fixed label any number, not listed here */
     int32_t link[2];       /* tables */
@@ -30,9 +34,10 @@ struct clv_forest {
     double *oriented[2], *row;   /* [n_labels][n_labels] twice, [n_labels]: of the step at hand */
 };
 
-/* Finds the order: nodes with labels first, then hidden ones if the temperatures differ, then the rest. `is_first`[n_nodes] or NULL
- * tells the ones that must come before the others. CLV_ERR_DATA, naming the edge, unless the graph of the nodes without labels is a forest; CLV_ERR_USAGE,
- * naming the node, if one of the first would leave more than a table behind. */
+/* Finds the order: nodes with labels first, then hidden ones if the temperatures differ, then the rest.
+ * `is_first`[n_nodes] or NULL tells the ones that must come before the others. CLV_ERR_DATA, naming the edge, unless
+ * the graph of the nodes without labels is a forest; CLV_ERR_USAGE, naming the node, if one of the first would leave
+ * more than a table behind. */
 enum clv_status forest_plan(struct clv_forest *forest, const uint8_t *is_first, const int32_t *label,
                             struct clv_error *err) CLV_CHECK;
 

@@ -1,5 +1,6 @@
-/* Eliminating one node at temperature T: T log sum_a exp(score / T), or the maximum where T = 0; and the derivatives of that, which
- * are softmax(score / T), or 1 at the lowest best label. Applied backwards, last node first, they give the marginals. */
+/* Eliminating one node at temperature T: T log sum_a exp(score / T), or the maximum where T = 0; and the derivatives
+ * of that, which are softmax(score / T), or 1 at the lowest best label. Applied backwards, last node first, they give
+ * the marginals. */
 #include <math.h>
 
 #include "infer/chain/viterbi.h"
@@ -14,13 +15,13 @@ static double *table_of(const struct clv_forest *forest, double *tables, int32_t
 }
 
 /* The table with the node's labels as rows. */
-static const double *orient(const struct clv_forest *forest, double *room, int32_t table, int32_t node)
+static const double *orient(const struct clv_forest *forest, double *oriented, int32_t table, int32_t node)
 {
     const double *values = table_of(forest, forest->table, table);
     if (forest->ends[table][0] == node)
         return values;
-    chain_transpose(room, values, (size_t)forest->n_labels);
-    return room;
+    chain_transpose(oriented, values, (size_t)forest->n_labels);
+    return oriented;
 }
 
 static double soft_maximum(const double *score, double temperature, size_t k)

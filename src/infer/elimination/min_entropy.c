@@ -128,7 +128,7 @@ static void add_unary(struct min_entropy *self, int32_t node, int32_t label, dou
         self->reduced.unary[node] += label ? score : -score;
 }
 
-/* Room for one more table, zeroed, between visible nodes a and b of the field. */
+/* One more table, zeroed, between visible nodes a and b of the field. */
 static double *new_table(struct min_entropy *self, int32_t a, int32_t b)
 {
     size_t size = (size_t)self->reduced.n_labels * (size_t)self->reduced.n_labels;

@@ -1,5 +1,6 @@
-/* Minimum-entropy scores of labellings with hidden nodes (Miller, Kumar, Packer, Goodman, Koller: Max-margin min-entropy models,
- * AISTATS 2012): the Renyi entropy, of order 1/T, of the generalised distribution P(y, h) over h at a fixed y is
+/* Minimum-entropy scores of labellings with hidden nodes (Miller, Kumar, Packer, Goodman, Koller: Max-margin
+ * min-entropy models, AISTATS 2012): the Renyi entropy, of order 1/T, of the generalised distribution P(y, h) over h
+ * at a fixed y is
  *
  *     H(y) = 1 / (1 - 1/T) log( sum_h P(y, h)^(1/T) / sum_h P(y, h) ) = log Z - s(y)
  *     s(y) = (V_T(y) - T V_1(y)) / (1 - T),      V_T(y) = T log sum_h exp(f(y, h) / T)
@@ -23,9 +24,10 @@ struct min_entropy {
 };
 void min_entropy_release(struct min_entropy *self);
 
-/* y[n_nodes] maximises s over visible nodes; hidden ones get their most probable label given it. is_visible[n_nodes]; NULL:
- * all are. 0 <= T <= 1. Exact where hidden nodes have no hidden neighbour and at most two visible ones, and what is left when
- * those are joined is a forest; otherwise CLV_ERR_USAGE, naming a hidden node, or as clv_forest_run. O(n_nodes n_labels^3). */
+/* y[n_nodes] maximises s over visible nodes; hidden ones get their most probable label given it. is_visible[n_nodes];
+ * NULL: all are. 0 <= T <= 1. Exact where hidden nodes have no hidden neighbour and at most two visible ones, and what
+ * is left when those are joined is a forest; otherwise CLV_ERR_USAGE, naming a hidden node, or as clv_forest_run.
+ * O(n_nodes n_labels^3). */
 enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const struct clv_field *field,
                                 const uint8_t *is_visible, double temperature, struct clv_error *err) CLV_CHECK;
 

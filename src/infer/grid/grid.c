@@ -1,5 +1,5 @@
-/* Minimum cuts of pixel grids: from scores to labels. Pixels whose unary score outweighs their couplings are decided at once
- * (as in cut/persistency.c); the core that is left is solved by grid_levels.c and grid_ibfs.c. */
+/* Minimum cuts of pixel grids: from scores to labels. Pixels whose unary score outweighs their couplings are decided
+ * at once (as in cut/persistency.c); the core that is left is solved by grid_levels.c and grid_ibfs.c. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,8 @@
  * overflow. */
 #define VALUE_BITS 26
 
-/* The pixels that have a neighbour in the forward direction of coupling plane k: columns first .. last - 1 of the first n_rows. */
+/* The pixels that have a neighbour in the forward direction of coupling plane k: columns first .. last - 1 of the
+ * first n_rows. */
 struct plane {
     int32_t first, last, n_rows;
 };
@@ -172,8 +173,8 @@ static enum clv_status fill(struct grid_cut *cut, int32_t *queue, int32_t *n_dec
     return CLV_OK;
 }
 
-/* Takes the undecided pixel p's arcs to decided neighbours into its excess and decides it if it can be. Without branches: which
- * neighbours are decided is not easily foreseen. */
+/* Takes the undecided pixel p's arcs to decided neighbours into its excess and decides it if it can be. Without
+ * branches: which neighbours are decided is not easily foreseen. */
 INLINE void settle(struct grid_cut *cut, struct grid_state *state, int32_t p, int n_arcs)
 {
     int32_t *arcs = arcs_of(cut, p, n_arcs);

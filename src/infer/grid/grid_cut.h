@@ -1,6 +1,6 @@
-/* The minimum cut of a pixel grid in the making: what grid.c fills, grid_levels.c starts with flow from coarser grids,
- * grid_ibfs.c solves. Neighbours are offsets, so nothing is built: the arc opposite to arc k of pixel p is arc k ^ 1 of its
- * neighbour. A frame of pixels without capacity saves looking for borders. */
+/* grid/: minimum cuts of pixel grids; read grid.c first. A cut in the making: what grid.c fills, grid_levels.c starts
+ * with flow from coarser grids, grid_ibfs.c solves. Neighbours are offsets, so nothing is built: the arc opposite to
+ * arc k of pixel p is arc k ^ 1 of its neighbour. A frame of pixels without capacity saves looking for borders. */
 #ifndef INFER_GRID_CUT_H
 #define INFER_GRID_CUT_H
 
@@ -13,7 +13,7 @@ enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED };
 
 /* What follows a pixel's residual capacities. */
 struct grid_state {
-    int32_t excess;    /* what the source can still send into the pixel; below 0: what the sink can still take */
+    int32_t excess;    /* what the source can still send into the pixel; below 0: a deficit, for the sink */
     int32_t distance;  /* level in a source tree; below 0: in a sink tree; 0: in none */
     int32_t next;      /* orphan of the same level */
     uint8_t parent;    /* the arc that leads there, GRID_ROOT or GRID_NONE */
@@ -22,8 +22,8 @@ struct grid_state {
 };
 enum { GRID_ROOT = 8, GRID_NONE = 9 };
 
-/* A record: the residual capacities right, left, below, above and, with 8 arcs, below right, above left, below left, above
- * right; then the state. */
+/* A record: the residual capacities right, left, below, above and, with 8 arcs, below right, above left, below left,
+ * above right; then the state. */
 #define GRID_STATE_WORDS 4
 
 struct grid_cut {
@@ -56,11 +56,12 @@ enum clv_status grid_cut_init(struct grid_cut *cut, int32_t width, int32_t heigh
                               struct clv_error *err) CLV_CHECK;
 void grid_cut_release(struct grid_cut *cut);
 
-/* Flow that leaves little to do: solves a grid of half the sides, blocks of 2 x 2 pixels as its pixels, and takes its flow over. */
+/* Flow that leaves little to do: solves a grid of half the sides, blocks of 2 x 2 pixels as its pixels, and takes its
+ * flow over. */
 enum clv_status grid_warm(struct grid_cut *cut, struct clv_error *err) CLV_CHECK;
 
-/* From any flow to a maximum one. Afterwards the undecided pixels that excess still reaches are those of distance > 0, and none of
- * them has room. */
+/* From any flow to a maximum one. Afterwards the undecided pixels that excess still reaches are those of distance > 0,
+ * and none of them has a deficit. */
 enum clv_status grid_grow(struct grid_cut *cut, struct clv_error *err) CLV_CHECK;
 
 #endif

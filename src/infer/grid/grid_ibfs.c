@@ -1,6 +1,7 @@
-/* Maximum flow by incremental breadth-first search (Goldberg, Hed, Kaplan, Tarjan & Werneck, ESA 2011): trees grow level by level
- * from the pixels that have excess and from those that have room; where they meet, flow is pushed along the path from root to
- * root; pixels that a full arc or an empty root cuts off, the orphans, look for another parent, lowest level first.
+/* Maximum flow by incremental breadth-first search (Goldberg, Hed, Kaplan, Tarjan & Werneck, ESA 2011): trees grow
+ * level by level from the pixels that have excess and from those that have a deficit; where they meet, flow is pushed
+ * along the path from root to root; pixels that a full arc or an empty root cuts off, the orphans, look for another
+ * parent, lowest level first.
  *
  * In a source tree arcs lead from parent to child, in a sink tree from child to parent. Side 0 are the source trees. */
 #include <limits.h>
@@ -77,8 +78,8 @@ INLINE void add_orphan(struct trees *self, struct grid_state *state, int32_t p, 
     self->lowest = level < self->lowest ? level : self->lowest;
 }
 
-/* No parent on the level above is left for p: it sinks to below its nearest neighbour in the trees, which may be an orphan
- * itself, or leaves them. */
+/* No parent on the level above is left for p: it sinks to below its nearest neighbour in the trees, which may be an
+ * orphan itself, or leaves them. */
 INLINE void sink(struct trees *self, struct grid_state *state, int32_t p, int32_t nearest, int side, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
@@ -132,8 +133,8 @@ INLINE int32_t bottleneck(const struct grid_cut *cut, int32_t p, int32_t amount,
 {
     const struct grid_state *state = state_of(cut, p, n_arcs);
     while (state->parent != GRID_ROOT) {
-        int32_t room = toward_parent(cut, p, state->parent, side, n_arcs);
-        amount = room < amount ? room : amount;
+        int32_t residual = toward_parent(cut, p, state->parent, side, n_arcs);
+        amount = residual < amount ? residual : amount;
         p += cut->offset[state->parent];
         state = state_of(cut, p, n_arcs);
     }
@@ -255,8 +256,8 @@ INLINE void start(struct trees *self, int n_arcs)
     }
 }
 
-/* Both sides grow alike; when one has no pixel left to scan, nothing of it reaches the other. Then the source trees go on to all
- * that they reach. */
+/* Both sides grow alike; when one has no pixel left to scan, nothing of it reaches the other. Then the source trees go
+ * on to all that they reach. */
 INLINE void run(struct trees *self, int n_arcs)
 {
     start(self, n_arcs);

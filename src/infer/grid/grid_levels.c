@@ -1,16 +1,17 @@
-/* A grid's flow from a coarser grid. Blocks of 2 x 2 pixels become pixels: their excess is the sum of theirs, the capacity
- * between two blocks the sum of those between their pixels. A maximum flow there is shared out among the pixels' arcs in
- * proportion to their capacities; what it leaves behind in a block is levelled within. Whatever is far from its room has
- * travelled then, at a quarter of the cost, and since any flow that keeps to the capacities leaves the same minimum cuts, the
- * result stays exact. Where the coarse cut was saturated, so are the arcs below it: excess that is cut off stays so. */
+/* A grid's flow from a coarser grid. Blocks of 2 x 2 pixels become pixels: their excess is the sum of theirs, the
+ * capacity between two blocks the sum of those between their pixels. A maximum flow there is shared out among the
+ * pixels' arcs in proportion to their capacities; what it leaves behind in a block is levelled within. Flow that has
+ * far to go has gone most of its way then, at a quarter of the cost, and since any flow that keeps to the capacities
+ * leaves the same minimum cuts, the result stays exact. Where the coarse cut was saturated, so are the arcs below it:
+ * excess that is cut off stays so. */
 #include "base/array.h"
 #include "infer/grid/grid_cut.h"
 
 #define LEAST_SIDE  16
 #define MAX_OUTWARD 4
 
-/* What coarse pixels hold stays below these, so that excess and eight arcs together stay below 2^31. What is more does not
- * travel: sums grow by at most four a level, and are small beside these on the finest ones (see grid.c). */
+/* What coarse pixels hold stays below these, so that excess and eight arcs together stay below 2^31. What is more does
+ * not travel: sums grow by at most four a level, and are small beside these on the finest ones (see grid.c). */
 #define MOST_EXCESS   (1 << 29)
 #define MOST_CAPACITY (1 << 27)
 
@@ -84,8 +85,8 @@ INLINE void push(struct grid_cut *cut, int32_t p, int k, int32_t amount, int n_a
     state_of(cut, q, n_arcs)->excess += amount;
 }
 
-/* The flow of each coarse arc of row y, in proportion to the arcs below it: the last one takes what rounding left. The fine grid has no
- * flow yet between blocks, so that an arc's residual capacity is its own in both directions. */
+/* The flow of each coarse arc of row y, in proportion to the arcs below it: the last one takes what rounding left. The
+ * fine grid has no flow yet between blocks, so that an arc's residual capacity is its own in both directions. */
 INLINE void share_out(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y, int n_arcs)
 {
     for (int32_t x = 0; x < coarse->width; x++) {
@@ -109,8 +110,8 @@ INLINE void share_out(struct grid_cut *fine, const struct grid_cut *coarse, int3
     }
 }
 
-/* Moves excess between p and its neighbour along arc k until both have half of it, the odd unit by the same rule whatever the
- * sign, so that blocks whose excess adds up to nothing end with none anywhere. */
+/* Moves excess between p and its neighbour along arc k until both have half of it, the odd unit by the same rule
+ * whatever the sign, so that blocks whose excess adds up to nothing end with none anywhere. */
 INLINE void level_pair(struct grid_cut *cut, int32_t p, int k, int n_arcs)
 {
     int32_t q = p + cut->offset[k];

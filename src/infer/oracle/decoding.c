@@ -44,7 +44,8 @@ enum clv_status decoding_check(const struct clv_decoding *decoding, struct clv_e
     return CLV_OK;
 }
 
-/* Forward-backward, which for long tables is several times as fast as elimination: a shared one is exponentiated once. */
+/* Forward-backward, which for long tables is several times as fast as elimination: a shared one is exponentiated
+ * once. */
 static enum clv_status decode_chain(int32_t *y, const struct clv_field *field, struct clv_error *err)
 {
     static const double nothing = 0;

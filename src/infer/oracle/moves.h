@@ -1,5 +1,5 @@
-/* Moves that improve a labelling of more than two labels, each the best of its kind by one minimum cut: what alpha-expansion and
- * alpha-beta swap share (Boykov, Veksler & Zabih, PAMI 2001). */
+/* Moves that improve a labelling of more than two labels, each the best of its kind by one minimum cut: what
+ * alpha-expansion and alpha-beta swap share (Boykov, Veksler & Zabih, PAMI 2001). */
 #ifndef INFER_MOVES_H
 #define INFER_MOVES_H
 
@@ -22,8 +22,8 @@ struct moves {
 /* Makes move `number` of a kind ready: cut, nodes, to. */
 typedef void move_maker(struct moves *self, int32_t number);
 
-/* y, *score as clv_oracle_expand tells: from each node's best label, moves 0 .. n_moves - 1 in turn until none of them helps. The
- * field has more than two labels and edges, and was checked. */
+/* y, *score as clv_oracle_expand tells: from each node's best label, moves 0 .. n_moves - 1 in turn until none of them
+ * helps. The field has more than two labels and edges, and was checked. */
 enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
                           move_maker *make, int32_t n_moves, struct clv_error *err) CLV_CHECK;
 

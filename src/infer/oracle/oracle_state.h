@@ -1,5 +1,8 @@
-/* What a MAP oracle holds; its parts are in oracle.c (MAP), decoding.c (other rules), witness.c (clamped optima) and
- * perturb.c (draws). */
+/* oracle/: one interface to the engines below. What a MAP oracle holds: the engine, its buffers, the field solved last.
+ *
+ * Read oracle.c first: which engine takes which field. witness.c asks about clamped optima of the solution, perturb.c
+ * draws, decoding.h goes by other rules than MAP, moves.h is what expansion.c and swap.c share, exhaustive.c the
+ * reference. */
 #ifndef INFER_ORACLE_H
 #define INFER_ORACLE_H
 
@@ -42,8 +45,9 @@ struct clv_oracle {
 #endif
 };
 
-/* How far above the score that clv_oracle_map gave the field's true maximum may lie: a cut maximises scores rounded to a grid, and
- * each of its terms moves by half a step at most, in either labelling. Chains and fields without edges are exact. */
+/* How far above the score that clv_oracle_map gave the field's true maximum may lie: a cut maximises scores rounded to
+ * a grid, and each of its terms moves by half a step at most, in either labelling. Chains and fields without edges are
+ * exact. */
 static inline double oracle_slack(const struct clv_oracle *oracle)
 {
     if (oracle->state != ORACLE_CUT)

@@ -104,8 +104,8 @@ START_TEST(weak_loops_have_one_fixed_point_near_the_truth)
 }
 END_TEST
 
-/* The fixed points of sum-product are the stationary points of the Bethe free energy, so that its derivative by a unary score is
- * the belief, on loops as well, where neither is exact. */
+/* The fixed points of sum-product are the stationary points of the Bethe free energy, so that its derivative by a
+ * unary score is the belief, on loops as well, where neither is exact. */
 START_TEST(bethe_derivatives_are_the_beliefs_on_loops)
 {
     struct clv_bp *bp = new_bp();
@@ -136,7 +136,8 @@ START_TEST(bethe_derivatives_are_the_beliefs_on_loops)
 }
 END_TEST
 
-/* Scores of every size, so that the linear domain lasts for all of a run, some of it or none; any damping keeps out of it. */
+/* Scores of every size, so that the linear domain lasts for all of a run, some of it or none; any damping keeps out of
+ * it. */
 START_TEST(the_linear_and_the_log_domain_agree)
 {
     struct clv_bp *bp = new_bp();

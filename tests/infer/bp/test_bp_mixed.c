@@ -1,7 +1,9 @@
-/* Mixed-product belief propagation: hidden nodes summed, visible ones maximised or summed at a temperature of their own. */
+/* Mixed-product belief propagation: hidden nodes summed, visible ones maximised or summed at a temperature of their
+ * own. */
 #include "infer/random_field.h"
 
-/* values[n_nodes][n_labels] at visible nodes: the largest log-sum over hidden labels with that label there; returns the largest. */
+/* values[n_nodes][n_labels] at visible nodes: the largest log-sum over hidden labels with that label there; returns
+ * the largest. */
 static double enumerate_marginal_map(double *values, const struct clv_field *field, const uint8_t *is_visible,
                                      double temperature)
 {
@@ -43,7 +45,8 @@ static double hidden_sum(const struct clv_field *field, const uint8_t *is_visibl
     return sum * temperature;
 }
 
-/* Nodes join earlier ones, so that with the first few visible, hidden ones hang off one visible node each: leaves, chains, trees. */
+/* Nodes join earlier ones, so that with the first few visible, hidden ones hang off one visible node each: leaves,
+ * chains, trees. */
 START_TEST(mixed_product_is_exact_where_hidden_nodes_hang_off_visible_trees)
 {
     struct clv_bp *bp = new_bp();
@@ -115,7 +118,8 @@ START_TEST(mixed_with_one_kind_of_node_is_that_mode)
 }
 END_TEST
 
-/* An A-B tree: with the first few nodes visible and each other joining one before, hidden ones hang off one visible node each. */
+/* An A-B tree: with the first few nodes visible and each other joining one before, hidden ones hang off one visible
+ * node each. */
 static int32_t draw_mixed(struct sample *s, uint8_t *is_visible, uint64_t t)
 {
     draw_sample(s, t, form_of(t), t % 3 ? 0 : -1, 1, 1.5);

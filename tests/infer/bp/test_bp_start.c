@@ -55,8 +55,8 @@ START_TEST(a_warm_start_goes_on_from_one_domain_to_the_other)
 }
 END_TEST
 
-/* A grid whose neighbours agree and whose nodes know nothing: as many fixed points as labels, and a start in the middle finds none of
- * them. */
+/* A grid whose neighbours agree and whose nodes know nothing: as many fixed points as labels, and a start in the
+ * middle finds none of them. */
 START_TEST(the_fixed_point_near_a_labelling_is_found)
 {
     enum { SIDE = 6, N = SIDE * SIDE, K = 3 };

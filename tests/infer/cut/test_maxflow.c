@@ -16,7 +16,7 @@
 /* A cut problem; flow that no labelling can avoid (s -> i -> t) is apart. */
 struct network {
     int32_t n, m;
-    size_t room;
+    size_t capacity;
     int32_t (*edges)[2], *terminal, *forward, *backward;
     int64_t constant;
 };
@@ -32,11 +32,11 @@ static void release_network(struct network *net)
 
 static void add_edge(struct network *net, int32_t a, int32_t b, int32_t forward, int32_t backward)
 {
-    if ((size_t)net->m == net->room) {
-        net->room = net->room ? 2 * net->room : 64;
-        net->edges = realloc(net->edges, net->room * sizeof *net->edges);
-        net->forward = realloc(net->forward, net->room * sizeof *net->forward);
-        net->backward = realloc(net->backward, net->room * sizeof *net->backward);
+    if ((size_t)net->m == net->capacity) {
+        net->capacity = net->capacity ? 2 * net->capacity : 64;
+        net->edges = realloc(net->edges, net->capacity * sizeof *net->edges);
+        net->forward = realloc(net->forward, net->capacity * sizeof *net->forward);
+        net->backward = realloc(net->backward, net->capacity * sizeof *net->backward);
     }
     net->edges[net->m][0] = a;
     net->edges[net->m][1] = b;
@@ -334,8 +334,8 @@ static void compare_clamp(void *context, int32_t node, int64_t cost, const int32
                   "seed %d, node %d: cost %" PRId64 " for %" PRId64, (int)check->seed, node, cost, expected);
 }
 
-/* Clamps every node of random graphs and compares cost and labels with solving from scratch. Capacities stay so small that the
- * forcing weight is one. */
+/* Clamps every node of random graphs and compares cost and labels with solving from scratch. Capacities stay so small
+ * that the forcing weight is one. */
 static int32_t check_clamps(uint64_t seed, struct network *net, struct maxflow *graph, struct maxflow *forced)
 {
     draw_network(net, seed);

@@ -2,7 +2,8 @@
 #include "infer/elimination/min_entropy.h"
 #include "infer/random_field.h"
 
-/* A chain whose odd nodes are hidden, or, for odd indices of `index`, whose even ones are; the ends of its edges in any order. */
+/* A chain whose odd nodes are hidden, or, for odd indices of `index`, whose even ones are; the ends of its edges in
+ * any order. */
 static void draw_chain(struct sample *s, uint8_t *is_visible, uint64_t index)
 {
     draw_sample(s, index, index % 3 ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_POTTS, -1, 1, 1.5);
@@ -75,16 +76,16 @@ END_TEST
 START_TEST(scores_and_their_slopes_are_those_of_enumeration)
 {
     struct sample s;
-    struct min_entropy room = {0};
+    struct min_entropy workspace = {0};
     for (uint64_t index = 0; index < 25; index++) {
         int32_t y[MAX_NODES];
         uint8_t is_visible[MAX_NODES];
         double score, slope[MAX_NODES * MAX_LABELS], t = temperatures[index % N_TEMPERATURES];
         draw_chain(&s, is_visible, index);
-        must(min_entropy_map(y, &room, &s.field, is_visible, t, err));
+        must(min_entropy_map(y, &workspace, &s.field, is_visible, t, err));
         for (int32_t i = 0; i < s.field.n_nodes; i++)
             y[i] = (int32_t)rng_below(SEED, 4, index * 100 + (uint64_t)i, (uint32_t)s.field.n_labels);
-        min_entropy_slope(&score, slope, &room, &s.field, is_visible, t, y);
+        min_entropy_slope(&score, slope, &workspace, &s.field, is_visible, t, y);
         ck_assert_double_eq_tol(score, entropy_score(&s.field, y, is_visible, t), 1e-9);
         int32_t k = s.field.n_labels, rows = k == 2 ? 1 : k;
         for (int32_t c = 0; c < s.field.n_nodes * rows; c++) {
@@ -109,7 +110,7 @@ START_TEST(scores_and_their_slopes_are_those_of_enumeration)
                 ck_assert_double_eq_tol((above - below) / (2 * h), expected, 1e-5);
             }
     }
-    min_entropy_release(&room);
+    min_entropy_release(&workspace);
 }
 END_TEST
 

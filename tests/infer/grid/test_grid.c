@@ -78,8 +78,8 @@ START_TEST(grids_equal_the_general_oracle_with_ties)
 }
 END_TEST
 
-/* Figure and ground scores in patches of their own, walls of weak couplings here and there: flow has far to go, and coarser grids
- * are misled. */
+/* Figure and ground scores in patches of their own, walls of weak couplings here and there: flow has far to go, and
+ * coarser grids are misled. */
 START_TEST(grids_with_long_ways_equal_the_general_oracle)
 {
     static struct sample s;

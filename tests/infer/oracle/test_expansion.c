@@ -16,7 +16,8 @@ struct sample {
     struct clv_field field;
 };
 
-/* Potts couplings, or minus a power of the distance of labels on a line times a coupling: metric, if squared semi-metric. */
+/* Potts couplings, or minus a power of the distance of labels on a line times a coupling: metric, if squared
+ * semi-metric. */
 static void draw_sample(struct sample *s, uint64_t index, enum clv_pairwise form, int is_squared)
 {
     uint64_t at = index << 12;
