@@ -6,7 +6,7 @@
 #ifndef CLEAVE_BOX_CUT_H
 #define CLEAVE_BOX_CUT_H
 
-#include "cleave/boxes.h"
+#include "cleave/features.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,6 +37,11 @@ CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
 CLV_API enum clv_status clv_box_cut(uint8_t *labels, float *probability, const struct clv_image *image,
                                     const struct clv_box *box, const struct clv_box_cut_options *options,
                                     struct clv_error *err) CLV_CHECK;
+
+/* A clv_box_opinion: what box to cut (clv_box_cut) says, the larger one of several boxes'; half of it the labels and half the
+ * probabilities. */
+CLV_API enum clv_status clv_box_figure(float *figure, const struct clv_image *image, const struct clv_item_boxes *boxes,
+                                       struct clv_error *err) CLV_CHECK;
 
 #ifdef __cplusplus
 }

@@ -167,11 +167,6 @@ CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                                   const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 
-/* A clv_box_opinion: what box to cut (clv_box_cut) says, the larger one of several boxes'; half of it the labels and half the
- * probabilities. */
-CLV_API enum clv_status clv_box_figure(float *figure, const struct clv_image *image, const struct clv_item_boxes *boxes,
-                                       struct clv_error *err) CLV_CHECK;
-
 /* Mean weighted Hamming loss of w's labellings over examples. The examples must have theta and fit the shape. decoding NULL: the
  * oracle's MAP, in which all nodes take part, as when segmenting; by other rules nodes of unknown label are the hidden ones. */
 CLV_API enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *dataset, const int32_t *examples,

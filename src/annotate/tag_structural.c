@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "annotate/tag_fit.h"
+#include "annotate/tag_structural.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"

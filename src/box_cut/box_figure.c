@@ -5,7 +5,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/box_cut.h"
-#include "cleave/learn.h"
 
 enum clv_status clv_box_figure(float *figure, const struct clv_image *image, const struct clv_item_boxes *boxes,
                                struct clv_error *err)

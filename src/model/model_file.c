@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "data/labels_file.h"
 #include "feature/recipe/recipe_file.h"
+#include "model/attachment.h"
+#include "model/metadata.h"
 #include "model/model_file.h"
 #include "model/record.h"
 
@@ -201,32 +203,6 @@ static enum clv_status check_format(const struct clv_tensors *tensors, const cha
     if (strcmp(format + strlen(FORMAT), VERSION) != 0)
         return fail(err, CLV_ERR_DATA, "%s: a cleave model of version \"%.60s\", this program reads version %s", path,
                     format + strlen(FORMAT), VERSION);
-    return CLV_OK;
-}
-
-enum clv_status metadata_require(const char **text, const struct clv_tensors *tensors, const char *key,
-                                 const char *path, struct clv_error *err)
-{
-    *text = clv_tensors_metadata(tensors, key);
-    return *text ? CLV_OK : fail(err, CLV_ERR_DATA, "%s: its metadata has no \"%s\"", path, key);
-}
-
-enum clv_status metadata_parse(struct json_value **root, const struct clv_tensors *tensors, const char *key,
-                               const char *path, struct clv_error *err)
-{
-    const char *text;
-    *root = NULL;
-    enum clv_status status = metadata_require(&text, tensors, key, path, err);
-    return status == CLV_OK ? json_parse(root, text, strlen(text), path, err) : status;
-}
-
-enum clv_status metadata_count(int32_t *count, const struct json_value *object, const char *key, int32_t minimum,
-                               int32_t maximum, const char *path, struct clv_error *err)
-{
-    int64_t wide;
-    if (!json_get_int64(json_member(object, key), &wide) || wide < minimum || wide > maximum)
-        return fail(err, CLV_ERR_DATA, "%s: \"%s\" is missing or not in %d to %d", path, key, minimum, maximum);
-    *count = (int32_t)wide;
     return CLV_OK;
 }
 

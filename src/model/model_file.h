@@ -1,25 +1,11 @@
-/* What the two kinds of model files share, and model files and models in memory. */
+/* The model of a file that is open. */
 #ifndef MODEL_FILE_H
 #define MODEL_FILE_H
 
-#include "base/json.h"
 #include "cleave/model.h"
 
 /* The model of an open file; `path` names it in messages. *model is unchanged on failure. */
 enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
                             struct clv_error *err) CLV_CHECK;
-
-/* A metadata text, as it is and as JSON (json_root_free); an error says that it is missing. `path` names the file. */
-enum clv_status metadata_require(const char **text, const struct clv_tensors *tensors, const char *key,
-                                 const char *path, struct clv_error *err) CLV_CHECK;
-enum clv_status metadata_parse(struct json_value **root, const struct clv_tensors *tensors, const char *key,
-                               const char *path, struct clv_error *err) CLV_CHECK;
-
-/* An integer member of a metadata object, in minimum to maximum. */
-enum clv_status metadata_count(int32_t *count, const struct json_value *object, const char *key, int32_t minimum,
-                               int32_t maximum, const char *path, struct clv_error *err) CLV_CHECK;
-
-/* A copy with a name and an array of its own; *copy is unchanged on failure. */
-enum clv_status tensor_copy(struct clv_tensor *copy, const struct clv_tensor *tensor, struct clv_error *err) CLV_CHECK;
 
 #endif

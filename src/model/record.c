@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "model/model_file.h"
+#include "model/metadata.h"
 
 void record_release(struct clv_record *record)
 {

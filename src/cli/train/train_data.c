@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "cleave/box_cut.h"
 #include "cli/common/console.h"
 #include "cli/common/training_set.h"
 

@@ -5,8 +5,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/machine.h"
 #include "learn/common/examples.h"
-#include "learn/common/frank_wolfe.h"
+#include "learn/common/vectors.h"
 
 enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, enum step_rule rule, double lambda,
                             double rate, int averaging, struct clv_error *err)
@@ -35,12 +36,6 @@ void ascent_start(struct ascent *self, const double *w, double n_steps)
         memcpy(self->average, w, self->size * sizeof *w);
     self->n_steps = n_steps;
 }
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__clang__) || !defined(__x86_64__)
-#define FOR_EACH_MACHINE
-#else
-#define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
-#endif
 
 /* Without branches, so that square roots and divisions go by vectors. */
 FOR_EACH_MACHINE static void step_adagrad(double *restrict w, double *restrict squares, const double *restrict gradient,

@@ -1,29 +1,14 @@
 #include "learn/common/examples.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "feature/dataset/dataset.h"
 #include "infer/oracle/oracle_state.h"
-
-double mean_of(const double *values, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += values[i];
-    return sum / (double)n;
-}
-
-double squares_of(const double *values, size_t n)
-{
-    double squares = 0;
-    for (size_t i = 0; i < n; i++)
-        squares += values[i] * values[i];
-    return squares;
-}
+#include "learn/common/evaluate.h"
+#include "learn/common/vectors.h"
 
 struct survey {
     struct examples *examples;
@@ -173,45 +158,4 @@ void project_couplings(double *w, const struct clv_shape *shape)
         return;
     for (size_t k = clv_shape_unary_size(shape); k < clv_shape_size(shape); k++)
         w[k] = w[k] > 0 ? w[k] : 0;
-}
-
-enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_point point, struct clv_error *err)
-{
-    struct clv_curve_point *grown = array_realloc(result->curve, result->n_curve + 1, sizeof point);
-    if (!grown)
-        return fail_memory(err);
-    result->curve = grown;
-    result->curve[result->n_curve++] = point;
-    return CLV_OK;
-}
-
-static enum clv_status set_weights(double **to, const struct examples *self, const double *w, struct clv_error *err)
-{
-    if (!*to)
-        *to = array_zalloc(clv_shape_size(&self->training->shape), sizeof *w);
-    if (!*to)
-        return fail_memory(err);
-    memcpy(*to, w, clv_shape_size(&self->shape) * sizeof *w);
-    return CLV_OK;
-}
-
-enum clv_status result_set(struct clv_training_result *result, const struct examples *self, const double *w,
-                           struct clv_error *err)
-{
-    /* The oracle cuts two labels, which tables of any sign forbid. */
-    const struct clv_shape *shape = &self->shape;
-    if (shape->pairwise == CLV_PAIRWISE_FULL && shape->n_labels == 2 && result->decoding.rule == CLV_DECODE_ORACLE)
-        result->decoding.rule = CLV_DECODE_MAP;
-    return set_weights(&result->w, self, w, err);
-}
-
-enum clv_status result_set_variance(struct clv_training_result *result, const struct examples *self,
-                                    const double *variance, struct clv_error *err)
-{
-    return set_weights(&result->variance, self, variance, err);
-}
-
-void result_note(struct clv_training_result *result, const char *name, double value)
-{
-    result->notes[result->n_notes++] = (struct clv_training_note){name, value};
 }

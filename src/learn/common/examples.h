@@ -1,4 +1,4 @@
-/* What every learner starts from: the chosen problems, decoders for each thread, and results that grow. */
+/* What every learner starts from: the chosen problems, and decoders for each thread. */
 #ifndef LEARN_EXAMPLES_H
 #define LEARN_EXAMPLES_H
 
@@ -48,27 +48,5 @@ enum clv_status examples_loss(double *loss, struct examples *self, const double 
 
 /* The couplings of Potts forms are not negative: w = max(w, 0) there. */
 void project_couplings(double *w, const struct clv_shape *shape);
-
-/* Appends to the result's curve. */
-enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_point point,
-                          struct clv_error *err) CLV_CHECK;
-
-/* result->w = w, with zero couplings where they were not learned. Two labels with a full table are to be decoded by their MAP in
- * chains, unless the learner has said how. */
-enum clv_status result_set(struct clv_training_result *result, const struct examples *self, const double *w,
-                           struct clv_error *err) CLV_CHECK;
-
-/* The same for result->variance. */
-enum clv_status result_set_variance(struct clv_training_result *result, const struct examples *self,
-                                    const double *variance, struct clv_error *err) CLV_CHECK;
-
-/* Appends a note; at most CLV_MAX_NOTES. */
-void result_note(struct clv_training_result *result, const char *name, double value);
-
-/* Mean of values[n], summed in order. */
-double mean_of(const double *values, size_t n);
-
-/* |values[n]|^2, summed in order. */
-double squares_of(const double *values, size_t n);
 
 #endif

@@ -30,11 +30,6 @@ double dual_value(const struct dual_point *point);
 /* The step in [0, 1] along `delta` (and loss_change in l) that raises D most: exact. 0 if D does not rise. */
 double dual_line_search(const struct dual_point *point, const double *delta, double loss_change);
 
-/* The vector arithmetic of a step. Running sums are of a fixed number, so that results are the same on every machine. */
-double inner_product(const double *a, const double *b, size_t n);
-void scale_by(double *a, double factor, size_t n);
-void move_towards(double *a, const double *b, double share, size_t n); /* a += share (b - a) */
-
 /* v += step * delta, w = S times the projection of v, l += step * loss_change. */
 void dual_step(struct dual_point *point, const double *delta, double loss_change, double step);
 

@@ -11,8 +11,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "learn/common/result.h"
+#include "learn/crf/crf.h"
 #include "learn/crf/crf_objective.h"
-#include "learn/learners.h"
 
 enum { PENALTY, LAMBDA, PASSES, TOLERANCE, MEMORY, EDGES };
 enum { PENALTY_NONE, PENALTY_L2, PENALTY_L1 };

@@ -4,12 +4,15 @@
  *     P(w) = lambda'/2 |w|^2 + mean free term - <w, plane>
  *
  * is above J but for a constant, touches it where the plane was laid, and is convex. Whatever lowers P lowers J as well; then the
- * next plane is laid. The published way lowers P by plain steps; ours by its dual (hidden_dual.h), whose bounds outlive the
+ * next plane is laid. The published way lowers P by plain steps; ours by its dual (cccp_dual.h), whose bounds outlive the
  * plane. */
+#include "learn/hidden/cccp.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "learn/common/examples.h"
+#include "learn/common/vectors.h"
 #include "learn/hidden/cccp_dual.h"
 #include "learn/hidden/hidden_descent.h"
 

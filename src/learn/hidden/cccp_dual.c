@@ -17,6 +17,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "learn/common/vectors.h"
 
 static double *slope_of(const struct hidden_dual *self, int32_t i)
 {

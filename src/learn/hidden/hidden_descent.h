@@ -1,6 +1,8 @@
-/* A descent on the objective of hidden.h: what its solvers have in common. */
+/* A descent on the objective of objective.h: what its solvers have in common. */
 #ifndef LEARN_HIDDEN_DESCENT_H
 #define LEARN_HIDDEN_DESCENT_H
+
+#include <stdbool.h>
 
 #include "learn/common/ascent.h"
 #include "learn/hidden/full_adagrad.h"
@@ -12,7 +14,7 @@ struct hidden_descent {
     const struct clv_training *training;
     struct hidden hidden;
     enum hidden_solver solver;
-    int is_published; /* plain steps */
+    bool is_published; /* plain steps */
     double lambda, rate;
     size_t n_passes, n_smooth, n_inner, batch, curve_every;
     size_t n_done; /* passes */
@@ -22,6 +24,18 @@ struct hidden_descent {
     int32_t *order, *all;            /* [n] */
 };
 
+/* Allocates for the hidden model, solver, lambda and rate that are set; `averaging`: AdaGrad's average of the iterates. Release
+ * also after a failure; self->hidden is its owner's. */
+enum clv_status hidden_descent_open(struct hidden_descent *self, bool averaging, struct clv_error *err) CLV_CHECK;
+void hidden_descent_release(struct hidden_descent *self);
+
+/* Whether the solver is AdaGrad with either matrix. */
+bool hidden_descent_is_adagrad(const struct hidden_descent *self);
+
+/* Algorithm 1, or AdaGrad in its place, from self->ascent.w. */
+enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_training_result *result,
+                                   struct clv_error *err) CLV_CHECK;
+
 /* A step down self->gradient, of the data term. Plain ones are Algorithm 1's, in which the gradient is that of J / lambda', and get
  * shorter as 1 / sqrt(1 + passes / 10). */
 void hidden_descent_step(struct hidden_descent *self);
@@ -29,9 +43,5 @@ void hidden_descent_step(struct hidden_descent *self);
 /* A point of the curve, for weights w[size]. A pass, and the decoding of all examples. */
 enum clv_status hidden_descent_look(struct hidden_descent *self, struct clv_training_result *result, const double *w,
                                     struct clv_error *err) CLV_CHECK;
-
-/* The concave-convex procedure from self->ascent.w; leaves the lowest point in self->best. */
-enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_training_result *result,
-                            struct clv_error *err) CLV_CHECK;
 
 #endif

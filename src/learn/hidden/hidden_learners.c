@@ -1,21 +1,20 @@
-/* Learners with hidden variables: one objective (hidden.h), the methods are temperatures (Ping, Liu & Ihler 2014, Table 1).
+/* Learners with hidden variables: one objective (objective.h), the methods are temperatures (Ping, Liu & Ihler 2014, Table 1).
  *
  *     J(w) = lambda'/2 |w|^2 + mean_i U_i(w),    lambda' = 1 / (n C), or lambda mean_i N_i mean |x|^2 of known nodes
  *
  * Solvers: AdaGrad on batches (Duchi, Hazan & Singer 2011), diagonal or full, with the average of the iterates; the subgradient method, Algorithm 1; and
- * the concave-convex procedure, Algorithm 2 (hidden_cccp.c). w = 0 is a saddle: hidden states that nothing tells apart stay alike,
+ * the concave-convex procedure, Algorithm 2 (cccp.c). w = 0 is a saddle: hidden states that nothing tells apart stay alike,
  * and so weights that only hidden nodes see start at random. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "learn/common/result.h"
+#include "learn/hidden/cccp.h"
 #include "learn/hidden/hidden_descent.h"
-#include "learn/learners.h"
-
-#define SHARP_STEPS 8 /* how much shorter steps are after smooth passes */
+#include "learn/hidden/hidden_learners.h"
 
 enum {
     SOLVER,
@@ -68,33 +67,6 @@ static const struct clv_parameter extension_parameters[] = {
 static const char *const solvers[] = {"adagrad", "subgradient", "cccp", "adagrad-full", NULL};
 static const struct clv_choice choices[] = {{SOLVER, solvers}, {0}};
 
-static int is_adagrad(const struct hidden_descent *self)
-{
-    return self->solver == SOLVER_ADAGRAD || self->solver == SOLVER_FULL_ADAGRAD;
-}
-
-static enum clv_status open_steps(struct hidden_descent *self, struct clv_error *err)
-{
-    size_t size = self->hidden.size, n = self->hidden.examples.n;
-    int averaging = self->training->parameters[AVERAGING] != 0 && is_adagrad(self) && !self->is_published;
-    self->gradient = array_alloc(size, sizeof *self->gradient);
-    self->plane = array_alloc(size, sizeof *self->plane);
-    self->best = array_alloc(size, sizeof *self->best);
-    self->order = array_alloc(n, sizeof *self->order);
-    self->all = array_alloc(n, sizeof *self->all);
-    if (!self->gradient || !self->plane || !self->best || !self->order || !self->all)
-        return fail_memory(err);
-    for (size_t i = 0; i < n; i++)
-        self->all[i] = (int32_t)i;
-    if (self->solver == SOLVER_FULL_ADAGRAD && size > FULL_ADAGRAD_MAX_SIZE)
-        return fail(err, CLV_ERR_USAGE, "solver adagrad-full is for at most %d weights, and this model has %zu",
-                    FULL_ADAGRAD_MAX_SIZE, size);
-    enum clv_status status = self->solver == SOLVER_FULL_ADAGRAD ? full_adagrad_open(&self->full, size, err) : CLV_OK;
-    return status ? status
-                  : ascent_open(&self->ascent, &self->hidden.examples.shape, STEP_ADAGRAD, self->lambda, self->rate,
-                                averaging, err);
-}
-
 /* Parameters of 0 stand for what suits the solver. */
 static void choose_settings(struct hidden_descent *self)
 {
@@ -111,7 +83,7 @@ static void choose_settings(struct hidden_descent *self)
     self->n_inner = given[INNER] >= 2 ? (size_t)given[INNER] : self->is_published ? 60 : 6;
     self->batch = given[BATCH] >= 1 && !self->is_published ? (size_t)given[BATCH] : examples->n;
     self->batch = self->batch < examples->n ? self->batch : examples->n;
-    if (!is_adagrad(self))
+    if (!hidden_descent_is_adagrad(self))
         self->batch = examples->n;
     self->curve_every = given[CURVE] >= 1 ? (size_t)given[CURVE] : (self->n_passes + 9) / 10;
     if (self->is_published)
@@ -168,111 +140,6 @@ static enum clv_status start(struct hidden_descent *self, struct clv_error *err)
     return CLV_OK;
 }
 
-void hidden_descent_step(struct hidden_descent *self)
-{
-    double *w = self->ascent.w, rate = self->rate / sqrt(1 + (double)self->n_done / 10);
-    for (size_t k = 0; k < self->hidden.size; k++)
-        self->gradient[k] = -self->gradient[k];
-    if (self->is_published) {
-        for (size_t k = 0; k < self->hidden.size; k++)
-            w[k] += rate * (self->gradient[k] / self->lambda - w[k]);
-        project_couplings(w, &self->hidden.examples.shape);
-    } else if (self->solver == SOLVER_FULL_ADAGRAD) {
-        for (size_t k = 0; k < self->hidden.size; k++)
-            self->gradient[k] -= self->lambda * w[k];
-        full_adagrad_turn(self->gradient, &self->full);
-        ascent_move(&self->ascent, self->gradient);
-    } else {
-        ascent_step(&self->ascent, self->gradient);
-    }
-}
-
-static enum clv_status validate(struct clv_training_result *result, const struct hidden_descent *self, const double *w,
-                                struct clv_error *err)
-{
-    const struct clv_training *training = self->training;
-    double loss, *grown;
-    if (!training->validation)
-        return CLV_OK;
-    enum clv_status status =
-        clv_evaluate_all(&loss, training->validation, &self->hidden.examples.shape, w, &result->decoding,
-                         training->engine, self->hidden.examples.n_threads, err);
-    if (status)
-        return status;
-    grown = array_realloc(result->validation_loss, result->n_curve, sizeof *grown);
-    if (!grown)
-        return fail_memory(err);
-    result->validation_loss = grown;
-    grown[result->n_curve - 1] = loss;
-    return CLV_OK;
-}
-
-enum clv_status hidden_descent_look(struct hidden_descent *self, struct clv_training_result *result, const double *w,
-                                    struct clv_error *err)
-{
-    const struct clv_training *training = self->training;
-    struct examples *examples = &self->hidden.examples;
-    double free, clamped, loss;
-    enum clv_status status =
-        hidden_gradient(self->gradient, &free, &clamped, &self->hidden, HIDDEN_LOOK, self->all, examples->n, w, err);
-    if (!status)
-        status = clv_evaluate(&loss, training->dataset, training->examples, training->n_examples, &examples->shape, w,
-                              &result->decoding, training->engine, examples->n_threads, err);
-    if (status)
-        return status;
-    double objective = self->lambda / 2 * squares_of(w, self->hidden.size) + free - clamped;
-    char note[96];
-    snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, loss);
-    report_progress(training->progress, "training", self->n_done, self->n_passes, note);
-    status = curve_add(result, (struct clv_curve_point){(double)self->n_done, objective, NAN, loss}, err);
-    return status ? status : validate(result, self, w, err);
-}
-
-/* Maxima in place of sums from here on, in steps that are short enough to stay near. */
-static enum clv_status sharpen(struct hidden_descent *self, const struct hidden_settings *settings,
-                               struct clv_error *err)
-{
-    ascent_restart(&self->ascent, self->rate / SHARP_STEPS);
-    full_adagrad_restart(&self->full);
-    return hidden_set_temperatures(&self->hidden, settings->visible_temperature, settings->hidden_temperature, err);
-}
-
-/* Algorithm 1, or AdaGrad in its place; its first passes may be smooth: the likelihood with the loss added, whose gradients change little by
- * little, leads to where hinges are better off than by themselves. */
-static enum clv_status descend(struct hidden_descent *self, struct clv_training_result *result, struct clv_error *err)
-{
-    const struct hidden_settings settings = self->hidden.settings;
-    size_t n = self->hidden.examples.n;
-    enum clv_status status = CLV_OK;
-    if (settings.visible_temperature > 0)
-        self->n_smooth = 0;
-    if (self->n_smooth > 0)
-        status = hidden_set_temperatures(&self->hidden, 1, 1, err);
-    while (!status && self->n_done < self->n_passes) {
-        if (self->n_done == self->n_smooth && self->n_smooth > 0)
-            status = sharpen(self, &settings, err);
-        if (status)
-            break;
-        if (self->batch < n)
-            rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, (uint32_t)self->n_done));
-        else
-            memcpy(self->order, self->all, n * sizeof *self->order);
-        for (size_t k = 0; !status && k < n; k += self->batch) {
-            size_t taken = n - k < self->batch ? n - k : self->batch;
-            status = hidden_gradient(self->gradient, NULL, NULL, &self->hidden, HIDDEN_BOTH, &self->order[k], taken,
-                                     self->ascent.w, err);
-            if (!status)
-                hidden_descent_step(self);
-        }
-        if (status)
-            break;
-        self->n_done++;
-        if (self->n_done % self->curve_every == 0 || self->n_done == self->n_passes)
-            status = hidden_descent_look(self, result, ascent_point(&self->ascent), err);
-    }
-    return status;
-}
-
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              double visible_temperature, double hidden_temperature, struct clv_error *err)
 {
@@ -292,19 +159,19 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         self.is_published = 1;
     if (training->parameters[INNER] > 0 && training->parameters[INNER] < 2)
         return fail(err, CLV_ERR_USAGE, "inner is %g, must be 0 or from 2 on", training->parameters[INNER]);
-    if (training->parameters[SMOOTH] > 0 && !is_adagrad(&self))
+    if (training->parameters[SMOOTH] > 0 && !hidden_descent_is_adagrad(&self))
         return fail(err, CLV_ERR_USAGE, "smooth is %g, must be 0 with a solver other than adagrad and adagrad-full",
                     training->parameters[SMOOTH]);
     enum clv_status status = hidden_open(&self.hidden, training, &settings, err);
     if (!status) {
         choose_settings(&self);
-        status = open_steps(&self, err);
+        status = hidden_descent_open(&self, training->parameters[AVERAGING] != 0, err);
     }
     if (!status)
         status = start(&self, err);
     result->decoding = hidden_decoding(&settings);
     if (!status)
-        status = self.solver == SOLVER_CCCP ? hidden_cccp(&self, result, err) : descend(&self, result, err);
+        status = self.solver == SOLVER_CCCP ? hidden_cccp(&self, result, err) : hidden_descent_run(&self, result, err);
     if (status == CLV_ERR_INTERRUPTED && self.ascent.w) {
         result->interrupted = 1;
         status = CLV_OK;
@@ -314,13 +181,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                             self.solver == SOLVER_CCCP ? self.best : ascent_point(&self.ascent), err);
     if (!status)
         hidden_note(result, &self.hidden);
-    ascent_release(&self.ascent);
-    full_adagrad_release(&self.full);
-    array_free(self.gradient);
-    array_free(self.plane);
-    array_free(self.best);
-    array_free(self.order);
-    array_free(self.all);
+    hidden_descent_release(&self);
     hidden_release(&self.hidden);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "learn/common/vectors.h"
 #include "mrf/energy.h"
 
 void latent_release(struct latent *self)

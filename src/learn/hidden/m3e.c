@@ -11,8 +11,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "infer/elimination/min_entropy.h"
+#include "learn/common/result.h"
+#include "learn/hidden/hidden_learners.h"
 #include "learn/hidden/latent.h"
-#include "learn/learners.h"
 
 enum { C, STEPS, RATE, ORDER, DEVIATION };
 

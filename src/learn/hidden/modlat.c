@@ -16,8 +16,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "learn/common/result.h"
+#include "learn/hidden/hidden_learners.h"
 #include "learn/hidden/latent.h"
-#include "learn/learners.h"
 
 enum { C, BETA, ROUNDS, STEPS, RATE, DEVIATION };
 

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "learn/common/result.h"
 #include "learn/hidden/inference.h"
 #include "mrf/energy.h"
 

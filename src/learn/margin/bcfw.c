@@ -17,6 +17,8 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "infer/oracle/oracle_state.h"
+#include "learn/common/result.h"
+#include "learn/common/vectors.h"
 #include "mrf/energy.h"
 
 #define CHECK_EVERY 10 /* passes between looks at all gaps */

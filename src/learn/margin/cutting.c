@@ -14,6 +14,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "learn/common/result.h"
+#include "learn/common/vectors.h"
 #include "learn/margin/l1_ball.h"
 #include "learn/margin/lp.h"
 

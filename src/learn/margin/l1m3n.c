@@ -7,10 +7,10 @@
  * exact, for small sets. */
 #include <math.h>
 
-#include "learn/learners.h"
 #include "learn/margin/cutting.h"
 #include "learn/margin/descent.h"
 #include "learn/margin/m3n.h"
+#include "learn/margin/margin_learners.h"
 
 enum { RADIUS, SOLVER, RATE, PASSES, GAP, AVERAGING, EDGES, UNITS };
 enum { SUBGRADIENT, LP };

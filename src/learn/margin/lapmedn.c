@@ -18,10 +18,12 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "learn/learners.h"
+#include "learn/common/result.h"
+#include "learn/common/vectors.h"
 #include "learn/margin/bcfw.h"
 #include "learn/margin/laplace.h"
 #include "learn/margin/m3n.h"
+#include "learn/margin/margin_learners.h"
 
 enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, EDGES, UNITS };
 enum { VARIATIONAL, EXACT };

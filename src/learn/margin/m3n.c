@@ -7,9 +7,10 @@
  * entropy discrimination Markov network, whose posterior mean is w (Theorem 3). */
 #include "learn/margin/m3n.h"
 
-#include "learn/learners.h"
+#include "learn/common/result.h"
 #include "learn/margin/bcfw.h"
 #include "learn/margin/descent.h"
+#include "learn/margin/margin_learners.h"
 
 const char *const m3n_units[] = {[M3N_RELATIVE] = "relative", [M3N_RAW] = "raw", NULL};
 

@@ -12,7 +12,8 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "learn/common/examples.h"
-#include "learn/learners.h"
+#include "learn/common/result.h"
+#include "learn/margin/margin_learners.h"
 
 enum { PASSES, AVERAGING, EDGES };
 

@@ -9,8 +9,9 @@
  * gaps for block Frank-Wolfe optimization of structured SVMs (ICML 2016), gap sampling. */
 #include "base/array.h"
 #include "base/error.h"
-#include "learn/learners.h"
+#include "learn/common/result.h"
 #include "learn/margin/bcfw.h"
+#include "learn/margin/margin_learners.h"
 
 enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING, TABLE_VARIANCE };
 

@@ -1,6 +1,6 @@
 /* The objective of ssvm.c by projected stochastic subgradient descent with Pegasos's steps (descent.c). */
-#include "learn/learners.h"
 #include "learn/margin/descent.h"
+#include "learn/margin/margin_learners.h"
 
 enum { LAMBDA, PASSES, AVERAGING, EDGES };
 

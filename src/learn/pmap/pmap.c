@@ -25,7 +25,9 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "learn/common/examples.h"
-#include "learn/learners.h"
+#include "learn/common/result.h"
+#include "learn/common/vectors.h"
+#include "learn/pmap/pmap.h"
 #include "learn/pmap/pmap_state.h"
 #include "learn/pmap/pmap_targets.h"
 

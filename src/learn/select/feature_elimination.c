@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "learn/common/examples.h"
+#include "learn/common/vectors.h"
 #include "learn/select/folds.h"
 
 static const double as_they_are = 0;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "cleave/model.h"
+#include "learn/common/evaluate.h"
 
 void folds_release(struct folds *folds)
 {

@@ -27,10 +27,4 @@ struct fold_choice {
 enum clv_status fold_losses(double *losses, const struct folds *self, const struct fold_choice *choice, size_t fold,
                             const double *thresholds, size_t n_thresholds, struct clv_error *err) CLV_CHECK;
 
-/* losses[n_examples] of w. */
-enum clv_status evaluate_each(double *losses, const struct clv_dataset *dataset, const int32_t *examples,
-                              size_t n_examples, const struct clv_shape *shape, const double *w,
-                              const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
-                              struct clv_error *err) CLV_CHECK;
-
 #endif

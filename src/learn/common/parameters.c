@@ -1,0 +1,42 @@
+/* What a learner's table says of it: parameters, their values, the forms that it trains. */
+#include <string.h>
+
+#include "cleave/learn.h"
+
+int clv_learner_parameter(const struct clv_learner *learner, const char *name)
+{
+    for (int i = 0; learner->parameters[i].name; i++)
+        if (!strcmp(learner->parameters[i].name, name))
+            return i;
+    return -1;
+}
+
+const char *const *clv_learner_choices(const struct clv_learner *learner, int parameter)
+{
+    for (const struct clv_choice *choice = learner->choices; choice && choice->names; choice++)
+        if (choice->parameter == parameter)
+            return choice->names;
+    return NULL;
+}
+
+void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner)
+{
+    memset(training->parameters, 0, sizeof training->parameters);
+    for (int i = 0; learner->parameters[i].name; i++)
+        training->parameters[i] = learner->parameters[i].value;
+}
+
+int clv_learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels,
+                       enum clv_graph graph)
+{
+    int needed = 0;
+    switch (form) {
+    case CLV_PAIRWISE_NONE: return 1;
+    case CLV_PAIRWISE_POTTS: needed = CLV_TRAINS_POTTS | (n_labels == 2 ? CLV_TRAINS_CUTS : 0); break;
+    case CLV_PAIRWISE_FULL:
+        needed = CLV_TRAINS_FULL | (graph <= CLV_GRAPH_FOREST ? CLV_TRAINS_FULL_FORESTS : 0) |
+                 (graph == CLV_GRAPH_CHAIN ? CLV_TRAINS_FULL_CHAINS : 0);
+        break;
+    }
+    return (learner->trains & needed) != 0;
+}

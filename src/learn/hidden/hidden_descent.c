@@ -1,0 +1,157 @@
+#include "learn/hidden/hidden_descent.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/rng.h"
+#include "learn/common/result.h"
+#include "learn/common/vectors.h"
+
+#define SHARP_STEPS 8 /* how much shorter steps are after smooth passes */
+
+bool hidden_descent_is_adagrad(const struct hidden_descent *self)
+{
+    return self->solver == SOLVER_ADAGRAD || self->solver == SOLVER_FULL_ADAGRAD;
+}
+
+enum clv_status hidden_descent_open(struct hidden_descent *self, bool averaging, struct clv_error *err)
+{
+    size_t size = self->hidden.size, n = self->hidden.examples.n;
+    averaging = averaging && hidden_descent_is_adagrad(self) && !self->is_published;
+    self->gradient = array_alloc(size, sizeof *self->gradient);
+    self->plane = array_alloc(size, sizeof *self->plane);
+    self->best = array_alloc(size, sizeof *self->best);
+    self->order = array_alloc(n, sizeof *self->order);
+    self->all = array_alloc(n, sizeof *self->all);
+    if (!self->gradient || !self->plane || !self->best || !self->order || !self->all)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        self->all[i] = (int32_t)i;
+    if (self->solver == SOLVER_FULL_ADAGRAD && size > FULL_ADAGRAD_MAX_SIZE)
+        return fail(err, CLV_ERR_USAGE, "solver adagrad-full is for at most %d weights, and this model has %zu",
+                    FULL_ADAGRAD_MAX_SIZE, size);
+    enum clv_status status = self->solver == SOLVER_FULL_ADAGRAD ? full_adagrad_open(&self->full, size, err) : CLV_OK;
+    return status ? status
+                  : ascent_open(&self->ascent, &self->hidden.examples.shape, STEP_ADAGRAD, self->lambda, self->rate,
+                                averaging, err);
+}
+
+void hidden_descent_release(struct hidden_descent *self)
+{
+    ascent_release(&self->ascent);
+    full_adagrad_release(&self->full);
+    array_free(self->gradient);
+    array_free(self->plane);
+    array_free(self->best);
+    array_free(self->order);
+    array_free(self->all);
+}
+
+void hidden_descent_step(struct hidden_descent *self)
+{
+    double *w = self->ascent.w, rate = self->rate / sqrt(1 + (double)self->n_done / 10);
+    for (size_t k = 0; k < self->hidden.size; k++)
+        self->gradient[k] = -self->gradient[k];
+    if (self->is_published) {
+        for (size_t k = 0; k < self->hidden.size; k++)
+            w[k] += rate * (self->gradient[k] / self->lambda - w[k]);
+        project_couplings(w, &self->hidden.examples.shape);
+    } else if (self->solver == SOLVER_FULL_ADAGRAD) {
+        for (size_t k = 0; k < self->hidden.size; k++)
+            self->gradient[k] -= self->lambda * w[k];
+        full_adagrad_turn(self->gradient, &self->full);
+        ascent_move(&self->ascent, self->gradient);
+    } else {
+        ascent_step(&self->ascent, self->gradient);
+    }
+}
+
+static enum clv_status validate(struct clv_training_result *result, const struct hidden_descent *self, const double *w,
+                                struct clv_error *err)
+{
+    const struct clv_training *training = self->training;
+    double loss, *grown;
+    if (!training->validation)
+        return CLV_OK;
+    enum clv_status status =
+        clv_evaluate_all(&loss, training->validation, &self->hidden.examples.shape, w, &result->decoding,
+                         training->engine, self->hidden.examples.n_threads, err);
+    if (status)
+        return status;
+    grown = array_realloc(result->validation_loss, result->n_curve, sizeof *grown);
+    if (!grown)
+        return fail_memory(err);
+    result->validation_loss = grown;
+    grown[result->n_curve - 1] = loss;
+    return CLV_OK;
+}
+
+enum clv_status hidden_descent_look(struct hidden_descent *self, struct clv_training_result *result, const double *w,
+                                    struct clv_error *err)
+{
+    const struct clv_training *training = self->training;
+    struct examples *examples = &self->hidden.examples;
+    double free, clamped, loss;
+    enum clv_status status =
+        hidden_gradient(self->gradient, &free, &clamped, &self->hidden, HIDDEN_LOOK, self->all, examples->n, w, err);
+    if (!status)
+        status = clv_evaluate(&loss, training->dataset, training->examples, training->n_examples, &examples->shape, w,
+                              &result->decoding, training->engine, examples->n_threads, err);
+    if (status)
+        return status;
+    double objective = self->lambda / 2 * squares_of(w, self->hidden.size) + free - clamped;
+    char note[96];
+    snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, loss);
+    report_progress(training->progress, "training", self->n_done, self->n_passes, note);
+    status = curve_add(result, (struct clv_curve_point){(double)self->n_done, objective, NAN, loss}, err);
+    return status ? status : validate(result, self, w, err);
+}
+
+/* Maxima in place of sums from here on, in steps that are short enough to stay near. */
+static enum clv_status sharpen(struct hidden_descent *self, const struct hidden_settings *settings,
+                               struct clv_error *err)
+{
+    ascent_restart(&self->ascent, self->rate / SHARP_STEPS);
+    full_adagrad_restart(&self->full);
+    return hidden_set_temperatures(&self->hidden, settings->visible_temperature, settings->hidden_temperature, err);
+}
+
+/* Algorithm 1, or AdaGrad in its place; its first passes may be smooth: the likelihood with the loss added, whose gradients change little by
+ * little, leads to where hinges are better off than by themselves. */
+enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_training_result *result,
+                                   struct clv_error *err)
+{
+    const struct hidden_settings settings = self->hidden.settings;
+    size_t n = self->hidden.examples.n;
+    enum clv_status status = CLV_OK;
+    if (settings.visible_temperature > 0)
+        self->n_smooth = 0;
+    if (self->n_smooth > 0)
+        status = hidden_set_temperatures(&self->hidden, 1, 1, err);
+    while (!status && self->n_done < self->n_passes) {
+        if (self->n_done == self->n_smooth && self->n_smooth > 0)
+            status = sharpen(self, &settings, err);
+        if (status)
+            break;
+        if (self->batch < n)
+            rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, (uint32_t)self->n_done));
+        else
+            memcpy(self->order, self->all, n * sizeof *self->order);
+        for (size_t k = 0; !status && k < n; k += self->batch) {
+            size_t taken = n - k < self->batch ? n - k : self->batch;
+            status = hidden_gradient(self->gradient, NULL, NULL, &self->hidden, HIDDEN_BOTH, &self->order[k], taken,
+                                     self->ascent.w, err);
+            if (!status)
+                hidden_descent_step(self);
+        }
+        if (status)
+            break;
+        self->n_done++;
+        if (self->n_done % self->curve_every == 0 || self->n_done == self->n_passes)
+            status = hidden_descent_look(self, result, ascent_point(&self->ascent), err);
+    }
+    return status;
+}

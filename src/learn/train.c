@@ -1,0 +1,181 @@
+/* clv_train, and the checks that every training passes through. */
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "feature/dataset/dataset.h"
+#include "learn/weak/guesses.h"
+
+static enum clv_status check_parameter(const struct clv_learner *learner, int index, double value,
+                                       struct clv_error *err)
+{
+    const struct clv_parameter *p = &learner->parameters[index];
+    if (!(value >= p->minimum && value <= p->maximum)) /* NaN fails too */
+        return fail(err, CLV_ERR_USAGE, "%s: %s is %g, must be %g to %g", learner->name, p->name, value, p->minimum,
+                    p->maximum);
+    if (clv_learner_choices(learner, index) && value != floor(value))
+        return fail(err, CLV_ERR_USAGE, "%s: %s is %g, must be a whole number", learner->name, p->name, value);
+    return CLV_OK;
+}
+
+static enum clv_status check_init(const struct clv_learner *learner, const struct clv_training *training,
+                                  struct clv_error *err)
+{
+    size_t size = training->init ? clv_shape_size(&training->shape) : 0;
+    if (training->init && !learner->takes_init)
+        return fail(err, CLV_ERR_USAGE, "%s cannot start from given weights", learner->name);
+    for (size_t k = 0; k < size; k++)
+        if (!isfinite(training->init[k]))
+            return fail(err, CLV_ERR_DATA, "weight %zu to start from is %g", k, training->init[k]);
+    return CLV_OK;
+}
+
+struct example_check {
+    const struct clv_training *training;
+    const struct clv_learner *learner;
+};
+
+static enum clv_status check_form(const struct clv_learner *learner, const struct clv_shape *shape,
+                                  const struct clv_problem *problem, struct clv_error *err)
+{
+    static const char *const graphs[] = {"chain", "graph without loops", "graph with loops"};
+    enum clv_graph graph;
+    enum clv_status status = clv_problem_graph(&graph, problem, err);
+    if (!status && !clv_learner_trains(learner, shape->pairwise, shape->n_labels, graph))
+        status = fail(err, CLV_ERR_USAGE, "%s does not learn %s pairwise terms of %d labels on a %s", learner->name,
+                      shape->pairwise == CLV_PAIRWISE_FULL ? "full" : "Potts", shape->n_labels, graphs[graph]);
+    return status;
+}
+
+static enum clv_status check_example(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    const struct example_check *check = context;
+    const struct clv_training *training = check->training;
+    size_t item = (size_t)training->examples[index];
+    struct clv_problem problem = clv_dataset_problem(training->dataset, item);
+    enum clv_status status = clv_problem_check(&problem, &training->shape, err);
+    dataset_looked_at(training->dataset, &problem);
+    if (!status && (!problem.label || !problem.theta))
+        status = fail(err, CLV_ERR_DATA, "has no true labels to learn from");
+    if (!status)
+        status = check_form(check->learner, &training->shape, &problem, err);
+    if (status) {
+        const char *name = clv_dataset_name(training->dataset, item);
+        return fail_within(err, status, name ? name : "example");
+    }
+    return CLV_OK;
+}
+
+static enum clv_status check_weak_example(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    const struct clv_training *training = context;
+    size_t item = (size_t)training->weak[index];
+    struct clv_problem problem = clv_dataset_problem(training->dataset, item);
+    problem.label = training->given ? training->given[index] : NULL;
+    problem.theta = NULL;
+    enum clv_status status = clv_problem_check(&problem, &training->shape, err);
+    dataset_looked_at(training->dataset, &problem);
+    if (!status && !problem.volume)
+        status = fail(err, CLV_ERR_DATA, "has no volumes");
+    if (status) {
+        const char *name = clv_dataset_name(training->dataset, item);
+        return fail_within(err, status, name ? name : "weak example");
+    }
+    return CLV_OK;
+}
+
+static enum clv_status check_weak(const struct clv_training *training, struct clv_error *err)
+{
+    size_t size = clv_dataset_size(training->dataset);
+    if (training->n_weak > INT32_MAX)
+        return fail(err, CLV_ERR_DATA, "%zu weak examples to learn from", training->n_weak);
+    for (size_t i = 0; i < training->n_weak; i++)
+        if (training->weak[i] < 0 || (size_t)training->weak[i] >= size)
+            return fail(err, CLV_ERR_USAGE, "weak example %zu is number %d of a dataset of %zu", i, training->weak[i],
+                        size);
+    return parallel_for(training->n_weak, training->n_threads, check_weak_example, (void *)(uintptr_t)training, err);
+}
+
+/* Whether something is known of the weak examples. */
+static bool teaches_without_masks(const struct clv_training *training)
+{
+    bool is_given = false;
+    for (size_t k = 0; k < training->n_weak && training->given; k++)
+        is_given |= training->given[k] != NULL;
+    return is_given && training->shape.n_labels == 2;
+}
+
+static enum clv_status check_training(const struct clv_learner *learner, const struct clv_training *training,
+                                      struct clv_error *err)
+{
+    size_t size = clv_dataset_size(training->dataset);
+    if ((training->n_examples < 1 && !teaches_without_masks(training)) || training->n_examples > INT32_MAX)
+        return fail(err, CLV_ERR_DATA, "%zu examples to learn from", training->n_examples);
+    if (training->shape.n_labels != clv_dataset_n_labels(training->dataset))
+        return fail(err, CLV_ERR_USAGE, "shape has %d labels, the data %d", training->shape.n_labels,
+                    clv_dataset_n_labels(training->dataset));
+    for (size_t i = 0; i < training->n_examples; i++)
+        if (training->examples[i] < 0 || (size_t)training->examples[i] >= size)
+            return fail(err, CLV_ERR_USAGE, "example %zu is number %d of a dataset of %zu", i, training->examples[i],
+                        size);
+    struct example_check check = {training, learner};
+    return parallel_for(training->n_examples, training->n_threads, check_example, &check, err);
+}
+
+#define GIGABYTE 1e9
+
+static enum clv_status check_memory(const struct clv_learner *learner, const struct clv_training *training,
+                                    struct clv_error *err)
+{
+    double weights = 4.0 * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
+    double needed = learner->bytes ? fmax(weights, learner->bytes(training)) : weights, had = memory_available();
+    if (needed <= had)
+        return CLV_OK;
+    return fail(err, CLV_ERR_MEMORY, "%s needs about %.3g GB of memory beyond the data, %.3g GB can be had",
+                learner->name, needed / GIGABYTE, had / GIGABYTE);
+}
+
+enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
+                          const struct clv_training *training, struct clv_error *err)
+{
+    for (int i = 0; learner->parameters[i].name; i++) {
+        enum clv_status status = check_parameter(learner, i, training->parameters[i], err);
+        if (status)
+            return status;
+    }
+    if (training->checkpoints && !clv_learner_keeps_checkpoints(learner))
+        return fail(err, CLV_ERR_USAGE, "%s: %s keeps no checkpoints", training->checkpoints->path, learner->name);
+    enum clv_status status = check_training(learner, training, err);
+    if (!status)
+        status = check_init(learner, training, err);
+    if (!status)
+        status = check_weak(training, err);
+    if (!status)
+        status = check_memory(learner, training, err);
+    if (status)
+        return status;
+    struct clv_training_result own = {0};
+    struct clv_guesses guesses = {0};
+    struct clv_training guided = *training;
+    bool guess = guesses_needed(learner, training);
+    if (guess) {
+        status = guesses_make(&guesses, learner, training, err);
+        guided.guesses = &guesses;
+    }
+    if (!status && guess && (!training->n_examples || clv_learner_parameter(learner, "kappa") < 0))
+        status = guesses_train(&own, &guesses, learner, training, err);
+    else if (!status)
+        status = learner->train(&own, &guided, err);
+    guesses_release(&guesses);
+    if (status)
+        clv_training_result_release(&own);
+    else
+        *result = own;
+    return status;
+}

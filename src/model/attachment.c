@@ -1,0 +1,63 @@
+#include "model/attachment.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "data/safetensors.h"
+
+void tensor_release(struct clv_tensor *tensor)
+{
+    array_free((void *)tensor->name);
+    array_free((void *)tensor->data);
+}
+
+static struct clv_tensor *find_extra(const struct clv_model *model, const char *name)
+{
+    for (size_t i = 0; i < model->n_extra; i++)
+        if (strcmp(model->extra[i].name, name) == 0)
+            return &model->extra[i];
+    return NULL;
+}
+
+const struct clv_tensor *clv_model_attached(const struct clv_model *model, const char *name)
+{
+    return find_extra(model, name);
+}
+
+enum clv_status tensor_copy(struct clv_tensor *copy, const struct clv_tensor *tensor, struct clv_error *err)
+{
+    size_t bytes;
+    if (!tensor_bytes(&bytes, tensor))
+        return fail(err, CLV_ERR_USAGE, "tensor \"%s\": type or shape out of range", tensor->name);
+    struct clv_tensor made = *tensor;
+    made.name = string_copy(tensor->name);
+    made.data = array_copy(tensor->data, bytes, 1);
+    if (!made.name || !made.data) {
+        tensor_release(&made);
+        return fail_memory(err);
+    }
+    *copy = made;
+    return CLV_OK;
+}
+
+enum clv_status clv_model_attach(struct clv_model *model, const struct clv_tensor *tensor, struct clv_error *err)
+{
+    struct clv_tensor copy, *there = find_extra(model, tensor->name);
+    enum clv_status status = tensor_copy(&copy, tensor, err);
+    if (status != CLV_OK)
+        return status;
+    if (there) {
+        tensor_release(there);
+        *there = copy;
+        return CLV_OK;
+    }
+    struct clv_tensor *grown = array_realloc(model->extra, model->n_extra + 1, sizeof *grown);
+    if (!grown) {
+        tensor_release(&copy);
+        return fail_memory(err);
+    }
+    grown[model->n_extra++] = copy;
+    model->extra = grown;
+    return CLV_OK;
+}

@@ -1,0 +1,36 @@
+#include "model/field.h"
+
+#include "base/array.h"
+#include "base/error.h"
+
+enum clv_status model_field_init(struct clv_field *field, const struct clv_model *model,
+                                 const struct clv_problem *problem, struct clv_error *err)
+{
+    const struct clv_shape *shape = &model->shape;
+    *field = (struct clv_field){0};
+    enum clv_status status = clv_problem_check(problem, shape, err);
+    if (status != CLV_OK)
+        return status;
+    size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = (size_t)shape->n_labels;
+    *field = (struct clv_field){
+        .n_nodes = problem->n_nodes,
+        .n_edges = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges,
+        .n_labels = shape->n_labels,
+        .form = shape->pairwise,
+        .edges = problem->edges,
+        .unary = array_alloc(n * clv_shape_rows(shape), sizeof(double)),
+    };
+    if (shape->pairwise != CLV_PAIRWISE_NONE)
+        field->pairwise = array_alloc(m * (shape->pairwise == CLV_PAIRWISE_FULL ? k * k : 1), sizeof(double));
+    if (!field->unary || (shape->pairwise != CLV_PAIRWISE_NONE && !field->pairwise))
+        return fail_memory(err);
+    clv_unary_scores(field->unary, problem, shape, model->w);
+    clv_pairwise_scores(field->pairwise, problem, shape, model->w);
+    return CLV_OK;
+}
+
+void model_field_release(struct clv_field *field)
+{
+    array_free(field->unary);
+    array_free(field->pairwise);
+}
