@@ -1,12 +1,16 @@
 /* Learning to annotate: from examples with tags to a model of tags. Binary classifiers, large margin sigmoid belief
- * networks and Boltzmann machines (Miao and Rao 2010), and structured SVMs over tags as baselines.
+ * networks and Boltzmann machines (Miao & Rao), and structured SVMs over tags as baselines.
  *
  *     struct clv_tag_training training = {.set = &set, .is_rbf = 1, .seed = 1};
  *     training.learner = clv_tag_learner_find("lmsbn");
  *     clv_tag_training_defaults(&training);
  *     clv_tag_cross_validate(training.parameters, NULL, &training, &grid, &error);   (optional)
  *     clv_tag_train(&model, NULL, &training, &error);
- */
+ *
+ * To read the source: src/annotate/annotate.c implements this header. A training: tag_problem.c scales features and
+ * computes the kernel, tag_fit.c sets up one fit, dual_coordinate.c solves it (tag_structural.c for structured SVMs),
+ * and tag_folds.c and tag_threshold.c choose by examples held out. A decision: tag_decide.c, for belief networks
+ * branch_bound.c. Inputs: svmlight.c (files of features) and image_tags.c (tagged images). */
 #ifndef CLEAVE_ANNOTATE_H
 #define CLEAVE_ANNOTATE_H
 
@@ -18,11 +22,10 @@
 extern "C" {
 #endif
 
-/* All learners have these and ignore those that they do not use. The objectives, with y_il = 1 or -1 and z as in
+/* All learners have these; what one has no use for it ignores. The objectives, with y_il = 1 or -1 and z as in
  * tag_model.h:
- *     R + 1/(lambda n) sum_il [1 - z_il]_+                                bc, tsbc, lmsbn, lmbm
- *     R + 1/(lambda n) sum_l max_y (|y - y_l|_H + f(y) - f(y_l))          ssvm-chain, ssvm-full
- *     R = 1/2 |w|^2 + (1 + eta0)/2 |couplings|^2
+ *     1/2 |w|^2 + (1 + eta0)/2 |couplings|^2 + 1/(lambda n) sum_il [1 - z_il]_+              bc, tsbc, lmsbn, lmbm
+ *     1/2 |w|^2 + (1 + eta0)/2 |couplings|^2 + 1/(lambda n) sum_l max_y (|y - y_l|_H + f(y) - f(y_l))   ssvm-chain, ssvm-full
  * where the bias b is the weight of a constant feature 1 and |.|_H counts tags. With the linear kernel inputs are first
  * divided by the root of their mean |x|^2 (and w is then multiplied back), so that lambda suits any scaling of the
  * features and couplings weigh as much beside the input as they do beside an RBF kernel, whose k(x, x) is 1. */
@@ -53,10 +56,9 @@ enum clv_tag_goal { CLV_TAG_EXACT, CLV_TAG_HAMMING, CLV_TAG_F_SAMPLE, CLV_TAG_F_
 struct clv_tag_training {
     const struct clv_tag_set *set;
     const struct clv_tag_learner *learner;
-    int is_rbf;    /* kernel: 0 linear, 1 RBF */
-    int is_scaled; /* divide each feature by its largest magnitude */
-    /* 1: lmsbn decides tags in the order of the binary classifiers' held-out F, best first; 0: by index. */
-    int is_in_f_order;
+    int is_rbf;        /* kernel: 0 linear, 1 RBF */
+    int is_scaled;     /* divide each feature by its largest magnitude */
+    int is_in_f_order; /* lmsbn: the tag whose binary classifier has the best held-out F decides first; else by index */
     enum clv_tag_goal goal; /* what cross-validation chooses by and tsbc's thresholds are tuned for */
     double parameters[CLV_TAG_PARAMETERS];
     int32_t n_folds;   /* for held-out scores; 0: 5 */
@@ -65,9 +67,8 @@ struct clv_tag_training {
     int n_threads;
     const struct clv_progress *progress;
 };
-/* Fills parameters with their defaults; eta0 is CLV_TAG_LMBM_ETA0 if the learner is lmbm: each of its couplings is in
- * two hinges, and with weak regularisation decisions confirm each other whatever the input (Miao and Rao 2010, Remark
- * 5). */
+/* Fills parameters with their defaults; eta0 is CLV_TAG_LMBM_ETA0 if the learner is lmbm: its couplings are in two
+ * hinges each, and with weak regularisation decisions confirm each other whatever the input (Miao & Rao, Remark 5). */
 #define CLV_TAG_LMBM_ETA0 1000 /* by cross-validation on the scene set */
 CLV_API void clv_tag_training_defaults(struct clv_tag_training *training);
 

@@ -1,6 +1,6 @@
-/* Large margin sigmoid belief networks (Miao & Rao): decisions y_0 .. y_{K-1} in {-1, +1}, each of which depends on
- * the input and on the decisions before it. With a_i what the input says about decision i, and weights w for products
- * of earlier decisions,
+/* Large margin sigmoid belief networks (Miao & Rao): decisions y_0 .. y_{K-1} in {-1, +1}, each of which depends on the
+ * input and on the decisions before it. With a_i what the input says about decision i, and weights w for products of
+ * earlier decisions,
  *     z_i(y) = y_i (a_i + sum_C w_iC prod_{j in C} y_j),   loss L(y) = sum_i max(0, 1 - z_i(y)),
  * and the prediction is the y of least loss, which branch and bound finds (Algorithm 2). */
 #ifndef CLEAVE_BELIEF_NET_H
@@ -48,10 +48,10 @@ struct clv_belief_result {
 
 /* Algorithm 2: depth first, the decision that agrees with its input and predecessors first, backing out where the loss
  * so far reaches that of the best labelling (at the start S). y[K] receives -1 or 1; if nothing below S was found, the
- * labelling that takes the first branch throughout, with bound S. Ties (z = 0) go to -1 first. search NULL: S
- * infinite, no limit. The number of nodes is exponential at worst, K where the first branch is right; memory O(K).
- * Refused, naming it: an input or weight that is not finite (CLV_ERR_DATA), K < 1, an order or S out of range
- * (CLV_ERR_USAGE). */
+ * labelling that takes the first branch throughout, with bound S. Ties (z = 0) go to -1 first. search NULL: S infinite,
+ * no limit. The number of nodes is exponential at worst, K where the first branch is right; memory O(K). Refused,
+ * naming it: an input or weight that is not finite (CLV_ERR_DATA), K < 1, an order or S out of range (CLV_ERR_USAGE).
+ */
 CLV_API enum clv_status clv_belief_map(int8_t *y, struct clv_belief_result *result, const struct clv_belief_net *net,
                                        const double *input, const struct clv_belief_search *search,
                                        struct clv_error *err) CLV_CHECK;

@@ -1,8 +1,10 @@
-/* From a box around an object to its outline, without any training: figure and ground are learned from the inside and the
- * surroundings of that one box.
+/* From a box around an object to its outline, without any training: figure and ground are learned from the inside and
+ * the surroundings of that one box.
  *
  *     clv_box_cut(labels, NULL, &image, &box, NULL, &error);       labels[height][width]: 1 on the object in the box
- */
+ *
+ * To read the source: src/box_cut/box_cut.c runs the rounds. box_scene.c cuts the surroundings into superpixels and
+ * measures them, box_model.c estimates figure and ground and cuts. box_figure.c serves trainings from boxes. */
 #ifndef CLEAVE_BOX_CUT_H
 #define CLEAVE_BOX_CUT_H
 
@@ -20,26 +22,27 @@ struct clv_box_cut_options {
 };
 CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
 
-/* labels[height][width] (or NULL) = 1 on the object in the box, else 0; all 0 outside the box. probability[height][width] (or NULL)
- * = how likely the object is at each pixel by colours and place, of its superpixel, 0 outside the box; for learners that take
- * soft labels.
+/* labels[height][width] (or NULL) = 1 on the object in the box, else 0; all 0 outside the box.
+ * probability[height][width] (or NULL) = how likely the object is at each pixel by colours and place, of its
+ * superpixel, 0 outside the box; for learners that take soft labels.
  *
- * The box and a margin around it are cut into superpixels, none across the box's border. Each round estimates the densities of
- * figure and ground at every superpixel of the box by kernels over colour, texture and place, from the labels of the round
- * before, and finds the minimum cut; what helps besides is a prior over the place in the box, and how large a step of colour
- * leads to a superpixel from outside the box. As in Lempitsky et al. (2009), the figure has to come near all four sides. A cut
- * of the pixels (clv_refine) ends it.
+ * The box and a margin around it are cut into superpixels, none across the box's border. Each round estimates the
+ * densities of figure and ground at every superpixel of the box by kernels over colour, texture and place, from the
+ * labels of the round before, and finds the minimum cut; what helps besides is a prior over the place in the box, and
+ * how large a step of colour leads to a superpixel from outside the box. As in Lempitsky et al. (2009), the figure has
+ * to come near all four sides. A cut of the pixels (clv_refine) ends it.
  *
- * A box over the whole image leaves no ground to learn from: place and colours within decide then. Image of 3 channels, box placed
- * in it (clv_boxes_place). Box and margin of more than 2 Mpixel are cut at that size, and the labels enlarged. One thread,
- * deterministic. O(pixels of box and margin + n_superpixels^2 x rounds): about 0.03 s for an image of 0.15 Mpixel. Errors:
- * CLV_ERR_USAGE (an option, the image, a box that is not in it), CLV_ERR_MEMORY; outputs are then unchanged. */
+ * A box over the whole image leaves no ground to learn from: place and colours within decide then. Image of 3 channels,
+ * box placed in it (clv_boxes_place). Box and margin of more than 2 Mpixel are cut at that size, and the labels
+ * enlarged. One thread, deterministic. O(pixels of box and margin + n_superpixels^2 x rounds): about 0.03 s for an
+ * image of 0.15 Mpixel. Errors: CLV_ERR_USAGE (an option, the image, a box that is not in it), CLV_ERR_MEMORY; outputs
+ * are then unchanged. */
 CLV_API enum clv_status clv_box_cut(uint8_t *labels, float *probability, const struct clv_image *image,
                                     const struct clv_box *box, const struct clv_box_cut_options *options,
                                     struct clv_error *err) CLV_CHECK;
 
-/* A clv_box_opinion: what box to cut (clv_box_cut) says, the larger one of several boxes'; half of it the labels and half the
- * probabilities. */
+/* A clv_box_opinion: what box to cut (clv_box_cut) says, the larger one of several boxes'; half of it the labels and
+ * half the probabilities. */
 CLV_API enum clv_status clv_box_figure(float *figure, const struct clv_image *image, const struct clv_item_boxes *boxes,
                                        struct clv_error *err) CLV_CHECK;
 

@@ -25,7 +25,7 @@ CLV_API int32_t clv_image_tag_features(const struct clv_recipe *recipe);
 
 /* All items of a set, in its order, in parallel, same bytes at any number of threads. names[n_names] are the tags a
  * model knows: another one is CLV_ERR_DATA, naming image and tag; NULL: the tags that occur, sorted by bytes.
- * tags->names is always set. An image that fails, fails the whole, the first in order; an empty `tags` is no tag. */
+ * set->names are always there. The first image in order that fails, fails the whole; an empty `tags` is no tag. */
 CLV_API enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct clv_set *set,
                                                const struct clv_recipe *recipe, const char *const *names,
                                                int32_t n_names, int n_threads, const struct clv_image_limits *limits,

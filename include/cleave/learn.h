@@ -1,4 +1,46 @@
-/* Learners: from a dataset to a weight vector. One table; every method adds one entry and one file. */
+/* Learners: from a dataset to a weight vector.
+ *
+ * Learns from the features that `cleave features` wrote (masks included) and tells the error on the same examples:
+ *
+ *     #include <cleave.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void)
+ *     {
+ *         enum { N = 8 };
+ *         const int32_t examples[N] = {0, 1, 2, 3, 4, 5, 6, 7};
+ *         struct clv_dataset *dataset = NULL;
+ *         struct clv_training_result result = {0};
+ *         struct clv_error error;
+ *         double loss = 0;
+ *         enum clv_status status = clv_features_open(&dataset, NULL, "animals.features", &error);
+ *         if (status == CLV_OK) {
+ *             const struct clv_learner *learner = clv_learner_find("ssvm");
+ *             struct clv_problem first = clv_dataset_problem(dataset, 0);
+ *             struct clv_training training = {.dataset = dataset, .examples = examples, .n_examples = N, .seed = 1};
+ *             training.shape = (struct clv_shape){.n_labels = clv_dataset_n_labels(dataset),
+ *                                                 .n_features = first.n_features,
+ *                                                 .n_edge_features = first.n_edge_features,
+ *                                                 .pairwise = CLV_PAIRWISE_POTTS};
+ *             clv_training_defaults(&training, learner);
+ *             status = clv_train(&result, learner, &training, &error);
+ *             if (status == CLV_OK)
+ *                 status = clv_evaluate_all(&loss, dataset, &training.shape, result.w, &result.decoding,
+ *                                           CLV_ENGINE_CLEAVE, 0, &error);
+ *         }
+ *         if (status == CLV_OK)
+ *             printf("mean loss %.3f\n", loss);
+ *         else
+ *             fprintf(stderr, "%s\n", error.message);
+ *         clv_training_result_release(&result);
+ *         clv_dataset_free(dataset);
+ *         return status == CLV_OK ? 0 : 1;
+ *     }
+ *
+ * To read the source: src/learn/train.c is clv_train, which checks what it is given, labels weak examples
+ * (src/learn/weak) and calls the learner. src/learn/learners.c is the table of learners. margin/ssvm.c is the shortest
+ * of them that is whole, with margin/bcfw.c as its loop. All start from common/examples.h: the problems, decoders for
+ * each thread, the loss. A new learner is a file with its parameters and its `train`, and a line in the table. */
 #ifndef CLEAVE_LEARN_H
 #define CLEAVE_LEARN_H
 
@@ -9,26 +51,31 @@
 extern "C" {
 #endif
 
-/* A parameter of a learner: its name on the command line (--name), default, range and help come from one table. Parameters that
- * count (passes) are rounded down; those that switch are off at 0, on otherwise.
+/* A parameter of a learner: its name on the command line (--name), default, range and help come from one table.
+ * Parameters that count (passes) are rounded down. Those that switch are off at 0, on otherwise.
  *
- * `lambda` of the learners below is relative: with N_i known nodes x of example i, the objectives below use
- *     lambda' = lambda * mean_i N_i sum_x |x|^2      ssvm, subgradient
- *     lambda' = lambda * mean |x|^2                  independent, pmap, mpmap, wmpmap
- *     lambda' = lambda * mean_i N_i * mean |x|^2     mssvm, lssvm, hcrf, eps; with their c above 0, 1 / (n c) for n examples
- * so that a value suits any number of superpixels and any scaling of the features: it is that of an ordinary SVM over nodes of
- * unit length. m3n, lapmedn and l1m3n have C, lambda and radius as their papers write them, in weights w or w s with s^2 the first
- * line's factor (their `units`). With L the weighted Hamming loss (clv_loss), H_i(w) = max_y L_i(y) + f(y) - f(y_i):
- *     lambda'/2 |w|^2 + mean_i H_i(w), couplings >= 0                                       ssvm, subgradient
- *     lambda'/2 |w|^2 + mean_i sum_nodes sum_b theta_b max(0, 1 - <w_b, x>)                 independent
- *     lambda'/2 |w|^2 - mean_i log P(y_i) / mean_i N_i, couplings >= 0                      pmap
- *     lambda'/2 |w|^2 - mean_i sum_nodes log P(label) / mean_i N_i, couplings >= 0          mpmap
- *     lambda'/2 |w|^2 - mean_i sum_nodes sum_b theta_b log P(b), couplings >= 0             wmpmap
- *     lambda'/2 |w|^2 + mean_i U_i(w), couplings >= 0, U of src/learn/hidden/objective.h                mssvm, lssvm, hcrf, eps
- * (there the loss is in units in which a known node weighs 1 on the mean)
- * with the perturb-and-MAP estimates of log P (src/learn/pmap/pmap.c); their curve's objective is estimated with fixed noise. That of crf
- * is not relative but the one of CRFsuite and Wapiti (c2, or c1 with its penalty l1), with the exact P over known nodes:
- *     lambda |w|^2 - sum_i log P(y_i), or lambda |w|_1 in its place, or nothing             crf */
+ * The objectives. f is the score, L_i the weighted Hamming loss of example i (clv_loss), theta its weights at a node, P
+ * the probability that the method gives. H_i(w) = max_y L_i(y) + f(y) - f(y_i) is the structured hinge. "+" marks those
+ * with couplings >= 0.
+ *     ssvm, subgradient            lambda'/2 |w|^2 + mean_i H_i(w)                                               +
+ *     independent                  lambda'/2 |w|^2 + mean_i sum_nodes sum_b theta_b max(0, 1 - <w_b, x>)
+ *     pmap                         lambda'/2 |w|^2 - mean_i log P(y_i) / mean_i N_i                              +
+ *     mpmap                        lambda'/2 |w|^2 - mean_i sum_nodes log P(label) / mean_i N_i                  +
+ *     wmpmap                       lambda'/2 |w|^2 - mean_i sum_nodes sum_b theta_b log P(b)                     +
+ *     mssvm, lssvm, hcrf, eps      lambda'/2 |w|^2 + mean_i U_i(w), U of src/learn/hidden/objective.h            +
+ *     crf                          lambda |w|^2 - sum_i log P(y_i); or lambda |w|_1 in its place, or nothing
+ * P of pmap, mpmap and wmpmap is estimated by perturb-and-MAP (src/learn/pmap/pmap.c), on their curves with fixed
+ * noise. That of crf is exact, over known nodes, and its lambda is that of CRFsuite and Wapiti (c2; c1 with the penalty
+ * l1). U has the loss in units in which a known node weighs 1 on the mean.
+ *
+ * lambda' is lambda made relative, so that one value suits any number of superpixels and any scaling of the features:
+ * that of an ordinary SVM over nodes of unit length. With the N_i known nodes x of example i,
+ *     ssvm, subgradient                   lambda' = lambda * mean_i N_i sum_x |x|^2
+ *     independent, pmap, mpmap, wmpmap    lambda' = lambda * mean |x|^2
+ *     mssvm, lssvm, hcrf, eps             lambda' = lambda * mean_i N_i * mean |x|^2, or 1 / (n c) of n examples if their
+ *                                         parameter c is above 0
+ * m3n, lapmedn and l1m3n have C, lambda and radius as their papers write them, of weights w, or of w s with s^2 the
+ * first line's factor (their parameter `units`). */
 struct clv_parameter {
     const char *name;
     double value, minimum, maximum;
@@ -43,13 +90,15 @@ struct clv_choice {
     const char *const *names; /* ends with NULL */
 };
 
-/* Where a training keeps its state, so that one that was stopped or killed can go on: a safetensors file, replaced all or
- * nothing. Weights, the step rule's sums, the curve and the place in the passes are in it; the labels guessed for weak examples
- * are guessed again from the weights they came from. Learners that keep checkpoints write it every `every_s` seconds, between two
- * steps, and when they are interrupted. It stays when a training is complete: remove it once the weights are safe.
+/* Where a training keeps its state, so that one that was stopped or killed can go on: a safetensors file, replaced all
+ * or nothing. Weights, the step rule's sums, the curve and the place in the passes are in it; the labels guessed for
+ * weak examples are guessed again from the weights they came from. Learners that keep checkpoints write it every
+ * `every_s` seconds, between two steps, and when they are interrupted. It stays when a training is complete: remove it
+ * once the weights are safe.
  *
- * With `resume` the training goes on from the file, if there is one, to the result that an uninterrupted one has, byte for byte.
- * CLV_ERR_USAGE names what differs from the training that wrote it: learner, seed, parameters, examples or a fact. */
+ * With `resume` the training goes on from the file, if there is one, to the result that an uninterrupted one has, byte
+ * for byte. CLV_ERR_USAGE names what differs from the training that wrote it: learner, seed, parameters, examples or a
+ * fact. */
 struct clv_checkpoints {
     const char *path;
     double every_s; /* 0: after every step */
@@ -61,14 +110,15 @@ struct clv_checkpoints {
 
 struct clv_guesses; /* opaque */
 
-/* What a training run is given. parameters[i] is the value of the learner's parameter i. Examples must have labels and theta;
- * nodes with CLV_UNKNOWN labels are left out together with their edges. n_threads <= 0: all the machine's.
+/* What a training run is given. parameters[i] is the value of the learner's parameter i. Examples must have labels and
+ * theta; nodes with CLV_UNKNOWN labels are left out together with their edges. n_threads <= 0: all the machine's.
  *
- * Weak examples are images without a mask, of which some labels are given (all outside a box is 0) or none. All their nodes take
- * part. Their labels and theta in the dataset, if any, are not read. Learners with a parameter `kappa` guess them by the
- * marginals (pmap: the MAP labels) of what they learned from the masks; the others are trained on the masks, then on masks
- * and MAP labels. With frames (clv_dataset_extract_boxed) not they guess but a teacher: the same learner, trained on features
- * and frames. Without masks, if something is given and there are two labels, guesses start from 1 where nothing is given. */
+ * Weak examples are images without a mask, of which some labels are given (all outside a box is 0) or none. All their
+ * nodes take part. Their labels and theta in the dataset, if any, are not read. How they are labelled:
+ *   - learners with a parameter `kappa`: by the marginals (pmap: the MAP labels) of what was learned from the masks;
+ *   - other learners: by MAP labels of what was learned from the masks, and then trained on both as if all were masks;
+ *   - with frames (clv_dataset_extract_boxed): by a teacher, the same learner trained on features and frames;
+ *   - without any mask, for two labels and if something is given: from 1 wherever nothing is given. */
 struct clv_training {
     const struct clv_dataset *dataset;
     const int32_t *examples; /* [n_examples] which of the dataset to use */
@@ -90,12 +140,13 @@ struct clv_training {
     const double *init; /* [clv_shape_size] weights to start from, finite; NULL: none. See clv_learner */
 };
 
-/* One point of the learning curve, for the weights that would be returned then. Fields that a learner does not know are NaN. */
+/* One point of the learning curve, for the weights that would be returned then. Fields that a learner does not know are
+ * NaN. */
 struct clv_curve_point {
     double pass;      /* passes over the examples so far; looks at all of them for this curve do not count */
     double objective; /* primal */
     double
-        dual; /* lower bound on the least objective, never above `objective`: that is an upper bound where the oracle rounds */
+        dual; /* lower bound on the least objective, never above `objective` (an upper bound where the oracle rounds) */
     double train_loss; /* weighted Hamming on the training examples */
 };
 
@@ -159,16 +210,18 @@ CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char 
 /* The names of a parameter's values, NULL-terminated; NULL: it is a number. */
 CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner, int parameter);
 
-/* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Same seed, same bytes
- * at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result is a fresh object: what it
- * held is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that clv_learner_trains denies.
- * A training that needs more memory than can be had, by the learner's own estimate, is refused (CLV_ERR_MEMORY, naming both).
- * Memory beyond the data: for ssvm and independent 8 to 16 bytes per node and row of W, and a few weight vectors. */
+/* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Same seed,
+ * same bytes at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result is a
+ * fresh object: what it held is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that
+ * clv_learner_trains denies. A training that needs more memory than can be had, by the learner's own estimate, is
+ * refused (CLV_ERR_MEMORY, naming both). Memory beyond the data: for ssvm and independent 8 to 16 bytes per node and
+ * row of W, and a few weight vectors. */
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                                   const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 
-/* Mean weighted Hamming loss of w's labellings over examples. The examples must have theta and fit the shape. decoding NULL: the
- * oracle's MAP, in which all nodes take part, as when segmenting; by other rules nodes of unknown label are the hidden ones. */
+/* Mean weighted Hamming loss of w's labellings over examples. The examples must have theta and fit the shape. decoding
+ * NULL: the oracle's MAP, in which all nodes take part, as when segmenting; by other rules nodes of unknown label are
+ * the hidden ones. */
 CLV_API enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *dataset, const int32_t *examples,
                                      size_t n_examples, const struct clv_shape *shape, const double *w,
                                      const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
@@ -180,11 +233,11 @@ CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dat
                                          const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
                                          struct clv_error *err) CLV_CHECK;
 
-/* Chooses one parameter from candidates by n_folds-fold cross-validation (folds drawn from the seed, 2 <= n_folds <= examples):
- * *best is the candidate with the least mean held-out loss over examples, the first at ties; losses[n_candidates] and
- * standard_errors (either may be NULL) tell the rest. A lambda against the mean of losses (lambda_of_mean) is meant
- * for all examples: the trainings, on fewer, take it so many times larger. n_candidates x n_folds trainings, in parallel, each on
- * one thread. CLV_ERR_INTERRUPTED when asked to stop. */
+/* Chooses one parameter from candidates by n_folds-fold cross-validation (folds drawn from the seed, 2 <= n_folds <=
+ * examples): *best is the candidate with the least mean held-out loss over examples, the first at ties;
+ * losses[n_candidates] and standard_errors (either may be NULL) tell the rest. A lambda against the mean of losses
+ * (lambda_of_mean) is meant for all examples: the trainings, on fewer, take it so many times larger. n_candidates x
+ * n_folds trainings, in parallel, each on one thread. CLV_ERR_INTERRUPTED when asked to stop. */
 CLV_API enum clv_status clv_cross_validate(double *best, double *losses, double *standard_errors,
                                            const struct clv_learner *learner, const struct clv_training *training,
                                            int parameter, const double *candidates, size_t n_candidates,
@@ -208,12 +261,13 @@ struct clv_elimination_step {
     int accepted;
 };
 
-/* Backward elimination by n_folds-fold cross-validation (folds as clv_cross_validate draws them). Every round trains without each group
- * that is left and drops the one without which the loss is least, until the loss would rise too much; kept[n_features + n_edge_features]
- * becomes 0 for those dropped. *threshold becomes the largest, all smaller ones of which will do, too, for weights learned on what is
- * left, or 0. *loss is the held-out loss of all features; steps[n_groups + n_thresholds + 2] tells each round's best trial and each
- * threshold, *n_steps how many. Of a and b groups at most (2 + a (a + 1) / 2 + b (b + 1) / 2) n_folds trainings; memory
- * for the features once more. CLV_ERR_INTERRUPTED when asked to stop. */
+/* Backward elimination by n_folds-fold cross-validation (folds as clv_cross_validate draws them). Every round trains
+ * without each group that is left and drops the one without which the loss is least, until the loss would rise too
+ * much; kept[n_features + n_edge_features] becomes 0 for those dropped. *threshold becomes the largest, all smaller
+ * ones of which will do, too, for weights learned on what is left, or 0. *loss is the held-out loss of all features;
+ * steps[n_groups + n_thresholds + 2] tells each round's best trial and each threshold, *n_steps how many. Of a and b
+ * groups at most (2 + a (a + 1) / 2 + b (b + 1) / 2) n_folds trainings; memory for the features once more.
+ * CLV_ERR_INTERRUPTED when asked to stop. */
 CLV_API enum clv_status clv_eliminate(uint8_t *kept, double *threshold, double *loss,
                                       struct clv_elimination_step *steps, size_t *n_steps,
                                       const struct clv_learner *learner, const struct clv_training *training,

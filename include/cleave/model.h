@@ -1,4 +1,14 @@
-/* A trained model: recipe, weights, labels, and the record of how it was made. One safetensors file. */
+/* A trained model: recipe, weights, labels, and the record of how it was made. One safetensors file.
+ *
+ *     struct clv_model model;
+ *     if (clv_model_read(&model, "animals.cleave", &error) == CLV_OK) {
+ *         printf("%d labels, learned by %s\n", model.shape.n_labels, clv_record_get(&model.record, "learner"));
+ *         clv_model_release(&model);
+ *     }
+ *
+ * To read the source: src/model/model.c (in memory, decoding), then model_file.c (reading and writing). metadata.c is
+ * shared with models of tags; record.c and attachment.c are what a model carries beside weights; decide.c turns
+ * marginals into labels; prune.c leaves features out. */
 #ifndef CLEAVE_MODEL_H
 #define CLEAVE_MODEL_H
 
@@ -46,13 +56,13 @@ CLV_API enum clv_status clv_model_attach(struct clv_model *model, const struct c
 CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *model, const char *name); /* or NULL */
 
 /* Files: old or new, never half; the same model gives the same bytes.
- *   tensors: unary f64 [rows][d], pairwise f64 [p] (Potts) or [K][K][p] (full), palette u8 [256][3], codebook.S u8
- *     [n_words][128], kept u8 [d + p] of pruned models, extra.NAME;
- *   metadata: format "cleave model 1", and as JSON model (n_labels, n_features, n_edge_features, pairwise; decoding and
- *     hidden_temperature unless it is the oracle's), labels, recipe (or "none", or "letters"), record.
- * Writing and reading check everything and refuse with CLV_ERR_DATA, naming file and value: another format or
- * version, truncation, weights that are not finite, negative couplings, sizes that disagree with each other or with
- * the recipe. */
+ *   tensors   unary f64 [rows][d]; pairwise f64 [p] (Potts) or [K][K][p] (full); palette u8 [256][3];
+ *             codebook.S u8 [n_words][128]; kept u8 [d + p] of pruned models; extra.NAME
+ *   metadata  format "cleave model 1"; as JSON: model (n_labels, n_features, n_edge_features, pairwise, and unless it is the
+ *             oracle's decoding and hidden_temperature), labels, recipe (or "none", or "letters"), record
+ * Writing and reading check everything and refuse with CLV_ERR_DATA, naming file and value: another format or version,
+ * truncation, weights that are not finite, negative couplings, sizes that disagree with each other or with the recipe.
+ */
 CLV_API enum clv_status clv_model_write(const char *path, const struct clv_model *model,
                                         struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_model_read(struct clv_model *model, const char *path, struct clv_error *err) CLV_CHECK;
@@ -61,9 +71,9 @@ CLV_API enum clv_status clv_model_read(struct clv_model *model, const char *path
  * or pairwise. */
 CLV_API void clv_weights_prune(double *w, const struct clv_shape *shape, double threshold);
 
-/* Leaves the features whose weights are all 0 out of the model's recipe. Scores and labels stay the same, up to the
- * rounding of sums. What only these features used is computed no more; codebooks that nothing uses are dropped.
- * CLV_ERR_USAGE without a recipe. */
+/* Has the model's recipe leave out the features whose weights are all 0: scores and labels stay the same, up to the
+ * rounding of sums, and what only went into them is computed no more. Codebooks that nothing looks at go. CLV_ERR_USAGE
+ * without a recipe. */
 CLV_API enum clv_status clv_model_leave_out(struct clv_model *model, struct clv_error *err) CLV_CHECK;
 
 /* Decodes one problem by the model's rule: y[n_nodes]. is_visible as for clv_oracle_decode (NULL: all nodes, as when

@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* --- hidden chains and grids (Ping, Liu and Ihler: Marginal structured SVM with hidden variables, ICML 2014, 7.1) ---
+/* --- hidden chains and grids (Ping, Liu, Ihler: Marginal structured SVM with hidden variables, ICML 2014, section 7.1)
+ * ---
  *
  *     p(x, y, h) proportional to exp( sum_i w_xi[x_i] + sum_j w_yj[y_j] + sum_k w_hk[h_k]
  *                                     + sum_(i,j) w_ij[x_i, y_j] + sum_(i,k) w_ik[x_i, h_k]
@@ -17,8 +18,8 @@ extern "C" {
  *
  * Every node y_j and h_k has an input x of its own; edges otherwise join a y and an h: y and h alternate along a chain,
  * or are the two colours of a checkerboard. All variables have n_labels states. Weights are drawn once a seed from
- * normal distributions of mean 0. Ping, Liu and Ihler leave open whether weights are each node's own or shared, and
- * whether sigma is a deviation or a variance ("the variance parameters sigma_h"); both are options. */
+ * normal distributions of mean 0. The paper leaves open whether weights are each node's own or shared, and whether
+ * sigma is a deviation or a variance ("the variance parameters sigma_h"); both are options. */
 enum clv_hidden_graph { CLV_HIDDEN_CHAIN, CLV_HIDDEN_GRID };
 
 struct clv_hidden_options {
@@ -67,8 +68,8 @@ CLV_API void clv_noisy_init(struct clv_noisy_options *options);
 CLV_API enum clv_status clv_noisy_simulate(struct clv_dataset **train, struct clv_dataset **test,
                                            const struct clv_noisy_options *options, struct clv_error *err) CLV_CHECK;
 
-/* --- chains of a conditional random field with few relevant features (Zhu and Xing: Maximum entropy discrimination
- * Markov networks, JMLR 2009, section 7.1) ---
+/* --- chains of a conditional random field with few relevant features (Zhu, Xing: Maximum entropy discrimination Markov
+ * networks, JMLR 2009, section 7.1) ---
  *
  *     p(y | x) proportional to exp( sum_l sum_k w_k[y_l] x_lk + sum_l t[y_l, y_(l+1)] )
  *

@@ -1,4 +1,12 @@
-/* Synthetic image sets with exact truth, for demos, tests and scale runs. */
+/* Synthetic image sets with exact truth, for demos, tests and scale runs.
+ *
+ *     struct clv_synth_options options;
+ *     clv_synth_init(&options);
+ *     options.n_images = 12;
+ *     status = clv_synth_animals("animals", &options, 0, NULL, &error);
+ *
+ * To read the source: src/synth/animals.c writes the set, animal_scene.c composes a picture of an animal (animal.c,
+ * shape.c) and its ground (ground.c, value_noise.c). The files beside them draw the simulated fields of simulate.h. */
 #ifndef CLEAVE_SYNTH_H
 #define CLEAVE_SYNTH_H
 
@@ -16,16 +24,17 @@ struct clv_synth_options {
 };
 CLV_API void clv_synth_init(struct clv_synth_options *options);
 
-/* Draws textured four-legged animals (body, neck, head, legs, tail; horse, zebra, cow, sheep, deer, giraffe and dog shapes in
- * random pose, place, scale and flip) on textured ground with distractors, and writes them into a new or empty folder:
+/* Draws textured four-legged animals (body, neck, head, legs, tail; horse, zebra, cow, sheep, deer, giraffe and dog
+ * shapes in random pose, place, scale and flip) on textured ground with distractors, and writes them into a new or
+ * empty folder:
  *   images/0001.jpg ..   quality 92
  *   masks/0001.png ..    palette PNG: 1 where the animal's visible coverage of the pixel is at least one half, else 0
  *   manifest.tsv         image, mask, split; the first round(train_share * n_images) pictures are "train"
  *   boxes.tsv            image, label, x, y, w, h: the tight box of the mask
- * Stones, posts, bushes, patches of ground and far hills take the animals' colours, some before the animal and some behind, so
- * that neither colour nor position alone solves it. Same seed, same bytes at any thread count; picture k is the same whatever
- * n_images. A folder with anything in it is refused (CLV_ERR_CREATE); a failure or an interruption leaves nothing behind.
- * About 0.15 us a pixel and thread. */
+ * Stones, posts, bushes, patches of ground and far hills take the animals' colours, some before the animal and some
+ * behind, so that neither colour nor position alone solves it. Same seed, same bytes at any thread count; picture k is
+ * the same whatever n_images. A folder with anything in it is refused (CLV_ERR_CREATE); a failure or an interruption
+ * leaves nothing behind. About 0.15 us a pixel and thread. */
 CLV_API enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_options *options, int n_threads,
                                           const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 

@@ -2,6 +2,7 @@
 #include "cleave/annotate.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "annotate/tag_folds.h"
@@ -145,7 +146,7 @@ static enum clv_status validate_column(struct clv_tag_score *scores, const struc
                                        struct clv_error *err)
 {
     size_t n = tag_folds_size(folds), k = (size_t)problem->n_tags;
-    int is_ordered = training->learner->form == CLV_TAGS_LMSBN && training->is_in_f_order;
+    bool is_ordered = training->learner->form == CLV_TAGS_LMSBN && training->is_in_f_order;
     struct tag_held_out held = held_out_of(training, problem, folds);
     int32_t *place = array_alloc(n_tasks * k, sizeof *place);
     const int32_t **places = array_alloc(n_tasks, sizeof *places);
@@ -272,7 +273,7 @@ static enum clv_status keep_vectors(struct clv_tag_model *model, const struct ta
     if (!which)
         return fail_memory(err);
     for (size_t l = 0; l < n; l++) {
-        int is_used = 0;
+        bool is_used = 0;
         for (size_t i = 0; i < k; i++)
             is_used |= model->coefficient[i * n + l] != 0;
         if (!is_used)
@@ -322,7 +323,7 @@ static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_train
                                const double *parameters, struct clv_error *err)
 {
     size_t n = problem->rows.n, k = (size_t)problem->n_tags;
-    int is_ordered = training->learner->form == CLV_TAGS_LMSBN && training->is_in_f_order && n > 1;
+    bool is_ordered = training->learner->form == CLV_TAGS_LMSBN && training->is_in_f_order && n > 1;
     struct tag_folds folds = {0};
     int32_t *examples = array_alloc(n, sizeof *examples), *place = array_alloc(k, sizeof *place);
     enum clv_status status = examples && place ? CLV_OK : fail_memory(err);

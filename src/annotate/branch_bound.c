@@ -1,6 +1,6 @@
-/* Branch and bound for large margin sigmoid belief networks (Miao & Rao, Algorithm 2). The lower bound of a prefix is its own
- * loss: every further decision adds a hinge >= 0. A branch against the sign of z_i costs 1 + |z_i| >= 1, so that below a bound
- * of S at most S of them are on a path, and only O(K^S) prefixes are visited. */
+/* Branch and bound for large margin sigmoid belief networks (Miao & Rao, Algorithm 2). The lower bound of a prefix is
+ * its own loss: every further decision adds a hinge >= 0. A branch against the sign of z_i costs 1 + |z_i| >= 1, so
+ * that below a bound of S at most S of them are on a path, and only O(K^S) prefixes are visited. */
 #include <math.h>
 
 #include "base/array.h"

@@ -1,6 +1,7 @@
 #include "annotate/dual_coordinate.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -53,7 +54,7 @@ WIDEST static void add_scaled(double *restrict sum, const double *restrict x, si
         sum[k] += factor * x[k];
 }
 
-static int is_dense(const struct hinge_inputs *inputs, size_t l)
+static bool is_dense(const struct hinge_inputs *inputs, size_t l)
 {
     return inputs->row[l + 1] - inputs->row[l] == inputs->n_features;
 }
@@ -106,8 +107,9 @@ static double coupling_score(const struct hinge_tag *tag, size_t l)
     return sum;
 }
 
-/* sum_j Q_jll = |x_l|^2 + bias^2 + sum phi^2 / eta: the decision is its features' sum / eta_j, so that f_j^2 counts once over
- * eta_j. (The paper's text has eta_j squared; its stationarity condition, eta_j w_j = sum alpha f_j, has not.) */
+/* sum_j Q_jll = |x_l|^2 + bias^2 + sum phi^2 / eta: the decision is its features' sum / eta_j, so that f_j^2 counts
+ * once over eta_j. (The paper's text has eta_j squared; its stationarity condition, eta_j w_j = sum alpha f_j, has
+ * not.) */
 static double curvature(const struct hinge_block *block, size_t i, size_t l)
 {
     const struct hinge_tag *tag = &block->tags[i];
@@ -119,7 +121,8 @@ static double curvature(const struct hinge_block *block, size_t i, size_t l)
     return block->inputs->norm[l] + sum / block->eta;
 }
 
-/* Algorithm 1's lines 3 to 9 for one tag, in random order. Returns the violation: the range of the projected gradients. */
+/* Algorithm 1's lines 3 to 9 for one tag, in random order. Returns the violation: the range of the projected gradients.
+ */
 static double pass(struct hinge_block *block, size_t i, struct worker *self, const struct hinge_options *options,
                    int32_t number)
 {
@@ -230,7 +233,7 @@ static enum clv_status workers_init(struct worker *workers, struct hinge_block *
     return CLV_OK;
 }
 
-static int is_any_shrunk(const struct worker *workers, const struct hinge_block *block)
+static bool is_any_shrunk(const struct worker *workers, const struct hinge_block *block)
 {
     for (size_t i = 0; i < block->n_tags; i++)
         if (workers[i].n_active < block->inputs->n)

@@ -3,15 +3,17 @@
  *     min  1/2 sum_i (|w_i|^2 + b_i^2 / bias^2) + eta/2 sum_couplings v^2 + C sum_il [1 - y_il z_il]_+
  *     z_il = <w_i, x_l> + b_i + <v_i, phi_il>
  *
- * In the dual each example l of tag i has an alpha in [0, C]; w_i = sum_l alpha_il y_il x_l, and by stationarity of the Lagrangian
- * v_i = sum_l alpha_il y_il phi_il / eta. Inputs are sparse rows, or a Gram matrix K of a kernel: then <w_i, x_l> is
- * sum_m alpha_im y_im K_lm.
+ * In the dual each example l of tag i has an alpha in [0, C]; w_i = sum_l alpha_il y_il x_l, and by stationarity of the
+ * Lagrangian v_i = sum_l alpha_il y_il phi_il / eta. Inputs are sparse rows, or a Gram matrix K of a kernel: then <w_i,
+ * x_l> is sum_m alpha_im y_im K_lm.
  *
- * A block of one tag is an ordinary SVM with additional features (binary classifiers, LMSBN). In a block of several the couplings are
- * shared: v_i is row i of a symmetric matrix, phi_il are all tags of example l, and w = sum over both tags (LMBM, Miao & Rao,
- * Algorithm 1). */
-#ifndef LEARN_DUAL_COORDINATE_H
-#define LEARN_DUAL_COORDINATE_H
+ * A block of one tag is an ordinary SVM with additional features (binary classifiers, LMSBN). In a block of several the
+ * couplings are shared: v_i is row i of a symmetric matrix, phi_il are all tags of example l, and w = sum over both
+ * tags (LMBM, Miao & Rao, Algorithm 1). */
+#ifndef ANNOTATE_DUAL_COORDINATE_H
+#define ANNOTATE_DUAL_COORDINATE_H
+
+#include <stdbool.h>
 
 #include "cleave/status.h"
 
@@ -45,8 +47,8 @@ struct hinge_block {
     const struct hinge_inputs *inputs;
     struct hinge_tag *tags;
     size_t n_tags;
-    int is_shared; /* v of tag i is row i of one [n_tags][n_tags] matrix; phi is [n][n_tags] for all */
-    double c, eta; /* C, and what the couplings' squares are weighed with */
+    bool is_shared; /* v of tag i is row i of one [n_tags][n_tags] matrix; phi is [n][n_tags] for all */
+    double c, eta;  /* C, and what the couplings' squares are weighed with */
 };
 
 struct hinge_options {
@@ -59,10 +61,11 @@ struct hinge_options {
 struct hinge_result {
     double primal, dual; /* of the objective above; their difference is the gap */
     int32_t n_passes;
-    int is_converged;
+    bool is_converged;
 };
 
-/* Solves a block from alpha = 0: random order, shrinking. On the calling thread. A request to stop ends with what there is. */
+/* Solves a block from alpha = 0: random order, shrinking. On the calling thread. A request to stop ends with what there
+ * is. */
 enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *block, const struct hinge_options *options,
                             struct clv_error *err) CLV_CHECK;
 

@@ -1,5 +1,5 @@
-/* The svmlight multi-label reader. The file is mapped; each line is copied into one bounded buffer and taken apart there, so
- * that a line past the limit costs nothing. */
+/* The svmlight multi-label reader. The file is mapped; each line is copied into one bounded buffer and taken apart
+ * there, so that a line past the limit costs nothing. */
 #include "annotate/svmlight.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Parsing svmlight multi-label files. */
-#ifndef DATA_MULTILABEL_H
-#define DATA_MULTILABEL_H
+#ifndef ANNOTATE_SVMLIGHT_H
+#define ANNOTATE_SVMLIGHT_H
 
 #include "cleave/tags.h"
 

@@ -1,5 +1,6 @@
 /* From input scores to sets of tags, for every form of model. */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -23,7 +24,8 @@ static double coupling(const struct clv_tag_model *model, size_t i, size_t j)
     return i == j ? 0 : model->coupling[high * (high - 1) / 2 + low];
 }
 
-/* What is minimised: LMBM sum_i [1 - z_i]_+; FULL -(sum_i a_i y_i + sum_{i<j} c_ij y_i y_j) = -1/2 sum_i y_i (a_i + lean_i). */
+/* What is minimised: LMBM sum_i [1 - z_i]_+; FULL -(sum_i a_i y_i + sum_{i<j} c_ij y_i y_j) = -1/2 sum_i y_i (a_i +
+ * lean_i). */
 static double objective(const struct state *self)
 {
     double sum = 0;
@@ -126,7 +128,7 @@ static enum clv_status descend(struct state *self, double *value, uint64_t *n_lo
     lean_anew(self);
     *value = objective(self);
     *n_looked = 1;
-    for (int is_better = 1; is_better;) {
+    for (bool is_better = 1; is_better;) {
         is_better = 0;
         for (size_t k = 0; k < n; k++, ++*n_looked) {
             flip(self, k);

@@ -1,5 +1,6 @@
 #include "annotate/tag_fit.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "annotate/dual_coordinate.h"
@@ -125,7 +126,7 @@ static struct hinge_tag hinge_tag_of(struct fitting *self, int32_t tag)
     };
 }
 
-static struct hinge_block block_of(struct fitting *self, struct hinge_tag *tags, size_t n_tags, int is_shared)
+static struct hinge_block block_of(struct fitting *self, struct hinge_tag *tags, size_t n_tags, bool is_shared)
 {
     const double *parameters = self->task->parameters;
     return (struct hinge_block){
@@ -252,7 +253,7 @@ static enum clv_status fit_hinges(struct clv_tag_model *model, struct clv_tag_tr
         .results = array_zalloc(k, sizeof *self.results),
     };
     /* Tags that no coupling joins are problems of their own: without couplings every form is K binary classifiers. */
-    int is_joined = model->form == CLV_TAGS_LMBM && model->order > 1;
+    bool is_joined = model->form == CLV_TAGS_LMBM && model->order > 1;
     enum clv_status status = self.alpha && self.results ? gather(&self.data, task, err) : fail_memory(err);
     if (status == CLV_OK)
         status = is_joined ? fit_together(&self, err) : parallel_for(k, task->n_threads, fit_decision, &self, err);

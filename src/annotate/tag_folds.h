@@ -1,11 +1,13 @@
 /* Held-out scores and decisions: the folds of cross-validation, the sequence of tags by F, thresholds. */
-#ifndef LEARN_TAG_FOLDS_H
-#define LEARN_TAG_FOLDS_H
+#ifndef ANNOTATE_TAG_FOLDS_H
+#define ANNOTATE_TAG_FOLDS_H
+
+#include <stdbool.h>
 
 #include "annotate/tag_fit.h"
 
-/* In repeat r, fold f holds the examples order[r][f], order[r][f + n_folds], .. Everything held out is kept by repeat and example;
- * `truth` has the tags in that form. */
+/* In repeat r, fold f holds the examples order[r][f], order[r][f + n_folds], .. Everything held out is kept by repeat
+ * and example; `truth` has the tags in that form. */
 struct tag_folds {
     size_t n, n_tags;
     int32_t n_folds, n_repeats;
@@ -18,12 +20,13 @@ void tag_folds_release(struct tag_folds *folds);
 size_t tag_folds_size(const struct tag_folds *folds); /* n_repeats x n */
 
 /* Fits n_tasks x n_repeats x n_folds models, each to what lies outside a fold, and lets each decide the fold:
- * tags[n_tasks][n_repeats][n][n_tags], or scores likewise (either may be NULL). Task t has parameters[t] and place[t] (place may be NULL). Parallel over fits. */
+ * tags[n_tasks][n_repeats][n][n_tags], or scores likewise (either may be NULL). Task t has parameters[t] and place[t]
+ * (place may be NULL). Parallel over fits. */
 struct tag_held_out {
     const struct tag_problem *problem;
     const struct tag_folds *folds;
     enum clv_tag_form form;
-    int is_structural;
+    bool is_structural;
     size_t n_tasks;
     const double (*parameters)[CLV_TAG_PARAMETERS];
     const int32_t *const *place;
@@ -38,8 +41,9 @@ enum clv_status tag_hold_out(const struct tag_held_out *held, struct clv_error *
 /* place[n_tags]: tags by their F over the examples, best first, the lower number first at ties. */
 void tag_order_by_f(int32_t *place, const uint8_t *truth, const uint8_t *tags, size_t n, int32_t n_tags);
 
-/* threshold[n_tags], so that "score > threshold" is good for the goal over the examples: each tag's in turn, all others as they
- * are, until none can be improved (Fan & Lin 2007, cyclic optimisation). Starts from 0 and changes only what improves. */
+/* threshold[n_tags], so that "score > threshold" is good for the goal over the examples: each tag's in turn, all others
+ * as they are, until none can be improved (Fan & Lin 2007, cyclic optimisation). Starts from 0 and changes only what
+ * improves. */
 enum clv_status tag_tune_thresholds(double *threshold, const double *scores, const uint8_t *truth, size_t n,
                                     int32_t n_tags, enum clv_tag_goal goal, struct clv_error *err) CLV_CHECK;
 

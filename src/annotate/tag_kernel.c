@@ -1,9 +1,10 @@
-/* |a - b|^2 = |a|^2 + |b|^2 - 2<a, b>. The products go tile by tile: LANES rows of b are laid out side by side, densely, so that
- * each nonzero of a row of a meets LANES values at once. A sum runs over a's nonzeros in ascending order; where b has none it adds
- * zero, so that <a, b> and <b, a> are the same number. */
+/* |a - b|^2 = |a|^2 + |b|^2 - 2<a, b>. The products go tile by tile: LANES rows of b are laid out side by side,
+ * densely, so that each nonzero of a row of a meets LANES values at once. A sum runs over a's nonzeros in ascending
+ * order; where b has none it adds zero, so that <a, b> and <b, a> are the same number. */
 #include "annotate/tag_kernel.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -37,7 +38,7 @@ WIDEST static void multiply(double *restrict sums, const double *restrict tile, 
 }
 
 /* Lays rows first .. first + n - 1 of b into the tile, or wipes them out of it. */
-static void fill_tile(double *tile, const struct kernel_rows *b, size_t first, size_t n, int is_wiped)
+static void fill_tile(double *tile, const struct kernel_rows *b, size_t first, size_t n, bool is_wiped)
 {
     for (size_t j = 0; j < n; j++)
         for (int64_t k = b->row[first + j]; k < b->row[first + j + 1]; k++)

@@ -1,6 +1,6 @@
 /* Distances between sparse rows, and the RBF kernel over them. */
-#ifndef MODEL_TAG_KERNEL_H
-#define MODEL_TAG_KERNEL_H
+#ifndef ANNOTATE_TAG_KERNEL_H
+#define ANNOTATE_TAG_KERNEL_H
 
 #include "cleave/status.h"
 
@@ -13,8 +13,8 @@ struct kernel_rows {
     int32_t n_features;
 };
 
-/* distance[a->n][b->n] = |a_i - b_j|^2, and 0 where rounding would make it negative. Equal rows are at distance 0, and the
- * result is symmetric. In parallel, same bytes at any number of threads. O(nonzeros of a x b->n). */
+/* distance[a->n][b->n] = |a_i - b_j|^2, and 0 where rounding would make it negative. Equal rows are at distance 0, and
+ * the result is symmetric. In parallel, same bytes at any number of threads. O(nonzeros of a x b->n). */
 enum clv_status kernel_distances(double *distance, const struct kernel_rows *a, const struct kernel_rows *b,
                                  int n_threads, struct clv_error *err) CLV_CHECK;
 

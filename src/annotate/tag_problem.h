@@ -2,6 +2,8 @@
 #ifndef ANNOTATE_TAG_PROBLEM_H
 #define ANNOTATE_TAG_PROBLEM_H
 
+#include <stdbool.h>
+
 #include "annotate/tag_kernel.h"
 #include "cleave/annotate.h"
 
@@ -28,7 +30,7 @@ struct tag_fit_task {
     const int32_t *examples; /* [n] of the problem */
     size_t n;
     enum clv_tag_form form;
-    int is_structural;
+    bool is_structural;
     const int32_t *place;     /* [n_tags] sequence of decisions; NULL: by index */
     const double *parameters; /* [CLV_TAG_PARAMETERS] */
     uint64_t seed;

@@ -1,8 +1,10 @@
-/* Structured SVMs over tags, on a chain or the complete graph, with the linear kernel: block-coordinate Frank-Wolfe (Lacoste-Julien
- * et al., ICML 2013), one block an example, with line search. Each block keeps what its dual variables contribute,
+/* Structured SVMs over tags, on a chain or the complete graph, with the linear kernel: block-coordinate Frank-Wolfe
+ * (Lacoste-Julien et al., ICML 2013), one block an example, with line search. Each block keeps what its dual variables
+ * contribute,
  *     w = sum_l u_l x_l',   b = sum_l u_l,   couplings = sum_l e_l,   loss = sum_l ell_l,
  * since every labelling's part is a multiple of the same features. */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "annotate/tag_structural.h"
@@ -37,7 +39,8 @@ static void product_of(double *e, const struct machine *self, const uint8_t *tag
             e[at++] += tags[i] == tags[j] ? factor : -factor;
 }
 
-/* argmax_y |y - y_l|_H + f(y): the loss moves each score by a half against the truth. Fills the corner and returns its loss. */
+/* argmax_y |y - y_l|_H + f(y): the loss moves each score by a half against the truth. Fills the corner and returns its
+ * loss. */
 static enum clv_status ask(double *loss, struct machine *self, size_t l, struct clv_error *err)
 {
     const uint8_t *truth = truth_of(self, l);
@@ -195,8 +198,8 @@ enum clv_status tag_structural_fit(struct clv_tag_model *model, struct clv_tag_t
         .tags = array_alloc(k, 1),
     };
     int32_t *order = array_alloc(n, sizeof *order);
-    int is_there = self.u && self.e && self.loss && self.scores && self.augmented && self.u_new && self.e_new &&
-                   self.tags && order;
+    bool is_there = self.u && self.e && self.loss && self.scores && self.augmented && self.u_new && self.e_new &&
+                    self.tags && order;
     enum clv_status status = is_there ? solve(result, &self, order, err) : fail_memory(err);
     array_free(self.u);
     array_free(self.e);

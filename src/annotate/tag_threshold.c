@@ -1,4 +1,5 @@
 /* Thresholds of binary classifiers, tuned on held-out scores for a measure of all tags. */
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "annotate/tag_folds.h"
@@ -86,7 +87,7 @@ static int tune_tag(double *threshold, struct counts *self, struct ranked *ranke
     }
     qsort(ranked, self->n, sizeof *ranked, by_score);
     for (size_t i = 0; i <= self->n; i++) { /* the first i have the tag */
-        int is_cut = i == 0 || i == self->n || ranked[i].score < ranked[i - 1].score;
+        bool is_cut = i == 0 || i == self->n || ranked[i].score < ranked[i - 1].score;
         /* Sums of fractions change by rounding alone; a gain counts from a billionth on. */
         if (is_cut && value_of(self, goal, tag) > best + 1e-9) {
             best = value_of(self, goal, tag);

@@ -1,11 +1,12 @@
-/* Figure and ground among superpixels i with colours c_i (Lab), places x_i and shares a_i, from soft labels q (figure 1):
+/* Figure and ground among superpixels i with colours c_i (Lab), places x_i and shares a_i, from soft labels q (figure
+ * 1):
  *
  *     f_i = sum_(j != i) a_j q_j K_ij / sum_j a_j q_j,   g_i the same with 1 - q: densities by the kernel
  *     K_ij = exp(-|c_i - c_j|^2 / 2 s^2 - roughness - |x_i - x_j|^2 / 2 t^2)
  *     u_i = clip(log f_i / g_i) + the same for a second kernel, without place + prior_i
  *
- * Each round solves the cut of a_i u_i with contrast-sensitive couplings, and mixes its labels with the logistic of u into the
- * next q. Outside the box q = 0 for good. */
+ * Each round solves the cut of a_i u_i with contrast-sensitive couplings, and mixes its labels with the logistic of u
+ * into the next q. Outside the box q = 0 for good. */
 #include "box_cut/box_model.h"
 
 #include <math.h>
@@ -129,7 +130,8 @@ static void fill_couplings(struct model *self)
                             exp(-self->coupling[e] / (2 * CONTRAST_WIDTH * mean));
 }
 
-/* distance[n] = the least sum of colour steps, less what is free, on a way from outside the box; sweeps to and fro settle it. */
+/* distance[n] = the least sum of colour steps, less what is free, on a way from outside the box; sweeps to and fro
+ * settle it. */
 static void measure_steps(double *distance, const struct model *self)
 {
     const struct clv_adjacency *adjacency = &self->scene->adjacency;
@@ -161,8 +163,8 @@ static double clip(double x, double limit)
     return fmin(fmax(x, -limit), limit);
 }
 
-/* Prior and first q. Inside, colours are a mixture of figure and of a ground like the one outside: where their density is I inside
- * and O outside, figure has the share 1 - (1 - p) O / I of it. */
+/* Prior and first q. Inside, colours are a mixture of figure and of a ground like the one outside: where their density
+ * is I inside and O outside, figure has the share 1 - (1 - p) O / I of it. */
 static void start(struct model *self)
 {
     const struct box_region *regions = self->scene->regions;

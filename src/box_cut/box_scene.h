@@ -1,6 +1,6 @@
 /* A box and its surroundings as superpixels, for clv_box_cut. */
-#ifndef LEARN_BOX_SCENE_H
-#define LEARN_BOX_SCENE_H
+#ifndef BOX_CUT_BOX_SCENE_H
+#define BOX_CUT_BOX_SCENE_H
 
 #include <stdbool.h>
 

@@ -4,6 +4,7 @@
 
 #include "learn/crf/crf.h"
 #include "learn/hidden/hidden_learners.h"
+#include "learn/latent/latent_learners.h"
 #include "learn/margin/margin_learners.h"
 #include "learn/pmap/pmap.h"
 

@@ -60,7 +60,8 @@ enum clv_status near_colours_init(struct near_colours *self, const struct clv_im
     return CLV_OK;
 }
 
-/* Binomial smoothing (1 2 1) / 4 along the middle index of values[n_outer][n][n_inner]; nothing comes from beyond the ends. */
+/* Binomial smoothing (1 2 1) / 4 along the middle index of values[n_outer][n][n_inner]; nothing comes from beyond the
+ * ends. */
 static void smooth(float *values, size_t n_outer, size_t n, size_t n_inner)
 {
     float before[BINS * COLOURS]; /* as much of the slice before as is worked on at once, unsmoothed */

@@ -1,7 +1,7 @@
-/* How often each colour occurs in figure and in ground, near each place of an image and in all of it: counts over a coarse grid
- * of places and Lab colours, smoothed over neighbouring cells in all five directions. */
-#ifndef MODEL_NEAR_COLOURS_H
-#define MODEL_NEAR_COLOURS_H
+/* How often each colour occurs in figure and in ground, near each place of an image and in all of it: counts over a
+ * coarse grid of places and Lab colours, smoothed over neighbouring cells in all five directions. */
+#ifndef REFINE_NEAR_COLOURS_H
+#define REFINE_NEAR_COLOURS_H
 
 #include "cleave/image.h"
 
@@ -21,7 +21,8 @@ enum clv_status near_colours_init(struct near_colours *self, const struct clv_im
 /* Learns from a labelling[height][width], 0 or 1, that has both. O(pixels + cells). */
 void near_colours_learn(struct near_colours *self, const uint8_t *labels);
 
-/* unary[height][width] += near log((figure + a) / (ground + a)) of each pixel's cell + overall times the ratio of its colour. */
+/* unary[height][width] += near log((figure + a) / (ground + a)) of each pixel's cell + overall times the ratio of its
+ * colour. */
 void near_colours_add(float *unary, const struct near_colours *self, double near, double overall);
 
 #endif

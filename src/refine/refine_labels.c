@@ -66,8 +66,8 @@ static enum clv_status init(struct expansion *self, const uint8_t *labels, const
     return status == CLV_OK ? near_colours_init(&self->colours, image, err) : status;
 }
 
-/* score_a = prior votes_a + half the log ratios of its colours against all other labels', which for two labels differ by the
- * ratio itself. */
+/* score_a = prior votes_a + half the log ratios of its colours against all other labels', which for two labels differ
+ * by the ratio itself. */
 static void score_labels(struct expansion *self, const float *votes, const struct clv_refine_options *options)
 {
     for (int32_t a = 0; a < self->n_labels; a++) {
@@ -84,9 +84,11 @@ static void score_labels(struct expansion *self, const float *votes, const struc
     }
 }
 
-/* Of two neighbours p and q labelled a and b, which keep their label (0) or take alpha (1) and lose c where they then differ,
+/* Of two neighbours p and q labelled a and b, which keep their label (0) or take alpha (1) and lose c where they then
+ * differ,
  *     S00 = -c [a != b]   S01 = -c [a != alpha]   S10 = -c [alpha != b]   S11 = 0,
- * which is a coupling (S00 + S11 - S01 - S10) / 2 >= 0, a score S10 - S00 + coupling of p's taking and likewise of q's. */
+ * which is a coupling (S00 + S11 - S01 - S10) / 2 >= 0, a score S10 - S00 + coupling of p's taking and likewise of q's.
+ */
 static void make_move(struct expansion *self, int32_t alpha)
 {
     for (size_t p = 0; p < self->n; p++)

@@ -1,6 +1,6 @@
 /* The anatomy of synthetic animals: from ranges of proportions to a posed set of rounded cones. */
-#ifndef DATA_SYNTH_ANIMAL_H
-#define DATA_SYNTH_ANIMAL_H
+#ifndef SYNTH_ANIMAL_H
+#define SYNTH_ANIMAL_H
 
 #include "synth/shape.h"
 

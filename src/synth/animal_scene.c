@@ -8,8 +8,8 @@
 #include "synth/animal.h"
 #include "synth/ground.h"
 
-/* Where the animal stands and how large: its bounding box fills 35 to 78 % of the frame along the tighter side, and lies inside
- * it, except for one picture in four, where the frame may cut it. */
+/* Where the animal stands and how large: its bounding box fills 35 to 78 % of the frame along the tighter side, and
+ * lies inside it, except for one picture in four, where the frame may cut it. */
 static struct point place_animal(struct animal *animal, struct dice *dice, int32_t width, int32_t height)
 {
     bool flip = dice_chance(dice, 0.5f);

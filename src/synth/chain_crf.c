@@ -128,7 +128,7 @@ static enum clv_status draw_chain(void *context, size_t index, int thread, struc
 
 static enum clv_status add_chains(struct clv_dataset *dataset, const struct chains *self, struct clv_error *err)
 {
-    struct problem_room room;
+    struct problem_buffer buffer;
     const struct clv_problem sizes = {
         .n_nodes = self->options->n_nodes,
         .n_edges = self->options->n_nodes - 1,
@@ -136,25 +136,25 @@ static enum clv_status add_chains(struct clv_dataset *dataset, const struct chai
         .n_edge_features = 1,
     };
     size_t entries = (size_t)sizes.n_nodes * (size_t)sizes.n_features;
-    enum clv_status status = problem_room_init(&room, &sizes, 2, sizes.n_features, err);
+    enum clv_status status = problem_buffer_init(&buffer, &sizes, 2, sizes.n_features, err);
     if (status != CLV_OK)
         return status;
     for (size_t k = 0; k < entries; k++)
-        room.index[k] = (int32_t)(k % (size_t)sizes.n_features);
+        buffer.index[k] = (int32_t)(k % (size_t)sizes.n_features);
     for (int32_t e = 0; e < sizes.n_edges; e++) {
-        room.edges[e][0] = e;
-        room.edges[e][1] = e + 1;
-        room.edge_features[e] = 1;
+        buffer.edges[e][0] = e;
+        buffer.edges[e][1] = e + 1;
+        buffer.edge_features[e] = 1;
     }
     for (size_t index = 0; status == CLV_OK && index < self->n; index++) {
         char name[40];
         snprintf(name, sizeof name, "%s %zu", self->set ? "test" : "train", index + 1);
         for (size_t k = 0; k < entries; k++)
-            room.value[k] = self->x[index * entries + k];
-        problem_room_label(&room, self->y + index * (size_t)sizes.n_nodes, NULL);
-        status = clv_dataset_add(dataset, &room.problem, name, err);
+            buffer.value[k] = self->x[index * entries + k];
+        problem_buffer_label(&buffer, self->y + index * (size_t)sizes.n_nodes, NULL);
+        status = clv_dataset_add(dataset, &buffer.problem, name, err);
     }
-    problem_room_release(&room);
+    problem_buffer_release(&buffer);
     return status;
 }
 

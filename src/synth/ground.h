@@ -1,11 +1,11 @@
 /* Backgrounds and distractors of synthetic pictures. */
-#ifndef DATA_SYNTH_GROUND_H
-#define DATA_SYNTH_GROUND_H
+#ifndef SYNTH_GROUND_H
+#define SYNTH_GROUND_H
 
 #include "synth/shape.h"
 
-/* Sky above `horizon` (pixels from the top; at most 0: none), hills or a wood before it, ground below. Patches of the ground
- * take `lure`, a colour of the animal. */
+/* Sky above `horizon` (pixels from the top; at most 0: none), hills or a wood before it, ground below. Patches of the
+ * ground take `lure`, a colour of the animal. */
 void ground_paint(struct canvas *canvas, struct dice *dice, float horizon, struct colour lure);
 
 /* Stones, posts, bushes, trees and tufts whose feet stand at height `foot`; size is about their height in pixels. */

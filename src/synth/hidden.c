@@ -1,4 +1,5 @@
-/* Hidden chains and grids: a random model (hidden_model.c), samples of it (hidden_sample.c), and here the problems they make. */
+/* Hidden chains and grids: a random model (hidden_model.c), samples of it (hidden_sample.c), and here the problems they
+ * make. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -80,7 +81,7 @@ static enum clv_status sample_one(void *context, size_t index, int thread, struc
 }
 
 /* What all problems of the model have in common. Features of a node (shared: of its kind): K indicators and a 1. */
-static enum clv_status prepare(struct problem_room *room, uint8_t *is_hidden, const struct hidden_model *model,
+static enum clv_status prepare(struct problem_buffer *buffer, uint8_t *is_hidden, const struct hidden_model *model,
                                bool is_shared, struct clv_error *err)
 {
     const struct clv_problem sizes = {
@@ -89,23 +90,24 @@ static enum clv_status prepare(struct problem_room *room, uint8_t *is_hidden, co
         .n_features = (is_shared ? 2 : model->n_nodes) * (model->n_labels + 1),
         .n_edge_features = is_shared ? 1 : model->n_edges,
     };
-    enum clv_status status = problem_room_init(room, &sizes, model->n_labels, 2, err);
+    enum clv_status status = problem_buffer_init(buffer, &sizes, model->n_labels, 2, err);
     if (status != CLV_OK)
         return status;
     for (int32_t e = 0; e < model->n_edges; e++) {
-        room->edges[e][0] = model->edges[e][0];
-        room->edges[e][1] = model->edges[e][1];
-        room->edge_features[(size_t)e * (size_t)sizes.n_edge_features + (is_shared ? 0 : (size_t)e)] = 1;
+        buffer->edges[e][0] = model->edges[e][0];
+        buffer->edges[e][1] = model->edges[e][1];
+        buffer->edge_features[(size_t)e * (size_t)sizes.n_edge_features + (is_shared ? 0 : (size_t)e)] = 1;
     }
     for (int32_t i = 0; i < model->n_nodes; i++)
         is_hidden[i] = i >= model->n_visible;
     return CLV_OK;
 }
 
-static enum clv_status add_problems(struct clv_dataset *dataset, struct problem_room *room, const uint8_t *is_hidden,
-                                    const struct samples *samples, bool is_shared, struct clv_error *err)
+static enum clv_status add_problems(struct clv_dataset *dataset, struct problem_buffer *buffer,
+                                    const uint8_t *is_hidden, const struct samples *samples, bool is_shared,
+                                    struct clv_error *err)
 {
-    int32_t n = room->problem.n_nodes, block = room->n_labels + 1;
+    int32_t n = buffer->problem.n_nodes, block = buffer->n_labels + 1;
     enum clv_status status = CLV_OK;
     for (size_t index = 0; status == CLV_OK && index < samples->n; index++) {
         const int32_t *x = samples->x + index * (size_t)n, *y = samples->y + index * (size_t)n;
@@ -113,11 +115,11 @@ static enum clv_status add_problems(struct clv_dataset *dataset, struct problem_
         snprintf(name, sizeof name, "%s %zu", samples->set ? "test" : "train", index + 1);
         for (int32_t i = 0; i < n; i++) {
             int32_t first = (is_shared ? is_hidden[i] : i) * block;
-            room->index[2 * i] = first + x[i];
-            room->index[2 * i + 1] = first + room->n_labels;
+            buffer->index[2 * i] = first + x[i];
+            buffer->index[2 * i + 1] = first + buffer->n_labels;
         }
-        problem_room_label(room, y, is_hidden);
-        status = clv_dataset_add(dataset, &room->problem, name, err);
+        problem_buffer_label(buffer, y, is_hidden);
+        status = clv_dataset_add(dataset, &buffer->problem, name, err);
     }
     return status;
 }
@@ -129,7 +131,7 @@ static enum clv_status draw_set(struct clv_dataset **dataset, const struct hidde
     const struct hidden_model *model = sampler->model;
     size_t n_nodes = (size_t)model->n_nodes, n = (size_t)(set ? options->n_test : options->n_train);
     bool is_shared = options->shared_weights != 0;
-    struct problem_room room = {0};
+    struct problem_buffer buffer = {0};
     struct samples samples = {.sampler = sampler, .progress = progress, .seed = options->seed, .set = set, .n = n};
     uint8_t *is_hidden = array_alloc(n_nodes, sizeof *is_hidden);
     samples.y = array_alloc(n, n_nodes * sizeof *samples.y);
@@ -138,12 +140,12 @@ static enum clv_status draw_set(struct clv_dataset **dataset, const struct hidde
     if (status == CLV_OK)
         status = parallel_for(n, n_threads, sample_one, &samples, err);
     if (status == CLV_OK)
-        status = prepare(&room, is_hidden, model, is_shared, err);
+        status = prepare(&buffer, is_hidden, model, is_shared, err);
     if (status == CLV_OK)
         status = simulated_dataset_new(dataset, model->n_labels, err);
     if (status == CLV_OK)
-        status = add_problems(*dataset, &room, is_hidden, &samples, is_shared, err);
-    problem_room_release(&room);
+        status = add_problems(*dataset, &buffer, is_hidden, &samples, is_shared, err);
+    problem_buffer_release(&buffer);
     array_free(is_hidden);
     array_free(samples.y);
     array_free(samples.x);

@@ -16,8 +16,8 @@ void hidden_model_release(struct hidden_model *model)
     *model = (struct hidden_model){0};
 }
 
-/* A chain is a grid of one row. Cells whose row and column add up to an even number are y, the others h; both are numbered row
- * by row. Edges go to the right and down. */
+/* A chain is a grid of one row. Cells whose row and column add up to an even number are y, the others h; both are
+ * numbered row by row. Edges go to the right and down. */
 struct layout {
     int32_t rows, columns;
     int32_t *node_of; /* [rows * columns] */

@@ -1,6 +1,6 @@
 /* The random model behind hidden chains and grids. */
-#ifndef SIMULATE_HIDDEN_MODEL_H
-#define SIMULATE_HIDDEN_MODEL_H
+#ifndef SYNTH_HIDDEN_MODEL_H
+#define SYNTH_HIDDEN_MODEL_H
 
 #include "cleave/simulate.h"
 

@@ -1,9 +1,11 @@
-/* With x summed out, what is left of the model is a field of y and h. On a chain of places 0 .. n-1 it is sampled exactly:
+/* With x summed out, what is left of the model is a field of y and h. On a chain of places 0 .. n-1 it is sampled
+ * exactly:
  *
  *     b_(n-1)(s) = 0,   b_i(s) = log sum_t exp(table_i[s, t] + unary_(i+1)[t] + b_(i+1)(t))
  *     p(s_0) ~ exp(unary_0 + b_0),   p(s_(i+1) | s_i) ~ exp(table_i[s_i, .] + unary_(i+1) + b_(i+1))
  *
- * elsewhere by Gibbs sweeps over the nodes, p(s_i | rest) ~ exp(unary_i + sum over its edges). Then p(x_i | s_i) ~ exp emission. */
+ * elsewhere by Gibbs sweeps over the nodes, p(s_i | rest) ~ exp(unary_i + sum over its edges). Then p(x_i | s_i) ~ exp
+ * emission. */
 #include "synth/hidden_sample.h"
 
 #include <math.h>

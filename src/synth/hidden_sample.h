@@ -1,6 +1,6 @@
 /* Sampling (y, h, x) from the model behind hidden chains and grids. */
-#ifndef SIMULATE_HIDDEN_SAMPLE_H
-#define SIMULATE_HIDDEN_SAMPLE_H
+#ifndef SYNTH_HIDDEN_SAMPLE_H
+#define SYNTH_HIDDEN_SAMPLE_H
 
 #include "synth/hidden_model.h"
 

@@ -48,7 +48,7 @@ static int32_t truth_at(int32_t row, int32_t column)
     return (row - 3) * (row - 3) + (column - 28) * (column - 28) <= 8 ? 4 : 3;
 }
 
-static enum clv_status prepare(struct problem_room *room, struct clv_error *err)
+static enum clv_status prepare(struct problem_buffer *buffer, struct clv_error *err)
 {
     const struct clv_problem sizes = {
         .n_nodes = N_PIXELS,
@@ -56,16 +56,16 @@ static enum clv_status prepare(struct problem_room *room, struct clv_error *err)
         .n_features = 2,
         .n_edge_features = 1,
     };
-    enum clv_status status = problem_room_init(room, &sizes, N_LABELS, 2, err);
+    enum clv_status status = problem_buffer_init(buffer, &sizes, N_LABELS, 2, err);
     int32_t e = 0;
     for (int32_t i = 0; status == CLV_OK && i < N_PIXELS; i++) {
-        room->index[2 * i + 1] = 1; /* the feature 1; x's index is 0 */
+        buffer->index[2 * i + 1] = 1; /* the feature 1; x's index is 0 */
         for (int down = 0; down < 2; down++) {
             if (down ? i + WIDTH >= N_PIXELS : (i + 1) % WIDTH == 0)
                 continue;
-            room->edges[e][0] = i;
-            room->edges[e][1] = i + (down ? WIDTH : 1);
-            room->edge_features[e++] = 1;
+            buffer->edges[e][0] = i;
+            buffer->edges[e][1] = i + (down ? WIDTH : 1);
+            buffer->edge_features[e++] = 1;
         }
     }
     return status;
@@ -81,7 +81,7 @@ static void hide(uint8_t *is_hidden, double missing, uint64_t seed, uint64_t str
         is_hidden[order[k]] = k < n_missing;
 }
 
-static enum clv_status draw_set(struct clv_dataset **dataset, struct problem_room *room, uint32_t set,
+static enum clv_status draw_set(struct clv_dataset **dataset, struct problem_buffer *buffer, uint32_t set,
                                 const struct clv_noisy_options *options, struct clv_error *err)
 {
     int32_t y[N_PIXELS];
@@ -95,11 +95,11 @@ static enum clv_status draw_set(struct clv_dataset **dataset, struct problem_roo
         snprintf(name, sizeof name, "%s %zu", set ? "test" : "train", index + 1);
         for (int32_t i = 0; i < N_PIXELS; i++) {
             y[i] = truth_at(i / WIDTH, i % WIDTH);
-            room->value[2 * i] = (float)(y[i] - 2 + deviation * rng_normal(options->seed, noise, (uint64_t)i));
+            buffer->value[2 * i] = (float)(y[i] - 2 + deviation * rng_normal(options->seed, noise, (uint64_t)i));
         }
         hide(is_hidden, set ? options->test_missing : options->train_missing, options->seed, missing);
-        problem_room_label(room, y, is_hidden);
-        status = clv_dataset_add(*dataset, &room->problem, name, err);
+        problem_buffer_label(buffer, y, is_hidden);
+        status = clv_dataset_add(*dataset, &buffer->problem, name, err);
     }
     return status;
 }
@@ -107,15 +107,15 @@ static enum clv_status draw_set(struct clv_dataset **dataset, struct problem_roo
 enum clv_status clv_noisy_simulate(struct clv_dataset **train, struct clv_dataset **test,
                                    const struct clv_noisy_options *options, struct clv_error *err)
 {
-    struct problem_room room = {0};
+    struct problem_buffer buffer = {0};
     struct clv_dataset *made[2] = {NULL, NULL};
     *train = *test = NULL;
     enum clv_status status = check_options(options, err);
     if (status == CLV_OK)
-        status = prepare(&room, err);
+        status = prepare(&buffer, err);
     for (uint32_t set = 0; status == CLV_OK && set < 2; set++)
-        status = draw_set(&made[set], &room, set, options, err);
-    problem_room_release(&room);
+        status = draw_set(&made[set], &buffer, set, options, err);
+    problem_buffer_release(&buffer);
     if (status == CLV_OK) {
         *train = made[0];
         *test = made[1];

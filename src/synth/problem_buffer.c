@@ -7,67 +7,67 @@
 #include "base/error.h"
 #include "feature/dataset/dataset.h"
 
-void problem_room_release(struct problem_room *room)
+void problem_buffer_release(struct problem_buffer *buffer)
 {
-    array_free(room->row);
-    array_free(room->index);
-    array_free(room->value);
-    array_free(room->edges);
-    array_free(room->edge_features);
-    array_free(room->volume);
-    array_free(room->label);
-    array_free(room->theta);
-    *room = (struct problem_room){0};
+    array_free(buffer->row);
+    array_free(buffer->index);
+    array_free(buffer->value);
+    array_free(buffer->edges);
+    array_free(buffer->edge_features);
+    array_free(buffer->volume);
+    array_free(buffer->label);
+    array_free(buffer->theta);
+    *buffer = (struct problem_buffer){0};
 }
 
-enum clv_status problem_room_init(struct problem_room *room, const struct clv_problem *problem, int32_t n_labels,
-                                  int32_t n_entries, struct clv_error *err)
+enum clv_status problem_buffer_init(struct problem_buffer *buffer, const struct clv_problem *problem, int32_t n_labels,
+                                    int32_t n_entries, struct clv_error *err)
 {
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, p = (size_t)problem->n_edge_features;
     size_t entries = n * (size_t)n_entries;
-    *room = (struct problem_room){
+    *buffer = (struct problem_buffer){
         .problem = *problem,
-        .row = array_alloc(n + 1, sizeof *room->row),
-        .index = array_zalloc(entries, sizeof *room->index),
-        .value = array_alloc(entries, sizeof *room->value),
-        .edges = array_zalloc(m, sizeof *room->edges),
-        .edge_features = array_zalloc(m * p, sizeof *room->edge_features),
-        .volume = array_alloc(n, sizeof *room->volume),
-        .label = array_alloc(n, sizeof *room->label),
-        .theta = array_alloc(n * (size_t)n_labels, sizeof *room->theta),
+        .row = array_alloc(n + 1, sizeof *buffer->row),
+        .index = array_zalloc(entries, sizeof *buffer->index),
+        .value = array_alloc(entries, sizeof *buffer->value),
+        .edges = array_zalloc(m, sizeof *buffer->edges),
+        .edge_features = array_zalloc(m * p, sizeof *buffer->edge_features),
+        .volume = array_alloc(n, sizeof *buffer->volume),
+        .label = array_alloc(n, sizeof *buffer->label),
+        .theta = array_alloc(n * (size_t)n_labels, sizeof *buffer->theta),
         .n_labels = n_labels,
     };
-    if (!room->row || !room->index || !room->value || !room->edges || !room->edge_features || !room->volume ||
-        !room->label || !room->theta) {
-        problem_room_release(room);
+    if (!buffer->row || !buffer->index || !buffer->value || !buffer->edges || !buffer->edge_features ||
+        !buffer->volume || !buffer->label || !buffer->theta) {
+        problem_buffer_release(buffer);
         return fail_memory(err);
     }
     for (size_t i = 0; i <= n; i++)
-        room->row[i] = (int64_t)i * n_entries;
+        buffer->row[i] = (int64_t)i * n_entries;
     for (size_t i = 0; i < n; i++)
-        room->volume[i] = 1;
+        buffer->volume[i] = 1;
     for (size_t k = 0; k < entries; k++)
-        room->value[k] = 1;
-    room->problem.row = room->row;
-    room->problem.index = room->index;
-    room->problem.value = room->value;
-    room->problem.edges = (const int32_t(*)[2])room->edges;
-    room->problem.edge_features = room->edge_features;
-    room->problem.volume = room->volume;
-    room->problem.label = room->label;
-    room->problem.theta = room->theta;
+        buffer->value[k] = 1;
+    buffer->problem.row = buffer->row;
+    buffer->problem.index = buffer->index;
+    buffer->problem.value = buffer->value;
+    buffer->problem.edges = (const int32_t(*)[2])buffer->edges;
+    buffer->problem.edge_features = buffer->edge_features;
+    buffer->problem.volume = buffer->volume;
+    buffer->problem.label = buffer->label;
+    buffer->problem.theta = buffer->theta;
     return CLV_OK;
 }
 
-void problem_room_label(struct problem_room *room, const int32_t *y, const uint8_t *is_hidden)
+void problem_buffer_label(struct problem_buffer *buffer, const int32_t *y, const uint8_t *is_hidden)
 {
-    size_t n = (size_t)room->problem.n_nodes, k = (size_t)room->n_labels;
-    memset(room->theta, 0, n * k * sizeof *room->theta);
+    size_t n = (size_t)buffer->problem.n_nodes, k = (size_t)buffer->n_labels;
+    memset(buffer->theta, 0, n * k * sizeof *buffer->theta);
     for (size_t i = 0; i < n; i++) {
         bool known = !is_hidden || !is_hidden[i];
-        room->label[i] = known ? y[i] : CLV_UNKNOWN;
+        buffer->label[i] = known ? y[i] : CLV_UNKNOWN;
         if (known)
-            room->theta[i * k + (size_t)y[i]] = 1;
+            buffer->theta[i * k + (size_t)y[i]] = 1;
     }
 }
 

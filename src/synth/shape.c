@@ -211,8 +211,8 @@ static struct colour material_colour(const struct material *material, const stru
                                                                              0.31f * y / canvas->unit, 2)));
 }
 
-/* Lambert shading of a body whose cross-section is round: the normal lies in the picture at the outline and points to the
- * viewer where the shape is as deep as it is thick. */
+/* Lambert shading of a body whose cross-section is round: the normal lies in the picture at the outline and points to
+ * the viewer where the shape is as deep as it is thick. */
 static float shade_at(const struct canvas *canvas, const struct field *field, int32_t x, int32_t y, float distance,
                       float flatness, float *downward)
 {

@@ -1,6 +1,6 @@
 /* Smooth unions of rounded cones as distance fields, and painting them onto a canvas. */
-#ifndef DATA_SYNTH_SHAPE_H
-#define DATA_SYNTH_SHAPE_H
+#ifndef SYNTH_SHAPE_H
+#define SYNTH_SHAPE_H
 
 #include "cleave/status.h"
 #include "synth/value_noise.h"
@@ -23,8 +23,8 @@ struct cone {
     float radius_a, radius_b, axial_a, axial_b;
 };
 
-/* The signed distance (negative inside, pixels) to a union of cones on a picture's pixel centres, with the local thickness
- * and the axial coordinate; valid inside the touched box only. */
+/* The signed distance (negative inside, pixels) to a union of cones on a picture's pixel centres, with the local
+ * thickness and the axial coordinate; valid inside the touched box only. */
 struct field {
     int32_t width, height;
     float *distance, *radius, *axial; /* [height][width] */
@@ -32,8 +32,8 @@ struct field {
 };
 enum clv_status field_init(struct field *field, int32_t width, int32_t height, struct clv_error *err) CLV_CHECK;
 void field_release(struct field *field);
-/* Makes the field that of the union of the cones, whose joints are rounded over `blend` pixels. Distances up to `reach` pixels
- * outside the union are kept. */
+/* Makes the field that of the union of the cones, whose joints are rounded over `blend` pixels. Distances up to `reach`
+ * pixels outside the union are kept. */
 void field_union(struct field *field, const struct cone *cones, size_t n_cones, float blend, float reach);
 
 /* colour[height][width] in 0..1; figure is the visible coverage of the figure, 0..1. */
@@ -73,8 +73,9 @@ struct material {
     struct point origin; /* of the pattern */
 };
 
-/* Paints the field's shape, whose reach must be roughness + 1 or more. Coverage of a pixel is 1/2 - distance of its centre, clamped to 0..1. With is_figure the canvas'
- * figure grows by it, without it shrinks: what is painted later hides what was before. */
+/* Paints the field's shape, whose reach must be roughness + 1 or more. Coverage of a pixel is 1/2 - distance of its
+ * centre, clamped to 0..1. With is_figure the canvas' figure grows by it, without it shrinks: what is painted later
+ * hides what was before. */
 void canvas_paint(struct canvas *canvas, const struct field *field, const struct material *material, bool is_figure);
 
 /* Darkens the colours under a soft-edged ellipse. */

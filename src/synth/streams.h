@@ -1,6 +1,7 @@
-/* Numbers of the random streams RNG_STREAM(RNG_SIMULATE, number): a problem has its own, whatever the sizes of the sets. */
-#ifndef SIMULATE_STREAMS_H
-#define SIMULATE_STREAMS_H
+/* Numbers of the random streams RNG_STREAM(RNG_SIMULATE, number): a problem has its own, whatever the sizes of the
+ * sets. */
+#ifndef SYNTH_STREAMS_H
+#define SYNTH_STREAMS_H
 
 #include "base/rng.h"
 

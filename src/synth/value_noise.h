@@ -1,11 +1,12 @@
 /* Random numbers in sequence and value noise, for synthetic pictures. */
-#ifndef DATA_SYNTH_NOISE_H
-#define DATA_SYNTH_NOISE_H
+#ifndef SYNTH_VALUE_NOISE_H
+#define SYNTH_VALUE_NOISE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Numbers one after the other from one counter-based stream: picture `stream` draws the same ones whatever the others do. */
+/* Numbers one after the other from one counter-based stream: picture `stream` draws the same ones whatever the others
+ * do. */
 struct dice {
     uint64_t seed, stream, index;
 };
@@ -29,7 +30,8 @@ float noise_at(const struct noise *noise, float x, float y);
 /* Sum of octaves of halved amplitude and doubled frequency, -1..1. */
 float noise_fractal(const struct noise *noise, float x, float y, int n_octaves);
 
-/* Distance to the nearest of one jittered point per unit cell; *chosen (may be NULL) is a value of 0..1 that belongs to it. */
+/* Distance to the nearest of one jittered point per unit cell; *chosen (may be NULL) is a value of 0..1 that belongs to
+ * it. */
 float noise_cellular(const struct noise *noise, float x, float y, float *chosen);
 
 /* The largest whole number <= x. */

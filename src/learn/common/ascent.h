@@ -1,6 +1,6 @@
 /* Step rules of stochastic gradient ascent with regularisation, non-negative couplings and averaging. */
-#ifndef LEARN_PMAP_STEP_H
-#define LEARN_PMAP_STEP_H
+#ifndef LEARN_ASCENT_H
+#define LEARN_ASCENT_H
 
 #include "cleave/problem.h"
 
@@ -27,8 +27,9 @@ enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, 
                             double rate, int averaging, struct clv_error *err) CLV_CHECK;
 void ascent_release(struct ascent *self);
 
-/* Pairwise weights from here on walk as if their features were sqrt(variance) times as large and lambda the same for all: the
- * lambda of their own is lambda / variance, their steps are variance (published) or sqrt(variance) (AdaGrad) times as long. */
+/* Pairwise weights from here on walk as if their features were sqrt(variance) times as large and lambda the same for
+ * all: the lambda of their own is lambda / variance, their steps are variance (published) or sqrt(variance) (AdaGrad)
+ * times as long. */
 void ascent_set_table_variance(struct ascent *self, double variance);
 
 /* lambda/2 <w, S^-1 w> with that variance as S's. */

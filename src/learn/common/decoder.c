@@ -1,5 +1,6 @@
 #include "learn/common/decoder.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -51,8 +52,9 @@ static size_t entries_per_edge(const struct clv_shape *shape)
     return 0;
 }
 
-/* Whether all edges have the same one feature of 1, and so the same table, which then need not be written out for each. */
-static int shares_table(const struct clv_problem *problem, const struct clv_shape *shape)
+/* Whether all edges have the same one feature of 1, and so the same table, which then need not be written out for each.
+ */
+static bool shares_table(const struct clv_problem *problem, const struct clv_shape *shape)
 {
     int same = shape->pairwise == CLV_PAIRWISE_FULL && shape->n_edge_features == 1;
     for (int32_t e = 0; same && e < problem->n_edges; e++)
@@ -60,7 +62,7 @@ static int shares_table(const struct clv_problem *problem, const struct clv_shap
     return same;
 }
 
-static int any_unknown(const struct clv_problem *problem)
+static bool any_unknown(const struct clv_problem *problem)
 {
     for (int32_t i = 0; i < problem->n_nodes; i++)
         if (problem->label[i] == CLV_UNKNOWN)
@@ -69,7 +71,7 @@ static int any_unknown(const struct clv_problem *problem)
 }
 
 static enum clv_status load(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
-                            const double *w, int is_shared, struct clv_error *err)
+                            const double *w, bool is_shared, struct clv_error *err)
 {
     struct clv_field *field = &self->field;
     size_t n = (size_t)problem->n_nodes, n_tables = is_shared ? 1 : (size_t)problem->n_edges;

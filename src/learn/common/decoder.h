@@ -28,17 +28,17 @@ enum clv_status decode(struct decoder *self, const struct clv_problem *problem, 
 enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decoding, const struct clv_problem *problem,
                           const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
 
-/* The same for training: nodes of unknown label are left out. They and their edges score nothing, and y is CLV_UNKNOWN there.
- * *score (may be NULL) is the field's maximum.
- * decode_augmented maximises f(y) + L(y) - L(0), where L counts known nodes only; L(0) is the loss of labelling everything
- * 0 for two labels, else nothing (clv_field_add_loss). The field stays loaded for field_expectation. */
+/* The same for training: nodes of unknown label are left out. They and their edges score nothing, and y is CLV_UNKNOWN
+ * there. *score (may be NULL) is the field's maximum. decode_augmented maximises f(y) + L(y) - L(0), where L counts
+ * known nodes only; L(0) is the loss of labelling everything 0 for two labels, else nothing (clv_field_add_loss). The
+ * field stays loaded for field_expectation. */
 enum clv_status decode_known(struct decoder *self, double *score, const struct clv_problem *problem,
                              const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
 enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,
                                  const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
 
-/* Load the fields that decode and decode_known solve and make room in y, for callers who change the unaries before they
- * solve. */
+/* Load the fields that decode and decode_known solve and give y its capacity, for callers who change the unaries before
+ * they solve. */
 enum clv_status decoder_load(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
                              const double *w, struct clv_error *err) CLV_CHECK;
 enum clv_status decoder_load_known(struct decoder *self, const struct clv_problem *problem,

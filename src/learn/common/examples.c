@@ -133,7 +133,8 @@ static enum clv_status hinge_of_example(void *context, size_t index, int thread,
     enum clv_status status = decode_augmented(decoder, &score, problem, &self->shape, pass->w, err);
     if (status)
         return status;
-    /* Both scores are loss-augmented, so their difference lacks L(y_i). The oracle rounds: keep the bound from above. */
+    /* Both scores are loss-augmented, so their difference lacks L(y_i). The oracle rounds: keep the bound from above.
+     */
     pass->hinge[index] = fmax(0, score + oracle_slack(decoder->oracle) - decoder_truth_score(decoder, problem)) +
                          self->truth_loss[index];
     return CLV_OK;

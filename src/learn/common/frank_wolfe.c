@@ -8,22 +8,25 @@
  *
  *     v(alpha) = sum_i v_i,   v_i = 1/(lambda n) sum_y alpha_i(y) psi_i(y),   l(alpha) = 1/n sum_i sum_y alpha_i(y) L_i(y)
  *
- * the Lagrangian is least at w = v + (0, mu)/lambda, where it is -lambda/2 |v + (0, mu)/lambda|^2 + l. The best mu sets each
- * negative coupling of v to zero and leaves the others: w = Pi(v), the projection onto c >= 0. So mu can be eliminated,
+ * the Lagrangian is least at w = v + (0, mu)/lambda, where it is -lambda/2 |v + (0, mu)/lambda|^2 + l. The best mu sets
+ * each negative coupling of v to zero and leaves the others: w = Pi(v), the projection onto c >= 0. So mu can be
+ * eliminated,
  *
  *     D(alpha) = -lambda/2 |Pi(v(alpha))|^2 + l(alpha)
  *
- * over the product of simplices alone. |Pi(v)|^2 / 2 is differentiable with gradient Pi(v) (a squared distance to a convex
- * cone, the polar one), so D is concave and smooth, and dD / dalpha_i(y) = (1/n) (L_i(y) - <w, psi_i(y)>) at w = Pi(v): the
- * Frank-Wolfe corner of block i is the loss-augmented MAP at w, whose couplings are non-negative: a min-cut. As
- * <w, v> = |w|^2, the Frank-Wolfe gap sum_i g_i with g_i = (1/n) H_i(w) - l_i + lambda <w, v_i> >= 0 is the whole duality gap,
- * just as without the constraint (Lacoste-Julien et al. 2013, section 4).
+ * over the product of simplices alone. |Pi(v)|^2 / 2 is differentiable with gradient Pi(v) (a squared distance to a
+ * convex cone, the polar one), so D is concave and smooth, and dD / dalpha_i(y) = (1/n) (L_i(y) - <w, psi_i(y)>) at w =
+ * Pi(v): the Frank-Wolfe corner of block i is the loss-augmented MAP at w, whose couplings are non-negative: a min-cut.
+ * As <w, v> = |w|^2, the Frank-Wolfe gap sum_i g_i with g_i = (1/n) H_i(w) - l_i + lambda <w, v_i> >= 0 is the whole
+ * duality gap, just as without the constraint (Lacoste-Julien et al. 2013, section 4).
  *
- * With a diagonal prior variance S the penalty is lambda/2 <w, S^-1 w>. In the weights S^-1/2 w over the features S^1/2 psi that
- * is the problem above, and S keeps signs; so w = S Pi(v), and every |Pi(v)|^2 above becomes <Pi(v), S Pi(v)> = <w, S^-1 w>.
+ * With a diagonal prior variance S the penalty is lambda/2 <w, S^-1 w>. In the weights S^-1/2 w over the features S^1/2
+ * psi that is the problem above, and S keeps signs; so w = S Pi(v), and every |Pi(v)|^2 above becomes <Pi(v), S Pi(v)>
+ * = <w, S^-1 w>.
  *
- * Along v + t delta, D'(t) = dl - lambda <Pi(v + t delta), delta> falls, and is linear between the t where a coupling changes
- * sign. There are at most as many of those as couplings: bisecting over them finds the linear piece with the root. */
+ * Along v + t delta, D'(t) = dl - lambda <Pi(v + t delta), delta> falls, and is linear between the t where a coupling
+ * changes sign. There are at most as many of those as couplings: bisecting over them finds the linear piece with the
+ * root. */
 #include "learn/common/frank_wolfe.h"
 
 #include "base/machine.h"

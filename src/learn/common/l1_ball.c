@@ -1,15 +1,17 @@
-/* The projection is u_k = sign(w_k) max(0, |w_k| - theta), where theta >= 0 solves sum_k max(0, |w_k| - theta) = radius. With the rho
- * largest magnitudes above theta, theta = (their sum - radius) / rho: a magnitude m is above it if and only if
+/* The projection is u_k = sign(w_k) max(0, |w_k| - theta), where theta >= 0 solves sum_k max(0, |w_k| - theta) =
+ * radius. With the rho largest magnitudes above theta, theta = (their sum - radius) / rho: a magnitude m is above it if
+ * and only if
  *
  *     sum_{m_j >= m} (m_j - m) < radius.
  *
- * Most weights on a ball are zeros, and a step moves few. So theta is first looked for from below, in passes without branches,
+ * Most weights on a ball are zeros, and a step moves few. So theta is first looked for from below, in passes without
+ * branches,
  *
  *     theta <- (sum_{m_j > theta} m_j - radius) / (their number)
  *
- * which ends where the same entries are left as before (Michelot 1986). That can take as many passes as there are entries;
- * after some, partitioning as quickselect does settles the question for half of what is left at a time. */
-#include "learn/margin/l1_ball.h"
+ * which ends where the same entries are left as before (Michelot 1986). That can take as many passes as there are
+ * entries; after some, partitioning as quickselect does settles the question for half of what is left at a time. */
+#include "learn/common/l1_ball.h"
 
 #include <math.h>
 #include <stdbool.h>

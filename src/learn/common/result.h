@@ -8,8 +8,8 @@
 enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_point point,
                           struct clv_error *err) CLV_CHECK;
 
-/* result->w = w, with zero couplings where they were not learned. Two labels with a full table are to be decoded by their MAP in
- * chains, unless the learner has said how. */
+/* result->w = w, with zero couplings where they were not learned. Two labels with a full table are to be decoded by
+ * their MAP in chains, unless the learner has said how. */
 enum clv_status result_set(struct clv_training_result *result, const struct examples *self, const double *w,
                            struct clv_error *err) CLV_CHECK;
 

@@ -1,5 +1,5 @@
-/* Vector arithmetic of learners. The dispatched kernels keep a fixed number of running sums, so that results are the same on
- * every machine. */
+/* Vector arithmetic of learners. The dispatched kernels keep a fixed number of running sums, so that results are the
+ * same on every machine. */
 #ifndef LEARN_VECTORS_H
 #define LEARN_VECTORS_H
 

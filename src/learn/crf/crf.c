@@ -1,9 +1,11 @@
-/* Conditional random fields by maximum likelihood (Lafferty, McCallum, Pereira 2001), the baseline of both of the papers:
+/* Conditional random fields by maximum likelihood (Lafferty, McCallum, Pereira 2001), the baseline of Zhu & Xing 2009
+ * and Shpakova et al. 2018:
  *
  *     min_w  F(w) = NLL(w) + R(w),    R(w) = 0, lambda |w|^2 or lambda sum_k |w_k|
  *
- * with the likelihood of crf_objective.h, by L-BFGS, or OWL-QN where R has corners (Andrew & Gao 2007), of liblbfgs. F is convex.
- * With the square, F - lambda |w|^2 is convex too, so that F* >= F(w) - |dF/dw|^2 / (4 lambda): a bound from below at no cost. */
+ * with the likelihood of crf_objective.h, by L-BFGS, or OWL-QN where R has corners (Andrew & Gao 2007), of liblbfgs. F
+ * is convex. With the square, F - lambda |w|^2 is convex too, so that F* >= F(w) - |dF/dw|^2 / (4 lambda): a bound from
+ * below at no cost. */
 #include <lbfgs.h>
 #include <math.h>
 #include <stdio.h>
@@ -59,8 +61,9 @@ static bool is_finite(const double *x, size_t n)
     return true;
 }
 
-/* F and its gradient, but for the absolute values, which OWL-QN looks after. A step that its projection undid leaves a memory
- * of 0 / 0 and then a direction that is no number: without a value there its search fails, and minimise() starts anew. */
+/* F and its gradient, but for the absolute values, which OWL-QN looks after. A step that its projection undid leaves a
+ * memory of 0 / 0 and then a direction that is no number: without a value there its search fails, and minimise() starts
+ * anew. */
 static double evaluate(void *instance, const double *x, double *gradient, int n, double step)
 {
     (void)step;

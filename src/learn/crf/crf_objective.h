@@ -31,7 +31,8 @@ struct crf_objective {
     int n_threads;
 };
 
-/* The examples must stay. CLV_ERR_DATA, naming image and edge, for a graph with a loop comes from the first evaluation. */
+/* The examples must stay. CLV_ERR_DATA, naming image and edge, for a graph with a loop comes from the first evaluation.
+ */
 enum clv_status crf_objective_open(struct crf_objective *self, struct examples *examples,
                                    struct clv_error *err) CLV_CHECK;
 void crf_objective_release(struct crf_objective *self);

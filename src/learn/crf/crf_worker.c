@@ -15,7 +15,7 @@ struct crf_worker {
     double *table; /* [k][k] of the edge at hand */
     struct clv_forest *forest;
     double *scratch; /* of what is not a chain in range */
-    size_t scratch_room;
+    size_t scratch_capacity;
 };
 
 /* Nodes first .. first + n - 1 of a problem, joined one after the other by edges from `edge` on. */
@@ -176,7 +176,7 @@ static enum clv_status sum_logarithms(double *log_partition, double *pairs, stru
                                       struct clv_error *err)
 {
     size_t n = piece->n, k = objective->k, width = objective->width, tables = n * k * k;
-    if (array_reserve((void **)&self->scratch, &self->scratch_room, 2 * n * k + 2 * tables, sizeof(double)))
+    if (array_reserve((void **)&self->scratch, &self->scratch_capacity, 2 * n * k + 2 * tables, sizeof(double)))
         return fail_memory(err);
     double *unary = self->scratch, *marginal = unary + n * k, *table = marginal + n * k, *pair = table + tables;
     for (size_t i = 0; i < n; i++)
@@ -273,7 +273,7 @@ static enum clv_status add_forest(double *nll, double *sums, struct crf_worker *
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = objective->k, width = objective->width;
     double value, n_unknown = 0, *pairs = &sums[objective->d * width];
     enum clv_status status = decoder_load_known(decoder, problem, &objective->examples->shape, objective->w, err);
-    if (!status && array_reserve((void **)&self->scratch, &self->scratch_room, n * k + m * k * k, sizeof(double)))
+    if (!status && array_reserve((void **)&self->scratch, &self->scratch_capacity, n * k + m * k * k, sizeof(double)))
         status = fail_memory(err);
     double *marginal = self->scratch, *pair = marginal + n * k;
     if (!status)

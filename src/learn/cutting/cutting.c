@@ -3,9 +3,9 @@
  *     min (1/n) sum_i xi_i    subject to    <p + m, 1> <= radius,  p, m >= 0  (no m for couplings),  xi_i >= L_i(y_i),
  *                                           xi_i + <p - m, psi_i(y)> >= L_i(y)   for the labellings y found so far
  *
- * Every round adds each example's most violated labelling at the program's optimum. With some of the rows its value is a lower
- * bound of the problem's, and any w in the ball gives an upper one. */
-#include "learn/margin/cutting.h"
+ * Every round adds each example's most violated labelling at the program's optimum. With some of the rows its value is
+ * a lower bound of the problem's, and any w in the ball gives an upper one. */
+#include "learn/cutting/cutting.h"
 
 #include <float.h>
 #include <math.h>
@@ -14,10 +14,10 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "learn/common/l1_ball.h"
 #include "learn/common/result.h"
 #include "learn/common/vectors.h"
-#include "learn/margin/l1_ball.h"
-#include "learn/margin/lp.h"
+#include "learn/cutting/lp.h"
 
 struct cutting {
     struct examples *examples;

@@ -1,4 +1,4 @@
-#include "learn/margin/lp.h"
+#include "learn/cutting/lp.h"
 
 #include "base/error.h"
 
@@ -64,38 +64,23 @@ void lp_set_bounds(struct lp *lp, size_t column, double least, double most)
     lp->most[column] = most;
 }
 
-/* Room for one more row of n entries. */
-static enum clv_status make_room(struct lp *lp, size_t n, struct clv_error *err)
+/* Capacity for one more row of n entries. */
+static enum clv_status reserve(struct lp *lp, size_t n, struct clv_error *err)
 {
     size_t used = lp->n_rows ? (size_t)lp->start[lp->n_rows] : 0;
-    if (lp->n_rows == lp->row_capacity) {
-        size_t capacity = 2 * lp->row_capacity + 16;
-        CoinBigIndex *start = array_realloc(lp->start, capacity + 1, sizeof *start);
-        lp->start = start ? start : lp->start;
-        double *at_least = array_realloc(lp->at_least, capacity, sizeof *at_least);
-        lp->at_least = at_least ? at_least : lp->at_least;
-        if (!start || !at_least)
-            return fail_memory(err);
-        lp->row_capacity = capacity;
-    }
+    const struct array_part by_row[] = {{&lp->start, sizeof *lp->start}, {&lp->at_least, sizeof *lp->at_least}};
+    const struct array_part by_entry[] = {{&lp->column, sizeof *lp->column}, {&lp->value, sizeof *lp->value}};
+    if (array_reserve_all(by_row, 2, &lp->row_capacity, lp->n_rows + 2) ||
+        array_reserve_all(by_entry, 2, &lp->entry_capacity, used + n))
+        return fail_memory(err);
     lp->start[0] = 0;
-    if (used + n > lp->entry_capacity) {
-        size_t capacity = 2 * (used + n);
-        int *column = array_realloc(lp->column, capacity, sizeof *column);
-        lp->column = column ? column : lp->column;
-        double *value = array_realloc(lp->value, capacity, sizeof *value);
-        lp->value = value ? value : lp->value;
-        if (!column || !value)
-            return fail_memory(err);
-        lp->entry_capacity = capacity;
-    }
     return CLV_OK;
 }
 
 enum clv_status lp_add_row(struct lp *lp, size_t n, const int *column, const double *value, double at_least,
                            struct clv_error *err)
 {
-    enum clv_status status = make_room(lp, n, err);
+    enum clv_status status = reserve(lp, n, err);
     if (status)
         return status;
     size_t used = (size_t)lp->start[lp->n_rows];

@@ -1,5 +1,5 @@
-/* Linear programs that grow by rows: min <cost, x> subject to rows >= their right sides and bounds. The one place that knows the
- * solver, Clp, which is in builds WITH_LP=1. */
+/* Linear programs that grow by rows: min <cost, x> subject to rows >= their right sides and bounds. The one place that
+ * knows the solver, Clp, which is in builds WITH_LP=1. */
 #ifndef LEARN_LP_H
 #define LEARN_LP_H
 
@@ -17,8 +17,8 @@ void lp_set_bounds(struct lp *lp, size_t column, double least, double most);
 enum clv_status lp_add_row(struct lp *lp, size_t n, const int *column, const double *value, double at_least,
                            struct clv_error *err) CLV_CHECK;
 
-/* x[n_columns] = an optimum, *value = its cost. Starts from the last call's basis. CLV_ERR_INTERNAL: infeasible, unbounded, or given
- * up. */
+/* x[n_columns] = an optimum, *value = its cost. Starts from the last call's basis. CLV_ERR_INTERNAL: infeasible,
+ * unbounded, or given up. */
 enum clv_status lp_optimise(struct lp *lp, double *x, double *value, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -1,14 +1,19 @@
-/* The concave-convex procedure (Yuille & Rangarajan 2003; Algorithm 2 of Ping, Liu & Ihler 2014). A plane laid at the clamped terms,
- * which are convex, is below them, so that
+/* The concave-convex procedure (Yuille & Rangarajan 2003; Algorithm 2 of Ping, Liu & Ihler 2014).
+ *
+ * J is convex but for the clamped terms, which are convex and are subtracted. At some point v their tangent plane lies
+ * below them. With plane = the gradient of the mean clamped term at v,
  *
  *     P(w) = lambda'/2 |w|^2 + mean free term - <w, plane>
  *
- * is above J but for a constant, touches it where the plane was laid, and is convex. Whatever lowers P lowers J as well; then the
- * next plane is laid. The published way lowers P by plain steps; ours by its dual (cccp_dual.h), whose bounds outlive the
- * plane. */
+ * is therefore convex, above J up to a constant, and equal to it at v. So a w that lowers P below P(v) lowers J as
+ * well. The procedure alternates: find such a w, move v there, take the next plane.
+ *
+ * The published way lowers P by plain gradient steps. Ours takes steps on its dual (cccp_dual.h): the lower bounds of
+ * the free terms that the dual is made of hold for every plane, so the next problem starts from them. */
 #include "learn/hidden/cccp.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "learn/common/examples.h"
@@ -16,8 +21,8 @@
 #include "learn/hidden/cccp_dual.h"
 #include "learn/hidden/hidden_descent.h"
 
-/* The plane at self->best. */
-static enum clv_status lay_plane(struct hidden_descent *self, struct clv_error *err)
+/* The plane at v = self->best. */
+static enum clv_status linearise(struct hidden_descent *self, struct clv_error *err)
 {
     return hidden_gradient(self->plane, NULL, NULL, &self->hidden, HIDDEN_CLAMPED, self->all, self->hidden.examples.n,
                            self->best, err);
@@ -34,13 +39,13 @@ static enum clv_status surrogate_at(double *value, struct hidden_descent *self, 
     return status;
 }
 
-static int is_done(const struct hidden_descent *self)
+static bool is_done(const struct hidden_descent *self)
 {
     return self->n_done >= self->n_passes;
 }
 
-/* Plain steps down P, in self->n_inner passes at most; leaves the best point met in self->best, which is the one it came from at
- * worst. */
+/* Plain steps down P, in self->n_inner passes at most. self->best becomes the lowest point met, which may be the one it
+ * was. */
 static enum clv_status lower_plainly(struct hidden_descent *self, struct clv_error *err)
 {
     size_t size = self->hidden.size;
@@ -67,7 +72,7 @@ static enum clv_status alternate_plainly(struct hidden_descent *self, struct clv
 {
     enum clv_status status = CLV_OK;
     while (!status && !is_done(self)) {
-        status = lay_plane(self, err);
+        status = linearise(self, err);
         if (!status)
             status = lower_plainly(self, err);
         if (!status)
@@ -76,9 +81,9 @@ static enum clv_status alternate_plainly(struct hidden_descent *self, struct clv
     return status;
 }
 
-/* Passes of the dual, the last of the n_inner to see what its average is worth: *is_lower if that is below *lowest, the value of P
- * at self->best. Both move there. */
-static enum clv_status lower_by_dual(int *is_lower, double *lowest, struct hidden_descent *self,
+/* n_inner - 1 passes of the dual, and one that evaluates P at the average of its iterates. Where that is below *lowest,
+ * the value of P at self->best, *is_lower becomes true, and *lowest and self->best become the average's. */
+static enum clv_status lower_by_dual(bool *is_lower, double *lowest, struct hidden_descent *self,
                                      struct hidden_dual *dual, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
@@ -96,7 +101,7 @@ static enum clv_status lower_by_dual(int *is_lower, double *lowest, struct hidde
     return status;
 }
 
-/* Where P did not get lower the plane stays, and its dual goes on. */
+/* Where P did not get lower, the plane stays and the same dual problem goes on. */
 static enum clv_status alternate_by_dual(struct hidden_descent *self, struct hidden_dual *dual,
                                          struct clv_training_result *result, struct clv_error *err)
 {
@@ -104,17 +109,17 @@ static enum clv_status alternate_by_dual(struct hidden_descent *self, struct hid
     double lowest = INFINITY;
     enum clv_status status = hidden_dual_open(dual, &self->hidden, self->lambda, self->best, err);
     if (!status)
-        status = lay_plane(self, err);
+        status = linearise(self, err);
     if (!status)
         status = surrogate_at(&lowest, self, self->best, err);
     if (!status)
         hidden_dual_set_plane(dual, self->plane);
     while (!status && !is_done(self)) {
-        int is_lower;
+        bool is_lower;
         status = lower_by_dual(&is_lower, &lowest, self, dual, err);
         if (!status && is_lower) {
             double tangent = inner_product(self->best, self->plane, size);
-            status = lay_plane(self, err);
+            status = linearise(self, err);
             lowest += tangent - inner_product(self->best, self->plane, size);
             hidden_dual_set_plane(dual, self->plane);
         }

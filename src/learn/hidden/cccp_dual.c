@@ -1,13 +1,13 @@
-/* F_i is convex, so that its tangents, and their mixtures, lie below it: F_i(w) >= <a_i, w> + b_i for every w. With such a bound for each
- * example, P is at least the least value of a parabola,
+/* F_i is convex, so that its tangents, and their mixtures, lie below it: F_i(w) >= <a_i, w> + b_i for every w. With
+ * such a bound for each example, P is at least the least value of a parabola,
  *
  *     D = min_w lambda/2 |w|^2 + <mean_i a_i - plane, w> + mean_i b_i = -lambda/2 |Pi(v)|^2 + mean_i b_i,
  *     v = (plane - mean_i a_i) / lambda,   at w = Pi(v), Pi clipping couplings at 0 (frank_wolfe.c).
  *
- * A step takes the tangent (g, c) of F_i at w and moves (a_i, b_i) towards it by the share that raises D most: Frank-Wolfe on
- * the dual, in which b is minus the conjugate of F_i at a (Lacoste-Julien et al. 2013, there for maxima of linear functions). What
- * approximate inference misses cannot hurt: a labelling that is not the best makes a low tangent, towards which D does not rise. The
- * plane is in D alone: the bounds serve the next problem as well.
+ * A step takes the tangent (g, c) of F_i at w and moves (a_i, b_i) towards it by the share that raises D most:
+ * Frank-Wolfe on the dual, in which b is minus the conjugate of F_i at a (Lacoste-Julien et al. 2013, there for maxima
+ * of linear functions). What approximate inference misses cannot hurt: a labelling that is not the best makes a low
+ * tangent, towards which D does not rise. The plane is in D alone: the bounds serve the next problem as well.
  *
  * HIDDEN_PARTS tangents are laid side by side at one w, then the steps are taken one by one. */
 #include "learn/hidden/cccp_dual.h"

@@ -2,10 +2,10 @@
  *
  *     min_w  P(w) = lambda/2 |w|^2 + mean_i F_i(w) - <w, plane>    (Potts couplings >= 0)
  *
- * with the free terms F_i of hidden.h, by block-coordinate Frank-Wolfe steps on its dual. Nothing to set: each step's length is
- * exact. */
-#ifndef LEARN_HIDDEN_DUAL_H
-#define LEARN_HIDDEN_DUAL_H
+ * with the free terms F_i of objective.h, by block-coordinate Frank-Wolfe steps on its dual. Nothing to set: each
+ * step's length is exact. */
+#ifndef LEARN_CCCP_DUAL_H
+#define LEARN_CCCP_DUAL_H
 
 #include "learn/common/frank_wolfe.h"
 #include "learn/hidden/objective.h"
@@ -20,7 +20,8 @@ struct hidden_dual {
     int32_t *order;          /* [n] */
 };
 
-/* The first bounds are the tangents at w[size] of the true labels' score. O(n size) memory and time, and a pass of inference. */
+/* The first bounds are the tangents at w[size] of the true labels' score. O(n size) memory and time, and a pass of
+ * inference. */
 enum clv_status hidden_dual_open(struct hidden_dual *self, struct hidden *hidden, double lambda, const double *w,
                                  struct clv_error *err) CLV_CHECK;
 void hidden_dual_release(struct hidden_dual *self); /* also after a failure, and of zeros */

@@ -1,6 +1,7 @@
 #include "learn/hidden/full_adagrad.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -86,7 +87,7 @@ static void annihilate(struct full_adagrad *self, size_t p, size_t q)
     rotate(&self->vectors[p * n], &self->vectors[q * n], cosine, sine, n);
 }
 
-static int is_diagonal(const struct full_adagrad *self)
+static bool is_diagonal(const struct full_adagrad *self)
 {
     size_t n = self->size;
     double on = 0, beside = 0;

@@ -2,7 +2,8 @@
  *
  *     (G^(1/2) + delta I)^(-1) g,     G = sum of g g^T so far,     delta = 0.05 sqrt(trace G / size)
  *
- * which suits weights that work against each other, such as a table's entries and a bias, where each by itself walks slowly. */
+ * which suits weights that work against each other, such as a table's entries and a bias, where each by itself walks
+ * slowly. */
 #ifndef LEARN_FULL_ADAGRAD_H
 #define LEARN_FULL_ADAGRAD_H
 
@@ -23,7 +24,8 @@ void full_adagrad_release(struct full_adagrad *self);
 /* Forgets all gradients. */
 void full_adagrad_restart(struct full_adagrad *self);
 
-/* Takes in gradient[size], which becomes the step of length 1. O(size^3): Jacobi's rotations, from the eigenvectors of the step before. */
+/* Takes in gradient[size], which becomes the step of length 1. O(size^3): Jacobi's rotations, from the eigenvectors of
+ * the step before. */
 void full_adagrad_turn(double *gradient, struct full_adagrad *self);
 
 #endif

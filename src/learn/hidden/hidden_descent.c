@@ -119,8 +119,8 @@ static enum clv_status sharpen(struct hidden_descent *self, const struct hidden_
     return hidden_set_temperatures(&self->hidden, settings->visible_temperature, settings->hidden_temperature, err);
 }
 
-/* Algorithm 1, or AdaGrad in its place; its first passes may be smooth: the likelihood with the loss added, whose gradients change little by
- * little, leads to where hinges are better off than by themselves. */
+/* Algorithm 1, or AdaGrad in its place; its first passes may be smooth: the likelihood with the loss added, whose
+ * gradients change little by little, leads to where hinges are better off than by themselves. */
 enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_training_result *result,
                                    struct clv_error *err)
 {

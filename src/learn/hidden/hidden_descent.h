@@ -24,8 +24,8 @@ struct hidden_descent {
     int32_t *order, *all;            /* [n] */
 };
 
-/* Allocates for the hidden model, solver, lambda and rate that are set; `averaging`: AdaGrad's average of the iterates. Release
- * also after a failure; self->hidden is its owner's. */
+/* Allocates for the hidden model, solver, lambda and rate that are set; `averaging`: AdaGrad's average of the iterates.
+ * Release also after a failure; self->hidden is its owner's. */
 enum clv_status hidden_descent_open(struct hidden_descent *self, bool averaging, struct clv_error *err) CLV_CHECK;
 void hidden_descent_release(struct hidden_descent *self);
 
@@ -36,8 +36,8 @@ bool hidden_descent_is_adagrad(const struct hidden_descent *self);
 enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_training_result *result,
                                    struct clv_error *err) CLV_CHECK;
 
-/* A step down self->gradient, of the data term. Plain ones are Algorithm 1's, in which the gradient is that of J / lambda', and get
- * shorter as 1 / sqrt(1 + passes / 10). */
+/* A step down self->gradient, of the data term. Plain ones are Algorithm 1's, in which the gradient is that of J /
+ * lambda', and get shorter as 1 / sqrt(1 + passes / 10). */
 void hidden_descent_step(struct hidden_descent *self);
 
 /* A point of the curve, for weights w[size]. A pass, and the decoding of all examples. */

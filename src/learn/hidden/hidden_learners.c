@@ -1,10 +1,11 @@
-/* Learners with hidden variables: one objective (objective.h), the methods are temperatures (Ping, Liu & Ihler 2014, Table 1).
+/* Learners with hidden variables: one objective (objective.h), the methods are temperatures (Ping, Liu & Ihler 2014,
+ * Table 1).
  *
  *     J(w) = lambda'/2 |w|^2 + mean_i U_i(w),    lambda' = 1 / (n C), or lambda mean_i N_i mean |x|^2 of known nodes
  *
- * Solvers: AdaGrad on batches (Duchi, Hazan & Singer 2011), diagonal or full, with the average of the iterates; the subgradient method, Algorithm 1; and
- * the concave-convex procedure, Algorithm 2 (cccp.c). w = 0 is a saddle: hidden states that nothing tells apart stay alike,
- * and so weights that only hidden nodes see start at random. */
+ * Solvers: AdaGrad on batches (Duchi, Hazan & Singer 2011), diagonal or full, with the average of the iterates; the
+ * subgradient method, Algorithm 1; and the concave-convex procedure, Algorithm 2 (cccp.c). w = 0 is a saddle: hidden
+ * states that nothing tells apart stay alike, and so weights that only hidden nodes see start at random. */
 #include <math.h>
 #include <string.h>
 
@@ -211,50 +212,23 @@ static enum clv_status train_eps(struct clv_training_result *result, const struc
     return train(result, training, epsilon, epsilon, err);
 }
 
-const struct clv_learner mssvm_learner = {
-    .name = "mssvm",
-    .summary = "marginal structured SVM: hidden nodes are summed out (Ping, Liu & Ihler 2014)",
-    .parameters = parameters,
-    .choices = choices,
-    .takes_init = 1,
-    .takes_hidden = 1,
-    .train = train_mssvm,
-    .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
-    .lambda_of_mean = 1,
-};
+/* What the four have in common. */
+#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN)                                                                      \
+    {                                                                                                                  \
+        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .choices = choices, .takes_init = 1,         \
+        .takes_hidden = 1, .train = (TRAIN), .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .lambda_of_mean = 1,        \
+    }
 
-const struct clv_learner lssvm_learner = {
-    .name = "lssvm",
-    .summary = "latent structured SVM: hidden nodes are maximised over (Yu & Joachims 2009)",
-    .parameters = parameters,
-    .choices = choices,
-    .takes_init = 1,
-    .takes_hidden = 1,
-    .train = train_lssvm,
-    .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
-    .lambda_of_mean = 1,
-};
+const struct clv_learner mssvm_learner = LEARNER(
+    "mssvm", "marginal structured SVM: hidden nodes are summed out (Ping, Liu & Ihler 2014)", parameters, train_mssvm);
 
-const struct clv_learner hcrf_learner = {
-    .name = "hcrf",
-    .summary = "hidden conditional random field: the likelihood of the known labels (Quattoni et al. 2007)",
-    .parameters = likelihood_parameters,
-    .choices = choices,
-    .takes_init = 1,
-    .takes_hidden = 1,
-    .train = train_hcrf,
-    .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
-    .lambda_of_mean = 1,
-};
+const struct clv_learner lssvm_learner = LEARNER(
+    "lssvm", "latent structured SVM: hidden nodes are maximised over (Yu & Joachims 2009)", parameters, train_lssvm);
 
-const struct clv_learner eps_learner = {
-    .name = "eps",
-    .summary = "between them: visible and hidden nodes at one temperature (Schwing et al. 2012)",
-    .parameters = extension_parameters,
-    .choices = choices,
-    .takes_init = 1,
-    .takes_hidden = 1,
-    .train = train_eps,
-    .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL,
-    .lambda_of_mean = 1,
-};
+const struct clv_learner hcrf_learner =
+    LEARNER("hcrf", "hidden conditional random field: the likelihood of the known labels (Quattoni et al. 2007)",
+            likelihood_parameters, train_hcrf);
+
+const struct clv_learner eps_learner =
+    LEARNER("eps", "between them: visible and hidden nodes at one temperature (Schwing et al. 2012)",
+            extension_parameters, train_eps);

@@ -1,6 +1,7 @@
 #include "learn/hidden/inference.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -10,11 +11,11 @@
 /* Messages are as good as those of the step before: what is left changes gradients by less than the step itself. */
 #define TOLERANCE 1e-3
 
-enum clv_status hidden_rooms_new(struct hidden_room **rooms, int n, struct clv_error *err)
+enum clv_status hidden_workspaces_new(struct hidden_workspace **workspaces, int n, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
-    struct hidden_room *made = array_zalloc((size_t)n, sizeof *made);
-    *rooms = NULL;
+    struct hidden_workspace *made = array_zalloc((size_t)n, sizeof *made);
+    *workspaces = NULL;
     if (!made)
         return fail_memory(err);
     for (int t = 0; t < n && !status; t++) {
@@ -23,16 +24,16 @@ enum clv_status hidden_rooms_new(struct hidden_room **rooms, int n, struct clv_e
             status = clv_bp_new(&made[t].bp, err);
     }
     if (status)
-        hidden_rooms_free(made, n);
+        hidden_workspaces_free(made, n);
     else
-        *rooms = made;
+        *workspaces = made;
     return status;
 }
 
-void hidden_rooms_free(struct hidden_room *rooms, int n)
+void hidden_workspaces_free(struct hidden_workspace *workspaces, int n)
 {
-    for (int t = 0; rooms && t < n; t++) {
-        struct hidden_room *self = &rooms[t];
+    for (int t = 0; workspaces && t < n; t++) {
+        struct hidden_workspace *self = &workspaces[t];
         clv_forest_free(self->forest);
         clv_bp_free(self->bp);
         bucket_release(&self->free_bucket);
@@ -47,24 +48,24 @@ void hidden_rooms_free(struct hidden_room *rooms, int n)
         array_free(self->y);
         array_free(self->weight);
     }
-    array_free(rooms);
+    array_free(workspaces);
 }
 
-static int make_room(struct hidden_term *term, size_t n_nodes, size_t n_edges, size_t k)
+static int reserve(struct hidden_term *term, size_t n_nodes, size_t n_edges, size_t k)
 {
-    return array_reserve((void **)&term->nodes, &term->node_room, n_nodes * k, sizeof *term->nodes) ||
-           array_reserve((void **)&term->pairs, &term->pair_room, n_edges * k * k + 1, sizeof *term->pairs);
+    return array_reserve((void **)&term->nodes, &term->node_capacity, n_nodes * k, sizeof *term->nodes) ||
+           array_reserve((void **)&term->pairs, &term->pair_capacity, n_edges * k * k + 1, sizeof *term->pairs);
 }
 
-enum clv_status hidden_room_set(struct hidden_room *self, const struct clv_problem *problem,
-                                const struct clv_shape *shape, struct clv_error *err)
+enum clv_status hidden_workspace_set(struct hidden_workspace *self, const struct clv_problem *problem,
+                                     const struct clv_shape *shape, struct clv_error *err)
 {
     size_t n = (size_t)problem->n_nodes, k = (size_t)shape->n_labels;
     size_t m = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : (size_t)problem->n_edges;
-    if (make_room(&self->free, n, m, k) || make_room(&self->clamped, n, m, k) || make_room(&self->other, n, m, k) ||
-        array_reserve((void **)&self->is_visible, &self->visible_room, n, sizeof *self->is_visible) ||
-        array_reserve((void **)&self->y, &self->y_room, n, sizeof *self->y) ||
-        array_reserve((void **)&self->weight, &self->weight_room, n * clv_shape_rows(shape), sizeof *self->weight))
+    const struct array_part by_node[] = {{&self->is_visible, sizeof *self->is_visible}, {&self->y, sizeof *self->y}};
+    if (reserve(&self->free, n, m, k) || reserve(&self->clamped, n, m, k) || reserve(&self->other, n, m, k) ||
+        array_reserve_all(by_node, 2, &self->node_capacity, n) ||
+        array_reserve((void **)&self->weight, &self->weight_capacity, n * clv_shape_rows(shape), sizeof *self->weight))
         return fail_memory(err);
     self->label = problem->label;
     for (size_t i = 0; i < n; i++)
@@ -84,8 +85,8 @@ static void set_certain(struct hidden_term *term, const struct clv_field *field,
         term->pairs[(e * k + (size_t)y[field->edges[e][0]]) * k + (size_t)y[field->edges[e][1]]] = 1;
 }
 
-static struct clv_forest_options forest_options(const struct hidden_room *self, const struct hidden_settings *settings,
-                                                const int32_t *label)
+static struct clv_forest_options forest_options(const struct hidden_workspace *self,
+                                                const struct hidden_settings *settings, const int32_t *label)
 {
     return (struct clv_forest_options){
         .is_visible = self->is_visible,
@@ -95,7 +96,7 @@ static struct clv_forest_options forest_options(const struct hidden_room *self, 
     };
 }
 
-enum clv_status hidden_choose(enum hidden_method *method, struct hidden_room *self,
+enum clv_status hidden_choose(enum hidden_method *method, struct hidden_workspace *self,
                               const struct hidden_settings *settings, const struct clv_field *graph,
                               const int32_t *label, struct clv_error *err)
 {
@@ -111,7 +112,7 @@ enum clv_status hidden_choose(enum hidden_method *method, struct hidden_room *se
     return status;
 }
 
-static enum clv_status eliminate(struct hidden_room *self, struct hidden_term *term, enum hidden_method method,
+static enum clv_status eliminate(struct hidden_workspace *self, struct hidden_term *term, enum hidden_method method,
                                  const struct hidden_settings *settings, const struct clv_field *field,
                                  const int32_t *label, struct clv_error *err)
 {
@@ -125,15 +126,16 @@ static enum clv_status eliminate(struct hidden_room *self, struct hidden_term *t
 }
 
 /* Makes the next run start from the item's messages, if it has some. */
-static enum clv_status resume(struct hidden_room *self, struct clv_bp_options *options, const struct hidden_item *item,
-                              enum hidden_messages which, const struct clv_field *field, struct clv_error *err)
+static enum clv_status resume(struct hidden_workspace *self, struct clv_bp_options *options,
+                              const struct hidden_item *item, enum hidden_messages which, const struct clv_field *field,
+                              struct clv_error *err)
 {
     options->is_warm = item->messages[which] && item->has_messages[which];
     return options->is_warm ? bp_resume(self->bp, field, item->messages[which], err) : CLV_OK;
 }
 
 /* The item keeps the run's messages, unless this is but a look. */
-static void keep(struct hidden_item *item, struct hidden_room *self, enum hidden_messages which)
+static void keep(struct hidden_item *item, struct hidden_workspace *self, enum hidden_messages which)
 {
     if (self->is_looking || !item->messages[which])
         return;
@@ -142,7 +144,7 @@ static void keep(struct hidden_item *item, struct hidden_room *self, enum hidden
 }
 
 /* How long the run took, of the free term. */
-static void count(struct hidden_item *item, const struct hidden_room *self)
+static void count(struct hidden_item *item, const struct hidden_workspace *self)
 {
     if (self->is_looking)
         return;
@@ -152,7 +154,7 @@ static void count(struct hidden_item *item, const struct hidden_room *self)
 }
 
 /* Belief propagation that sums. */
-static enum clv_status sum(struct hidden_room *self, struct hidden_term *term, const struct clv_field *field,
+static enum clv_status sum(struct hidden_workspace *self, struct hidden_term *term, const struct clv_field *field,
                            const struct clv_bp_options *options, struct clv_error *err)
 {
     struct clv_bp_result result;
@@ -164,8 +166,9 @@ static enum clv_status sum(struct hidden_room *self, struct hidden_term *term, c
     return CLV_OK;
 }
 
-/* self->y = the best labelling with these labels given (NULL: none) that TRW-S meets; and, unless it is NULL, the term that is. */
-static enum clv_status maximise(struct hidden_room *self, struct hidden_term *term, struct hidden_item *item,
+/* self->y = the best labelling with these labels given (NULL: none) that TRW-S meets; and, unless it is NULL, the term
+ * that is. */
+static enum clv_status maximise(struct hidden_workspace *self, struct hidden_term *term, struct hidden_item *item,
                                 enum hidden_messages which, const struct clv_field *field,
                                 struct clv_bp_options options, const int32_t *label, struct clv_error *err)
 {
@@ -199,7 +202,7 @@ static struct clv_bp_options bp_options(const struct hidden_settings *settings, 
 }
 
 /* The term of given visible labels, T_h log sum_h exp(f(label, h) / T_h). */
-static enum clv_status given(struct hidden_room *self, struct hidden_term *term, struct hidden_item *item,
+static enum clv_status given(struct hidden_workspace *self, struct hidden_term *term, struct hidden_item *item,
                              const struct hidden_settings *settings, const struct clv_field *field,
                              const int32_t *label, struct clv_error *err)
 {
@@ -217,7 +220,7 @@ static enum clv_status given(struct hidden_room *self, struct hidden_term *term,
     return status;
 }
 
-enum clv_status hidden_clamped(struct hidden_room *self, struct hidden_item *item,
+enum clv_status hidden_clamped(struct hidden_workspace *self, struct hidden_item *item,
                                const struct hidden_settings *settings, const struct clv_field *field,
                                const int32_t *label, struct clv_error *err)
 {
@@ -232,7 +235,7 @@ static void swap_terms(struct hidden_term *a, struct hidden_term *b)
 }
 
 /* self->free = the term of self->y's visible labels, if it is the better one. */
-static enum clv_status try_labels(int *is_better, struct hidden_room *self, struct hidden_item *item,
+static enum clv_status try_labels(bool *is_better, struct hidden_workspace *self, struct hidden_item *item,
                                   const struct hidden_settings *settings, const struct clv_field *augmented,
                                   struct clv_error *err)
 {
@@ -245,7 +248,7 @@ static enum clv_status try_labels(int *is_better, struct hidden_room *self, stru
     return status;
 }
 
-static enum clv_status mix_once(int *is_better, struct hidden_room *self, struct hidden_item *item,
+static enum clv_status mix_once(bool *is_better, struct hidden_workspace *self, struct hidden_item *item,
                                 const struct hidden_settings *settings, const struct clv_bp_options *options,
                                 const struct clv_field *augmented, struct clv_error *err)
 {
@@ -257,13 +260,14 @@ static enum clv_status mix_once(int *is_better, struct hidden_room *self, struct
     return try_labels(is_better, self, item, settings, augmented, err);
 }
 
-/* At T_y = 0 < T_h: labellings of the visible nodes, by what they are worth. Mixed-product goes on from its messages, unless the joint
- * maximum has something better, near which it starts again then. */
-static enum clv_status mix(struct hidden_room *self, struct hidden_item *item, const struct hidden_settings *settings,
-                           const struct clv_field *augmented, struct clv_error *err)
+/* At T_y = 0 < T_h: labellings of the visible nodes, by what they are worth. Mixed-product goes on from its messages,
+ * unless the joint maximum has something better, near which it starts again then. */
+static enum clv_status mix(struct hidden_workspace *self, struct hidden_item *item,
+                           const struct hidden_settings *settings, const struct clv_field *augmented,
+                           struct clv_error *err)
 {
     struct clv_bp_options options = bp_options(settings, CLV_BP_MIXED);
-    int is_better = 0;
+    bool is_better = 0;
     options.is_visible = self->is_visible;
     self->free.value = -INFINITY;
     enum clv_status status = resume(self, &options, item, HIDDEN_OF_FREE, augmented, err);
@@ -281,11 +285,11 @@ static enum clv_status mix(struct hidden_room *self, struct hidden_item *item, c
 }
 
 /* At T_y > 0: on from the messages, and from near the truth. */
-static enum clv_status sum_all(struct hidden_room *self, struct hidden_item *item,
+static enum clv_status sum_all(struct hidden_workspace *self, struct hidden_item *item,
                                const struct hidden_settings *settings, const struct clv_field *augmented,
                                struct clv_error *err)
 {
-    int is_mixed = settings->visible_temperature != settings->hidden_temperature;
+    bool is_mixed = settings->visible_temperature != settings->hidden_temperature;
     struct clv_bp_options options = bp_options(settings, is_mixed ? CLV_BP_MIXED : CLV_BP_SUM);
     options.is_visible = self->is_visible;
     options.visible_temperature = settings->visible_temperature;
@@ -306,8 +310,9 @@ static enum clv_status sum_all(struct hidden_room *self, struct hidden_item *ite
     return CLV_OK;
 }
 
-enum clv_status hidden_free(struct hidden_room *self, struct hidden_item *item, const struct hidden_settings *settings,
-                            const struct clv_field *augmented, double truth, struct clv_error *err)
+enum clv_status hidden_free(struct hidden_workspace *self, struct hidden_item *item,
+                            const struct hidden_settings *settings, const struct clv_field *augmented, double truth,
+                            struct clv_error *err)
 {
     double visible = settings->visible_temperature, hidden = settings->hidden_temperature;
     enum clv_status status;

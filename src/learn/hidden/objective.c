@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -11,15 +12,15 @@
 /* Messages of all examples together that are kept at most; beyond, every run starts from nothing. */
 #define MESSAGE_BYTES_MAX ((size_t)1 << 30)
 
-/* Which of the examples' terms elimination can do. Threads share nothing but the rooms they own. */
+/* Which of the examples' terms elimination can do. Threads share nothing but what is theirs. */
 static enum clv_status look_at_graph(void *context, size_t index, int thread, struct clv_error *err)
 {
     struct hidden *self = context;
-    struct hidden_room *room = &self->rooms[thread];
+    struct hidden_workspace *space = &self->workspaces[thread];
     struct hidden_item *item = &self->items[index];
     const struct clv_problem *problem = &self->examples.problems[index];
     const struct clv_shape *shape = &self->examples.shape;
-    enum clv_status status = hidden_room_set(room, problem, shape, err);
+    enum clv_status status = hidden_workspace_set(space, problem, shape, err);
     const struct clv_field graph = {
         .n_nodes = problem->n_nodes,
         .n_edges = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges,
@@ -28,8 +29,8 @@ static enum clv_status look_at_graph(void *context, size_t index, int thread, st
         .edges = problem->edges,
     };
     if (!status)
-        status = hidden_choose(&item->free_by, room, &self->settings, &graph, NULL, err);
-    return status ? status : hidden_choose(&item->clamped_by, room, &self->settings, &graph, problem->label, err);
+        status = hidden_choose(&item->free_by, space, &self->settings, &graph, NULL, err);
+    return status ? status : hidden_choose(&item->clamped_by, space, &self->settings, &graph, problem->label, err);
 }
 
 static size_t n_messages(const struct hidden *self, size_t index)
@@ -44,7 +45,7 @@ static int needs_messages(const struct hidden *self, size_t index, enum hidden_m
     const struct hidden_settings *settings = &self->settings;
     if (which == HIDDEN_OF_CLAMPED)
         return item->clamped_by == HIDDEN_PROPAGATION;
-    int is_both = settings->visible_temperature == 0 && settings->hidden_temperature > 0;
+    bool is_both = settings->visible_temperature == 0 && settings->hidden_temperature > 0;
     return item->free_by == HIDDEN_PROPAGATION && (which == HIDDEN_OF_FREE || is_both);
 }
 
@@ -113,7 +114,7 @@ enum clv_status hidden_open(struct hidden *self, const struct clv_training *trai
     if (!self->items || !self->parts)
         return fail_memory(err);
     weigh_loss(self);
-    status = hidden_rooms_new(&self->rooms, self->examples.n_threads, err);
+    status = hidden_workspaces_new(&self->workspaces, self->examples.n_threads, err);
     return status ? status
                   : hidden_set_temperatures(self, settings->visible_temperature, settings->hidden_temperature, err);
 }
@@ -129,7 +130,7 @@ enum clv_status hidden_set_temperatures(struct hidden *self, double visible, dou
 void hidden_release(struct hidden *self)
 {
     forget_messages(self);
-    hidden_rooms_free(self->rooms, self->examples.n_threads);
+    hidden_workspaces_free(self->workspaces, self->examples.n_threads);
     array_free(self->items);
     array_free(self->parts);
     examples_release(&self->examples);
@@ -210,30 +211,30 @@ struct pass {
 static enum clv_status do_example(const struct pass *pass, size_t index, double *psi, int thread, struct clv_error *err)
 {
     struct hidden *self = pass->self;
-    struct hidden_room *room = &self->rooms[thread];
+    struct hidden_workspace *space = &self->workspaces[thread];
     struct hidden_item *item = &self->items[index];
     struct decoder *decoder = &self->examples.decoders[thread];
     const struct clv_shape *shape = &self->examples.shape;
     const struct clv_problem *problem = &self->examples.problems[index];
-    enum clv_status status = hidden_room_set(room, problem, shape, err);
-    room->is_looking = pass->terms == HIDDEN_LOOK;
+    enum clv_status status = hidden_workspace_set(space, problem, shape, err);
+    space->is_looking = pass->terms == HIDDEN_LOOK;
     if (!status)
         status = decoder_load(decoder, problem, shape, pass->w, err);
     if (!status && pass->terms & HIDDEN_CLAMPED)
-        status = hidden_clamped(room, item, &self->settings, &decoder->field, problem->label, err);
+        status = hidden_clamped(space, item, &self->settings, &decoder->field, problem->label, err);
     if (status)
         return status;
-    item->clamped = room->clamped.value;
+    item->clamped = space->clamped.value;
     if (pass->terms & HIDDEN_FREE) {
         double scale = self->settings.margin * self->unit, constant = add_loss(&decoder->field, problem, scale);
         double loss = scale * self->examples.truth_loss[index];
         double truth = pass->terms & HIDDEN_CLAMPED ? item->clamped + loss - constant : -INFINITY;
-        status = hidden_free(room, item, &self->settings, &decoder->field, truth, err);
-        item->free = room->free.value + constant;
+        status = hidden_free(space, item, &self->settings, &decoder->field, truth, err);
+        item->free = space->free.value + constant;
     }
     if (!status)
-        add_expectation(psi, problem, shape, pass->terms & HIDDEN_FREE ? &room->free : &room->clamped,
-                        (pass->terms & HIDDEN_BOTH) == HIDDEN_BOTH ? &room->clamped : NULL, room->weight);
+        add_expectation(psi, problem, shape, pass->terms & HIDDEN_FREE ? &space->free : &space->clamped,
+                        (pass->terms & HIDDEN_BOTH) == HIDDEN_BOTH ? &space->clamped : NULL, space->weight);
     return status;
 }
 

@@ -1,4 +1,4 @@
-#include "learn/hidden/latent.h"
+#include "learn/latent/latent.h"
 
 #include <string.h>
 

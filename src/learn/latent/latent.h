@@ -1,10 +1,10 @@
-/* Batch subgradient descent for objectives with hidden nodes whose terms are expectations of the joint feature: what the baselines
- * m3e and modlat share.
+/* Batch subgradient descent for objectives with hidden nodes whose terms are expectations of the joint feature: what
+ * the baselines m3e and modlat share.
  *
  *     1/2 |w|^2 + C sum_i hinge_i(w),   gradient of hinge_i = sum over labels of free(.) Psi - clamped(.) Psi
  *
- * with a weight free[node][label], and clamped likewise, for every label of a node; a pair of labels weighs the product of its
- * ends' weights. Graphs are chains of visible and hidden nodes in turn, and trees like them. */
+ * with a weight free[node][label], and clamped likewise, for every label of a node; a pair of labels weighs the product
+ * of its ends' weights. Graphs are chains of visible and hidden nodes in turn, and trees like them. */
 #ifndef LEARN_LATENT_H
 #define LEARN_LATENT_H
 
@@ -28,12 +28,13 @@ void latent_release(struct latent *self); /* also after a failure, and of zeros 
 typedef enum clv_status latent_terms(void *context, struct latent *self, size_t example, int thread, const double *w,
                                      struct clv_error *err);
 
-/* w <- (1 - rate) w - rate C sum_i gradient of hinge_i; *objective is that of the w before. CLV_ERR_INTERRUPTED when asked to stop,
- * with w as it was. The same bytes at any thread count. */
+/* w <- (1 - rate) w - rate C sum_i gradient of hinge_i; *objective is that of the w before. CLV_ERR_INTERRUPTED when
+ * asked to stop, with w as it was. The same bytes at any thread count. */
 enum clv_status latent_step(double *objective, struct latent *self, double *w, double c, double rate,
                             latent_terms *terms, void *context, struct clv_error *err) CLV_CHECK;
 
-/* w[size] = the training's init, or normal variables of this deviation: at 0 the states of hidden nodes would stay alike for ever. */
+/* w[size] = the training's init, or normal variables of this deviation: at 0 the states of hidden nodes would stay
+ * alike for ever. */
 void latent_init(double *w, const struct latent *self, double deviation);
 
 #endif

@@ -1,19 +1,19 @@
-/* Max-margin min-entropy models (Miller, Kumar, Packer, Goodman, Koller, AISTATS 2012): labels are those of the least Renyi
- * entropy H(y) of p(y, h) over h (infer/min_entropy.h), and
+/* Max-margin min-entropy models (Miller, Kumar, Packer, Goodman, Koller, AISTATS 2012): labels are those of the least
+ * Renyi entropy H(y) of p(y, h) over h (infer/min_entropy.h), and
  *
  *     1/2 |w|^2 + C sum_i max_y { D(y) + H(y_i) - H(y) },     H(y) = log Z - s(y)
  *
- * bounds C times their loss on the training set; with orders towards infinity it is the latent structured SVM's objective. The authors
- * minimise it by CCCP; here it is by subgradient steps, w <- (1 - rate_t) w - rate_t C sum_i (grad s(y*) - grad s(y_i)), with
- * the order 1 / T of the entropy a parameter. */
+ * bounds C times their loss on the training set; with orders towards infinity it is the latent structured SVM's
+ * objective. The authors minimise it by CCCP; here it is by subgradient steps, w <- (1 - rate_t) w - rate_t C sum_i
+ * (grad s(y*) - grad s(y_i)), with the order 1 / T of the entropy a parameter. */
 #include <math.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "infer/elimination/min_entropy.h"
 #include "learn/common/result.h"
-#include "learn/hidden/hidden_learners.h"
-#include "learn/hidden/latent.h"
+#include "learn/latent/latent.h"
+#include "learn/latent/latent_learners.h"
 
 enum { C, STEPS, RATE, ORDER, DEVIATION };
 
@@ -30,11 +30,12 @@ static const struct clv_parameter parameters[] = {
 
 struct m3e {
     struct latent latent;
-    struct min_entropy *rooms; /* [n_threads] */
+    struct min_entropy *workspaces; /* [n_threads] */
     double temperature, *w;
 };
 
-/* Of the loss-augmented field, in which the truth scores what it does without, but for a constant: the loss is 0 there. */
+/* Of the loss-augmented field, in which the truth scores what it does without, but for a constant: the loss is 0 there.
+ */
 static enum clv_status entropy_terms(void *context, struct latent *latent, size_t example, int thread, const double *w,
                                      struct clv_error *err)
 {
@@ -44,18 +45,18 @@ static enum clv_status entropy_terms(void *context, struct latent *latent, size_
     const struct clv_problem *problem = &examples->problems[example];
     size_t at = latent->first[example], k = (size_t)examples->shape.n_labels;
     const uint8_t *is_visible = latent->is_visible + at;
-    struct min_entropy *room = &self->rooms[thread];
+    struct min_entropy *space = &self->workspaces[thread];
     double best, truth;
     enum clv_status status = decoder_load(decoder, problem, &examples->shape, w, err);
     if (status)
         return status;
     clv_field_add_loss(&decoder->field, problem);
-    status = min_entropy_map(decoder->y, room, &decoder->field, is_visible, self->temperature, err);
+    status = min_entropy_map(decoder->y, space, &decoder->field, is_visible, self->temperature, err);
     if (status)
         return fail_within(
             err, status, clv_dataset_name(examples->training->dataset, (size_t)examples->training->examples[example]));
-    min_entropy_slope(&best, latent->free + at * k, room, &decoder->field, is_visible, self->temperature, decoder->y);
-    min_entropy_slope(&truth, latent->clamped + at * k, room, &decoder->field, is_visible, self->temperature,
+    min_entropy_slope(&best, latent->free + at * k, space, &decoder->field, is_visible, self->temperature, decoder->y);
+    min_entropy_slope(&truth, latent->clamped + at * k, space, &decoder->field, is_visible, self->temperature,
                       problem->label);
     latent->hinge[example] = best - truth;
     return CLV_OK;
@@ -86,9 +87,9 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     enum clv_status status = latent_open(&self.latent, training, err);
     int n_threads = self.latent.examples.n_threads;
     if (!status) {
-        self.rooms = array_zalloc((size_t)n_threads, sizeof *self.rooms);
+        self.workspaces = array_zalloc((size_t)n_threads, sizeof *self.workspaces);
         self.w = array_alloc(self.latent.size, sizeof *self.w);
-        status = self.rooms && self.w ? CLV_OK : fail_memory(err);
+        status = self.workspaces && self.w ? CLV_OK : fail_memory(err);
     }
     if (!status) {
         latent_init(self.w, &self.latent, training->parameters[DEVIATION]);
@@ -101,9 +102,9 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     if (!status)
         status = result_set(result, &self.latent.examples, self.w, err);
     result->decoding = (struct clv_decoding){CLV_DECODE_MIN_ENTROPY, self.temperature};
-    for (int t = 0; self.rooms && t < n_threads; t++)
-        min_entropy_release(&self.rooms[t]);
-    array_free(self.rooms);
+    for (int t = 0; self.workspaces && t < n_threads; t++)
+        min_entropy_release(&self.workspaces[t]);
+    array_free(self.workspaces);
     array_free(self.w);
     latent_release(&self.latent);
     return status;

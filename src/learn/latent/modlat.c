@@ -1,24 +1,26 @@
-/* Loss-based learning by modelling latent variable uncertainty (Kumar, Packer, Koller, ICML 2012). Two models: a conditional one of
- * the hidden nodes, p_theta(h | y_i), and one that predicts, (y(w), h(w)) = argmax <w, Psi(y, h)>. They are brought to agree
- * in the dissimilarity coefficient of the loss D(y, h; y', h') = number of nodes that differ, visible or hidden:
+/* Loss-based learning by modelling latent variable uncertainty (Kumar, Packer, Koller, ICML 2012). Two models: a
+ * conditional one of the hidden nodes, p_theta(h | y_i), and one that predicts, (y(w), h(w)) = argmax <w, Psi(y, h)>.
+ * They are brought to agree in the dissimilarity coefficient of the loss D(y, h; y', h') = number of nodes that differ,
+ * visible or hidden:
  *
  *     sum_i  E_theta D(y_i, h; y(w), h(w))  -  beta E_theta E_theta D(y_i, h; y_i, h')
  *
- * (with a loss of y alone this would be the latent structured SVM, their property 1). With q_k = p_theta(h_k | y_i) of hidden node k:
+ * (with a loss of y alone this would be the latent structured SVM, their property 1). With q_k = p_theta(h_k | y_i) of
+ * hidden node k:
  *
  *     theta   1/2 |theta|^2 + C sum_i sum_k [1 - q_k(h_k(w))] - beta [1 - sum_s q_k(s)^2]                 w held
  *     w       1/2 |w|^2 + C sum_i max_(y,h) { f(y, h) + D(y) + sum_k (1 - q_k(h_k)) } - max_h f(y_i, h)    theta held
  *
- * in turn, each by subgradient steps; the second line bounds the first of the coefficient's terms. Hidden nodes touch visible ones
- * only, so that given y_i they are independent. */
+ * in turn, each by subgradient steps; the second line bounds the first of the coefficient's terms. Hidden nodes touch
+ * visible ones only, so that given y_i they are independent. */
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "learn/common/result.h"
-#include "learn/hidden/hidden_learners.h"
-#include "learn/hidden/latent.h"
+#include "learn/latent/latent.h"
+#include "learn/latent/latent_learners.h"
 
 enum { C, BETA, ROUNDS, STEPS, RATE, DEVIATION };
 
@@ -45,7 +47,8 @@ static const struct clv_problem *problem_of(const struct latent *latent, size_t 
     return &latent->examples.problems[example];
 }
 
-/* The marginals, given the visible labels, of the field that is loaded; at temperature 0 of a best labelling of the hidden nodes. */
+/* The marginals, given the visible labels, of the field that is loaded; at temperature 0 of a best labelling of the
+ * hidden nodes. */
 static enum clv_status marginals_given_truth(double *marginals, const struct modlat *self,
                                              const struct clv_field *field, const int32_t *label, double temperature,
                                              int thread, struct clv_error *err)
@@ -72,7 +75,8 @@ static enum clv_status predict(void *context, struct latent *latent, size_t exam
     return status ? status : maximise(self->y + latent->first[example], NULL, self, &decoder->field, thread, err);
 }
 
-/* With c_s = dL/dq(s) = -[s = h(w)] + 2 beta q(s), the derivative by the score of state s is q(s) (c_s - sum_t q(t) c_t). */
+/* With c_s = dL/dq(s) = -[s = h(w)] + 2 beta q(s), the derivative by the score of state s is q(s) (c_s - sum_t q(t)
+ * c_t). */
 static enum clv_status conditional_terms(void *context, struct latent *latent, size_t example, int thread,
                                          const double *theta, struct clv_error *err)
 {

@@ -1,10 +1,10 @@
-/* Block-coordinate Frank-Wolfe on the structured hinge: Lacoste-Julien et al. 2013, Algorithm 4 with exact line search and
- * weighted averaging; gap sampling as in Osokin et al. 2016. frank_wolfe.c has the dual.
+/* Block-coordinate Frank-Wolfe on the structured hinge: Lacoste-Julien et al. 2013, Algorithm 4 with exact line search
+ * and weighted averaging; gap sampling as in Osokin et al. 2016. frank_wolfe.c has the dual.
  *
- * The dual variables of example i are a distribution over labellings. All that matters of it is linear in the labelling: the
- * share m of each node's label and the pairwise part of E[Psi]. So a block is stored as N_i marginals and a few
- * numbers, a few per cent of the example's features, instead of a dense v_i; <w, v_i> and the block's gap follow from
- * the unary scores that the oracle needs anyway. */
+ * The dual variables of example i are a distribution over labellings. All that matters of it is linear in the
+ * labelling: the share m of each node's label and the pairwise part of E[Psi]. So a block is stored as N_i marginals
+ * and a few numbers, a few per cent of the example's features, instead of a dense v_i; <w, v_i> and the block's gap
+ * follow from the unary scores that the oracle needs anyway. */
 #include "learn/margin/bcfw.h"
 
 #include <math.h>
@@ -115,7 +115,8 @@ static void find_spans(struct bcfw *self, size_t n_nodes)
     self->dual.n_spans = n;
 }
 
-/* Asks the oracle at the current w (in the first pass at the given start) and turns its answer into a direction: Algorithm 4, lines 5 and 6. */
+/* Asks the oracle at the current w (in the first pass at the given start) and turns its answer into a direction:
+ * Algorithm 4, lines 5 and 6. */
 static enum clv_status find_direction(struct bcfw *self, size_t example, struct clv_error *err)
 {
     struct bcfw_direction *direction = &self->direction;

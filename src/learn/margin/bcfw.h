@@ -2,8 +2,8 @@
  *
  *     min_w  lambda/2 <w, S^-1 w> + (1/n) sum_i H_i(w),  couplings >= 0,   H_i(w) = max_y L_i(y) + f_i(y) - f_i(y_i)
  *
- * With S = I that is the structured SVM, and the max-margin Markov network for lambda = 1/(C n). S may change between two calls of
- * bcfw_solve: the dual distributions stay, so that the second one starts warm. */
+ * With S = I that is the structured SVM, and the max-margin Markov network for lambda = 1/(C n). S may change between
+ * two calls of bcfw_solve: the dual distributions stay, so that the second one starts warm. */
 #ifndef LEARN_BCFW_H
 #define LEARN_BCFW_H
 
@@ -78,13 +78,13 @@ double bcfw_bytes(const struct clv_training *training);
 /* S from here on: variance[size] > 0, not copied. The best weights so far stay a candidate: objectives never rise. */
 void bcfw_set_variance(struct bcfw *self, const double *variance);
 
-/* Runs until the gap is closed or the passes are up; adds points to the result's curve, if it is not NULL. *stopped is set when
- * the caller asked to stop. */
+/* Runs until the gap is closed or the passes are up; adds points to the result's curve, if it is not NULL. *stopped is
+ * set when the caller asked to stop. */
 enum clv_status bcfw_solve(struct bcfw *self, struct clv_training_result *result, bool *stopped,
                            struct clv_error *err) CLV_CHECK;
 
-/* The least objective's weights. After an interruption the latest average is as good a guess as any without another look at
- * all examples. */
+/* The least objective's weights. After an interruption the latest average is as good a guess as any without another
+ * look at all examples. */
 const double *bcfw_weights(const struct bcfw *self, bool stopped);
 
 /* Labellings other than the truth that have more than a thousandth of their example's dual weight: the support of w. */

@@ -1,10 +1,10 @@
-/* One step on example i (the chapter's section "Learning algorithms", with the loss-augmented labelling):
+/* Subgradient descent (Ratliff, Bagnell & Zinkevich 2007). A step on example i, with the loss-augmented labelling y*:
  *
  *     w <- (1 - step ridge) w + step (Psi(x_i, y_i) - Psi(x_i, y*)),    y* = argmax_y L_i(y) + f(y)
  *
- * then w is projected onto couplings >= 0 and onto the ball. (One after the other is the projection onto both: scaling keeps a
- * cone, and so does moving all magnitudes towards 0 alike.) The average weighs step t by t, which makes the error
- * O(1/t) without a logarithm for Pegasos's steps (Lacoste-Julien, Schmidt, Bach 2012). */
+ * then w is projected onto couplings >= 0 and onto the ball. (One after the other is the projection onto both: scaling
+ * keeps a cone, and so does moving all magnitudes towards 0 alike.) The average weighs step t by t, which makes the
+ * error O(1/t) without a logarithm for Pegasos's steps (Lacoste-Julien, Schmidt, Bach 2012). */
 #include "learn/margin/descent.h"
 
 #include <math.h>
@@ -14,9 +14,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "learn/common/l1_ball.h"
 #include "learn/common/result.h"
 #include "learn/common/vectors.h"
-#include "learn/margin/l1_ball.h"
 
 #define CHECK_EVERY 5 /* passes between points of the curve */
 
@@ -161,8 +161,8 @@ static enum clv_status look_ahead(struct descent *self, struct clv_error *err)
     return CLV_OK;
 }
 
-/* At the training's start, as if a pass had led there: the first of Pegasos's steps forgets where it is, and the first of adaptive ones
- * leaps. The start is the best so far. */
+/* At the training's start, as if a pass had led there: the first of Pegasos's steps forgets where it is, and the first
+ * of adaptive ones leaps. The start is the best so far. */
 static enum clv_status start_at_init(struct descent *self, struct clv_error *err)
 {
     if (!self->training->init)

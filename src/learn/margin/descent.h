@@ -1,4 +1,5 @@
-/* The structured hinge by projected stochastic subgradient descent, for the learners that differ in penalty, steps and ball:
+/* The structured hinge by projected stochastic subgradient descent, for the learners that differ in penalty, steps and
+ * ball:
  *
  *     min_w  ridge/2 |w|^2 + (1/n) sum_i H_i(w),  couplings >= 0, w in a ball,   H_i(w) = max_y L_i(y) + f_i(y) - f_i(y_i) */
 #ifndef LEARN_DESCENT_H
@@ -26,7 +27,8 @@ struct descent_rules {
     bool averaging;
 };
 
-/* Trains into *result. From given weights, these are the best as long as no point of the curve is better. `examples` are open; they are released by the caller. */
+/* Trains into *result. From given weights, these are the best as long as no point of the curve is better. `examples`
+ * are open; they are released by the caller. */
 enum clv_status descent_train(struct clv_training_result *result, struct examples *examples,
                               const struct descent_rules *rules, struct clv_error *err) CLV_CHECK;
 

@@ -1,10 +1,12 @@
-/* The unstructured baseline: every node for itself, an ordinary SVM whose examples weigh what their pixels weigh in the loss.
+/* The unstructured baseline: every node for itself, an ordinary SVM whose examples weigh what their pixels weigh in the
+ * loss.
  *
  *     min_w  lambda/2 |w|^2 + (1/n) sum_i sum_node sum_b theta_b max(0, 1 - s_b <w, x_node>)
  *
- * with s_b = 1 for the row's own label and -1 for the others: one row for two labels, else one row a label against the rest.
- * Solved in the dual, one node at a time: Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent method for
- * large-scale linear SVM (ICML 2008), Algorithm 1. Divided by lambda, node costs are C = theta / (n lambda) and
+ * with s_b = 1 for the row's own label and -1 for the others: one row for two labels, else one row a label against the
+ * rest. Solved in the dual, one node at a time: Hsieh, Chang, Lin, Keerthi, Sundararajan: A dual coordinate descent
+ * method for large-scale linear SVM (ICML 2008), Algorithm 1. Divided by lambda, node costs are C = theta / (n lambda)
+ * and
  *
  *     dual  sum alpha - 1/2 |w|^2,   w = sum s alpha x,   0 <= alpha <= C */
 #include <math.h>

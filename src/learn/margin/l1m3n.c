@@ -2,12 +2,12 @@
  *
  *     min_w  sum_i xi_i   subject to  |w|_1 <= radius,   xi_i = max_y L_i(y) + f_i(y) - f_i(y_i)
  *
- * by online subgradient steps, each projected onto the ball (descent.c, l1_ball.c): of length
- * rate radius / sqrt(sum of all |subgradient|^2), whatever the units; or by constraint generation with a linear program (cutting.c),
- * exact, for small sets. */
+ * by online subgradient steps, each projected onto the ball (descent.c, l1_ball.c): of length rate radius / sqrt(sum of
+ * all |subgradient|^2), whatever the units; or by constraint generation with a linear program (cutting.c), exact, for
+ * small sets. */
 #include <math.h>
 
-#include "learn/margin/cutting.h"
+#include "learn/cutting/cutting.h"
 #include "learn/margin/descent.h"
 #include "learn/margin/m3n.h"
 #include "learn/margin/margin_learners.h"

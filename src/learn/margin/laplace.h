@@ -1,4 +1,5 @@
-/* The Laplace prior of the maximum entropy discrimination Markov network (Zhu and Xing 2009, sections 3 to 5): one weight at a time,
+/* The Laplace prior of the maximum entropy discrimination Markov network (Zhu and Xing 2009, sections 3 to 5): one
+ * weight at a time,
  *
  *     p0(w) = sqrt(lambda)/2 exp(-sqrt(lambda) |w|)
  *
@@ -19,10 +20,9 @@ double laplace_variance(double mean, double lambda);
 double laplace_conjugate(double eta, double lambda);
 double laplace_mean(double eta, double lambda);
 
-/* The prior variances that step 1 of the next round takes. Each round minimises a quadratic upper bound of the objective that
- * touches it at the mean found before.
- * variational: eq. 12, <1/tau>^-1 = sqrt((variance + mean^2) / lambda), for the bound L(p, q).
- * exact: mean / eta, for KL(p || p0) itself, which is concave in mean^2. */
+/* The prior variances that step 1 of the next round takes. Each round minimises a quadratic upper bound of the
+ * objective that touches it at the mean found before. variational: eq. 12, <1/tau>^-1 = sqrt((variance + mean^2) /
+ * lambda), for the bound L(p, q). exact: mean / eta, for KL(p || p0) itself, which is concave in mean^2. */
 double laplace_variational_scale(double mean, double variance, double lambda);
 double laplace_exact_scale(double mean, double lambda);
 
@@ -32,8 +32,8 @@ double laplace_settled_scale(double mean, double lambda);
 /* The summand of L(p, q) (section 5) for p = N(mean, variance) and its best q: at least KL(p || p0). */
 double laplace_bound(double mean, double variance, double lambda);
 
-/* Its minimum over variances, as KL is over posteriors: laplace_kl(2 mean) / 2 + laplace_bound_floor(). The factors 2 are what the
- * Gaussian family costs: its mean is eta / (lambda - eta^2), half of Corollary 7's. */
+/* Its minimum over variances, as KL is over posteriors: laplace_kl(2 mean) / 2 + laplace_bound_floor(). The factors 2
+ * are what the Gaussian family costs: its mean is eta / (lambda - eta^2), half of Corollary 7's. */
 double laplace_bound_floor(void);
 
 #endif

@@ -3,16 +3,17 @@
  *     step 1   min_mu  1/2 <mu, Sigma^-1 mu> + C sum_i xi_i                  (11), whose dual is (10): an M3N, bcfw.c
  *     step 2   Sigma = diag sqrt((Sigma_kk + mu_k^2) / lambda)               (12)
  *
- * from Sigma = I, or from where they would end at the weights to start from. The dual distributions of a round start the next. Prediction is by the averaged model h1 (2), whose
- * scores are linear in w: by mu.
+ * from Sigma = I, or from where they would end at the weights to start from. The dual distributions of a round start
+ * the next. Prediction is by the averaged model h1 (2), whose scores are linear in w: by mu.
  *
- * What the rounds minimise. L(p, q) at its best variances is, in every weight, KL(2 mu_k) / 2 up to a constant (laplace.h): convex, so that
- * the bound of the rounds has one minimum, with the dual
+ * What the rounds minimise. L(p, q) at its best variances is, in every weight, KL(2 mu_k) / 2 up to a constant
+ * (laplace.h): convex, so that the bound of the rounds has one minimum, with the dual
  *
  *     max_alpha  sum_i sum_y alpha_i(y) L_i(y) - 1/2 sum_k log(lambda / (lambda - eta_k^2))
  *
- * half of Theorem 5's sum. The exact posterior of Corollaries 6 and 7 has the whole sum, and comes of the same rounds with
- * Sigma = diag(mu_k / eta_k) in step 2. So both have a duality gap: eta = v of bcfw.c, scaled to |eta_k| < sqrt(lambda). */
+ * half of Theorem 5's sum. The exact posterior of Corollaries 6 and 7 has the whole sum, and comes of the same rounds
+ * with Sigma = diag(mu_k / eta_k) in step 2. So both have a duality gap: eta = v of bcfw.c, scaled to |eta_k| <
+ * sqrt(lambda). */
 #include <math.h>
 #include <stdio.h>
 

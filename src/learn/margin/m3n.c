@@ -2,9 +2,9 @@
  *
  *     min_w  1/2 |w|^2 + C sum_i xi_i,   xi_i = max_y L_i(y) + f_i(y) - f_i(y_i)
  *
- * Divided by C n that is the problem of bcfw.c with lambda = 1 / (C n), or of descent.c. The paper's subgradient steps are
- * 1 / (2 beta sqrt(t)) with C = 200 beta (section 7.1.2, after Ratliff, Bagnell, Zinkevich 2007). It is also the Gaussian maximum
- * entropy discrimination Markov network, whose posterior mean is w (Theorem 3). */
+ * Divided by C n that is the problem of bcfw.c with lambda = 1 / (C n), or of descent.c. The paper's subgradient steps
+ * are 1 / (2 beta sqrt(t)) with C = 200 beta (section 7.1.2, after Ratliff, Bagnell, Zinkevich 2007). It is also the
+ * Gaussian maximum entropy discrimination Markov network, whose posterior mean is w (Theorem 3). */
 #include "learn/margin/m3n.h"
 
 #include "learn/common/result.h"

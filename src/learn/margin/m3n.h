@@ -4,8 +4,8 @@
 
 #include "learn/common/examples.h"
 
-/* relative: weights are measured against the size s of the features, as w s, s^2 = the scale of examples_open, so that C, lambda and
- * radius suit features of any size; raw: as they are. */
+/* relative: weights are measured against the size s of the features, as w s, s^2 = the scale of examples_open, so that
+ * C, lambda and radius suit features of any size; raw: as they are. */
 enum m3n_units { M3N_RELATIVE, M3N_RAW };
 extern const char *const m3n_units[];
 

@@ -1,9 +1,9 @@
-/* The averaged structured perceptron (Collins 2002; the chapter's section "Learning algorithms", with lambda = 0 and step 1):
+/* The averaged structured perceptron (Collins 2002): a subgradient step without the loss, with lambda = 0 and step 1,
  *
  *     w <- w + Psi(x, y) - Psi(x, argmax_y' f(y')),    couplings >= 0 by projection
  *
- * On separable data it makes at most (R / margin)^2 mistakes, R the longest Psi(x, y) - Psi(x, y'): projecting onto a convex
- * cone that holds a separator never takes w away from it. */
+ * On separable data it makes at most (R / margin)^2 mistakes, R the longest Psi(x, y) - Psi(x, y'): projecting onto a
+ * convex cone that holds a separator never takes w away from it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

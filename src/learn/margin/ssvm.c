@@ -5,8 +5,8 @@
  * with S = I but for full tables (examples.h).
  *
  * Lacoste-Julien, Jaggi, Schmidt, Pletscher: Block-coordinate Frank-Wolfe optimization for structural SVMs (ICML 2013),
- * Algorithm 4 with exact line search and weighted averaging; Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien: Minding the
- * gaps for block Frank-Wolfe optimization of structured SVMs (ICML 2016), gap sampling. */
+ * Algorithm 4 with exact line search and weighted averaging; Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien:
+ * Minding the gaps for block Frank-Wolfe optimization of structured SVMs (ICML 2016), gap sampling. */
 #include "base/array.h"
 #include "base/error.h"
 #include "learn/common/result.h"

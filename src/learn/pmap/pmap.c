@@ -2,20 +2,21 @@
  *
  *     max_w  (1/N) sum_n l(w, x_n, y_n) - lambda/2 <w, S^-1 w>,   couplings >= 0,   S = I but for full tables (examples.h)
  *
- * Shpakova, Bach, Osokin: Marginal weighted maximum log-likelihood for efficient learning of perturb-and-MAP models (UAI 2018).
+ * Shpakova, Bach, Osokin: Marginal weighted maximum log-likelihood for efficient learning of perturb-and-MAP models
+ * (UAI 2018).
  *
  *     pmap    l = log P(y|x)                          Algorithm 1
  *     mpmap   l = sum_i log P(y_i|x)                  Algorithm 2, (5)
  *     wmpmap  l = sum_i sum_b theta_i(b) log P(b|x)   Algorithm 2, (6); theta_i has both labels' pixels where a node holds both
  *
- * The first two are divided by the mean number of known nodes, so that all three weigh one image's nodes 1 in all and one lambda
- * and one rate suit them. A step takes the next `batch` images of a random order and one draw of Gumbel variables for each.
- * pmap_draw.c has a draw's gradient. Noise and orders are functions of the seed and of their numbers, so weights, sums and the
- * place between two steps are all that a checkpoint must hold (pmap_state.c).
+ * The first two are divided by the mean number of known nodes, so that all three weigh one image's nodes 1 in all and
+ * one lambda and one rate suit them. A step takes the next `batch` images of a random order and one draw of Gumbel
+ * variables for each. pmap_draw.c has a draw's gradient. Noise and orders are functions of the seed and of their
+ * numbers, so weights, sums and the place between two steps are all that a checkpoint must hold (pmap_state.c).
  *
- * Images without masks (Algorithms 3 and 4) come in once the passes over those with masks are over: pmap_targets.c labels them,
- * by marginals or for pmap by MAP, and as many passes over all images follow, each weighing kappa times an image with a mask;
- * then again, `rounds` times. */
+ * Images without masks (Algorithms 3 and 4) come in once the passes over those with masks are over: pmap_targets.c
+ * labels them, by marginals or for pmap by MAP, and as many passes over all images follow, each weighing kappa times an
+ * image with a mask; then again, `rounds` times. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,7 +102,8 @@ struct pmap {
     char note[128];          /* progress: the curve's last point */
 };
 
-/* --- steps ------------------------------------------------------------------------------------------------------------- */
+/* --- steps
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static enum clv_status draw_slot(void *context, size_t slot, int thread, struct clv_error *err)
 {
@@ -185,7 +187,8 @@ static struct clv_decoding decoding_of(const struct pmap *self)
     return (struct clv_decoding){.rule = is_chain ? CLV_DECODE_MARGINALS : CLV_DECODE_ORACLE};
 }
 
-/* --- the curve --------------------------------------------------------------------------------------------------------- */
+/* --- the curve
+ * --------------------------------------------------------------------------------------------------------- */
 
 static enum clv_status estimate_example(void *context, size_t index, int thread, struct clv_error *err)
 {
@@ -218,8 +221,8 @@ static enum clv_status validate(struct clv_training_result *result, const struct
     return CLV_OK;
 }
 
-/* Adds a point to the curve: the negated objective, estimated with one fixed draw for each example, to be minimised as other
- * learners' are. */
+/* Adds a point to the curve: the negated objective, estimated with one fixed draw for each example, to be minimised as
+ * other learners' are. */
 static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *err)
 {
     struct clv_training_result *result = self->state.result;
@@ -243,7 +246,8 @@ static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *e
     return curve_add(result, (struct clv_curve_point){(double)pass, objective, NAN, train_loss}, err);
 }
 
-/* --- the whole --------------------------------------------------------------------------------------------------------- */
+/* --- the whole
+ * --------------------------------------------------------------------------------------------------------- */
 
 static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *result,
                                  const struct clv_training *training, enum pmap_objective objective,
@@ -333,8 +337,8 @@ static enum clv_status guess(struct pmap *self, struct clv_error *err)
                               self->training->seed + (uint64_t)self->state.place.round, err);
 }
 
-/* Algorithm 3: learns from the labelled examples, then from all, weak ones as seen by what was learned before. `resumed`: the
- * state was read, else it is the beginning. */
+/* Algorithm 3: learns from the labelled examples, then from all, weak ones as seen by what was learned before.
+ * `resumed`: the state was read, else it is the beginning. */
 static enum clv_status run_rounds(struct pmap *self, bool resumed, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
@@ -409,35 +413,20 @@ static double bytes(const struct clv_training *training)
     return (batch + 4) * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
 }
 
-const struct clv_learner pmap_learner = {
-    .name = "pmap",
-    .summary = "perturb-and-MAP likelihood of whole labellings (Hazan and Jaakkola 2012; Shpakova et al. 2018)",
-    .parameters = joint_parameters,
-    .takes_init = 1,
-    .train = train_joint,
-    .bytes = bytes,
-    .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
-    .lambda_of_mean = 1,
-};
+/* What the three have in common. */
+#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN)                                                                      \
+    {                                                                                                                  \
+        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = 1, .train = (TRAIN),           \
+        .bytes = bytes, .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .lambda_of_mean = 1,                       \
+    }
 
-const struct clv_learner mpmap_learner = {
-    .name = "mpmap",
-    .summary = "perturb-and-MAP likelihood of each node's label (Shpakova et al. 2018)",
-    .parameters = marginal_parameters,
-    .takes_init = 1,
-    .train = train_marginal,
-    .bytes = bytes,
-    .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
-    .lambda_of_mean = 1,
-};
+const struct clv_learner pmap_learner =
+    LEARNER("pmap", "perturb-and-MAP likelihood of whole labellings (Hazan and Jaakkola 2012; Shpakova et al. 2018)",
+            joint_parameters, train_joint);
 
-const struct clv_learner wmpmap_learner = {
-    .name = "wmpmap",
-    .summary = "the same, weighed as the loss weighs (Shpakova et al. 2018)",
-    .parameters = marginal_parameters,
-    .takes_init = 1,
-    .train = train_weighted,
-    .bytes = bytes,
-    .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
-    .lambda_of_mean = 1,
-};
+const struct clv_learner mpmap_learner =
+    LEARNER("mpmap", "perturb-and-MAP likelihood of each node's label (Shpakova et al. 2018)", marginal_parameters,
+            train_marginal);
+
+const struct clv_learner wmpmap_learner = LEARNER(
+    "wmpmap", "the same, weighed as the loss weighs (Shpakova et al. 2018)", marginal_parameters, train_weighted);

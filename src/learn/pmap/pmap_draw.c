@@ -17,27 +17,18 @@ void pmap_workspace_release(struct pmap_workspace *self)
     *self = (struct pmap_workspace){0};
 }
 
-static enum clv_status make_room(struct pmap_workspace *self, size_t n_nodes, size_t n_edges, size_t n_rows,
-                                 struct clv_error *err)
+static enum clv_status reserve(struct pmap_workspace *self, size_t n_nodes, size_t n_edges, size_t n_rows,
+                               struct clv_error *err)
 {
-    if (self->first && n_nodes * n_rows <= self->node_room && n_edges <= self->edge_room)
-        return CLV_OK;
-    size_t nodes = n_nodes * n_rows > self->node_room ? n_nodes * n_rows : self->node_room;
-    size_t edges = n_edges > self->edge_room ? n_edges : self->edge_room;
-    pmap_workspace_release(self);
-    self->first = array_alloc(nodes + 1, sizeof *self->first);
-    self->incident = array_alloc(edges, 2 * sizeof *self->incident);
-    self->wanted = array_alloc(nodes, sizeof *self->wanted);
-    self->y = array_alloc(nodes, sizeof *self->y);
-    self->flipped = array_alloc(nodes, sizeof *self->flipped);
-    self->mark = array_zalloc(nodes, sizeof *self->mark);
-    self->node_weight = array_alloc(nodes, sizeof *self->node_weight);
-    self->edge_weight = array_alloc(edges, sizeof *self->edge_weight);
-    if (!self->first || !self->incident || !self->wanted || !self->y || !self->flipped || !self->mark ||
-        !self->node_weight || !self->edge_weight)
+    const struct array_part by_node[] = {
+        {&self->first, sizeof *self->first}, {&self->wanted, sizeof *self->wanted},
+        {&self->y, sizeof *self->y},         {&self->flipped, sizeof *self->flipped},
+        {&self->mark, sizeof *self->mark},   {&self->node_weight, n_rows * sizeof *self->node_weight}};
+    const struct array_part by_edge[] = {{&self->incident, 2 * sizeof *self->incident},
+                                         {&self->edge_weight, sizeof *self->edge_weight}};
+    if (array_reserve_all(by_node, 6, &self->node_capacity, n_nodes + 1) ||
+        array_reserve_all(by_edge, 2, &self->edge_capacity, n_edges + 1))
         return fail_memory(err);
-    self->node_room = nodes;
-    self->edge_room = edges;
     return CLV_OK;
 }
 
@@ -80,7 +71,8 @@ static double label_weight(const struct drawing *self, int32_t i, int32_t b)
 }
 
 /* A clamped optimum: y_B is y_A with the flipped labels swapped, and its node's other label weighs t. The estimate is
- * - t ((f + z)(y_A) - (f + z)(y_B)), its gradient t (Psi(y_B) - Psi(y_A)), of which only the weights of nodes and edges are kept. */
+ * - t ((f + z)(y_A) - (f + z)(y_B)), its gradient t (Psi(y_B) - Psi(y_A)), of which only the weights of nodes and edges
+ * are kept. */
 static void visit_clamp(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped)
 {
     (void)cost; /* that of the rounded scores */
@@ -249,7 +241,7 @@ enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_dra
     const struct clv_problem *problem = &example->problem;
     struct drawing drawing = {self, problem, example->weight, example->scale, 0, &decoder->field, workspace};
     enum clv_status status =
-        make_room(workspace, (size_t)problem->n_nodes, (size_t)problem->n_edges, clv_shape_rows(&self->shape), err);
+        reserve(workspace, (size_t)problem->n_nodes, (size_t)problem->n_edges, clv_shape_rows(&self->shape), err);
     if (!status)
         status = decoder_load_known(decoder, problem, &self->shape, w, err);
     if (!status)

@@ -1,11 +1,13 @@
-/* One draw of the perturb-and-MAP objectives: their estimates from one set of Gumbel variables z, and the gradients of those.
+/* One draw of the perturb-and-MAP objectives: their estimates from one set of Gumbel variables z, and the gradients of
+ * those.
  *
  *     joint (Algorithm 1)             log P(y|x)     ~ (f + z)(y) - max_y' (f + z)(y')
  *     marginal (5), (6), Algorithm 4  log P(y_i=b|x) ~ max_{y': y'_i = b} (f + z)(y') - max_y' (f + z)(y')
  *
- * with the same z in both terms. Joint, z(y) has mean zero; so has z_i(b), which the paper leaves out of the marginal's first
- * term. It stays in here, so that all estimates are at most 0 and vary less. What matters to the gradient is y_A, the second
- * maximiser, and y_B, the first, if y_A has not label b at node i; else the estimate is 0: the paper's acceleration trick. */
+ * with the same z in both terms. Joint, z(y) has mean zero; so has z_i(b), which the paper leaves out of the marginal's
+ * first term. It stays in here, so that all estimates are at most 0 and vary less. What matters to the gradient is y_A,
+ * the second maximiser, and y_B, the first, if y_A has not label b at node i; else the estimate is 0: the paper's
+ * acceleration trick. */
 #ifndef LEARN_PMAP_DRAW_H
 #define LEARN_PMAP_DRAW_H
 
@@ -39,12 +41,12 @@ struct pmap_workspace {
     int32_t visit;
     double *node_weight; /* [n_nodes][rows] of the gradient, in Psi */
     double *edge_weight; /* [n_edges] of the gradient, in [y_a != y_b] */
-    size_t node_room, edge_room;
+    size_t node_capacity, edge_capacity;
 };
 void pmap_workspace_release(struct pmap_workspace *self);
 
-/* *value = the example's estimate at w from draw number `draw`, times its scale; gradient[clv_shape_size] (may be NULL) is
- * overwritten by its gradient. O(a cut + the flipped sets with their edges + the features of nodes that flip). */
+/* *value = the example's estimate at w from draw number `draw`, times its scale; gradient[clv_shape_size] (may be NULL)
+ * is overwritten by its gradient. O(a cut + the flipped sets with their edges + the features of nodes that flip). */
 enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_draws *self,
                           const struct pmap_example *example, uint32_t draw, const double *w,
                           struct pmap_workspace *workspace, struct decoder *decoder, struct clv_error *err) CLV_CHECK;

@@ -4,7 +4,8 @@
 
 #include "learn/pmap/pmap_draw.h"
 
-/* What a draw has found so far: the decoder holds the perturbed field, solved, the workspace's y is y_A and its weights are 0. */
+/* What a draw has found so far: the decoder holds the perturbed field, solved, the workspace's y is y_A and its weights
+ * are 0. */
 struct table_drawing {
     const struct pmap_draws *draws;
     const struct pmap_example *example;

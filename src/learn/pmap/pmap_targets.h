@@ -1,4 +1,5 @@
-/* What each example of a perturb-and-MAP training asks for: labelled ones once and for all, weak ones as a model guesses. */
+/* What each example of a perturb-and-MAP training asks for: labelled ones once and for all, weak ones as a model
+ * guesses. */
 #ifndef LEARN_PMAP_TARGETS_H
 #define LEARN_PMAP_TARGETS_H
 
@@ -26,13 +27,15 @@ struct pmap_targets {
     } * guesses; /* [n_weak] */
 };
 
-/* The labelled examples', of scale 1 for PMAP_WEIGHTED, else 1 / mean number of known nodes. Release also after a failure. */
+/* The labelled examples', of scale 1 for PMAP_WEIGHTED, else 1 / mean number of known nodes. Release also after a
+ * failure. */
 enum clv_status pmap_targets_open(struct pmap_targets *self, const struct examples *examples,
                                   enum pmap_objective objective, struct clv_error *err) CLV_CHECK;
 void pmap_targets_release(struct pmap_targets *self);
 
-/* The weak examples', as w sees them: from conditional draws, or by MAP for PMAP_JOINT, which takes no options. A weak example weighs
- * kappa times a labelled one; scales are such that their mean over all examples stays what it was. In parallel. */
+/* The weak examples', as w sees them: from conditional draws, or by MAP for PMAP_JOINT, which takes no options. A weak
+ * example weighs kappa times a labelled one; scales are such that their mean over all examples stays what it was. In
+ * parallel. */
 enum clv_status pmap_targets_guess(struct pmap_targets *self, const double *w, double kappa,
                                    const struct partial_options *options, uint64_t seed,
                                    struct clv_error *err) CLV_CHECK;

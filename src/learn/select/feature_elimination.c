@@ -1,7 +1,7 @@
-/* Backward elimination of groups of features, then of small weights, by cross-validation: what can go without the held-out loss
- * rising above that of all features, or by no more than a few standard errors of its rise over the same images. Rounds train without each
- * group that is left, and drop the one whose absence costs least, as long as one may go; dear groups first, so that cheap ones are there to
- * make up for them. */
+/* Backward elimination of groups of features, then of small weights, by cross-validation: what can go without the
+ * held-out loss rising above that of all features, or by no more than a few standard errors of its rise over the same
+ * images. Rounds train without each group that is left, and drop the one whose absence costs least, as long as one may
+ * go; dear groups first, so that cheap ones are there to make up for them. */
 #include <math.h>
 #include <string.h>
 
@@ -93,8 +93,8 @@ static bool without(struct elimination *self, const uint8_t *kept, size_t group)
     return n_left > 0;
 }
 
-/* One round over groups [begin, end): the best trial's step; its kept features go to `best`. step->group is n_groups if nothing could be
- * left out. */
+/* One round over groups [begin, end): the best trial's step; its kept features go to `best`. step->group is n_groups if
+ * nothing could be left out. */
 static enum clv_status run_round(struct clv_elimination_step *step, uint8_t *best, struct elimination *self,
                                  const uint8_t *kept, const uint8_t *dropped, size_t begin, size_t end,
                                  struct clv_error *err)

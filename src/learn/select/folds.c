@@ -34,7 +34,8 @@ enum clv_status folds_init(struct folds *folds, const struct clv_learner *learne
 }
 
 /* The choice's value for a training on n_train of the n examples. A lambda against the mean of losses is lambda n
- * against their sum, and that is what stays the same when examples are left out: the prior does not know how many there are. */
+ * against their sum, and that is what stays the same when examples are left out: the prior does not know how many there
+ * are. */
 static double value_for_fold(const struct folds *self, const struct fold_choice *choice, size_t n_train)
 {
     const struct clv_parameter *parameter = &self->learner->parameters[choice->parameter];

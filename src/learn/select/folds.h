@@ -1,4 +1,7 @@
-/* Trainings that hold out a part of their examples, to see how well they do there. */
+/* Trainings that hold out a part of their examples, to see how well they do there.
+ *
+ * learn/select chooses by them: a parameter (cross_validate.c, clv_cross_validate) or features to leave out
+ * (feature_elimination.c, clv_eliminate). It stands above all learners and calls clv_train. */
 #ifndef LEARN_FOLDS_H
 #define LEARN_FOLDS_H
 
@@ -21,9 +24,10 @@ struct fold_choice {
     double value;  /* of it */
 };
 
-/* Trains on all but one fold, on one thread; losses[n_thresholds][n_examples] of its examples, by place in `order`, become those
- * of the weights pruned at thresholds[n_thresholds] (clv_weights_prune; 0: as they are). A lambda against the mean of losses is meant
- * for all examples: the training, on fewer, takes it so many times larger. CLV_ERR_INTERRUPTED when asked to stop. */
+/* Trains on all but one fold, on one thread; losses[n_thresholds][n_examples] of its examples, by place in `order`,
+ * become those of the weights pruned at thresholds[n_thresholds] (clv_weights_prune; 0: as they are). A lambda against
+ * the mean of losses is meant for all examples: the training, on fewer, takes it so many times larger.
+ * CLV_ERR_INTERRUPTED when asked to stop. */
 enum clv_status fold_losses(double *losses, const struct folds *self, const struct fold_choice *choice, size_t fold,
                             const double *thresholds, size_t n_thresholds, struct clv_error *err) CLV_CHECK;
 

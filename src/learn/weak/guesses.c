@@ -7,13 +7,15 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "feature/dataset/dataset.h"
-#include "learn/weak/lesson.h"
+#include "learn/weak/pseudo_labelled.h"
 
-/* Of teachers that no mask has taught: how often they are taught, the share of figure among what boxes do not rule out, and that of the learner's passes. */
+/* Of teachers that no mask has taught: how often they are taught, the share of figure among what boxes do not rule out,
+ * and that of the learner's passes. */
 enum { ROUNDS_WITHOUT_MASKS = 6 };
 static const double FILL = 0.4, SHARE_OF_PASSES = 0.1;
 
-/* Of teachers with masks: what is trusted of an image's own share of figure, against the mean of all; chosen as in lesson.c. */
+/* Of teachers with masks: what is trusted of an image's own share of figure, against the mean of all; chosen as in
+ * pseudo_labelled.c. */
 static const double OWN_SHARE_TRUST = 0.5;
 
 #define MOST_SHIFT 100 /* of unaries */
@@ -45,7 +47,8 @@ bool guesses_needed(const struct clv_learner *learner, const struct clv_training
     return training->n_weak > 0 && (training->frames || !training->n_examples || !can_guess(learner));
 }
 
-/* --- guessing ---------------------------------------------------------------------------------------------------------- */
+/* --- guessing
+ * ---------------------------------------------------------------------------------------------------------- */
 
 struct guessing {
     struct clv_guesses *guesses;
@@ -71,7 +74,8 @@ static void set_certain(double *q, const int32_t *label, size_t n_nodes, size_t 
         q[i * n_labels + (size_t)label[i]] = 1;
 }
 
-/* The share of figure in the volume that nothing is given of, by the unaries alone with `shift` added; 0 without any. */
+/* The share of figure in the volume that nothing is given of, by the unaries alone with `shift` added; 0 without any.
+ */
 static double figure_share(const struct clv_field *field, const struct clv_problem *problem, const int32_t *given,
                            double shift)
 {
@@ -105,7 +109,7 @@ static enum clv_status load_weak(struct dataset_item *item, struct decoder *deco
     *item = (struct dataset_item){0};
     if (stop_requested(training->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = lesson_open(item, training, (size_t)training->weak[k], self->framed, err);
+    enum clv_status status = pseudo_labelled_example(item, training, (size_t)training->weak[k], self->framed, err);
     return status ? status : partial_load(decoder, &item->problem, given_of(training, k), &self->shape, self->w, err);
 }
 
@@ -137,9 +141,10 @@ static enum clv_status find_share(void *context, size_t k, int thread, struct cl
     return status;
 }
 
-/* share[n_weak]: the shares of figure that guesses are to have; NaN: as they come. Boxes are filled by FILL as long as no mask tells
- * better. With masks, the share that a teacher finds in one box errs as much as the mean of all does, both ways: it takes
- * the background for figure, or part of the figure for background. Halfway between is nearer to the truth than either. */
+/* share[n_weak]: the shares of figure that guesses are to have; NaN: as they come. Boxes are filled by FILL as long as
+ * no mask tells better. With masks, the share that a teacher finds in one box errs as much as the mean of all does,
+ * both ways: it takes the background for figure, or part of the figure for background. Halfway between is nearer to the
+ * truth than either. */
 static enum clv_status choose_shares(struct guessing *self, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
@@ -170,7 +175,7 @@ static enum clv_status guess_example(void *context, size_t k, int thread, struct
     if (status == CLV_OK && !isnan(self->share[k]))
         balance(&decoder->field, &item.problem, given_of(training, k), self->share[k]);
     if (status == CLV_OK && has_marginals(self->learner)) {
-        struct partial_options options = lesson_options(self->learner, training);
+        struct partial_options options = pseudo_labelled_options(self->learner, training);
         status = clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field,
                                          TEACHER_SEED(training->seed, self->round, k), options.n_draws, err);
     } else if (status == CLV_OK) {
@@ -192,28 +197,29 @@ static enum clv_status teach(struct guessing *self, bool from_guesses, struct cl
     int passes = clv_learner_parameter(self->learner, "passes");
     if (!training->n_examples && passes >= 0) /* a teacher that is taught again soon need not be finished */
         quiet.parameters[passes] = ceil(quiet.parameters[passes] * SHARE_OF_PASSES);
-    struct clv_dataset *lesson = NULL;
+    struct clv_dataset *dataset = NULL;
     struct clv_training_result result = {0};
-    enum clv_status status =
-        lesson_collect(&lesson, from_guesses ? self->guesses->q : NULL, self->framed, self->learner, training, err);
+    enum clv_status status = pseudo_labelled_dataset(&dataset, from_guesses ? self->guesses->q : NULL, self->framed,
+                                                     self->learner, training, err);
     if (status == CLV_OK)
-        status = lesson_learn(&result, lesson, self->learner, &quiet, err);
+        status = pseudo_labelled_train(&result, dataset, self->learner, &quiet, err);
     if (status == CLV_OK && result.interrupted)
         status = fail(err, CLV_ERR_INTERRUPTED, "interrupted before there was anything to keep");
     if (status == CLV_OK) {
         self->shape = training->shape;
-        self->shape.n_features = clv_dataset_problem(lesson, 0).n_features;
+        self->shape.n_features = clv_dataset_problem(dataset, 0).n_features;
         self->w = result.w;
         status = choose_shares(self, err);
     }
     if (status == CLV_OK)
         status = parallel_for(training->n_weak, training->n_threads, guess_example, self, err);
     clv_training_result_release(&result);
-    clv_dataset_free(lesson);
+    clv_dataset_free(dataset);
     return status;
 }
 
-/* The opinion of those who know nothing but the image and its boxes; without one, figure wherever it may be. */
+/* What is known from the image and its boxes alone: box to cut's probabilities; without them, figure wherever it may
+ * be. */
 static void start_from_boxes(struct clv_guesses *self, const struct clv_training *training)
 {
     for (size_t k = 0; k < self->n; k++) {
@@ -279,10 +285,10 @@ enum clv_status guesses_train(struct clv_training_result *result, const struct c
                               const struct clv_learner *learner, const struct clv_training *training,
                               struct clv_error *err)
 {
-    struct clv_dataset *lesson = NULL;
-    enum clv_status status = lesson_collect(&lesson, self->q, false, learner, training, err);
+    struct clv_dataset *dataset = NULL;
+    enum clv_status status = pseudo_labelled_dataset(&dataset, self->q, false, learner, training, err);
     if (status == CLV_OK)
-        status = lesson_learn(result, lesson, learner, training, err);
-    clv_dataset_free(lesson);
+        status = pseudo_labelled_train(result, dataset, learner, training, err);
+    clv_dataset_free(dataset);
     return status;
 }

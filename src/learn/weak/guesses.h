@@ -1,9 +1,14 @@
-/* Guessing the labels of weak examples before a learner sees them, by a teacher: the learner itself, trained on the masks.
+/* Guessing the labels of weak examples before a learner sees them, by a teacher: the learner itself, trained on the
+ * masks.
  *
- * The teacher knows more than what it teaches will: with frames (struct clv_training) also where a node lies within its box
- * and, where there are masks, what box to cut says of it. That figures fill the middle of their boxes, stand on their lower
- * sides and leave their corners free is learned from few masks, and errors that both would share become rarer. What a teacher
- * with masks finds in each box is held halfway to the share of figure that it finds in all. */
+ * learn/weak is all that is done for images without masks. Read this first: clv_train calls guesses_make before it
+ * calls the learner. pseudo_labelled.h builds the dataset that the teacher is trained on. partial.h labels one image by
+ * what is given of it; learners with a parameter `kappa` (pmap) call that themselves.
+ *
+ * The teacher knows more than what it teaches will: with frames (struct clv_training) also where a node lies within its
+ * box and, where there are masks, what box to cut says of it. That figures fill the middle of their boxes, stand on
+ * their lower sides and leave their corners free is learned from few masks, and errors that both would share become
+ * rarer. What a teacher with masks finds in each box is held halfway to the share of figure that it finds in all. */
 #ifndef LEARN_GUESSES_H
 #define LEARN_GUESSES_H
 
@@ -21,10 +26,10 @@ void guesses_release(struct clv_guesses *self);
 /* Whether a training needs guesses: the learner cannot make its own, or there is more to make them from. */
 bool guesses_needed(const struct clv_learner *learner, const struct clv_training *training);
 
-/* Makes them for training->weak: marginals, from conditional draws, for learners with a parameter `draws`, else MAP labels; both agree
- * with what is given. Without masks guesses start from the frames' theta, or from figure throughout the boxes without frames,
- * and marginals are then taught by themselves again and again: they come to agree on what many boxes hold and no surroundings
- * do. CLV_ERR_INTERRUPTED when asked to stop. */
+/* Makes them for training->weak: marginals, from conditional draws, for learners with a parameter `draws`, else MAP
+ * labels; both agree with what is given. Without masks guesses start from the frames' theta, or from figure throughout
+ * the boxes without frames, and marginals are then taught by themselves again and again: they come to agree on what
+ * many boxes hold and no surroundings do. CLV_ERR_INTERRUPTED when asked to stop. */
 enum clv_status guesses_make(struct clv_guesses *self, const struct clv_learner *learner,
                              const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 

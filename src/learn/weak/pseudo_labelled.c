@@ -1,13 +1,14 @@
-#include "learn/weak/lesson.h"
+#include "learn/weak/pseudo_labelled.h"
 
 #include <math.h>
 
 #include "base/array.h"
 #include "base/error.h"
 
-/* Chosen by the errors of guesses: teachers learned from five random 14s of the horses' masks and guessed the others. */
-enum { OPINION_BINS = 7 };
-static const float OPINION_WEIGHT = 2; /* against the other features of a node, whose blocks are about 1 each */
+/* Chosen by the errors of guesses: teachers learned from five random 14s of the horses' masks and guessed the others.
+ */
+enum { BOX_CUT_BINS = 7 };
+static const float BOX_CUT_WEIGHT = 2; /* against the other features of a node, whose blocks are about 1 each */
 
 static double parameter(const struct clv_learner *learner, const struct clv_training *training, const char *name,
                         double otherwise)
@@ -16,19 +17,21 @@ static double parameter(const struct clv_learner *learner, const struct clv_trai
     return index < 0 ? otherwise : training->parameters[index];
 }
 
-/* What box to cut thinks of a node, spread over the two nearest of OPINION_BINS, from `first` on. Returns the entries written. */
-static size_t put_opinion(int32_t *index, float *value, int32_t first, float figure)
+/* Features of what box to cut gives a node: its value, spread over the two nearest of BOX_CUT_BINS, from `first` on.
+ * Returns the entries written. */
+static size_t put_box_cut(int32_t *index, float *value, int32_t first, float figure)
 {
-    float at = figure * (OPINION_BINS - 1), low = fminf(floorf(at), OPINION_BINS - 2);
+    float at = figure * (BOX_CUT_BINS - 1), low = fminf(floorf(at), BOX_CUT_BINS - 2);
     for (int32_t k = 0; k < 2; k++) {
         index[k] = first + (int32_t)low + k;
-        value[k] = OPINION_WEIGHT * (k ? at - low : 1 - (at - low));
+        value[k] = BOX_CUT_WEIGHT * (k ? at - low : 1 - (at - low));
     }
     return 2;
 }
 
-/* Puts the frame's features behind the problem's own, and its opinion, if it has one, behind those. The new rows are the item's. */
-static enum clv_status widen(struct dataset_item *item, const struct clv_problem *frame, bool with_opinion,
+/* Appends the frame's features to the problem's own and, if `with_box_cut`, those of box to cut. The new rows are the
+ * item's. */
+static enum clv_status widen(struct dataset_item *item, const struct clv_problem *frame, bool with_box_cut,
                              struct clv_error *err)
 {
     struct clv_problem *problem = &item->problem;
@@ -50,28 +53,29 @@ static enum clv_status widen(struct dataset_item *item, const struct clv_problem
             item->index[at] = problem->n_features + frame->index[k];
             item->value[at] = frame->value[k];
         }
-        if (with_opinion && frame->theta)
-            at += put_opinion(item->index + at, item->value + at, first_bin, frame->theta[2 * i + 1]);
+        if (with_box_cut && frame->theta)
+            at += put_box_cut(item->index + at, item->value + at, first_bin, frame->theta[2 * i + 1]);
     }
     item->row[n] = (int64_t)at;
-    problem->n_features = first_bin + (with_opinion ? OPINION_BINS : 0);
+    problem->n_features = first_bin + (with_box_cut ? BOX_CUT_BINS : 0);
     problem->row = item->row;
     problem->index = item->index;
     problem->value = item->value;
     return CLV_OK;
 }
 
-enum clv_status lesson_open(struct dataset_item *item, const struct clv_training *training, size_t number, bool framed,
-                            struct clv_error *err)
+enum clv_status pseudo_labelled_example(struct dataset_item *item, const struct clv_training *training, size_t number,
+                                        bool framed, struct clv_error *err)
 {
     *item = (struct dataset_item){.problem = clv_dataset_problem(training->dataset, number)};
     if (!framed || !training->frames)
         return CLV_OK;
     struct clv_problem frame = clv_dataset_problem(training->frames, number);
-    return widen(item, &frame, training->n_examples > 0, err); /* without masks it starts the guesses: no news */
+    return widen(item, &frame, training->n_examples > 0,
+                 err); /* without masks the guesses start from box to cut: it would only confirm itself */
 }
 
-struct partial_options lesson_options(const struct clv_learner *learner, const struct clv_training *training)
+struct partial_options pseudo_labelled_options(const struct clv_learner *learner, const struct clv_training *training)
 {
     return (struct partial_options){.weighted = true,
                                     .n_draws = (uint32_t)parameter(learner, training, "draws", 1),
@@ -92,11 +96,11 @@ static enum clv_status label_item(struct dataset_item *item, const double *q, co
     return partial_weigh(item->theta, item->label, q, &item->problem, shape, options, err);
 }
 
-enum clv_status lesson_collect(struct clv_dataset **lesson, double *const *q, bool framed,
-                               const struct clv_learner *learner, const struct clv_training *training,
-                               struct clv_error *err)
+enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *const *q, bool framed,
+                                        const struct clv_learner *learner, const struct clv_training *training,
+                                        struct clv_error *err)
 {
-    struct partial_options options = lesson_options(learner, training);
+    struct partial_options options = pseudo_labelled_options(learner, training);
     struct clv_dataset *fresh;
     size_t n_weak = q ? training->n_weak : 0;
     enum clv_status status = clv_dataset_new(&fresh, training->shape.n_labels, err);
@@ -105,7 +109,7 @@ enum clv_status lesson_collect(struct clv_dataset **lesson, double *const *q, bo
         size_t weak = i - training->n_examples;
         size_t number = (size_t)(is_weak ? training->weak[weak] : training->examples[i]);
         struct dataset_item item;
-        status = lesson_open(&item, training, number, framed, err);
+        status = pseudo_labelled_example(&item, training, number, framed, err);
         if (status == CLV_OK && is_weak)
             status = label_item(&item, q[weak], &training->shape, &options, err);
         if (status == CLV_OK && !(item.name = string_copy(clv_dataset_name(training->dataset, number))))
@@ -116,28 +120,28 @@ enum clv_status lesson_collect(struct clv_dataset **lesson, double *const *q, bo
             dataset_item_release(&item);
     }
     if (status == CLV_OK)
-        *lesson = fresh;
+        *dataset = fresh;
     else
         clv_dataset_free(fresh);
     return status;
 }
 
-enum clv_status lesson_learn(struct clv_training_result *result, const struct clv_dataset *lesson,
-                             const struct clv_learner *learner, const struct clv_training *training,
-                             struct clv_error *err)
+enum clv_status pseudo_labelled_train(struct clv_training_result *result, const struct clv_dataset *dataset,
+                                      const struct clv_learner *learner, const struct clv_training *training,
+                                      struct clv_error *err)
 {
     struct clv_training own = *training;
-    size_t n = clv_dataset_size(lesson);
+    size_t n = clv_dataset_size(dataset);
     int32_t *examples = array_alloc(n, sizeof *examples);
     if (!examples)
         return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         examples[i] = (int32_t)i;
-    own.dataset = lesson;
+    own.dataset = dataset;
     own.examples = examples;
     own.n_examples = n;
     own.n_weak = 0;
-    own.shape.n_features = clv_dataset_problem(lesson, 0).n_features;
+    own.shape.n_features = clv_dataset_problem(dataset, 0).n_features;
     if (own.shape.n_features != training->shape.n_features) /* a teacher that sees frames */
         own.init = NULL;
     enum clv_status status = learner->train(result, &own, err);

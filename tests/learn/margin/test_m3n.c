@@ -4,7 +4,7 @@
 
 #include "learn/chains.h"
 #include "learn/common/frank_wolfe.h"
-#include "learn/margin/l1_ball.h"
+#include "learn/common/l1_ball.h"
 
 /* --- projection onto the L1 ball --- */
 
