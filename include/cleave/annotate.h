@@ -22,10 +22,11 @@
 extern "C" {
 #endif
 
-/* All learners have these; what one has no use for it ignores. The objectives, with y_il = 1 or -1 and z as in
+/* All learners have these and ignore those that they do not use. The objectives, with y_il = 1 or -1 and z as in
  * tag_model.h:
- *     1/2 |w|^2 + (1 + eta0)/2 |couplings|^2 + 1/(lambda n) sum_il [1 - z_il]_+              bc, tsbc, lmsbn, lmbm
- *     1/2 |w|^2 + (1 + eta0)/2 |couplings|^2 + 1/(lambda n) sum_l max_y (|y - y_l|_H + f(y) - f(y_l))   ssvm-chain, ssvm-full
+ *     R + 1/(lambda n) sum_il [1 - z_il]_+                                bc, tsbc, lmsbn, lmbm
+ *     R + 1/(lambda n) sum_l max_y (|y - y_l|_H + f(y) - f(y_l))          ssvm-chain, ssvm-full
+ *     R = 1/2 |w|^2 + (1 + eta0)/2 |couplings|^2
  * where the bias b is the weight of a constant feature 1 and |.|_H counts tags. With the linear kernel inputs are first
  * divided by the root of their mean |x|^2 (and w is then multiplied back), so that lambda suits any scaling of the
  * features and couplings weigh as much beside the input as they do beside an RBF kernel, whose k(x, x) is 1. */

@@ -44,8 +44,8 @@ CLV_API enum clv_status clv_forest_fits(struct clv_forest *forest, int *fits, co
 
 /* Outputs, each of which may be NULL:
  *   *value
- *   marginals[n_nodes][n_labels]                 under p(h | y) p(y): the value's derivatives by the unary scores; 1 at the
- *                                                best label of a node that is maximised over
+ *   marginals[n_nodes][n_labels]                 under p(h | y) p(y): the value's derivatives by the unary scores; 1 at
+ *                                                the best label of a node that is maximised over
  *   pair_marginals[n_edges][n_labels][n_labels]  the same of each edge, the label of edges[e][0] first, in every form
  *   y[n_nodes]                                   the most probable label of each node; at T_y = 0 the visible ones are
  *                                                the (marginal) MAP labelling, at ties one of the best

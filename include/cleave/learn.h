@@ -72,8 +72,8 @@ extern "C" {
  * that of an ordinary SVM over nodes of unit length. With the N_i known nodes x of example i,
  *     ssvm, subgradient                   lambda' = lambda * mean_i N_i sum_x |x|^2
  *     independent, pmap, mpmap, wmpmap    lambda' = lambda * mean |x|^2
- *     mssvm, lssvm, hcrf, eps             lambda' = lambda * mean_i N_i * mean |x|^2, or 1 / (n c) of n examples if their
- *                                         parameter c is above 0
+ *     mssvm, lssvm, hcrf, eps             lambda' = lambda * mean_i N_i * mean |x|^2, or 1 / (n c) of n examples if
+ *                                         their parameter c is above 0
  * m3n, lapmedn and l1m3n have C, lambda and radius as their papers write them, of weights w, or of w s with s^2 the
  * first line's factor (their parameter `units`). */
 struct clv_parameter {

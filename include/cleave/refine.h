@@ -42,11 +42,11 @@ CLV_API enum clv_status clv_refine(uint8_t *labels, const struct clv_image *imag
 
 /* The same for any number of labels, by alpha-expansion: labels[height][width] are replaced by a labelling that no move
  * of any set of pixels to one label improves, of the score
- *     sum_p s_p(y_p) - coupling sum_(p,q) [y_p != y_q] (.. as above),   s_p(a) = prior votes[a][p] + half the log ratios of
- * the pixel's colour, nearby and overall, in label a against all others. votes[n_labels][height][width] in 0..1
- * (clv_example_vote); labels without any vote are not considered. `balance` is not looked at. One cut of the grid a
- * move: about 3 moves a label that has votes. Memory about 100 bytes a pixel and 4 more a label. Errors: as clv_refine;
- * CLV_ERR_USAGE also for a pixel whose label has no vote there. */
+ *     sum_p s_p(y_p) - coupling sum_(p,q) [y_p != y_q] (.. as above),
+ * s_p(a) = prior votes[a][p] + half the log ratios of the pixel's colour, nearby and overall, in label a against all
+ * others. votes[n_labels][height][width] in 0..1 (clv_example_vote); labels without any vote are not considered.
+ * `balance` is not looked at. One cut of the grid a move: about 3 moves a label that has votes. Memory about 100 bytes
+ * a pixel and 4 more a label. Errors: as clv_refine; CLV_ERR_USAGE also for a pixel whose label has no vote there. */
 CLV_API enum clv_status clv_refine_labels(uint8_t *labels, const struct clv_image *image, const float *votes,
                                           int32_t n_labels, const struct clv_refine_options *options,
                                           struct clv_error *err) CLV_CHECK;
