@@ -1,5 +1,6 @@
 #include "cli/common/console.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 
 static struct {
     pthread_mutex_t lock;
+    FILE *raw; /* standard error without the filter, for the escapes that are ours */
     bool terminal, colour, quiet;
     bool line_stands;
     char what[64]; /* the stage that progress belongs to */
@@ -31,8 +33,88 @@ static double now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* Writes all bytes to a descriptor. */
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+    while (size) {
+        ssize_t n = write(fd, bytes, size);
+        if (n < 0 && errno != EINTR)
+            return false;
+        bytes += n < 0 ? 0 : n;
+        size -= n < 0 ? 0 : (size_t)n;
+    }
+    return true;
+}
+
+/* A filter's cookie. A character that an escape may begin with, 0xc2, is kept until the next one tells. */
+struct filter {
+    int fd;
+    bool held;
+};
+
+/* Control characters are those below 32, 127, and in UTF-8 c2 80 to c2 9f. */
+static ssize_t write_visible(void *cookie, const char *bytes, size_t size)
+{
+    struct filter *filter = cookie;
+    char out[4096];
+    size_t used = 0;
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        bool control = (c < ' ' && c != '\n' && c != '\t') || c == 127;
+        if (filter->held) {
+            filter->held = false;
+            control = control || (c >= 0x80 && c <= 0x9f);
+            if (!(c >= 0x80 && c <= 0x9f))
+                out[used++] = (char)0xc2;
+        }
+        if (c == 0xc2)
+            filter->held = true;
+        else if (control)
+            used += (size_t)snprintf(out + used, sizeof out - used, "\\x%02x", c);
+        else
+            out[used++] = (char)c;
+        if (used > sizeof out - 8 || i + 1 == size) {
+            if (!write_all(filter->fd, out, used))
+                return 0;
+            used = 0;
+        }
+    }
+    return (ssize_t)size;
+}
+
+static int close_filter(void *cookie)
+{
+    return close(((struct filter *)cookie)->fd);
+}
+
+static FILE *filtered(FILE *raw, struct filter *filter)
+{
+    FILE *stream = fopencookie(filter, "w", (cookie_io_functions_t){.write = write_visible, .close = close_filter});
+    return stream ? stream : raw;
+}
+
+void console_put_field(FILE *stream, const char *string)
+{
+    static const char from[] = "\t\n\r\\", to[] = "tnr\\";
+    for (const char *c = string; *c; c++) {
+        const char *found = strchr(from, *c);
+        if (found)
+            fprintf(stream, "\\%c", to[found - from]);
+        else if ((unsigned char)*c < ' ' || *c == 127)
+            fprintf(stream, "\\x%02x", (unsigned char)*c);
+        else
+            putc(*c, stream);
+    }
+}
+
 void console_init(void)
 {
+    static struct filter output = {.fd = STDOUT_FILENO}, errors = {.fd = STDERR_FILENO};
+    console.raw = stderr;
+    stdout = filtered(stdout, &output);
+    stderr = filtered(stderr, &errors);
+    setvbuf(stdout, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
     const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
     console.terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     console.colour = console.terminal && !(no_color && *no_color);
@@ -46,23 +128,29 @@ void console_set_quiet(bool quiet)
 static void wipe(void)
 {
     if (console.line_stands)
-        fputs("\r\033[K", stderr);
+        fputs("\r\033[K", console.raw);
     console.line_stands = false;
+}
+
+/* Whatever a file name holds. */
+static void make_one_line(char *line)
+{
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
 }
 
 static void message(const char *colour, const char *format, va_list args)
 {
     char line[CLV_ERROR_MESSAGE_MAX + 256];
     vsnprintf(line, sizeof line, format, args);
-    for (char *c = line; *c; c++) /* one line, whatever a file name holds */
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
+    make_one_line(line);
     pthread_mutex_lock(&console.lock);
     wipe();
     if (console.colour)
-        fprintf(stderr, "%scleave:\033[0m %s\n", colour, line);
+        fprintf(console.raw, "%scleave:\033[0m %s\n", colour, line);
     else
-        fprintf(stderr, "cleave: %s\n", line);
+        fprintf(console.raw, "cleave: %s\n", line);
     pthread_mutex_unlock(&console.lock);
 }
 
@@ -88,7 +176,7 @@ void console_clear(void)
 {
     pthread_mutex_lock(&console.lock);
     wipe();
-    fflush(stderr);
+    fflush(console.raw);
     pthread_mutex_unlock(&console.lock);
 }
 
@@ -116,10 +204,11 @@ static void draw(size_t done, size_t total, const char *note, double elapsed_s)
     if (note)
         snprintf(line + used, sizeof line - (size_t)used, ", %s", note);
 
+    make_one_line(line);
     struct winsize window;
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 ? window.ws_col : 80;
-    fprintf(stderr, "\r%.*s\033[K", columns - 1, line);
-    fflush(stderr);
+    fprintf(console.raw, "\r%.*s\033[K", columns - 1, line);
+    fflush(console.raw);
     console.line_stands = true;
 }
 

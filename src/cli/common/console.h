@@ -4,12 +4,19 @@
 #define CLI_CONSOLE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/text.h"
 #include "cleave/status.h"
 
-/* Looks whether standard error is a terminal and whether NO_COLOR is set. Call once, before the rest. */
+/* Looks whether standard error is a terminal and whether NO_COLOR is set, and puts a filter before stdout and stderr: control
+ * characters of what is printed from then on, but for line ends and tabs, appear as "\x1b", so that no name in a model, a table or a
+ * folder reaches the terminal as a command. Call once, before the rest. */
 void console_init(void);
+
+/* Prints a name as a field of a table: tabs, line ends and backslashes as "\t", "\n", "\r", "\\", other control
+ * characters as "\x1b". */
+void console_put_field(FILE *stream, const char *string);
 
 /* Leaves out notes and progress; errors stay. */
 void console_set_quiet(bool quiet);

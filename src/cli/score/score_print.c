@@ -98,8 +98,10 @@ void score_print_text(const struct set_score *score, bool per_image)
         printf("weighted Hamming %%  Hamming %%  mean IoU  image\n");
         for (size_t i = 0; i < score->inputs->n; i++) {
             const struct clv_image_score *pixel = &score->images[i].pixel;
-            printf("%18s %10s %9s  %s\n", shown(a, pixel->weighted_hamming, 100, 2), shown(b, pixel->hamming, 100, 2),
-                   shown(c, pixel->mean_iou, 1, 4), score->inputs->items[i].name);
+            printf("%18s %10s %9s  ", shown(a, pixel->weighted_hamming, 100, 2), shown(b, pixel->hamming, 100, 2),
+                   shown(c, pixel->mean_iou, 1, 4));
+            console_put_field(stdout, score->inputs->items[i].name);
+            printf("\n");
         }
         printf("\n");
     }

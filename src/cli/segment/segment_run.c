@@ -290,9 +290,13 @@ static enum clv_status add_to_report(struct work *work, const struct job *job, s
 static void tell_status(const struct job *job, const struct work *work, enum clv_status status, const char *message)
 {
     const char *word = status != CLV_OK ? "failed" : work->output->finished ? "finished before" : "done";
-    if (job->run->status)
-        fprintf(job->run->status, "%s\t%s\t%s\t%s\n", work->input->name, word,
-                status == CLV_OK ? work->output->mask : "", message);
+    if (job->run->status) {
+        const char *fields[] = {work->input->name, word, status == CLV_OK ? work->output->mask : "", message};
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+            console_put_field(job->run->status, fields[i]);
+            putc(i + 1 < sizeof fields / sizeof *fields ? '\t' : '\n', job->run->status);
+        }
+    }
 }
 
 /* Alone and in input order. Returns a failure that ends the run. */

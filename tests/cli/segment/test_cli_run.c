@@ -273,6 +273,38 @@ START_TEST(the_first_signal_leaves_a_usable_model)
 }
 END_TEST
 
+/* Fails if the output holds a control character other than line ends and tabs. */
+static void expect_no_controls(char *output)
+{
+    for (const unsigned char *c = (const unsigned char *)output; *c; c++)
+        ck_assert_msg((*c >= ' ' && *c != 127) || *c == '\n' || *c == '\t', "byte %d in \"%s\"", *c, output);
+    free(output);
+}
+
+START_TEST(names_are_shown_and_never_obeyed)
+{
+    const char *folder = temporary_folder();
+    char *output = expect_success("cd %s && sed 's/background/\\\\\\\\u001b[0m/' %s > m.cleave && "
+                                  "\"$CLEAVE\" inspect m.cleave",
+                                  folder, sample_model());
+    ck_assert_ptr_nonnull(strstr(output, "0 \\x1b[0m"));
+    expect_no_controls(output);
+    output =
+        expect_success("cd %s && mkdir in && cp %s/images/0000.jpg \"in/$(printf 'a\\tb\\nc\\033[31m.jpg')\" && "
+                       "\"$CLEAVE\" segment -q -m %s in -o out --status - && mkdir -p set/images set/masks && cp in/* "
+                       "set/images && cp out/*.png set/masks",
+                       folder, sample_set(), sample_model());
+    char *row = strchr(output, '\n');
+    ck_assert_ptr_nonnull(row);
+    ck_assert_int_eq(strncmp(row + 1, "a\\tb\\nc\\x1b[31m.jpg\tdone\t", 28), 0);
+    ck_assert_ptr_null(strchr(strchr(row + 1, '\n') + 1, '\n')); /* one line an image */
+    expect_no_controls(output);
+    output = expect_success("cd %s && \"$CLEAVE\" score --data set --pred set/masks --per-image", folder);
+    ck_assert_ptr_nonnull(strstr(output, "a\\tb\\nc\\x1b[31m.jpg\n"));
+    expect_no_controls(output);
+}
+END_TEST
+
 START_TEST(a_signal_during_segmentation_leaves_no_half_file)
 {
     const char *folder = temporary_folder();
@@ -315,6 +347,7 @@ Suite *cli_run_suite(void)
     tcase_add_test(tests, without_a_split_training_keeps_away_from_the_test_images);
     tcase_add_test(tests, a_model_can_go_to_standard_output);
     tcase_add_test(tests, the_first_signal_leaves_a_usable_model);
+    tcase_add_test(tests, names_are_shown_and_never_obeyed);
     tcase_add_test(tests, a_signal_during_segmentation_leaves_no_half_file);
     suite_add_tcase(suite, tests);
     return suite;
