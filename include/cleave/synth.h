@@ -21,6 +21,7 @@ struct clv_synth_options {
     int32_t width, height; /* pixels, 16..8192, default 240 x 180; each image varies by up to a quarter */
     double train_share;    /* share of images whose split is "train", the rest are "test"; default 2/3 */
     uint64_t seed;         /* default 0 */
+    int overwrite; /* default 0: a folder with anything in it is refused; 1: files of these names are replaced */
 };
 CLV_API void clv_synth_init(struct clv_synth_options *options);
 
@@ -33,8 +34,8 @@ CLV_API void clv_synth_init(struct clv_synth_options *options);
  *   boxes.tsv            image, label, x, y, w, h: the tight box of the mask
  * Stones, posts, bushes, patches of ground and far hills take the animals' colours, some before the animal and some
  * behind, so that neither colour nor position alone solves it. Same seed, same bytes at any thread count; picture k is
- * the same whatever n_images. A folder with anything in it is refused (CLV_ERR_CREATE); a failure or an interruption
- * leaves nothing behind. About 0.15 us a pixel and thread. */
+ * the same whatever n_images. A folder with anything in it is refused (CLV_ERR_CREATE) and a failure or an interruption
+ * leaves nothing behind, unless options->overwrite: then what was drawn so far stays. About 0.15 us a pixel and thread. */
 CLV_API enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_options *options, int n_threads,
                                           const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "cleave/model.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
@@ -15,6 +16,7 @@ struct features {
     struct recipe_options recipe;
     const char *data, *split, *voids, *model_path, *output;
     uint64_t seed;
+    bool overwrite;
 };
 
 enum features_keys { KEY_SPLIT = KEYS_COMMAND, KEY_VOID };
@@ -24,6 +26,7 @@ static const struct argp_option features_options[] = {
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
     {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
     {"output", 'o', "FILE", 0, "The feature file to write (safetensors), all or nothing", 0},
+    {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
     {"model", 'm', "FILE", 0, "Use this model's recipe (to segment with it later); default: learn one from the images",
      0},
     {"seed", 's', "N", 0, "Seed for learning the recipe (default 0)", 0},
@@ -45,6 +48,7 @@ static error_t parse_features(int key, char *arg, struct argp_state *state)
     case 'm': self->model_path = arg; return 0;
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_SPLIT: self->split = arg; return 0;
+    case KEY_OVERWRITE: self->overwrite = true; return 0;
     case KEY_VOID: self->voids = arg; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -74,7 +78,8 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
         return fail(err, CLV_ERR_USAGE, "features: -o is missing: where do the features go?");
     if (self->model_path && self->recipe.first_given)
         return fail(err, CLV_ERR_USAGE, "--%s: the recipe is the model's, given by -m", self->recipe.first_given);
-    return output_check_creatable(self->output, err);
+    const char *const inputs[] = {path_is_folder(self->data) ? NULL : self->data, self->model_path};
+    return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", inputs, 2, err);
 }
 
 /* *recipe is the model's or learned from the images. */
@@ -112,7 +117,7 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     struct clv_progress progress = console_progress();
     struct clv_set set = {0};
     struct clv_recipe recipe = {0};
-    enum clv_status status = training_set_read(&set, self->data, self->split, false, err);
+    enum clv_status status = training_set_read(&set, self->data, self->split, false, &common->outputs, err);
     if (status == CLV_OK)
         status = training_set_hide(&set, self->voids, err);
     if (status == CLV_OK)

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "cleave/learn.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
@@ -20,7 +21,7 @@ struct prune {
     struct common_options common;
     const char *model_path, *output, *data, *split, *drop;
     double threshold, keep; /* keep < 0: the threshold counts */
-    bool threshold_given;
+    bool threshold_given, overwrite;
 };
 
 enum prune_keys { KEY_SPLIT = KEYS_COMMAND, KEY_THRESHOLD, KEY_KEEP, KEY_DROP };
@@ -28,6 +29,7 @@ enum prune_keys { KEY_SPLIT = KEYS_COMMAND, KEY_THRESHOLD, KEY_KEEP, KEY_DROP };
 static const struct argp_option prune_options[] = {
     {"model", 'm', "FILE", 0, "The model", 0},
     {"output", 'o', "FILE", 0, "The pruned model to write, all or nothing", 0},
+    {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
     {"threshold", KEY_THRESHOLD, "X", 0,
      "Drop weights of at most this share of the largest, node and pairwise weights apart (default 0.001; 0: only "
      "zeros)",
@@ -49,6 +51,7 @@ static error_t parse_prune(int key, char *arg, struct argp_state *state)
     case 'm': self->model_path = arg; return 0;
     case 'o': self->output = arg; return 0;
     case 'd': self->data = arg; return 0;
+    case KEY_OVERWRITE: self->overwrite = true; return 0;
     case KEY_SPLIT: self->split = arg; return 0;
     case KEY_DROP: self->drop = arg; return 0;
     case KEY_THRESHOLD:
@@ -87,7 +90,8 @@ static enum clv_status parse(struct prune *self, int argc, char **argv, struct c
         return fail(err, CLV_ERR_USAGE, "--threshold and --keep: one of them");
     if (self->split && !self->data)
         return fail(err, CLV_ERR_USAGE, "--split: --data is missing: splits of what?");
-    return output_check_creatable(self->output, err);
+    const char *const inputs[] = {self->data && path_is_folder(self->data) ? NULL : self->data, self->model_path};
+    return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", inputs, 2, err);
 }
 
 static enum clv_status load_data(struct clv_dataset **dataset, const struct prune *self, const struct clv_model *model,
@@ -104,7 +108,7 @@ static enum clv_status load_data(struct clv_dataset **dataset, const struct prun
     if (!model->has_recipe)
         return fail(err, CLV_ERR_USAGE, "--data: %s was not learned from images; a feature file is needed",
                     self->model_path);
-    enum clv_status status = training_set_read(&set, self->data, self->split, false, err);
+    enum clv_status status = training_set_read(&set, self->data, self->split, false, &common->outputs, err);
     if (status == CLV_OK)
         status = training_set_require_masks(&set, self->data, err);
     if (status == CLV_OK)

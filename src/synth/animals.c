@@ -187,7 +187,7 @@ enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_opt
 {
     struct synth_run run = {.folder = folder, .options = options, .progress = progress, .n_digits = 4};
     enum clv_status status = check_options(options, err);
-    if (status == CLV_OK)
+    if (status == CLV_OK && !options->overwrite)
         status = check_folder(folder, err);
     if (status != CLV_OK)
         return status;
@@ -203,7 +203,7 @@ enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_opt
         status = write_table(&run, "boxes.tsv", put_box_row, "image\tlabel\tx\ty\tw\th\n", err);
     if (status == CLV_OK)
         status = write_table(&run, "manifest.tsv", put_manifest_row, "image\tmask\tsplit\n", err);
-    if (status != CLV_OK) {
+    if (status != CLV_OK && !options->overwrite) {
         remove_items(&run, "images", ".jpg");
         remove_items(&run, "masks", ".png");
         char *boxes = path_join(folder, "boxes.tsv");

@@ -149,12 +149,12 @@ START_TEST(two_images_with_one_output_are_named_up_front)
     const char *folder = temporary_folder();
     copy_photos(1);
     expect_error(
-        64, "out/000.png: both photos/000.jpg and photos/000.jpeg would be written there",
+        73, "photos/000.jpg: its output out/000.png would be that of photos/000.jpeg, too",
         "cd %s && cp photos/000.jpg photos/000.jpeg && \"$CLEAVE\" segment -m %s photos/000.jpg photos/000.jpeg -o out",
         folder, sample_model());
     ck_assert(!path_exists(formatted("%s/out", folder)));
     expect_error(
-        64, "out/overlays/a.png: both ",
+        73, "in/overlays/a.jpg: its output out/overlays/a.png would be that of in/a.jpg, too",
         "cd %s && mkdir -p in/overlays && cp photos/000.jpg in/a.jpg && cp photos/000.jpg in/overlays/a.jpg && "
         "\"$CLEAVE\" segment -m %s in -o out --overlay",
         folder, sample_model());
@@ -166,9 +166,9 @@ START_TEST(inputs_are_never_replaced)
     const char *folder = temporary_folder();
     free(expect_success("cd %s && mkdir in && cp %s/masks/0001.png in/a.png && cp in/a.png before", folder,
                         sample_set()));
-    expect_error(64, "in/a.png: the output would replace an input",
+    expect_error(73, "in/a.png: is an input of this command, which the output would replace",
                  "cd %s && \"$CLEAVE\" segment -m %s in -o in --overwrite", folder, sample_model());
-    expect_error(64, "would replace an input",
+    expect_error(73, "which the output would replace",
                  "cd %s && cp -r %s set && \"$CLEAVE\" segment -m %s --data set/manifest.tsv -o set/masks --overwrite",
                  folder, sample_set(), sample_model());
     ck_assert(same_bytes(formatted("%s/in/a.png", folder), formatted("%s/before", folder)));

@@ -59,8 +59,8 @@ static void draw(struct scale *scale, long n)
 /* By the recipe of `model`. */
 static void extract(struct scale *scale, char *model)
 {
-    char *arguments[] = {cleave, "features", "-q", "--data", scale->manifest, "-m",
-                         model,  "-t",       "1",  "-o",     scale->features, NULL};
+    char *arguments[] = {cleave, "features", "-q", "--overwrite",   "--data", scale->manifest, "-m", model,
+                         "-t",   "1",        "-o", scale->features, NULL};
     if (!is_there(scale->features))
         print_run("features", scale, run("features", arguments));
 }
@@ -68,8 +68,9 @@ static void extract(struct scale *scale, char *model)
 /* A model, for its recipe. */
 static void learn_recipe(struct scale *scale, char *model)
 {
-    char *arguments[] = {cleave, "train",  "-q", "--learner", "perceptron", "--data", scale->manifest, "--passes",
-                         "1",    "--seed", "1",  "-t",        "1",          "-o",     model,           NULL};
+    char *arguments[] = {
+        cleave,   "train", "-q", "--overwrite", "--learner", "perceptron", "--data", scale->manifest, "--passes", "1",
+        "--seed", "1",     "-t", "1",           "-o",        model,        NULL};
     if (!is_there(model))
         run("learning a recipe", arguments);
 }
@@ -79,8 +80,8 @@ static struct run learn(struct scale *scale, long passes)
     char count[32], model[4200];
     snprintf(model, sizeof model, "%s/learned.cleave", folder);
     snprintf(count, sizeof count, "%ld", passes);
-    char *arguments[] = {cleave, "train", "--learner", "wmpmap", "--data", scale->features, "--seed", "1",
-                         "-t",   "1",     "--passes",  count,    "-o",     model,           NULL};
+    char *arguments[] = {cleave, "train", "--overwrite", "--learner", "wmpmap", "--data", scale->features, "--seed",
+                         "1",    "-t",    "1",           "--passes",  count,    "-o",     model,           NULL};
     return run("learning", arguments);
 }
 

@@ -53,8 +53,8 @@ int main(void)
         return 0;
     snprintf(boxes, sizeof boxes, "%s", found);
 
-    char *train[] = {cleave,  "train",  "--learner", "ssvm", "--data", manifest, "--split",
-                     "train", "--seed", "1",         "-o",   model,    NULL};
+    char *train[] = {cleave,    "train", "--overwrite", "--learner", "ssvm", "--data", manifest,
+                     "--split", "train", "--seed",      "1",         "-o",   model,    NULL};
     char *segment[] = {cleave, "segment", "-m",        model,       "--data", manifest,      "--split", "test",
                        "-o",   out,       "--overlay", "--threads", "2",      "--overwrite", NULL};
     char *grabcut[] = {opencv, "grabcut", manifest, boxes, "test", reference, NULL};

@@ -172,8 +172,8 @@ static struct clv_dataset *open_horses(void)
     snprintf(cleave, sizeof cleave, "%s/cleave", build);
     snprintf(features, sizeof features, "%s/bench/horses.safetensors", build);
     snprintf(log, sizeof log, "%s/bench/steps.log", build);
-    char *arguments[] = {cleave,   "features", "--data", manifest, "--split", "train",
-                         "--seed", "1",        "-o",     features, NULL};
+    char *arguments[] = {cleave,  "features", "--overwrite", "--data", manifest, "--split",
+                         "train", "--seed",   "1",           "-o",     features, NULL};
     if (access(features, R_OK) != 0 && run_program(arguments, log).exit_code) {
         print_log(log);
         exit(1);

@@ -82,6 +82,19 @@ bool annotate_is_images(const char *path)
     return path_is_folder(path) || text_ends_with(path, ".tsv");
 }
 
+enum clv_status annotate_claim(struct common_options *common, const char *output, bool overwrite, const char *data,
+                               const char *model, struct clv_error *err)
+{
+    bool is_file = !path_is_folder(data);
+    char *folder = path_folder(data), *names = folder ? path_join(folder, "labels.txt") : NULL;
+    const char *const inputs[] = {is_file ? data : NULL, is_file ? names : NULL, model};
+    enum clv_status status =
+        names ? outputs_claim(&common->outputs, output, overwrite, "", inputs, 3, err) : fail_memory(err);
+    array_free(folder);
+    array_free(names);
+    return status;
+}
+
 static enum clv_status read_images(struct clv_tag_set *set, struct clv_set *images, struct clv_recipe *recipe,
                                    const struct annotate_source *source, const struct clv_tag_model *model,
                                    struct clv_error *err)
@@ -91,7 +104,7 @@ static enum clv_status read_images(struct clv_tag_set *set, struct clv_set *imag
     if (model && !model->has_recipe)
         return fail(err, CLV_ERR_USAGE, "%s: the model was learned from a multi-label file and cannot look at images",
                     source->path);
-    enum clv_status status = training_set_read(images, source->path, source->split, !model, err);
+    enum clv_status status = training_set_read(images, source->path, source->split, !model, &common->outputs, err);
     if (status == CLV_OK && !model) {
         const char **paths = training_set_images(images);
         clv_recipe_init(recipe);

@@ -35,6 +35,10 @@ struct annotate_source {
 };
 bool annotate_is_images(const char *path);
 
+/* Claims an output of a command that reads those examples, and a model (NULL: none). */
+enum clv_status annotate_claim(struct common_options *common, const char *output, bool overwrite, const char *data,
+                               const char *model, struct clv_error *err) CLV_CHECK;
+
 /* Reads the examples for a model (NULL: to learn from), and says what the model does not know. Of images, *images receives the set,
  * and without a model *recipe the words learned from it; with one, the model's recipe is taken. */
 enum clv_status annotate_read(struct clv_tag_set *set, struct clv_set *images, struct clv_recipe *recipe,

@@ -20,7 +20,7 @@ struct answer {
     struct common_options common;
     struct search_options search;
     const char *data, *split, *model_path, *output, *predictions, *report;
-    bool json, scores;
+    bool json, scores, overwrite;
 };
 
 enum answer_keys { KEY_JSON = KEYS_COMMAND, KEY_SCORES, KEY_SPLIT, KEY_REPORT };
@@ -30,6 +30,7 @@ static const struct argp_option predict_options[] = {
     {"data", 'd', "FILE", 0, "The examples: an svmlight multi-label file; or images: a folder or a manifest (.tsv)", 0},
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
     {"output", 'o', "FILE", 0, "Where the tags go, all or nothing (default: standard output)", 0},
+    {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
     {"scores", KEY_SCORES, NULL, 0, "Also the input score of every tag", 0},
     {"report", KEY_REPORT, "FOLDER", 0, "Of images: also one page that shows them with their tags, FOLDER/index.html",
      0},
@@ -61,6 +62,7 @@ static error_t parse_answer(int key, char *arg, struct argp_state *state)
     case 'o': self->output = arg; return 0;
     case 'p': self->predictions = arg; return 0;
     case KEY_JSON: self->json = true; return 0;
+    case KEY_OVERWRITE: self->overwrite = true; return 0;
     case KEY_SCORES: self->scores = true; return 0;
     case KEY_SPLIT: self->split = arg; return 0;
     case KEY_REPORT: self->report = arg; return 0;
@@ -244,6 +246,20 @@ static enum clv_status run_predict(const struct answer *self, struct clv_error *
     return status;
 }
 
+static enum clv_status claim_outputs(struct answer *self, struct clv_error *err)
+{
+    struct common_options *common = &self->common;
+    enum clv_status status = CLV_OK;
+    if (self->output)
+        status = annotate_claim(common, self->output, self->overwrite, self->data, self->model_path, err);
+    if (status != CLV_OK || !self->report)
+        return status;
+    char *page = path_join(self->report, "index.html");
+    status = page ? annotate_claim(common, page, self->overwrite, self->data, self->model_path, err) : fail_memory(err);
+    array_free(page);
+    return status;
+}
+
 enum clv_status annotate_predict(int argc, char **argv, struct clv_error *err)
 {
     struct answer self;
@@ -254,8 +270,8 @@ enum clv_status annotate_predict(int argc, char **argv, struct clv_error *err)
         status = fail(err, CLV_ERR_USAGE, "annotate predict: --data is missing: which examples?");
     if (status == CLV_OK && self.report && !annotate_is_images(self.data))
         status = fail(err, CLV_ERR_USAGE, "--report: %s is a multi-label file; there are no images to show", self.data);
-    if (status == CLV_OK && self.output)
-        status = output_check_creatable(self.output, err);
+    if (status == CLV_OK)
+        status = claim_outputs(&self, err);
     if (status == CLV_OK)
         status = run_predict(&self, err);
     common_options_release(&self.common);

@@ -33,6 +33,7 @@ struct train {
     size_t n_lambda, n_gamma;
     int is_given[CLV_TAG_PARAMETERS];
     int32_t n_folds, n_repeats; /* of cross-validation; 0 folds: none; -1: not given */
+    bool overwrite;
     FILE *summary;
 };
 
@@ -44,6 +45,7 @@ static const struct argp_option train_options[] = {
     {"split", KEY_SPLIT, "NAME,..", 0,
      "Splits of the manifest to learn from (default: train if there is one, else all)", 0},
     {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
+    {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
     {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
     {"learner", 'l', "NAME", 0, "One of lmsbn, lmbm, bc, tsbc, ssvm-chain, ssvm-full (default lmsbn)", 0},
     {"kernel", KEY_KERNEL, "NAME", 0, "linear (default) or rbf", 0},
@@ -129,7 +131,8 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     struct common_options *common = &self->common;
     int goal = 0;
     error_t failed = 0;
-    options_note(common, train_options, "o", key, arg);
+    if (key != KEY_OVERWRITE)
+        options_note(common, train_options, "o", key, arg);
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = common;
@@ -138,6 +141,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARG: return option_error(common, "%s: annotate train takes no arguments; --data names the data", arg);
     case 'd': self->data = arg; return 0;
     case 'o': self->output = arg; return 0;
+    case KEY_OVERWRITE: self->overwrite = true; return 0;
     case 's': return option_uint64(&self->training.seed, "--seed", arg, 0, common);
     case 'l': return choose_learner(self, arg);
     case KEY_KERNEL: return option_choice(&self->training.is_rbf, "--kernel", arg, kernels, 2, common);
@@ -190,7 +194,7 @@ static enum clv_status parse(struct train *self, int argc, char **argv, struct c
         return fail(err, CLV_ERR_USAGE, "--cv-%s: there is no cross-validation; --cv K asks for it",
                     self->n_lambda ? "lambda" : "gamma");
     self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
-    return output_check_creatable(self->output, err);
+    return annotate_claim(&self->common, self->output, self->overwrite, self->data, NULL, err);
 }
 
 static void print_grid(const struct train *self, const struct clv_tag_grid *grid, const struct clv_tag_score *scores,

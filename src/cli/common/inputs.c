@@ -14,14 +14,19 @@
 
 #define LONGEST_PATH (1 << 16) /* of a list; longer lines are no paths */
 
+void input_release(struct input *item)
+{
+    array_free(item->name);
+    array_free(item->image);
+    array_free(item->mask);
+    array_free(item->output);
+    *item = (struct input){0};
+}
+
 void input_list_release(struct input_list *list)
 {
-    for (size_t i = 0; i < list->n; i++) {
-        array_free(list->items[i].name);
-        array_free(list->items[i].image);
-        array_free(list->items[i].mask);
-        array_free(list->items[i].output);
-    }
+    for (size_t i = 0; i < list->n; i++)
+        input_release(&list->items[i]);
     array_free(list->items);
     array_free(list->first_skipped);
     *list = (struct input_list){0};
@@ -92,6 +97,10 @@ static enum clv_status add_folder_file(struct input_list *list, const char *fold
         /* an earlier run's output */
     } else if (begins_like_an_image(path) || is_named_like_an_image(path)) {
         status = add(list, path, path, NULL, below, err);
+        if (status == CLV_OK) {
+            list->items[list->n - 1].is_path = true;
+            list->items[list->n - 1].is_from_folder = true;
+        }
     } else {
         list->n_skipped++;
         if (!list->first_skipped && !(list->first_skipped = string_copy(path)))
@@ -103,8 +112,12 @@ static enum clv_status add_folder_file(struct input_list *list, const char *fold
 
 enum clv_status inputs_add_path(struct input_list *list, const char *path, struct clv_error *err)
 {
-    if (!path_is_folder(path))
-        return add(list, path, path, NULL, path_name(path), err);
+    if (!path_is_folder(path)) {
+        enum clv_status added = add(list, path, path, NULL, path_name(path), err);
+        if (added == CLV_OK)
+            list->items[list->n - 1].is_path = true;
+        return added;
+    }
     /* An output folder inside the input folder is left out; one around it, or the same, is the clash check's business. */
     char real[PATH_MAX];
     bool inside = list->skip_below && realpath(path, real) && strcmp(real, list->skip_below) != 0 &&
@@ -153,6 +166,95 @@ size_t path_shared_folder(const char *a, size_t common, const char *b)
         if (a[i] == '/')
             shared = i + 1;
     return shared;
+}
+
+/* The path from the root, without "." and ".." (as it is spelled, links not followed); array_free it. NULL: out of memory. */
+static char *absolute_path(const char *path)
+{
+    char here[PATH_MAX] = "";
+    if (*path != '/' && !getcwd(here, sizeof here))
+        here[0] = 0;
+    size_t size = strlen(here) + strlen(path) + 3, n = 0;
+    char *joined = array_alloc(size, 1), *absolute = array_alloc(size, 1), *cursor = joined, *part;
+    if (!joined || !absolute) {
+        array_free(joined);
+        array_free(absolute);
+        return NULL;
+    }
+    snprintf(joined, size, "%s/%s", here, path);
+    absolute[0] = 0;
+    while ((part = strsep(&cursor, "/"))) {
+        if (strcmp(part, "..") == 0) {
+            while (n && absolute[--n] != '/')
+                ;
+            absolute[n] = 0;
+        } else if (*part && strcmp(part, ".") != 0) {
+            n += (size_t)snprintf(absolute + n, size - n, "/%s", part);
+        }
+    }
+    array_free(joined);
+    return absolute;
+}
+
+struct placed {
+    const char *output;
+    char *path; /* absolute */
+    struct input *item;
+};
+
+static int compare_placed(const void *a, const void *b)
+{
+    return strcmp(((const struct placed *)a)->output, ((const struct placed *)b)->output);
+}
+
+/* Whether two of one output lie in different folders. placed[n] is sorted. */
+static bool folders_differ(const struct placed *placed, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        const char *one = placed[i - 1].path, *other = placed[i].path;
+        size_t length = (size_t)(path_name(one) - one);
+        if (strcmp(placed[i - 1].output, placed[i].output) == 0 &&
+            (length != (size_t)(path_name(other) - other) || strncmp(one, other, length) != 0))
+            return true;
+    }
+    return false;
+}
+
+static enum clv_status keep_folders(const struct placed *placed, size_t n, struct clv_error *err)
+{
+    size_t common = (size_t)(path_name(placed[0].path) - placed[0].path);
+    for (size_t i = 1; i < n; i++)
+        common = path_shared_folder(placed[0].path, common, placed[i].path);
+    for (size_t i = 0; i < n; i++) {
+        char *output = path_replace_extension(placed[i].path + common, "");
+        if (!output)
+            return fail_memory(err);
+        array_free(placed[i].item->output);
+        placed[i].item->output = output;
+    }
+    return CLV_OK;
+}
+
+enum clv_status inputs_keep_folders(struct input_list *list, struct clv_error *err)
+{
+    size_t n = 0;
+    struct placed *placed = array_alloc(list->n, sizeof *placed);
+    enum clv_status status = placed ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < list->n && status == CLV_OK; i++) {
+        struct input *item = &list->items[i];
+        if (!item->is_path)
+            continue;
+        placed[n] = (struct placed){item->output, absolute_path(item->image), item};
+        status = placed[n++].path ? CLV_OK : fail_memory(err);
+    }
+    if (status == CLV_OK && n)
+        qsort(placed, n, sizeof *placed, compare_placed);
+    if (status == CLV_OK && n && folders_differ(placed, n))
+        status = keep_folders(placed, n, err);
+    for (size_t i = 0; i < n; i++)
+        array_free(placed[i].path);
+    array_free(placed);
+    return status;
 }
 
 size_t set_common_folder(const struct clv_set *set)

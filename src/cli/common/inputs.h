@@ -14,6 +14,7 @@ struct input {
     char *image;                         /* path that opens; NULL for an item of a feature file */
     char *mask;                          /* the truth, or NULL */
     char *output;                        /* relative path without extension: "a/b" for photos/a/b.jpg */
+    bool is_path, is_from_folder;        /* given as a path (not by a set or a feature file), or below one */
     const struct clv_image_boxes *boxes; /* with --boxes: of the image, borrowed .. */
     const char *object; /* .. of which those that name this mask are meant; NULL: those that name none */
 };
@@ -26,6 +27,7 @@ struct input_list {
     const char *skip_below; /* a real path: files below it are left out of folders around it */
 };
 void input_list_release(struct input_list *list);
+void input_release(struct input *item);
 
 /* Copies everything; mask may be NULL, output has no extension. */
 enum clv_status inputs_add_object(struct input_list *list, const char *name, const char *image, const char *mask,
@@ -41,6 +43,10 @@ enum clv_status inputs_add_path(struct input_list *list, const char *path, struc
 /* Paths read from a stream, ended by `separator`; empty ones are ignored. */
 enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char separator,
                                   struct clv_error *err) CLV_CHECK;
+
+/* Where inputs given as paths would have one output though they lie in different folders, all of these keep their folders below
+ * the one that they share: 100/IMG_1 and 101/IMG_1. */
+enum clv_status inputs_keep_folders(struct input_list *list, struct clv_error *err) CLV_CHECK;
 
 /* The length of the folder ("images/") that every item of a set lies in: outputs go without it. */
 size_t set_common_folder(const struct clv_set *set);

@@ -17,6 +17,7 @@ enum common_keys { KEY_MAX_PIXELS = KEYS_COMMON, KEY_MAX_SIDE, KEY_MAX_SCANS };
 static const struct argp_option common_options[] = {
     {NULL, 0, NULL, 0, "General:", 90},
     {"threads", 't', "N", 0, "Threads to use (default: all processors). Results do not depend on it", 90},
+    {NULL, 'h', NULL, OPTION_HIDDEN, "The same as --help", 90},
     {"quiet", 'q', NULL, 0, "No notes and no progress, only errors", 90},
     {"max-pixels", KEY_MAX_PIXELS, "N", 0, "Refuse images of more pixels (default 67108864)", 90},
     {"max-side", KEY_MAX_SIDE, "N", 0, "Refuse images with a longer side (default 65535)", 90},
@@ -29,6 +30,7 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
     struct common_options *common = state->input;
     switch (key) {
     case 't': return option_int(&common->n_threads, "--threads", arg, 1, 1024, common);
+    case 'h': argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP); return 0;
     case 'q': console_set_quiet(true); return 0;
     case KEY_MAX_PIXELS: return option_uint64(&common->limits.max_pixels, "--max-pixels", arg, 1, common);
     case KEY_MAX_SIDE: return option_int(&common->limits.max_side_px, "--max-side", arg, 1, INT32_MAX, common);
@@ -48,6 +50,7 @@ void common_options_init(struct common_options *common, struct clv_error *err)
 
 void common_options_release(struct common_options *common)
 {
+    outputs_release(&common->outputs);
     text_release(&common->canonical);
 }
 

@@ -8,13 +8,15 @@
 #include "base/text.h"
 #include "cleave/image.h"
 #include "cleave/infer.h"
+#include "cli/common/outputs.h"
 
 /* --threads, --quiet, --max-pixels and friends. */
 struct common_options {
     int32_t n_threads; /* 0: all the machine's */
     struct clv_image_limits limits;
-    struct text canonical; /* " --name value" of every option given that can change results, in order */
-    struct clv_error *err; /* receives the first bad value */
+    struct outputs outputs; /* that the command claimed */
+    struct text canonical;  /* " --name value" of every option given that can change results, in order */
+    struct clv_error *err;  /* receives the first bad value */
     enum clv_status status;
 };
 
@@ -31,6 +33,7 @@ enum option_keys {
     KEYS_RECIPE = 0x300,
     KEYS_LEARNER = 0x400,
     KEYS_SEGMENT = 0x500,
+    KEY_OVERWRITE = 0x600,
 };
 
 /* Runs argp over the command line. --help, --usage and unknown options end the process; a bad value is a status. */

@@ -1,10 +1,21 @@
-/* Where a run's masks and overlays go, checked as a whole before any work starts. */
+/* One rule for everything that any command writes:
+ *
+ *   1. What exists already is not replaced, unless --overwrite is given, or the command goes on with its own work in this very
+ *      place (--resume).
+ *   2. An output is never one of the command's own inputs, whatever name or link leads there, --overwrite or not.
+ *
+ * Either ends in CLV_ERR_CREATE (exit status 73), which names the file, before any work. A command calls outputs_claim for each
+ * file that it is going to write, with the inputs that its options name; and outputs_spare for each input that it learns of later
+ * (training_set_read does so for the files of a set). Devices, FIFOs and standard output are never replaced, only written to. */
 #ifndef CLI_OUTPUTS_H
 #define CLI_OUTPUTS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
-#include "cli/common/inputs.h"
+#include "cleave/data.h"
+
+#define OVERWRITE_HELP "Replace outputs that exist (default: refuse before any work)"
 
 /* What to do about outputs that exist already. */
 enum existing {
@@ -13,27 +24,35 @@ enum existing {
     EXISTING_RESUME, /* items with all their outputs are finished */
 };
 
-struct output {
-    char *mask, *overlay; /* paths; overlay is NULL when none is wanted */
-    bool finished;
+/* The regular files that are going to be replaced. */
+struct outputs {
+    struct replaced {
+        dev_t device;
+        ino_t inode;
+        char *path;
+    } * list;
+    size_t n, capacity;
 };
+void outputs_release(struct outputs *self);
 
-struct output_list {
-    struct output *items; /* [n], one per input */
-    size_t n, n_finished;
-};
-void output_list_release(struct output_list *outputs);
+/* Plans to write `path` ("-" is standard output): CLV_ERR_CREATE if it cannot be created, if it is one of inputs[n_inputs] (NULL
+ * and "-" are none, a folder stands for all files in it), or if it exists and may not be replaced; `hint` ("" or "; --resume
+ * goes on") ends that message. Touches nothing. */
+enum clv_status outputs_claim(struct outputs *self, const char *path, bool may_replace, const char *hint,
+                              const char *const *inputs, size_t n_inputs, struct clv_error *err) CLV_CHECK;
 
-/* folder/<output>.png, and folder/overlays/<output>.png. Errors, before anything is written: folder is a file
- * (CLV_ERR_CREATE), two inputs with one output (CLV_ERR_USAGE), an output that is one of the inputs or their masks
- * (CLV_ERR_USAGE, whatever `existing` says), an output that exists (EXISTING_REFUSE; CLV_ERR_CREATE). */
-enum clv_status outputs_plan(struct output_list *outputs, const struct input_list *inputs, const char *folder,
-                             bool overlays, enum existing existing, struct clv_error *err) CLV_CHECK;
+/* The parts of outputs_claim, for many outputs at once: sort once they are all there. */
+enum clv_status outputs_add(struct outputs *self, const char *path, struct clv_error *err) CLV_CHECK;
+void outputs_sort(struct outputs *self);
+enum clv_status output_check_existing(const char *path, bool may_replace, const char *hint,
+                                      struct clv_error *err) CLV_CHECK;
+
+/* CLV_ERR_CREATE if the input is one of the outputs. Of a set: its manifest, labels, images, masks and boxes. */
+enum clv_status outputs_spare(const struct outputs *self, const char *input, struct clv_error *err) CLV_CHECK;
+enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_set *set, const char *path,
+                                  struct clv_error *err) CLV_CHECK;
 
 /* Makes the folder that `path` lies in. */
 enum clv_status outputs_make_folder(const char *path, struct clv_error *err) CLV_CHECK;
-
-/* Before long work: whether a file could be created at `path` (CLV_ERR_CREATE if not). Touches nothing. */
-enum clv_status output_check_creatable(const char *path, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -24,11 +24,16 @@ bool is_tensor_file(const char *path)
 }
 
 enum clv_status training_set_read(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
-                                  struct clv_error *err)
+                                  const struct outputs *outputs, struct clv_error *err)
 {
     enum clv_status status = clv_set_read(set, path, err);
     if (status != CLV_OK)
         return status;
+    status = outputs_spare_set(outputs, set, path, err);
+    if (status != CLV_OK) {
+        clv_set_release(set);
+        return status;
+    }
     if (set->n_skipped)
         console_note("%s: %zu files are no images and were skipped", path, set->n_skipped);
     if (!splits && prefer_train) {

@@ -5,14 +5,15 @@
 #include <stdbool.h>
 
 #include "cleave/features.h"
+#include "cli/common/outputs.h"
 
 /* Whether a file is a safetensors file (told by content) rather than a manifest. */
 bool is_tensor_file(const char *path);
 
 /* Reads a set and keeps the splits asked for. With splits NULL and prefer_train, a set that has a split "train" is cut down
- * to it, which a note tells. */
+ * to it, which a note tells. None of the whole set's files may be one of the outputs. */
 enum clv_status training_set_read(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
-                                  struct clv_error *err) CLV_CHECK;
+                                  const struct outputs *outputs, struct clv_error *err) CLV_CHECK;
 
 /* --void: makes void of the labels so named; NULL: of none. Errors name the option. */
 #define VOID_HELP "Labels that are void, too: their pixels neither teach nor count"

@@ -56,7 +56,12 @@ static enum clv_status run(struct marginals *all, struct clv_error *err)
             return fail(err, CLV_ERR_USAGE, "marginals: -m is missing: which model?");
         if (self->data || self->features || self->n_paths || self->label || self->json || self->overlay)
             return fail(err, CLV_ERR_USAGE, "--letters excludes images and what is told or drawn of them");
-        return marginals_letters(&task, self->output, err);
+        const char *const inputs[] = {self->model_path, all->letters.path};
+        enum clv_status claimed = CLV_OK;
+        if (self->output)
+            claimed = outputs_claim(&self->common.outputs, self->output, self->existing == EXISTING_OVERWRITE, "",
+                                    inputs, 2, err);
+        return claimed == CLV_OK ? marginals_letters(&task, self->output, err) : claimed;
     }
     enum clv_status status = segment_check(self, "marginals", err);
     if (status == CLV_OK && self->json && self->status_file && strcmp(self->status_file, "-") == 0)

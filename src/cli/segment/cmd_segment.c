@@ -13,6 +13,9 @@
 #include "cli/segment/marginals.h"
 #include "cli/segment/overlay_legend.h"
 
+#define STATUS_HEAD  "image\tstatus\tmask\tmessage"
+#define REPORT_TITLE "cleave: segmentation"
+
 enum segment_keys {
     KEY_BOXES = KEYS_COMMAND,
     KEY_DECISION,
@@ -104,7 +107,9 @@ static enum clv_status add_data(struct input_list *inputs, const struct segment 
     if (status != CLV_OK)
         return status;
     size_t common = set_common_folder(&set);
-    status = clv_set_select(&set, self->split, err);
+    status = outputs_spare_set(&self->common.outputs, &set, self->data, err);
+    if (status == CLV_OK)
+        status = clv_set_select(&set, self->split, err);
     if (status == CLV_OK)
         status = inputs_add_set(inputs, &set, common, err);
     inputs->n_skipped += set.n_skipped;
@@ -123,8 +128,17 @@ static void note_skipped(const struct input_list *inputs, const struct segment *
                      inputs->first_skipped);
 }
 
-static enum clv_status gather(struct input_list *inputs, const struct segment *self, const struct clv_dataset *dataset,
-                              struct clv_error *err)
+/* Masks of earlier runs have so many labels. A map of probabilities can't be told from a grey photograph: none is taken for one
+ * that is to be replaced. */
+static int32_t labels_of_own(const struct segment *self, const struct clv_model *model)
+{
+    if (self->marginals)
+        return self->existing == EXISTING_OVERWRITE ? 0 : 256;
+    return model->labels.n_labels;
+}
+
+static enum clv_status gather(struct input_list *inputs, const struct segment *self, const struct clv_model *model,
+                              const struct clv_dataset *dataset, struct clv_error *err)
 {
     char real_output[PATH_MAX];
     enum clv_status status = CLV_OK;
@@ -137,6 +151,10 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
         status = strcmp(self->paths[i], "-") == 0 ? inputs_add_stream(inputs, stdin, self->list_separator, err)
                                                   : inputs_add_path(inputs, self->paths[i], err);
     inputs->skip_below = NULL;
+    if (status == CLV_OK)
+        status = output_plan_leave_out_own(inputs, self->output, labels_of_own(self, model), &self->common.limits, err);
+    if (status == CLV_OK)
+        status = inputs_keep_folders(inputs, err);
     if (status == CLV_OK && inputs->n_skipped)
         note_skipped(inputs, self);
     if (status == CLV_OK && !inputs->n)
@@ -152,15 +170,6 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
     const struct segment *self = run->options;
     if (!self->report)
         return CLV_OK;
-    char *page = path_join(self->report, "index.html");
-    if (!page)
-        return fail_memory(err);
-    bool clash = self->existing == EXISTING_REFUSE && path_exists(page);
-    enum clv_status status =
-        clash ? fail(err, CLV_ERR_CREATE, "%s: exists already; --overwrite replaces it", page) : CLV_OK;
-    array_free(page);
-    if (status != CLV_OK)
-        return status;
     const char *learner = clv_record_get(&run->model->record, "learner");
     char refined[64] = "no";
     if (self->refine)
@@ -173,7 +182,7 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
         {"Refined", self->boxes ? "at the pixels" : refined},
         {"Version", clv_version()},
     };
-    return clv_report_begin(&run->report, self->report, "cleave: segmentation", &run->model->labels, summary,
+    return clv_report_begin(&run->report, self->report, REPORT_TITLE, &run->model->labels, summary,
                             sizeof summary / sizeof *summary, err);
 }
 
@@ -223,7 +232,7 @@ static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err
     if (status == CLV_OK) {
         run->status = table.stream;
         if (table.stream)
-            fputs("image\tstatus\tmask\tmessage\n", table.stream);
+            fputs(STATUS_HEAD "\n", table.stream);
         status = segment_all(&counts, run, err);
     }
     status = finish_report(run, status, err);
@@ -275,7 +284,77 @@ static enum clv_status open_boxes(struct clv_boxes *boxes, struct input_list *in
     return status == CLV_OK ? box_inputs_assign(inputs, boxes, self->boxes, err) : status;
 }
 
-enum clv_status segment_images(const struct segment *self, struct clv_error *err)
+/* What a run with --resume made itself: the page of a report and a table begin as this program begins them. */
+static bool begins_with(const char *path, const char *const *beginnings, size_t n)
+{
+    char *bytes;
+    size_t size;
+    struct clv_error ignored;
+    bool found = false;
+    if (file_read_head(&bytes, &size, path, 1024, &ignored) != CLV_OK)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        found |= strstr(bytes, beginnings[i]) != NULL;
+    array_free(bytes);
+    return found;
+}
+
+/* The files beside masks and overlays, and all inputs that options name: the rule of cli/common/outputs.h. */
+static enum clv_status claim_files(struct segment *self, const char *page, struct clv_error *err)
+{
+    static const char *const table_head[] = {STATUS_HEAD}, *const page_head[] = {REPORT_TITLE};
+    const char *const inputs[] = {self->model_path, self->features,
+                                  self->data && path_is_folder(self->data) ? NULL : self->data, self->boxes};
+    size_t n = sizeof inputs / sizeof *inputs;
+    bool overwrite = self->existing == EXISTING_OVERWRITE, resume = self->existing == EXISTING_RESUME;
+    struct outputs *outputs = &self->common.outputs;
+    enum clv_status status = CLV_OK;
+    if (self->status_file)
+        status =
+            outputs_claim(outputs, self->status_file,
+                          overwrite || (resume && begins_with(self->status_file, table_head, 1)), "", inputs, n, err);
+    if (status == CLV_OK && page && path_exists(page))
+        status =
+            outputs_claim(outputs, page, overwrite || (resume && begins_with(page, page_head, 1)), "", inputs, n, err);
+    return status;
+}
+
+static enum clv_status claim_outputs(struct segment *self, struct clv_error *err)
+{
+    char *page = self->report ? path_join(self->report, "index.html") : NULL;
+    enum clv_status status = self->report && !page ? fail_memory(err) : claim_files(self, page, err);
+    array_free(page);
+    return status;
+}
+
+/* Masks and overlays, which the options' inputs are spared from as well. Images without an output are told before work starts. */
+static enum clv_status plan(struct output_list *outputs, struct segment *self, const struct input_list *inputs,
+                            struct clv_error *err)
+{
+    const char *const named[] = {self->model_path, self->features,
+                                 self->data && path_is_folder(self->data) ? NULL : self->data, self->boxes};
+    struct outputs *all = &self->common.outputs;
+    enum clv_status status = output_plan(outputs, all, inputs, self->output, self->overlay, self->existing, err);
+    for (size_t i = 0; i < sizeof named / sizeof *named && status == CLV_OK; i++)
+        status = outputs_spare(all, named[i], err);
+    if (status != CLV_OK || !outputs->n_problems)
+        return status;
+    bool ends = self->fail_fast || outputs->n_problems == outputs->n;
+    const char *last = NULL;
+    for (size_t i = 0; i < outputs->n; i++) {
+        if (!outputs->items[i].problem)
+            continue;
+        if (last)
+            console_error("%s", last);
+        last = outputs->items[i].problem;
+    }
+    if (ends)
+        return fail(err, CLV_ERR_CREATE, "%s", last);
+    console_error("%s", last);
+    return CLV_OK;
+}
+
+enum clv_status segment_images(struct segment *self, struct clv_error *err)
 {
     struct clv_progress progress = console_progress();
     struct clv_model model = {0};
@@ -291,15 +370,17 @@ enum clv_status segment_images(const struct segment *self, struct clv_error *err
         .outputs = &outputs,
         .progress = &progress,
     };
-    enum clv_status status = open_model(&model, &work.label, self, err);
+    enum clv_status status = claim_outputs(self, err);
+    if (status == CLV_OK)
+        status = open_model(&model, &work.label, self, err);
     if (status == CLV_OK && self->features)
         status = clv_features_open(&dataset, NULL, self->features, err);
     if (status == CLV_OK)
-        status = gather(&inputs, self, dataset, err);
+        status = gather(&inputs, self, &model, dataset, err);
     if (status == CLV_OK && self->boxes)
         status = open_boxes(&boxes, &inputs, self, err);
     if (status == CLV_OK)
-        status = outputs_plan(&outputs, &inputs, self->output, self->overlay, self->existing, err);
+        status = plan(&outputs, self, &inputs, err);
     if (status == CLV_OK && self->overlay && !self->marginals && model.labels.from_file)
         status = overlay_legend_write(self->output, &model.labels, self->existing == EXISTING_OVERWRITE, err);
     work.dataset = dataset;

@@ -1,4 +1,9 @@
-/* What `cleave segment` or `cleave marginals` was asked to do, and the run over its inputs. */
+/* `cleave segment` and `cleave marginals`: from images to masks, or to maps of probabilities.
+ *
+ * Both parse into struct segment (segment_options.c has what they share) and end in segment_images (cmd_segment.c): it reads the
+ * model, finds the inputs (cli/common/inputs.h; with --boxes box_inputs.h), plans all outputs before any work (output_plan.h) and
+ * calls segment_all (segment_run.c), which works on images in parallel and tells results in input order (ordered_queue.h).
+ * marginals.h has what marginals adds. */
 #ifndef CLI_SEGMENT_H
 #define CLI_SEGMENT_H
 
@@ -9,7 +14,7 @@
 #include "cleave/report.h"
 #include "cli/common/inputs.h"
 #include "cli/common/options.h"
-#include "cli/common/outputs.h"
+#include "cli/segment/output_plan.h"
 
 /* How masks are written: palette where labels have colours of their own, else grey. */
 enum mask_form { MASKS_AUTO, MASKS_GREY, MASKS_PALETTE };
@@ -46,7 +51,7 @@ extern const struct argp segment_argp;
 enum clv_status segment_check(const struct segment *self, const char *command, struct clv_error *err) CLV_CHECK;
 
 /* The whole run: reads the model, finds the inputs, plans the outputs, segment_all, summary. */
-enum clv_status segment_images(const struct segment *self, struct clv_error *err) CLV_CHECK;
+enum clv_status segment_images(struct segment *self, struct clv_error *err) CLV_CHECK;
 
 /* Everything a run over inputs needs; views but for json. */
 struct segment_run {

@@ -224,6 +224,8 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
     enum clv_status status = CLV_OK;
     if (stop_requested(run->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    if (work->output->problem)
+        return fail(err, CLV_ERR_CREATE, "%s", work->output->problem);
     if (work->output->finished)
         return run->report ? read_finished(work, job, err) : CLV_OK;
     status = compute(work, job, index, thread, err);
@@ -317,9 +319,10 @@ static enum clv_status tell(struct job *job, struct work *work, size_t index, en
         counts->n_failed++;
         if (counts->first_failure == CLV_OK)
             counts->first_failure = status;
-        if (status == CLV_ERR_CREATE || status == CLV_ERR_IO || run->options->fail_fast)
+        bool is_known = work->output->problem != NULL; /* and told */
+        if (((status == CLV_ERR_CREATE || status == CLV_ERR_IO) && !is_known) || run->options->fail_fast)
             return status;
-        if (run->inputs->n > 1)
+        if (run->inputs->n > 1 && !is_known)
             console_error("%s", err->message);
         status = run->report ? clv_report_add_failure(run->report, work->input->name, err->message, err) : CLV_OK;
         if (status == CLV_OK && run->inputs->n == 1)

@@ -10,13 +10,15 @@
 struct synth {
     struct common_options common;
     struct clv_synth_options options;
-    const char *folder;
+    struct synth_output output;
 };
 
 enum synth_keys { KEY_SIZE = KEYS_COMMAND, KEY_SHARE };
 
 static const struct argp_option synth_options[] = {
     {"output", 'o', "FOLDER", 0, "The new or empty folder to write into (or give it as the argument)", 0},
+    {"overwrite", KEY_OVERWRITE, NULL, 0,
+     "Write into a folder that is not empty, too: a set of as many images is replaced, other files stay", 0},
     {"images", 'n', "N", 0, "Number of images (default 60)", 0},
     {"size", KEY_SIZE, "WxH", 0,
      "Pixels of an image, 16..8192 a side; each varies by up to a quarter (default 240x180)", 0},
@@ -47,13 +49,11 @@ static error_t parse_synth(int key, char *arg, struct argp_state *state)
     struct synth *self = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &self->common; return 0;
-    case 'o':
-    case ARGP_KEY_ARG: return synth_parse_folder(&self->folder, arg, &self->common);
     case 'n': return option_int(&self->options.n_images, "--images", arg, 1, 10000000, &self->common);
     case 's': return option_uint64(&self->options.seed, "--seed", arg, 0, &self->common);
     case KEY_SIZE: return parse_size(self, arg);
     case KEY_SHARE: return option_number(&self->options.train_share, "--train-share", arg, 0, 1, &self->common);
-    default: return ARGP_ERR_UNKNOWN;
+    default: return synth_parse_output(&self->output, key, arg, &self->common);
     }
 }
 
@@ -74,12 +74,14 @@ enum clv_status synth_animals(int argc, char **argv, struct clv_error *err)
     };
     struct synth self = {0};
     clv_synth_init(&self.options);
-    enum clv_status status = synth_parse(&argp, argc, argv, &self, &self.common, &self.folder, err);
+    enum clv_status status = synth_parse(&argp, argc, argv, &self, &self.common, &self.output, err);
     struct clv_progress progress = console_progress();
     if (status == CLV_OK)
-        status = clv_synth_animals(self.folder, &self.options, self.common.n_threads, &progress, err);
+        self.options.overwrite = self.output.overwrite;
     if (status == CLV_OK)
-        console_note("%d images in %s", self.options.n_images, self.folder);
+        status = clv_synth_animals(self.output.folder, &self.options, self.common.n_threads, &progress, err);
+    if (status == CLV_OK)
+        console_note("%d images in %s", self.options.n_images, self.output.folder);
     common_options_release(&self.common);
     return status;
 }

@@ -11,7 +11,7 @@
 struct chain_crf {
     struct common_options common;
     struct clv_chain_crf_options options;
-    const char *folder;
+    struct synth_output output;
 };
 
 enum chain_crf_keys {
@@ -27,6 +27,7 @@ enum chain_crf_keys {
 
 static const struct argp_option chain_crf_options[] = {
     {"output", 'o', "FOLDER", 0, SYNTH_FOLDER_HELP, 0},
+    {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
     {"train", KEY_TRAIN, "N", 0, "Training chains (default 100)", 0},
     {"test", KEY_TEST, "N", 0, "Test chains (default 900)", 0},
     {"nodes", KEY_NODES, "N", 0, "Nodes of a chain (default 8)", 0},
@@ -46,8 +47,6 @@ static error_t parse_chain_crf(int key, char *arg, struct argp_state *state)
     struct common_options *common = &self->common;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &self->common; return 0;
-    case 'o':
-    case ARGP_KEY_ARG: return synth_parse_folder(&self->folder, arg, common);
     case 's': return option_uint64(&options->seed, "--seed", arg, 0, common);
     case KEY_TRAIN: return option_int(&options->n_train, "--train", arg, 1, 1000000000, common);
     case KEY_TEST: return option_int(&options->n_test, "--test", arg, 1, 1000000000, common);
@@ -57,7 +56,7 @@ static error_t parse_chain_crf(int key, char *arg, struct argp_state *state)
     case KEY_GROUPS: return option_int(&options->n_groups, "--groups", arg, 0, 10000, common);
     case KEY_GROUP_NOISE: return option_number(&options->group_noise, "--group-noise", arg, 0, 1e6, common);
     case KEY_SWEEPS: return option_int(&options->n_sweeps, "--sweeps", arg, 1, 1000000000, common);
-    default: return ARGP_ERR_UNKNOWN;
+    default: return synth_parse_output(&self->output, key, arg, &self->common);
     }
 }
 
@@ -85,9 +84,9 @@ static enum clv_status simulate(struct chain_crf *self, struct clv_error *err)
     if (status == CLV_OK)
         status = clv_chain_crf_simulate(&train, &test, w, &self->options, self->common.n_threads, &progress, err);
     if (status == CLV_OK)
-        status = synth_write(self->folder, train, test, err);
+        status = synth_write(self->output.folder, train, test, err);
     if (status == CLV_OK)
-        status = write_model(self->folder, w, self->options.n_features, err);
+        status = write_model(self->output.folder, w, self->options.n_features, err);
     clv_dataset_free(train);
     clv_dataset_free(test);
     array_free(w);
@@ -107,9 +106,12 @@ enum clv_status synth_chain_crf(int argc, char **argv, struct clv_error *err)
         NULL,
         NULL,
     };
+    static const char *const files[] = {"train.safetensors", "test.safetensors", "model.cleave"};
     struct chain_crf self = {0};
     clv_chain_crf_init(&self.options);
-    enum clv_status status = synth_parse(&argp, argc, argv, &self, &self.common, &self.folder, err);
+    enum clv_status status = synth_parse(&argp, argc, argv, &self, &self.common, &self.output, err);
+    if (status == CLV_OK)
+        status = synth_claim(&self.common, &self.output, files, sizeof files / sizeof *files, err);
     if (status == CLV_OK)
         status = simulate(&self, err);
     common_options_release(&self.common);

@@ -7,7 +7,7 @@
 struct hidden {
     struct common_options common;
     struct clv_hidden_options options;
-    const char *folder;
+    struct synth_output output;
 };
 
 enum hidden_keys {
@@ -28,7 +28,7 @@ enum hidden_keys {
 
 /* What both graphs have; each adds the name of its size. */
 #define HIDDEN_OPTIONS                                                                                                 \
-    {"output", 'o', "FOLDER", 0, SYNTH_FOLDER_HELP, 0},                                                                \
+    {"output", 'o', "FOLDER", 0, SYNTH_FOLDER_HELP, 0}, {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},      \
         {"train", KEY_TRAIN, "N", 0, "Training problems (default 20)", 0},                                             \
         {"test", KEY_TEST, "N", 0, "Test problems (default 100)", 0},                                                  \
         {"labels", KEY_LABELS, "K", 0, "States of every variable, 2..16 (default 4)", 0},                              \
@@ -39,15 +39,11 @@ enum hidden_keys {
         {"sigma-xh", KEY_SIGMA_XH, "X", 0, "of pairs x and h (default 2)", 0},                                         \
         {"sigma-yh", KEY_SIGMA_YH, "X", 0, "of pairs y and h (default 2)", 0},                                         \
         {"sigma-is", KEY_SIGMA_IS, "WHAT", 0, SYNTH_SIGMA_IS_HELP, 0},                                                 \
-        {"shared-weights",                                                                                             \
-         KEY_SHARED,                                                                                                   \
-         NULL,                                                                                                         \
-         0,                                                                                                            \
-         "All y have the same weights, all h, all edges (default: each node and edge its own)",                        \
-         0},                                                                                                           \
+        {"shared-weights", KEY_SHARED, NULL, 0, SHARED_HELP, 0},                                                       \
     {                                                                                                                  \
         "seed", 's', "N", 0, SYNTH_SEED_HELP, 0                                                                        \
     }
+#define SHARED_HELP "All y have the same weights, all h, all edges (default: each node and edge its own)"
 
 static error_t parse_hidden(int key, char *arg, struct argp_state *state)
 {
@@ -57,8 +53,6 @@ static error_t parse_hidden(int key, char *arg, struct argp_state *state)
     bool is_chain = options->graph == CLV_HIDDEN_CHAIN;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &self->common; return 0;
-    case 'o':
-    case ARGP_KEY_ARG: return synth_parse_folder(&self->folder, arg, common);
     case 's': return option_uint64(&options->seed, "--seed", arg, 0, common);
     case KEY_TRAIN: return option_int(&options->n_train, "--train", arg, 1, 1000000000, common);
     case KEY_TEST: return option_int(&options->n_test, "--test", arg, 1, 1000000000, common);
@@ -74,22 +68,25 @@ static error_t parse_hidden(int key, char *arg, struct argp_state *state)
     case KEY_SIGMA_IS: return synth_parse_sigma_is(&options->sigma_is_deviation, arg, common);
     case KEY_SHARED: options->shared_weights = 1; return 0;
     case KEY_SWEEPS: return option_int(&options->n_sweeps, "--sweeps", arg, 1, 1000000000, common);
-    default: return ARGP_ERR_UNKNOWN;
+    default: return synth_parse_output(&self->output, key, arg, &self->common);
     }
 }
 
 static enum clv_status synth_hidden(enum clv_hidden_graph graph, const struct argp *argp, int argc, char **argv,
                                     struct clv_error *err)
 {
+    static const char *const files[] = {"train.safetensors", "test.safetensors"};
     struct hidden self = {0};
     struct clv_dataset *train = NULL, *test = NULL;
     struct clv_progress progress = console_progress();
     clv_hidden_init(&self.options, graph);
-    enum clv_status status = synth_parse(argp, argc, argv, &self, &self.common, &self.folder, err);
+    enum clv_status status = synth_parse(argp, argc, argv, &self, &self.common, &self.output, err);
+    if (status == CLV_OK)
+        status = synth_claim(&self.common, &self.output, files, sizeof files / sizeof *files, err);
     if (status == CLV_OK)
         status = clv_hidden_simulate(&train, &test, &self.options, self.common.n_threads, &progress, err);
     if (status == CLV_OK)
-        status = synth_write(self.folder, train, test, err);
+        status = synth_write(self.output.folder, train, test, err);
     clv_dataset_free(train);
     clv_dataset_free(test);
     common_options_release(&self.common);

@@ -13,21 +13,39 @@ error_t synth_parse_sigma_is(int *is_deviation, const char *arg, struct common_o
     return option_choice(is_deviation, "--sigma-is", arg, readings, 2, common);
 }
 
-error_t synth_parse_folder(const char **folder, const char *arg, struct common_options *common)
+error_t synth_parse_output(struct synth_output *output, int key, const char *arg, struct common_options *common)
 {
-    if (*folder)
-        return option_error(common, "%s: one folder is enough; %s is given already", arg, *folder);
-    *folder = arg;
+    if (key == KEY_OVERWRITE) {
+        output->overwrite = true;
+        return 0;
+    }
+    if (key != 'o' && key != ARGP_KEY_ARG)
+        return ARGP_ERR_UNKNOWN;
+    if (output->folder)
+        return option_error(common, "%s: one folder is enough; %s is given already", arg, output->folder);
+    output->folder = arg;
     return 0;
 }
 
 enum clv_status synth_parse(const struct argp *argp, int argc, char **argv, void *self, struct common_options *common,
-                            const char *const *folder, struct clv_error *err)
+                            const struct synth_output *output, struct clv_error *err)
 {
     common_options_init(common, err);
     enum clv_status status = options_parse(argp, argc, argv, self, common);
-    if (status == CLV_OK && !*folder)
+    if (status == CLV_OK && !output->folder)
         status = fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
+    return status;
+}
+
+enum clv_status synth_claim(struct common_options *common, const struct synth_output *output, const char *const *names,
+                            size_t n, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < n && status == CLV_OK && path_exists(output->folder); i++) {
+        char *path = path_join(output->folder, names[i]);
+        status = path ? outputs_claim(&common->outputs, path, output->overwrite, "", NULL, 0, err) : fail_memory(err);
+        array_free(path);
+    }
     return status;
 }
 

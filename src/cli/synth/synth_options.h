@@ -2,6 +2,8 @@
 #ifndef CLI_SYNTH_OPTIONS_H
 #define CLI_SYNTH_OPTIONS_H
 
+#include <stdbool.h>
+
 #include "cleave/features.h"
 #include "cli/common/options.h"
 
@@ -13,13 +15,23 @@
 /* "variance" or "deviation". */
 error_t synth_parse_sigma_is(int *is_deviation, const char *arg, struct common_options *common);
 
-/* The folder, once; `arg` comes from -o or stands alone. */
-error_t synth_parse_folder(const char **folder, const char *arg, struct common_options *common);
+/* The folder that a kind writes into. */
+struct synth_output {
+    const char *folder;
+    bool overwrite;
+};
 
-/* Parses a kind's options into *self, whose common options and folder these are; a folder must be given. common_options_release
- * whatever the status. */
+/* Takes -o, --overwrite and the folder as an argument; ARGP_ERR_UNKNOWN for any other key. */
+error_t synth_parse_output(struct synth_output *output, int key, const char *arg, struct common_options *common);
+
+/* Parses a kind's options into *self, whose common options and output these are; a folder must be given.
+ * common_options_release whatever the status. */
 enum clv_status synth_parse(const struct argp *argp, int argc, char **argv, void *self, struct common_options *common,
-                            const char *const *folder, struct clv_error *err) CLV_CHECK;
+                            const struct synth_output *output, struct clv_error *err) CLV_CHECK;
+
+/* Claims files of the folder, n names, before any is drawn. */
+enum clv_status synth_claim(struct common_options *common, const struct synth_output *output, const char *const *names,
+                            size_t n, struct clv_error *err) CLV_CHECK;
 
 /* Makes the folder if need be and writes both sets as feature files into it: both or, on failure,
  * neither (but that the old ones, if any, may be gone). */

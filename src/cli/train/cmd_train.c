@@ -34,7 +34,6 @@ static void run_release(struct run *self)
     array_free(self->examples);
     train_data_release(&self->data);
     clv_model_release(&self->start);
-    train_checkpoints_release(&self->checkpoints);
 }
 
 static double now_s(void)
@@ -85,7 +84,7 @@ static enum clv_status choose(struct run *self, struct clv_error *err)
     const struct train_options *options = self->options;
     enum clv_status status = CLV_OK;
     if (options->n_folds)
-        status = train_cross_validate(&self->training, options, &self->data, &self->weak, &self->checkpoints, err);
+        status = train_cross_validate(&self->training, options, &self->data, &self->weak, err);
     if (status == CLV_OK && options->n_prune_folds)
         status = train_prune_choose(&self->pruning, &self->training, options, &self->data, &self->weak, err);
     return status;
@@ -151,10 +150,10 @@ static enum clv_status write_model(const struct run *self, struct clv_error *err
     bool interrupted = self->outcome.result.interrupted;
     enum clv_status status = clv_model_write(options->output, &self->model, err);
     if (status == CLV_OK && !interrupted)
-        status = train_checkpoints_remove(&self->checkpoints, err);
+        status = train_checkpoints_remove(options, err);
     if (status == CLV_OK && interrupted)
         console_note("interrupted; the model so far is in %s%s", options->output,
-                     self->checkpoints.path ? ", and --resume goes on from its checkpoint" : "");
+                     options->checkpoint ? ", and --resume goes on from its checkpoint" : "");
     else if (status == CLV_OK && *self->progress.stop)
         console_note("interrupted; the model in %s is complete", options->output);
     return status;
@@ -167,9 +166,7 @@ static enum clv_status run(const struct train_options *options, struct clv_error
                                           .n_threads = options->common.n_threads,
                                           .engine = options->engine,
                                           .progress = &self.progress};
-    enum clv_status status = train_checkpoints_check(&self.checkpoints, options, err);
-    if (status == CLV_OK)
-        status = gather(&self, err);
+    enum clv_status status = gather(&self, err);
     if (status == CLV_OK)
         status = choose(&self, err);
     if (status == CLV_OK)

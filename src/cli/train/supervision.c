@@ -193,9 +193,9 @@ static bool is_not_weak(void *context, struct clv_item *item)
 }
 
 static enum clv_status read_masks(struct supervision *self, const char *path, const struct supervision_options *options,
-                                  struct clv_error *err)
+                                  const struct common_options *common, struct clv_error *err)
 {
-    enum clv_status status = training_set_read(&self->set, path, options->split, true, err);
+    enum clv_status status = training_set_read(&self->set, path, options->split, true, &common->outputs, err);
     if (status != CLV_OK)
         return status;
     status = training_set_hide(&self->set, options->voids, err);
@@ -257,16 +257,16 @@ static enum clv_status extend_boxes(struct supervision *self, size_t n, struct c
 }
 
 static enum clv_status add_boxed(struct supervision *self, const char *path, const struct supervision_options *options,
-                                 const struct clv_image_limits *limits, struct clv_error *err)
+                                 const struct common_options *common, struct clv_error *err)
 {
     struct clv_set set = {0};
     struct clv_item_boxes *boxes = NULL;
-    enum clv_status status = training_set_read(&set, path, options->weak_split, false, err);
+    enum clv_status status = training_set_read(&set, path, options->weak_split, false, &common->outputs, err);
     if (status != CLV_OK)
         return status;
     status = keep_new(&set, self, err);
     if (status == CLV_OK)
-        status = box_hints_read(&boxes, &set, options->boxes, limits, err);
+        status = box_hints_read(&boxes, &set, options->boxes, &common->limits, err);
     size_t first = self->set.n_items, n = set.n_items;
     if (status == CLV_OK)
         status = extend_boxes(self, n, err);
@@ -285,10 +285,10 @@ static enum clv_status add_boxed(struct supervision *self, const char *path, con
 }
 
 static enum clv_status add_unlabelled(struct supervision *self, const char *path, const char *splits,
-                                      struct clv_error *err)
+                                      const struct common_options *common, struct clv_error *err)
 {
     struct clv_set set = {0};
-    enum clv_status status = training_set_read(&set, path, splits, false, err);
+    enum clv_status status = training_set_read(&set, path, splits, false, &common->outputs, err);
     if (status != CLV_OK)
         return status;
     status = keep_new(&set, self, err);
@@ -302,14 +302,14 @@ static enum clv_status add_unlabelled(struct supervision *self, const char *path
 }
 
 enum clv_status supervision_read(struct supervision *self, const char *path, const struct supervision_options *options,
-                                 const struct clv_image_limits *limits, struct clv_error *err)
+                                 const struct common_options *common, struct clv_error *err)
 {
     struct supervision fresh = {0};
-    enum clv_status status = read_masks(&fresh, path, options, err);
+    enum clv_status status = read_masks(&fresh, path, options, common, err);
     if (status == CLV_OK && options->weak_split)
-        status = add_boxed(&fresh, path, options, limits, err);
+        status = add_boxed(&fresh, path, options, common, err);
     if (status == CLV_OK && options->unlabelled_split)
-        status = add_unlabelled(&fresh, path, options->unlabelled_split, err);
+        status = add_unlabelled(&fresh, path, options->unlabelled_split, common, err);
     if (status == CLV_OK && !fresh.n_masks && !fresh.n_boxed)
         status = fail(err, CLV_ERR_DATA, "%s: %zu images without labels teach nothing unless some have masks or boxes",
                       path, fresh.n_unlabelled);

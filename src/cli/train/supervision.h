@@ -3,6 +3,7 @@
 #define CLI_SUPERVISION_H
 
 #include "cleave/features.h"
+#include "cli/common/options.h"
 
 /* What the command line says. Every name is a path or a comma-separated list of splits; NULL where not given. */
 struct supervision_options {
@@ -25,8 +26,9 @@ void supervision_release(struct supervision *self);
 
 /* Reads the set at `path`, and image sizes where boxes are to be placed. Images that cannot play their part are left out, which
  * notes count (no mask, no box); a name in `only` that the splits do not have, or whose image has no mask, is an error, and
- * so are boxes that fit no image and nothing to learn from. */
+ * so are boxes that fit no image, nothing to learn from, and a file of the set that is one of the
+ * command's outputs. */
 enum clv_status supervision_read(struct supervision *self, const char *path, const struct supervision_options *options,
-                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+                                 const struct common_options *common, struct clv_error *err) CLV_CHECK;
 
 #endif

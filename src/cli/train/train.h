@@ -64,27 +64,29 @@ struct clv_training train_weak_held_out(const struct clv_training *training, con
 
 /* Checkpoints beside the model while it is learned. */
 struct train_checkpoints {
-    char *path; /* array owned; NULL: none are kept */
     struct clv_checkpoints settings;
     const char *facts[3][2]; /* views */
 };
-void train_checkpoints_release(struct train_checkpoints *self);
-/* Before long work: sets the path if the learner keeps checkpoints, refuses options that cannot be met. */
-enum clv_status train_checkpoints_check(struct train_checkpoints *self, const struct train_options *options,
-                                        struct clv_error *err) CLV_CHECK;
+/* Before long work: *path (array_free it) if the learner keeps checkpoints and they can lie beside the output, else NULL; refuses
+ * options that cannot be met. */
+enum clv_status train_checkpoints_path(char **path, const struct train_options *options,
+                                       struct clv_error *err) CLV_CHECK;
+/* Whether --resume may replace the model that is there: a checkpoint lies beside it, or the same command made it. Only if there can
+ * be a checkpoint. */
+bool train_checkpoints_model_is_own(const struct train_options *options);
 /* Hands them to the training, with all that a resumed one must share; tells whether there is one already. */
 void train_checkpoints_use(struct clv_training *training, struct train_checkpoints *self,
                            const struct train_options *options, const struct train_data *data);
 /* The lambda of the checkpoint to go on from, if there is one: what --cv chose need not be chosen again. */
-enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const struct train_checkpoints *self,
+enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const struct train_options *options,
                                          struct clv_error *err) CLV_CHECK;
 /* After the model has been written. */
-enum clv_status train_checkpoints_remove(const struct train_checkpoints *self, struct clv_error *err) CLV_CHECK;
+enum clv_status train_checkpoints_remove(const struct train_options *options, struct clv_error *err) CLV_CHECK;
 
 /* --cv: chooses among all combinations of the candidates by cross-validation, prints the losses, sets the parameters. */
 enum clv_status train_cross_validate(struct clv_training *training, const struct train_options *options,
                                      const struct train_data *data, const struct train_weak *weak,
-                                     const struct train_checkpoints *checkpoints, struct clv_error *err) CLV_CHECK;
+                                     struct clv_error *err) CLV_CHECK;
 
 /* What --prune chose. */
 struct train_pruning {

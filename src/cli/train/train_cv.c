@@ -149,7 +149,7 @@ static enum clv_status choose(struct choice *best, struct search *self, struct c
 
 enum clv_status train_cross_validate(struct clv_training *training, const struct train_options *options,
                                      const struct train_data *data, const struct train_weak *weak,
-                                     const struct train_checkpoints *checkpoints, struct clv_error *err)
+                                     struct clv_error *err)
 {
     struct search self = {.options = options,
                           .training = train_weak_held_out(training, weak),
@@ -161,7 +161,7 @@ enum clv_status train_cross_validate(struct clv_training *training, const struct
                     training->n_examples);
     enum clv_status status = take_grids(&self, err);
     if (status == CLV_OK)
-        status = train_checkpoints_lambda(&training->parameters[self.index[0]], &found, checkpoints, err);
+        status = train_checkpoints_lambda(&training->parameters[self.index[0]], &found, options, err);
     if (status != CLV_OK || found)
         return status;
     status = choose(&best, &self, err);

@@ -76,7 +76,7 @@ static enum clv_status extract_set(struct train_data *data, const struct train_o
     struct supervision supervision = {0};
     struct clv_set *set = &supervision.set;
     const char **images = NULL;
-    enum clv_status status = supervision_read(&supervision, options->data, &options->supervision, &common->limits, err);
+    enum clv_status status = supervision_read(&supervision, options->data, &options->supervision, common, err);
     if (status != CLV_OK)
         return status;
     data->recipe = options->init ? start->recipe : options->recipe.recipe; /* before it is learned, it owns nothing */

@@ -2,9 +2,11 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
-#include "cli/common/outputs.h"
+#include "base/file.h"
 #include "cli/common/training_set.h"
+#include "cli/train/train.h"
 
 enum train_keys {
     KEY_SPLIT = KEYS_COMMAND,
@@ -44,6 +46,7 @@ static const struct argp_option train_options[] = {
     {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP, 0},
     {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
     {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
+    {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
     {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
     {"pairwise", KEY_PAIRWISE, "FORM", 0, PAIRWISE_HELP, 0},
     {"loss", KEY_LOSS, "NAME", 0, LOSS_HELP, 0},
@@ -94,7 +97,8 @@ static error_t parse_grid(struct train_options *self, char *arg)
 static error_t parse_train(int key, char *arg, struct argp_state *state)
 {
     struct train_options *self = state->input;
-    if (key != KEY_RESUME && key != KEY_CHECKPOINT_EVERY) /* a resumed training makes the same model */
+    if (key != KEY_OVERWRITE && key != KEY_RESUME &&
+        key != KEY_CHECKPOINT_EVERY) /* a resumed training makes the same model */
         options_note(&self->common, train_options, "o", key, arg);
     switch (key) {
     case ARGP_KEY_INIT:
@@ -107,6 +111,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_LETTERS: self->letters.path = arg; return 0;
     case KEY_FOLDS: return option_folds(&self->letters, arg, &self->common);
     case 'o': self->output = arg; return 0;
+    case KEY_OVERWRITE: self->overwrite = true; return 0;
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_SPLIT: self->supervision.split = arg; return 0;
     case KEY_ONLY: self->supervision.only = arg; return 0;
@@ -132,6 +137,27 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_ENGINE: return option_engine(&self->engine, arg, &self->common);
     default: return ARGP_ERR_UNKNOWN;
     }
+}
+
+/* With --resume, a checkpoint may be replaced (one of another training is refused when it is read), and so may the model beside it,
+ * or one of this very command. */
+static enum clv_status claim_outputs(struct train_options *self, struct clv_error *err)
+{
+    const struct supervision_options *images = &self->supervision;
+    const char *const inputs[] = {self->data && path_is_folder(self->data) ? NULL : self->data,
+                                  self->validate && is_tensor_file(self->validate) ? self->validate : NULL,
+                                  images->only,
+                                  images->boxes,
+                                  self->init,
+                                  self->letters.path};
+    size_t n = sizeof inputs / sizeof *inputs;
+    const char *hint = self->checkpoint ? ", --resume goes on with a training that was stopped" : "";
+    bool may_replace = self->overwrite || (self->resume && train_checkpoints_model_is_own(self));
+    struct outputs *outputs = &self->common.outputs;
+    enum clv_status status = outputs_claim(outputs, self->output, may_replace, hint, inputs, n, err);
+    if (status == CLV_OK && self->checkpoint)
+        status = outputs_claim(outputs, self->checkpoint, self->overwrite || self->resume, hint, inputs, n, err);
+    return status;
 }
 
 enum clv_status train_options_parse(struct train_options *self, int argc, char **argv, struct clv_error *err)
@@ -176,11 +202,13 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
     if (self->validate && is_tensor_file(self->data) && !is_tensor_file(self->validate))
         return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", self->data);
     self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
-    return output_check_creatable(self->output, err);
+    status = train_checkpoints_path(&self->checkpoint, self, err);
+    return status == CLV_OK ? claim_outputs(self, err) : status;
 }
 
 void train_options_release(struct train_options *self)
 {
+    array_free(self->checkpoint);
     recipe_options_release(&self->recipe);
     common_options_release(&self->common);
 }

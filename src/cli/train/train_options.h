@@ -53,12 +53,14 @@ struct train_options {
     enum pairwise_choice pairwise;
     enum loss_choice loss;
     enum clv_engine engine;
-    bool resume, checkpoint_every_given;
+    bool resume, overwrite, checkpoint_every_given;
     double checkpoint_every_s;
-    FILE *summary; /* standard output, or standard error when the model goes to standard output */
+    char *checkpoint; /* the file beside the output; NULL: the learner keeps none, or it cannot lie there */
+    FILE *summary;    /* standard output, or standard error when the model goes to standard output */
 };
 
-/* Parses the command line, and refuses what is missing or contradicts itself. Release whatever the status. */
+/* Parses the command line, refuses what is missing or contradicts itself, and claims the
+ * outputs. Release whatever the status. */
 enum clv_status train_options_parse(struct train_options *self, int argc, char **argv, struct clv_error *err) CLV_CHECK;
 void train_options_release(struct train_options *self);
 

@@ -44,7 +44,7 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
         enum clv_status opened = open_features(dataset, options, data, err);
         return opened == CLV_OK ? clv_dataset_weigh(*dataset, weights, err) : opened;
     }
-    enum clv_status status = training_set_read(&set, options->data, options->validate, false, err);
+    enum clv_status status = training_set_read(&set, options->data, options->validate, false, &common->outputs, err);
     if (status != CLV_OK)
         return status;
     status = training_set_hide(&set, options->supervision.voids, err);

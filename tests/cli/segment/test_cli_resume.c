@@ -261,12 +261,12 @@ START_TEST(resuming_what_cannot_be_resumed_is_refused)
     spill(formatted("%s/m.cleave.checkpoint", folder), "half", 4);
     expect_error(65, "m.cleave.checkpoint", "\"$CLEAVE\" train --data %s --learner pmap --resume -o %s/m.cleave",
                  features(), folder);
-    char *text =
-        expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 -o %s/m.cleave", features(), folder);
-    ck_assert_ptr_nonnull(strstr(text, "m.cleave.checkpoint: is left alone until"));
-    free(text);
-    text = expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 --resume -o %s/m.cleave", features(),
-                          folder);
+    expect_error(73, "m.cleave.checkpoint: exists already",
+                 "\"$CLEAVE\" train --data %s --learner pmap --passes 5 -o %s/m.cleave", features(), folder);
+    free(expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 --overwrite -o %s/m.cleave", features(),
+                        folder));
+    char *text = expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 --resume -o %s/m.cleave",
+                                features(), folder);
     ck_assert_ptr_nonnull(strstr(text, "m.cleave.checkpoint: is not there, so learning begins at the beginning"));
     free(text);
 }

@@ -1,0 +1,324 @@
+/* The rule for outputs: nothing is replaced unasked, and no input ever. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+#define QUICK "--superpixels 40 --words 8 --codebook-samples 500 --passes 1"
+
+/* A copy of the sample set as "set" in a new folder, with a model m.cleave and a feature file f.st; returns the folder. */
+static const char *make_inputs(void)
+{
+    const char *folder = temporary_folder();
+    free(
+        expect_success("cd %s && cp -r %s set && cp -r set kept && cp %s m.cleave && cp m.cleave kept.cleave && "
+                       "\"$CLEAVE\" features --data set/manifest.tsv --superpixels 40 --words 8 --codebook-samples 500 "
+                       "-o f.st -q && cp f.st kept.st",
+                       folder, sample_set(), sample_model()));
+    return folder;
+}
+
+/* The command line, which outlives formatted(). */
+static const char *line_of(const char *line)
+{
+    static char kept[1024];
+    snprintf(kept, sizeof kept, "%s", line);
+    return kept;
+}
+
+static void expect_untouched(const char *folder)
+{
+    ck_assert(same_bytes(formatted("%s/set", folder), formatted("%s/kept", folder)));
+    ck_assert(same_bytes(formatted("%s/m.cleave", folder), formatted("%s/kept.cleave", folder)));
+    ck_assert(same_bytes(formatted("%s/f.st", folder), formatted("%s/kept.st", folder)));
+}
+
+/* With and without --overwrite: 73, and the folder stays as it was. */
+static void refuse(const char *folder, const char *named, const char *arguments)
+{
+    const char *const ways[] = {"", " --overwrite"};
+    for (int i = 0; i < 2; i++)
+        expect_error(73, named, "cd %s && \"$CLEAVE\" %s%s", folder, arguments, ways[i]);
+    expect_untouched(folder);
+}
+
+START_TEST(training_never_replaces_what_it_learns_from)
+{
+    const char *folder = make_inputs();
+    refuse(folder, "set/images/0001.jpg: ", "train --data set -o set/images/0001.jpg " QUICK);
+    refuse(folder, "set/masks/0001.png: ", "train --data set -o set/masks/0001.png " QUICK);
+    refuse(folder, "set/manifest.tsv: ", "train --data set/manifest.tsv -o set/manifest.tsv " QUICK);
+    refuse(folder, "set/images/0012.jpg: ", "train --data set/manifest.tsv -o set/images/0012.jpg " QUICK);
+    refuse(folder, "f.st: ", "train --data f.st -o f.st --passes 1");
+    refuse(folder, "f.st: ", "train --data f.st -o ./f.st --passes 1");
+    refuse(folder, "m.cleave: ", "train --data set --init m.cleave --learner perceptron -o m.cleave");
+    refuse(folder, "set/boxes.tsv: ",
+           "train --data set/manifest.tsv --weak-split test --boxes set/boxes.tsv -o set/boxes.tsv " QUICK);
+    spill(formatted("%s/names", folder), "images/0001.jpg\n", 16);
+    refuse(folder, "names: ", "train --data set/manifest.tsv --only names -o names " QUICK);
+    refuse(folder, "f.st: ", "train --data set --validate f.st -o f.st " QUICK);
+}
+END_TEST
+
+START_TEST(links_to_inputs_are_inputs)
+{
+    const char *folder = make_inputs();
+    free(expect_success("cd %s && ln f.st hard.st && ln -s f.st soft.st && ln m.cleave hard.cleave && "
+                        "ln set/images/0002.jpg hard.jpg && ln set/images/0001.jpg photo",
+                        folder));
+    refuse(folder, "hard.st: is the same file as the input f.st",
+           "train --data f.st --passes 1 -o hard.st --overwrite");
+    refuse(folder, "soft.st: is the same file as the input f.st",
+           "train --data f.st --passes 1 -o soft.st --overwrite");
+    refuse(folder, "hard.cleave: is the same file as the input m.cleave", "prune -m m.cleave -o hard.cleave");
+    refuse(folder, "hard.jpg: ", "train --data set -o hard.jpg " QUICK);
+    refuse(folder, "photo: ", "segment -m m.cleave set/images -o out --status photo");
+}
+END_TEST
+
+START_TEST(no_command_replaces_its_inputs)
+{
+    const char *folder = make_inputs();
+    refuse(folder, "m.cleave: ", "prune -m m.cleave -o m.cleave");
+    refuse(folder, "f.st: ", "prune -m m.cleave --data f.st -o f.st");
+    refuse(folder, "set/images/0003.jpg: ", "prune -m m.cleave --data set -o set/images/0003.jpg");
+    refuse(folder, "m.cleave: ", "features -m m.cleave --data set -o m.cleave");
+    refuse(folder, "set/images/0003.jpg: ", "features -m m.cleave --data set -o set/images/0003.jpg");
+    refuse(folder, "m.cleave: ", "segment -m m.cleave set/images -o out --status m.cleave");
+    refuse(folder,
+           "set/boxes.tsv: ", "segment --boxes set/boxes.tsv --data set/manifest.tsv -o out --status set/boxes.tsv");
+    refuse(folder,
+           "set/manifest.tsv: ", "segment -m m.cleave --data set/manifest.tsv -o out --status set/manifest.tsv");
+    refuse(folder, "set/images/0001.jpg: ", "marginals -m m.cleave set/images -o out --status set/images/0001.jpg");
+    refuse(folder, "set/masks/0001.png: ", "marginals -m m.cleave --data set -o set/masks");
+    ck_assert(!path_exists(formatted("%s/out", folder)));
+}
+END_TEST
+
+START_TEST(annotating_never_replaces_its_examples)
+{
+    static const char examples[] = "0 1:1\n1 2:1\n0,1 1:1 2:1\n0 1:2\n", names[] = "sea\nbeach\n";
+    const char *folder = temporary_folder();
+    spill(formatted("%s/t", folder), examples, sizeof examples - 1);
+    spill(formatted("%s/labels.txt", folder), names, sizeof names - 1);
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" annotate train --data t --lambda 0.1 -o m -q && mkdir kept && cp t m labels.txt kept",
+        folder));
+    const char *const lines[][2] = {{"t: is an input", "train --data t --lambda 0.1 -o t"},
+                                    {"./labels.txt: is an input", "train --data t --lambda 0.1 -o ./labels.txt"},
+                                    {"t: is an input", "predict -m m --data t -o t"},
+                                    {"m: is an input", "predict -m m --data t -o m"}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        expect_error(73, lines[i][0], "cd %s && \"$CLEAVE\" annotate %s --overwrite", folder, lines[i][1]);
+    expect_error(73, "m: exists already", "cd %s && \"$CLEAVE\" annotate train --data t --lambda 0.1 -o m", folder);
+    expect_error(73, "tags: exists already",
+                 "cd %s && touch tags && \"$CLEAVE\" annotate predict -m m --data t -o tags", folder);
+    free(expect_success("cd %s && \"$CLEAVE\" annotate train --data t --lambda 0.1 -o m -q --overwrite", folder));
+    free(expect_success("cd %s && \"$CLEAVE\" annotate predict -m m --data t -o tags --overwrite", folder));
+    for (int i = 0; i < 3; i++) { /* m has the same bytes again: --overwrite is no part of its record */
+        const char *const files[] = {"t", "m", "labels.txt"};
+        ck_assert(same_bytes(formatted("%s/%s", folder, files[i]), formatted("%s/kept/%s", folder, files[i])));
+    }
+}
+END_TEST
+
+START_TEST(what_exists_is_replaced_only_when_asked)
+{
+    static const char *const lines[] = {"train --data f.st --passes 1 -o x", "prune -m m.cleave -o x",
+                                        "features -m m.cleave --data set -o x",
+                                        "segment -m m.cleave set/images/0001.jpg -o x.out --status x"};
+    const char *folder = make_inputs();
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        spill(formatted("%s/x", folder), "mine", 4);
+        expect_error(73, "x: exists already; --overwrite replaces it", "cd %s && \"$CLEAVE\" %s", folder, lines[i]);
+        char *kept = slurp(formatted("%s/x", folder), NULL);
+        ck_assert_str_eq(kept, "mine");
+        free(kept);
+        free(expect_success("cd %s && \"$CLEAVE\" %s --overwrite", folder, lines[i]));
+        ck_assert(!same_bytes(formatted("%s/x", folder), formatted("%s/kept.st", folder)) || i == 2);
+    }
+    expect_untouched(folder);
+    /* the same command without a file there writes the same bytes: --overwrite is no part of a model's record */
+    free(expect_success("cd %s && \"$CLEAVE\" train --data f.st --passes 1 -o a -q && "
+                        "\"$CLEAVE\" train --data f.st --passes 1 -o b -q && "
+                        "\"$CLEAVE\" train --data f.st --passes 1 -o b --overwrite -q && cmp a b",
+                        folder));
+}
+END_TEST
+
+START_TEST(drawn_problems_are_replaced_only_when_asked)
+{
+    const char *folder = temporary_folder();
+    const char *const lines[] = {"noisy-image --train 1 --test 1", "hidden-chain --train 2 --test 2",
+                                 "chain-crf --train 2 --test 2 --sweeps 5", "animals -n 2 --size 32x32"};
+    for (int i = 0; i < 4; i++) {
+        free(expect_success("cd %s && \"$CLEAVE\" synth %s d%d && cp -r d%d e%d", folder, lines[i], i, i, i));
+        expect_error(73, formatted("d%d", i), "cd %s && \"$CLEAVE\" synth %s d%d --seed 5", folder, lines[i], i);
+        ck_assert(same_bytes(formatted("%s/d%d", folder, i), formatted("%s/e%d", folder, i)));
+        free(expect_success("cd %s && \"$CLEAVE\" synth %s d%d --seed 5 --overwrite", folder, lines[i], i));
+        ck_assert(!same_bytes(formatted("%s/d%d", folder, i), formatted("%s/e%d", folder, i)));
+    }
+}
+END_TEST
+
+START_TEST(resuming_replaces_its_own_files_and_no_others)
+{
+    const char *folder = make_inputs();
+    const char *line = line_of(
+        formatted("cd %s && \"$CLEAVE\" segment -m m.cleave set/images -o out --status s.tsv --report r", folder));
+    free(expect_success("%s", line));
+    free(expect_success("%s --resume", line));
+    spill(formatted("%s/s.tsv", folder), "image\tname\n", 11);
+    expect_error(73, "s.tsv: exists already", "%s --resume", line);
+    ck_assert_int_eq(unlink(formatted("%s/s.tsv", folder)), 0);
+    spill(formatted("%s/r/index.html", folder), "<html>", 6);
+    expect_error(73, "r/index.html: exists already", "%s --resume", line);
+    spill(formatted("%s/p.cleave", folder), "mine", 4);
+    const char *train = "train --data f.st --learner pmap --passes 2 -q";
+    expect_error(73, "p.cleave: exists already", "cd %s && \"$CLEAVE\" %s --resume -o p.cleave", folder, train);
+    free(expect_success("cd %s && \"$CLEAVE\" %s --overwrite -o p.cleave", folder, train));
+    free(expect_success("cd %s && \"$CLEAVE\" %s --resume -o p.cleave", folder, train)); /* its own */
+    expect_error(73, "p.cleave: exists already", "cd %s && \"$CLEAVE\" %s --seed 3 --resume -o p.cleave", folder,
+                 train);
+    spill(formatted("%s/q.cleave.checkpoint", folder), "mine", 4);
+    expect_error(73, "q.cleave.checkpoint: exists already", "cd %s && \"$CLEAVE\" %s -o q.cleave", folder, train);
+}
+END_TEST
+
+START_TEST(devices_and_standard_output_may_be_outputs)
+{
+    const char *folder = make_inputs();
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" prune -m m.cleave -o /dev/null && \"$CLEAVE\" prune -m m.cleave -o - > a 2>note && "
+        "\"$CLEAVE\" prune -m m.cleave -o b && cmp a b",
+        folder));
+}
+END_TEST
+
+START_TEST(names_too_long_for_outputs_fail_alone_and_up_front)
+{
+    const char *folder = temporary_folder();
+    char name[256]; /* of which its first 250 bytes make a file of that length, and its first 253 no output */
+    memset(name, 'n', 253);
+    name[253] = 0;
+    free(expect_success(
+        "cd %s && mkdir in && cp %s/images/0001.jpg in/a.jpg && cp in/a.jpg in/%s && cp in/a.jpg in/%.246s.jpg", folder,
+        sample_set(), name, name));
+    expect_error(73, "the name of its output would have 257 bytes",
+                 "cd %s && \"$CLEAVE\" segment -m %s in -o out --status s.tsv", folder, sample_model());
+    ck_assert(path_exists(formatted("%s/out/a.png", folder)) &&
+              path_exists(formatted("%s/out/%.246s.png", folder, name)));
+    char *status = slurp(formatted("%s/s.tsv", folder), NULL);
+    ck_assert_ptr_nonnull(strstr(status, "\tfailed\t"));
+    free(status);
+    expect_error(73, "would have 257 bytes", "cd %s && \"$CLEAVE\" segment -m %s in -o none --fail-fast", folder,
+                 sample_model());
+    ck_assert(!path_exists(formatted("%s/none", folder)));
+}
+END_TEST
+
+START_TEST(stems_that_are_there_twice_are_all_named_and_the_rest_goes_on)
+{
+    const char *folder = temporary_folder();
+    char *text;
+    free(expect_success(
+        "cd %s && mkdir in && for n in a.jpg a.jpeg b.jpg c.jpg c.jpeg; do cp %s/images/0001.jpg in/$n; done", folder,
+        sample_set()));
+    int code = run_command(&text, "cd %s && \"$CLEAVE\" segment -m %s in -o out -t 1", folder, sample_model());
+    ck_assert_int_eq(code, 73);
+    const char *const named[] = {"in/a.jpg: its", "in/a.jpeg: its", "in/c.jpg: its", "in/c.jpeg: its", "4 failed"};
+    for (int i = 0; i < 5; i++)
+        ck_assert_msg(strstr(text, named[i]) != NULL, "%s: %s", named[i], text);
+    free(text);
+    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 1);
+    ck_assert(path_exists(formatted("%s/out/b.png", folder)));
+}
+END_TEST
+
+START_TEST(stems_in_different_folders_keep_their_folders)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && mkdir -p d/100 d/101 && cp %s/images/0001.jpg d/100/IMG_1.jpg && "
+                        "cp %s/images/0002.jpg d/101/IMG_1.jpg && cp %s/images/0003.jpg d/101/IMG_2.jpg",
+                        folder, sample_set(), sample_set(), sample_set()));
+    free(expect_success("cd %s/d && printf '100/IMG_1.jpg\\n101/IMG_1.jpg\\n101/../101/IMG_2.jpg\\n' | \"$CLEAVE\" "
+                        "segment -m %s - -o ../out",
+                        folder, sample_model()));
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s d/100 $PWD/d/101 -o both && "
+                        "\"$CLEAVE\" segment -m %s d/100/IMG_1.jpg d/101/IMG_2.jpg -o flat",
+                        folder, sample_model(), sample_model()));
+    ck_assert(path_exists(formatted("%s/out/100/IMG_1.png", folder)));
+    ck_assert(path_exists(formatted("%s/out/101/IMG_2.png", folder)));
+    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 3);
+    ck_assert(same_bytes(formatted("%s/out", folder), formatted("%s/both", folder)));
+    ck_assert(path_exists(formatted("%s/flat/IMG_1.png", folder)) &&
+              path_exists(formatted("%s/flat/IMG_2.png", folder)));
+}
+END_TEST
+
+START_TEST(masks_beside_their_images_are_not_taken_for_images)
+{
+    const char *folder = temporary_folder();
+    const char *line =
+        line_of(formatted("cd %s && \"$CLEAVE\" segment -m %s ph -o ph --overlay", folder, sample_model()));
+    free(expect_success(
+        "cd %s && mkdir -p ph/x && cp %s/images/0001.jpg ph/a.jpg && cp %s/images/0002.jpg ph/x/b.jpg && cp -r ph in",
+        folder, sample_set(), sample_set()));
+    free(expect_success("%s", line));
+    ck_assert_int_eq(count_files(formatted("%s/ph", folder)), 6);
+    free(expect_success("cp -r %s/ph %s/first", folder, folder));
+    char *text = expect_success("%s --overwrite", line);
+    ck_assert_ptr_nonnull(strstr(text, "2 images segmented into ph"));
+    ck_assert_ptr_nonnull(strstr(text, "outputs of an earlier run in ph were left out: 4"));
+    free(text);
+    free(expect_success("%s --resume", line));
+    expect_error(73, "exists already", "%s", line);
+    ck_assert(same_bytes(formatted("%s/ph", folder), formatted("%s/first", folder)));
+    /* a photograph of the same stem is no mask, and stays */
+    free(
+        expect_success("cd %s && mkdir p && cp %s/images/0001.jpg p/a.jpg && cp ph/overlays/a.png p/a.png && cp -r p q",
+                       folder, sample_set()));
+    expect_error(73, "p/a.png", "cd %s && \"$CLEAVE\" segment -m %s p -o p --overwrite", folder, sample_model());
+    ck_assert(same_bytes(formatted("%s/p", folder), formatted("%s/q", folder)));
+}
+END_TEST
+
+START_TEST(every_command_knows_the_short_help)
+{
+    static const char *const commands[] = {
+        "train",          "segment", "marginals",        "score",          "features",
+        "prune",          "inspect", "annotate",         "annotate train", "annotate predict",
+        "annotate score", "synth",   "synth hidden-grid"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        free(expect_success(
+            "\"$CLEAVE\" %s -h | grep -q Usage && test \"$(\"$CLEAVE\" %s -h)\" = \"$(\"$CLEAVE\" %s --help)\"",
+            commands[i], commands[i], commands[i]));
+}
+END_TEST
+
+Suite *cli_outputs_suite(void)
+{
+    Suite *suite = suite_create("cli_outputs");
+    TCase *tests = tcase_create("cli_outputs");
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_test(tests, training_never_replaces_what_it_learns_from);
+    tcase_add_test(tests, links_to_inputs_are_inputs);
+    tcase_add_test(tests, no_command_replaces_its_inputs);
+    tcase_add_test(tests, annotating_never_replaces_its_examples);
+    tcase_add_test(tests, what_exists_is_replaced_only_when_asked);
+    tcase_add_test(tests, drawn_problems_are_replaced_only_when_asked);
+    tcase_add_test(tests, resuming_replaces_its_own_files_and_no_others);
+    tcase_add_test(tests, devices_and_standard_output_may_be_outputs);
+    tcase_add_test(tests, names_too_long_for_outputs_fail_alone_and_up_front);
+    tcase_add_test(tests, stems_that_are_there_twice_are_all_named_and_the_rest_goes_on);
+    tcase_add_test(tests, stems_in_different_folders_keep_their_folders);
+    tcase_add_test(tests, masks_beside_their_images_are_not_taken_for_images);
+    tcase_add_test(tests, every_command_knows_the_short_help);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
