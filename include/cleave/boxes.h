@@ -53,7 +53,7 @@ CLV_API void clv_boxes_release(struct clv_boxes *boxes);
  * the YOLO file, in the folder or the one above, names the classes. CLV_ERR_DATA names file, line or element, and
  * value: numbers that are NaN, infinite or beyond 1e9, sizes that are not above 0, members that are missing or of the
  * wrong type, XML with a document type (it could name other files), two forms in one folder, no image at all.
- * CLV_ERR_NO_INPUT: nothing there. Files of up to 1 GiB, 16 MiB for XML. O(n log n + n x labels). */
+ * CLV_ERR_NO_INPUT: nothing there. Files of up to 1 GiB, 16 MiB for XML. O(n log n). */
 CLV_API enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* *entry = the boxes of an image by its name in a set, or NULL if it has none. The path has to be the same; in the

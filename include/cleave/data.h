@@ -54,7 +54,9 @@ struct clv_set {
     size_t n_items;
     struct clv_labels labels; /* from labels.tsv beside the manifest, else binary */
     int has_label_file;
-    size_t n_skipped; /* bare folder: files that are no images by content */
+    size_t n_skipped;       /* bare folder: files that are no images by content */
+    size_t n_unreadable;    /* bare folder: subfolders that may not be read, which were passed over */
+    char *first_unreadable; /* one of them, or NULL */
 };
 CLV_API void clv_item_release(struct clv_item *item);
 CLV_API void clv_set_release(struct clv_set *set);
@@ -70,7 +72,8 @@ CLV_API enum clv_status clv_set_read_manifest(struct clv_set *set, const char *p
 /* A bare folder: every image below it, or, when it holds `images/` and `masks/`, those of images/ with the mask of the
  * same relative stem where there is one (two are an error). An image is what begins like a PNG or JPEG, or is called
  * .png, .jpg or .jpeg: a damaged one is to fail by name, not to be skipped. Names that begin with a dot are passed
- * over; other files are counted. labels.tsv in the folder is read. CLV_ERR_NO_INPUT if there is no image. */
+ * over; other files are counted, and so are subfolders that may not be read. labels.tsv in the folder is read.
+ * CLV_ERR_NO_INPUT if there is no image. */
 CLV_API enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err) CLV_CHECK;
 
 /* A manifest file or a folder, whichever `path` is. */

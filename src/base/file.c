@@ -401,6 +401,18 @@ bool path_is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) == 0)
+        *kind = S_ISDIR(info.st_mode) ? PATH_FOLDER : PATH_FILE;
+    else if (errno != ENOENT && errno != ENOTDIR)
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot tell whether it is there", path);
+    else
+        *kind = lstat(path, &info) == 0 ? PATH_FILE : PATH_ABSENT;
+    return CLV_OK;
+}
+
 char *path_join(const char *folder, const char *name)
 {
     if (*name == '/' || !*folder)
@@ -510,6 +522,7 @@ void path_list_release(struct path_list *list)
     for (size_t i = 0; i < list->n; i++)
         array_free(list->paths[i]);
     array_free(list->paths);
+    array_free(list->first_unreadable);
     *list = (struct path_list){0};
 }
 
@@ -529,6 +542,17 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* A folder below the one that was asked for: passed over if this user may not read it. */
+static enum clv_status fail_to_open(struct path_list *list, const char *folder, const char *below,
+                                    struct clv_error *err)
+{
+    if (errno != EACCES || !*below)
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open folder", folder);
+    if (!list->n_unreadable++ && !(list->first_unreadable = string_copy(folder)))
+        return fail_memory(err);
+    return CLV_OK;
+}
+
 static enum clv_status walk(struct path_list *list, const char *root, const char *below, struct clv_error *err)
 {
     struct stat info;
@@ -538,10 +562,13 @@ static enum clv_status walk(struct path_list *list, const char *root, const char
     if (!folder) {
         status = fail_memory(err);
     } else if (!stream) {
-        status = fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open folder", folder);
+        status = fail_to_open(list, folder, below, err);
     }
-    while (status == CLV_OK) {
+    while (status == CLV_OK && stream) {
+        errno = 0;
         struct dirent *entry = readdir(stream);
+        if (!entry && errno)
+            status = fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read folder", folder);
         if (!entry)
             break;
         if (entry->d_name[0] == '.')

@@ -92,7 +92,6 @@ static enum clv_status find_mask(const char **mask, const struct stems *stems, c
     return status;
 }
 
-/* Adds the images below root/below ("" for the root itself); masks may be NULL. */
 /* One file below root/below: an item, or counted as skipped. stems is NULL where there are no masks. */
 static enum clv_status add_file(struct clv_set *set, size_t *capacity, const char *below, const char *file,
                                 const struct stems *stems, struct clv_error *err)
@@ -121,24 +120,34 @@ done:
     return status;
 }
 
-/* The files below root/below into *list. */
-static enum clv_status walk_below(struct path_list *list, const char *root, const char *below, struct clv_error *err)
+/* The files below set->root/below into *list. */
+static enum clv_status walk_below(struct path_list *list, struct clv_set *set, const char *below, struct clv_error *err)
 {
-    char *folder = path_join(root, below);
+    char *folder = path_join(set->root, below);
     if (!folder)
         return fail_memory(err);
     enum clv_status status = folder_walk(list, folder, err);
     array_free(folder);
-    return status;
+    if (status != CLV_OK)
+        return status;
+    set->n_unreadable += list->n_unreadable;
+    if (!set->first_unreadable) {
+        set->first_unreadable = list->first_unreadable;
+        list->first_unreadable = NULL;
+    }
+    return CLV_OK;
 }
 
 /* Whether the folder holds both images/ and masks/. */
 static enum clv_status has_pairs(bool *paired, const char *folder, struct clv_error *err)
 {
     char *images = path_join(folder, "images"), *masks = path_join(folder, "masks");
-    enum clv_status status = images && masks ? CLV_OK : fail_memory(err);
+    enum path_kind of_images, of_masks;
+    enum clv_status status = images && masks ? path_look(&of_images, images, err) : fail_memory(err);
     if (status == CLV_OK)
-        *paired = path_is_folder(images) && path_is_folder(masks);
+        status = path_look(&of_masks, masks, err);
+    if (status == CLV_OK)
+        *paired = of_images == PATH_FOLDER && of_masks == PATH_FOLDER;
     array_free(images);
     array_free(masks);
     return status;
@@ -156,9 +165,9 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
     enum clv_status status = has_pairs(&paired, folder, err);
     const char *below = paired ? "images" : "";
     if (status == CLV_OK)
-        status = walk_below(&files, folder, below, err);
+        status = walk_below(&files, &fresh, below, err);
     if (status == CLV_OK && paired)
-        status = walk_below(&masks, folder, "masks", err);
+        status = walk_below(&masks, &fresh, "masks", err);
     if (status == CLV_OK && paired)
         status = list_stems(&stems, &masks, err);
     for (size_t i = 0; status == CLV_OK && i < files.n; i++)

@@ -23,6 +23,7 @@ void clv_set_release(struct clv_set *set)
         clv_item_release(&set->items[i]);
     array_free(set->items);
     array_free(set->root);
+    array_free(set->first_unreadable);
     clv_labels_release(&set->labels);
     *set = (struct clv_set){0};
 }
@@ -58,9 +59,12 @@ enum clv_status set_read_labels(struct clv_set *set, struct clv_error *err)
     char *path = open_path(set, "labels.tsv");
     if (!path)
         return fail_memory(err);
-    set->has_label_file = path_exists(path);
-    enum clv_status status =
-        set->has_label_file ? clv_labels_read(&set->labels, path, err) : clv_labels_binary(&set->labels, err);
+    enum path_kind kind;
+    enum clv_status status = path_look(&kind, path, err);
+    if (status == CLV_OK) {
+        set->has_label_file = kind != PATH_ABSENT;
+        status = set->has_label_file ? clv_labels_read(&set->labels, path, err) : clv_labels_binary(&set->labels, err);
+    }
     array_free(path);
     return status;
 }

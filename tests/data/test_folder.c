@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,6 +86,46 @@ START_TEST(images_and_masks_are_paired_by_stem)
 }
 END_TEST
 
+START_TEST(folders_that_may_not_be_read_are_counted_and_passed_over)
+{
+    struct clv_set set = {0};
+    put_image("a/b.png", false);
+    forbid_folder(formatted("%s/a/lost+found", temporary_folder()));
+    must(clv_set_read(&set, temporary_folder(), err));
+    ck_assert_uint_eq(set.n_items, 1);
+    ck_assert_uint_eq(set.n_unreadable, 1);
+    ck_assert_str_eq(set.first_unreadable, formatted("%s/a/lost+found", temporary_folder()));
+    clv_set_release(&set);
+    must_fail(CLV_ERR_NO_INPUT, "lost+found",
+              clv_set_read_folder(&set, formatted("%s/a/lost+found", temporary_folder()), err));
+}
+END_TEST
+
+/* A path to `name` in the folder that is as long as can be: whether a file of a longer name is there cannot be told. */
+static const char *longest_path(const char *folder, const char *name)
+{
+    static char path[PATH_MAX];
+    size_t size = (size_t)snprintf(path, sizeof path, "%s/", folder), length = strlen(name);
+    while (size + 2 + length < PATH_MAX) {
+        memcpy(path + size, "./", 2);
+        size += 2;
+    }
+    strcpy(path + size, name);
+    return path;
+}
+
+START_TEST(what_cannot_be_told_is_there_or_not_is_an_error_not_absent)
+{
+    struct clv_set set = {0};
+    put("m", "image\na.png\n", 12);
+    put_image("images/a.png", false);
+    must_fail(CLV_ERR_NO_INPUT, "/./././", clv_set_read(&set, longest_path(temporary_folder(), "m"), err));
+    ck_assert_int_eq(symlink("masks", formatted("%s/masks", temporary_folder())), 0); /* to itself */
+    must_fail(CLV_ERR_NO_INPUT, "masks: cannot tell whether it is there", clv_set_read(&set, temporary_folder(), err));
+    ck_assert_ptr_null(set.items);
+}
+END_TEST
+
 START_TEST(folders_without_images_are_refused)
 {
     struct clv_set set = {0};
@@ -105,6 +146,8 @@ Suite *folder_suite(void)
     TCase *tests = tcase_create("folder");
     tcase_add_test(tests, images_are_told_by_content_and_the_rest_is_counted);
     tcase_add_test(tests, images_and_masks_are_paired_by_stem);
+    tcase_add_test(tests, folders_that_may_not_be_read_are_counted_and_passed_over);
+    tcase_add_test(tests, what_cannot_be_told_is_there_or_not_is_an_error_not_absent);
     tcase_add_test(tests, folders_without_images_are_refused);
     suite_add_tcase(suite, tests);
     return suite;

@@ -113,3 +113,12 @@ void spill(const char *path, const void *bytes, size_t size)
     ck_assert(fwrite(bytes, 1, size, stream) == size);
     ck_assert(fclose(stream) == 0);
 }
+
+void forbid_folder(const char *path)
+{
+    enum { NOBODY = 65534 };
+    ck_assert_int_eq(mkdir(path, 0), 0);
+    ck_assert_int_eq(chmod(temporary_folder(), 0755), 0);
+    if (geteuid() == 0)
+        ck_assert_int_eq(seteuid(NOBODY), 0);
+}

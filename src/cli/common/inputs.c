@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/common/console.h"
 
 #define LONGEST_PATH (1 << 16) /* of a list; longer lines are no paths */
 
@@ -126,6 +127,9 @@ enum clv_status inputs_add_path(struct input_list *list, const char *path, struc
     enum clv_status status = folder_walk(&files, path, err);
     for (size_t i = 0; i < files.n && status == CLV_OK; i++)
         status = add_folder_file(list, path, files.paths[i], inside ? list->skip_below : NULL, err);
+    if (status == CLV_OK && files.n_unreadable)
+        console_note("%s: folders that may not be read were left out: %zu, the first is %s", path, files.n_unreadable,
+                     files.first_unreadable);
     path_list_release(&files);
     return status;
 }

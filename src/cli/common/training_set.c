@@ -36,6 +36,9 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
     }
     if (set->n_skipped)
         console_note("%s: %zu files are no images and were skipped", path, set->n_skipped);
+    if (set->n_unreadable)
+        console_note("%s: folders that may not be read were left out: %zu, the first is %s", path, set->n_unreadable,
+                     set->first_unreadable);
     if (!splits && prefer_train) {
         size_t n_train = 0;
         for (size_t i = 0; i < set->n_items; i++)

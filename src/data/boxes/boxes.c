@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "data/boxes/boxes_find.h"
 
 #define LARGEST_COORDINATE 1e9
@@ -39,6 +40,7 @@ void clv_boxes_release(struct clv_boxes *boxes)
 void boxes_builder_release(struct boxes_builder *builder)
 {
     clv_boxes_release(&builder->boxes);
+    array_free(builder->label_slots);
     *builder = (struct boxes_builder){0};
 }
 
@@ -90,21 +92,52 @@ enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name
     return failed ? fail_memory(err) : CLV_OK;
 }
 
+/* The slot that holds the label, else the free one where it belongs. */
+static int32_t *find_slot(const struct boxes_builder *builder, const char *label)
+{
+    size_t mask = builder->n_label_slots - 1, at = (size_t)hash_bytes(HASH_START, label, strlen(label)) & mask;
+    while (builder->label_slots[at] && strcmp(builder->boxes.labels[builder->label_slots[at] - 1], label) != 0)
+        at = (at + 1) & mask;
+    return &builder->label_slots[at];
+}
+
+/* Keeps at least half of the slots free, so that looks at them end soon. */
+static enum clv_status reserve_slots(struct boxes_builder *builder, struct clv_error *err)
+{
+    size_t n_labels = builder->boxes.n_labels, n = builder->n_label_slots ? 2 * builder->n_label_slots : 64;
+    if (2 * (n_labels + 1) <= builder->n_label_slots)
+        return CLV_OK;
+    int32_t *slots = array_zalloc(n, sizeof *slots);
+    if (!slots)
+        return fail_memory(err);
+    array_free(builder->label_slots);
+    builder->label_slots = slots;
+    builder->n_label_slots = n;
+    for (size_t i = 0; i < n_labels; i++)
+        *find_slot(builder, builder->boxes.labels[i]) = (int32_t)i + 1;
+    return CLV_OK;
+}
+
 enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const char *label, struct clv_error *err)
 {
     struct clv_boxes *boxes = &builder->boxes;
-    for (size_t i = boxes->n_labels; i-- > 0;) /* mostly the one before again */
-        if (strcmp(boxes->labels[i], label) == 0) {
-            *index = (int32_t)i;
-            return CLV_OK;
-        }
-    if (array_reserve((void **)&boxes->labels, &builder->labels_capacity, boxes->n_labels + 1, sizeof *boxes->labels))
-        return fail_memory(err);
-    char *copy = string_copy(label);
-    if (!copy)
-        return fail_memory(err);
-    *index = (int32_t)boxes->n_labels;
-    boxes->labels[boxes->n_labels++] = copy;
+    enum clv_status status = reserve_slots(builder, err);
+    if (status != CLV_OK)
+        return status;
+    int32_t *slot = find_slot(builder, label);
+    if (!*slot) {
+        if (boxes->n_labels >= INT32_MAX - 1)
+            return fail(err, CLV_ERR_DATA, "more than %d labels", INT32_MAX - 1);
+        if (array_reserve((void **)&boxes->labels, &builder->labels_capacity, boxes->n_labels + 1,
+                          sizeof *boxes->labels))
+            return fail_memory(err);
+        char *copy = string_copy(label);
+        if (!copy)
+            return fail_memory(err);
+        boxes->labels[boxes->n_labels++] = copy;
+        *slot = (int32_t)boxes->n_labels;
+    }
+    *index = *slot - 1;
     return CLV_OK;
 }
 
@@ -175,14 +208,14 @@ static int compare_entries(const void *a, const void *b)
     return order ? order : (i > j) - (i < j);
 }
 
-/* Moves the boxes of `more` behind those of `entry`. */
-static enum clv_status join(struct clv_image_boxes *entry, struct clv_image_boxes *more, struct clv_error *err)
+/* Moves the boxes of `more` behind those of `entry`, whose array has *capacity elements. */
+static enum clv_status join(struct clv_image_boxes *entry, size_t *capacity, struct clv_image_boxes *more,
+                            struct clv_error *err)
 {
     if (strcmp(entry->source, more->source) != 0)
         return fail(err, CLV_ERR_DATA, "%s: lists image %s, and so does %s", more->source, more->image, entry->source);
     if (more->n_boxes) {
-        size_t capacity = entry->n_boxes;
-        if (array_reserve((void **)&entry->boxes, &capacity, entry->n_boxes + more->n_boxes, sizeof *entry->boxes))
+        if (array_reserve((void **)&entry->boxes, capacity, entry->n_boxes + more->n_boxes, sizeof *entry->boxes))
             return fail_memory(err);
         memcpy(entry->boxes + entry->n_boxes, more->boxes, more->n_boxes * sizeof *more->boxes);
         entry->n_boxes += more->n_boxes;
@@ -201,15 +234,16 @@ enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *buil
         status = fail(err, CLV_ERR_DATA, "%s: holds no boxes", path);
     else
         qsort(fresh->images, fresh->n_images, sizeof *fresh->images, compare_entries);
-    size_t kept = 0, n = fresh->n_images;
+    size_t kept = 0, n = fresh->n_images, capacity = 0; /* the last: of the entry kept last */
     for (size_t i = 0; i < n; i++) {
         struct clv_image_boxes entry = fresh->images[i];
         fresh->images[i] = (struct clv_image_boxes){0};
         if (status == CLV_OK && kept && strcmp(fresh->images[kept - 1].image, entry.image) == 0) {
-            status = join(&fresh->images[kept - 1], &entry, err);
+            status = join(&fresh->images[kept - 1], &capacity, &entry, err);
             if (status == CLV_OK)
                 continue;
         }
+        capacity = entry.n_boxes;
         fresh->images[kept++] = entry;
     }
     fresh->n_images = kept;
@@ -217,7 +251,7 @@ enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *buil
         status = boxes_index(fresh, err);
     if (status == CLV_OK) {
         *boxes = *fresh;
-        *builder = (struct boxes_builder){0};
+        *fresh = (struct clv_boxes){0};
     }
     boxes_builder_release(builder);
     return status;

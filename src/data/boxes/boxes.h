@@ -10,6 +10,8 @@
 struct boxes_builder {
     struct clv_boxes boxes;
     size_t images_capacity, labels_capacity, boxes_capacity; /* the last: of the image added last */
+    int32_t *label_slots;                                    /* [n_label_slots] open addressing: label + 1, 0: free */
+    size_t n_label_slots;                                    /* a power of 2 */
     size_t n_classes;                                        /* labels that classes.txt names; 0: there is none */
     bool has_form;                                           /* a file was read */
 };
@@ -22,7 +24,7 @@ enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image
 enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *box, const char *label, const char *mask,
                           struct clv_error *err) CLV_CHECK;
 
-/* The index of a label, which is added if it is new. */
+/* The index of a label, which is added if it is new. O(length of the label). */
 enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const char *label,
                             struct clv_error *err) CLV_CHECK;
 

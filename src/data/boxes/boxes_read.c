@@ -59,7 +59,9 @@ static enum clv_status read_classes(struct boxes_builder *builder, const char *f
         char *path = path_join(folder, names[i]);
         if (!path)
             return fail_memory(err);
-        if (path_exists(path))
+        enum path_kind kind;
+        status = path_look(&kind, path, err);
+        if (status == CLV_OK && kind != PATH_ABSENT)
             status = boxes_read_classes(builder, path, err);
         array_free(path);
     }
@@ -106,6 +108,8 @@ static enum clv_status add_folder(struct boxes_builder *builder, const char *fol
         status = path ? add_file(builder, path, files.paths[i], err) : fail_memory(err);
         array_free(path);
     }
+    if (status == CLV_OK && files.n_unreadable)
+        status = boxes_skip(builder, err, "%s may not be read", files.first_unreadable);
     path_list_release(&files);
     return status;
 }

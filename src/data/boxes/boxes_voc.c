@@ -30,6 +30,7 @@ struct voc {
     size_t n_objects;
 };
 
+/* expat may call further handlers after this: the end of an empty element, text. All of them return at once then. */
 static void stop(struct voc *voc, enum clv_status status)
 {
     if (voc->status == CLV_OK)
@@ -47,6 +48,8 @@ static void XMLCALL begin_doctype(void *context, const XML_Char *name, const XML
 {
     (void)name, (void)system, (void)public, (void)has_internal;
     struct voc *voc = context;
+    if (voc->status != CLV_OK)
+        return;
     stop(voc, fail(voc->err, CLV_ERR_DATA, "%s: line %lu: a document type is not allowed here", voc->source,
                    (unsigned long)XML_GetCurrentLineNumber(voc->parser)));
 }
@@ -55,9 +58,16 @@ static void XMLCALL begin_element(void *context, const XML_Char *name, const XML
 {
     (void)attributes;
     struct voc *voc = context;
-    if (++voc->depth > DEEPEST || voc->path.size + strlen(name) + 2 > LONGEST) {
+    if (voc->status != CLV_OK)
+        return;
+    if (++voc->depth > DEEPEST) {
         stop(voc, fail(voc->err, CLV_ERR_DATA, "%s: line %lu: elements nested deeper than %d", voc->source,
                        (unsigned long)XML_GetCurrentLineNumber(voc->parser), DEEPEST));
+        return;
+    }
+    if (strlen(name) + 2 > LONGEST - voc->path.size) {
+        stop(voc, fail(voc->err, CLV_ERR_DATA, "%s: line %lu: names of elements of more than %d bytes", voc->source,
+                       (unsigned long)XML_GetCurrentLineNumber(voc->parser), LONGEST));
         return;
     }
     text_put(&voc->path, "/");
@@ -76,6 +86,8 @@ static void XMLCALL begin_element(void *context, const XML_Char *name, const XML
 static void XMLCALL take_characters(void *context, const XML_Char *bytes, int size)
 {
     struct voc *voc = context;
+    if (voc->status != CLV_OK)
+        return;
     text_append(&voc->characters, bytes, (size_t)size);
     if (voc->characters.failed)
         stop(voc, voc->characters.size + (size_t)size + 1 > LONGEST
@@ -169,9 +181,13 @@ static enum clv_status take_value(struct voc *voc)
 static void XMLCALL end_element(void *context, const XML_Char *name)
 {
     struct voc *voc = context;
+    if (voc->status != CLV_OK)
+        return;
     enum clv_status status = take_value(voc);
-    if (status != CLV_OK)
+    if (status != CLV_OK) {
         stop(voc, status);
+        return;
+    }
     voc->depth--;
     voc->path.size -= strlen(name) + 1;
     voc->path.bytes[voc->path.size] = 0;

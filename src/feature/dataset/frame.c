@@ -1,7 +1,6 @@
 #include "feature/dataset/frame.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -19,33 +18,47 @@ static int32_t soft_bin(float *weight, double coordinate)
     return (int32_t)low;
 }
 
-/* The box that the pixel's centre lies in, nearest in box sizes to that box's own centre; u and v are its place there, 0..1. */
-static bool locate(double *u, double *v, const struct clv_item_boxes *boxes, double x, double y)
+/* Where the pixels of a row lie in their boxes, each [width]. */
+struct row_places {
+    double *distance; /* from the centre of the pixel's box, in box sizes; above 1/2: it lies in none */
+    double *u, *v;    /* its place in that box, 0..1 */
+};
+
+/* Of several boxes that hold a pixel's centre, the one whose own centre is nearest in box sizes counts. x and y are centres of
+ * working pixels in the original image. O(width + the boxes' own pixels in the row + n_boxes). */
+static void locate_row(struct row_places *places, const struct clv_item_boxes *boxes, const struct clv_example *example,
+                       double y)
 {
-    double nearest = INFINITY;
+    int32_t width = example->superpixels.width;
+    double pixel = (double)example->width / width;
+    for (int32_t x = 0; x < width; x++)
+        places->distance[x] = INFINITY;
     for (size_t k = 0; k < boxes->n_boxes; k++) {
         const struct clv_pixel_box *box = &boxes->boxes[k];
-        double s = (x - box->first_x) / (box->end_x - box->first_x);
         double t = (y - box->first_y) / (box->end_y - box->first_y);
-        double distance = fmax(fabs(s - 0.5), fabs(t - 0.5));
-        if (distance <= 0.5 && distance < nearest) {
-            nearest = distance;
-            *u = s;
-            *v = t;
+        if (fabs(t - 0.5) > 0.5)
+            continue;
+        int32_t end = (int32_t)fmin(box->end_x / pixel + 2, width);
+        for (int32_t x = (int32_t)fmax(box->first_x / pixel - 2, 0); x < end; x++) {
+            double s = ((x + 0.5) * example->width / width - box->first_x) / (box->end_x - box->first_x);
+            double distance = fmax(fabs(s - 0.5), fabs(t - 0.5));
+            if (distance <= 0.5 && distance < places->distance[x]) {
+                places->distance[x] = distance;
+                places->u[x] = s;
+                places->v[x] = t;
+            }
         }
     }
-    return nearest <= 0.5;
 }
 
-static void add_pixel(float *row, const struct clv_item_boxes *boxes, double x, double y)
+static void add_pixel(float *row, const struct row_places *places, int32_t x)
 {
-    double u = 0, v = 0;
-    if (!locate(&u, &v, boxes, x, y)) {
+    if (places->distance[x] > 0.5) {
         row[OUTSIDE]++;
         return;
     }
     float right, below;
-    int32_t column = soft_bin(&right, u), line = soft_bin(&below, v);
+    int32_t column = soft_bin(&right, places->u[x]), line = soft_bin(&below, places->v[x]);
     float *cell = row + line * GRID + column;
     cell[0] += (1 - right) * (1 - below);
     cell[1] += right * (1 - below);
@@ -54,15 +67,22 @@ static void add_pixel(float *row, const struct clv_item_boxes *boxes, double x, 
 }
 
 /* rows[n_nodes][N_FEATURES], by the working pixels' centres in the original image. */
-static void fill_rows(float *rows, const struct clv_example *example, const struct clv_item_boxes *boxes)
+static enum clv_status fill_rows(float *rows, const struct clv_example *example, const struct clv_item_boxes *boxes,
+                                 struct clv_error *err)
 {
     const struct clv_superpixels *sp = &example->superpixels;
-    for (int32_t y = 0; y < sp->height && boxes->boxes; y++)
-        for (int32_t x = 0; x < sp->width; x++) {
-            size_t node = (size_t)sp->labels[(size_t)y * (size_t)sp->width + (size_t)x];
-            add_pixel(rows + node * N_FEATURES, boxes, (x + 0.5) * example->width / sp->width,
-                      (y + 0.5) * example->height / sp->height);
-        }
+    size_t width = (size_t)sp->width;
+    double *values = array_alloc(width, 3 * sizeof *values);
+    if (!values)
+        return fail_memory(err);
+    struct row_places places = {values, values + width, values + 2 * width};
+    for (int32_t y = 0; y < sp->height && boxes->boxes; y++) {
+        locate_row(&places, boxes, example, (y + 0.5) * example->height / sp->height);
+        for (int32_t x = 0; x < sp->width; x++)
+            add_pixel(rows + (size_t)sp->labels[(size_t)y * width + (size_t)x] * N_FEATURES, &places, x);
+    }
+    array_free(values);
+    return CLV_OK;
 }
 
 /* theta[n_nodes][2] of the frame. */
@@ -91,7 +111,9 @@ enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *
         status = fail_memory(err);
         goto done;
     }
-    fill_rows(rows, example, boxes);
+    status = fill_rows(rows, example, boxes, err);
+    if (status != CLV_OK)
+        goto done;
     for (size_t i = 0; i < n; i++) {
         const float *own = rows + i * N_FEATURES;
         float sum = 0;

@@ -1,5 +1,8 @@
 /* Between superpixels and the original image's pixels: true labels in, mask out. */
 #include "feature/example/truth.h"
+
+#include <string.h>
+
 #include "base/array.h"
 #include "base/error.h"
 #include "feature/blocks/working.h"
@@ -124,31 +127,51 @@ enum clv_status clv_example_set_truth(struct clv_example *example, const struct 
     return status;
 }
 
+/* Marks the nodes that the boxes' pixels of row y lie in. open[width + 1] is scratch: how many boxes begin at a column, less
+ * how many have ended. */
+static void mark_row(int32_t *label, int32_t *open, const struct clv_example *example, const int32_t *column, int32_t y,
+                     const struct clv_pixel_box *boxes, size_t n_boxes)
+{
+    const struct clv_superpixels *sp = &example->superpixels;
+    size_t row = (size_t)working_coordinate(y, example->height, sp->height) * (size_t)sp->width;
+    memset(open, 0, ((size_t)example->width + 1) * sizeof *open);
+    for (size_t k = 0; k < n_boxes; k++)
+        if (y >= boxes[k].first_y && y < boxes[k].end_y && boxes[k].first_x < boxes[k].end_x) {
+            open[boxes[k].first_x]++;
+            open[boxes[k].end_x]--;
+        }
+    int32_t n_open = 0;
+    for (int32_t x = 0; x < example->width; x++) {
+        n_open += open[x];
+        if (n_open > 0)
+            label[sp->labels[row + (size_t)column[x]]] = CLV_UNKNOWN;
+    }
+}
+
 enum clv_status clv_example_set_boxes(struct clv_example *example, const struct clv_pixel_box *boxes, size_t n_boxes,
                                       struct clv_error *err)
 {
-    const struct clv_superpixels *sp = &example->superpixels;
     int32_t *label = array_zalloc((size_t)example->problem.n_nodes, sizeof *label);
-    int32_t *column = coordinate_table(example->width, sp->width);
-    if (!label || !column) {
+    int32_t *column = coordinate_table(example->width, example->superpixels.width);
+    int32_t *open = array_alloc((size_t)example->width + 1, sizeof *open);
+    enum clv_status status = CLV_OK;
+    if (!label || !column || !open) {
         array_free(label);
-        array_free(column);
-        return fail_memory(err);
+        status = fail_memory(err);
+        goto done;
     }
-    for (size_t k = 0; k < n_boxes; k++)
-        for (int32_t y = boxes[k].first_y; y < boxes[k].end_y; y++) {
-            size_t row = (size_t)working_coordinate(y, example->height, sp->height) * (size_t)sp->width;
-            for (int32_t x = boxes[k].first_x; x < boxes[k].end_x; x++)
-                label[sp->labels[row + (size_t)column[x]]] = CLV_UNKNOWN;
-        }
-    array_free(column);
+    for (int32_t y = 0; y < example->height; y++)
+        mark_row(label, open, example, column, y, boxes, n_boxes);
     array_free(example->counts);
     array_free(example->theta);
     array_free(example->label);
     example->counts = example->theta = NULL;
     example->problem.theta = NULL;
     example->problem.label = example->label = label;
-    return CLV_OK;
+done:
+    array_free(column);
+    array_free(open);
+    return status;
 }
 
 enum clv_status example_mean(float *mean, const struct clv_example *example, const float *values, struct clv_error *err)

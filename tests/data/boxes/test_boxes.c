@@ -198,6 +198,60 @@ END_TEST
     "a.jpg\",\"width\":40,\"height\":30},{\"id\":3,\"file_name\":\"b.jpg\"}],"                                         \
     "\"categories\":[{\"id\":9,\"name\":\"dog\"}],\"annotations\":[" annotations "]}"
 
+/* expat calls the end handler of an empty element even after the begin handler stopped the parser. */
+START_TEST(no_handler_does_harm_after_a_voc_file_is_refused)
+{
+    static const size_t lengths[] = {4084, 4090, 5000, 65536, 5 << 20};
+    char *text = malloc((5 << 20) + 64);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        char *end = text + sprintf(text, "<annotation><");
+        memset(end, 'a', lengths[i]);
+        strcpy(end + lengths[i], "/>text</annotation>");
+        expect_bad("v.xml", text, strlen(text), "names of elements of more than 4096 bytes");
+    }
+    strcpy(text, "<annotation>");
+    for (int i = 0; i < 31; i++)
+        strcat(text, "<a>");
+    strcat(text, "<b/>text</a>");
+    expect_bad("v.xml", text, strlen(text), "elements nested deeper than 32");
+    free(text);
+    bad("v.xml", "<!DOCTYPE a><annotation><object/></annotation>", "a document type is not allowed here");
+    bad("v.xml", "<annotation><object/><object/></annotation>", "object 1: bndbox has no xmin");
+    bad("v.xml", "<other/>", "the document is a <other>");
+}
+END_TEST
+
+/* Every annotation goes to another image than the one before, under labels that return. */
+START_TEST(many_labels_and_annotations_in_any_order_are_kept_apart)
+{
+    enum { LABELS = 700, ROUNDS = 3 };
+    char *text = malloc(1 << 20), *end = text;
+    end += sprintf(end, "{\"images\":[{\"id\":1,\"file_name\":\"a.png\"},{\"id\":2,\"file_name\":\"b.png\"}],"
+                        "\"categories\":[{\"id\":0,\"name\":\"l0\"}");
+    for (int i = 1; i < LABELS; i++)
+        end += sprintf(end, ",{\"id\":%d,\"name\":\"l%d\"}", i, i);
+    end += sprintf(end, "],\"annotations\":[");
+    for (int i = 0; i < ROUNDS * LABELS; i++)
+        end += sprintf(end, "%s{\"image_id\":%d,\"category_id\":%d,\"bbox\":[%d,0,1,1]}", i ? "," : "", 1 + i % 2,
+                       i * 3 % LABELS, i);
+    strcpy(end, "]}");
+    struct clv_boxes boxes = read_text("b.json", text);
+    ck_assert_uint_eq(boxes.n_labels, LABELS);
+    ck_assert_uint_eq(boxes.n_images, 2);
+    for (size_t image = 0; image < 2; image++) {
+        ck_assert_uint_eq(boxes.images[image].n_boxes, ROUNDS * LABELS / 2);
+        for (size_t k = 0; k < boxes.images[image].n_boxes; k++) {
+            const struct clv_box *box = &boxes.images[image].boxes[k];
+            ck_assert_uint_eq(box->place, 2 * k + image + 1);
+            ck_assert_int_eq((int)box->x, (int)box->place - 1);
+            ck_assert_str_eq(boxes.labels[box->label], formatted("l%d", (int)box->x * 3 % LABELS));
+        }
+    }
+    clv_boxes_release(&boxes);
+    free(text);
+}
+END_TEST
+
 START_TEST(coco_annotations_find_their_images_and_categories)
 {
     struct clv_boxes boxes =
@@ -365,6 +419,20 @@ START_TEST(folders_without_boxes_or_of_two_forms_are_refused)
 }
 END_TEST
 
+START_TEST(folders_of_boxes_go_on_without_what_may_not_be_read)
+{
+    struct clv_boxes boxes = {0};
+    static const char text[] = "<annotation/>";
+    spill(formatted("%s/a.xml", temporary_folder()), text, sizeof text - 1);
+    forbid_folder(formatted("%s/lost+found", temporary_folder()));
+    must(clv_boxes_read(&boxes, temporary_folder(), err));
+    ck_assert_uint_eq(boxes.n_images, 1);
+    ck_assert_uint_eq(boxes.n_skipped, 1);
+    ck_assert(strstr(boxes.first_skipped, "lost+found may not be read"));
+    clv_boxes_release(&boxes);
+}
+END_TEST
+
 START_TEST(yolo_folders_take_their_classes_from_above)
 {
     struct clv_boxes boxes = {0};
@@ -408,6 +476,8 @@ Suite *boxes_suite(void)
     tcase_add_test(tests, a_box_covers_the_pixels_whose_centres_it_holds_and_at_least_one);
     tcase_add_test(tests, voc_corners_count_from_one_and_are_inside);
     tcase_add_test(tests, bad_voc_is_refused_with_object_and_value);
+    tcase_add_test(tests, no_handler_does_harm_after_a_voc_file_is_refused);
+    tcase_add_test(tests, many_labels_and_annotations_in_any_order_are_kept_apart);
     tcase_add_test(tests, coco_annotations_find_their_images_and_categories);
     tcase_add_test(tests, bad_coco_is_refused_with_annotation_and_value);
     tcase_add_test(tests, labelme_corners_come_in_any_order);
@@ -416,6 +486,7 @@ Suite *boxes_suite(void)
     tcase_add_test(tests, bad_yolo_is_refused_with_line_and_value);
     tcase_add_test(tests, folders_are_read_whole_and_names_told_apart_by_their_folders);
     tcase_add_test(tests, folders_without_boxes_or_of_two_forms_are_refused);
+    tcase_add_test(tests, folders_of_boxes_go_on_without_what_may_not_be_read);
     tcase_add_test(tests, yolo_folders_take_their_classes_from_above);
     tcase_add_test(tests, the_real_tables_are_read);
     suite_add_tcase(suite, tests);

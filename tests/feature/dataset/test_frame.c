@@ -1,6 +1,11 @@
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
+#include "feature/blocks/working.h"
+#include "feature/dataset/frame.h"
 #include "support/support.h"
 
 /* A picture of 60 x 40 as one item. */
@@ -107,6 +112,94 @@ START_TEST(several_boxes_share_their_image)
 }
 END_TEST
 
+/* The frame of the node by looking at every box for every pixel. */
+static void plain_frame(double row[65], const struct clv_example *example, const struct clv_pixel_box *boxes, int n,
+                        int32_t node)
+{
+    const struct clv_superpixels *sp = &example->superpixels;
+    double sum = 0;
+    memset(row, 0, 65 * sizeof *row);
+    for (int32_t i = 0; i < sp->width * sp->height; i++) {
+        if (sp->labels[i] != node)
+            continue;
+        double x = (i % sp->width + 0.5) * example->width / sp->width, nearest = 1, u = 0, v = 0;
+        double y = (i / sp->width + 0.5) * example->height / sp->height;
+        for (int k = 0; k < n; k++) {
+            double s = (x - boxes[k].first_x) / (boxes[k].end_x - boxes[k].first_x);
+            double t = (y - boxes[k].first_y) / (boxes[k].end_y - boxes[k].first_y);
+            double distance = fmax(fabs(s - 0.5), fabs(t - 0.5));
+            if (distance <= 0.5 && distance < nearest) {
+                nearest = distance;
+                u = 7 * s;
+                v = 7 * t;
+            }
+        }
+        sum++;
+        if (nearest > 0.5) {
+            row[64]++;
+            continue;
+        }
+        for (int c = 0; c < 64; c++)
+            row[c] += fmax(0, 1 - fabs(u - c % 8)) * fmax(0, 1 - fabs(v - c / 8));
+    }
+    for (int c = 0; c < 65; c++)
+        row[c] *= 3 / sum;
+}
+
+START_TEST(many_boxes_tell_what_a_look_at_each_of_them_tells)
+{
+    enum { BOXES = 60 };
+    struct clv_pixel_box boxes[BOXES];
+    struct clv_recipe recipe;
+    struct clv_image image = {0};
+    struct clv_example example = {0};
+    struct clv_dataset *frames;
+    clv_recipe_init(&recipe);
+    recipe.blocks = CLV_BLOCK_SIZE;
+    recipe.slic.n_superpixels = 50;
+    recipe.working_pixels = 1500;
+    must(clv_image_new(&image, 70, 50, 3, err));
+    for (size_t i = 0; i < 70 * 50 * 3; i++)
+        image.pixels[i] = (uint8_t)(i * 7919 % 251);
+    must(clv_example_extract(&example, &image, &recipe, err));
+    for (uint64_t k = 0; k < BOXES; k++) {
+        int32_t at[4];
+        for (uint64_t i = 0; i < 4; i++)
+            at[i] = (int32_t)rng_below(3, RNG_STREAM(RNG_TEST, i), k, i % 2 ? 20 : 30);
+        boxes[k] = (struct clv_pixel_box){at[0], at[1], at[0] + at[2] / 2 + 1, at[1] + at[3] / 2 + 1};
+    }
+    must(clv_example_set_boxes(&example, boxes, BOXES, err));
+    must(clv_dataset_new(&frames, 2, err));
+    must(frame_add(frames, &example, &(struct clv_item_boxes){boxes, BOXES}, NULL, "x", err));
+    struct clv_problem frame = clv_dataset_problem(frames, 0);
+    int32_t n_unknown = 0, *label = calloc((size_t)frame.n_nodes, sizeof *label);
+    for (int k = 0; k < BOXES; k++)
+        for (int32_t y = boxes[k].first_y; y < boxes[k].end_y; y++)
+            for (int32_t x = boxes[k].first_x; x < boxes[k].end_x; x++)
+                label[example.superpixels
+                          .labels[working_coordinate(y, 50, example.superpixels.height) * example.superpixels.width +
+                                  working_coordinate(x, 70, example.superpixels.width)]] = CLV_UNKNOWN;
+    for (int32_t i = 0; i < frame.n_nodes; i++) {
+        double plain[65];
+        plain_frame(plain, &example, boxes, BOXES, i);
+        for (int64_t k = frame.row[i]; k < frame.row[i + 1]; k++) {
+            ck_assert_double_eq_tol((double)frame.value[k], plain[frame.index[k]], 1e-5);
+            plain[frame.index[k]] = 0;
+        }
+        for (int c = 0; c < 65; c++)
+            ck_assert_double_eq_tol(plain[c], 0, 1e-5);
+        ck_assert_int_eq(example.label[i], label[i]);
+        n_unknown += label[i] == CLV_UNKNOWN;
+    }
+    ck_assert(n_unknown > 5 && n_unknown < frame.n_nodes);
+    free(label);
+    clv_dataset_free(frames);
+    clv_example_release(&example);
+    clv_image_release(&image);
+    clv_recipe_release(&recipe);
+}
+END_TEST
+
 START_TEST(no_box_at_all_is_no_object_and_nothing_known_is_nothing_told)
 {
     static const struct clv_pixel_box none[1];
@@ -137,6 +230,7 @@ Suite *frame_suite(void)
     TCase *tests = tcase_create("frame");
     tcase_add_test(tests, a_frame_tells_the_place_in_the_box);
     tcase_add_test(tests, several_boxes_share_their_image);
+    tcase_add_test(tests, many_boxes_tell_what_a_look_at_each_of_them_tells);
     tcase_add_test(tests, no_box_at_all_is_no_object_and_nothing_known_is_nothing_told);
     suite_add_tcase(suite, tests);
     return suite;
