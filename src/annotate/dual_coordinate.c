@@ -6,9 +6,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/machine.h"
 #include "base/rng.h"
-
-#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 
 enum { LANES = 8, MAX_PASS_BITS = 20 };
 
@@ -34,7 +33,7 @@ static double sparse_product(const double *w, const struct hinge_inputs *inputs,
 }
 
 /* Rows that have every feature need no indices. */
-WIDEST static double dense_product(const double *w, const double *x, int32_t n)
+FOR_EVERY_WIDTH static double dense_product(const double *w, const double *x, int32_t n)
 {
     double sum[LANES] = {0}, total = 0;
     int32_t k = 0;
@@ -48,7 +47,7 @@ WIDEST static double dense_product(const double *w, const double *x, int32_t n)
     return total;
 }
 
-WIDEST static void add_scaled(double *restrict sum, const double *restrict x, size_t n, double factor)
+FOR_EVERY_WIDTH static void add_scaled(double *restrict sum, const double *restrict x, size_t n, double factor)
 {
     for (size_t k = 0; k < n; k++)
         sum[k] += factor * x[k];

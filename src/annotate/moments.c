@@ -1,6 +1,8 @@
 /* Spatial colour moments in CIE L*u*v*, whose distances are near to what is seen. */
 #include <math.h>
 
+#include "base/maths.h"
+
 #include "cleave/image_tags.h"
 
 enum { CELLS = CLV_MOMENT_CELLS, BANDS = 3 };
@@ -9,7 +11,7 @@ enum { CELLS = CLV_MOMENT_CELLS, BANDS = 3 };
 static double light(uint8_t byte)
 {
     double v = byte / 255.0;
-    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+    return v <= 0.04045 ? v / 12.92 : portable_pow((v + 0.055) / 1.055, 2.4);
 }
 
 /* CIE 15 with the white of D65: u' = 4X / (X + 15Y + 3Z), u* = 13 L* (u' - u'_n), v likewise. */
@@ -21,7 +23,7 @@ static void luv_of(double luv[BANDS], const uint8_t *rgb, const double table[256
     double z = 0.0193339 * r + 0.1191920 * g + 0.9503041 * b;
     double sum = x + 15 * y + 3 * z;
     double u = sum > 0 ? 4 * x / sum : 0, v = sum > 0 ? 9 * y / sum : 0;
-    luv[0] = y > 216.0 / 24389 ? 116 * cbrt(y) - 16 : 24389.0 / 27 * y;
+    luv[0] = y > 216.0 / 24389 ? 116 * portable_cbrt(y) - 16 : 24389.0 / 27 * y;
     luv[1] = sum > 0 ? 13 * luv[0] * (u - 0.19783) : 0;
     luv[2] = sum > 0 ? 13 * luv[0] * (v - 0.46834) : 0;
 }

@@ -9,9 +9,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/machine.h"
+#include "base/maths.h"
 #include "base/parallel.h"
-
-#define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 
 enum { LANES = 16, CHUNK = 64 /* rows of a task */ };
 
@@ -24,8 +24,8 @@ static double square_norm(const struct kernel_rows *rows, size_t i)
 }
 
 /* sums[LANES] = <a_i, b_j> for the b_j laid out in tile[n_features][LANES]. */
-WIDEST static void multiply(double *restrict sums, const double *restrict tile, const int32_t *index,
-                            const double *value, int64_t n)
+FOR_EVERY_WIDTH static void multiply(double *restrict sums, const double *restrict tile, const int32_t *index,
+                                     const double *value, int64_t n)
 {
     double sum[LANES] = {0};
     for (int64_t k = 0; k < n; k++) {
@@ -94,5 +94,5 @@ enum clv_status kernel_distances(double *distance, const struct kernel_rows *a, 
 void kernel_rbf(double *values, const double *distance, size_t n, double gamma)
 {
     for (size_t i = 0; i < n; i++)
-        values[i] = exp(-gamma * distance[i]);
+        values[i] = portable_exp(-gamma * distance[i]);
 }

@@ -3,6 +3,8 @@
 #include <Random123/philox.h>
 #include <math.h>
 
+#include "base/maths.h"
+
 #define EULER_GAMMA 0.57721566490153286061
 #define TWO_PI      6.28318530717958647693
 
@@ -31,13 +33,13 @@ double rng_uniform(uint64_t seed, uint64_t stream, uint64_t index)
 double rng_normal(uint64_t seed, uint64_t stream, uint64_t index)
 {
     struct rng_block b = rng_at(seed, stream, index);
-    double radius = sqrt(-2 * log(unit_interval(b.word[0], b.word[1])));
-    return radius * cos(TWO_PI * unit_interval(b.word[2], b.word[3]));
+    double radius = sqrt(-2 * portable_log(unit_interval(b.word[0], b.word[1])));
+    return radius * portable_cos(TWO_PI * unit_interval(b.word[2], b.word[3]));
 }
 
 double rng_gumbel(uint64_t seed, uint64_t stream, uint64_t index)
 {
-    return -log(-log(rng_uniform(seed, stream, index))) - EULER_GAMMA;
+    return -portable_log(-portable_log(rng_uniform(seed, stream, index))) - EULER_GAMMA;
 }
 
 uint32_t rng_below(uint64_t seed, uint64_t stream, uint64_t index, uint32_t n)

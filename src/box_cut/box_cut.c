@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "box_cut/box_model.h"
 #include "cleave/refine.h"
 
@@ -112,7 +113,7 @@ static void write_out(uint8_t *labels, float *probability, const struct box_scen
                 labels[p] = cut[(size_t)y * (size_t)scene->image.width + (size_t)x];
             int32_t i = probability ? box_scene_at(scene, &scene->image, x, y) : 0;
             if (probability && scene->regions[i].is_inside)
-                probability[p] = 1 / (1 + expf(-odds[i]));
+                probability[p] = 1 / (1 + portable_expf(-odds[i]));
         }
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "cleave/oracle.h"
 
 /* Chosen on boxes of horses and of MSRC objects, tight and a tenth wider on each side. */
@@ -106,8 +107,8 @@ static void fill_kernels(struct model *self)
             float colour = colour_distance(a, b, LIGHTNESS), dx = a->x - b->x, dy = a->y - b->y;
             float rough = a->roughness - b->roughness;
             float place = across * dx * dx + down * dy * dy + (float)(ROUGHNESS / 50) * rough * rough;
-            self->near_kernel[i * n + j] = self->near_kernel[j * n + i] = expf(-near_scale * colour - place);
-            self->wide_kernel[i * n + j] = self->wide_kernel[j * n + i] = expf(-wide_scale * colour);
+            self->near_kernel[i * n + j] = self->near_kernel[j * n + i] = portable_expf(-near_scale * colour - place);
+            self->wide_kernel[i * n + j] = self->wide_kernel[j * n + i] = portable_expf(-wide_scale * colour);
         }
     }
 }
@@ -127,7 +128,7 @@ static void fill_couplings(struct model *self)
     double mean = length > 0 && sum > 0 ? sum / length : 1;
     for (int32_t e = 0; e < adjacency->n_edges; e++)
         self->coupling[e] = self->options->coupling * adjacency->boundary_length[e] / side *
-                            exp(-self->coupling[e] / (2 * CONTRAST_WIDTH * mean));
+                            portable_exp(-self->coupling[e] / (2 * CONTRAST_WIDTH * mean));
 }
 
 /* distance[n] = the least sum of colour steps, less what is free, on a way from outside the box; sweeps to and fro
@@ -155,7 +156,7 @@ static void measure_steps(double *distance, const struct model *self)
 
 static double logistic(double x)
 {
-    return 1 / (1 + exp(-x));
+    return 1 / (1 + portable_exp(-x));
 }
 
 static double clip(double x, double limit)
@@ -179,10 +180,10 @@ static void start(struct model *self)
         self->prior[i] = self->q[i] = 0;
         if (!region->is_inside)
             continue;
-        self->prior[i] =
-            PRIOR_CENTRE - PRIOR_FALL * (pow(fabs(region->x), PRIOR_POWER) + pow(fabs(region->y), PRIOR_POWER));
+        self->prior[i] = PRIOR_CENTRE - PRIOR_FALL * (portable_pow(fabs(region->x), PRIOR_POWER) +
+                                                      portable_pow(fabs(region->y), PRIOR_POWER));
         if (isfinite(steps))
-            self->prior[i] += STEP_WEIGHT * (1 - exp(-steps / STEP_RANGE) - STEP_CENTRE);
+            self->prior[i] += STEP_WEIGHT * (1 - portable_exp(-steps / STEP_RANGE) - STEP_CENTRE);
         double p = logistic(self->prior[i]), density[2] = {0, region->share};
         for (size_t j = 0; j < n; j++)
             density[regions[j].is_inside] += (double)self->near_kernel[i * n + j] * regions[j].share;
@@ -190,7 +191,7 @@ static void start(struct model *self)
         if (outside > 0) {
             double ratio = density[1] / inside / (density[0] / outside + 1e-12);
             self->q[i] = START_MIXED * fmin(fmax(1 - (1 - p) / ratio, 0.02), 0.98) + (1 - START_MIXED) * p;
-            self->prior[i] += OUTSIDE_WEIGHT * clip(log(ratio), OUTSIDE_CLIP);
+            self->prior[i] += OUTSIDE_WEIGHT * clip(portable_log(ratio), OUTSIDE_CLIP);
         }
     }
 }
@@ -204,7 +205,8 @@ static double log_ratio(const struct model *self, const float *kernel, size_t i,
         figure += row[j] * self->weighted[1][j];
         ground += row[j] * self->weighted[0][j];
     }
-    return clip(log((figure / mass[1] + LIKELIHOOD_MIN) / (ground / mass[0] + LIKELIHOOD_MIN)), LIKELIHOOD_MAX);
+    return clip(portable_log((figure / mass[1] + LIKELIHOOD_MIN) / (ground / mass[0] + LIKELIHOOD_MIN)),
+                LIKELIHOOD_MAX);
 }
 
 static void score_regions(struct model *self)

@@ -3,11 +3,11 @@
  * Blocks of pixels go through three loops: bytes to linear light by table, linear light to Lab in plain vectorisable
  * arithmetic, and interleaving. Every operation is an IEEE one in a fixed order, so the result does not depend on the
  * vector width. */
-#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "base/machine.h"
+#include "base/maths.h"
 #include "cleave/image.h"
 
 #define BLOCK 256
@@ -20,7 +20,7 @@ static void fill_linear(void)
 {
     for (int i = 0; i < 256; i++) {
         double v = i / 255.0;
-        linear[i] = (float)(v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
+        linear[i] = (float)(v <= 0.04045 ? v / 12.92 : portable_pow((v + 0.055) / 1.055, 2.4));
     }
 }
 

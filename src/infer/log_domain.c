@@ -1,8 +1,7 @@
 #include "infer/log_domain.h"
 
-#include <math.h>
-
 #include "base/machine.h"
+#include "base/maths.h"
 
 double maximum(const double *value, size_t n)
 {
@@ -16,8 +15,8 @@ double log_sum_exp(const double *value, size_t n)
 {
     double highest = maximum(value, n), sum = 0;
     for (size_t k = 0; k < n; k++)
-        sum += exp(value[k] - highest);
-    return highest + log(sum);
+        sum += portable_exp(value[k] - highest);
+    return highest + portable_log(sum);
 }
 
 FOR_EACH_MACHINE void apply_kernel(double *restrict out, const double *restrict weight, const double *restrict kernel,

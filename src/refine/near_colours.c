@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 
 #define PLACES_ACROSS  15 /* cells along the side of a square of the image's area */
 #define LEAST_PLACE_PX 8
@@ -108,7 +109,7 @@ void near_colours_learn(struct near_colours *self, const uint8_t *labels)
     }
     for (size_t c = 0; c < COLOURS; c++) {
         double figure = (double)all[1][c] / (double)total[1], ground = (double)all[0][c] / (double)total[0];
-        self->overall[c] = (float)log((figure + OVERALL_DOUBT) / (ground + OVERALL_DOUBT));
+        self->overall[c] = (float)portable_log((figure + OVERALL_DOUBT) / (ground + OVERALL_DOUBT));
     }
 }
 
@@ -120,6 +121,6 @@ void near_colours_add(float *unary, const struct near_colours *self, double near
     for (size_t p = 0; p < self->n_pixels; p++) {
         size_t cell = (size_t)self->cell[p];
         double ratio = ((double)figure[cell] + doubt) / ((double)ground[cell] + doubt);
-        unary[p] += (float)(near * log(ratio) + overall * (double)self->overall[cell % COLOURS]);
+        unary[p] += (float)(near * portable_log(ratio) + overall * (double)self->overall[cell % COLOURS]);
     }
 }

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 
 #define FLOOR          0.1   /* e: what a border along the strongest edge still costs */
 #define NO_CONTRAST    1e-4  /* contrasts that weigh less count as none */
@@ -34,11 +35,11 @@ static double mean_contrast(const struct clv_image *image)
 /* weight[d] = e + (1 - e) exp(-d / (2 mean)) of squared distances d; the last one stands for all above, too. */
 static float *contrast_weights(int32_t *last, double mean)
 {
-    double highest = fmin(-2 * mean * log(NO_CONTRAST), 3 * 255 * 255);
+    double highest = fmin(-2 * mean * portable_log(NO_CONTRAST), 3 * 255 * 255);
     *last = (int32_t)highest;
     float *weight = array_alloc((size_t)*last + 1, sizeof *weight);
     for (int32_t d = 0; weight && d <= *last; d++)
-        weight[d] = (float)(FLOOR + (1 - FLOOR) * exp(-d / (2 * mean)));
+        weight[d] = (float)(FLOOR + (1 - FLOOR) * portable_exp(-d / (2 * mean)));
     return weight;
 }
 

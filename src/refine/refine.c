@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "cleave/grid.h"
 #include "feature/blocks/working.h"
 #include "refine/near_colours.h"
@@ -57,7 +58,7 @@ static enum clv_status cut_again(struct canvas *self, size_t n_figure, const flo
     struct clv_grid grid = {.width = self->width, .height = self->height, .n_neighbours = 8, .unary = self->unary};
     /* More than all couplings of a pixel together, which decides it. */
     float certain = (float)(9 * fmax(options->coupling, coupling_at(options->coupling, self->n)) + 1);
-    float start = (float)(options->balance * log((double)(self->n - n_figure) / (double)n_figure));
+    float start = (float)(options->balance * portable_log((double)(self->n - n_figure) / (double)n_figure));
     near_colours_learn(&self->colours, self->labels);
     for (size_t p = 0; p < self->n; p++)
         self->unary[p] = start + (prior ? (float)options->prior * prior[p] : 0);
@@ -150,7 +151,7 @@ enum clv_status clv_refine_prior(float *prior, const struct clv_example *example
         n_pixels += (double)example->volume[i];
     }
     for (int32_t i = 0; i < superpixels->n; i++)
-        scaled[i] = (float)(sum > 0 ? PRIOR_CLIP * tanh(margin[i] * n_pixels / (sum * PRIOR_CLIP)) : 0);
+        scaled[i] = (float)(sum > 0 ? PRIOR_CLIP * portable_tanh(margin[i] * n_pixels / (sum * PRIOR_CLIP)) : 0);
     for (int32_t y = 0; y < example->height; y++) {
         int32_t row = working_coordinate(y, example->height, superpixels->height) * superpixels->width;
         for (int32_t x = 0; x < example->width; x++)

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/maths.h"
+
 #define DEGREE 0.017453293f
 
 struct range {
@@ -161,7 +163,7 @@ static void add_cone(struct animal *animal, enum animal_part part, struct point 
 /* From `start`, `length` in the direction of `angle` above the horizontal. */
 static struct point reach(struct point start, float length, float angle)
 {
-    return (struct point){start.x + length * cosf(angle), start.y - length * sinf(angle)};
+    return (struct point){start.x + length * portable_cosf(angle), start.y - length * portable_sinf(angle)};
 }
 
 /* One leg: swing is its angle off the vertical, forwards positive; bend folds the lower half backwards. */
@@ -267,13 +269,12 @@ static void add_tail(struct animal *animal, const struct species *kind, struct d
 static void choose_coat(struct animal *animal, const struct species *kind, struct dice *dice)
 {
     struct material *coat = &animal->coat;
-    *coat = (struct material){.pattern = kind->patterns[dice_below(dice, 3)],
-                              .base = coat_colour(dice),
-                              .second = coat_colour(dice),
-                              .grain = dice_between(dice, 0.08f, 0.16f),
-                              .roughness = kind->roughness,
-                              .belly = dice_between(dice, -0.2f, 0.25f),
-                              .flatness = dice_between(dice, 0, 0.2f)};
+    *coat = (struct material){.pattern = kind->patterns[dice_below(dice, 3)], .roughness = kind->roughness};
+    coat->base = coat_colour(dice);
+    coat->second = coat_colour(dice);
+    coat->grain = dice_between(dice, 0.08f, 0.16f);
+    coat->belly = dice_between(dice, -0.2f, 0.25f);
+    coat->flatness = dice_between(dice, 0, 0.2f);
     animal->hair = colour_scale(coat->base, dice_between(dice, 0.25f, 0.7f));
     animal->horn = colour_jitter(dice, colour_of(0x4a4238), 0.3f);
     switch (coat->pattern) {
@@ -349,7 +350,7 @@ void animal_pose(struct animal *animal, struct dice *dice)
 
 void animal_place(struct animal *animal, bool flip, float turn, float scale, struct point origin)
 {
-    float c = scale * cosf(turn), s = scale * sinf(turn), sign = flip ? -1.0f : 1.0f;
+    float c = scale * portable_cosf(turn), s = scale * portable_sinf(turn), sign = flip ? -1.0f : 1.0f;
     for (int part = 0; part < N_PARTS; part++)
         for (size_t i = 0; i < animal->part[part].n; i++) {
             struct cone *cone = &animal->part[part].cones[i];

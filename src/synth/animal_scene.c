@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "base/rng.h"
 #include "synth/animal.h"
 #include "synth/ground.h"
@@ -21,8 +22,9 @@ static struct point place_animal(struct animal *animal, struct dice *dice, int32
     float free_x = (float)width - (animal->high.x - animal->low.x),
           free_y = (float)height - (animal->high.y - animal->low.y);
     float overhang = dice_chance(dice, 0.3f) ? 0.3f * share : 0;
-    struct point origin = {free_x * dice_between(dice, 0.04f - overhang, 0.96f + overhang) - animal->low.x,
-                           free_y * dice_between(dice, 0.08f, 0.96f + overhang) - animal->low.y};
+    struct point origin;
+    origin.x = free_x * dice_between(dice, 0.04f - overhang, 0.96f + overhang) - animal->low.x;
+    origin.y = free_y * dice_between(dice, 0.08f, 0.96f + overhang) - animal->low.y;
     animal_place(animal, false, 0, 1, origin);
     return (struct point){0.5f * (animal->low.x + animal->high.x), animal->high.y};
 }
@@ -66,8 +68,9 @@ static void paint_distractors(struct canvas *canvas, struct field *field, struct
                                                         : dice_below(dice, N_DISTRACTORS));
         /* Sorted from far to near by construction: each stands in its own slice of the ground. */
         float slice = (to_y - from_y) / (float)n;
-        struct point foot = {dice_between(dice, -0.05f, 1.05f) * (float)canvas->width,
-                             from_y + slice * ((float)i + dice_between(dice, 0, 1))};
+        struct point foot;
+        foot.x = dice_between(dice, -0.05f, 1.05f) * (float)canvas->width;
+        foot.y = from_y + slice * ((float)i + dice_between(dice, 0, 1));
         float depth = fmaxf(foot.y - horizon, 0) / rest;
         float size =
             height * dice_between(dice, before ? 0.05f : 0.1f, before ? 0.12f : 0.32f) * (0.35f + 0.8f * depth);
@@ -111,7 +114,7 @@ static void compose(struct canvas *canvas, struct field *field, struct dice *dic
     float height = (float)canvas->height, scale = animal.scale;
     float horizon = fminf(dice_between(dice, -0.15f, 0.6f) * height, feet.y - 0.12f * height);
     float azimuth = dice_between(dice, -1.2f, 1.2f);
-    canvas->light.x = 0.75f * sinf(azimuth);
+    canvas->light.x = 0.75f * portable_sinf(azimuth);
     canvas->light.y = -0.62f;
     canvas->light.z = sqrtf(1 - canvas->light.x * canvas->light.x - canvas->light.y * canvas->light.y);
 

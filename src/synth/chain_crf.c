@@ -1,9 +1,9 @@
 /* Labelled chains from a conditional random field with few relevant features. */
-#include <math.h>
 #include <stdio.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "base/parallel.h"
 #include "cleave/simulate.h"
 #include "synth/problem_buffer.h"
@@ -102,7 +102,7 @@ static void sample_labels(int32_t *y, const double *score, const struct chains *
                 margin += t[2 * y[l - 1] + 1] - t[2 * y[l - 1]];
             if (l + 1 < n)
                 margin += t[2 + y[l + 1]] - t[y[l + 1]];
-            y[l] = rng_uniform(options->seed, stream, index++) < 1 / (1 + exp(-margin));
+            y[l] = rng_uniform(options->seed, stream, index++) < 1 / (1 + portable_exp(-margin));
         }
 }
 

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/maths.h"
+
 enum texture { TEXTURE_GRASS, TEXTURE_SAND, TEXTURE_EARTH, TEXTURE_SNOW };
 
 struct ground {
@@ -38,7 +40,7 @@ static float texture_light(enum texture texture, const struct noise *noise, floa
         return 1 + (0.1f + 0.14f * depth) * blades + 0.2f * noise_fractal(noise, gx, gy, 3);
     }
     case TEXTURE_SAND: {
-        float ripple = sinf(9 * gy + 3 * noise_at(noise, 0.7f * gx, 0.7f * gy));
+        float ripple = portable_sinf(9 * gy + 3 * noise_at(noise, 0.7f * gx, 0.7f * gy));
         return 1 + 0.06f * ripple * depth + 0.09f * noise_fractal(noise, 4 * gx, 4 * gy, 3);
     }
     case TEXTURE_EARTH: {
@@ -80,21 +82,21 @@ void ground_paint(struct canvas *canvas, struct dice *dice, float horizon, struc
 {
     const struct ground *ground = &grounds[dice_below(dice, sizeof grounds / sizeof *grounds)];
     const uint32_t *sky = skies[dice_below(dice, sizeof skies / sizeof *skies)];
-    struct backdrop backdrop = {.sky_top = colour_jitter(dice, colour_of(sky[0]), 0.08f),
-                                .sky_bottom = colour_jitter(dice, colour_of(sky[1]), 0.06f),
-                                .near = colour_jitter(dice, colour_of(ground->near), 0.12f),
-                                .far = colour_jitter(dice, colour_of(ground->far), 0.1f),
-                                .lure = lure,
-                                .texture = ground->texture,
-                                .horizon = horizon,
-                                .hill_height = dice_between(dice, -0.08f, 0.16f) * (float)canvas->height,
-                                .hill_rough = dice_between(dice, 0.4f, 2.5f),
-                                .hill_leafy = dice_chance(dice, 0.5f) ? 0.3f : 0.08f,
-                                .cloud = dice_between(dice, -0.6f, 0.15f),
-                                .lure_share = dice_between(dice, 0.1f, 0.75f),
-                                .shift = dice_between(dice, 0, 60)};
+    /* One draw a statement: C leaves the order open in initializers and arguments. */
+    struct backdrop backdrop = {.lure = lure, .texture = ground->texture, .horizon = horizon};
+    backdrop.sky_top = colour_jitter(dice, colour_of(sky[0]), 0.08f);
+    backdrop.sky_bottom = colour_jitter(dice, colour_of(sky[1]), 0.06f);
+    backdrop.near = colour_jitter(dice, colour_of(ground->near), 0.12f);
+    backdrop.far = colour_jitter(dice, colour_of(ground->far), 0.1f);
+    backdrop.hill_height = dice_between(dice, -0.08f, 0.16f) * (float)canvas->height;
+    backdrop.hill_rough = dice_between(dice, 0.4f, 2.5f);
+    backdrop.hill_leafy = dice_chance(dice, 0.5f) ? 0.3f : 0.08f;
+    backdrop.cloud = dice_between(dice, -0.6f, 0.15f);
+    backdrop.lure_share = dice_between(dice, 0.1f, 0.75f);
+    backdrop.shift = dice_between(dice, 0, 60);
     struct colour hill = dice_chance(dice, 0.3f) ? lure : colour_of(0x5c6c50);
-    backdrop.hill = colour_mix(colour_jitter(dice, hill, 0.2f), backdrop.sky_bottom, dice_between(dice, 0, 0.5f));
+    float haze = dice_between(dice, 0, 0.5f);
+    backdrop.hill = colour_mix(colour_jitter(dice, hill, 0.2f), backdrop.sky_bottom, haze);
 
     float rest = (float)canvas->height - horizon;
     for (int32_t column = 0; column < canvas->width; column++) {
@@ -140,16 +142,15 @@ static void paint_stone(struct canvas *canvas, struct field *field, struct dice 
     float x = foot.x;
     for (size_t i = 0; i < n; i++) {
         float radius = size * dice_between(dice, 0.3f, 0.5f), length = size * dice_between(dice, 0.2f, 0.9f);
-        cones[i] = (struct cone){{x, foot.y - 0.8f * radius},
-                                 {x + length, foot.y - radius * dice_between(dice, 0.5f, 0.9f)},
-                                 radius,
-                                 radius * dice_between(dice, 0.5f, 0.9f),
-                                 0,
-                                 length};
+        float rise = radius * dice_between(dice, 0.5f, 0.9f), taper = radius * dice_between(dice, 0.5f, 0.9f);
+        cones[i] = (struct cone){
+            {x, foot.y - 0.8f * radius}, {x + length, foot.y - rise}, radius, taper, 0, length,
+        };
         x += length * dice_between(dice, 0.3f, 0.8f);
     }
     struct colour grey = colour_of(dice_chance(dice, 0.5f) ? 0x8c8880 : 0x6c665e);
-    struct colour base = colour_mix(colour_jitter(dice, grey, 0.2f), lure, dice_chance(dice, 0.6f) ? 0.85f : 0.2f);
+    float lured = dice_chance(dice, 0.6f) ? 0.85f : 0.2f;
+    struct colour base = colour_mix(colour_jitter(dice, grey, 0.2f), lure, lured);
     struct material stone = {.pattern = PATTERN_STONE,
                              .base = base,
                              .second = colour_scale(base, 0.75f),
@@ -204,7 +205,8 @@ static void paint_leaves(struct canvas *canvas, struct field *field, struct dice
               y = centre.y + size_y * dice_between(dice, -0.35f, 0.3f);
         cones[i] = circle(x, y, fminf(size_x, size_y) * dice_between(dice, 0.18f, 0.32f));
     }
-    struct colour base = colour_mix(green(dice), lure, dice_chance(dice, 0.35f) ? 0.75f : 0);
+    float lured = dice_chance(dice, 0.35f) ? 0.75f : 0;
+    struct colour base = colour_mix(green(dice), lure, lured);
     struct material leaves = {.pattern = PATTERN_LEAVES,
                               .base = colour_scale(base, 0.85f),
                               .second = colour_scale(base, 1.3f),

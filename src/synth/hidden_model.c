@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "synth/streams.h"
 
 void hidden_model_release(struct hidden_model *model)
@@ -98,8 +99,8 @@ static void sum_inputs_out(struct hidden_model *model, int32_t node)
         for (int32_t r = 0; r < k; r++)
             most = fmax(most, emission[r * k + s]);
         for (int32_t r = 0; r < k; r++)
-            sum += exp(emission[r * k + s] - most);
-        model->unary[(size_t)node * (size_t)k + (size_t)s] = most + log(sum);
+            sum += portable_exp(emission[r * k + s] - most);
+        model->unary[(size_t)node * (size_t)k + (size_t)s] = most + portable_log(sum);
     }
 }
 

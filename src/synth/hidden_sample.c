@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "base/rng.h"
 
 void hidden_sampler_release(struct hidden_sampler *sampler)
@@ -54,8 +55,8 @@ static void sum_backward(struct hidden_sampler *sampler)
                 most = fmax(most, score[t]);
             }
             for (int32_t t = 0; t < k; t++)
-                sum += exp(score[t] - most);
-            sampler->backward[e * k + s] = most + log(sum);
+                sum += portable_exp(score[t] - most);
+            sampler->backward[e * k + s] = most + portable_log(sum);
         }
 }
 
@@ -106,7 +107,7 @@ static int32_t draw_state(const double *score, int32_t k, int32_t stride, double
     for (int32_t s = 0; s < k; s++)
         most = fmax(most, score[s * stride]);
     for (int32_t s = 0; s < k; s++)
-        sum += weight[s] = exp(score[s * stride] - most);
+        sum += weight[s] = portable_exp(score[s * stride] - most);
     double left = uniform * sum;
     int32_t drawn = 0;
     while (drawn + 1 < k && left >= weight[drawn])

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 
 #define TINT_OPACITY 0.8
 static const uint8_t tint[3] = {255, 120, 0};
@@ -28,7 +29,7 @@ enum clv_status marginals_find_label(int32_t *label, const struct segment *optio
 /* H(p) in bits. */
 static double entropy(double p)
 {
-    return p <= 0 || p >= 1 ? 0 : -(p * log2(p) + (1 - p) * log2(1 - p));
+    return p <= 0 || p >= 1 ? 0 : -(p * portable_log2(p) + (1 - p) * portable_log2(1 - p));
 }
 
 static double node_pixels(const struct clv_problem *problem, size_t node)

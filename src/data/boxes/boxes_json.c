@@ -187,7 +187,8 @@ static enum clv_status bound_points(struct clv_box *box, const struct json_value
         }
     }
     if (is_circle) {
-        double radius = hypot(point[0] - centre[0], point[1] - centre[1]);
+        double across = point[0] - centre[0], down = point[1] - centre[1];
+        double radius = sqrt(across * across + down * down);
         for (int k = 0; k < 2; k++) {
             low[k] = centre[k] - radius;
             high[k] = centre[k] + radius;

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/maths.h"
+
 enum { CONSTANT, LENGTH, CONTRAST, LENGTH_CONTRAST, TEXTURE = EDGE_TEXTURE, N_EDGE_FEATURES };
 
 enum { BESIDE, ABOVE, BESIDE_CONTRAST, ABOVE_CONTRAST, N_PATCH_EDGE_FEATURES };
@@ -64,7 +66,7 @@ void patch_edges_fill(float *features, const struct clv_adjacency *adjacency, co
     float beta = contrast_scale(adjacency, scene);
     for (int32_t e = 0; e < adjacency->n_edges; e++) {
         const struct region *a = &scene->regions[adjacency->edges[e][0]], *b = &scene->regions[adjacency->edges[e][1]];
-        float similarity = expf(-beta * square_distance(a->lab, b->lab));
+        float similarity = portable_expf(-beta * square_distance(a->lab, b->lab));
         int is_above = adjacency->edges[e][1] != adjacency->edges[e][0] + 1 || a->y < b->y;
         float *f = features + (size_t)e * N_PATCH_EDGE_FEATURES;
         f[BESIDE] = is_above ? 0 : 1;
@@ -82,13 +84,13 @@ void edges_fill(float *features, const struct clv_adjacency *adjacency, const st
     for (int32_t e = 0; e < adjacency->n_edges; e++) {
         int32_t a = adjacency->edges[e][0], b = adjacency->edges[e][1];
         float length = adjacency->boundary_length[e] / side;
-        float similarity = expf(-beta * square_distance(scene->regions[a].lab, scene->regions[b].lab));
+        float similarity = portable_expf(-beta * square_distance(scene->regions[a].lab, scene->regions[b].lab));
         float texture = n_scales ? 1 - words_in_common(problem, a, b, n_word_features) / (float)n_scales : 0;
         float *f = features + (size_t)e * N_EDGE_FEATURES;
         f[CONSTANT] = 1;
         f[LENGTH] = length;
         f[CONTRAST] = similarity;
         f[LENGTH_CONTRAST] = length * similarity;
-        f[TEXTURE] = expf(-2 * fmaxf(texture, 0));
+        f[TEXTURE] = portable_expf(-2 * fmaxf(texture, 0));
     }
 }

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "infer/bp/bp_state.h"
 #include "infer/log_domain.h"
 
@@ -104,7 +105,7 @@ static double sweep(struct clv_bp *bp, const struct clv_bp_options *options)
                 if (bp->colour[i] == colour)
                     send_from(&changes, bp, i, TO_ALL, damping);
     }
-    return fmax(changes.change, log1p(changes.factor));
+    return fmax(changes.change, portable_log1p(changes.factor));
 }
 
 static void assign_roles(struct clv_bp *bp, const struct clv_bp_options *options)

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "infer/bp/bp_state.h"
 #include "infer/exponential.h"
 #include "infer/field_check.h"
@@ -229,8 +230,8 @@ static void make_kernels(struct clv_bp *bp)
     size_t m = (size_t)bp->n_edges, k = (size_t)bp->n_labels, cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;
     for (size_t e = 0; e < m; e++) {
         if (bp->form == CLV_PAIRWISE_POTTS) {
-            bp->kernel[e] = exp(-bp->pairwise[e]);
-            bp->top[e] = -expm1(-bp->pairwise[e]);
+            bp->kernel[e] = portable_exp(-bp->pairwise[e]);
+            bp->top[e] = -portable_expm1(-bp->pairwise[e]);
             continue;
         }
         const double *table = &bp->pairwise[e * cells];

@@ -2,12 +2,12 @@
  * as no number gets so small that precision could be lost. Rows are padded to whole vectors, the padding repeats label
  * 0, so that loops have no ends to treat apart and nothing that is compared or normalised by changes. */
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/machine.h"
+#include "base/maths.h"
 #include "infer/bp/bp_state.h"
 #include "infer/exponential.h"
 #include "infer/log_domain.h"
@@ -106,7 +106,7 @@ static void take_messages(struct clv_bp *bp)
         double *message = message_of(bp, arc, row);
         for (size_t b = 0; b < row; b++) {
             double logarithm = bp->message[(size_t)arc * k + (b < k ? b : 0)];
-            message[b] = logarithm == 0 ? 1 : exp(logarithm);
+            message[b] = logarithm == 0 ? 1 : portable_exp(logarithm);
             message[row + b] = 1 / message[b];
         }
     }
@@ -128,7 +128,7 @@ void bp_take_priors(struct clv_bp *bp)
 enum clv_status bp_enter_linear(struct clv_bp *bp, struct clv_error *err)
 {
     size_t k = (size_t)bp->n_labels;
-    double smallest = log(SMALLEST_MESSAGE);
+    double smallest = portable_log(SMALLEST_MESSAGE);
     for (size_t c = 0; !bp->is_linear && c < 2 * (size_t)bp->n_edges * k; c++)
         if (bp->message[c] < smallest)
             return CLV_OK;
@@ -148,7 +148,7 @@ void bp_leave_linear(struct clv_bp *bp)
     size_t row = row_length(bp), k = (size_t)bp->n_labels;
     for (int32_t arc = 0; bp->is_linear && arc < 2 * bp->n_edges; arc++)
         for (size_t b = 0; b < k; b++)
-            bp->message[(size_t)arc * k + b] = log(message_of(bp, arc, row)[b]);
+            bp->message[(size_t)arc * k + b] = portable_log(message_of(bp, arc, row)[b]);
     bp->is_linear = 0;
 }
 
@@ -343,7 +343,7 @@ int bp_gather_linear(struct clv_bp *bp)
         if (!gather((lanes *)belief, bp, i, n) && bp->label[i] == CLV_UNKNOWN)
             return 0;
         for (size_t a = 0; a < k; a++)
-            bp->belief[(size_t)i * k + a] = bp->linear.shift[i] + log(belief[a]);
+            bp->belief[(size_t)i * k + a] = bp->linear.shift[i] + portable_log(belief[a]);
     }
     return 1;
 }
@@ -366,7 +366,7 @@ static double log_edge_sum(const struct clv_bp *bp, int32_t edge)
     for (size_t b = 0; b < k; b++)
         total += sum[b] * other[b] * there[b];
     double top = bp->form == CLV_PAIRWISE_FULL ? bp->top[edge] : 0;
-    return log(total) + bp->linear.shift[source] + bp->linear.shift[target] + top;
+    return portable_log(total) + bp->linear.shift[source] + bp->linear.shift[target] + top;
 }
 
 double bp_bethe_linear(const struct clv_bp *bp)
@@ -377,7 +377,7 @@ double bp_bethe_linear(const struct clv_bp *bp)
         double total = 0;
         for (size_t a = 0; a < k; a++)
             total += bp->linear.belief[(size_t)i * row + a];
-        value += (1 - (bp->first[i + 1] - bp->first[i])) * (bp->linear.shift[i] + log(total));
+        value += (1 - (bp->first[i + 1] - bp->first[i])) * (bp->linear.shift[i] + portable_log(total));
     }
     for (int32_t e = 0; e < bp->n_edges; e++)
         value += log_edge_sum(bp, e);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/maths.h"
 #include "infer/bp/bp_state.h"
 #include "infer/exponential.h"
 #include "infer/log_domain.h"
@@ -48,9 +49,9 @@ static double potts_sum(double *out, const struct clv_bp *bp, size_t edge, const
     for (size_t b = 0; b < k; b++) {
         double sum = differ * total + rest * out[b];
         if (sum >= SAFE_SUM) {
-            out[b] = log(sum);
+            out[b] = portable_log(sum);
         } else { /* so coupling > 400 and rest is 1 */
-            double pair[2] = {log(total) - bp->pairwise[edge], cavity[b] - highest};
+            double pair[2] = {portable_log(total) - bp->pairwise[edge], cavity[b] - highest};
             out[b] = log_sum_exp(pair, 2);
         }
     }
@@ -81,7 +82,7 @@ static double table_sum(double *restrict out, struct clv_bp *bp, int32_t arc, co
     apply_kernel(out, weight, kernel, k, arc & 1);
     for (size_t b = 0; b < k; b++) {
         if (out[b] >= SAFE_SUM) {
-            out[b] = log(out[b]);
+            out[b] = portable_log(out[b]);
             continue;
         }
         for (size_t a = 0; a < k; a++)
@@ -110,7 +111,7 @@ void bp_soften(double *out, const struct clv_bp *bp, int32_t arc, const double *
             term[a] = cavity[a] + bp_pair_score(bp, arc, a, b);
         double highest = maximum(term, k);
         for (size_t a = 0; a < k; a++)
-            sum += exp((term[a] - highest) / bp->ratio);
-        out[b] = highest + bp->ratio * log(sum);
+            sum += portable_exp((term[a] - highest) / bp->ratio);
+        out[b] = highest + bp->ratio * portable_log(sum);
     }
 }

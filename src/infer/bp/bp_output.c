@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/maths.h"
 #include "infer/bp/bp_state.h"
 #include "infer/exponential.h"
 #include "infer/log_domain.h"
@@ -45,7 +46,7 @@ static void node_distribution(double *p, const struct clv_bp *bp, int32_t node)
             p[a] = bp->decoded[node] == (int32_t)a;
     else
         for (size_t a = 0; a < k; a++)
-            p[a] = exp((belief[a] - highest) / bp->ratio);
+            p[a] = portable_exp((belief[a] - highest) / bp->ratio);
     for (size_t a = 0; a < k; a++)
         total += p[a];
     for (size_t a = 0; a < k; a++)
@@ -107,7 +108,7 @@ static void pair_distribution(double *p, struct clv_bp *bp, int32_t edge)
             p[a * k + b] = score;
         }
     for (size_t c = 0; c < k * k; c++) {
-        p[c] = exp(p[c] - highest);
+        p[c] = portable_exp(p[c] - highest);
         total += p[c];
     }
     for (size_t c = 0; c < k * k; c++)
@@ -161,7 +162,7 @@ double bp_bethe(struct clv_bp *bp)
 /* p log(p / q), 0 where p is 0; a q that underflowed counts as the least number. */
 static double divergence(double p, double q)
 {
-    return p > 0 ? p * log(p / fmax(q, DBL_MIN)) : 0;
+    return p > 0 ? p * portable_log(p / fmax(q, DBL_MIN)) : 0;
 }
 
 /* The Bethe estimate, with distributions b from the beliefs and the mutual information I_ij of an edge (Liu & Ihler

@@ -1,8 +1,8 @@
 #include "infer/chain/chain_lanes.h"
 
-#include <math.h>
 #include <string.h>
 
+#include "base/maths.h"
 #include "infer/chain/lanes.h"
 #include "infer/exponential.h"
 
@@ -134,7 +134,7 @@ FOR_EACH_MACHINE static double pass(struct chain_sums *sums, size_t n, const str
         sums->flow[i * width] = total;
         product *= total;
         if (product < 1e-60 || product > 1e60) {
-            logarithm += log(product);
+            logarithm += portable_log(product);
             product = 1;
         }
     }
@@ -154,7 +154,7 @@ FOR_EACH_MACHINE static double pass(struct chain_sums *sums, size_t n, const str
         for (size_t a = 0; a < width; a++)
             beta[a] *= ahead[a];
     }
-    return logarithm + log(product);
+    return logarithm + portable_log(product);
 }
 
 int chain_sums_run(double *log_partition, struct chain_sums *sums, size_t n, const struct chain_kernel *kernels,

@@ -2,11 +2,11 @@
  * for a table that all links share is made once. As long as no number gets too small the vectors stay out of the log
  * domain, their maximum 1, so that a node costs one logarithm; otherwise the chain is done again with logarithms of
  * everything. */
-#include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "infer/chain/viterbi.h"
 #include "infer/exponential.h"
 #include "infer/log_domain.h"
@@ -40,7 +40,7 @@ static void sum_step(double *restrict to, const double *restrict from, const dou
     apply_kernel(to, weight, kernel, k, false);
     for (size_t b = 0; b < k; b++) {
         if (to[b] >= SAFE_SUM) {
-            to[b] = log(to[b]) + (highest + top);
+            to[b] = portable_log(to[b]) + (highest + top);
             continue;
         }
         for (size_t a = 0; a < k; a++)
@@ -84,8 +84,9 @@ static void write_pairs(double *pairs, const double *ahead, const double *behind
         const double *table = chain_table(chain, i);
         for (size_t a = 0; a < k; a++)
             for (size_t b = 0; b < k; b++)
-                pairs[(i * k + a) * k + b] = exp(ahead[i * k + a] + table[a * k + b] + chain->unary[(i + 1) * k + b] +
-                                                 behind[(i + 1) * k + b] - total);
+                pairs[(i * k + a) * k + b] =
+                    portable_exp(ahead[i * k + a] + table[a * k + b] + chain->unary[(i + 1) * k + b] +
+                                 behind[(i + 1) * k + b] - total);
     }
 }
 
@@ -133,13 +134,13 @@ static int pass_linearly(struct passes *passes, struct kernel *kernel, const str
         }
         if (!(scale = normalise(ahead, k)))
             return 0;
-        passes->log_partition += highest + log(scale);
+        passes->log_partition += highest + portable_log(scale);
     }
     for (size_t a = 0; a < k; a++) {
         passes->behind[(n - 1) * k + a] = 1;
         total += passes->ahead[(n - 1) * k + a];
     }
-    passes->log_partition += log(total);
+    passes->log_partition += portable_log(total);
     for (size_t i = n - 1; i > 0; i--) {
         double *behind = &passes->behind[(i - 1) * k];
         if (!chain->is_shared)
@@ -190,7 +191,7 @@ static void write_logarithms(double *marginals, double *pairs, double *log_parti
     both_ways(ahead, behind, kernel, chain);
     double total = log_sum_exp(&ahead[(n - 1) * k], k);
     for (size_t c = 0; marginals && c < n * k; c++)
-        marginals[c] = exp(ahead[c] + behind[c] - total);
+        marginals[c] = portable_exp(ahead[c] + behind[c] - total);
     if (pairs)
         write_pairs(pairs, ahead, behind, total, chain);
     *log_partition = total;

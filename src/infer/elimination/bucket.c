@@ -1,10 +1,10 @@
 #include "infer/elimination/bucket.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "infer/exponential.h"
 #include "infer/field_check.h"
 
@@ -96,7 +96,7 @@ static void sum_out(struct bucket *self, const struct bucket_step *step, double 
         double *row = &score[cell * k], sum = 0;
         for (size_t a = 0; a < k; a++)
             sum += row[a];
-        left[cell] += temperature * log(sum);
+        left[cell] += temperature * portable_log(sum);
         double scale = 1 / sum;
         for (size_t a = 0; a < k; a++)
             row[a] *= scale;

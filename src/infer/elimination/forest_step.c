@@ -1,8 +1,8 @@
 /* Eliminating one node at temperature T: T log sum_a exp(score / T), or the maximum where T = 0; and the derivatives
  * of that, which are softmax(score / T), or 1 at the lowest best label. Applied backwards, last node first, they give
  * the marginals. */
-#include <math.h>
 
+#include "base/maths.h"
 #include "infer/chain/viterbi.h"
 #include "infer/elimination/forest_state.h"
 #include "infer/exponential.h"
@@ -30,8 +30,8 @@ static double soft_maximum(const double *score, double temperature, size_t k)
     if (temperature == 0)
         return highest;
     for (size_t a = 0; a < k; a++)
-        sum += exp((score[a] - highest) / temperature);
-    return highest + temperature * log(sum);
+        sum += portable_exp((score[a] - highest) / temperature);
+    return highest + temperature * portable_log(sum);
 }
 
 /* out[b] = the soft maximum over a of score[a] + table[a][b]. */
@@ -49,7 +49,7 @@ static void eliminate_rows(double *out, const double *score, const double *table
             sum[b] += term[b];
     }
     for (size_t b = 0; b < k; b++)
-        out[b] += temperature * log(sum[b]);
+        out[b] += temperature * portable_log(sum[b]);
 }
 
 double forest_eliminate(struct clv_forest *forest, const struct elimination *step, double temperature)

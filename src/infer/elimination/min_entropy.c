@@ -1,11 +1,11 @@
 #include "infer/elimination/min_entropy.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 
 #define SHANNON 1e-6 /* orders this near to 1 are taken as 1 */
 
@@ -51,10 +51,10 @@ static double soften(double *p, const double *v, int32_t n, double temperature)
         if (v[s] > v[best])
             best = s;
     for (int32_t s = 0; s < n; s++)
-        sum += p[s] = temperature > 0 ? exp((v[s] - v[best]) / temperature) : s == best;
+        sum += p[s] = temperature > 0 ? portable_exp((v[s] - v[best]) / temperature) : s == best;
     for (int32_t s = 0; s < n; s++)
         p[s] /= sum;
-    return v[best] + (temperature > 0 ? temperature * log(sum) : 0);
+    return v[best] + (temperature > 0 ? temperature * portable_log(sum) : 0);
 }
 
 /* What a hidden node with scores v[n] adds to s(y), and slope[n], its derivative:

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "cleave/exhaustive.h"
 #include "infer/field_check.h"
 
@@ -35,7 +36,7 @@ static double add_weights(double *sums, int32_t *y, const struct clv_field *fiel
     double total = 0;
     memset(y, 0, (size_t)field->n_nodes * sizeof *y);
     do {
-        double weight = exp(clv_field_score(field, y) - best);
+        double weight = portable_exp(clv_field_score(field, y) - best);
         total += weight;
         for (size_t i = 0; i < (size_t)field->n_nodes; i++)
             sums[i * labels + (size_t)y[i]] += weight;
@@ -70,7 +71,7 @@ enum clv_status clv_exhaustive(int32_t *y, double *score, double *log_partition,
     if (log_partition || marginals) {
         double total = add_weights(sums, current, field, highest);
         if (log_partition)
-            *log_partition = highest + log(total);
+            *log_partition = highest + portable_log(total);
         for (size_t k = 0; marginals && k < cells; k++)
             marginals[k] = sums[k] / total;
     }

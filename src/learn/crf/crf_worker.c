@@ -1,10 +1,10 @@
 #include "learn/crf/crf_worker.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "feature/dataset/dataset.h"
 #include "learn/crf/crf_rows.h"
 
@@ -293,7 +293,7 @@ static enum clv_status add_forest(double *nll, double *sums, struct crf_worker *
                            problem->label[problem->edges[e][1]] != CLV_UNKNOWN;
              c++)
             add_pair(pairs, objective, &problem->edge_features[e * objective->p], c, pair[e * k * k + c]);
-    *nll += value - n_unknown * log((double)k) - decoder_truth_score(decoder, problem);
+    *nll += value - n_unknown * portable_log((double)k) - decoder_truth_score(decoder, problem);
     return CLV_OK;
 }
 

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/maths.h"
+
 #define PI 3.14159265358979323846
 
 /* sqrt(1 + lambda m^2) - 1 without cancellation: mean times eta. */
@@ -14,7 +16,7 @@ static double excess(double mean, double lambda)
 double laplace_kl(double mean, double lambda)
 {
     double e = excess(mean, lambda);
-    return e - log1p(e / 2);
+    return e - portable_log1p(e / 2);
 }
 
 double laplace_eta(double mean, double lambda)
@@ -30,7 +32,7 @@ double laplace_variance(double mean, double lambda)
 
 double laplace_conjugate(double eta, double lambda)
 {
-    return -log1p(-eta * eta / lambda);
+    return -portable_log1p(-eta * eta / lambda);
 }
 
 double laplace_mean(double eta, double lambda)
@@ -56,10 +58,11 @@ double laplace_settled_scale(double mean, double lambda)
 
 double laplace_bound(double mean, double variance, double lambda)
 {
-    return sqrt(lambda * (variance + mean * mean)) - log(2 * PI * variance) / 2 - 0.5 - log(lambda) / 2 + log(2);
+    return sqrt(lambda * (variance + mean * mean)) - portable_log(2 * PI * variance) / 2 - 0.5 -
+           portable_log(lambda) / 2 + portable_log(2);
 }
 
 double laplace_bound_floor(void)
 {
-    return 0.5 + log(2) - log(2 * PI) / 2;
+    return 0.5 + portable_log(2) - portable_log(2 * PI) / 2;
 }

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "base/parallel.h"
 #include "feature/dataset/dataset.h"
 #include "learn/weak/pseudo_labelled.h"
@@ -83,7 +84,7 @@ static double figure_share(const struct clv_field *field, const struct clv_probl
     for (int32_t i = 0; i < problem->n_nodes; i++)
         if (!given || given[i] == CLV_UNKNOWN) {
             open += (double)problem->volume[i];
-            figure += (double)problem->volume[i] / (1 + exp(-field->unary[i] - shift));
+            figure += (double)problem->volume[i] / (1 + portable_exp(-field->unary[i] - shift));
         }
     return open > 0 ? figure / open : 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "cleave/features.h"
 
 /* No difference of Gumbel variables comes near: P(> 60) = e^-60. */
@@ -96,9 +97,9 @@ static int32_t sharpen(float *weight, const double *q, size_t n_labels, double s
     for (size_t b = 1; b < n_labels; b++)
         best = q[b] > q[best] ? b : best;
     for (size_t b = 0; b < n_labels; b++)
-        sum += pow(q[b] / q[best], sharpness);
+        sum += portable_pow(q[b] / q[best], sharpness);
     for (size_t b = 0; b < n_labels; b++)
-        weight[b] = (float)(pow(q[b] / q[best], sharpness) / sum);
+        weight[b] = (float)(portable_pow(q[b] / q[best], sharpness) / sum);
     return (int32_t)best;
 }
 

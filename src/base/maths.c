@@ -1,0 +1,309 @@
+/* Arguments are reduced with constants in two or three parts, the leading ones short enough for exact products (Cody & Waite 1980).
+ * The rest is a series that is exact to a double's precision. */
+#include "base/maths.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LOG2_E        0x1.71547652b82fep0
+#define LOG2_E_LOW    0x1.777d0ffda0d24p-56
+#define LN2_HIGH      0x1.62e42feep-1 /* 32 bits: k LN2_HIGH is exact */
+#define LN2_LOW       0x1.a39ef35793c76p-33
+#define TWO_BY_PI     0x1.45f306dc9c883p-1
+#define QUARTER_1     0x1.921fb544p0 /* pi / 2 in three parts, the first two of 33 bits */
+#define QUARTER_2     0x1.0b4611a6p-34
+#define QUARTER_3     0x1.3198a2e037073p-69
+#define ROUNDER       0x1.8p52 /* adding it leaves a whole number in the low bits */
+#define SPLITTER      0x1p27
+#define SQRT_HALF     0x3fe6a09e667f3bcd /* the bits of sqrt(1/2) */
+#define LARGEST_EXP   709.78271289338400 /* log of the largest double */
+#define LEAST_EXP     (-745.13321910194122)
+#define LARGEST_ANGLE 0x1p20
+
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static double of_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* 2^k for a normal result. */
+static double power_of_two(int64_t k)
+{
+    return of_bits((uint64_t)(k + 1023) << 52);
+}
+
+/* The nearest whole number of |x| < 2^51. */
+static double nearest(double x)
+{
+    return (x + ROUNDER) - ROUNDER;
+}
+
+/* exp(r) - 1 - r for |r| <= log(2) / 2: the even and odd terms of r^2 (1/2 + r/6 + ..) apart, for two shorter chains. */
+static double exp_tail(double r)
+{
+    double z = r * r;
+    double even = 1.0 / 87178291200;
+    even = even * z + 1.0 / 479001600;
+    even = even * z + 1.0 / 3628800;
+    even = even * z + 1.0 / 40320;
+    even = even * z + 1.0 / 720;
+    even = even * z + 1.0 / 24;
+    even = even * z + 0.5;
+    double odd = 1.0 / 6227020800;
+    odd = odd * z + 1.0 / 39916800;
+    odd = odd * z + 1.0 / 362880;
+    odd = odd * z + 1.0 / 5040;
+    odd = odd * z + 1.0 / 120;
+    odd = odd * z + 1.0 / 6;
+    return z * (even + r * odd);
+}
+
+/* x = k log(2) + r + rest, |r| <= log(2) / 2. */
+static double reduce(double *k, double *rest, double x)
+{
+    *k = nearest(x * LOG2_E);
+    double high = x - *k * LN2_HIGH, low = *k * LN2_LOW, r = high - low;
+    *rest = (high - r) - low;
+    return r;
+}
+
+/* exp(x + extra) for an extra of at most 1e-9. */
+static double exp_of_sum(double x, double extra)
+{
+    if (!(x <= LARGEST_EXP + 1))
+        return x > 0 ? INFINITY : x;
+    if (x < LEAST_EXP - 1)
+        return 0;
+    double k, rest, r = reduce(&k, &rest, x);
+    double tail = exp_tail(r), value = 1 + (r + (tail + (rest + extra) * (1 + (r + tail))));
+    int64_t whole = (int64_t)k, half = whole / 2;
+    if (whole > -1022 && whole < 1024)
+        return value * power_of_two(whole);
+    return value * power_of_two(half) * power_of_two(whole - half);
+}
+
+double portable_exp(double x)
+{
+    return exp_of_sum(x, 0);
+}
+
+double portable_expm1(double x)
+{
+    if (!(x <= LARGEST_EXP))
+        return x > 0 ? INFINITY : x;
+    if (x < -40)
+        return -1;
+    double k, rest, r = reduce(&k, &rest, x);
+    double less_one = r + (exp_tail(r) + rest * (1 + r));
+    if (k == 0)
+        return x == 0 ? x : less_one;
+    if (k > 60)
+        return portable_exp(x);
+    double scale = power_of_two((int64_t)k);
+    return (scale - 1) + scale * less_one;
+}
+
+/* x = 2^k m for a positive, finite x, sqrt(1/2) <= m < sqrt(2). */
+static double mantissa(double *k, double x)
+{
+    int64_t shift = 0;
+    if (x < 0x1p-1022) {
+        x *= 0x1p54;
+        shift = -54;
+    }
+    int64_t above = (int64_t)(bits_of(x) - SQRT_HALF), power = above >> 52;
+    *k = (double)(power + shift);
+    return of_bits(bits_of(x) - ((uint64_t)power << 52));
+}
+
+/* 2 atanh(s) / s - 2 = 2 (z / 3 + z^2 / 5 + ..), z = s^2, |s| <= (sqrt(2) - 1) / (sqrt(2) + 1): two chains. */
+static double atanh_tail(double z)
+{
+    double square = z * z;
+    double odd = 2.0 / 23;
+    odd = odd * square + 2.0 / 19;
+    odd = odd * square + 2.0 / 15;
+    odd = odd * square + 2.0 / 11;
+    odd = odd * square + 2.0 / 7;
+    odd = odd * square + 2.0 / 3;
+    double even = 2.0 / 21;
+    even = even * square + 2.0 / 17;
+    even = even * square + 2.0 / 13;
+    even = even * square + 2.0 / 9;
+    even = even * square + 2.0 / 5;
+    return z * (odd + z * even);
+}
+
+/* log(x) where that is no number of a series: 0 if it is. */
+static int log_is_special(double *value, double x)
+{
+    if (x > 0 && x < INFINITY)
+        return 0;
+    *value = x == 0 ? -INFINITY : x < 0 ? NAN : x;
+    return 1;
+}
+
+/* log(1 + f) = 2 atanh(s) with s = f / (2 + f); 2 s = f - f^2 / 2 + s f^2 / 2 brings in f itself, which is exact. */
+double portable_log(double x)
+{
+    double k, value;
+    if (log_is_special(&value, x))
+        return value;
+    double f = mantissa(&k, x) - 1, s = f / (2 + f), half = 0.5 * f * f;
+    double low = s * (half + atanh_tail(s * s)) + k * LN2_LOW;
+    return k * LN2_HIGH + (f - (half - low));
+}
+
+/* log(x + d) ~ log(x) + d / x with the part of 1 + x that its rounding loses. */
+double portable_log1p(double x)
+{
+    if (!(x > -1) || x == INFINITY || fabs(x) < 0x1p-54)
+        return x == -1 ? -INFINITY : x < -1 ? NAN : x;
+    double sum = 1 + x, lost = x < 1 ? x - (sum - 1) : 1 - (sum - x);
+    return portable_log(sum) + lost / sum;
+}
+
+/* high + low = a b, exactly (Dekker 1971). */
+static double exact_product(double *low, double a, double b)
+{
+    double t = (SPLITTER + 1) * a, a_high = t - (t - a), a_low = a - a_high;
+    t = (SPLITTER + 1) * b;
+    double b_high = t - (t - b), b_low = b - b_high, high = a * b;
+    *low = ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low;
+    return high;
+}
+
+/* high + low = a + b, exactly (Knuth 1969). */
+static double exact_sum(double *low, double a, double b)
+{
+    double high = a + b, part = high - a;
+    *low = (a - (high - part)) + (b - part);
+    return high;
+}
+
+/* log(m) for sqrt(1/2) <= m < sqrt(2) as a sum of two doubles: 2 s + 2/3 s^3 are taken with s in two parts. */
+static double log_in_parts(double *low, double m)
+{
+    double f = m - 1, below, d = exact_sum(&below, 2, f), s = f / d, product_low,
+           product = exact_product(&product_low, s, d);
+    double s_low = (((f - product) - product_low) - s * below) / d;
+    double rest, high = exact_sum(&rest, 2 * s, s * atanh_tail(s * s));
+    return exact_sum(low, high, 2 * s_low + rest);
+}
+
+double portable_log2(double x)
+{
+    double k, value, low;
+    if (log_is_special(&value, x))
+        return value;
+    double high = log_in_parts(&low, mantissa(&k, x));
+    return k + (high * LOG2_E + (low * LOG2_E + high * LOG2_E_LOW));
+}
+
+double portable_pow(double x, double y)
+{
+    double k, value, low, product_low, sum_low;
+    if (y == 0 || x == 1)
+        return 1;
+    if (isnan(y))
+        return y;
+    if (log_is_special(&value, x))
+        return isnan(value) ? value : (value > 0) == (y > 0) ? INFINITY : 0;
+    double high = log_in_parts(&low, mantissa(&k, x));
+    high = exact_sum(&sum_low, k * LN2_HIGH, high);
+    high = exact_sum(&low, high, sum_low + (low + k * LN2_LOW));
+    if (!(fabs(high * y) < 800))
+        return high * y > 0 ? INFINITY : 0;
+    double product = exact_product(&product_low, high, y);
+    return exp_of_sum(product, product_low + low * y);
+}
+
+/* A cube root of a third of the logarithm, corrected by Newton's rule. */
+double portable_cbrt(double x)
+{
+    double size = fabs(x);
+    if (!(size > 0 && size < INFINITY))
+        return x;
+    double k, m = mantissa(&k, size), third = nearest(k / 3);
+    m *= power_of_two((int64_t)(k - 3 * third));
+    double root = portable_exp(portable_log(m) / 3);
+    root -= (root * root * root - m) / (3 * root * root);
+    root *= power_of_two((int64_t)third);
+    return x < 0 ? -root : root;
+}
+
+double portable_tanh(double x)
+{
+    double size = fabs(x);
+    if (size < 0x1p-28 || isnan(x))
+        return x;
+    double e = size < 22 ? portable_expm1(2 * size) : 0, value = size < 22 ? e / (e + 2) : 1;
+    return x < 0 ? -value : value;
+}
+
+/* x = quarters pi / 2 + r + rest, |r| <= pi / 4. */
+static double reduce_angle(int *quarter, double *rest, double x)
+{
+    double quarters = nearest(x * TWO_BY_PI), first = x - quarters * QUARTER_1, second = quarters * QUARTER_2;
+    double r = first - second;
+    *rest = ((first - r) - second) - quarters * QUARTER_3;
+    *quarter = (int)((int64_t)quarters & 3);
+    double sum = r + *rest;
+    *rest += r - sum;
+    return sum;
+}
+
+static double sine(double r, double rest)
+{
+    double z = r * r, tail = 1.0 / 355687428096000;
+    tail = tail * z - 1.0 / 1307674368000;
+    tail = tail * z + 1.0 / 6227020800;
+    tail = tail * z - 1.0 / 39916800;
+    tail = tail * z + 1.0 / 362880;
+    tail = tail * z - 1.0 / 5040;
+    tail = tail * z + 1.0 / 120;
+    tail = tail * z - 1.0 / 6;
+    return r + (r * z * tail + rest * (1 - 0.5 * z));
+}
+
+static double cosine(double r, double rest)
+{
+    double z = r * r, tail = 1.0 / 20922789888000;
+    tail = tail * z - 1.0 / 87178291200;
+    tail = tail * z + 1.0 / 479001600;
+    tail = tail * z - 1.0 / 3628800;
+    tail = tail * z + 1.0 / 40320;
+    tail = tail * z - 1.0 / 720;
+    tail = tail * z + 1.0 / 24;
+    double half = 0.5 * z, top = 1 - half;
+    return top + (((1 - top) - half) + (z * z * tail - r * rest));
+}
+
+double portable_sin(double x)
+{
+    if (!(fabs(x) <= LARGEST_ANGLE))
+        return NAN;
+    if (fabs(x) < 0x1p-27)
+        return x;
+    int quarter;
+    double rest, r = reduce_angle(&quarter, &rest, x), value = quarter & 1 ? cosine(r, rest) : sine(r, rest);
+    return quarter & 2 ? -value : value;
+}
+
+double portable_cos(double x)
+{
+    if (!(fabs(x) <= LARGEST_ANGLE))
+        return NAN;
+    int quarter;
+    double rest, r = reduce_angle(&quarter, &rest, x), value = quarter & 1 ? sine(r, rest) : cosine(r, rest);
+    return quarter == 1 || quarter == 2 ? -value : value;
+}

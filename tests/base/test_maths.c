@@ -1,0 +1,123 @@
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/maths.h"
+#include "base/rng.h"
+#include "support/support.h"
+
+enum { N_SAMPLES = 20000 };
+
+static double uniform_between(uint64_t index, double low, double high)
+{
+    return low + (high - low) * rng_uniform(5, RNG_TEST, index);
+}
+
+/* The error of `got` in units in the last place of `exact`; 0 where both are NaN or the same infinity. */
+static double error_of(double got, long double exact)
+{
+    double rounded = (double)exact, size = fabs(rounded);
+    if (isnan(rounded))
+        return isnan(got) ? 0 : INFINITY;
+    if (isinf(rounded) || isinf(got))
+        return got == rounded ? 0 : INFINITY;
+    double unit = size == DBL_MAX ? 0x1p971 : nextafter(size, INFINITY) - size;
+    return (double)(fabsl((long double)got - exact) / unit);
+}
+
+struct function {
+    const char *name;
+    double (*of)(double);
+    long double (*exact)(long double);
+    double low, high, greatest_power; /* arguments: uniform between the former, and +-2^k of all k up to the latter */
+    double most_units;
+};
+
+static const struct function functions[] = {
+    {"exp", portable_exp, expl, -746, 710, 10, 1},  {"expm1", portable_expm1, expm1l, -2, 2, 10, 2},
+    {"log", portable_log, logl, 0, 4, 1024, 1},     {"log1p", portable_log1p, log1pl, -1, 3, 1024, 2},
+    {"log2", portable_log2, log2l, 0, 4, 1024, 2},  {"cbrt", portable_cbrt, cbrtl, -4, 4, 1024, 2},
+    {"tanh", portable_tanh, tanhl, -3, 3, 1024, 4}, {"sin", portable_sin, sinl, -10, 10, 20, 1},
+    {"cos", portable_cos, cosl, -10, 10, 20, 1},
+};
+
+enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
+
+static double argument(const struct function *function, uint64_t i)
+{
+    if (i % 2)
+        return uniform_between(i, function->low, function->high);
+    double power = floor(uniform_between(i, -1074, function->greatest_power));
+    double x = ldexp(uniform_between(i + 1, 0.5, 1), (int)power);
+    return i % 4 ? -x : x;
+}
+
+START_TEST(functions_are_as_accurate_as_stated_from_subnormal_numbers_to_infinity)
+{
+    static const double special[] = {0.0,     -0.0,     1,         -1,         INFINITY, -INFINITY, NAN, DBL_MIN,
+                                     DBL_MAX, -DBL_MAX, 0x1p-1074, -0x1p-1074, 709.79,   -745.2,    0.5, -708.5};
+    const struct function *function = &functions[_i];
+    for (uint64_t i = 0; i < N_SAMPLES; i++) {
+        double x = argument(function, i), error = error_of(function->of(x), function->exact((long double)x));
+        ck_assert_msg(error <= function->most_units, "%s(%a) is off by %g units", function->name, x, error);
+    }
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        double x = special[i], got = function->of(x), exact = (double)function->exact((long double)x);
+        if (function->greatest_power == 20 && fabs(x) > 0x1p20)
+            exact = NAN;
+        ck_assert_msg(error_of(got, (long double)exact) <= function->most_units, "%s(%a) is %a", function->name, x,
+                      got);
+        ck_assert_msg(isnan(got) || signbit(got) == signbit(exact), "%s(%a) has the wrong sign", function->name, x);
+    }
+}
+END_TEST
+
+START_TEST(powers_are_as_accurate_as_stated)
+{
+    static const double special[] = {0, 1, 2, 0.5, INFINITY, NAN, DBL_MIN, DBL_MAX, 0x1p-1074};
+    for (uint64_t i = 0; i < N_SAMPLES; i++) {
+        double x = ldexp(uniform_between(3 * i, 0.5, 1), (int)uniform_between(3 * i + 1, -1074, 1024));
+        double y = i % 3 == 0 ? 2.4 : i % 3 == 1 ? 3 : uniform_between(3 * i + 2, -50, 50);
+        long double exact = powl((long double)x, (long double)y);
+        double error = error_of(portable_pow(x, y), exact);
+        ck_assert_msg(error <= 2, "%a ^ %a is off by %g units", x, y, error);
+    }
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        for (size_t j = 0; j < 2 * sizeof special / sizeof *special; j++) {
+            double x = special[i], y = j % 2 ? -special[j / 2] : special[j / 2];
+            double error = error_of(portable_pow(x, y), (long double)pow(x, y));
+            ck_assert_msg(error <= 2, "%a ^ %a is off by %g units", x, y, error);
+        }
+    ck_assert(isnan(portable_pow(-2, 2)));
+}
+END_TEST
+
+/* The bits, over many arguments: other compilers, vector widths and processors have to come to the same. */
+START_TEST(results_have_the_same_bits_everywhere)
+{
+    uint64_t hash = HASH_START;
+    for (int f = 0; f < N_FUNCTIONS; f++)
+        for (uint64_t i = 0; i < N_SAMPLES; i++) {
+            double value = functions[f].of(argument(&functions[f], i));
+            value = isnan(value) ? -7 : value; /* a NaN's sign and payload are anyone's */
+            hash = hash_bytes(hash, &value, sizeof value);
+        }
+    for (uint64_t i = 0; i < N_SAMPLES; i++) {
+        double value = portable_pow(uniform_between(2 * i, 0, 2), uniform_between(2 * i + 1, -100, 100));
+        hash = hash_bytes(hash, &value, sizeof value);
+    }
+    ck_assert_msg(hash == UINT64_C(0x8ac65c3abdddce8b), "%#llx", (unsigned long long)hash);
+}
+END_TEST
+
+Suite *maths_suite(void)
+{
+    Suite *suite = suite_create("maths");
+    TCase *tests = tcase_create("maths");
+    tcase_add_loop_test(tests, functions_are_as_accurate_as_stated_from_subnormal_numbers_to_infinity, 0, N_FUNCTIONS);
+    tcase_add_test(tests, powers_are_as_accurate_as_stated);
+    tcase_add_test(tests, results_have_the_same_bits_everywhere);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
