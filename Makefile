@@ -24,6 +24,7 @@ export CLEAVE_DATA
 
 CC ?= cc
 CXX ?= c++
+OBJCOPY ?= objcopy
 OPTIMIZE ?= -O3
 # No FMA contraction and no reassociation: the same bytes whichever vector width the machine has.
 CFLAGS ?= $(OPTIMIZE) -g
@@ -102,10 +103,10 @@ check: deps
 	$(Q)tools/check-layers $(BUILD)
 	$(Q)CLEAVE_BUILD=$(BUILD) CK_DEFAULT_TIMEOUT=$${CK_DEFAULT_TIMEOUT:-300} $(BUILD)/run-tests
 
-# A line `sha256 what' for each output of a fixed suite of commands, and one digest of all.
+# The same bytes of a fixed suite of commands from every compiler, optimisation and processor there is.
 check-digests: deps
-	$(Q)$(MAKE) --no-print-directory all
-	$(Q)tools/digest $(BUILD)/cleave
+	$(Q)tools/deps digests
+	$(Q)tools/check-digests $(BUILD)
 
 coverage: deps
 	$(Q)tools/deps coverage
@@ -190,8 +191,8 @@ $(BUILD)/%.o: %.cc $(BUILD)/flags
 # The installed archive shows only the public names: internal ones are made local.
 $(BUILD)/libcleave.a: $(library_objects)
 	$(if $(Q),@echo "  AR   $@")
-	$(Q)ld -r -o $(BUILD)/libcleave.o $(library_objects)
-	$(Q)objcopy --localize-hidden $(BUILD)/libcleave.o
+	$(Q)$(LD) -r -o $(BUILD)/libcleave.o $(library_objects)
+	$(Q)$(OBJCOPY) --localize-hidden $(BUILD)/libcleave.o
 	$(Q)rm -f $@ && ar rcs $@ $(BUILD)/libcleave.o
 
 $(BUILD)/cleave: $(cli_objects) $(library_objects)
