@@ -1,7 +1,6 @@
 #include "base/json.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 #include <threads.h>
 
 #include "base/array.h"
@@ -22,15 +21,9 @@ static void *allocate(size_t size)
     return memory;
 }
 
-/* jansson's memory goes through base/array.h, so that failure injection reaches it. Its allocator belongs to the whole
- * process: a program that has set one of its own keeps it. */
-static void hook_allocator(void)
+void json_own_allocator(void)
 {
-    json_malloc_t current_malloc = NULL;
-    json_free_t current_free = NULL;
-    json_get_alloc_funcs(&current_malloc, &current_free);
-    if (current_malloc == malloc && current_free == free)
-        json_set_alloc_funcs(allocate, array_free);
+    json_set_alloc_funcs(allocate, array_free);
 }
 
 static const json_t *inner(const struct json_value *value)
@@ -38,10 +31,19 @@ static const json_t *inner(const struct json_value *value)
     return (const json_t *)value;
 }
 
-/* The deepest nesting of brackets outside strings: what bounds the parser's recursion, found without it. */
-static size_t nesting(const char *bytes, size_t size)
+/* What is known of a text before it is parsed. */
+struct outline {
+    size_t
+        depth; /* the deepest nesting of brackets outside strings: what bounds the parser's recursion, found without it */
+    size_t memory; /* estimate of what the parsed values take, in bytes */
+};
+
+static struct outline outline_of(const char *bytes, size_t size)
 {
-    size_t depth = 0, deepest = 0;
+    /* An object or array of jansson comes with a table of 8 places; any other value follows a bracket, a comma or a colon. */
+    enum { OBJECT = 320, ARRAY = 160, VALUE = 128 };
+    struct outline outline = {.memory = 2 * size};
+    size_t depth = 0;
     bool in_string = false;
     for (size_t i = 0; i < size; i++) {
         char c = bytes[i];
@@ -49,22 +51,38 @@ static size_t nesting(const char *bytes, size_t size)
             i++;
         else if (c == '"')
             in_string = !in_string;
-        else if (!in_string && (c == '{' || c == '[') && ++depth > deepest)
-            deepest = depth;
-        else if (!in_string && (c == '}' || c == ']') && depth)
+        else if (in_string)
+            continue;
+        else if (c == '{' || c == '[') {
+            outline.memory += c == '{' ? OBJECT : ARRAY;
+            if (++depth > outline.depth)
+                outline.depth = depth;
+        } else if (c == ',')
+            outline.memory += VALUE;
+        else if ((c == '}' || c == ']') && depth)
             depth--;
     }
-    return deepest;
+    return outline;
+}
+
+/* Without an allocator of our own jansson must not run out of memory, which it does not bear: what it will take is asked for, and
+ * given back, first. */
+static bool can_have(size_t memory)
+{
+    void *taken = array_alloc(memory, 1);
+    array_free(taken);
+    return taken != NULL;
 }
 
 enum clv_status json_parse(struct json_value **root, const char *bytes, size_t size, const char *name,
                            struct clv_error *err)
 {
-    static once_flag hooked = ONCE_FLAG_INIT;
-    call_once(&hooked, hook_allocator);
+    struct outline outline = outline_of(bytes, size);
     *root = NULL;
-    if (nesting(bytes, size) > JSON_MAX_DEPTH)
+    if (outline.depth > JSON_MAX_DEPTH)
         return fail(err, CLV_ERR_DATA, "%s: JSON nested deeper than %d levels", name, JSON_MAX_DEPTH);
+    if (!can_have(outline.memory))
+        return fail_memory(err);
     json_error_t reason;
     out_of_memory = false;
     json_t *parsed = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &reason);

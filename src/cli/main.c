@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "cleave/status.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
@@ -89,6 +90,7 @@ static int run(const struct command *command, int argc, char **argv)
 int main(int argc, char **argv)
 {
     console_init();
+    json_own_allocator();
     signals_install();
     atexit(close_output);
     argp_program_version_hook = print_version;

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "support/support.h"
 
@@ -81,6 +82,19 @@ START_TEST(deep_nesting_is_refused_before_it_recurses)
 }
 END_TEST
 
+START_TEST(a_text_that_memory_does_not_suffice_for_is_refused)
+{
+    struct json_value *root = (struct json_value *)1;
+    const char *text = "{\"a\": [1, 2, {\"b\": \"c\"}]}";
+    array_fail_request(1);
+    must_fail(CLV_ERR_MEMORY, "memory", json_parse(&root, text, strlen(text), "t", err));
+    ck_assert_ptr_null(root);
+    array_fail_request(0);
+    must(json_parse(&root, text, strlen(text), "t", err));
+    json_root_free(root);
+}
+END_TEST
+
 Suite *json_suite(void)
 {
     Suite *suite = suite_create("json");
@@ -88,6 +102,7 @@ Suite *json_suite(void)
     tcase_add_test(tests, values_are_read_by_type_in_the_order_of_the_file);
     tcase_add_test(tests, bad_json_is_refused_with_its_place);
     tcase_add_test(tests, deep_nesting_is_refused_before_it_recurses);
+    tcase_add_test(tests, a_text_that_memory_does_not_suffice_for_is_refused);
     suite_add_tcase(suite, tests);
     return suite;
 }
