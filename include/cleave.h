@@ -25,5 +25,6 @@
 #include "cleave/tag_model.h"
 #include "cleave/tags.h"
 #include "cleave/tensors.h"
+#include "cleave/version.h"
 
 #endif

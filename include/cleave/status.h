@@ -10,11 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cleave/version.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define CLV_API   __attribute__((visibility("default")))
 #define CLV_CHECK __attribute__((warn_unused_result))
 
 enum clv_status {
@@ -53,10 +54,6 @@ struct clv_progress {
     void *context;
     const volatile int *stop;
 };
-
-/* "cleave 0.1.0", and whether libmaxflow (GPL-3+) is linked in. */
-CLV_API const char *clv_version(void);
-CLV_API int clv_has_bk(void);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,16 @@
-#include "cleave/status.h"
+#include "cleave/version.h"
+
+#define TEXT_OF(number) TEXT(number)
+#define TEXT(number)    #number
 
 const char *clv_version(void)
 {
-    return CLEAVE_VERSION;
+    return "cleave " TEXT_OF(CLV_VERSION_MAJOR) "." TEXT_OF(CLV_VERSION_MINOR) "." TEXT_OF(CLV_VERSION_PATCH);
+}
+
+int clv_version_number(void)
+{
+    return CLV_VERSION_NUMBER;
 }
 
 int clv_has_bk(void)

@@ -1,0 +1,37 @@
+/* The version of the headers, which a program is compiled with, and of the library, which it runs with.
+ *
+ *     #if CLV_VERSION_NUMBER >= CLV_VERSION_OF(0, 1, 0)
+ *     if (clv_version_number() < CLV_VERSION_NUMBER)
+ *         fprintf(stderr, "%s is older than this program\n", clv_version());
+ *
+ * Within a soname (libcleave.so.0) no function goes and none changes its meaning. Before 1.0.0 a minor version may change the
+ * soname. */
+#ifndef CLEAVE_VERSION_H
+#define CLEAVE_VERSION_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Marks what the library shows; all else in it is local. */
+#define CLV_API __attribute__((visibility("default")))
+
+#define CLV_VERSION_MAJOR 0
+#define CLV_VERSION_MINOR 1
+#define CLV_VERSION_PATCH 0
+
+/* Versions as numbers, to be compared: 1.2.3 is 1002003. */
+#define CLV_VERSION_OF(major, minor, patch) ((major)*1000000 + (minor)*1000 + (patch))
+#define CLV_VERSION_NUMBER                  CLV_VERSION_OF(CLV_VERSION_MAJOR, CLV_VERSION_MINOR, CLV_VERSION_PATCH)
+
+/* "cleave 0.1.0" and CLV_VERSION_NUMBER of the library that runs. */
+CLV_API const char *clv_version(void);
+CLV_API int clv_version_number(void);
+
+/* 1 if libmaxflow (GPL-3+) is linked in: CLV_ENGINE_BK is there then, and the GPL's terms hold for the whole. Else 0. */
+CLV_API int clv_has_bk(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
