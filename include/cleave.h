@@ -18,6 +18,7 @@
 #include "cleave/refine.h"
 #include "cleave/report.h"
 #include "cleave/score.h"
+#include "cleave/segment.h"
 #include "cleave/simulate.h"
 #include "cleave/status.h"
 #include "cleave/superpixel.h"

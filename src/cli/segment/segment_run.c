@@ -10,6 +10,7 @@
 #include "cli/segment/box_inputs.h"
 #include "cli/segment/marginals.h"
 #include "cli/segment/ordered_queue.h"
+#include "segment/segment.h"
 
 #define OVERLAY_OPACITY    0.45
 #define OVERLAY_OUTLINE_PX 1
@@ -42,21 +43,6 @@ static void work_release(struct work *work)
     array_free(work->unrefined);
 }
 
-/* Of more than two labels each pixel's nodes have their votes, and the most voted-for label is its painted one. */
-static enum clv_status refine_votes(struct work *work, const struct job *job, const struct clv_example *example,
-                                    const int32_t *y, struct clv_error *err)
-{
-    int32_t n_labels = job->run->model->shape.n_labels;
-    float *votes = array_alloc((size_t)work->width * (size_t)work->height, (size_t)n_labels * sizeof *votes);
-    enum clv_status status = votes ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_example_vote(work->labels, votes, example, y, n_labels, err);
-    if (status == CLV_OK)
-        status = clv_refine_labels(work->labels, &work->image, votes, n_labels, &job->run->options->refining, err);
-    array_free(votes);
-    return status;
-}
-
 /* Sharpens the painted labels; y is the labelling that the oracle found last. */
 static enum clv_status refine(struct work *work, const struct job *job, const struct clv_example *example,
                               const int32_t *y, struct clv_oracle *oracle, struct clv_error *err)
@@ -66,20 +52,8 @@ static enum clv_status refine(struct work *work, const struct job *job, const st
         work->unrefined = array_copy(work->labels, n, 1);
     if (job->run->report && !work->unrefined)
         return fail_memory(err);
-    if (job->run->model->shape.n_labels > 2)
-        return refine_votes(work, job, example, y, err);
-    double *margin = array_alloc((size_t)example->problem.n_nodes, sizeof *margin);
-    float *prior = array_alloc(n, sizeof *prior);
-    enum clv_status status = margin && prior ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_oracle_margins(oracle, margin, y, err);
-    if (status == CLV_OK)
-        status = clv_refine_prior(prior, example, margin, err);
-    if (status == CLV_OK)
-        status = clv_refine(work->labels, &work->image, prior, NULL, &job->run->options->refining, err);
-    array_free(margin);
-    array_free(prior);
-    return status;
+    return segment_refine(work->labels, &work->image, example, y, job->run->model->shape.n_labels, oracle,
+                          &job->run->options->refining, err);
 }
 
 static enum clv_status label_nodes(int32_t *y, struct work *work, const struct segment_run *run,

@@ -1,0 +1,52 @@
+/* The usual thing in one call: an image in memory and a trained model in, a label for every pixel out.
+ *
+ *     struct clv_model model = {0};
+ *     struct clv_image image = {0};
+ *     struct clv_error error;
+ *     uint8_t *labels = NULL;
+ *     enum clv_status status = clv_model_read(&model, "horses.cleave", &error);
+ *     if (status == CLV_OK)
+ *         status = clv_image_read(&image, "horse.jpg", NULL, &error);
+ *     if (status == CLV_OK)
+ *         labels = malloc((size_t)image.width * (size_t)image.height);
+ *     if (labels)
+ *         status = clv_segment(labels, &model, &image, NULL, &error);
+ *
+ * With a box around the object in place of a model, clv_box_cut (cleave/box_cut.h) is the same in one call. */
+#ifndef CLEAVE_SEGMENT_H
+#define CLEAVE_SEGMENT_H
+
+#include "cleave/model.h"
+#include "cleave/refine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct clv_segment_options {
+    int is_refined;                     /* 1: borders are sharpened at the pixels (clv_refine); default 0 */
+    struct clv_refine_options refining; /* how, then; default clv_refine_defaults */
+    struct clv_oracle *oracle;          /* whose memory and engine are used; NULL (default): a new one for each call */
+};
+CLV_API void clv_segment_defaults(struct clv_segment_options *options);
+
+/* labels[height][width] = what the model sees at each pixel of a 3-channel image of any size, 0 to model->labels.n_labels - 1: what
+ * `cleave segment` writes, byte for byte (with is_refined: `cleave segment --refine`).
+ *
+ * The recipe of the model turns the image into superpixels or patches with features, clv_model_predict labels them, and the
+ * labels are painted at the image's size (clv_example_paint). options may be NULL.
+ *
+ * One thread, deterministic. The model is only read: several threads may share it, each with an oracle of its own or without one.
+ * Time and memory O(pixels), and one decoding of a graph of the recipe's size (a min-cut of its superpixels, for two labels); with
+ * is_refined those of clv_refine.
+ *
+ * Errors: CLV_ERR_USAGE (a model without a recipe: of letters or of features from elsewhere; an image without pixels or of
+ * another number of channels; refining options; is_refined with two labels and a model that does not decode by its best score),
+ * CLV_ERR_DATA (weights and image make scores that are not finite), CLV_ERR_MEMORY. labels are then unchanged. */
+CLV_API enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
+                                    const struct clv_segment_options *options, struct clv_error *err) CLV_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

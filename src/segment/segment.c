@@ -1,0 +1,105 @@
+#include "segment/segment.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+void clv_segment_defaults(struct clv_segment_options *options)
+{
+    *options = (struct clv_segment_options){0};
+    clv_refine_defaults(&options->refining);
+}
+
+/* Of more than two labels each pixel's nodes have their votes, and the most voted-for label is its painted one. */
+static enum clv_status refine_votes(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
+                                    const int32_t *y, int32_t n_labels, const struct clv_refine_options *options,
+                                    struct clv_error *err)
+{
+    float *votes = array_alloc((size_t)example->width * (size_t)example->height, (size_t)n_labels * sizeof *votes);
+    enum clv_status status = votes ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_example_vote(labels, votes, example, y, n_labels, err);
+    if (status == CLV_OK)
+        status = clv_refine_labels(labels, image, votes, n_labels, options, err);
+    array_free(votes);
+    return status;
+}
+
+enum clv_status segment_refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
+                               const int32_t *y, int32_t n_labels, struct clv_oracle *oracle,
+                               const struct clv_refine_options *options, struct clv_error *err)
+{
+    if (n_labels > 2)
+        return refine_votes(labels, image, example, y, n_labels, options, err);
+    double *margin = array_alloc((size_t)example->problem.n_nodes, sizeof *margin);
+    float *prior = array_alloc((size_t)example->width * (size_t)example->height, sizeof *prior);
+    enum clv_status status = margin && prior ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_oracle_margins(oracle, margin, y, err);
+    if (status == CLV_OK)
+        status = clv_refine_prior(prior, example, margin, err);
+    if (status == CLV_OK)
+        status = clv_refine(labels, image, prior, NULL, options, err);
+    array_free(margin);
+    array_free(prior);
+    return status;
+}
+
+static enum clv_status check(const struct clv_model *model, const struct clv_image *image, struct clv_error *err)
+{
+    if (!model->has_recipe)
+        return fail(err, CLV_ERR_USAGE, "the model is of %s, which no image has",
+                    model->is_letters ? "letters" : "features made elsewhere");
+    if (!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3)
+        return fail(err, CLV_ERR_USAGE, "the image is %dx%d of %d channels (3 are needed)", image->width, image->height,
+                    image->channels);
+    return CLV_OK;
+}
+
+/* Labels the example's nodes, paints and refines; labels are changed whatever the status. */
+static enum clv_status label_pixels(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
+                                    const struct clv_example *example, const struct clv_segment_options *options,
+                                    struct clv_error *err)
+{
+    struct clv_oracle *own = NULL, *oracle = options->oracle;
+    int32_t n_labels = model->shape.n_labels;
+    int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
+    enum clv_status status = y ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK && !oracle)
+        status = clv_oracle_new(&own, CLV_ENGINE_DEFAULT, err);
+    if (!oracle)
+        oracle = own;
+    if (status == CLV_OK)
+        status = clv_model_predict(y, model, &example->problem, oracle, err);
+    if (status == CLV_OK)
+        status = clv_example_paint(labels, example, y, err);
+    if (status == CLV_OK && options->is_refined)
+        status = segment_refine(labels, image, example, y, n_labels, oracle, &options->refining, err);
+    clv_oracle_free(own);
+    array_free(y);
+    return status;
+}
+
+enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
+                            const struct clv_segment_options *options, struct clv_error *err)
+{
+    struct clv_segment_options defaults;
+    struct clv_example example = {0};
+    uint8_t *fresh = NULL;
+    enum clv_status status = check(model, image, err);
+    if (status != CLV_OK)
+        return status;
+    clv_segment_defaults(&defaults);
+    size_t n = (size_t)image->width * (size_t)image->height;
+    status = clv_example_extract(&example, image, &model->recipe, err);
+    if (status == CLV_OK && !(fresh = array_alloc(n, 1)))
+        status = fail_memory(err);
+    if (status == CLV_OK)
+        status = label_pixels(fresh, model, image, &example, options ? options : &defaults, err);
+    if (status == CLV_OK)
+        memcpy(labels, fresh, n);
+    array_free(fresh);
+    clv_example_release(&example);
+    return status;
+}

@@ -1,0 +1,200 @@
+/* Segmenting in one call: the command's masks, from several threads, and what is refused. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleave/segment.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+enum { MAX_PIXELS = 200 * 200 };
+
+static struct clv_set test_images(const char *manifest)
+{
+    struct clv_set set = {0};
+    must(clv_set_read_manifest(&set, manifest, err));
+    must(clv_set_select(&set, "test", err));
+    ck_assert_uint_gt(set.n_items, 1);
+    return set;
+}
+
+/* Every test image of a set in memory against the mask that the command has written into `folder`. */
+static void expect_the_commands_masks(const char *manifest, const char *model_path, const char *folder,
+                                      const struct clv_segment_options *options)
+{
+    struct clv_model model = {0};
+    struct clv_set set = test_images(manifest);
+    must(clv_model_read(&model, model_path, err));
+    for (size_t i = 0; i < set.n_items; i++) {
+        struct clv_image image = {0};
+        struct clv_indexed_image mask = {0};
+        static uint8_t labels[MAX_PIXELS];
+        must(clv_image_read(&image, set.items[i].image, NULL, err));
+        const char *name = strrchr(set.items[i].name, '/') ? strrchr(set.items[i].name, '/') + 1 : set.items[i].name;
+        must(clv_indexed_image_read(&mask, formatted("%s/%.*s.png", folder, (int)strcspn(name, "."), name), NULL, err));
+        ck_assert_int_eq(image.width, mask.width);
+        ck_assert_int_eq(image.height, mask.height);
+        size_t n = (size_t)image.width * (size_t)image.height;
+        ck_assert_uint_le(n, MAX_PIXELS);
+        must(clv_segment(labels, &model, &image, options, err));
+        ck_assert_mem_eq(labels, mask.values, n);
+        clv_indexed_image_release(&mask);
+        clv_image_release(&image);
+    }
+    clv_set_release(&set);
+    clv_model_release(&model);
+}
+
+START_TEST(labels_are_the_commands_masks)
+{
+    const char *folder = temporary_folder(), *set = sample_set(), *manifest = formatted("%s/manifest.tsv", set);
+    struct clv_segment_options options;
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" segment -m %s --data %s --split test -o plain && \"$CLEAVE\" segment -m %s "
+        "--data %s --split test --refine -o refined",
+        folder, sample_model(), manifest, sample_model(), manifest));
+    clv_segment_defaults(&options);
+    must(clv_oracle_new(&options.oracle, CLV_ENGINE_DEFAULT, err));
+    expect_the_commands_masks(manifest, sample_model(), formatted("%s/plain", folder), NULL);
+    expect_the_commands_masks(manifest, sample_model(), formatted("%s/plain", folder), &options);
+    options.is_refined = 1;
+    expect_the_commands_masks(manifest, sample_model(), formatted("%s/refined", folder), &options);
+    ck_assert(!same_bytes(formatted("%s/plain", folder), formatted("%s/refined", folder)));
+    clv_oracle_free(options.oracle);
+}
+END_TEST
+
+/* The sample's masks, and a third label where the animal is in the image's left half. */
+START_TEST(labels_of_patches_and_more_than_two_are_the_commands_masks)
+{
+    const char *folder = temporary_folder();
+    struct clv_set set = {0};
+    struct clv_segment_options options;
+    free(expect_success("cp -r %s %s/three", sample_set(), folder));
+    const char *manifest = formatted("%s/three/manifest.tsv", folder);
+    must(clv_set_read_manifest(&set, manifest, err));
+    for (size_t i = 0; i < set.n_items; i++) {
+        struct clv_indexed_image mask = {0};
+        must(clv_indexed_image_read(&mask, set.items[i].mask, NULL, err));
+        for (int32_t p = 0; p < mask.width * mask.height; p++)
+            mask.values[p] = (uint8_t)(mask.values[p] ? 1 + (p % mask.width < mask.width / 2) : 0);
+        must(clv_png_write_labels(set.items[i].mask, mask.width, mask.height, mask.values, NULL, 0, err));
+        clv_indexed_image_release(&mask);
+    }
+    clv_set_release(&set);
+    const char table[] = "value\tname\tred\tgreen\tblue\n0\tground\t0\t0\t0\n1\tright\t200\t0\t0\n2\tleft\t0\t200\t0\n";
+    spill(formatted("%s/three/labels.tsv", folder), table, strlen(table));
+    free(
+        expect_success("cd %s && \"$CLEAVE\" train --learner independent --nodes patches --seed 1 --words 10 "
+                       "--codebook-samples 500 --sift-bins 3 --passes 5 --data %s --split train -o three.cleave && "
+                       "\"$CLEAVE\" segment -m three.cleave --data %s --split test -o plain3 && \"$CLEAVE\" segment -m "
+                       "three.cleave --data %s --split test --refine -o refined3",
+                       folder, manifest, manifest, manifest));
+    clv_segment_defaults(&options);
+    expect_the_commands_masks(manifest, formatted("%s/three.cleave", folder), formatted("%s/plain3", folder), NULL);
+    options.is_refined = 1;
+    expect_the_commands_masks(manifest, formatted("%s/three.cleave", folder), formatted("%s/refined3", folder),
+                              &options);
+}
+END_TEST
+
+/* What a thread of a caller's does with a model of its own. */
+struct caller {
+    const char *model;
+    struct clv_set set;
+    uint8_t *labels; /* [n_items][MAX_PIXELS] */
+    enum clv_status status;
+};
+
+static void *segment_all_images(void *context)
+{
+    struct caller *self = context;
+    struct clv_model model = {0};
+    struct clv_segment_options options;
+    clv_segment_defaults(&options);
+    options.is_refined = 1;
+    self->status = clv_model_read(&model, self->model, NULL);
+    for (size_t i = 0; i < self->set.n_items && self->status == CLV_OK; i++) {
+        struct clv_image image = {0};
+        self->status = clv_image_read(&image, self->set.items[i].image, NULL, NULL);
+        if (self->status == CLV_OK)
+            self->status = clv_segment(self->labels + i * MAX_PIXELS, &model, &image, &options, NULL);
+        clv_image_release(&image);
+    }
+    clv_model_release(&model);
+    return NULL;
+}
+
+START_TEST(two_models_segment_in_two_threads_at_once)
+{
+    struct caller callers[3] = {0}; /* two at once, then one alone that repeats the first */
+    pthread_t threads[2];
+    const char *other = formatted("%s/other.cleave", temporary_folder());
+    free(expect_success("\"$CLEAVE\" train --learner pmap --data %s/manifest.tsv --split train " SAMPLE_TRAINING
+                        " --nodes patches -o %s",
+                        sample_set(), other));
+    for (int i = 0; i < 3; i++) {
+        callers[i].set = test_images(formatted("%s/manifest.tsv", sample_set()));
+        callers[i].model = i == 1 ? other : sample_model();
+        callers[i].labels = calloc(callers[i].set.n_items, MAX_PIXELS);
+    }
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, segment_all_images, &callers[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    segment_all_images(&callers[2]);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(callers[i].status, CLV_OK);
+    size_t size = callers[0].set.n_items * MAX_PIXELS;
+    ck_assert_mem_eq(callers[0].labels, callers[2].labels, size);
+    ck_assert_mem_ne(callers[1].labels, callers[2].labels, size);
+    for (int i = 0; i < 3; i++) {
+        clv_set_release(&callers[i].set);
+        free(callers[i].labels);
+    }
+}
+END_TEST
+
+START_TEST(what_cannot_be_segmented_is_refused_and_labels_stay)
+{
+    struct clv_model model = {0}, empty = {0}, letters = {.is_letters = 1};
+    struct clv_image image = {0}, grey = {0}, none = {0};
+    struct clv_segment_options options;
+    uint8_t labels[100];
+    memset(labels, 77, sizeof labels);
+    must(clv_model_read(&model, sample_model(), err));
+    must(clv_image_new(&image, 10, 10, 3, err));
+    must(clv_image_new(&grey, 10, 10, 1, err));
+    must_fail(CLV_ERR_USAGE, "features made elsewhere", clv_segment(labels, &empty, &image, NULL, err));
+    must_fail(CLV_ERR_USAGE, "letters", clv_segment(labels, &letters, &image, NULL, err));
+    must_fail(CLV_ERR_USAGE, "10x10 of 1 channels", clv_segment(labels, &model, &grey, NULL, err));
+    must_fail(CLV_ERR_USAGE, "0x0", clv_segment(labels, &model, &none, NULL, err));
+    clv_segment_defaults(&options);
+    options.is_refined = 1;
+    options.refining.coupling = -1;
+    must_fail(CLV_ERR_USAGE, "coupling", clv_segment(labels, &model, &image, &options, err)); /* after painting */
+    for (size_t p = 0; p < sizeof labels; p++)
+        ck_assert_uint_eq(labels[p], 77);
+    options.refining.coupling = 1;
+    must(clv_segment(labels, &model, &image, &options, err));
+    for (size_t p = 0; p < sizeof labels; p++)
+        ck_assert_uint_le(labels[p], 1);
+    clv_model_release(&model);
+    clv_image_release(&image);
+    clv_image_release(&grey);
+}
+END_TEST
+
+Suite *segment_suite(void)
+{
+    Suite *suite = suite_create("segment");
+    TCase *tests = tcase_create("segment");
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_test(tests, labels_are_the_commands_masks);
+    tcase_add_test(tests, labels_of_patches_and_more_than_two_are_the_commands_masks);
+    tcase_add_test(tests, two_models_segment_in_two_threads_at_once);
+    tcase_add_test(tests, what_cannot_be_segmented_is_refused_and_labels_stay);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
