@@ -6,16 +6,21 @@
 #
 # Knobs: SANITIZE=address,undefined  DEVELOPER=1 (warnings are errors)  WITH_BK=0|1 (libmaxflow, GPL-3+)
 #        WITH_LP=0|1 (Clp, EPL-2.0, for l1m3n --solver lp; not to be given away with libmaxflow)
-#        PREFIX=/usr/local  DESTDIR=  BUILD=build  CLEAVE_DATA=../shared/data  V=1 (show commands)
+#        HARDEN=0|1 (stack protector, checked libc calls, relocations read-only)
+#        PREFIX=/usr/local  LIBDIR=PREFIX/lib  DESTDIR=  BUILD=build  CLEAVE_DATA=../shared/data  V=1 (show commands)
 
-VERSION := 0.1.0
+VERSION := $(shell awk '/define CLV_VERSION_(MAJOR|MINOR|PATCH) / { v = v dot $$3; dot = "." } END { print v }' include/cleave/version.h)
+SONAME := libcleave.so.0
+SHARED := libcleave.so.$(VERSION)
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
 WITH_BK ?= 1
 WITH_LP ?= 0
 SANITIZE ?=
 DEVELOPER ?=
 COVERAGE ?=
+HARDEN ?= $(if $(SANITIZE)$(COVERAGE),0,1)
 empty :=
 comma := ,
 BUILD ?= build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),/coverage)$(if $(filter 0,$(WITH_BK)),/no-bk)$(if $(filter 1,$(WITH_LP)),/lp)
@@ -32,12 +37,20 @@ CFLAGS += -std=gnu17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-protot
           -ffp-contract=off -fno-math-errno -pthread -fPIC -fvisibility=hidden -MMD -MP
 CXXFLAGS ?= $(OPTIMIZE) -g
 CXXFLAGS += -std=c++17 -Wall -Wextra -fPIC -fvisibility=hidden -MMD -MP
-CPPFLAGS += -Iinclude -Isrc -Ithird_party -D_GNU_SOURCE -DCLEAVE_VERSION='"cleave $(VERSION)"' -DWITH_BK=$(WITH_BK)
+CPPFLAGS += -Iinclude -Isrc -Ithird_party -D_GNU_SOURCE -DWITH_BK=$(WITH_BK)
 ifneq ($(DEVELOPER),)
 CFLAGS += -Werror
 CXXFLAGS += -Werror
 endif
+ifeq ($(HARDEN),1)
+CPPFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+CFLAGS += -fstack-protector-strong
+CXXFLAGS += -fstack-protector-strong
+LDFLAGS += -Wl,-z,relro,-z,now
+endif
 ifneq ($(SANITIZE),)
+# No choice of kernels at load time under sanitizers: those of the machine that builds.
+CPPFLAGS += $(if $(shell grep -ow -m1 avx2 /proc/cpuinfo),-DCLV_MACHINE='"avx2"')
 CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=undefined
 CXXFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=$(SANITIZE)
@@ -46,14 +59,20 @@ ifneq ($(COVERAGE),)
 CFLAGS += --coverage
 LDFLAGS += --coverage
 endif
-LDLIBS += -lpng -ljpeg -lvl -llbfgs -ljansson -lexpat -lz -pthread -lm
+# The libraries that the library stands on: MODULES by their pkg-config files, SYSTEM_LIBS by their names. One list for
+# all that is linked here, for tools (make print-libs) and for the installed cleave.pc.
+MODULES := libpng libjpeg jansson expat zlib liblbfgs
+SYSTEM_LIBS := -lvl -pthread -lm
 ifeq ($(WITH_BK),1)
-LDLIBS += -lmaxflow -lstdc++
+MODULES += maxflow
+SYSTEM_LIBS += -lstdc++
 endif
 ifeq ($(WITH_LP),1)
 CPPFLAGS += -DWITH_LP=1
-LDLIBS += -lClp -lCoinUtils
+SYSTEM_LIBS += -lClp -lCoinUtils
 endif
+LDFLAGS += -Wl,--as-needed
+LDLIBS := $(shell pkg-config --libs $(MODULES) 2>/dev/null) $(SYSTEM_LIBS) $(LDLIBS)
 
 Q := $(if $(V),,@)
 
@@ -74,16 +93,16 @@ converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools
 reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-digests coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz install uninstall clean help
+.PHONY: all deps demo check check-digests check-library coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
 # `make deps` runs first in demo and check, so that each alone works on a fresh machine; the build itself is a second make,
 # which sees what the first one installed.
-all: $(BUILD)/cleave $(BUILD)/libcleave.a
+all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED)
 
 help:
-	@sed -n '2,10s/^# \{0,1\}//p' Makefile
+	@sed -n '2,11s/^# \{0,1\}//p' Makefile
 	@echo "targets: all deps demo check check-digests coverage format lint bench datasets fuzz install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
 	@echo "the papers' tables: $(reproductions)"
@@ -102,6 +121,13 @@ check: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
 	$(Q)tools/check-layers $(BUILD)
 	$(Q)CLEAVE_BUILD=$(BUILD) CK_DEFAULT_TIMEOUT=$${CK_DEFAULT_TIMEOUT:-300} $(BUILD)/run-tests
+	$(Q)$(MAKE) --no-print-directory check-library
+
+# What others see of the library: installed into $(BUILD)/stage, found by pkg-config, used by programs outside of the tree.
+check-library: all $(BUILD)/run-tests
+	$(Q)rm -rf $(BUILD)/stage
+	$(Q)$(MAKE) --no-print-directory DESTDIR=$(BUILD)/stage PREFIX=/usr/local LIBDIR=/usr/local/lib install
+	$(Q)CC='$(CC)' CXX='$(CXX)' SANITIZE=$(SANITIZE) HARDEN=$(HARDEN) COVERAGE=$(COVERAGE) tools/check-library $(BUILD)
 
 # The same bytes of a fixed suite of commands from every compiler, optimisation and processor there is.
 check-digests: deps
@@ -148,25 +174,34 @@ fuzz: deps
 	$(Q)tools/deps fuzz
 	$(Q)tools/fuzz $(BUILD)
 
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/cleave \
-	    $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	install -m 755 $(BUILD)/cleave $(DESTDIR)$(PREFIX)/bin/cleave
-	install -m 644 $(BUILD)/libcleave.a $(DESTDIR)$(PREFIX)/lib/libcleave.a
-	install -m 644 include/cleave.h $(DESTDIR)$(PREFIX)/include/cleave.h
-	install -m 644 include/cleave/*.h $(DESTDIR)$(PREFIX)/include/cleave/
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LDLIBS)|' tools/cleave.pc.in \
-	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/cleave.pc
-	install -m 644 tools/cleave.1 $(DESTDIR)$(PREFIX)/share/man/man1/cleave.1
-	install -m 644 tools/cleave-formats.5 $(DESTDIR)$(PREFIX)/share/man/man5/cleave-formats.5
-	install -m 644 tools/bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cleave
+# What a program needs to link the static archive.
+print-libs:
+	@echo '$(LDLIBS)'
 
+man_pages := $(foreach page,$(wildcard tools/*.[15]),man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+prefix := $(DESTDIR)$(PREFIX)
+libdir := $(DESTDIR)$(LIBDIR)
+
+install: all
+	$(Q)install -d $(prefix)/bin $(libdir)/pkgconfig $(prefix)/include/cleave $(prefix)/share/man/man1 \
+	    $(prefix)/share/man/man5 $(prefix)/share/bash-completion/completions
+	$(Q)install -m 755 $(BUILD)/cleave $(prefix)/bin/cleave
+	$(Q)install -m 644 $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(libdir)/
+	$(Q)ln -sf $(SHARED) $(libdir)/$(SONAME)
+	$(Q)ln -sf $(SONAME) $(libdir)/libcleave.so
+	$(Q)install -m 644 include/cleave.h $(prefix)/include/
+	$(Q)install -m 644 include/cleave/*.h $(prefix)/include/cleave/
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@MODULES@|$(MODULES)|' \
+	    -e 's|@SYSTEM_LIBS@|$(SYSTEM_LIBS)|' tools/cleave.pc.in > $(libdir)/pkgconfig/cleave.pc
+	$(Q)$(foreach page,$(man_pages),install -m 644 tools/$(notdir $(page)) $(prefix)/share/man/$(page) &&) true
+	$(Q)install -m 644 tools/bash-completion $(prefix)/share/bash-completion/completions/cleave
+
+# Files by name, and the one folder that is nobody else's.
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/cleave $(DESTDIR)$(PREFIX)/lib/libcleave.a $(DESTDIR)$(PREFIX)/include/cleave.h \
-	    $(DESTDIR)$(PREFIX)/lib/pkgconfig/cleave.pc $(DESTDIR)$(PREFIX)/share/man/man1/cleave.1 \
-	    $(DESTDIR)$(PREFIX)/share/man/man5/cleave-formats.5 \
-	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cleave
-	rm -rf $(DESTDIR)$(PREFIX)/include/cleave
+	$(Q)rm -f $(prefix)/bin/cleave $(addprefix $(libdir)/,libcleave.a libcleave.so $(SONAME) $(SHARED) pkgconfig/cleave.pc) \
+	    $(prefix)/include/cleave.h $(patsubst include/%,$(prefix)/include/%,$(wildcard include/cleave/*.h)) \
+	    $(addprefix $(prefix)/share/man/,$(man_pages)) $(prefix)/share/bash-completion/completions/cleave
+	$(Q)if [ -d $(prefix)/include/cleave ]; then rmdir --ignore-fail-on-non-empty $(prefix)/include/cleave; fi
 
 clean:
 	rm -rf build
@@ -188,16 +223,21 @@ $(BUILD)/%.o: %.cc $(BUILD)/flags
 	$(if $(Q),@echo "  CXX  $<")
 	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
 
-# The installed archive shows only the public names: internal ones are made local.
+# The installed libraries show only the public names: internal ones are made local.
 $(BUILD)/libcleave.a: $(library_objects)
 	$(if $(Q),@echo "  AR   $@")
 	$(Q)$(LD) -r -o $(BUILD)/libcleave.o $(library_objects)
-	$(Q)$(OBJCOPY) --localize-hidden $(BUILD)/libcleave.o
+	$(Q)$(OBJCOPY) --localize-hidden --wildcard --keep-global-symbol='clv_*' $(BUILD)/libcleave.o
 	$(Q)rm -f $@ && ar rcs $@ $(BUILD)/libcleave.o
+
+$(BUILD)/$(SHARED): $(library_objects) tools/libcleave.map
+	$(if $(Q),@echo "  LD   $@")
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=tools/libcleave.map -o $@ \
+	    $(library_objects) $(LDLIBS)
 
 $(BUILD)/cleave: $(cli_objects) $(library_objects)
 	$(if $(Q),@echo "  LD   $@")
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS)
 
 # The command with failure injection, and the tests: only src/base/array.c is compiled differently.
 fault_objects := $(filter-out $(BUILD)/src/base/array.o,$(library_objects)) $(BUILD)/faults/array.o
@@ -207,7 +247,7 @@ $(BUILD)/faults/array.o: src/base/array.c $(BUILD)/flags
 
 $(BUILD)/cleave-faults: $(cli_objects) $(fault_objects)
 	$(if $(Q),@echo "  LD   $@")
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS)
 
 $(BUILD)/tests/suites.h: Makefile $(test_sources)
 	@mkdir -p $(@D)
@@ -219,17 +259,17 @@ $(BUILD)/tests/%.o: CFLAGS += -Wno-missing-prototypes
 
 $(BUILD)/run-tests: $(test_objects) $(fault_objects) | $(converters)
 	$(if $(Q),@echo "  LD   $@")
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $$(pkg-config --libs check)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $$(pkg-config --libs check)
 
 $(BUILD)/datasets/%: tools/datasets/%.c $(library_objects)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD   $@")
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(library_objects) $(LDLIBS)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -pie -o $@ $< $(library_objects) $(LDLIBS)
 
 $(BUILD)/bench/%: tools/bench/%.c $(library_objects)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD   $@")
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(library_objects) $(LDLIBS)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -pie -o $@ $< $(library_objects) $(LDLIBS)
 
 # libsvm and liblinear are the peers of the annotation benchmark, where they are.
 $(BUILD)/bench/annotate: LDLIBS += $(if $(wildcard /usr/include/linear.h),-lsvm -llinear)
