@@ -28,10 +28,20 @@ enum clv_blocks {
     CLV_BLOCK_SCENE = 64, /* patches only: words of the last scale and chroma histogram of the whole image */
     CLV_BLOCK_RGB = 128,  /* RGB histogram alone, 16 bins a channel */
     CLV_BLOCK_WORD = 256, /* the word at the centre, per scale, instead of a histogram of words */
+    CLV_BLOCK_HOG = 512,  /* histograms of oriented gradients of cells of 8 pixels, 31 numbers */
     CLV_BLOCK_SUPERPIXELS = 31, /* what superpixels have by default */
     CLV_BLOCK_PATCHES = 127,    /* what patches have by default */
-    CLV_BLOCK_ALL = 511,
+    CLV_BLOCK_ALL = 1023,
 };
+
+/* Who describes and quantises gradients: VLFeat's are the reference implementations, and several times slower. */
+enum clv_sift { CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT };
+enum clv_kmeans { CLV_KMEANS_CLEAVE, CLV_KMEANS_VLFEAT };
+
+/* What the shares in histograms of words and colours become, so that products of rows sum to a kernel between
+ * histograms: their square roots (Hellinger, exact), or three numbers each, whose products sum nearly to the
+ * chi-squared or the intersection kernel. */
+enum clv_kernel_map { CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_CHI2, CLV_KERNEL_MAP_INTERSECTION };
 
 #define CLV_MAX_SCALES      4
 #define CLV_MAX_BIN_PX      24 /* of a SIFT scale */
@@ -57,6 +67,9 @@ struct clv_recipe {
     int32_t n_codebook_samples;          /* descriptors per scale for k-means, default 30,000 */
     int32_t nodes;                       /* enum clv_nodes; default superpixels */
     int32_t patch_px, patch_step_px;     /* side of a patch and steps between them, working pixels; default 20 and 10 */
+    int32_t sift;                        /* enum clv_sift; default cleave's */
+    int32_t kmeans;                      /* enum clv_kmeans; default cleave's */
+    int32_t kernel_map;                  /* enum clv_kernel_map; default none */
     struct clv_codebook codebooks[CLV_MAX_SCALES]; /* of scales that no kept feature looks at may be empty */
     uint8_t *kept; /* [node, then edge features] 0: not computed but left 0 everywhere; NULL: all are computed */
 };
@@ -72,7 +85,7 @@ CLV_API const char *clv_recipe_edge_feature_name(const struct clv_recipe *recipe
 
 /* Groups of features that cost time of their own, which is saved if all of one are left out (recipe->kept): a SIFT scale ("sift4": its
  * histograms, its zones, and the edges' texture similarity, which needs all scales), "colour", "uniqueness" (likeness to all other
- * regions), "geodesic", "gradient", "zones" (of colours), "surround", "scene", "rgb". Position and size cost nothing.
+ * regions), "geodesic", "gradient", "zones" (of colours), "surround", "scene", "rgb", "hog". Position and size cost nothing.
  * members[node, then edge features] becomes 1 for those of group `index` < n_groups, else 0. */
 CLV_API size_t clv_recipe_n_groups(const struct clv_recipe *recipe);
 CLV_API size_t clv_recipe_n_dear_groups(const struct clv_recipe *recipe); /* the SIFT scales, which come first */

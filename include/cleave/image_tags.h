@@ -20,7 +20,7 @@ extern "C" {
 CLV_API void clv_colour_moments(double moments[CLV_MOMENTS], const struct clv_image *image);
 
 /* Features of an image under a recipe, of which only working_pixels, the words and their codebooks count: the moments,
- * and with CLV_BLOCK_WORDS for each scale the roots of the words' shares of the pixels. */
+ * and with CLV_BLOCK_WORDS for each scale the roots of the words' shares of the pixels, whatever its kernel map. */
 CLV_API int32_t clv_image_tag_features(const struct clv_recipe *recipe);
 
 /* All items of a set, in its order, in parallel, same bytes at any number of threads. names[n_names] are the tags a

@@ -18,11 +18,11 @@ int32_t clv_image_tag_features(const struct clv_recipe *recipe)
 }
 
 /* row[n_words] = the root of each word's share of the pixels. */
-static enum clv_status fill_words(double *row, const struct clv_image *working, const struct sift_integral *integral,
+static enum clv_status fill_words(double *row, const struct clv_image *working, const struct sift_image *sift,
                                   const struct clv_recipe *recipe, int32_t scale, struct clv_error *err)
 {
     struct word_map map;
-    enum clv_status status = word_map_init(&map, integral, recipe, scale, err);
+    enum clv_status status = word_map_init(&map, sift, recipe, scale, err);
     if (status != CLV_OK)
         return status;
     size_t n = (size_t)working->width * (size_t)working->height;
@@ -39,18 +39,18 @@ static enum clv_status fill_row(double *row, const struct clv_image *image, cons
                                 struct clv_error *err)
 {
     struct clv_image working = {0};
-    struct sift_integral integral = {0};
+    struct sift_image sift = {0};
     bool words[CLV_MAX_SCALES];
     enum clv_status status = working_image(&working, image, recipe->working_pixels, err);
     if (status == CLV_OK)
         clv_colour_moments(row, &working);
     if (status == CLV_OK && (recipe->blocks & CLV_BLOCK_WORDS)) {
         plan_words(words, recipe);
-        status = sift_integral_init(&integral, working.pixels, working.width, working.height, recipe, words, err);
+        status = sift_image_init(&sift, working.pixels, working.width, working.height, recipe, words, err);
         for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++)
-            status = fill_words(row + CLV_MOMENTS + (size_t)s * (size_t)recipe->n_words, &working, &integral, recipe, s,
-                                err);
-        sift_integral_release(&integral);
+            status =
+                fill_words(row + CLV_MOMENTS + (size_t)s * (size_t)recipe->n_words, &working, &sift, recipe, s, err);
+        sift_image_release(&sift);
     }
     clv_image_release(&working);
     return status;

@@ -100,6 +100,14 @@ START_TEST(letters_survive_every_failed_allocation)
 }
 END_TEST
 
+START_TEST(features_by_vlfeat_survive_every_failed_allocation)
+{
+    fail_each_request("features --data set/manifest.tsv --sift vlfeat --kmeans vlfeat --kernel-map chi2 --blocks "
+                      "words,colour,hog --words 2 --superpixels 8 --codebook-samples 50 --seed 1 -o made",
+                      7);
+}
+END_TEST
+
 START_TEST(segmenting_survives_every_failed_allocation)
 {
     fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test --refine -o made", 5);
@@ -195,6 +203,7 @@ Suite *alloc_suite(void)
     tcase_add_unchecked_fixture(tests, setup, NULL);
     tcase_add_test(tests, training_survives_every_failed_allocation);
     tcase_add_test(tests, letters_survive_every_failed_allocation);
+    tcase_add_test(tests, features_by_vlfeat_survive_every_failed_allocation);
     tcase_add_test(tests, segmenting_survives_every_failed_allocation);
     tcase_add_test(tests, patches_survive_every_failed_allocation);
     tcase_add_test(tests, cutting_boxes_survives_every_failed_allocation);

@@ -94,9 +94,10 @@ int main(void)
     size_t n_theirs = n / VLFEAT_SHARE; /* theirs is slow: a part of the descriptors, spread over all, is enough */
     for (size_t i = 0; i < n_theirs; i++)
         memmove(descriptors + i * SIZE, descriptors + i * VLFEAT_SHARE * SIZE, SIZE);
+    struct codebook_options options = {.n_words = N_WORDS, .n_iterations = 5, .seed = 1};
     struct clv_codebook codebook = {0};
     struct clv_error err;
-    stop_on(codebook_learn(&codebook, NULL, descriptors, n, N_WORDS, 5, 1, 0, NULL, &err), &err);
+    stop_on(codebook_learn(&codebook, NULL, descriptors, n, &options, NULL, &err), &err);
 
     float *x = to_floats(descriptors, n_theirs * SIZE), *centres = to_floats(codebook.centres, N_WORDS * SIZE);
     int32_t *ours = malloc(n * sizeof *ours);

@@ -29,18 +29,43 @@ enum recipe_keys {
     KEY_COMPACTNESS = KEYS_RECIPE + 0x80,
     KEY_SIFT_BINS,
     KEY_BLOCKS,
-    KEY_NODES
+    KEY_NODES,
+    KEY_CHOICES
 };
 
 const struct block_name block_names[N_BLOCK_NAMES] = {
     {"words", CLV_BLOCK_WORDS}, {"colour", CLV_BLOCK_COLOUR},     {"position", CLV_BLOCK_POSITION},
     {"size", CLV_BLOCK_SIZE},   {"contrast", CLV_BLOCK_CONTRAST}, {"surround", CLV_BLOCK_SURROUND},
     {"scene", CLV_BLOCK_SCENE}, {"rgb", CLV_BLOCK_RGB},           {"word", CLV_BLOCK_WORD},
+    {"hog", CLV_BLOCK_HOG},
 };
+
+/* Options that choose by name; the names are in the order of their enum. */
+static const struct {
+    const char *name;
+    size_t offset; /* of the int32_t in struct clv_recipe */
+    const char *names[3];
+    const char *help;
+} choices[] = {
+    {"sift",
+     offsetof(struct clv_recipe, sift),
+     {"cleave", "vlfeat"},
+     "Who describes gradients: cleave, or VLFeat, the reference (default cleave)"},
+    {"kmeans",
+     offsetof(struct clv_recipe, kmeans),
+     {"cleave", "vlfeat"},
+     "Who learns the words: cleave, or VLFeat, the reference (default cleave)"},
+    {"kernel-map",
+     offsetof(struct clv_recipe, kernel_map),
+     {"none", "chi2", "intersection"},
+     "Kernel that histograms of words and colours are compared by, in three numbers a bin (default none: Hellinger's, "
+     "in one)"},
+};
+#define N_CHOICES (sizeof choices / sizeof *choices)
 
 static const char *const node_kinds[] = {"superpixels", "patches"}; /* enum clv_nodes */
 static char help[N_ROWS][160];
-static struct argp_option options[N_ROWS + 6];
+static struct argp_option options[N_ROWS + N_CHOICES + 6];
 
 static int32_t *field(struct clv_recipe *recipe, size_t row)
 {
@@ -89,6 +114,20 @@ static error_t parse_blocks(struct recipe_options *self, const char *arg)
     return 0;
 }
 
+static error_t parse_choice(struct recipe_options *self, size_t row, const char *arg)
+{
+    char name[40];
+    int index = 0;
+    size_t n = 0;
+    while (n < sizeof choices->names / sizeof *choices->names && choices[row].names[n])
+        n++;
+    snprintf(name, sizeof name, "--%s", choices[row].name);
+    error_t failed = option_choice(&index, name, arg, choices[row].names, n, self->common);
+    if (!failed)
+        *(int32_t *)((char *)&self->recipe + choices[row].offset) = index;
+    return failed;
+}
+
 /* Where nothing else was asked for. */
 static void use_defaults_of_patches(struct recipe_options *self)
 {
@@ -127,6 +166,8 @@ static error_t parse_recipe(int key, char *arg, struct argp_state *state)
             use_defaults_of_patches(self);
         return 0;
     default:
+        if (key >= KEY_CHOICES && key < KEY_CHOICES + (int)N_CHOICES)
+            failed = parse_choice(self, (size_t)(key - KEY_CHOICES), arg);
         if (key >= KEY_TABLE && key < KEY_TABLE + (int)N_ROWS) {
             size_t row = (size_t)(key - KEY_TABLE);
             char name[40];
@@ -191,8 +232,11 @@ const struct argp *recipe_argp(void)
                                         0,
                                         "Feature blocks: words, colour, position, size, contrast (default of "
                                         "superpixels), surround, scene (of patches, "
-                                        "too), rgb, word",
+                                        "too), rgb, word, hog",
                                         50};
+    for (size_t row = 0; row < N_CHOICES; row++)
+        options[n++] =
+            (struct argp_option){choices[row].name, KEY_CHOICES + (int)row, "NAME", 0, choices[row].help, 50};
     clv_recipe_release(&defaults);
     return &argp;
 }

@@ -15,7 +15,7 @@ struct recipe_options {
 };
 
 /* Feature blocks by name. */
-enum { N_BLOCK_NAMES = 9 };
+enum { N_BLOCK_NAMES = 10 };
 extern const struct block_name {
     const char *name;
     int32_t block; /* of enum clv_blocks */

@@ -99,6 +99,8 @@ static enum clv_status print_left_out(const struct clv_recipe *recipe, struct cl
     return CLV_OK;
 }
 
+static const char *const kernel_map_names[] = {"none", "chi2", "intersection"}; /* enum clv_kernel_map */
+
 static void print_recipe(const struct clv_recipe *recipe)
 {
     printf("recipe        %d working pixels, ", recipe->working_pixels);
@@ -112,11 +114,15 @@ static void print_recipe(const struct clv_recipe *recipe)
         if (recipe->blocks & block_names[i].block)
             printf(" %s", block_names[i].name);
     printf("\n");
+    if (recipe->kernel_map != CLV_KERNEL_MAP_NONE)
+        printf("kernel map    %s\n", kernel_map_names[recipe->kernel_map]);
     if (recipe->blocks & (CLV_BLOCK_WORDS | CLV_BLOCK_WORD)) {
         printf("words         %d for each SIFT bin size of", recipe->n_words);
         for (int32_t s = 0; s < recipe->n_scales; s++)
             printf(" %d", recipe->bin_size_px[s]);
-        printf(" px, every %d px\n", recipe->step_px);
+        printf(" px, every %d px%s%s\n", recipe->step_px,
+               recipe->sift == CLV_SIFT_VLFEAT ? ", described by VLFeat" : "",
+               recipe->kmeans == CLV_KMEANS_VLFEAT ? ", learned by VLFeat" : "");
     }
 }
 
@@ -249,6 +255,9 @@ static void put_recipe(struct text *text, const struct clv_recipe *recipe)
     for (int32_t s = 0; s < recipe->n_scales; s++)
         text_printf(text, "%s%d", s ? "," : "[", recipe->bin_size_px[s]);
     text_put(text, "]");
+    put_string(text, "sift", recipe->sift == CLV_SIFT_VLFEAT ? "vlfeat" : "cleave");
+    put_string(text, "kmeans", recipe->kmeans == CLV_KMEANS_VLFEAT ? "vlfeat" : "cleave");
+    put_string(text, "kernel_map", kernel_map_names[recipe->kernel_map]);
     put_number(text, "left_out", (double)count_left_out(recipe));
 }
 

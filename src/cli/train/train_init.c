@@ -31,7 +31,7 @@ enum clv_status train_init_read(struct clv_model *start, const struct train_opti
 /* Those that the start looks at: a pruned model may lack some. */
 static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *b)
 {
-    bool same = a->n_scales == b->n_scales;
+    bool same = a->n_scales == b->n_scales && a->sift == b->sift && a->kernel_map == b->kernel_map;
     for (int32_t s = 0; same && s < a->n_scales; s++)
         same = !a->codebooks[s].n_words || (a->codebooks[s].n_words == b->codebooks[s].n_words &&
                                             memcmp(a->codebooks[s].centres, b->codebooks[s].centres,

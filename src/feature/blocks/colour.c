@@ -8,14 +8,19 @@ enum { CHANNELS = 3, BINS = 16, STATISTICS = 6, CHROMA_BINS = 16 };
 static const float CHROMA_WIDTH = 8.0f; /* of a bin of a or of b; what lies beyond the outermost counts there */
 static const float CHROMA_WEIGHT = 0.5f;
 
-int32_t colour_size(void)
+int32_t chroma_size(const struct clv_recipe *recipe)
 {
-    return CHANNELS * BINS + STATISTICS + CHROMA_BINS * CHROMA_BINS;
+    return CHROMA_BINS * CHROMA_BINS * kernel_map_size(recipe);
 }
 
-int32_t chroma_size(void)
+int32_t rgb_size(const struct clv_recipe *recipe)
 {
-    return CHROMA_BINS * CHROMA_BINS;
+    return CHANNELS * BINS * kernel_map_size(recipe);
+}
+
+int32_t colour_size(const struct clv_recipe *recipe)
+{
+    return rgb_size(recipe) + STATISTICS + chroma_size(recipe);
 }
 
 static int chroma_bin(float value)
@@ -24,22 +29,23 @@ static int chroma_bin(float value)
     return bin < 0 ? 0 : bin > CHROMA_BINS - 1 ? CHROMA_BINS - 1 : bin;
 }
 
-void chroma_fill(float *row, const struct scene *scene, int32_t region)
+void chroma_fill(float *row, const struct scene *scene, const struct kernel_map *kernel_map, int32_t region)
 {
+    float count[CHROMA_BINS * CHROMA_BINS] = {0};
     for (int32_t k = scene->start[region]; k < scene->start[region + 1]; k++) {
         const float *lab = scene->lab + (size_t)scene->pixel[k] * CHANNELS;
-        row[chroma_bin(lab[1]) * CHROMA_BINS + chroma_bin(lab[2])] += 1;
+        count[chroma_bin(lab[1]) * CHROMA_BINS + chroma_bin(lab[2])] += 1;
     }
-    for (int b = 0; b < CHROMA_BINS * CHROMA_BINS; b++)
-        row[b] = CHROMA_WEIGHT * sqrtf(row[b] / (float)scene->regions[region].n_pixels);
+    for (int b = 0; b < CHROMA_BINS * CHROMA_BINS; b++, row += kernel_map->size) {
+        if (count[b] == 0)
+            continue;
+        kernel_map_share(row, kernel_map, count[b] / (float)scene->regions[region].n_pixels);
+        for (int32_t k = 0; k < kernel_map->size; k++)
+            row[k] *= CHROMA_WEIGHT;
+    }
 }
 
-int32_t rgb_size(void)
-{
-    return CHANNELS * BINS;
-}
-
-void rgb_fill(float *row, const struct scene *scene, int32_t region)
+void rgb_fill(float *row, const struct scene *scene, const struct kernel_map *kernel_map, int32_t region)
 {
     int32_t count[CHANNELS * BINS] = {0};
     for (int32_t k = scene->start[region]; k < scene->start[region + 1]; k++) {
@@ -47,40 +53,53 @@ void rgb_fill(float *row, const struct scene *scene, int32_t region)
         for (int c = 0; c < CHANNELS; c++)
             count[c * BINS + rgb[c] * BINS / 256]++;
     }
-    /* Square root of a histogram: the Hellinger kernel as a dot product. */
-    for (int b = 0; b < CHANNELS * BINS; b++)
-        row[b] = sqrtf((float)count[b] / (float)(CHANNELS * scene->regions[region].n_pixels));
+    for (int b = 0; b < CHANNELS * BINS; b++, row += kernel_map->size)
+        kernel_map_share(row, kernel_map, (float)count[b] / (float)(CHANNELS * scene->regions[region].n_pixels));
 }
 
-void colour_fill(float *row, const struct scene *scene, int32_t region)
+void colour_fill(float *row, const struct scene *scene, const struct kernel_map *kernel_map, int32_t region)
 {
     const struct region *r = &scene->regions[region];
-    rgb_fill(row, scene, region);
-    row += CHANNELS * BINS;
+    rgb_fill(row, scene, kernel_map, region);
+    row += CHANNELS * BINS * kernel_map->size;
     row[0] = r->lab[0] / 100.0f;
     row[1] = r->lab[1] / 50.0f;
     row[2] = r->lab[2] / 50.0f;
     for (int c = 0; c < 3; c++)
         row[3 + c] = r->deviation[c] / 20.0f;
-    chroma_fill(row + STATISTICS, scene, region);
+    chroma_fill(row + STATISTICS, scene, kernel_map, region);
 }
 
 static const char *const channel[CHANNELS] = {"red", "green", "blue"};
 
-void rgb_name(char *name, size_t size, int32_t index)
+static void channel_name(char *name, size_t size, const struct clv_recipe *recipe, const char *what, int32_t index)
 {
-    snprintf(name, size, "%s alone, bin %d", channel[index / BINS], index % BINS);
+    int32_t numbers = kernel_map_size(recipe), bin = index / numbers;
+    snprintf(name, size, "%s%s %d", channel[bin / BINS], what, bin % BINS);
+    kernel_map_name(name, size, recipe, index % numbers);
 }
 
-void colour_name(char *name, size_t size, int32_t index)
+void rgb_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
+{
+    channel_name(name, size, recipe, " alone, bin", index);
+}
+
+static void chroma_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
+{
+    int32_t numbers = kernel_map_size(recipe), bin = index / numbers;
+    snprintf(name, size, "chroma bin a %d b %d", bin / CHROMA_BINS, bin % CHROMA_BINS);
+    kernel_map_name(name, size, recipe, index % numbers);
+}
+
+void colour_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
 {
     static const char *const statistic[] = {"mean L",         "mean a",         "mean b",
                                             "deviation of L", "deviation of a", "deviation of b"};
-    if (index < CHANNELS * BINS)
-        snprintf(name, size, "%s bin %d", channel[index / BINS], index % BINS);
-    else if (index < CHANNELS * BINS + STATISTICS)
-        snprintf(name, size, "%s", statistic[index - CHANNELS * BINS]);
+    int32_t after_rgb = index - rgb_size(recipe);
+    if (after_rgb < 0)
+        channel_name(name, size, recipe, " bin", index);
+    else if (after_rgb < STATISTICS)
+        snprintf(name, size, "%s", statistic[after_rgb]);
     else
-        snprintf(name, size, "chroma bin a %d b %d", (index - CHANNELS * BINS - STATISTICS) / CHROMA_BINS,
-                 (index - CHANNELS * BINS - STATISTICS) % CHROMA_BINS);
+        chroma_name(name, size, recipe, after_rgb - STATISTICS);
 }

@@ -1,4 +1,4 @@
-#include <math.h>
+#include <stdio.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -12,26 +12,26 @@ void word_map_release(struct word_map *map)
     *map = (struct word_map){0};
 }
 
-enum clv_status word_map_init(struct word_map *map, const struct sift_integral *integral,
-                              const struct clv_recipe *recipe, int32_t scale, struct clv_error *err)
+enum clv_status word_map_init(struct word_map *map, const struct sift_image *sift, const struct clv_recipe *recipe,
+                              int32_t scale, struct clv_error *err)
 {
     *map = (struct word_map){0};
     struct sift_grid grid;
-    enum clv_status status = sift_extract(&grid, integral, recipe->bin_size_px[scale], recipe->step_px, err);
+    enum clv_status status = sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err);
     if (status != CLV_OK)
         return status;
     size_t n_cells = (size_t)grid.n_columns * (size_t)grid.n_rows;
-    size_t n_pixels = (size_t)integral->width * (size_t)integral->height;
+    size_t n_pixels = (size_t)sift->width * (size_t)sift->height;
     int32_t *cell_word = array_alloc(n_cells, sizeof *cell_word);
     struct word_map made = {.word = array_alloc(n_pixels, sizeof *made.word),
                             .met = array_alloc((size_t)recipe->n_words, sizeof *made.met)};
     status = cell_word && made.word && made.met
                  ? words_assign(cell_word, &recipe->codebooks[scale], grid.values, n_cells, err)
                  : fail_memory(err);
-    for (int32_t y = 0; y < integral->height && status == CLV_OK; y++) {
+    for (int32_t y = 0; y < sift->height && status == CLV_OK; y++) {
         const int32_t *cells = cell_word + (size_t)(y / recipe->step_px) * (size_t)grid.n_columns;
-        int32_t *row = made.word + (size_t)y * (size_t)integral->width;
-        for (int32_t x = 0; x < integral->width; x++)
+        int32_t *row = made.word + (size_t)y * (size_t)sift->width;
+        for (int32_t x = 0; x < sift->width; x++)
             row[x] = cells[x / recipe->step_px];
     }
     array_free(cell_word);
@@ -43,18 +43,36 @@ enum clv_status word_map_init(struct word_map *map, const struct sift_integral *
     return status;
 }
 
-/* Every pixel votes for the word of its nearest descriptor. */
-void words_fill(float *row, const struct scene *scene, struct word_map *map, int32_t region)
+int32_t words_size(const struct clv_recipe *recipe)
 {
+    return recipe->n_words * kernel_map_size(recipe);
+}
+
+/* Every pixel votes for the word of its nearest descriptor. */
+void words_fill(float *row, const struct scene *scene, struct word_map *map, const struct kernel_map *kernel_map,
+                int32_t region)
+{
+    int32_t size = kernel_map->size;
     int32_t first = scene->start[region], last = scene->start[region + 1], n_met = 0;
     for (int32_t k = first; k < last; k++) {
         int32_t word = map->word[scene->pixel[k]];
-        if (row[word] == 0)
+        float *count = row + (size_t)word * (size_t)size;
+        if (*count == 0)
             map->met[n_met++] = word;
-        row[word] += 1;
+        *count += 1;
     }
-    for (int32_t k = 0; k < n_met; k++)
-        row[map->met[k]] = sqrtf(row[map->met[k]] / (float)(last - first));
+    for (int32_t k = 0; k < n_met; k++) {
+        float *numbers = row + (size_t)map->met[k] * (size_t)size;
+        kernel_map_share(numbers, kernel_map, *numbers / (float)(last - first));
+    }
+}
+
+void words_name(char *name, size_t size, const struct clv_recipe *recipe, const char *what, int32_t first_scale,
+                int32_t index)
+{
+    int32_t numbers = kernel_map_size(recipe), bin = index / numbers;
+    snprintf(name, size, "%sword %d of scale %d", what, bin % recipe->n_words, first_scale + bin / recipe->n_words);
+    kernel_map_name(name, size, recipe, index % numbers);
 }
 
 void word_fill(float *row, const struct scene *scene, const struct word_map *map, int32_t region)

@@ -3,11 +3,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "feature/blocks/blocks.h"
-#include "feature/blocks/contrast.h"
 #include "feature/blocks/edges.h"
 #include "feature/blocks/working.h"
-#include "feature/recipe/plan.h"
+#include "feature/example/views.h"
 #include "feature/recipe/recipe.h"
 
 void clv_example_release(struct clv_example *example)
@@ -44,134 +42,52 @@ static int append_row(struct clv_example *example, size_t *capacity, size_t *n_e
     return 0;
 }
 
-static enum clv_status fill_word_maps(struct word_map *maps, const struct scene *scene, const struct clv_recipe *recipe,
-                                      const struct plan *plan, struct clv_error *err)
-{
-    bool any = false;
-    for (int32_t s = 0; s < recipe->n_scales; s++)
-        any |= plan->words[s];
-    if (!has_words(recipe) || !any)
-        return CLV_OK;
-    struct sift_integral integral;
-    enum clv_status status =
-        sift_integral_init(&integral, scene->rgb, scene->width, scene->height, recipe, plan->words, err);
-    for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++)
-        if (plan->words[s])
-            status = word_map_init(&maps[s], &integral, recipe, s, err);
-    sift_integral_release(&integral);
-    return status;
-}
-
-/* What the blocks look at: each node's own pixels, and for patches more of the image around them. */
-struct views {
-    struct scene image;           /* pixels by the partition */
-    struct scene windows;         /* by patch; zeros for superpixels */
-    struct scene surround, whole; /* by wider windows, where a block wants them */
-};
-
-static const struct scene *own_pixels(const struct views *views)
-{
-    return views->windows.start ? &views->windows : &views->image;
-}
-
-static void views_release(struct views *views)
-{
-    windows_release(&views->windows);
-    windows_release(&views->surround);
-    windows_release(&views->whole);
-    scene_release(&views->image);
-}
-
-static enum clv_status views_init(struct views *views, const struct clv_image *working,
-                                  const struct clv_example *example, const struct clv_recipe *recipe,
-                                  const struct layout *at, struct clv_error *err)
-{
-    *views = (struct views){0};
-    enum clv_status status = scene_init(&views->image, working, &example->superpixels, err);
-    if (status == CLV_OK && example->grid.n_rows)
-        status = windows_init(&views->windows, &views->image, &example->grid, 0, err);
-    if (status == CLV_OK && at->surround >= 0)
-        status = windows_init(&views->surround, &views->image, &example->grid, recipe->patch_px, err);
-    if (status == CLV_OK && at->scene >= 0)
-        status = scene_whole(&views->whole, &views->image, err);
-    return status;
-}
-
-static void fill_row(float *row, const struct views *views, struct word_map *maps, const float *measures,
-                     int32_t n_measures, const float *whole, const struct clv_recipe *recipe, const struct layout *at,
+static void fill_row(float *row, struct views *views, const struct clv_recipe *recipe, const struct layout *at,
                      int32_t r)
 {
-    const struct scene *own = own_pixels(views);
+    const struct scene *own = views_own(views);
+    const struct kernel_map *map = &views->kernel_map;
     for (int32_t s = 0; s < CLV_MAX_SCALES; s++)
         if (at->words[s] >= 0)
-            words_fill(row + at->words[s], own, &maps[s], r);
+            words_fill(row + at->words[s], own, &views->maps[s], map, r);
     if (at->colour >= 0)
-        colour_fill(row + at->colour, own, r);
+        colour_fill(row + at->colour, own, map, r);
     if (at->position >= 0)
         position_fill(row + at->position, own, r);
     if (at->size >= 0)
         size_fill(row + at->size, own, r);
     if (at->contrast >= 0)
-        contrast_fill(row + at->contrast, measures + (size_t)r * (size_t)n_measures, n_measures);
+        contrast_fill(row + at->contrast, views->measures + (size_t)r * (size_t)views->n_measures, views->n_measures);
     if (at->surround >= 0)
-        surround_fill(row + at->surround, &views->surround, maps, recipe, 0, r);
+        surround_fill(row + at->surround, &views->surround, views->maps, map, recipe, 0, r);
     if (at->scene >= 0)
-        memcpy(row + at->scene, whole, (size_t)surround_size(recipe, recipe->n_scales - 1) * sizeof *whole);
+        memcpy(row + at->scene, views->of_whole,
+               (size_t)surround_size(recipe, recipe->n_scales - 1) * sizeof *views->of_whole);
     if (at->rgb >= 0)
-        rgb_fill(row + at->rgb, own, r);
+        rgb_fill(row + at->rgb, own, map, r);
     for (int32_t s = 0; at->word >= 0 && s < recipe->n_scales; s++)
-        if (maps[s].word)
-            word_fill(row + at->word + s * recipe->n_words, own, &maps[s], r);
+        if (views->maps[s].word)
+            word_fill(row + at->word + s * recipe->n_words, own, &views->maps[s], r);
+    if (at->hog >= 0)
+        hog_fill(row + at->hog, &views->hog, own, r);
 }
 
-static enum clv_status fill_rows(struct clv_example *example, const struct views *views,
-                                 const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
+static enum clv_status fill_rows(struct clv_example *example, struct views *views, const struct clv_recipe *recipe,
                                  const struct plan *plan, struct clv_error *err)
 {
-    const struct layout *at = &plan->at;
-    struct word_map maps[CLV_MAX_SCALES] = {0};
-    int32_t n_measures = contrast_measures(recipe), n_nodes = example->superpixels.n;
-    float *measures = NULL, *whole = NULL;
-    float *dense = array_zalloc((size_t)at->n_features, sizeof *dense);
+    int32_t n_nodes = example->superpixels.n;
+    float *dense = array_zalloc((size_t)plan->at.n_features, sizeof *dense);
     size_t capacity = 0, n_entries = 0;
-    enum clv_status status = CLV_OK;
     example->row = array_alloc((size_t)n_nodes + 1, sizeof *example->row);
-    if (!dense || !example->row) {
-        status = fail_memory(err);
-        goto done;
-    }
-    status = fill_word_maps(maps, &views->image, recipe, plan, err);
-    if (status != CLV_OK)
-        goto done;
-    if (at->contrast >= 0) {
-        measures = array_zalloc((size_t)n_nodes * (size_t)n_measures, sizeof *measures);
-        status = measures ? contrast_measure(measures, own_pixels(views), adjacency, recipe, maps, plan->measures, err)
-                          : fail_memory(err);
-        if (status != CLV_OK)
-            goto done;
-    }
-    if (at->scene >= 0) {
-        whole = array_zalloc((size_t)surround_size(recipe, recipe->n_scales - 1), sizeof *whole);
-        if (!whole) {
+    enum clv_status status = dense && example->row ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        example->row[0] = 0;
+    for (int32_t r = 0; r < n_nodes && status == CLV_OK; r++) {
+        fill_row(dense, views, recipe, &plan->at, r);
+        if (append_row(example, &capacity, &n_entries, dense, plan))
             status = fail_memory(err);
-            goto done;
-        }
-        surround_fill(whole, &views->whole, maps, recipe, recipe->n_scales - 1, 0);
-    }
-    example->row[0] = 0;
-    for (int32_t r = 0; r < n_nodes; r++) {
-        fill_row(dense, views, maps, measures, n_measures, whole, recipe, at, r);
-        if (append_row(example, &capacity, &n_entries, dense, plan)) {
-            status = fail_memory(err);
-            goto done;
-        }
         example->row[r + 1] = (int64_t)n_entries;
     }
-done:
-    for (int s = 0; s < CLV_MAX_SCALES; s++)
-        word_map_release(&maps[s]);
-    array_free(measures);
-    array_free(whole);
     array_free(dense);
     return status;
 }
@@ -216,12 +132,12 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
     if (!example->edges || !example->edge_features)
         return fail_memory(err);
     if (example->grid.n_rows) {
-        patch_edges_fill(example->edge_features, adjacency, own_pixels(views));
+        patch_edges_fill(example->edge_features, adjacency, views_own(views));
         return CLV_OK;
     }
     int32_t n_scales = plan->texture ? recipe->n_scales : 0;
     struct clv_problem rows = {.row = example->row, .index = example->index, .value = example->value};
-    edges_fill(example->edge_features, adjacency, &views->image, &rows, n_scales * recipe->n_words, n_scales);
+    edges_fill(example->edge_features, adjacency, &views->image, &rows, n_scales * words_size(recipe), n_scales);
     return CLV_OK;
 }
 
@@ -280,9 +196,9 @@ enum clv_status clv_example_extract(struct clv_example *example, const struct cl
     if (status == CLV_OK)
         status = divide(&made, &adjacency, &working, recipe, err);
     if (status == CLV_OK)
-        status = views_init(&views, &working, &made, recipe, &plan.at, err);
+        status = views_init(&views, &working, &made, &adjacency, recipe, &plan, err);
     if (status == CLV_OK)
-        status = fill_rows(&made, &views, &adjacency, recipe, &plan, err);
+        status = fill_rows(&made, &views, recipe, &plan, err);
     if (status == CLV_OK)
         status = fill_edges(&made, &views, &adjacency, recipe, &plan, err);
     if (status == CLV_OK)

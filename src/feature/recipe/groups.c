@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "feature/blocks/contrast.h"
 #include "feature/blocks/edges.h"
+#include "feature/blocks/hog.h"
 #include "feature/recipe/plan.h"
 
 /* Beside the SIFT scales. Measures are bits, 0: the whole block or its chroma histogram. */
@@ -20,6 +21,7 @@ static const struct {
     {"surround", CLV_BLOCK_SURROUND, 0},
     {"scene", CLV_BLOCK_SCENE, 0},
     {"rgb", CLV_BLOCK_RGB, 0},
+    {"hog", CLV_BLOCK_HOG, 0},
 };
 #define N_PARTS (sizeof parts / sizeof *parts)
 
@@ -53,10 +55,10 @@ static void put_measures(uint8_t *members, const struct clv_recipe *recipe, int3
 /* All that looks at the words of a scale. */
 static void put_scale(uint8_t *members, const struct clv_recipe *recipe, const struct layout *at, int32_t s)
 {
-    int32_t n = recipe->n_words, chroma = chroma_size();
+    int32_t n = words_size(recipe), chroma = chroma_size(recipe), n_words = recipe->n_words;
     bool in_windows = recipe->blocks & CLV_BLOCK_WORDS;
     put(members, at->words[s], n);
-    put(members, at->word >= 0 ? at->word + s * n : -1, n);
+    put(members, at->word >= 0 ? at->word + s * n_words : -1, n_words);
     put_measures(members, recipe, at->contrast, 3u << (CONTRAST_WORDS + 2 * s));
     put(members, in_windows && at->surround >= 0 ? at->surround + chroma + s * n : -1, n);
     put(members, in_windows && at->scene >= 0 && s == recipe->n_scales - 1 ? at->scene + chroma : -1, n);
@@ -71,10 +73,11 @@ static void put_part(uint8_t *members, const struct clv_recipe *recipe, const st
         return;
     }
     switch (parts[part].block) {
-    case CLV_BLOCK_COLOUR: put(members, at->colour, colour_size()); break;
-    case CLV_BLOCK_SURROUND: put(members, at->surround, chroma_size()); break;
-    case CLV_BLOCK_SCENE: put(members, at->scene, chroma_size()); break;
-    default: put(members, at->rgb, rgb_size());
+    case CLV_BLOCK_COLOUR: put(members, at->colour, colour_size(recipe)); break;
+    case CLV_BLOCK_SURROUND: put(members, at->surround, chroma_size(recipe)); break;
+    case CLV_BLOCK_SCENE: put(members, at->scene, chroma_size(recipe)); break;
+    case CLV_BLOCK_HOG: put(members, at->hog, HOG_SIZE); break;
+    default: put(members, at->rgb, rgb_size(recipe));
     }
 }
 

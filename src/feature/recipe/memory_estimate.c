@@ -5,7 +5,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "feature/blocks/blocks.h"
 #include "feature/blocks/contrast.h"
+#include "feature/blocks/hog.h"
 #include "feature/recipe/plan.h"
 #include "feature/recipe/recipe.h"
 
@@ -24,18 +26,21 @@ static double words_met(const struct clv_recipe *recipe, double pixels)
 static double entries_of_node(const struct clv_recipe *recipe, const struct plan *plan, double pixels, double of_image)
 {
     const struct layout *at = &plan->at;
-    double around = sqrt(pixels) + 2 * recipe->patch_px, n = 0;
+    double around = sqrt(pixels) + 2 * recipe->patch_px, n = 0, met = 0; /* met: bins of histograms */
     for (int32_t s = 0; s < recipe->n_scales; s++) {
         double in_windows = recipe->blocks & CLV_BLOCK_WORDS && plan->words[s] ? 1 : 0;
-        n += at->words[s] >= 0 ? words_met(recipe, pixels) : 0;
+        met += at->words[s] >= 0 ? words_met(recipe, pixels) : 0;
         n += at->word >= 0 && plan->words[s] ? 1 : 0;
-        n += at->surround >= 0 ? in_windows * words_met(recipe, fmin(around * around, of_image)) : 0;
-        n += at->scene >= 0 && s == recipe->n_scales - 1 ? in_windows * words_met(recipe, of_image) : 0;
+        met += at->surround >= 0 ? in_windows * words_met(recipe, fmin(around * around, of_image)) : 0;
+        met += at->scene >= 0 && s == recipe->n_scales - 1 ? in_windows * words_met(recipe, of_image) : 0;
     }
-    n += at->colour >= 0 ? RGB_MET + STATISTICS + CHROMA_MET : 0;
-    n += at->rgb >= 0 ? RGB_MET : 0;
-    n += at->surround >= 0 ? 2 * CHROMA_MET : 0;
-    n += at->scene >= 0 ? 4 * CHROMA_MET : 0;
+    met += at->colour >= 0 ? RGB_MET + CHROMA_MET : 0;
+    met += at->rgb >= 0 ? RGB_MET : 0;
+    met += at->surround >= 0 ? 2 * CHROMA_MET : 0;
+    met += at->scene >= 0 ? 4 * CHROMA_MET : 0;
+    n += met * kernel_map_size(recipe);
+    n += at->colour >= 0 ? STATISTICS : 0;
+    n += at->hog >= 0 ? HOG_SIZE : 0;
     n += at->position >= 0 ? POSITION_MET : 0;
     n += at->size >= 0 ? SIZE : 0;
     n += at->contrast >= 0 ? BINS_MET * contrast_measures(recipe) : 0;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/edges.h"
+#include "feature/blocks/hog.h"
 #include "feature/recipe/plan.h"
 
 void clv_recipe_init(struct clv_recipe *recipe)
@@ -69,6 +70,9 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
         {"nodes", recipe->nodes, CLV_NODES_SUPERPIXELS, CLV_NODES_PATCHES},
         {"patch_px", recipe->patch_px, 1, 1024},
         {"patch_step_px", recipe->patch_step_px, 1, 1024},
+        {"sift", recipe->sift, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT},
+        {"kmeans", recipe->kmeans, CLV_KMEANS_CLEAVE, CLV_KMEANS_VLFEAT},
+        {"kernel_map", recipe->kernel_map, CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_INTERSECTION},
     };
     for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) {
         enum clv_status status = check_range(ranges[k].name, ranges[k].value, ranges[k].low, ranges[k].high, err);
@@ -116,11 +120,13 @@ void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *r
     layout_init(&at, recipe);
     if (index < 0 || index >= at.n_features)
         snprintf(name, size, "no feature %d", index);
+    else if (at.hog >= 0 && index >= at.hog)
+        hog_name(name, size, index - at.hog);
     else if (at.word >= 0 && index >= at.word)
         snprintf(name, size, "central word %d of scale %d", (index - at.word) % recipe->n_words,
                  (index - at.word) / recipe->n_words);
     else if (at.rgb >= 0 && index >= at.rgb)
-        rgb_name(name, size, index - at.rgb);
+        rgb_name(name, size, recipe, index - at.rgb);
     else if (at.scene >= 0 && index >= at.scene)
         surround_name(name, size, recipe, "scene", recipe->n_scales - 1, index - at.scene);
     else if (at.surround >= 0 && index >= at.surround)
@@ -132,7 +138,7 @@ void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *r
     else if (at.position >= 0 && index >= at.position)
         position_name(name, size, index - at.position);
     else if (at.colour >= 0 && index >= at.colour)
-        colour_name(name, size, index - at.colour);
+        colour_name(name, size, recipe, index - at.colour);
     else
-        snprintf(name, size, "word %d of scale %d", index % recipe->n_words, index / recipe->n_words);
+        words_name(name, size, recipe, "", 0, index);
 }

@@ -15,7 +15,13 @@
 static const struct {
     const char *name;
     size_t offset;
-    enum { INTEGER, REAL, PER_SCALE, OF_PATCHES } kind; /* of patches: an integer that only their recipes have */
+    enum {
+        INTEGER,
+        REAL,
+        PER_SCALE,
+        OF_PATCHES, /* an integer that only recipes of patches have */
+        CHOICE      /* an integer that files have unless it is 0, as in all that are older than the choice */
+    } kind;
 } fields[] = {
     {"working_pixels", offsetof(struct clv_recipe, working_pixels), INTEGER},
     {"n_superpixels", offsetof(struct clv_recipe, slic.n_superpixels), INTEGER},
@@ -30,6 +36,9 @@ static const struct {
     {"nodes", offsetof(struct clv_recipe, nodes), OF_PATCHES},
     {"patch_px", offsetof(struct clv_recipe, patch_px), OF_PATCHES},
     {"patch_step_px", offsetof(struct clv_recipe, patch_step_px), OF_PATCHES},
+    {"sift", offsetof(struct clv_recipe, sift), CHOICE},
+    {"kmeans", offsetof(struct clv_recipe, kmeans), CHOICE},
+    {"kernel_map", offsetof(struct clv_recipe, kernel_map), CHOICE},
 };
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
@@ -39,10 +48,13 @@ void recipe_put_json(struct text *text, const struct clv_recipe *recipe)
         const char *at = (const char *)recipe + fields[i].offset;
         if (fields[i].kind == OF_PATCHES && recipe->nodes != CLV_NODES_PATCHES)
             continue;
+        if (fields[i].kind == CHOICE && !*(const int32_t *)at)
+            continue;
         text_printf(text, "%s\"%s\":", i ? "," : "{", fields[i].name);
         switch (fields[i].kind) {
         case INTEGER:
-        case OF_PATCHES: text_printf(text, "%d", *(const int32_t *)at); break;
+        case OF_PATCHES:
+        case CHOICE: text_printf(text, "%d", *(const int32_t *)at); break;
         case REAL: text_put_json_number(text, (double)*(const float *)at); break;
         case PER_SCALE:
             for (int s = 0; s < CLV_MAX_SCALES; s++)
@@ -102,7 +114,8 @@ static bool get_field(char *at, int kind, const struct json_value *value)
     double real;
     switch (kind) {
     case INTEGER:
-    case OF_PATCHES: return get_int32(value, (int32_t *)at);
+    case OF_PATCHES:
+    case CHOICE: return get_int32(value, (int32_t *)at);
     case REAL:
         if (!json_get_double(value, &real))
             return false;
@@ -136,6 +149,8 @@ static enum clv_status read_fields(struct clv_recipe *recipe, const struct json_
     for (size_t i = 0; i < N_FIELDS; i++) {
         value = json_member(root, fields[i].name);
         if (!value && fields[i].kind == OF_PATCHES && !json_member(root, "nodes"))
+            continue;
+        if (!value && fields[i].kind == CHOICE)
             continue;
         if (!value)
             return fail(err, CLV_ERR_DATA, "%s: its recipe has no \"%s\"", name, fields[i].name);

@@ -21,12 +21,12 @@ struct sampling {
     const struct clv_progress *progress;
 };
 
-static enum clv_status sample_scale(struct sampling *job, size_t index, int32_t scale,
-                                    const struct sift_integral *integral, struct clv_error *err)
+static enum clv_status sample_scale(struct sampling *job, size_t index, int32_t scale, const struct sift_image *sift,
+                                    struct clv_error *err)
 {
     const struct clv_recipe *recipe = job->recipe;
     struct sift_grid grid;
-    enum clv_status status = sift_extract(&grid, integral, recipe->bin_size_px[scale], recipe->step_px, err);
+    enum clv_status status = sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err);
     if (status != CLV_OK)
         return status;
     uint8_t *slot = job->samples + ((size_t)scale * job->n_paths + index) * job->per_image * SIZE;
@@ -49,16 +49,15 @@ static enum clv_status sample_image(void *context, size_t index, int thread, str
     if (stop_requested(job->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     struct clv_image image = {0}, working = {0};
-    struct sift_integral integral = {0};
+    struct sift_image sift = {0};
     enum clv_status status = clv_image_read(&image, job->paths[index], job->limits, err);
     if (status == CLV_OK)
         status = working_image(&working, &image, job->recipe->working_pixels, err);
     if (status == CLV_OK)
-        status =
-            sift_integral_init(&integral, working.pixels, working.width, working.height, job->recipe, all_scales, err);
+        status = sift_image_init(&sift, working.pixels, working.width, working.height, job->recipe, all_scales, err);
     for (int32_t s = 0; s < job->recipe->n_scales && status == CLV_OK; s++)
-        status = sample_scale(job, index, s, &integral, err);
-    sift_integral_release(&integral);
+        status = sample_scale(job, index, s, &sift, err);
+    sift_image_release(&sift);
     clv_image_release(&working);
     clv_image_release(&image);
     return status;
@@ -89,11 +88,13 @@ enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *i
         return fail_memory(err);
     report_progress(progress, "sampling descriptors", 0, n, NULL);
     status = parallel_for(n, n_threads, sample_image, &job, err);
+    struct codebook_options options = {
+        .n_words = recipe->n_words, .n_iterations = KMEANS_ITERATIONS, .kmeans = recipe->kmeans, .seed = seed};
     for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++) {
         report_progress(progress, "learning words", (size_t)s, (size_t)recipe->n_scales, NULL);
-        status =
-            codebook_learn(&made[s], NULL, job.samples + (size_t)s * n_samples * SIZE, n_samples, recipe->n_words,
-                           KMEANS_ITERATIONS, seed, RNG_STREAM(RNG_CODEBOOK, 0) + ((uint64_t)s << 56), progress, err);
+        options.stream = RNG_STREAM(RNG_CODEBOOK, 0) + ((uint64_t)s << 56);
+        status = codebook_learn(&made[s], NULL, job.samples + (size_t)s * n_samples * SIZE, n_samples, &options,
+                                progress, err);
     }
     if (status == CLV_OK)
         clv_recipe_release(recipe);

@@ -1,12 +1,15 @@
-/* VLFeat's k-means would serve; ours works on the bytes that the words are assigned with. Sums of bytes are exact, so the
- * centres do not depend on summation order, threads or instruction set, and the assignment is the fast one of words.c. */
+/* Works on the bytes that the words are assigned with: their sums are exact, so the centres do not depend on the order
+ * of summation, threads or instruction set, and the assignment is the fast one of nearest_centre.c. VLFeat's k-means
+ * (codebook_vlfeat.c) is the reference. */
 #include "feature/words/codebook.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "feature/words/codebook_vlfeat.h"
 #include "feature/words/nearest_centre.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };
@@ -21,22 +24,25 @@ static int32_t square_distance(const uint8_t *a, const uint8_t *b)
     return sum;
 }
 
-/* k-means++: each next centre is a descriptor, drawn with probability proportional to its squared distance to the nearest
- * centre so far. distance[n] is scratch. */
-static void seed_centres(uint8_t *centres, int32_t n_words, const uint8_t *descriptors, size_t n, int32_t *distance,
+/* k-means++: each next centre is a descriptor, drawn with probability proportional to its squared distance to the
+ * nearest centre so far. distance[n] is scratch. False where the distinct descriptors are fewer than the words: all of
+ * them are centres. */
+static bool seed_centres(uint8_t *centres, int32_t n_words, const uint8_t *descriptors, size_t n, int32_t *distance,
                          uint64_t seed, uint64_t stream)
 {
     size_t chosen = (size_t)(rng_uniform(seed, stream, 0) * (double)n);
+    bool distinct = true;
     for (int32_t w = 0;; w++) {
         memcpy(centres + (size_t)w * SIZE, descriptors + chosen * SIZE, SIZE);
         if (w + 1 == n_words)
-            return;
+            return distinct;
         uint64_t total = 0;
         for (size_t i = 0; i < n; i++) {
             int32_t d = square_distance(descriptors + i * SIZE, descriptors + chosen * SIZE);
             distance[i] = w == 0 || d < distance[i] ? d : distance[i];
             total += (uint64_t)distance[i];
         }
+        distinct &= total > 0;
         uint64_t target = (uint64_t)(rng_uniform(seed, stream, (uint64_t)w + 1) * (double)total);
         uint64_t passed = 0;
         for (chosen = 0; chosen + 1 < n; chosen++) {
@@ -48,8 +54,8 @@ static void seed_centres(uint8_t *centres, int32_t n_words, const uint8_t *descr
 }
 
 /* Each centre becomes the rounded mean of its descriptors; one without any stays. Returns whether a centre moved. */
-static int update_centres(uint8_t *centres, int32_t n_words, const uint8_t *descriptors, const int32_t *word, size_t n,
-                          uint64_t *sum, uint64_t *count)
+static bool update_centres(uint8_t *centres, int32_t n_words, const uint8_t *descriptors, const int32_t *word, size_t n,
+                           uint64_t *sum, uint64_t *count)
 {
     memset(sum, 0, (size_t)n_words * SIZE * sizeof *sum);
     memset(count, 0, (size_t)n_words * sizeof *count);
@@ -58,7 +64,7 @@ static int update_centres(uint8_t *centres, int32_t n_words, const uint8_t *desc
         for (int k = 0; k < SIZE; k++)
             sum[(size_t)word[i] * SIZE + (size_t)k] += descriptors[i * SIZE + (size_t)k];
     }
-    int moved = 0;
+    bool moved = false;
     for (int32_t w = 0; w < n_words; w++)
         for (int k = 0; k < SIZE && count[w]; k++) {
             size_t at = (size_t)w * SIZE + (size_t)k;
@@ -69,41 +75,58 @@ static int update_centres(uint8_t *centres, int32_t n_words, const uint8_t *desc
     return moved;
 }
 
-enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
-                               int32_t n_words, int32_t n_iterations, uint64_t seed, uint64_t stream,
-                               const struct clv_progress *progress, struct clv_error *err)
+/* Lloyd's algorithm on bytes. word[n] is scratch. */
+static enum clv_status refine(const struct clv_codebook *codebook, const uint8_t *descriptors, int32_t *word, size_t n,
+                              int32_t n_iterations, const struct clv_progress *progress, struct clv_error *err)
 {
-    struct clv_codebook made = {n_words, array_alloc((size_t)n_words, SIZE)};
+    uint64_t *sum = array_alloc((size_t)codebook->n_words * SIZE, sizeof *sum);
+    uint64_t *count = array_alloc((size_t)codebook->n_words, sizeof *count);
+    enum clv_status status = sum && count ? CLV_OK : fail_memory(err);
+    bool moved = true;
+    for (int32_t iteration = 0; iteration < n_iterations && moved && status == CLV_OK; iteration++) {
+        status = stop_requested(progress) ? fail(err, CLV_ERR_INTERRUPTED, "interrupted")
+                                          : words_assign(word, codebook, descriptors, n, err);
+        if (status == CLV_OK)
+            moved = update_centres(codebook->centres, codebook->n_words, descriptors, word, n, sum, count);
+    }
+    array_free(sum);
+    array_free(count);
+    return status;
+}
+
+static double mean_square_distance(const struct clv_codebook *codebook, const uint8_t *descriptors, const int32_t *word,
+                                   size_t n)
+{
+    double total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += square_distance(descriptors + i * SIZE, codebook->centres + (size_t)word[i] * SIZE);
+    return total / (double)n;
+}
+
+enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
+                               const struct codebook_options *options, const struct clv_progress *progress,
+                               struct clv_error *err)
+{
+    struct clv_codebook made = {options->n_words, array_alloc((size_t)options->n_words, SIZE)};
     int32_t *word = array_alloc(n, sizeof *word);
     int32_t *distance = array_alloc(n, sizeof *distance);
-    uint64_t *sum = array_alloc((size_t)n_words * SIZE, sizeof *sum);
-    uint64_t *count = array_alloc((size_t)n_words, sizeof *count);
     enum clv_status status = CLV_OK;
-    if (!made.centres || !word || !distance || !sum || !count) {
+    if (!made.centres || !word || !distance) {
         status = fail_memory(err);
         goto done;
     }
-    seed_centres(made.centres, n_words, descriptors, n, distance, seed, stream);
-    for (int32_t iteration = 0; iteration < n_iterations; iteration++) {
-        if (stop_requested(progress)) {
-            status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-            goto done;
-        }
+    bool distinct = seed_centres(made.centres, made.n_words, descriptors, n, distance, options->seed, options->stream);
+    if (options->kmeans == CLV_KMEANS_VLFEAT && distinct)
+        status = codebook_vlfeat_refine(made.centres, descriptors, n, options, progress, err);
+    else
+        status = refine(&made, descriptors, word, n, options->n_iterations, progress, err);
+    if (status == CLV_OK && distortion) {
         status = words_assign(word, &made, descriptors, n, err);
-        if (status != CLV_OK)
-            goto done;
-        if (!update_centres(made.centres, n_words, descriptors, word, n, sum, count))
-            break;
+        if (status == CLV_OK)
+            *distortion = mean_square_distance(&made, descriptors, word, n);
     }
-    if (distortion) {
-        status = words_assign(word, &made, descriptors, n, err);
-        if (status != CLV_OK)
-            goto done;
-        double total = 0;
-        for (size_t i = 0; i < n; i++)
-            total += square_distance(descriptors + i * SIZE, made.centres + (size_t)word[i] * SIZE);
-        *distortion = total / (double)n;
-    }
+    if (status != CLV_OK)
+        goto done;
     array_free(codebook->centres);
     *codebook = made;
     made.centres = NULL;
@@ -111,7 +134,5 @@ done:
     array_free(made.centres);
     array_free(word);
     array_free(distance);
-    array_free(sum);
-    array_free(count);
     return status;
 }

@@ -6,7 +6,13 @@
 
 #include "cleave/features.h"
 
-enum { SIFT_ORIENTATIONS = 8 };
+enum { SIFT_ORIENTATIONS = 8, SIFT_LUMA_ONE = 256 };
+
+/* Brightness in 1/SIFT_LUMA_ONE grey levels: ITU-R BT.601 in whole numbers. */
+static inline int32_t sift_luma(const uint8_t *rgb)
+{
+    return 77 * rgb[0] + 150 * rgb[1] + 29 * rgb[2];
+}
 
 /* Gradients by orientation, summed up so that the sum under any triangular window costs nine looks, whatever its size: made
  * once for all scales of an image. */

@@ -10,12 +10,13 @@
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };
 
-static struct clv_recipe worded_recipe(int32_t nodes)
+static struct clv_recipe worded_recipe(int32_t nodes, int32_t more_blocks, int32_t kernel_map)
 {
     struct clv_recipe recipe;
     clv_recipe_init(&recipe);
     recipe.nodes = nodes;
-    recipe.blocks = nodes == CLV_NODES_PATCHES ? CLV_BLOCK_ALL : CLV_BLOCK_SUPERPIXELS;
+    recipe.blocks = nodes == CLV_NODES_PATCHES ? CLV_BLOCK_ALL : CLV_BLOCK_SUPERPIXELS | more_blocks;
+    recipe.kernel_map = kernel_map;
     recipe.slic.n_superpixels = 40;
     give_random_words(&recipe, 12);
     return recipe;
@@ -54,15 +55,21 @@ static void expect_same_extraction(const struct clv_set *set, struct clv_recipe 
 
 START_TEST(features_left_out_leave_the_others_as_they_were)
 {
-    static const int32_t kinds[] = {CLV_NODES_SUPERPIXELS, CLV_NODES_PATCHES};
+    static const struct {
+        int32_t nodes, more_blocks, kernel_map;
+        size_t n_groups;
+    } cases[] = {{CLV_NODES_SUPERPIXELS, 0, CLV_KERNEL_MAP_NONE, 9},
+                 {CLV_NODES_PATCHES, 0, CLV_KERNEL_MAP_NONE, 13},
+                 {CLV_NODES_SUPERPIXELS, CLV_BLOCK_HOG | CLV_BLOCK_WORD, CLV_KERNEL_MAP_CHI2, 10},
+                 {CLV_NODES_PATCHES, 0, CLV_KERNEL_MAP_INTERSECTION, 13}};
     struct clv_set set = synthetic(2);
-    struct clv_recipe recipe = worded_recipe(kinds[_i]);
+    struct clv_recipe recipe = worded_recipe(cases[_i].nodes, cases[_i].more_blocks, cases[_i].kernel_map);
     struct clv_dataset *whole;
     must(clv_dataset_extract(&whole, &set, &recipe, 1, NULL, NULL, err));
     size_t n = n_all(&recipe), n_groups = clv_recipe_n_groups(&recipe);
     uint8_t *kept = malloc(n), *group = malloc(n);
     char name[32];
-    ck_assert_uint_eq(n_groups, kinds[_i] == CLV_NODES_PATCHES ? 12 : 9);
+    ck_assert_uint_eq(n_groups, cases[_i].n_groups);
     for (size_t g = 0; g < n_groups; g++) { /* all but one group, and nothing but it */
         clv_recipe_group(name, sizeof name, group, &recipe, g);
         for (int only = 0; only < 2; only++) {
@@ -86,7 +93,7 @@ END_TEST
 
 START_TEST(without_a_scale_its_words_are_not_looked_at)
 {
-    struct clv_recipe recipe = worded_recipe(CLV_NODES_SUPERPIXELS);
+    struct clv_recipe recipe = worded_recipe(CLV_NODES_SUPERPIXELS, 0, CLV_KERNEL_MAP_NONE);
     size_t n = n_all(&recipe);
     bool words[CLV_MAX_SCALES];
     char name[32];
@@ -120,7 +127,7 @@ END_TEST
 START_TEST(feature_files_say_what_is_left_out)
 {
     struct clv_set set = synthetic(2);
-    struct clv_recipe recipe = worded_recipe(CLV_NODES_SUPERPIXELS), read = {0};
+    struct clv_recipe recipe = worded_recipe(CLV_NODES_SUPERPIXELS, 0, CLV_KERNEL_MAP_NONE), read = {0};
     struct clv_dataset *opened, *extracted;
     size_t n = n_all(&recipe);
     char name[32];
@@ -154,7 +161,7 @@ Suite *keep_suite(void)
     Suite *suite = suite_create("keep");
     TCase *tc = tcase_create("keep");
     tcase_set_timeout(tc, 60);
-    tcase_add_loop_test(tc, features_left_out_leave_the_others_as_they_were, 0, 2);
+    tcase_add_loop_test(tc, features_left_out_leave_the_others_as_they_were, 0, 4);
     tcase_add_test(tc, without_a_scale_its_words_are_not_looked_at);
     tcase_add_test(tc, feature_files_say_what_is_left_out);
     suite_add_tcase(suite, tc);

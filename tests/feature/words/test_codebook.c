@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <vl/kmeans.h>
@@ -9,6 +10,23 @@
 #include "support/support.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };
+
+static enum clv_status learn_by(int32_t kmeans, struct clv_codebook *codebook, double *distortion,
+                                const uint8_t *descriptors, size_t n, int32_t n_words, int32_t n_iterations,
+                                uint64_t seed, const struct clv_progress *progress, struct clv_error *err)
+{
+    struct codebook_options options = {
+        .n_words = n_words, .n_iterations = n_iterations, .kmeans = kmeans, .seed = seed, .stream = RNG_CODEBOOK};
+    return codebook_learn(codebook, distortion, descriptors, n, &options, progress, err);
+}
+
+static enum clv_status learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
+                             int32_t n_words, int32_t n_iterations, uint64_t seed, const struct clv_progress *progress,
+                             struct clv_error *err)
+{
+    return learn_by(CLV_KMEANS_CLEAVE, codebook, distortion, descriptors, n, n_words, n_iterations, seed, progress,
+                    err);
+}
 
 /* n descriptors around n_clusters random centres. */
 static uint8_t *clustered(size_t n, uint32_t n_clusters)
@@ -27,7 +45,7 @@ START_TEST(clusters_that_lie_apart_are_found)
     uint8_t *descriptors = clustered(N, K);
     struct clv_codebook codebook = {0};
     double distortion;
-    must(codebook_learn(&codebook, &distortion, descriptors, N, K, 20, 1, RNG_CODEBOOK, NULL, err));
+    must(learn(&codebook, &distortion, descriptors, N, K, 20, 1, NULL, err));
     int32_t word[N];
     must(words_assign(word, &codebook, descriptors, N, err));
     for (int i = 0; i < N; i++)
@@ -47,7 +65,7 @@ START_TEST(words_quantise_as_well_as_those_of_vlfeat)
     uint8_t *descriptors = clustered(N, 400);
     struct clv_codebook codebook = {0};
     double ours;
-    must(codebook_learn(&codebook, &ours, descriptors, N, K, 20, 1, RNG_CODEBOOK, NULL, err));
+    must(learn(&codebook, &ours, descriptors, N, K, 20, 1, NULL, err));
     float *x = malloc((size_t)N * SIZE * sizeof *x);
     for (size_t k = 0; k < (size_t)N * SIZE; k++)
         x[k] = descriptors[k];
@@ -72,7 +90,7 @@ START_TEST(more_iterations_never_quantise_worse)
     for (int32_t iterations = 0; iterations <= 16; iterations = 2 * iterations + 1) {
         struct clv_codebook codebook = {0};
         double distortion;
-        must(codebook_learn(&codebook, &distortion, descriptors, 800, 30, iterations, 3, RNG_CODEBOOK, NULL, err));
+        must(learn(&codebook, &distortion, descriptors, 800, 30, iterations, 3, NULL, err));
         ck_assert_double_le(distortion, last + 1); /* rounding of the centres may cost a little */
         last = distortion;
         array_free(codebook.centres);
@@ -86,7 +104,7 @@ START_TEST(fewer_descriptors_than_words_are_all_words)
     uint8_t *descriptors = clustered(5, 5);
     struct clv_codebook codebook = {0};
     double distortion;
-    must(codebook_learn(&codebook, &distortion, descriptors, 5, 40, 20, 1, RNG_CODEBOOK, NULL, err));
+    must(learn(&codebook, &distortion, descriptors, 5, 40, 20, 1, NULL, err));
     ck_assert_int_eq(codebook.n_words, 40);
     ck_assert_double_eq(distortion, 0);
     array_free(codebook.centres);
@@ -98,14 +116,80 @@ START_TEST(the_same_seed_gives_the_same_words_and_another_does_not)
 {
     uint8_t *descriptors = clustered(500, 90);
     struct clv_codebook a = {0}, b = {0}, c = {0};
-    must(codebook_learn(&a, NULL, descriptors, 500, 20, 20, 7, RNG_CODEBOOK, NULL, err));
-    must(codebook_learn(&b, NULL, descriptors, 500, 20, 20, 7, RNG_CODEBOOK, NULL, err));
-    must(codebook_learn(&c, NULL, descriptors, 500, 20, 20, 8, RNG_CODEBOOK, NULL, err));
+    must(learn(&a, NULL, descriptors, 500, 20, 20, 7, NULL, err));
+    must(learn(&b, NULL, descriptors, 500, 20, 20, 7, NULL, err));
+    must(learn(&c, NULL, descriptors, 500, 20, 20, 8, NULL, err));
     ck_assert_mem_eq(a.centres, b.centres, 20 * SIZE);
     ck_assert_mem_ne(a.centres, c.centres, 20 * SIZE);
     array_free(a.centres);
     array_free(b.centres);
     array_free(c.centres);
+    free(descriptors);
+}
+END_TEST
+
+/* Both start from the same centres: what is left is the rounding of ours in every round. */
+START_TEST(codebooks_of_vlfeat_quantise_as_well_as_ours)
+{
+    static const struct {
+        size_t n, n_clusters;
+        int32_t n_words;
+    } cases[] = {{3000, 400, 60}, {600, 12, 12}, {500, 90, 1}, {300, 300, 300}, {2000, 37, 80}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        uint8_t *descriptors = clustered(cases[c].n, (uint32_t)cases[c].n_clusters);
+        struct clv_codebook ours = {0}, theirs = {0};
+        double energy, energy_of_vlfeat;
+        must(learn(&ours, &energy, descriptors, cases[c].n, cases[c].n_words, 20, 1, NULL, err));
+        must(learn_by(CLV_KMEANS_VLFEAT, &theirs, &energy_of_vlfeat, descriptors, cases[c].n, cases[c].n_words, 20, 1,
+                      NULL, err));
+        ck_assert_int_eq(theirs.n_words, cases[c].n_words);
+        ck_assert_double_le(fabs(energy_of_vlfeat - energy), 0.01 * energy + 1);
+        array_free(ours.centres);
+        array_free(theirs.centres);
+        free(descriptors);
+    }
+}
+END_TEST
+
+START_TEST(vlfeat_is_kept_from_more_words_than_distinct_descriptors)
+{
+    static const size_t counts[] = {1, 5, 200};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        uint8_t *descriptors = clustered(5, 5);
+        descriptors = realloc(descriptors, 200 * SIZE);
+        for (size_t i = 5; i < 200; i++)
+            memcpy(descriptors + i * SIZE, descriptors + i % 5 * SIZE, SIZE);
+        struct clv_codebook codebook = {0};
+        double distortion;
+        must(learn_by(CLV_KMEANS_VLFEAT, &codebook, &distortion, descriptors, counts[k], 40, 20, 1, NULL, err));
+        ck_assert_int_eq(codebook.n_words, 40);
+        ck_assert_double_eq(distortion, 0);
+        array_free(codebook.centres);
+        free(descriptors);
+    }
+}
+END_TEST
+
+START_TEST(vlfeat_gives_the_same_words_whatever_its_threads_and_random_numbers_and_leaves_both_alone)
+{
+    uint8_t *descriptors = clustered(900, 90);
+    struct codebook_options options = {40, 7, CLV_KMEANS_VLFEAT, 7, RNG_CODEBOOK};
+    struct clv_codebook one = {0}, many = {0}, other = {0};
+    must(codebook_learn(&one, NULL, descriptors, 900, &options, NULL, err));
+    vl_rand_seed(vl_get_rand(), 5);
+    vl_uint32 next = vl_rand_uint32(vl_get_rand());
+    vl_rand_seed(vl_get_rand(), 5);
+    vl_set_num_threads(3);
+    must(codebook_learn(&many, NULL, descriptors, 900, &options, NULL, err));
+    ck_assert_uint_eq(vl_rand_uint32(vl_get_rand()), next);
+    ck_assert_uint_eq(vl_get_max_threads(), 3);
+    ck_assert_mem_eq(one.centres, many.centres, 40 * SIZE);
+    options.seed = 8;
+    must(codebook_learn(&other, NULL, descriptors, 900, &options, NULL, err));
+    ck_assert_mem_ne(one.centres, other.centres, 40 * SIZE);
+    array_free(one.centres);
+    array_free(many.centres);
+    array_free(other.centres);
     free(descriptors);
 }
 END_TEST
@@ -117,7 +201,7 @@ START_TEST(an_interrupted_codebook_is_left_as_it_was)
     struct clv_progress progress = {.stop = &stop};
     struct clv_codebook codebook = {0};
     must_fail(CLV_ERR_INTERRUPTED, "interrupted",
-              codebook_learn(&codebook, NULL, descriptors, 50, 5, 20, 1, RNG_CODEBOOK, &progress, err));
+              learn_by(_i, &codebook, NULL, descriptors, 50, 5, 20, 1, &progress, err));
     ck_assert_ptr_null(codebook.centres);
     free(descriptors);
 }
@@ -132,7 +216,10 @@ Suite *codebook_suite(void)
     tcase_add_test(tc, more_iterations_never_quantise_worse);
     tcase_add_test(tc, fewer_descriptors_than_words_are_all_words);
     tcase_add_test(tc, the_same_seed_gives_the_same_words_and_another_does_not);
-    tcase_add_test(tc, an_interrupted_codebook_is_left_as_it_was);
+    tcase_add_test(tc, codebooks_of_vlfeat_quantise_as_well_as_ours);
+    tcase_add_test(tc, vlfeat_is_kept_from_more_words_than_distinct_descriptors);
+    tcase_add_test(tc, vlfeat_gives_the_same_words_whatever_its_threads_and_random_numbers_and_leaves_both_alone);
+    tcase_add_loop_test(tc, an_interrupted_codebook_is_left_as_it_was, CLV_KMEANS_CLEAVE, CLV_KMEANS_VLFEAT + 1);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -1,0 +1,69 @@
+/* What is done about VLFeat 0.9.21's k-means: it crashes where there are more centres than data, so its caller sees to
+ * that; it takes random numbers from a state of the thread's, which is seeded here and put back; it starts OpenMP's
+ * threads, which end the process where one is refused, so it is limited to the calling one; it cannot be stopped, so it
+ * runs a few rounds at a time. */
+#include "feature/words/codebook_vlfeat.h"
+
+#include <vl/kmeans.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/rng.h"
+
+enum { SIZE = CLV_DESCRIPTOR_SIZE, ROUNDS = 5 /* between looks at whether to stop */ };
+
+static float *floats_of(const uint8_t *bytes, size_t n)
+{
+    float *floats = array_alloc(n, SIZE * sizeof *floats);
+    for (size_t k = 0; floats && k < n * SIZE; k++)
+        floats[k] = bytes[k];
+    return floats;
+}
+
+/* Runs of ROUNDS end on an assignment each, so this costs a fifth more than one run. */
+static enum clv_status refine(VlKMeans *kmeans, const float *data, size_t n, int32_t n_iterations,
+                              const struct clv_progress *progress, struct clv_error *err)
+{
+    double energy = -1;
+    for (int32_t left = n_iterations; left > 0; left -= ROUNDS) {
+        if (stop_requested(progress))
+            return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        double before = energy;
+        vl_kmeans_set_max_num_iterations(kmeans, (vl_size)(left < ROUNDS ? left : ROUNDS));
+        energy = vl_kmeans_refine_centers(kmeans, data, n);
+        if (energy == before)
+            break;
+    }
+    return CLV_OK;
+}
+
+enum clv_status codebook_vlfeat_refine(uint8_t *centres, const uint8_t *descriptors, size_t n,
+                                       const struct codebook_options *options, const struct clv_progress *progress,
+                                       struct clv_error *err)
+{
+    size_t n_words = (size_t)options->n_words;
+    float *data = floats_of(descriptors, n), *start = floats_of(centres, n_words);
+    if (!data || !start) {
+        array_free(data);
+        array_free(start);
+        return fail_memory(err);
+    }
+    VlRand *random = vl_get_rand(), saved = *random;
+    vl_rand_seed(random, rng_at(options->seed, options->stream, UINT64_MAX).word[0]);
+    vl_size n_threads = vl_get_max_threads();
+    vl_set_num_threads(1);
+    VlKMeans *kmeans = vl_kmeans_new(VL_TYPE_FLOAT, VlDistanceL2);
+    vl_kmeans_set_algorithm(kmeans, VlKMeansLloyd);
+    vl_kmeans_set_min_energy_variation(kmeans, 0); /* to the last round, as codebook.c goes */
+    vl_kmeans_set_centers(kmeans, start, SIZE, n_words);
+    enum clv_status status = refine(kmeans, data, n, options->n_iterations, progress, err);
+    const float *refined = vl_kmeans_get_centers(kmeans);
+    for (size_t k = 0; k < n_words * SIZE && status == CLV_OK; k++)
+        centres[k] = (uint8_t)(refined[k] + 0.5f); /* means of bytes: 0..255 */
+    vl_kmeans_delete(kmeans);
+    vl_set_num_threads(n_threads);
+    *random = saved;
+    array_free(data);
+    array_free(start);
+    return status;
+}

@@ -1,0 +1,81 @@
+/* What is done about VLFeat 0.9.21's vl_dsift. It describes only frames that lie inside the image whole, and reads out
+ * of bounds in an image of one row or column: the image is continued past its border, far enough for every cell to have
+ * a frame. Its exact Gaussian window is some ten times as slow as its flat one: the flat one is used, which weighs
+ * whole bins, as sift.c does. It counts pixels in 32 bits: larger images are refused. */
+#include "feature/words/sift_vlfeat.h"
+
+#include <string.h>
+#include <vl/dsift.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+enum { SIZE = CLV_DESCRIPTOR_SIZE };
+
+static const float FLAT_NORM = 0.09f;   /* grey levels: 0.1 of sift.c, whose weights of bins are a ninth higher */
+static const float BYTE_SCALE = 512.0f; /* of a unit descriptor, as in sift.c */
+
+/* continued[height_after][width_after] = luma, with `before` rows and columns more before its first. */
+static void continue_image(float *continued, int32_t width_after, int32_t height_after, const float *luma,
+                           int32_t width, int32_t height, int32_t before)
+{
+    for (int32_t y = 0; y < height_after; y++) {
+        int32_t from_y = y < before ? 0 : y - before < height ? y - before : height - 1;
+        const float *from = luma + (size_t)from_y * (size_t)width;
+        float *row = continued + (size_t)y * (size_t)width_after;
+        for (int32_t x = 0; x < width_after; x++)
+            row[x] = from[x < before ? 0 : x - before < width ? x - before : width - 1];
+    }
+}
+
+/* Bytes of a unit descriptor of VLFeat. `mass` is the sum of its bins before it was normalised, so mass over the sum of
+ * its entries is its norm then, as far as nothing was clamped. */
+static void finish_descriptor(uint8_t *values, const float *unit, float mass)
+{
+    float sum = 0;
+    for (int k = 0; k < SIZE; k++)
+        sum += unit[k];
+    if (!(sum > 0 && mass / sum > FLAT_NORM)) { /* NaN is flat, too */
+        memset(values, 0, SIZE);
+        return;
+    }
+    for (int k = 0; k < SIZE; k++) {
+        float scaled = unit[k] * BYTE_SCALE + 0.5f;
+        values[k] = scaled < 255 ? (uint8_t)scaled : 255;
+    }
+}
+
+enum clv_status sift_vlfeat_extract(struct sift_grid *grid, const float *luma, int32_t width, int32_t height,
+                                    int32_t bin_px, int32_t step_px, struct clv_error *err)
+{
+    *grid = (struct sift_grid){0};
+    int32_t n_columns = (width + step_px - 1) / step_px, n_rows = (height + step_px - 1) / step_px;
+    /* A frame reaches from the first bin's centre to the last's, 3 bins; half of that before the centre of its cell. */
+    int32_t first = (step_px - 1) / 2, frame = 3 * bin_px, before = frame / 2;
+    int32_t last_x = first + (n_columns - 1) * step_px + frame, last_y = first + (n_rows - 1) * step_px + frame;
+    if ((int64_t)(last_x + 1) * (last_y + 1) > INT32_MAX)
+        return fail(err, CLV_ERR_USAGE, "SIFT by VLFeat: %dx%d pixels are too many for it", width, height);
+    size_t n_cells = (size_t)n_columns * (size_t)n_rows;
+    float *continued = array_alloc((size_t)(last_x + 1), (size_t)(last_y + 1) * sizeof *continued);
+    uint8_t *values = array_alloc(n_cells, SIZE);
+    if (!continued || !values) {
+        array_free(continued);
+        array_free(values);
+        return fail_memory(err);
+    }
+    continue_image(continued, last_x + 1, last_y + 1, luma, width, height, before);
+    VlDsiftFilter *filter = vl_dsift_new_basic(last_x + 1, last_y + 1, step_px, bin_px);
+    vl_dsift_set_bounds(filter, first, first, last_x, last_y);
+    vl_dsift_set_flat_window(filter, VL_TRUE);
+    vl_dsift_process(filter, continued);
+    const float *unit = vl_dsift_get_descriptors(filter);
+    const VlDsiftKeypoint *frames = vl_dsift_get_keypoints(filter);
+    float area =
+        (float)((frame + 1) * (frame + 1)) / (float)(bin_px * bin_px); /* what VLFeat divides a frame's mass by */
+    for (size_t c = 0; c < n_cells; c++)
+        finish_descriptor(values + c * SIZE, unit + c * SIZE, (float)frames[c].norm * area);
+    vl_dsift_delete(filter);
+    array_free(continued);
+    *grid = (struct sift_grid){n_columns, n_rows, values};
+    return CLV_OK;
+}

@@ -1,0 +1,95 @@
+/* Recipes with VLFeat's parts, from training to masks. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+#define CHOICES "--sift vlfeat --kmeans vlfeat --kernel-map chi2 --blocks words,colour,position,size,hog"
+
+static void train(const char *model, const char *choices, const char *more)
+{
+    free(expect_success("\"$CLEAVE\" train -q -d %s/manifest.tsv --split train %s %s %s -o %s", sample_set(),
+                        SAMPLE_TRAINING, choices, more, model));
+}
+
+START_TEST(models_remember_what_their_recipe_chose)
+{
+    const char *folder = temporary_folder();
+    char model[256], again[256];
+    snprintf(model, sizeof model, "%s/chosen.cleave", folder);
+    snprintf(again, sizeof again, "%s/again.cleave", folder);
+    train(model, CHOICES, "--threads 1");
+    char *output = expect_success("\"$CLEAVE\" inspect --top 400 %s", model);
+    ck_assert_ptr_nonnull(strstr(output, "words colour position size hog\n"));
+    ck_assert_ptr_nonnull(strstr(output, "kernel map    chi2\n"));
+    ck_assert_ptr_nonnull(strstr(output, ", described by VLFeat, learned by VLFeat\n"));
+    ck_assert_ptr_nonnull(strstr(output, "number 3 of 3"));
+    free(output);
+    output = expect_success("\"$CLEAVE\" inspect --json %s", model);
+    ck_assert_ptr_nonnull(strstr(output, "\"sift\":\"vlfeat\",\"kmeans\":\"vlfeat\",\"kernel_map\":\"chi2\""));
+    free(output);
+    free(expect_success("\"$CLEAVE\" segment -q -m %s -d %s -o %s/one --threads 1", model, sample_set(), folder));
+    free(expect_success("\"$CLEAVE\" segment -q -m %s -d %s -o %s/three --threads 3", model, sample_set(), folder));
+    ck_assert_int_eq(count_files(formatted("%s/one", folder)), 12);
+    ck_assert(same_bytes(formatted("%s/one", folder), formatted("%s/three", folder)));
+
+    train(again, CHOICES, "--threads 3");
+    ck_assert(same_bytes(model, again));
+}
+END_TEST
+
+START_TEST(defaults_by_name_are_the_defaults)
+{
+    const char *folder = temporary_folder(), *named = formatted("%s/named.cleave", folder);
+    const char *plain = formatted("%s/plain.cleave", folder);
+    train(plain, "", "");
+    train(named, "--sift cleave --kmeans cleave --kernel-map none", "");
+    size_t n;
+    char *bytes = slurp(plain, &n);
+    ck_assert_ptr_null(memmem(bytes, n, "\"sift\"", 6));
+    ck_assert_ptr_null(memmem(bytes, n, "kernel_map", 10));
+    free(bytes);
+    free(expect_success("\"$CLEAVE\" segment -q -m %s -d %s -o %s/a", plain, sample_set(), folder));
+    free(expect_success("\"$CLEAVE\" segment -q -m %s -d %s -o %s/b", named, sample_set(), folder));
+    ck_assert(same_bytes(formatted("%s/a", folder), formatted("%s/b", folder)));
+}
+END_TEST
+
+START_TEST(hog_can_be_left_out)
+{
+    const char *folder = temporary_folder(), *model = formatted("%s/hog.cleave", folder);
+    train(model, "--blocks colour,size,hog", "");
+    char *output = expect_success("\"$CLEAVE\" prune -m %s --drop hog -o %s/less.cleave", model, folder);
+    free(output);
+    output = expect_success("\"$CLEAVE\" inspect %s/less.cleave", folder);
+    ck_assert_ptr_nonnull(strstr(output, ", all of hog\n"));
+    free(output);
+}
+END_TEST
+
+START_TEST(unknown_names_are_refused_with_the_known_ones)
+{
+    static const char *const options[][2] = {{"--sift vlfeet", "--sift: "},
+                                             {"--kmeans lloyd", "--kmeans: "},
+                                             {"--kernel-map chi", "--kernel-map: "},
+                                             {"--blocks hogs", "--blocks: "}};
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+        expect_error(64, options[k][1], "\"$CLEAVE\" train -d %s/manifest.tsv %s -o /dev/null", sample_set(),
+                     options[k][0]);
+}
+END_TEST
+
+Suite *cli_recipe_suite(void)
+{
+    Suite *suite = suite_create("cli_recipe");
+    TCase *tc = tcase_create("cli_recipe");
+    tcase_add_unchecked_fixture(tc, sample_setup, NULL);
+    tcase_add_test(tc, models_remember_what_their_recipe_chose);
+    tcase_add_test(tc, defaults_by_name_are_the_defaults);
+    tcase_add_test(tc, hog_can_be_left_out);
+    tcase_add_test(tc, unknown_names_are_refused_with_the_known_ones);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
