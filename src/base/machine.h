@@ -12,7 +12,7 @@
     !defined(__SANITIZE_THREAD__)
 #define FOR_EACH_MACHINE __attribute__((target_clones("avx2", "default")))
 /* Where 16 lanes of floats pay off. */
-#define FOR_EVERY_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
+#define FOR_EVERY_WIDTH  __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define FOR_EACH_MACHINE
 #define FOR_EVERY_WIDTH
