@@ -156,7 +156,7 @@ START_TEST(chains_of_the_command_train_sparse_models)
         ck_assert_msg(strstr(told, parts[i]), "%s: %s", parts[i], told);
     free(told);
     expect_error(64, "has no parameter \"D\"",
-                 "cd %s && \"$CLEAVE\" train --learner m3n --data train.safetensors -o m --cv 3 --cv-grid D=1", folder);
+                 "cd %s && \"$CLEAVE\" train --learner m3n --data train.safetensors -o n --cv 3 --cv-grid D=1", folder);
     for (size_t i = 0; i < sizeof learners / sizeof *learners; i++) {
         char *output =
             expect_success("cd %s && \"$CLEAVE\" train -q --learner %s --units raw --data train.safetensors -o m "

@@ -114,11 +114,11 @@ START_TEST(every_learner_trains_and_scores)
 {
     static const char *const learners[] = {"lmsbn", "lmbm", "bc", "tsbc", "ssvm-chain", "ssvm-full"};
     for (size_t i = 0; i < 6; i++) {
-        char *json =
-            expect_success("cd %s && \"$CLEAVE\" annotate train --learner %s --data train.svm --lambda 0.001 "
-                           "--passes 200 -o l.cleave >/dev/null && \"$CLEAVE\" annotate score -m l.cleave --data "
-                           "test.svm --json",
-                           folder, learners[i]);
+        char *json = expect_success(
+            "cd %s && \"$CLEAVE\" annotate train --learner %s --data train.svm --lambda 0.001 "
+            "--passes 200 --overwrite -o l.cleave >/dev/null && \"$CLEAVE\" annotate score -m l.cleave --data "
+            "test.svm --json",
+            folder, learners[i]);
         double exact;
         ck_assert_int_eq(sscanf(json, "{\"exact_match\":%lf", &exact), 1);
         ck_assert_msg(exact > 0.7, "%s: %s", learners[i], json);

@@ -213,7 +213,8 @@ START_TEST(the_loss_counts_pixels_unless_asked_to_balance)
     for (int i = 0; i < 4; i++) {
         char *told = expect_success(
             "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --validate test --learner mssvm --nodes "
-            "patches --seed 1 --blocks colour,size --passes 3 %s -o l.cleave --cv 2 --cv-grid 0.001 2>&1 && "
+            "patches --seed 1 --blocks colour,size --passes 3 %s --overwrite -o l.cleave --cv 2 --cv-grid 0.001 2>&1 "
+            "&& "
             "\"$CLEAVE\" inspect l.cleave",
             folder, ways[i][0]);
         ck_assert_ptr_nonnull(strstr(told, formatted("training  %s ", ways[i][2])));
@@ -309,7 +310,8 @@ START_TEST(images_that_are_void_throughout_are_left_out)
         for (int without = 0; without < 2; without++)
             told[without] = expect_success(
                 "cd %s && \"$CLEAVE\" train --data set/%s.tsv --split train --validate test --learner mssvm --nodes "
-                "patches --seed 1 --blocks colour,size --passes 3 --loss %s -o e%d.cleave 2>&1 | grep -v '^images\\|s "
+                "patches --seed 1 --blocks colour,size --passes 3 --loss %s --overwrite -o e%d.cleave 2>&1 | grep -v "
+                "'^images\\|s "
                 "with'",
                 folder, without ? "two" : "some", losses[i], without);
         ck_assert_ptr_nonnull(strstr(told[0], "1 of 3 masks are void throughout; their images teach nothing"));

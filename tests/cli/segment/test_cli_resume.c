@@ -231,15 +231,15 @@ START_TEST(a_feature_file_can_validate)
                         "\"$CLEAVE\" features --data %s/manifest.tsv --split test -m v.cleave -o v.safetensors",
                         folder, features(), sample_set()));
     char *text = expect_success("cd %s && \"$CLEAVE\" train --data %s --learner wmpmap --passes 10 --validate "
-                                "v.safetensors -o v.cleave",
+                                "v.safetensors --overwrite -o v.cleave",
                                 folder, features());
     ck_assert_ptr_nonnull(strstr(text, "v.safetensors weighted Hamming"));
     free(text);
     free(expect_success("cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split test --superpixels 60 --words 9 "
-                        "--codebook-samples 2000 -o v.safetensors",
+                        "--codebook-samples 2000 --overwrite -o v.safetensors",
                         folder, sample_set()));
     expect_error(65, "0009.jpg: problem has",
-                 "cd %s && \"$CLEAVE\" train --data %s --validate v.safetensors -o v.cleave", folder, features());
+                 "cd %s && \"$CLEAVE\" train --data %s --validate v.safetensors -o w.cleave", folder, features());
     expect_error(64, "--validate: ", "\"$CLEAVE\" train --data %s --validate test -o v.cleave", features());
 }
 END_TEST

@@ -290,7 +290,7 @@ START_TEST(names_are_shown_and_never_obeyed)
     ck_assert_ptr_nonnull(strstr(output, "0 \\x1b[0m"));
     expect_no_controls(output);
     output =
-        expect_success("cd %s && mkdir in && cp %s/images/0000.jpg \"in/$(printf 'a\\tb\\nc\\033[31m.jpg')\" && "
+        expect_success("cd %s && mkdir in && cp %s/images/0001.jpg \"in/$(printf 'a\\tb\\nc\\033[31m.jpg')\" && "
                        "\"$CLEAVE\" segment -q -m %s in -o out --status - && mkdir -p set/images set/masks && cp in/* "
                        "set/images && cp out/*.png set/masks",
                        folder, sample_set(), sample_model());

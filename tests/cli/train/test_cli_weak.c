@@ -205,10 +205,10 @@ START_TEST(masks_of_one_label_are_fine_beside_boxes)
     fill_masks(folder, "2", 1);
     for (int l = 0; l < 2; l++)
         free(expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only "
-                            "--boxes set/boxes.tsv --weak-split train,test -o m.cleave " WEAK_TRAINING "%s",
+                            "--boxes set/boxes.tsv --weak-split train,test --overwrite -o m.cleave " WEAK_TRAINING "%s",
                             folder, learners[l]));
     free(expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only "
-                        "--boxes set/boxes.tsv --weak-split train,test -o m.cleave " WEAK_TRAINING
+                        "--boxes set/boxes.tsv --weak-split train,test --overwrite -o m.cleave " WEAK_TRAINING
                         "wmpmap --superpixels 1", /* the last one counts */
                         folder));
 }
