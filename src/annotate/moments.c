@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "base/maths.h"
-
 #include "cleave/image_tags.h"
 
 enum { CELLS = CLV_MOMENT_CELLS, BANDS = 3 };
@@ -42,21 +41,26 @@ void clv_colour_moments(double moments[CLV_MOMENTS], const struct clv_image *ima
     for (int32_t cell = 0; cell < CELLS * CELLS; cell++) {
         int32_t y0 = cell_start(cell / CELLS, image->height), y1 = cell_start(cell / CELLS + 1, image->height);
         int32_t x0 = cell_start(cell % CELLS, image->width), x1 = cell_start(cell % CELLS + 1, image->width);
-        double sum[BANDS] = {0}, square[BANDS] = {0}, luv[BANDS];
+        double sum[BANDS] = {0}, square[BANDS] = {0}, luv[BANDS], first[BANDS];
         y1 = y1 > y0 ? y1 : y0 + 1;
         x1 = x1 > x0 ? x1 : x0 + 1;
+        /* Differences from the first pixel, so that the variance of one colour is zero, not what rounding leaves: features are
+         * divided by their largest magnitude. */
+        luv_of(first, image->pixels + ((size_t)y0 * (size_t)image->width + (size_t)x0) * 3, table);
         for (int32_t y = y0; y < y1; y++)
             for (int32_t x = x0; x < x1; x++) {
                 luv_of(luv, image->pixels + ((size_t)y * (size_t)image->width + (size_t)x) * 3, table);
                 for (int c = 0; c < BANDS; c++) {
-                    sum[c] += luv[c];
-                    square[c] += luv[c] * luv[c];
+                    double difference = luv[c] - first[c];
+                    sum[c] += difference;
+                    square[c] += difference * difference;
                 }
             }
         double n = (double)(y1 - y0) * (double)(x1 - x0), *own = moments + (size_t)cell * 2 * BANDS;
         for (int c = 0; c < BANDS; c++) {
-            own[c] = sum[c] / n;
-            own[BANDS + c] = fmax(0, square[c] / n - own[c] * own[c]);
+            double mean = sum[c] / n;
+            own[c] = first[c] + mean;
+            own[BANDS + c] = fmax(0, square[c] / n - mean * mean);
         }
     }
 }

@@ -37,6 +37,22 @@ START_TEST(moments_of_plain_cells_are_their_colours)
 }
 END_TEST
 
+/* What rounding left was divided by the largest of its kind, and became a feature like any other. */
+START_TEST(cells_of_one_colour_have_no_variance_at_all)
+{
+    double moments[CLV_MOMENTS];
+    struct clv_image image = {0};
+    must(clv_image_new(&image, 40, 30, 3, err));
+    for (int value = 5; value < 256; value += 25) {
+        fill(&image, 0, 40, 0, 30, (const uint8_t[]){(uint8_t)value, (uint8_t)(255 - value), 87});
+        clv_colour_moments(moments, &image);
+        for (int i = 0; i < CLV_MOMENTS; i++)
+            ck_assert_msg(i % 6 < 3 || moments[i] == 0, "value %d, moment %d: %g", value, i, moments[i]);
+    }
+    clv_image_release(&image);
+}
+END_TEST
+
 START_TEST(images_smaller_than_the_cells_have_moments)
 {
     double moments[CLV_MOMENTS];
@@ -105,6 +121,7 @@ Suite *image_tags_suite(void)
     Suite *suite = suite_create("image_tags");
     TCase *tests = tcase_create("image_tags");
     tcase_add_test(tests, moments_of_plain_cells_are_their_colours);
+    tcase_add_test(tests, cells_of_one_colour_have_no_variance_at_all);
     tcase_add_test(tests, images_smaller_than_the_cells_have_moments);
     tcase_add_test(tests, tags_are_collected_sorted_and_known_ones_kept);
     suite_add_tcase(suite, tests);
