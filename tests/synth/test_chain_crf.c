@@ -158,10 +158,10 @@ START_TEST(chains_of_the_command_train_sparse_models)
     expect_error(64, "has no parameter \"D\"",
                  "cd %s && \"$CLEAVE\" train --learner m3n --data train.safetensors -o n --cv 3 --cv-grid D=1", folder);
     for (size_t i = 0; i < sizeof learners / sizeof *learners; i++) {
-        char *output =
-            expect_success("cd %s && \"$CLEAVE\" train -q --learner %s --units raw --data train.safetensors -o m "
-                           "&& \"$CLEAVE\" score -q -m m --data test.safetensors",
-                           folder, learners[i]);
+        char *output = expect_success(
+            "cd %s && \"$CLEAVE\" train -q --learner %s --units raw --data train.safetensors --overwrite -o m "
+            "&& \"$CLEAVE\" score -q -m m --data test.safetensors",
+            folder, learners[i]);
         ck_assert_ptr_nonnull(strstr(output, "mean loss"));
         free(output);
     }
