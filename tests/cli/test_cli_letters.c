@@ -13,8 +13,9 @@ static void setup(void)
 {
     snprintf(folder, sizeof folder, "%s", temporary_folder());
     write_letters(formatted("%s/l", folder), 150, 3, 0.25, 1);
-    free(expect_success("cd %s && gzip -k l && \"$CLEAVE\" train --letters l.gz --folds 0-1 --seed 1 -t 1 -o m.cleave",
-                        folder));
+    free(expect_success(
+        "cd %s && gzip -k l && \"$CLEAVE\" train --overwrite --letters l.gz --folds 0-1 --seed 1 -t 1 -o m.cleave",
+        folder));
 }
 
 static double number_after(const char *text, const char *key)
@@ -46,9 +47,10 @@ START_TEST(words_have_defaults_of_their_own_and_what_is_given_counts)
 {
     char *record = expect_success("cd %s && \"$CLEAVE\" inspect --json --top 0 m.cleave", folder);
     ck_assert(strstr(record, "\"parameter.gap\":\"0\"") && strstr(record, "\"parameter.passes\":\"20\""));
-    char *given = expect_success("cd %s && \"$CLEAVE\" train -q --letters l --passes 3 -o given && \"$CLEAVE\" inspect "
-                                 "--json --top 0 given",
-                                 folder);
+    char *given = expect_success(
+        "cd %s && \"$CLEAVE\" train --overwrite -q --letters l --passes 3 -o given && \"$CLEAVE\" inspect "
+        "--json --top 0 given",
+        folder);
     ck_assert(strstr(given, "\"parameter.gap\":\"0\"") && strstr(given, "\"parameter.passes\":\"3\""));
     free(record);
     free(given);
@@ -59,13 +61,14 @@ START_TEST(every_learner_takes_letters_and_links_help)
 {
     static const char *const learners[] = {"ssvm", "perceptron", "subgradient", "pmap", "mpmap", "wmpmap", "crf"};
     for (size_t k = 0; k < sizeof learners / sizeof *learners; k++) {
-        char *linked = expect_success("cd %s && \"$CLEAVE\" train -l %s --letters l --folds 0,1 --passes 8 -o a && "
-                                      "\"$CLEAVE\" score -m a --letters l --folds 2 --json",
-                                      folder, learners[k]);
-        char *apart =
-            expect_success("cd %s && \"$CLEAVE\" train -l %s --letters l --folds 0,1 --passes 8 --no-edges -o b "
-                           "&& \"$CLEAVE\" score -m b --letters l --folds 2 --json",
+        char *linked =
+            expect_success("cd %s && \"$CLEAVE\" train --overwrite -l %s --letters l --folds 0,1 --passes 8 -o a && "
+                           "\"$CLEAVE\" score -m a --letters l --folds 2 --json",
                            folder, learners[k]);
+        char *apart = expect_success(
+            "cd %s && \"$CLEAVE\" train --overwrite -l %s --letters l --folds 0,1 --passes 8 --no-edges -o b "
+            "&& \"$CLEAVE\" score -m b --letters l --folds 2 --json",
+            folder, learners[k]);
         double with = number_after(linked, "\"letter_error\":"), without = number_after(apart, "\"letter_error\":");
         ck_assert_msg(with < 0.4 && with < without, "%s: %g with links, %g without", learners[k], with, without);
         free(linked);
@@ -76,10 +79,10 @@ END_TEST
 
 START_TEST(the_same_seed_gives_the_same_bytes_at_any_thread_count)
 {
-    free(
-        expect_success("cd %s && for t in 1 3; do \"$CLEAVE\" train -l mpmap --batch 4 --passes 5 --seed 7 --letters l "
-                       "-t $t -o t$t; \"$CLEAVE\" train --passes 5 --cv 3 --seed 7 --letters l -t $t -o s$t; done",
-                       folder));
+    free(expect_success(
+        "cd %s && for t in 1 3; do \"$CLEAVE\" train --overwrite -l mpmap --batch 4 --passes 5 --seed 7 --letters l "
+        "-t $t -o t$t; \"$CLEAVE\" train --overwrite --passes 5 --cv 3 --seed 7 --letters l -t $t -o s$t; done",
+        folder));
     ck_assert(same_bytes(formatted("%s/t1", folder), formatted("%s/t3", folder)));
     ck_assert(same_bytes(formatted("%s/s1", folder), formatted("%s/s3", folder)));
 }
@@ -105,7 +108,7 @@ END_TEST
 START_TEST(marginals_of_letters_are_all_labels_as_a_table_and_as_tensors)
 {
     char *table = expect_success(
-        "cd %s && \"$CLEAVE\" train -q -t 1 -l crf --letters l --folds 0,1 -o c > /dev/null && \"$CLEAVE\" "
+        "cd %s && \"$CLEAVE\" train --overwrite -q -t 1 -l crf --letters l --folds 0,1 -o c > /dev/null && \"$CLEAVE\" "
         "marginals -m c --letters l --folds 2 -o m.safetensors && \"$CLEAVE\" marginals -m c "
         "--letters l --folds 2",
         folder);
@@ -146,10 +149,10 @@ END_TEST
 
 START_TEST(training_goes_on_from_a_model)
 {
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" train -q -t 1 -l crf --letters l --folds 0 -o a && \"$CLEAVE\" train -q -l crf "
-        "--letters l --folds 0 --init a -o b",
-        folder));
+    free(expect_success("cd %s && \"$CLEAVE\" train --overwrite -q -t 1 -l crf --letters l --folds 0 -o a && "
+                        "\"$CLEAVE\" train --overwrite -q -l crf "
+                        "--letters l --folds 0 --init a -o b",
+                        folder));
     char *cold = expect_success("cd %s && \"$CLEAVE\" inspect --json --top 0 a", folder);
     char *warm = expect_success("cd %s && \"$CLEAVE\" inspect --json --top 0 b", folder);
     ck_assert_ptr_nonnull(strstr(warm, "\"parameter.penalty\":\"l2\""));
@@ -158,13 +161,13 @@ START_TEST(training_goes_on_from_a_model)
     double at_second = strtod(strchr(strchr(second, ';') + 2, ' '), NULL);
     ck_assert_msg(at_second < 0.5 * at_first, "cold %g, warm %g", at_first, at_second);
     expect_error(64, "a has pairwise terms \"full\", to be learned are \"none\"",
-                 "cd %s && \"$CLEAVE\" train -l crf --letters l --init a --no-edges -o x", folder);
+                 "cd %s && \"$CLEAVE\" train --overwrite -l crf --letters l --init a --no-edges -o x", folder);
     expect_error(64, "independent cannot start from given weights",
-                 "cd %s && \"$CLEAVE\" train -l independent --letters l --init a -o x", folder);
+                 "cd %s && \"$CLEAVE\" train --overwrite -l independent --letters l --init a -o x", folder);
     expect_error(64, "learned from images, not from letters",
-                 "cd %s && \"$CLEAVE\" train -l crf --letters l --init %s -o x", folder, sample_model());
+                 "cd %s && \"$CLEAVE\" train --overwrite -l crf --letters l --init %s -o x", folder, sample_model());
     expect_error(64, "a was learned from letters, not from images",
-                 "cd %s && \"$CLEAVE\" train -l crf --data %s --init a -o x", folder, sample_set());
+                 "cd %s && \"$CLEAVE\" train --overwrite -l crf --data %s --init a -o x", folder, sample_set());
     free(cold);
     free(warm);
 }
@@ -188,7 +191,7 @@ START_TEST(labels_absent_from_the_training_words_are_no_trouble)
         folder));
     for (size_t k = 0; k < sizeof learners / sizeof *learners; k++) {
         char *json = expect_success(
-            "cd %s && \"$CLEAVE\" train -q -t 1 -l %s --letters few -o f > /dev/null && \"$CLEAVE\" score "
+            "cd %s && \"$CLEAVE\" train --overwrite -q -t 1 -l %s --letters few -o f > /dev/null && \"$CLEAVE\" score "
             "-m f --letters few --json && \"$CLEAVE\" score -m f --letters l --json",
             folder, learners[k]);
         ck_assert_msg(number_after(json, "\"letter_error\":") < 0.2, "%s: %s", learners[k], json);
@@ -203,26 +206,28 @@ START_TEST(wrong_uses_are_refused)
 {
     static char at[300];
     snprintf(at, sizeof at, "cd %s &&", folder);
-    expect_error(64, "--loss: of letters, errors are counted", "%s \"$CLEAVE\" train --letters l --loss balanced -o x",
-                 at);
-    expect_error(64, "--folds: \"1-\"", "%s \"$CLEAVE\" train --letters l --folds 1- -o x", at);
-    expect_error(64, "--folds: \"2-1\"", "%s \"$CLEAVE\" train --letters l --folds 2-1 -o x", at);
-    expect_error(64, "--folds: \"0,,1\"", "%s \"$CLEAVE\" train --letters l --folds 0,,1 -o x", at);
-    expect_error(64, "--folds: \"100\"", "%s \"$CLEAVE\" train --letters l --folds 100 -o x", at);
-    expect_error(64, "--folds: \"\"", "%s \"$CLEAVE\" train --letters l --folds '' -o x", at);
-    expect_error(64, "l: no words in fold 3", "%s \"$CLEAVE\" train --letters l --folds 0-7 -o x", at);
-    expect_error(64, "--letters is missing", "%s \"$CLEAVE\" train --folds 0 -o x", at);
+    expect_error(64, "--loss: of letters, errors are counted",
+                 "%s \"$CLEAVE\" train --overwrite --letters l --loss balanced -o x", at);
+    expect_error(64, "--folds: \"1-\"", "%s \"$CLEAVE\" train --overwrite --letters l --folds 1- -o x", at);
+    expect_error(64, "--folds: \"2-1\"", "%s \"$CLEAVE\" train --overwrite --letters l --folds 2-1 -o x", at);
+    expect_error(64, "--folds: \"0,,1\"", "%s \"$CLEAVE\" train --overwrite --letters l --folds 0,,1 -o x", at);
+    expect_error(64, "--folds: \"100\"", "%s \"$CLEAVE\" train --overwrite --letters l --folds 100 -o x", at);
+    expect_error(64, "--folds: \"\"", "%s \"$CLEAVE\" train --overwrite --letters l --folds '' -o x", at);
+    expect_error(64, "l: no words in fold 3", "%s \"$CLEAVE\" train --overwrite --letters l --folds 0-7 -o x", at);
+    expect_error(64, "--letters is missing", "%s \"$CLEAVE\" train --overwrite --folds 0 -o x", at);
     expect_error(64, "--letters is missing", "%s \"$CLEAVE\" score -m m.cleave --folds 0", at);
-    expect_error(64, "--letters excludes --data", "%s \"$CLEAVE\" train --letters l --split train -o x", at);
-    expect_error(64, "--letters excludes --data", "%s \"$CLEAVE\" train --letters l --data l -o x", at);
-    expect_error(64, "--words: letters have features", "%s \"$CLEAVE\" train --letters l --words 3 -o x", at);
+    expect_error(64, "--letters excludes --data", "%s \"$CLEAVE\" train --overwrite --letters l --split train -o x",
+                 at);
+    expect_error(64, "--letters excludes --data", "%s \"$CLEAVE\" train --overwrite --letters l --data l -o x", at);
+    expect_error(64, "--words: letters have features", "%s \"$CLEAVE\" train --overwrite --letters l --words 3 -o x",
+                 at);
     expect_error(64, "-m is missing", "%s \"$CLEAVE\" score --letters l", at);
     expect_error(64, "--letters goes with", "%s \"$CLEAVE\" score -m m.cleave --letters l --csv", at);
     expect_error(64, "-m is missing", "%s \"$CLEAVE\" marginals --letters l", at);
     expect_error(64, "--letters is missing", "%s \"$CLEAVE\" marginals -m m.cleave --folds 0", at);
     expect_error(64, "--letters excludes images", "%s \"$CLEAVE\" marginals -m m.cleave --letters l --json", at);
-    expect_error(66, "nowhere: cannot open", "%s \"$CLEAVE\" train --letters nowhere -o x", at);
-    expect_error(65, "m.cleave: line 1", "%s \"$CLEAVE\" train --letters m.cleave -o x", at);
+    expect_error(66, "nowhere: cannot open", "%s \"$CLEAVE\" train --overwrite --letters nowhere -o x", at);
+    expect_error(65, "m.cleave: line 1", "%s \"$CLEAVE\" train --overwrite --letters m.cleave -o x", at);
     expect_error(64, "a model of letters", "%s \"$CLEAVE\" segment -m m.cleave -o out l", at);
     expect_error(64, "learned from images, not from letters", "\"$CLEAVE\" score -m %s --letters %s/l", sample_model(),
                  folder);

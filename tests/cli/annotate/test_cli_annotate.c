@@ -28,8 +28,9 @@ static void setup(void)
     spill(formatted("%s/train.svm", folder), train, n);
     spill(formatted("%s/test.svm", folder), test, m);
     spill(formatted("%s/labels.txt", folder), "noon\ndusk\nsea\nsand\n", 19);
-    free(expect_success("cd %s && \"$CLEAVE\" annotate train --data train.svm --lambda 0.001 --seed 1 -o m.cleave",
-                        folder));
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" annotate train --data train.svm --lambda 0.001 --seed 1 --overwrite -o m.cleave",
+        folder));
 }
 
 START_TEST(training_predicting_and_scoring_agree)

@@ -296,7 +296,7 @@ START_TEST(names_are_shown_and_never_obeyed)
                        folder, sample_set(), sample_model());
     char *row = strchr(output, '\n');
     ck_assert_ptr_nonnull(row);
-    ck_assert_int_eq(strncmp(row + 1, "a\\tb\\nc\\x1b[31m.jpg\tdone\t", 25), 0);
+    ck_assert_int_eq(strncmp(row + 1, "in/a\\tb\\nc\\x1b[31m.jpg\tdone\t", 28), 0);
     ck_assert_ptr_null(strchr(strchr(row + 1, '\n') + 1, '\n')); /* one line an image */
     expect_no_controls(output);
     output = expect_success("cd %s && \"$CLEAVE\" score --data set --pred set/masks --per-image", folder);
