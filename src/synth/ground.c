@@ -184,8 +184,8 @@ static void paint_post(struct canvas *canvas, struct field *field, struct dice *
                                    0,
                                    size};
     }
-    struct colour base =
-        colour_mix(colour_jitter(dice, colour_of(0x7c6a54), 0.25f), lure, dice_chance(dice, 0.6f) ? 0.8f : 0);
+    float lured = dice_chance(dice, 0.6f) ? 0.8f : 0;
+    struct colour base = colour_mix(colour_jitter(dice, colour_of(0x7c6a54), 0.25f), lure, lured);
     struct material bark = {.pattern = PATTERN_BARK,
                             .base = base,
                             .second = colour_scale(base, 0.65f),
@@ -228,8 +228,8 @@ static void paint_tree(struct canvas *canvas, struct field *field, struct dice *
         {foot, fork, 1.2f * radius, 0.7f * radius, 0, height},
         {fork, {fork.x - 0.2f * height, fork.y - 0.3f * height}, 0.6f * radius, 0.3f * radius, 0, 1},
         {fork, {fork.x + 0.18f * height, fork.y - 0.3f * height}, 0.6f * radius, 0.3f * radius, 0, 1}};
-    struct colour base =
-        colour_mix(colour_jitter(dice, colour_of(0x5c4c3c), 0.25f), lure, dice_chance(dice, 0.6f) ? 0.8f : 0);
+    float lured = dice_chance(dice, 0.6f) ? 0.8f : 0;
+    struct colour base = colour_mix(colour_jitter(dice, colour_of(0x5c4c3c), 0.25f), lure, lured);
     struct material bark = {.pattern = PATTERN_BARK,
                             .base = base,
                             .second = colour_scale(base, 0.6f),
