@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,12 +42,31 @@ static void look(struct state *state)
         state->n_variables++;
 }
 
+/* Whether any signal is handled in another way. */
+static bool actions_differ(const struct state *now, const struct state *before)
+{
+    for (int number = 1; number < 64; number++) {
+        const struct sigaction *a = &now->actions[number], *b = &before->actions[number];
+        if (a->sa_handler != b->sa_handler || a->sa_flags != b->sa_flags)
+            return true;
+    }
+    return false;
+}
+
+static bool masks_differ(const sigset_t *now, const sigset_t *before)
+{
+    for (int number = 1; number < 64; number++)
+        if (sigismember(now, number) != sigismember(before, number))
+            return true;
+    return false;
+}
+
 static int compare(const struct state *now, const struct state *before, const char *when)
 {
     const char *const changed[] = {
         now->json_malloc != before->json_malloc || now->json_free != before->json_free ? "jansson's allocator" : NULL,
-        memcmp(now->actions, before->actions, sizeof now->actions) ? "a signal's action" : NULL,
-        memcmp(&now->blocked, &before->blocked, sizeof now->blocked) ? "the blocked signals" : NULL,
+        actions_differ(now, before) ? "a signal's action" : NULL,
+        masks_differ(&now->blocked, &before->blocked) ? "the blocked signals" : NULL,
         strcmp(now->locale, before->locale) ? "the locale" : NULL,
         now->rounding != before->rounding || now->exceptions != before->exceptions ? "floating point" : NULL,
         now->mask != before->mask ? "the file mode mask" : NULL,
