@@ -93,7 +93,7 @@ converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools
 reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-digests check-library coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz print-libs install uninstall clean help
+.PHONY: all deps demo check check-digests check-library coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -103,7 +103,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED)
 
 help:
 	@sed -n '2,11s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-digests coverage format lint bench datasets fuzz install uninstall clean"
+	@echo "targets: all deps demo check check-digests coverage format lint bench datasets fuzz deb install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
 	@echo "the papers' tables: $(reproductions)"
 
@@ -173,6 +173,11 @@ $(reproductions): reproduce-%: deps
 fuzz: deps
 	$(Q)tools/deps fuzz
 	$(Q)tools/fuzz $(BUILD)
+
+# Debian packages in $(BUILD)/deb.
+deb: deps
+	$(Q)tools/deps deb
+	$(Q)tools/deb $(BUILD) $(VERSION)
 
 # What a program needs to link the static archive.
 print-libs:
