@@ -1,4 +1,5 @@
-/* Boxes around objects, from the annotation formats in use. */
+/* Boxes around objects, from the annotation formats in use: clv_boxes_read a file or folder of them, clv_boxes_find
+ * those of an image, clv_boxes_place them in its pixels. */
 #ifndef CLEAVE_BOXES_H
 #define CLEAVE_BOXES_H
 
@@ -21,7 +22,7 @@ struct clv_image_boxes {
     char *image;           /* as the file spells it, with slashes and without "./" */
     char *source;          /* the file that lists them, for messages */
     int32_t width, height; /* of the image according to that file; 0: it does not say */
-    int is_relative;       /* 1: x and width are shares of the image's width, y and height of its height (YOLO) */
+    bool is_relative;      /* x and width are shares of the image's width, y and height of its height (YOLO) */
     struct clv_box *boxes;
     size_t n_boxes; /* 0: the file knows the image, without an object */
 };

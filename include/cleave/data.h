@@ -1,6 +1,34 @@
-/* Sets of images: manifests, bare folders, labels, masks and boxes. */
+/* Sets of images: manifests, bare folders, labels and masks. Boxes are in boxes.h, words of letters in letters.h.
+ *
+ *     #include <cleave.h>
+ *     #include <stdio.h>
+ *
+ *     int main(int argc, char **argv)   // how much of each training image is foreground
+ *     {
+ *         struct clv_error error = {0};
+ *         struct clv_set set = {0};
+ *         if (argc != 2 || clv_set_read(&set, argv[1], &error) || clv_set_select(&set, "train", &error))
+ *             return fprintf(stderr, "%s\n", error.message), 1;
+ *         for (size_t i = 0; i < set.n_items; i++) {
+ *             struct clv_mask mask = {0};
+ *             size_t n_foreground = 0;
+ *             if (!set.items[i].mask)
+ *                 continue;
+ *             if (clv_mask_read(&mask, set.items[i].mask, &set.labels, 0, 0, NULL, &error))
+ *                 return fprintf(stderr, "%s\n", error.message), 1;
+ *             for (int32_t k = 0; k < mask.width * mask.height; k++)
+ *                 n_foreground += mask.labels[k] == 1;
+ *             printf("%s\t%zu of %d\n", set.items[i].name, n_foreground, mask.width * mask.height);
+ *             clv_mask_release(&mask);
+ *         }
+ *         clv_set_release(&set);
+ *         return 0;
+ *     }
+ */
 #ifndef CLEAVE_DATA_H
 #define CLEAVE_DATA_H
+
+#include <stdbool.h>
 
 #include "cleave/image.h"
 
@@ -18,7 +46,7 @@ extern "C" {
 struct clv_labels {
     int32_t n_labels;
     uint8_t is_void[256]; /* [mask value] 0 or 1 */
-    int from_file;     /* 1: labels.tsv named them; 0: the two default labels, whose masks are read as figure/ground */
+    bool from_file;    /* labels.tsv named them; else the two default labels, whose masks are read as figure/ground */
     char (*names)[64]; /* [n_labels] */
     uint8_t (*palette)[3]; /* [256] */
 };
@@ -53,7 +81,7 @@ struct clv_set {
     struct clv_item *items;
     size_t n_items;
     struct clv_labels labels; /* from labels.tsv beside the manifest, else binary */
-    int has_label_file;
+    bool has_label_file;
     size_t n_skipped;       /* bare folder: files that are no images by content */
     size_t n_unreadable;    /* bare folder: subfolders that may not be read, which were passed over */
     char *first_unreadable; /* one of them, or NULL */

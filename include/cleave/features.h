@@ -1,5 +1,32 @@
-/* From images to problems: the feature recipe (everything that turns a picture into nodes, edges and features), and feature
- * files. The recipe is learned once on the training images and travels inside the model. */
+/* From images to problems. A recipe says how an image becomes nodes, edges and features; it is learned once, on the
+ * training images, and travels inside the model. A dataset holds the problems of many images, in memory or as a
+ * feature file. Read first: struct clv_recipe, clv_example_extract (one image), clv_dataset_extract (a set).
+ *
+ *     #include <cleave.h>
+ *     #include <stdio.h>
+ *
+ *     int main(int argc, char **argv)   // nodes and edges of every image of a set
+ *     {
+ *         struct clv_error error = {0};
+ *         struct clv_set set = {0};
+ *         struct clv_recipe recipe;
+ *         struct clv_dataset *dataset = NULL;
+ *         clv_recipe_init(&recipe);
+ *         recipe.blocks = CLV_BLOCK_COLOUR | CLV_BLOCK_POSITION | CLV_BLOCK_SIZE; // no words: nothing to learn
+ *         if (argc != 2 || clv_set_read(&set, argv[1], &error) ||
+ *             clv_dataset_extract(&dataset, &set, &recipe, 0, NULL, NULL, &error))
+ *             return fprintf(stderr, "%s\n", error.message), 1;
+ *         for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
+ *             struct clv_problem problem = clv_dataset_problem(dataset, i);
+ *             printf("%s\t%d nodes\t%d edges\n", clv_dataset_name(dataset, i), problem.n_nodes, problem.n_edges);
+ *         }
+ *         clv_dataset_free(dataset);
+ *         clv_recipe_release(&recipe);
+ *         clv_set_release(&set);
+ *         return 0;
+ *     }
+ *
+ * With words (the default), clv_recipe_learn comes first. */
 #ifndef CLEAVE_FEATURES_H
 #define CLEAVE_FEATURES_H
 
@@ -13,7 +40,8 @@
 extern "C" {
 #endif
 
-/* What a node is: a superpixel, or a square patch of a regular grid that overlaps its neighbours (struct clv_patch_grid). */
+/* What a node is: a superpixel, or a square patch of a regular grid that overlaps its neighbours (struct
+ * clv_patch_grid). */
 enum clv_nodes { CLV_NODES_SUPERPIXELS, CLV_NODES_PATCHES };
 
 /* Feature blocks of a node, to be combined with |. */
@@ -47,8 +75,8 @@ enum clv_kernel_map { CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_CHI2, CLV_KERNEL_MAP_I
 #define CLV_MAX_BIN_PX      24 /* of a SIFT scale */
 #define CLV_DESCRIPTOR_SIZE 128
 
-/* Nearest-centre vector quantiser over 128-d descriptors of values 0..255. All arithmetic is integer, so words are exact and
- * the same on every machine; ties go to the lowest word. */
+/* Nearest-centre vector quantiser over 128-d descriptors of values 0..255. All arithmetic is integer, so words are
+ * exact and the same on every machine; ties go to the lowest word. */
 struct clv_codebook {
     int32_t n_words;
     uint8_t *centres; /* [n_words][128] */
@@ -91,13 +119,14 @@ CLV_API size_t clv_recipe_n_groups(const struct clv_recipe *recipe);
 CLV_API size_t clv_recipe_n_dear_groups(const struct clv_recipe *recipe); /* the SIFT scales, which come first */
 CLV_API void clv_recipe_group(char *name, size_t size, uint8_t *members, const struct clv_recipe *recipe, size_t index);
 
-/* Learns the codebooks by k-means on descriptors sampled evenly from the images (image_paths[n]). Same seed, same recipe at
- * any thread count. */
+/* Learns the codebooks by k-means on descriptors sampled evenly from the images (image_paths[n]). Same seed, same
+ * recipe at any thread count. */
 CLV_API enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *image_paths, size_t n,
                                          uint64_t seed, int n_threads, const struct clv_image_limits *limits,
                                          const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-/* One image's problem, with memory of its own. superpixels are at working size; clv_example_paint brings labels back. */
+/* One image's problem, with memory of its own. superpixels are at working size; clv_example_paint brings labels
+ * back. */
 struct clv_example {
     struct clv_problem problem;         /* points into the arrays below */
     struct clv_superpixels superpixels; /* of patches: the nearest one's node for each pixel */
@@ -119,28 +148,30 @@ CLV_API void clv_example_release(struct clv_example *example);
 CLV_API enum clv_status clv_example_extract(struct clv_example *example, const struct clv_image *image,
                                             const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 
-/* Counts the mask's pixels per node, sets label (the majority by theta, CLV_UNKNOWN where all pixels are void) and theta. The
- * mask has the original image's size. Of patches, those with more void than other pixels are unknown, and count as all void. */
+/* Counts the mask's pixels per node, sets label (the majority by theta, CLV_UNKNOWN where all pixels are void) and
+ * theta. The mask has the original image's size. Of patches, those with more void than other pixels are unknown, and
+ * count as all void. */
 CLV_API enum clv_status clv_example_set_truth(struct clv_example *example, const struct clv_mask *mask,
                                               int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
-/* What boxes tell: label 0 for superpixels that lie outside of all of them with every pixel, CLV_UNKNOWN for the others; no
- * counts and no theta. Without boxes all is 0: there is no object. */
+/* What boxes tell: label 0 for superpixels that lie outside of all of them with every pixel, CLV_UNKNOWN for the
+ * others; no counts and no theta. Without boxes all is 0: there is no object. */
 CLV_API enum clv_status clv_example_set_boxes(struct clv_example *example, const struct clv_pixel_box *boxes,
                                               size_t n_boxes, struct clv_error *err) CLV_CHECK;
 
-/* theta[n_nodes][n_labels] = counts[n_nodes][n_labels] / (K' V_b), where V_b is the image's pixels of label b and K' the number
- * of labels present: for two labels counts / (2 V_b). Labels that are absent weigh 0, so theta sums to 1 (to 0 if all is void). */
+/* theta[n_nodes][n_labels] = counts[n_nodes][n_labels] / (K' V_b), where V_b is the image's pixels of label b and K'
+ * the number of labels present: for two labels counts / (2 V_b). Labels that are absent weigh 0, so theta sums to 1
+ * (to 0 if all is void). */
 CLV_API void clv_balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels);
 
 /* pixels[height][width] of the original size = label of the superpixel under each pixel. */
 CLV_API enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_example *example, const int32_t *y,
                                           struct clv_error *err) CLV_CHECK;
 
-/* The same for examples of patches, smoother: the four patches whose centres lie around a pixel vote with bilinear weights, the
- * most votes win, at ties the upper left patch's label. votes[n_labels][height][width] (or NULL) receives the weights, which
- * sum to 1; of superpixels, that under each pixel has all the votes. Labels y are 0..n_labels-1. O(pixels). CLV_ERR_USAGE for
- * another label, naming the node. */
+/* The same for examples of patches, smoother: the four patches whose centres lie around a pixel vote with bilinear
+ * weights, the most votes win, at ties the upper left patch's label. votes[n_labels][height][width] (or NULL)
+ * receives the weights, which sum to 1; of superpixels, that under each pixel has all the votes. Labels y are
+ * 0..n_labels-1. O(pixels). CLV_ERR_USAGE for another label, naming the node. */
 CLV_API enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv_example *example,
                                          const int32_t *y, int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
@@ -151,14 +182,16 @@ CLV_API size_t clv_dataset_size(const struct clv_dataset *dataset);
 CLV_API int32_t clv_dataset_n_labels(const struct clv_dataset *dataset);
 /* Names and colours of the labels, or NULL if it was made without (clv_dataset_new, some feature files). */
 CLV_API const struct clv_labels *clv_dataset_labels(const struct clv_dataset *dataset);
-/* The pairwise form that the data is meant for: NONE without edges, FULL for letters, for patches and for feature files that say so, else POTTS. */
+/* The pairwise form that the data is meant for: NONE without edges, FULL for letters, for patches and for feature
+ * files that say so, else POTTS. */
 CLV_API enum clv_pairwise clv_dataset_pairwise(const struct clv_dataset *dataset);
-/* 1 if theta counts wrong nodes (or pixels) as they are: letters, and feature files that say so; 0 if it is balanced or of the
- * caller's making. */
-CLV_API int clv_dataset_counts_errors(const struct clv_dataset *dataset);
-/* Makes theta, and with it the nodes' majority labels, anew from the pixels counted: balanced (clv_balanced_theta, image by image), or
- * counts over the mean image's known pixels, so that the mean loss is the share of known pixels that are wrong. Nothing happens to
- * what is weighed that way already. O(nodes labels). CLV_ERR_USAGE if a problem has a theta but no counts, and nothing changes. */
+/* 1 if theta counts wrong nodes (or pixels) as they are: letters, and feature files that say so; 0 if it is balanced
+ * or of the caller's making. */
+CLV_API bool clv_dataset_counts_errors(const struct clv_dataset *dataset);
+/* Makes theta, and with it the nodes' majority labels, anew from the pixels counted: balanced (clv_balanced_theta,
+ * image by image), or counts over the mean image's known pixels, so that the mean loss is the share of known pixels
+ * that are wrong. Nothing happens to what is weighed that way already. O(nodes labels). CLV_ERR_USAGE if a problem
+ * has a theta but no counts, and nothing changes. */
 enum clv_loss_weights { CLV_LOSS_BALANCED, CLV_LOSS_COUNTS };
 CLV_API enum clv_status clv_dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights weights,
                                           struct clv_error *err) CLV_CHECK;
@@ -176,26 +209,28 @@ CLV_API enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struc
 
 #define CLV_LETTER_FEATURES 131 /* the pixels, a bias of 1, first of its word, last of its word */
 
-/* The words of some folds (folds[n_folds]; NULL: all words) as a dataset of chain problems, in the file's order: node i is a
- * letter with CLV_LETTER_FEATURES features 0 or 1, edge e joins letters e and e + 1 and has one feature, 1. theta is 1 for
- * the true label and 0 for others, so that the loss of a word is the number of its wrong letters. Labels are named a to z,
- * items "word N", N the word's place in the file from 1. CLV_ERR_USAGE if a fold has no words or there is none at all. */
+/* The words of some folds (folds[n_folds]; NULL: all words) as a dataset of chain problems, in the file's order:
+ * node i is a letter with CLV_LETTER_FEATURES features 0 or 1, edge e joins letters e and e + 1 and has one feature,
+ * 1. theta is 1 for the true label and 0 for others, so that the loss of a word is the number of its wrong letters.
+ * Labels are named a to z, items "word N", N the word's place in the file from 1. CLV_ERR_USAGE if a fold has no
+ * words or there is none at all. */
 CLV_API enum clv_status clv_letters_dataset(struct clv_dataset **dataset, const struct clv_letters *letters,
                                             const int32_t *folds, size_t n_folds, struct clv_error *err) CLV_CHECK;
 
 /* Describes feature `index`: "pixel 3 of row 15", "bias", "first of its word". */
 CLV_API void clv_letters_feature_name(char *name, size_t size, int32_t index);
 
-/* Extracts every item of a set (in parallel, memory bounded by the threads plus what is kept) with its truth where it has a
- * mask, into memory, in the set's order. The first item in that order that fails, fails the whole; the message names its file.
- * An item without a mask, or whose mask is void throughout, has neither label nor theta. */
+/* Extracts every item of a set (in parallel, memory bounded by the threads plus what is kept) with its truth where
+ * it has a mask, into memory, in the set's order. The first item in that order that fails, fails the whole; the
+ * message names its file. An item without a mask, or whose mask is void throughout, has neither label nor theta. */
 CLV_API enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct clv_set *set,
                                             const struct clv_recipe *recipe, int n_threads,
                                             const struct clv_image_limits *limits, const struct clv_progress *progress,
                                             struct clv_error *err) CLV_CHECK;
 
-/* Before long work: CLV_ERR_MEMORY, naming both, if the features of a set's images, by an estimate from their sizes (which are read from
- * their headers) and the recipe, take more memory than can be had; clv_dataset_extract checks the same. */
+/* Before long work: CLV_ERR_MEMORY, naming both, if the features of a set's images, by an estimate from their sizes
+ * (which are read from their headers) and the recipe, take more memory than can be had; clv_dataset_extract checks
+ * the same. */
 CLV_API enum clv_status clv_dataset_check_memory(const struct clv_set *set, const struct clv_recipe *recipe,
                                                  const struct clv_image_limits *limits,
                                                  struct clv_error *err) CLV_CHECK;
@@ -206,62 +241,68 @@ struct clv_item_boxes {
     size_t n_boxes;              /* with boxes not NULL, 0 says that there is no object */
 };
 
-/* Tells how likely each pixel is figure, from one image and its boxes alone: figure[height][width] in 0..1. Called on any thread. */
-typedef enum clv_status clv_box_opinion(float *figure, const struct clv_image *image,
-                                        const struct clv_item_boxes *boxes, struct clv_error *err);
+/* Estimates how likely each pixel is figure, from one image and its boxes alone: figure[height][width] in 0..1.
+ * Called on any thread. */
+typedef enum clv_status clv_figure_estimate(float *figure, const struct clv_image *image,
+                                            const struct clv_item_boxes *boxes, struct clv_error *err);
 
-/* The same with boxes[n_items]: an item without a mask has the labels of clv_example_set_boxes if there are some for it, what
- * struct clv_training calls given. *frames (may be NULL) receives a dataset of the same items and nodes, without edges, whose
- * features tell where a node lies within its image's boxes, and whose theta[n_nodes][2] is the opinion (may be NULL) of its
- * pixels; so that places are comparable, items with masks need boxes, too. Two labels. */
+/* The same with boxes[n_items]: an item without a mask has the labels of clv_example_set_boxes if there are some for
+ * it, what struct clv_training calls given. *frames (may be NULL) receives a dataset of the same items and nodes,
+ * without edges, whose features tell where a node lies within its image's boxes, and whose theta[n_nodes][2] is the
+ * estimate (may be NULL) of its pixels; so that places are comparable, items with masks need boxes, too. Two labels. */
 CLV_API enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
                                                   const struct clv_set *set, const struct clv_item_boxes *boxes,
-                                                  clv_box_opinion *opinion, const struct clv_recipe *recipe,
+                                                  clv_figure_estimate *estimate, const struct clv_recipe *recipe,
                                                   int n_threads, const struct clv_image_limits *limits,
                                                   const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-/* Feature files: safetensors with the recipe, the items' names and all problems, so that a second training starts at once.
- * N nodes, M edges and n images in all:
+/* Feature files: safetensors with the recipe, the items' names and all problems, so that a second training starts at
+ * once. N nodes, M edges and n images in all:
  *   node_offset i64[n+1], edge_offset i64[n+1]: nodes and edges of image i are those from [i] up to [i+1]
- *   row i64[N+1], index i32[*], value f32[*]    sparse features (compressed rows); or  x f32[N][d]  dense ones from elsewhere
+ *   row i64[N+1], index i32[*], value f32[*]    sparse features (compressed rows); or  x f32[N][d]  dense ones from
+ *     elsewhere
  *   edges i32[M][2] (nodes within the image, first < second), edge_features f32[M][p]
  *   counts f32[N][K]: pixels of each label, 0 throughout an image without truth;  volume f32[N]: all its pixels
  *   size i32[n][4]: original and working width, height;  superpixels i32[sum of working pixels]: the node of each
  *   palette u8[256][3], codebook.S u8[n_words][128], kept u8[d + p] of recipes that leave features out
  * metadata: format "cleave features 1", n_labels, n_features, names (one a line), labels and recipe as JSON;
- *   pairwise: "potts" (default), or "full" if every pair of labels is to have a score of its own; edge features may be negative then
- *   loss: "balanced" (default): theta = clv_balanced_theta(counts), or "counts": theta = counts, so that with a count of 1 for a
- *   node's true label the loss is the number of wrong nodes. Nodes without counts are hidden: their label is CLV_UNKNOWN
- * A file from elsewhere needs node_offset, x (or row, index, value and n_features), format, n_labels and names. It may leave
- * out the three edge tensors (nothing but unaries then), counts (no truth), volume (1 each), size and superpixels (it can be
- * trained on, but not painted), labels with palette, and recipe (or "none"). */
+ *   pairwise: "potts" (default), or "full" if every pair of labels is to have a score of its own; edge features may
+ *     be negative then
+ *   loss: "balanced" (default): theta = clv_balanced_theta(counts), or "counts": theta = counts, so that with a
+ *     count of 1 for a
+ *   node's true label the loss is the number of wrong nodes. Nodes without counts are hidden: their label is
+ *     CLV_UNKNOWN
+ * A file from elsewhere needs node_offset, x (or row, index, value and n_features), format, n_labels and names. It
+ * may leave out the three edge tensors (nothing but unaries then), counts (no truth), volume (1 each), size and
+ * superpixels (it can be trained on, but not painted), labels with palette, and recipe (or "none"). */
 
-/* Extracts and writes, in parallel, in the set's order, memory bounded whatever the set's size; all or nothing, fails as
- * clv_dataset_extract does. While it runs, the arrays grow in nameless files on the target's disk. Same bytes at any thread
- * count. Names that are not UTF-8 or hold a line break are refused. */
+/* Extracts and writes, in parallel, in the set's order, memory bounded whatever the set's size; all or nothing,
+ * fails as clv_dataset_extract does. While it runs, the arrays grow in nameless files on the target's disk. Same
+ * bytes at any thread count. Names that are not UTF-8 or hold a line break are refused. */
 CLV_API enum clv_status clv_features_write(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
                                            int n_threads, const struct clv_image_limits *limits,
                                            const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-/* Copies a dataset without the features whose kept[n_features + n_edge_features] is 0: as if they were 0 everywhere, as they are under
- * a recipe with that `kept`. O(size of the dataset), and as much memory as is left of it. */
+/* Copies a dataset without the features whose kept[n_features + n_edge_features] is 0: as if they were 0 everywhere,
+ * as they are under a recipe with that `kept`. O(size of the dataset), and as much memory as is left of it. */
 CLV_API enum clv_status clv_dataset_keep(struct clv_dataset **copy, const struct clv_dataset *dataset,
                                          const uint8_t *kept, struct clv_error *err) CLV_CHECK;
 
-/* Writes a dataset as a feature file, without recipe and superpixels, all or nothing: counts = theta with the loss "counts", so that
- * reading gives theta, labels and all else back; nodes that only theta's zeros or a missing theta hide have no label then. Names
- * as above. Memory as much again. CLV_ERR_USAGE if it is empty. */
+/* Writes a dataset as a feature file, without recipe and superpixels, all or nothing: counts = theta with the loss
+ * "counts", so that reading gives theta, labels and all else back; nodes that only theta's zeros or a missing theta
+ * hide have no label then. Names as above. Memory as much again. CLV_ERR_USAGE if it is empty. */
 CLV_API enum clv_status clv_dataset_write(const char *path, const struct clv_dataset *dataset,
                                           struct clv_error *err) CLV_CHECK;
 
-/* Opens a feature file as a dataset of views, after checking all of it in one pass: O(size of the file). In memory are then
- * labels and theta alone (and, for dense features, indices of the largest image). *recipe (may be NULL) receives the recipe
- * if the file has one, and is left alone otherwise. The file must not be changed while it is open. */
+/* Opens a feature file as a dataset of views, after checking all of it in one pass: O(size of the file). In memory
+ * are then labels and theta alone (and, for dense features, indices of the largest image). *recipe (may be NULL)
+ * receives the recipe if the file has one, and is left alone otherwise. The file must not be changed while it is
+ * open. */
 CLV_API enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                           struct clv_error *err) CLV_CHECK;
 
-/* For segmenting from a feature file: item `index` as an example; release it as usual, before the dataset. Its features are
- * views, its superpixels a copy. CLV_ERR_DATA if there are no superpixels. */
+/* For segmenting from a feature file: item `index` as an example; release it as usual, before the dataset. Its
+ * features are views, its superpixels a copy. CLV_ERR_DATA if there are no superpixels. */
 CLV_API enum clv_status clv_dataset_example(struct clv_example *example, const struct clv_dataset *dataset,
                                             size_t index, struct clv_error *err) CLV_CHECK;
 

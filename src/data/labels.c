@@ -55,7 +55,8 @@ enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *e
         return status;
     snprintf(fresh.names[0], sizeof fresh.names[0], "background");
     snprintf(fresh.names[1], sizeof fresh.names[1], "foreground");
-    /* Rare in nature, so that a tint of it is seen on any photograph; the default's dark red is lost on dark animals. */
+    /* Rare in nature, so that a tint of it is seen on any photograph; the default's dark red is lost on dark
+     * animals. */
     static const uint8_t rose[3] = {236, 64, 122};
     memcpy(fresh.palette[1], rose, sizeof rose);
     *labels = fresh;
@@ -173,7 +174,7 @@ enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, 
         memcpy(fresh.names, reading->names, (size_t)fresh.n_labels * sizeof *fresh.names);
         memcpy(fresh.palette, reading->palette, sizeof reading->palette);
         memcpy(fresh.is_void, reading->is_void, sizeof fresh.is_void);
-        fresh.from_file = 1;
+        fresh.from_file = true;
         *labels = fresh;
     }
     tsv_release(&table);

@@ -70,7 +70,7 @@ static enum clv_status parse_values(struct clv_labels *labels, const struct json
         return fail(err, CLV_ERR_DATA, "%s: from_file of its labels is missing or neither 0 nor 1", file);
     if (void_value >= 0)
         labels->is_void[void_value] = 1;
-    labels->from_file = (int)from_file;
+    labels->from_file = from_file != 0;
     const struct json_value *more = json_member(root, "more_void");
     size_t n = 0;
     if (more && !json_get_array(more, &n))

@@ -1,4 +1,5 @@
-/* Labels in tensor files: names as JSON, colours as the tensor "palette" u8 [256][3]. Models and feature files carry them. */
+/* Labels in tensor files: names as JSON, colours as the tensor "palette" u8 [256][3]. Models and feature files carry
+ * them. */
 #ifndef DATA_LABELS_FILE_H
 #define DATA_LABELS_FILE_H
 

@@ -1,5 +1,6 @@
 #include "data/letters.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -29,13 +30,15 @@ void letters_parser_release(struct letters_parser *parser)
     clv_letters_release(&parser->letters);
 }
 
-static int reserve(struct letters_parser *parser)
+static enum clv_status reserve(struct letters_parser *parser, struct clv_error *err)
 {
     struct clv_letters *l = &parser->letters;
-    return array_reserve((void **)&l->label, &parser->label_room, l->n_letters + 1, sizeof *l->label) ||
-           array_reserve((void **)&l->pixels, &parser->pixel_room, l->n_letters + 1, sizeof *l->pixels) ||
-           array_reserve((void **)&l->fold, &parser->fold_room, l->n_words + 1, sizeof *l->fold) ||
-           array_reserve((void **)&l->first, &parser->word_room, l->n_words + 2, sizeof *l->first);
+    const struct array_part by_letter[] = {{&l->label, sizeof *l->label}, {&l->pixels, sizeof *l->pixels}};
+    const struct array_part by_word[] = {{&l->fold, sizeof *l->fold}, {&l->first, sizeof *l->first}};
+    if (array_reserve_all(by_letter, 2, &parser->letter_capacity, l->n_letters + 1) ||
+        array_reserve_all(by_word, 2, &parser->word_capacity, l->n_words + 2))
+        return fail_memory(err);
+    return CLV_OK;
 }
 
 /* The six fields before the pixels. */
@@ -53,8 +56,8 @@ static enum clv_status parse_head(struct head *head, char *const *fields, const 
     static const int32_t most[N_HEAD] = {
         INT32_MAX, 0, INT32_MAX, INT32_MAX, CLV_LETTER_MAX_LENGTH, CLV_LETTER_MAX_FOLDS - 1};
     for (size_t i = 0; i < N_HEAD; i++) {
-        int good = values[i] ? parse_int32(fields[i], values[i]) && *values[i] >= least[i] && *values[i] <= most[i]
-                             : fields[i][0] >= 'a' && fields[i][0] <= 'z' && !fields[i][1];
+        bool good = values[i] ? parse_int32(fields[i], values[i]) && *values[i] >= least[i] && *values[i] <= most[i]
+                              : fields[i][0] >= 'a' && fields[i][0] <= 'z' && !fields[i][1];
         if (!good)
             return fail(err, CLV_ERR_DATA, "%s: line %zu: %s is \"%.40s\"", path, number, names[i], fields[i]);
     }
@@ -102,8 +105,9 @@ enum clv_status letters_parse_line(struct letters_parser *parser, char *line, si
         status = check_place(parser, &head, number, err);
     if (status != CLV_OK)
         return status;
-    if (l->n_letters >= INT32_MAX || reserve(parser))
-        return fail_memory(err);
+    status = l->n_letters < INT32_MAX ? reserve(parser, err) : fail_memory(err);
+    if (status != CLV_OK)
+        return status;
     uint8_t *pixels = l->pixels[l->n_letters];
     memset(pixels, 0, sizeof *l->pixels);
     for (size_t p = 0; p < CLV_LETTER_PIXELS; p++) {

@@ -6,7 +6,7 @@
 
 struct letters_parser {
     struct clv_letters letters;
-    size_t word_room, fold_room, pixel_room, label_room;
+    size_t word_capacity, letter_capacity;
     const char *path;
     /* Of the word in work; next is -1 between words. */
     int32_t next, word, position;

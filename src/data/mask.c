@@ -26,8 +26,8 @@ static void map_named(int16_t map[256], const struct clv_labels *labels)
     map[CLV_VOID] = CLV_VOID;
 }
 
-/* Figure and ground without labels.tsv: 0 and 1, or black and full white of a grey image; 255 is void otherwise. Returns
- * what there is to say about it, or NULL. */
+/* Figure and ground without labels.tsv: 0 and 1, or black and full white of a grey image; 255 is void otherwise.
+ * Returns what there is to say about it, or NULL. */
 static const char *map_binary(int16_t map[256], const bool present[256], const struct clv_indexed_image *image)
 {
     int white = (1 << image->bit_depth) - 1;

@@ -1,5 +1,5 @@
-/* What the reader and the writer of tensor files share, and writing arrays that do not fit in memory: the header first, then
- * the caller streams every array. */
+/* What the reader and the writer of tensor files share, and writing arrays that do not fit in memory: the header
+ * first, then the caller streams every array. */
 #ifndef DATA_SAFETENSORS_H
 #define DATA_SAFETENSORS_H
 
@@ -10,9 +10,10 @@
 
 #define TENSORS_MAX_HEADER 100000000 /* bytes of JSON; the format's own limit */
 
-/* Creates the file and writes its header; the tensors' data is not looked at. order[n_tensors] receives the sequence in
- * which the caller must then write each array's bytes, tensor_bytes of them, to writer->stream (widest types first, then by
- * name, so that every array is aligned for its type), before file_commit. Nothing is open after a failure. */
+/* Creates the file and writes its header; the tensors' data is not looked at. order[n_tensors] receives the sequence
+ * in which the caller must then write each array's bytes, tensor_bytes of them, to writer->stream (widest types
+ * first, then by name, so that every array is aligned for its type), before file_commit. Nothing is open after a
+ * failure. */
 enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const char *path,
                               const struct clv_tensor *tensors, size_t n_tensors, const char *const (*metadata)[2],
                               size_t n_metadata, struct clv_error *err) CLV_CHECK;

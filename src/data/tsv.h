@@ -1,5 +1,5 @@
-/* Tab-separated tables with a header row: UTF-8, LF or CRLF, a BOM is fine, blank lines do not count, every row has as many
- * fields as the header. Errors name file and line. */
+/* Tab-separated tables with a header row: UTF-8, LF or CRLF, a BOM is fine, blank lines do not count, every row has
+ * as many fields as the header. Errors name file and line. */
 #ifndef DATA_TSV_H
 #define DATA_TSV_H
 
@@ -20,8 +20,8 @@ struct tsv {
     char *fields[TSV_MAX_COLUMNS]; /* of the current row */
 };
 
-/* Takes bytes (array_alloc'd, one writable byte behind the end; the table's whatever the outcome). `path` must outlive the
- * table. */
+/* Takes bytes (array_alloc'd, one writable byte behind the end; the table's whatever the outcome). `path` must
+ * outlive the table. */
 enum clv_status tsv_parse(struct tsv *table, const char *path, char *bytes, size_t size,
                           struct clv_error *err) CLV_CHECK;
 void tsv_release(struct tsv *table);

@@ -22,7 +22,8 @@ static bool has_layer(const struct page_totals *totals, int layer)
     return layer < LAYER_TRUTH || totals->n_with_truth > 0;
 }
 
-/* A number with the locale's point replaced would break CSS and data attributes: digits are put together from integers. */
+/* A number with the locale's point replaced would break CSS and data attributes: digits are put together from
+ * integers. */
 static void put_fixed(struct text *text, double value, int decimals)
 {
     static const int64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000};

@@ -1,4 +1,6 @@
-/* The parts of the report's page: markup, style and script, written by hand. */
+/* This room writes the report: report.c takes items and spools them, pictures.c shrinks and encodes their pictures,
+ * page.c writes the markup around them, with the style of page_style.c and the script of page_script.c. Read
+ * report.c first. This header declares the parts of the page. */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 

@@ -1,5 +1,5 @@
-/* One self-contained HTML page. Items go to an unnamed spool file in the report's folder as they come, since what stands above
- * them (totals, histogram) is known last; finishing joins head, spool and tail into the page. */
+/* One self-contained HTML page. Items go to an unnamed spool file in the report's folder as they come, since what
+ * stands above them (totals, histogram) is known last; finishing joins head, spool and tail into the page. */
 #include "cleave/report.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* The confusion matrix of label maps and the measures that follow from it. Everything is counted in whole pixels, so that
- * scores do not depend on the order in which pixels or images are added. */
+/* The confusion matrix of label maps and the measures that follow from it. Everything is counted in whole pixels, so
+ * that scores do not depend on the order in which pixels or images are added. */
 #include <math.h>
 #include <string.h>
 

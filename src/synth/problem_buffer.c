@@ -76,7 +76,7 @@ enum clv_status simulated_dataset_new(struct clv_dataset **dataset, int32_t n_la
     enum clv_status status = clv_dataset_new(dataset, n_labels, err);
     if (status == CLV_OK) {
         (*dataset)->pairwise = CLV_PAIRWISE_FULL;
-        (*dataset)->counts_errors = 1;
+        (*dataset)->counts_errors = true;
     }
     return status;
 }

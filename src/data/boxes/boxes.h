@@ -1,4 +1,6 @@
-/* Building boxes: what the readers of the formats share. */
+/* This room reads boxes in five formats. boxes_read.c tells the format and walks folders, boxes_tsv.c, boxes_voc.c,
+ * boxes_json.c and boxes_yolo.c parse one file each (boxes_formats.h) and add to a builder, which this header declares;
+ * boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then boxes_tsv.c. */
 #ifndef DATA_BOXES_H
 #define DATA_BOXES_H
 
@@ -32,14 +34,15 @@ enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const
 enum clv_status boxes_skip(struct boxes_builder *builder, struct clv_error *err, const char *format, ...) CLV_CHECK
     __attribute__((format(printf, 3, 4)));
 
-/* Sorts, joins what is said of one image, and hands over; the builder is empty afterwards, whatever the outcome. `path` is what was read. */
+/* Sorts, joins what is said of one image, and hands over; the builder is empty afterwards, whatever the outcome.
+ * `path` is what was read. */
 enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *builder, const char *path,
                              struct clv_error *err) CLV_CHECK;
 
 void boxes_builder_release(struct boxes_builder *builder);
 
-/* Names the image added last as its file does, unless that says nothing: a bare file name lies where the annotation lies, absolute
- * paths count by their file name alone, and "../" at the beginning falls away. */
+/* Names the image added last as its file does, unless that says nothing: a bare file name lies where the annotation
+ * lies, absolute paths count by their file name alone, and "../" at the beginning falls away. */
 enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -1,5 +1,6 @@
-/* Boxes in Pascal VOC's XML (over expat, which only this file knows): annotation / filename, size, object / name, bndbox / xmin,
- * ymin, xmax, ymax. A document type is refused, and with it entities: nothing of another file is ever read, nothing grows. */
+/* Boxes in Pascal VOC's XML (over expat, which only this file knows): annotation / filename, size, object / name,
+ * bndbox / xmin, ymin, xmax, ymax. A document type is refused, and with it entities: nothing of another file is ever
+ * read, nothing grows. */
 #include <expat.h>
 #include <stdio.h>
 #include <string.h>

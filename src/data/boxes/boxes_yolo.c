@@ -93,7 +93,7 @@ enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const char *sour
         return status;
     if (!text_is_utf8(bytes, size) || memchr(bytes, 0, size))
         return fail(err, CLV_ERR_DATA, "%s: this is no UTF-8 text", source);
-    builder->boxes.images[builder->boxes.n_images - 1].is_relative = 1;
+    builder->boxes.images[builder->boxes.n_images - 1].is_relative = true;
     for (size_t number = 1; status == CLV_OK && (line = line_next(&cursor, bytes + size)); number++)
         if (line[strspn(line, " \t")])
             status = add_line(builder, line, number, source, err);

@@ -1,5 +1,8 @@
-/* The blocks of node features. Each fills its own stretch of one node's row; layout.c says where the stretches lie. Every
- * block has a norm of about 1, so that one L2 regulariser fits them all. */
+/* This room computes the features. A block fills its own stretch of one node's row (recipe/layout.c says where the
+ * stretches lie) from the scene: the image at working size and each node's pixels (scene.h). Every block has a norm
+ * of about 1, so that one L2 regulariser fits them all. Read position.c first, the shortest block: three functions,
+ * _size, _fill and _name, each declared below. contrast.c stands on zones.c and pairs.c; edges.c fills the edges'
+ * features. */
 #ifndef FEATURE_BLOCKS_H
 #define FEATURE_BLOCKS_H
 
@@ -46,8 +49,8 @@ int32_t rgb_size(const struct clv_recipe *recipe);
 void rgb_fill(float *row, const struct scene *scene, const struct kernel_map *kernel_map, int32_t region);
 void rgb_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index);
 
-/* --- surround and scene: the joint histogram of a and b, then words per scale from first_scale on if the recipe has them,
- * of wider windows; scales without a map (of zeros) stay 0 --- */
+/* --- surround and scene: the joint histogram of a and b, then words per scale from first_scale on if the recipe has
+ * them, of wider windows; scales without a map (of zeros) stay 0 --- */
 int32_t surround_size(const struct clv_recipe *recipe, int32_t first_scale);
 void surround_fill(float *row, const struct scene *windows, struct word_map *maps, const struct kernel_map *kernel_map,
                    const struct clv_recipe *recipe, int32_t first_scale, int32_t region);

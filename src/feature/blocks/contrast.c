@@ -10,6 +10,16 @@
 
 enum { BINS = 10, MAX_SWEEPS = 100, FIGURE_ROUNDS = 3 };
 
+/* Factors that spread a measure over its bins. They were set by hand; cross-validation on the horses' training
+ * images kept the whole block (7.3 to 6.4 % weighted Hamming) and the guessed figure (5.97 to 5.83 %), not each
+ * factor. The shares are those of the 88,196 regions of the 147 training images (Borenstein & Ullman 2002) that a
+ * factor cuts at 1; only the figure's are cut at 0, too. */
+static const double BORDER_FACTOR =
+    1.4; /* of the root of the share of the border so coloured: .28 in the median; 1.1 % */
+static const double CENTRE_FACTOR =
+    1.5; /* of the odds' distance from even, .31 to .77 for nine of ten regions; 2.0 % */
+static const double GRADIENT_FACTOR = 1.5; /* of the root of the mean gradient: .31 in the median; 1.3 % */
+static const double FIGURE_FACTOR = 1.2; /* of the same odds for the guessed figure, extreme already: 4 %, 32 % at 0 */
 /* Each measure is one of a dozen or so: together their norm is about 1. */
 static const float MEASURE_WEIGHT = 0.4f;
 static const float FREE_STEP = 3.0f;       /* in Lab: shading, not an edge */
@@ -46,31 +56,31 @@ static void count_border(float *border, const struct scene *scene)
 }
 
 /* Lowers both ends of an edge to what a path through the other costs; returns whether one fell. */
-static int relax(float *distance, int32_t a, int32_t b, const struct region *regions)
+static bool relax(float *distance, int32_t a, int32_t b, const struct region *regions)
 {
     float step = lab_distance(regions[a].lab, regions[b].lab) - FREE_STEP;
     step = step > 0 ? step : 0;
-    int fell = 0;
+    bool fell = false;
     if (distance[a] + step < distance[b]) {
         distance[b] = distance[a] + step;
-        fell = 1;
+        fell = true;
     } else if (distance[b] + step < distance[a]) {
         distance[a] = distance[b] + step;
-        fell = 1;
+        fell = true;
     }
     return fell;
 }
 
-/* Least sum of colour steps from the border, by sweeps over the edges to and fro: a few suffice, since edges are sorted in
- * raster order; what MAX_SWEEPS leave of a maze is an upper bound. */
+/* Least sum of colour steps from the border, by sweeps over the edges to and fro: a few suffice, since edges are
+ * sorted in raster order; what MAX_SWEEPS leave of a maze is an upper bound. */
 static void geodesic_distances(float *distance, const struct scene *scene, const struct clv_adjacency *adjacency,
                                const float *border)
 {
     for (int32_t i = 0; i < scene->n_regions; i++)
         distance[i] = border[i] > 0 ? 0 : INFINITY;
-    int fell = 1;
+    bool fell = true;
     for (int sweep = 0; sweep < MAX_SWEEPS && fell; sweep++) {
-        fell = 0;
+        fell = false;
         for (int32_t k = 0; k < adjacency->n_edges; k++) {
             int32_t e = sweep % 2 ? adjacency->n_edges - 1 - k : k;
             fell |= relax(distance, adjacency->edges[e][0], adjacency->edges[e][1], scene->regions);
@@ -109,15 +119,15 @@ static void measure_region(float *out, const struct pairs *pairs, int32_t i)
     double like = pairs->sum[PAIR_LIKE][i];
     double mx = pairs->sum[PAIR_LIKE_X][i] / like, my = pairs->sum[PAIR_LIKE_Y][i] / like;
     double variance = pairs->sum[PAIR_LIKE_R][i] / like - mx * mx - my * my;
-    out[CONTRAST_BORDER] = clamp_unit(1.4 * sqrt(pairs->sum[PAIR_BORDER][i] / pairs->border));
+    out[CONTRAST_BORDER] = clamp_unit(BORDER_FACTOR * sqrt(pairs->sum[PAIR_BORDER][i] / pairs->border));
     out[CONTRAST_GLOBAL] = clamp_unit(pairs->sum[PAIR_COLOUR][i] / pairs->mass / DISTANCE_RANGE);
     out[CONTRAST_LOCAL] = clamp_unit(pairs->sum[PAIR_NEAR][i] / pairs->sum[PAIR_NEAR_MASS][i] / DISTANCE_RANGE);
     out[CONTRAST_SPREAD] = clamp_unit(2 * sqrt(fmax(variance, 0)));
-    out[CONTRAST_CENTRE] = clamp_unit(1.5 * (inner_share(pairs, i) - 0.5) + 0.5);
+    out[CONTRAST_CENTRE] = clamp_unit(CENTRE_FACTOR * (inner_share(pairs, i) - 0.5) + 0.5);
 }
 
-/* Guesses the figure by its colours: what is central and unlike the border at first, then what is central and of the colours
- * of the guess before. `guess` is scratch [n_regions]. */
+/* Guesses the figure by its colours: what is central and unlike the border at first, then what is central and of the
+ * colours of the guess before. `guess` is scratch [n_regions]. */
 static void measure_figure(float *measures, int32_t n_measures, struct pairs *pairs, const struct scene *scene,
                            float *guess)
 {
@@ -131,7 +141,7 @@ static void measure_figure(float *measures, int32_t n_measures, struct pairs *pa
         pairs_weigh(pairs, scene, guess);
         for (int32_t i = 0; i < scene->n_regions; i++)
             measures[(size_t)i * (size_t)n_measures + CONTRAST_FIGURE] =
-                clamp_unit(1.2 * (inner_share(pairs, i) - 0.5) + 0.5);
+                clamp_unit(FIGURE_FACTOR * (inner_share(pairs, i) - 0.5) + 0.5);
     }
 }
 
@@ -169,7 +179,7 @@ static enum clv_status measure_regions(float *measures, int32_t n_measures, cons
     for (size_t i = 0; i < n; i++) {
         float *out = measures + i * (size_t)n_measures;
         out[CONTRAST_GEODESIC] = clamp_unit(distance[i] / GEODESIC_RANGE);
-        out[CONTRAST_GRADIENT] = clamp_unit(1.5 * sqrt(gradient[i] / (float)scene->regions[i].n_pixels));
+        out[CONTRAST_GRADIENT] = clamp_unit(GRADIENT_FACTOR * sqrt(gradient[i] / (float)scene->regions[i].n_pixels));
     }
     if (wanted & CONTRAST_OF_PAIRS)
         status = measure_pairs(measures, n_measures, scene, border, centre, err);

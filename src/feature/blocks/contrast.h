@@ -1,5 +1,5 @@
-/* What tells figure from ground within one image, learned from no other: how a region's colour relates to the border's, to
- * the centre's and to all the others'. */
+/* What tells figure from ground within one image, learned from no other: how a region's colour relates to the
+ * border's, to the centre's and to all the others'. */
 #ifndef FEATURE_CONTRAST_H
 #define FEATURE_CONTRAST_H
 
@@ -28,9 +28,9 @@ int32_t contrast_measures(const struct clv_recipe *recipe);
     (1u << CONTRAST_BORDER | 1u << CONTRAST_GLOBAL | 1u << CONTRAST_LOCAL | 1u << CONTRAST_SPREAD |                    \
      1u << CONTRAST_CENTRE | 1u << CONTRAST_FIGURE)
 
-/* measures[n_regions][contrast_measures()], each in 0..1: those whose bits are in `wanted` (bit k for measure k); others may
- * stay as they are. maps[recipe->n_scales]: the words, read for the measures of words.
- * O(regions x min(regions, 1024) + pixels x scales + edges). */
+/* measures[n_regions][contrast_measures()], each in 0..1: those whose bits are in `wanted` (bit k for measure k);
+ * others may stay as they are. maps[recipe->n_scales]: the words, read for the measures of words. O(regions x
+ * min(regions, 1024) + pixels x scales + edges). */
 enum clv_status contrast_measure(float *measures, const struct scene *scene, const struct clv_adjacency *adjacency,
                                  const struct clv_recipe *recipe, const struct word_map *maps, uint32_t wanted,
                                  struct clv_error *err) CLV_CHECK;

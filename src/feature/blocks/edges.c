@@ -51,8 +51,8 @@ static float words_in_common(const struct clv_problem *problem, int32_t a, int32
     return sum;
 }
 
-/* Colour differences that count as strong are the image's own (Boykov & Jolly 2001; beta of GrabCut, eq. 5): what the squared
- * distances are multiplied by. */
+/* Colour differences that count as strong are the image's own (Boykov & Jolly 2001; beta of GrabCut, eq. 5): what
+ * the squared distances are multiplied by. */
 static float contrast_scale(const struct clv_adjacency *adjacency, const struct scene *scene)
 {
     double sum = 0;

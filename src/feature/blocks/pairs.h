@@ -4,8 +4,8 @@
 
 #include "feature/blocks/scene.h"
 
-/* What one region sums over the others, j, with their pixels n_j; d = distance in Lab, k = its kernel (1 at d = 0), s = the
- * kernel of the distance in the image. */
+/* What one region sums over the others, j, with their pixels n_j; d = distance in Lab, k = its kernel (1 at d = 0),
+ * s = the kernel of the distance in the image. */
 enum pair_sum {
     PAIR_BORDER,    /* border_j k */
     PAIR_COLOUR,    /* n_j d */
@@ -27,11 +27,12 @@ struct pairs {
 };
 void pairs_release(struct pairs *pairs);
 
-/* Another weighting of the same regions: sum[PAIR_CENTRE] and `centre` of `pairs` for centre[n]. A quarter of pairs_init. */
+/* Another weighting of the same regions: sum[PAIR_CENTRE] and `centre` of `pairs` for centre[n]. A quarter of
+ * pairs_init. */
 void pairs_weigh(struct pairs *pairs, const struct scene *scene, const float *centre);
 
-/* border[n]: pixels of each region on the image's border; centre[n]: c, how central each region lies. Past 1024 regions,
- * every second, third, .. one stands for its neighbours too. O(n x min(n, 1024)). */
+/* border[n]: pixels of each region on the image's border; centre[n]: c, how central each region lies. Past 1024
+ * regions, every second, third, .. one stands for its neighbours too. O(n x min(n, 1024)). */
 enum clv_status pairs_init(struct pairs *pairs, const struct scene *scene, const float *border, const float *centre,
                            struct clv_error *err) CLV_CHECK;
 

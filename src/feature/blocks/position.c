@@ -10,7 +10,8 @@ int32_t position_size(void)
     return GRID * GRID;
 }
 
-/* The two grid lines around a coordinate in 0..1, with cell centres at (k + 1/2) / GRID, and the weight of the second. */
+/* The two grid lines around a coordinate in 0..1, with cell centres at (k + 1/2) / GRID, and the weight of the
+ * second. */
 static void soft_bin(int *low, int *high, float *weight, float coordinate)
 {
     float at = coordinate * GRID - 0.5f;

@@ -4,8 +4,8 @@
 
 #include "cleave/features.h"
 
-/* The image shrunk (never enlarged) to at most max_pixels, its proportions kept; at least 1x1. A copy even when it is small
- * enough. */
+/* The image shrunk (never enlarged) to at most max_pixels, its proportions kept; at least 1x1. A copy even when it
+ * is small enough. */
 enum clv_status working_image(struct clv_image *working, const struct clv_image *image, int32_t max_pixels,
                               struct clv_error *err) CLV_CHECK;
 

@@ -4,7 +4,8 @@
 
 #include "feature/blocks/scene.h"
 
-/* How much each pixel belongs to the image's centre (the rest belongs to its rim), and whether to the strip along its border. */
+/* How much each pixel belongs to the image's centre (the rest belongs to its rim), and whether to the strip along
+ * its border. */
 struct zones {
     int32_t n_pixels;
     float *centre;  /* [height * width] in 0..1 */
@@ -17,7 +18,8 @@ enum clv_status zones_init(struct zones *zones, const struct scene *scene, struc
 float centrality(float x, float y);
 
 /* code[height * width] in 0..n_codes-1 is some property of pixels (a word, a colour). For each region r:
- *   centre[r * stride] = mean over its pixels of C / (C + R), C and R the frequencies of the pixel's code in centre and rim,
+ *   centre[r * stride] = mean over its pixels of C / (C + R), C and R the frequencies of the pixel's code in centre
+ *     and rim,
  *   border[r * stride] = mean over its pixels of S / (S + A), S and A those in the strip and in all of the image;
  * 1/2 where the code tells nothing. O(pixels + n_codes). */
 enum clv_status zones_measure(float *centre, float *border, size_t stride, const struct zones *zones,

@@ -74,7 +74,7 @@ enum clv_pairwise clv_dataset_pairwise(const struct clv_dataset *dataset)
     return dataset->n_edge_features > 0 ? dataset->pairwise : CLV_PAIRWISE_NONE;
 }
 
-int clv_dataset_counts_errors(const struct clv_dataset *dataset)
+bool clv_dataset_counts_errors(const struct clv_dataset *dataset)
 {
     return dataset->counts_errors;
 }

@@ -1,13 +1,17 @@
-/* A dataset's insides, shared by the ways to fill one: problems added, images extracted, a feature file opened. */
+/* This room holds the problems of many images. A dataset is filled in three ways: problems are added (dataset.c;
+ * letters.c for words), images are extracted (extract.c, frame.c for boxes), or a feature file is opened
+ * (features_read.c over features_arrays.c). Feature files are written by features_write.c, image by image, and
+ * dataset_write.c, from memory. This header declares what those share. Read extract.c first. */
 #ifndef FEATURE_DATASET_H
 #define FEATURE_DATASET_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "cleave/features.h"
 
-/* problem points into the item's own arrays, or into the dataset's file and the arrays derived from it (the own ones are
- * then NULL). */
+/* problem points into the item's own arrays, or into the dataset's file and the arrays derived from it (the own ones
+ * are then NULL). */
 struct dataset_item {
     char *name;
     struct clv_problem problem;
@@ -42,15 +46,16 @@ struct dataset_file {
 struct clv_dataset {
     int32_t n_labels, n_features, n_edge_features;
     enum clv_pairwise pairwise; /* what edges are meant for */
-    int counts_errors;
-    struct clv_labels labels; /* n_labels 0: it has no names for them */
+    bool counts_errors;         /* theta counts wrong nodes */
+    struct clv_labels labels;   /* n_labels 0: it has no names for them */
     struct dataset_item *items;
     size_t n, capacity;
     struct dataset_file file;
 };
 
-/* To be told whenever a problem's features are looked at: every LOOKED_AT_MAX bytes of a mapped file its pages are given back, so
- * that learning from a file takes memory that does not grow with it. Safe in parallel; NULL, and what is in memory, is fine. */
+/* To be told whenever a problem's features are looked at: every LOOKED_AT_MAX bytes of a mapped file its pages are
+ * given back, so that learning from a file takes memory that does not grow with it. Safe in parallel; NULL, and what
+ * is in memory, is fine. */
 #define LOOKED_AT_MAX ((size_t)256 << 20)
 void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_problem *problem);
 

@@ -7,8 +7,8 @@
 #include "feature/dataset/frame.h"
 #include "feature/example/truth.h"
 
-/* Items in flight for each thread: enough that threads seldom wait for the slowest image, few enough to bound memory (an
- * example takes about 2 MB at the default working size). */
+/* Items in flight for each thread: enough that threads seldom wait for the slowest image, few enough to bound memory
+ * (an example takes about 2 MB at the default working size). */
 #define BATCH_PER_THREAD 8
 
 struct batch {
@@ -19,7 +19,7 @@ struct batch {
     const struct clv_progress *progress;
     size_t first;                 /* item of the batch */
     struct clv_example *examples; /* of this batch */
-    float **opinions;             /* of its nodes, [n_nodes] or NULL each */
+    float **estimates;            /* of its nodes, [n_nodes] or NULL each */
     size_t n_done;                /* over all batches; counted by parallel_progress */
 };
 
@@ -55,19 +55,19 @@ static void drop_void_truth(struct clv_example *example, int32_t n_labels)
     example->problem.label = NULL;
 }
 
-/* Mean opinion of each node's pixels: opinion[n_nodes]. */
-static enum clv_status ask_opinion(float **opinion, const struct box_source *boxed, const struct clv_item_boxes *boxes,
-                                   const struct clv_example *example, const struct clv_image *image,
-                                   struct clv_error *err)
+/* Mean estimate of each node's pixels: estimate[n_nodes]. */
+static enum clv_status estimate_figure(float **estimate, const struct box_source *boxed,
+                                       const struct clv_item_boxes *boxes, const struct clv_example *example,
+                                       const struct clv_image *image, struct clv_error *err)
 {
     float *figure = array_alloc((size_t)image->width, (size_t)image->height * sizeof *figure);
     float *mean = array_alloc((size_t)example->problem.n_nodes, sizeof *mean);
-    enum clv_status status = figure && mean ? boxed->opinion(figure, image, boxes, err) : fail_memory(err);
+    enum clv_status status = figure && mean ? boxed->estimate(figure, image, boxes, err) : fail_memory(err);
     if (status == CLV_OK)
         status = example_mean(mean, example, figure, err);
     array_free(figure);
     if (status == CLV_OK)
-        *opinion = mean;
+        *estimate = mean;
     else
         array_free(mean);
     return status;
@@ -89,8 +89,8 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     if (status != CLV_OK)
         fail_within(err, status, item->image);
     const struct clv_item_boxes *boxes = batch->boxed ? &batch->boxed->boxes[batch->first + index] : NULL;
-    if (status == CLV_OK && boxes && boxes->boxes && batch->boxed->opinion)
-        status = ask_opinion(&batch->opinions[index], batch->boxed, boxes, example, &image, err);
+    if (status == CLV_OK && boxes && boxes->boxes && batch->boxed->estimate)
+        status = estimate_figure(&batch->estimates[index], batch->boxed, boxes, example, &image, err);
     clv_image_release(&image);
     if (status == CLV_OK && item->mask) {
         status = read_truth(example, item, &batch->set->labels, batch->limits, err);
@@ -108,24 +108,24 @@ enum clv_status extract_set(const struct clv_set *set, const struct box_source *
                             take_example *take, void *context, struct clv_error *err)
 {
     n_threads = parallel_threads(n_threads);
-    size_t room = (size_t)n_threads * BATCH_PER_THREAD;
+    size_t capacity = (size_t)n_threads * BATCH_PER_THREAD;
     struct batch batch = {.set = set, .boxed = boxed, .recipe = recipe, .limits = limits, .progress = progress};
-    batch.examples = array_zalloc(room, sizeof *batch.examples);
-    batch.opinions = array_zalloc(room, sizeof *batch.opinions);
-    enum clv_status status = batch.examples && batch.opinions ? CLV_OK : fail_memory(err);
-    for (; status == CLV_OK && batch.first < set->n_items; batch.first += room) {
-        size_t n = set->n_items - batch.first < room ? set->n_items - batch.first : room;
+    batch.examples = array_zalloc(capacity, sizeof *batch.examples);
+    batch.estimates = array_zalloc(capacity, sizeof *batch.estimates);
+    enum clv_status status = batch.examples && batch.estimates ? CLV_OK : fail_memory(err);
+    for (; status == CLV_OK && batch.first < set->n_items; batch.first += capacity) {
+        size_t n = set->n_items - batch.first < capacity ? set->n_items - batch.first : capacity;
         status = parallel_for(n, n_threads, extract_item, &batch, err);
         for (size_t i = 0; i < n; i++) {
             if (status == CLV_OK)
-                status = take(context, &batch.examples[i], &set->items[batch.first + i], batch.opinions[i], err);
+                status = take(context, &batch.examples[i], &set->items[batch.first + i], batch.estimates[i], err);
             clv_example_release(&batch.examples[i]);
-            array_free(batch.opinions[i]);
-            batch.opinions[i] = NULL;
+            array_free(batch.estimates[i]);
+            batch.estimates[i] = NULL;
         }
     }
     array_free(batch.examples);
-    array_free(batch.opinions);
+    array_free(batch.estimates);
     return status;
 }
 
@@ -136,12 +136,12 @@ struct keeping {
 };
 
 static enum clv_status keep(void *context, struct clv_example *example, const struct clv_item *item,
-                            const float *opinion, struct clv_error *err)
+                            const float *estimate, struct clv_error *err)
 {
     struct keeping *self = context;
     enum clv_status status = CLV_OK;
     if (self->frames)
-        status = frame_add(self->frames, example, self->boxes++, opinion, item->name, err);
+        status = frame_add(self->frames, example, self->boxes++, estimate, item->name, err);
     return status == CLV_OK ? dataset_take(self->dataset, example, item->name, err) : status;
 }
 
@@ -155,12 +155,12 @@ enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct c
 
 enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
                                           const struct clv_set *set, const struct clv_item_boxes *boxes,
-                                          clv_box_opinion *opinion, const struct clv_recipe *recipe, int n_threads,
+                                          clv_figure_estimate *estimate, const struct clv_recipe *recipe, int n_threads,
                                           const struct clv_image_limits *limits, const struct clv_progress *progress,
                                           struct clv_error *err)
 {
     struct keeping keeping = {.boxes = boxes};
-    struct box_source boxed = {boxes, frames ? opinion : NULL};
+    struct box_source boxed = {boxes, frames ? estimate : NULL};
     if (boxes && set->labels.n_labels != 2)
         return fail(err, CLV_ERR_USAGE, "boxes take two labels, figure and ground, not %d", set->labels.n_labels);
     *dataset = NULL;

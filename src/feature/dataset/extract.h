@@ -6,18 +6,20 @@
 
 #include "cleave/features.h"
 
-/* Receives the examples one by one in the set's order, on the calling thread. What it leaves in the example is released. */
+/* Receives the examples one by one in the set's order, on the calling thread. What it leaves in the example is
+ * released. */
 typedef enum clv_status take_example(void *context, struct clv_example *example, const struct clv_item *item,
-                                     const float *opinion, struct clv_error *err);
+                                     const float *estimate, struct clv_error *err);
 
-/* boxes[n_items]; `take` gets the opinion of the nodes of those that have some, [n_nodes], else NULL. */
+/* boxes[n_items]; `take` gets the estimate of the nodes of those that have some, [n_nodes], else NULL. */
 struct box_source {
     const struct clv_item_boxes *boxes;
-    clv_box_opinion *opinion; /* or NULL */
+    clv_figure_estimate *estimate; /* or NULL */
 };
 
-/* Reads every image, extracts its example, and its truth where there is a mask; a mask that is void throughout is no truth.
- * `boxed` may be NULL. Memory: a fixed number of examples a thread. Fails as the first failing item in the set's order would. */
+/* Reads every image, extracts its example, and its truth where there is a mask; a mask that is void throughout is no
+ * truth. `boxed` may be NULL. Memory: a fixed number of examples a thread. Fails as the first failing item in the
+ * set's order would. */
 enum clv_status extract_set(const struct clv_set *set, const struct box_source *boxed, const struct clv_recipe *recipe,
                             int n_threads, const struct clv_image_limits *limits, const struct clv_progress *progress,
                             take_example *take, void *context, struct clv_error *err) CLV_CHECK;

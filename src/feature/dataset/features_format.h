@@ -2,6 +2,8 @@
 #ifndef FEATURE_FEATURES_FORMAT_H
 #define FEATURE_FEATURES_FORMAT_H
 
+#include <stdbool.h>
+
 #include "cleave/features.h"
 
 #define FEATURES_FORMAT  "cleave features "
@@ -9,5 +11,9 @@
 
 /* Names stand one a line in a JSON text: UTF-8 without line breaks, else CLV_ERR_DATA. */
 enum clv_status features_check_name(const char *name, struct clv_error *err) CLV_CHECK;
+
+/* *number = a whole number low..high of the metadata; unchanged where it is absent and not required. */
+enum clv_status features_number(int32_t *number, const struct clv_tensors *tensors, const char *path, const char *key,
+                                int32_t low, int32_t high, bool required, struct clv_error *err) CLV_CHECK;
 
 #endif

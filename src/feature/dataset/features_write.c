@@ -1,5 +1,5 @@
-/* Writing feature files. Every array grows in a nameless file of its own while the images go by; at the end they are joined
- * behind a header, so that memory does not grow with the set (but for 56 bytes an image). */
+/* Writing feature files. Every array grows in a nameless file of its own while the images go by; at the end they are
+ * joined behind a header, so that memory does not grow with the set (but for 56 bytes an image). */
 #include <string.h>
 
 #include "base/array.h"
@@ -70,9 +70,9 @@ static enum clv_status append_counts(struct writing *self, const struct clv_exam
 }
 
 static enum clv_status append_example(void *context, struct clv_example *example, const struct clv_item *item,
-                                      const float *opinion, struct clv_error *err)
+                                      const float *estimate, struct clv_error *err)
 {
-    (void)item, (void)opinion;
+    (void)item, (void)estimate;
     struct writing *self = context;
     const struct clv_problem *problem = &example->problem;
     const struct clv_superpixels *sp = &example->superpixels;

@@ -10,7 +10,8 @@ enum { GRID = 8, OUTSIDE = GRID * GRID, N_FEATURES };
 /* Against the other features of a node, whose blocks are about 1 each; chosen by the error of boxed images' labels. */
 static const float FRAME_WEIGHT = 3;
 
-/* The first of the two grid lines around a coordinate in 0..1, lines at k / (GRID - 1), and the weight of the second. */
+/* The first of the two grid lines around a coordinate in 0..1, lines at k / (GRID - 1), and the weight of the
+ * second. */
 static int32_t soft_bin(float *weight, double coordinate)
 {
     double at = coordinate * (GRID - 1), low = fmin(floor(at), GRID - 2);
@@ -24,8 +25,8 @@ struct row_places {
     double *u, *v;    /* its place in that box, 0..1 */
 };
 
-/* Of several boxes that hold a pixel's centre, the one whose own centre is nearest in box sizes counts. x and y are centres of
- * working pixels in the original image. O(width + the boxes' own pixels in the row + n_boxes). */
+/* Of several boxes that hold a pixel's centre, the one whose own centre is nearest in box sizes counts. x and y are
+ * centres of working pixels in the original image. O(width + the boxes' own pixels in the row + n_boxes). */
 static void locate_row(struct row_places *places, const struct clv_item_boxes *boxes, const struct clv_example *example,
                        double y)
 {
@@ -86,11 +87,11 @@ static enum clv_status fill_rows(float *rows, const struct clv_example *example,
 }
 
 /* theta[n_nodes][2] of the frame. */
-static float *weights_of(const float *opinion, size_t n_nodes)
+static float *weights_of(const float *estimate, size_t n_nodes)
 {
     float *theta = array_alloc(n_nodes, 2 * sizeof *theta);
     for (size_t i = 0; theta && i < n_nodes; i++) {
-        float figure = opinion[i] > 0 ? opinion[i] < 1 ? opinion[i] : 1 : 0;
+        float figure = estimate[i] > 0 ? estimate[i] < 1 ? estimate[i] : 1 : 0;
         theta[2 * i] = 1 - figure;
         theta[2 * i + 1] = figure;
     }
@@ -98,16 +99,16 @@ static float *weights_of(const float *opinion, size_t n_nodes)
 }
 
 enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *example,
-                          const struct clv_item_boxes *boxes, const float *opinion, const char *name,
+                          const struct clv_item_boxes *boxes, const float *estimate, const char *name,
                           struct clv_error *err)
 {
     size_t n = (size_t)example->problem.n_nodes, at = 0;
     float *rows = array_zalloc(n, N_FEATURES * sizeof *rows);
     int64_t *row = array_alloc(n + 1, sizeof *row);
     int32_t *index = array_alloc(n, N_FEATURES * sizeof *index);
-    float *theta = opinion ? weights_of(opinion, n) : NULL;
+    float *theta = estimate ? weights_of(estimate, n) : NULL;
     enum clv_status status = CLV_OK;
-    if (!rows || !row || !index || (opinion && !theta)) {
+    if (!rows || !row || !index || (estimate && !theta)) {
         status = fail_memory(err);
         goto done;
     }

@@ -4,12 +4,12 @@
 
 #include "cleave/features.h"
 
-/* Adds the example's frame to a dataset of frames: a problem with the same nodes and no edges. Features: soft bins of an 8 x 8
- * grid over the box, and the share of pixels outside of all boxes. Of several boxes a pixel lies in that whose centre is nearest
- * in box sizes. An item without known boxes has no features. theta is the opinion[n_nodes] of what is figure, if there is one,
- * NULL else. O(pixels x boxes). */
+/* Adds the example's frame to a dataset of frames: a problem with the same nodes and no edges. Features: soft bins
+ * of an 8 x 8 grid over the box, and the share of pixels outside of all boxes. Of several boxes a pixel lies in that
+ * whose centre is nearest in box sizes. An item without known boxes has no features. theta is the estimate[n_nodes]
+ * of what is figure, if there is one, NULL else. O(pixels x boxes). */
 enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *example,
-                          const struct clv_item_boxes *boxes, const float *opinion, const char *name,
+                          const struct clv_item_boxes *boxes, const float *estimate, const char *name,
                           struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { BIAS = CLV_LETTER_PIXELS, FIRST, LAST };
 
-/* Room for the longest word's problem. */
+/* A word's problem, with arrays that suit the longest word. */
 struct word {
     struct clv_problem problem;
     int64_t *row;
@@ -130,7 +130,7 @@ enum clv_status clv_letters_dataset(struct clv_dataset **dataset, const struct c
 {
     uint8_t wanted[CLV_LETTER_MAX_FOLDS];
     struct clv_dataset *made = NULL;
-    struct word room;
+    struct word buffer;
     size_t longest = 0;
     for (size_t word = 0; word < letters->n_words; word++) {
         size_t n = letters->first[word + 1] - letters->first[word];
@@ -140,7 +140,7 @@ enum clv_status clv_letters_dataset(struct clv_dataset **dataset, const struct c
     if (status == CLV_OK && !longest)
         status = fail(err, CLV_ERR_USAGE, "no words");
     if (status == CLV_OK)
-        status = word_init(&room, longest, err);
+        status = word_init(&buffer, longest, err);
     if (status != CLV_OK)
         return status;
     status = clv_dataset_new(&made, CLV_LETTER_LABELS, err);
@@ -148,17 +148,17 @@ enum clv_status clv_letters_dataset(struct clv_dataset **dataset, const struct c
         status = name_labels(&made->labels, err);
     if (status == CLV_OK) {
         made->pairwise = CLV_PAIRWISE_FULL;
-        made->counts_errors = 1;
+        made->counts_errors = true;
     }
     for (size_t word = 0; status == CLV_OK && word < letters->n_words; word++) {
         char name[32];
         if (!wanted[letters->fold[word]])
             continue;
         snprintf(name, sizeof name, "word %zu", word + 1);
-        word_fill(&room, letters, word);
-        status = clv_dataset_add(made, &room.problem, name, err);
+        word_fill(&buffer, letters, word);
+        status = clv_dataset_add(made, &buffer.problem, name, err);
     }
-    word_release(&room);
+    word_release(&buffer);
     if (status == CLV_OK)
         *dataset = made;
     else

@@ -23,14 +23,13 @@ void clv_example_release(struct clv_example *example)
     *example = (struct clv_example){0};
 }
 
-/* Moves the non-zero entries of a dense row that are needed to the end of the sparse matrix and clears it. */
-static int append_row(struct clv_example *example, size_t *capacity, size_t *n_entries, float *dense,
-                      const struct plan *plan)
+/* Moves the non-zero entries of a dense row that the plan holds to the end of the sparse matrix, and clears the row. */
+static enum clv_status append_row(struct clv_example *example, size_t *capacity, size_t *n_entries, float *dense,
+                                  const struct plan *plan, struct clv_error *err)
 {
-    size_t value_capacity = *capacity, most = *n_entries + (size_t)plan->n_columns;
-    if (array_reserve((void **)&example->value, &value_capacity, most, sizeof(float)) ||
-        array_reserve((void **)&example->index, capacity, most, sizeof(int32_t)))
-        return -1;
+    const struct array_part entries[] = {{&example->value, sizeof(float)}, {&example->index, sizeof(int32_t)}};
+    if (array_reserve_all(entries, 2, capacity, *n_entries + (size_t)plan->n_columns))
+        return fail_memory(err);
     for (int32_t c = 0; c < plan->n_columns; c++) {
         int32_t k = plan->columns[c];
         if (dense[k] != 0) {
@@ -39,7 +38,7 @@ static int append_row(struct clv_example *example, size_t *capacity, size_t *n_e
         }
     }
     memset(dense, 0, (size_t)plan->at.n_features * sizeof *dense);
-    return 0;
+    return CLV_OK;
 }
 
 static void fill_row(float *row, struct views *views, const struct clv_recipe *recipe, const struct layout *at,
@@ -92,8 +91,8 @@ static enum clv_status fill_rows(struct clv_example *example, struct views *view
     return status;
 }
 
-/* volume[node] = original pixels whose working pixel lies in the node. The mapping is separable: a working pixel stands for
- * (original columns mapped to its column) x (original rows mapped to its row) pixels. */
+/* volume[node] = original pixels whose working pixel lies in the node. The mapping is separable: a working pixel
+ * stands for (original columns mapped to its column) x (original rows mapped to its row) pixels. */
 static enum clv_status count_volume(struct clv_example *example, struct clv_error *err)
 {
     const struct clv_superpixels *sp = &example->superpixels;

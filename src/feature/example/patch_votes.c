@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "cleave/features.h"
 
-/* Along one axis: the two patches around a pixel's centre and the share of the second; both the same past the outer centres. */
+/* Along one axis: the two patches around a pixel's centre and the share of the second; both the same past the outer
+ * centres. */
 struct between {
     int32_t low, high;
     float share;
@@ -25,7 +26,8 @@ static struct between *patches_around(int32_t side, int32_t working, int32_t siz
     return around;
 }
 
-/* Adds up the votes of the four patches around a pixel label by label; labels[4], shares[4]; returns how many labels. */
+/* Adds up the votes of the four patches around a pixel label by label; labels[4], shares[4]; returns how many
+ * labels. */
 static int count_votes(int32_t *labels, float *shares, const int32_t *y, int32_t n_columns, struct between row,
                        struct between column)
 {

@@ -1,4 +1,7 @@
-/* Checking a recipe before it is used. */
+/* This room is about the recipe as a whole: its values (recipe.c) and their file (recipe_file.c), where each block's
+ * columns lie (layout.c), what has to be computed for the features that are kept (plan.c), the groups that may be
+ * left out together (groups.c), how much memory features take (memory_estimate.c), and learning the codebooks
+ * (recipe_learn.c). Read layout.h first. This header declares the check of a recipe before it is used. */
 #ifndef FEATURE_RECIPE_H
 #define FEATURE_RECIPE_H
 
@@ -6,8 +9,8 @@
 
 #include "cleave/features.h"
 
-/* CLV_ERR_USAGE when a plain value is out of range (names it), or with need_codebooks when words are wanted but their codebooks
- * are not learned. O(features). */
+/* CLV_ERR_USAGE when a plain value is out of range (names it), or with need_codebooks when words are wanted but
+ * their codebooks are not learned. O(features). */
 enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebooks, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -12,11 +12,12 @@
 /* Appends the plain values as one JSON object. */
 void recipe_put_json(struct text *text, const struct clv_recipe *recipe);
 
-/* The codebooks that are looked at and what is kept as tensors (views of the recipe; names are static); returns how many. */
+/* The codebooks that are looked at and what is kept as tensors (views of the recipe; names are static); returns how
+ * many. */
 size_t recipe_tensors(struct clv_tensor tensors[RECIPE_TENSORS], const struct clv_recipe *recipe);
 
-/* The recipe of an open file from its JSON (metadata) and its codebook tensors. `name` is the file, for messages; every value
- * is checked. The recipe owns its codebooks; unchanged on failure. */
+/* The recipe of an open file from its JSON (metadata) and its codebook tensors. `name` is the file, for messages;
+ * every value is checked. The recipe owns its codebooks; unchanged on failure. */
 enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const struct clv_tensors *tensors,
                             const char *name, struct clv_error *err) CLV_CHECK;
 

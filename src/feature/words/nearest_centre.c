@@ -1,9 +1,10 @@
-/* |x - c|^2 = |x|^2 - (2<x,c> - |c|^2), so the nearest centre is the one with the largest score 2<x,c> - |c|^2. Descriptors
- * and centres are bytes: a score is an integer below 2^25 in size, every sum is exact in 32 bits in any order, and so every
- * instruction set finds the same word.
+/* |x - c|^2 = |x|^2 - (2<x,c> - |c|^2), so the nearest centre is the one with the largest score 2<x,c> - |c|^2.
+ * Descriptors and centres are bytes: a score is an integer below 2^25 in size, every sum is exact in 32 bits in any
+ * order, and so every instruction set finds the same word.
  *
- * The vector kernels are small matrix products: a tile of descriptors against a block of centres whose coordinates are
- * interleaved, so that each lane of a vector accumulates one centre's score and a descriptor's coordinates are broadcast. */
+ * The vector kernels are small matrix products: a tile of descriptors against a block of centres whose coordinates
+ * are interleaved, so that each lane of a vector accumulates one centre's score and a descriptor's coordinates are
+ * broadcast. */
 #include "feature/words/nearest_centre.h"
 
 #include <string.h>
@@ -136,8 +137,8 @@ static void pack_vnni(uint8_t *packed, const struct clv_codebook *codebook)
                 codebook->centres[(size_t)w * SIZE + (size_t)k];
 }
 
-/* vpdpbusd multiplies unsigned by signed bytes: the descriptor is taken less 128, and the 128 x sum(c) that the product then
- * lacks is in the bias: 2<x,c> - |c|^2 = 2<x-128,c> + (256 sum(c) - |c|^2). */
+/* vpdpbusd multiplies unsigned by signed bytes: the descriptor is taken less 128, and the 128 x sum(c) that the
+ * product then lacks is in the bias: 2<x,c> - |c|^2 = 2<x-128,c> + (256 sum(c) - |c|^2). */
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) static void
 tile_vnni(int32_t *word, const uint8_t *packed, const int32_t *bias, int n_blocks, const uint8_t *x, int n)
 {

@@ -111,7 +111,8 @@ END_TEST
 
 START_TEST(geodesic_distance_goes_around_walls)
 {
-    /* A grey corridor leads from the border to the middle through a red block: the middle is near by geodesic distance. */
+    /* A grey corridor leads from the border to the middle through a red block: the middle is near by geodesic
+     * distance. */
     struct fixture f = {0};
     must(clv_image_new(&f.image, 120, 120, 3, err));
     for (int32_t y = 0; y < 120; y++)

@@ -1,4 +1,5 @@
-/* Features left out: what is still computed stays the same to the bit, what is not needs nothing of what it came from. */
+/* Features left out: what is still computed stays the same to the bit, what is not needs nothing of what it came
+ * from. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -195,7 +195,8 @@ END_TEST
 
 START_TEST(the_largest_windows_of_the_strongest_gradients_do_not_overflow)
 {
-    /* Stripes of 2 black, 2 white pixels have the largest gradient everywhere. A wrapped sum would break the symmetry. */
+    /* Stripes of 2 black, 2 white pixels have the largest gradient everywhere. A wrapped sum would break the
+     * symmetry. */
     enum { SIDE = 200 };
     uint8_t *rgb = malloc(SIDE * SIDE * 3);
     for (int y = 0; y < SIDE; y++)

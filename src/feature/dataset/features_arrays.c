@@ -1,0 +1,252 @@
+#include "feature/dataset/features_arrays.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "feature/dataset/features_format.h"
+#include "feature/recipe/recipe_file.h"
+
+const int64_t *features_node_offsets(const struct features_reading *self)
+{
+    return self->arrays.node_offset->data;
+}
+
+/* Only tensors of the format, so that a misspelt one is not passed over; and those that need each other. */
+static enum clv_status find_arrays(struct features_reading *self, struct clv_error *err)
+{
+    struct features_arrays *arrays = &self->arrays;
+    const struct {
+        const char *name;
+        const struct clv_tensor **place;
+    } known[] = {
+        {"node_offset", &arrays->node_offset},
+        {"edge_offset", &arrays->edge_offset},
+        {"row", &arrays->row},
+        {"index", &arrays->index},
+        {"value", &arrays->value},
+        {"x", &arrays->x},
+        {"edges", &arrays->edges},
+        {"edge_features", &arrays->edge_features},
+        {"counts", &arrays->counts},
+        {"volume", &arrays->volume},
+        {"size", &arrays->size},
+        {"superpixels", &arrays->superpixels},
+        {"palette", NULL},
+        {RECIPE_KEPT, NULL},
+    };
+    const struct clv_tensors *tensors = self->dataset->file.tensors;
+    for (size_t i = 0; i < clv_tensors_count(tensors); i++) {
+        const struct clv_tensor *tensor = clv_tensors_at(tensors, i);
+        size_t k = 0;
+        while (k < sizeof known / sizeof *known && strcmp(known[k].name, tensor->name) != 0)
+            k++;
+        if (k == sizeof known / sizeof *known) {
+            if (strncmp(tensor->name, RECIPE_CODEBOOK_PREFIX, strlen(RECIPE_CODEBOOK_PREFIX)) != 0)
+                return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\" does not belong in a feature file", self->path,
+                            tensor->name);
+        } else if (known[k].place) {
+            *known[k].place = tensor;
+        }
+    }
+    if (arrays->x && (arrays->row || arrays->index || arrays->value))
+        return fail(err, CLV_ERR_DATA, "%s: has dense features (x) and sparse ones (row, index, value)", self->path);
+    if (!arrays->edges && (arrays->edge_features || arrays->edge_offset))
+        return fail(err, CLV_ERR_DATA, "%s: tensor \"edges\" is missing", self->path);
+    if (!arrays->size != !arrays->superpixels)
+        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\" is missing", self->path,
+                    arrays->size ? "superpixels" : "size");
+    return CLV_OK;
+}
+
+static enum clv_status require(const struct clv_tensor **tensor, const struct features_reading *self, const char *name,
+                               enum clv_dtype dtype, int32_t n_dimensions, int64_t rows, int64_t columns,
+                               struct clv_error *err)
+{
+    return clv_tensors_require(tensor, self->dataset->file.tensors, name, dtype, n_dimensions,
+                               (int64_t[]){rows, columns}, err);
+}
+
+/* offset[n + 1] begins at 0 and grows by `least` to INT32_MAX an image; *total is its end. */
+static enum clv_status check_offsets(int64_t *total, const struct features_reading *self,
+                                     const struct clv_tensor *tensor, int64_t least, struct clv_error *err)
+{
+    const int64_t *offset = tensor->data;
+    if (offset[0] != 0)
+        return fail(err, CLV_ERR_DATA, "%s: %s begins with %lld, not 0", self->path, tensor->name,
+                    (long long)offset[0]);
+    for (int64_t i = 0; i < self->n; i++) {
+        int64_t grown;
+        if (__builtin_sub_overflow(offset[i + 1], offset[i], &grown) || grown < least || grown > INT32_MAX)
+            return fail(err, CLV_ERR_DATA, "%s: %s goes from %lld to %lld at image %lld", self->path, tensor->name,
+                        (long long)offset[i], (long long)offset[i + 1], (long long)i);
+    }
+    *total = offset[self->n];
+    return CLV_OK;
+}
+
+static enum clv_status read_offsets(struct features_reading *self, struct clv_error *err)
+{
+    struct features_arrays *arrays = &self->arrays;
+    enum clv_status status = require(&arrays->node_offset, self, "node_offset", CLV_I64, 1, -1, 0, err);
+    if (status != CLV_OK)
+        return status;
+    self->n = arrays->node_offset->shape[0] - 1;
+    if (self->n < 1)
+        return fail(err, CLV_ERR_DATA, "%s: has no images", self->path);
+    status = check_offsets(&self->n_nodes, self, arrays->node_offset, 1, err);
+    if (status != CLV_OK || !arrays->edges)
+        return status;
+    status = require(&arrays->edge_offset, self, "edge_offset", CLV_I64, 1, self->n + 1, 0, err);
+    return status == CLV_OK ? check_offsets(&self->n_edges, self, arrays->edge_offset, 0, err) : status;
+}
+
+/* Sparse rows must lie in order within index and value before any is looked at. */
+static enum clv_status read_sparse(struct features_reading *self, struct clv_error *err)
+{
+    struct features_arrays *arrays = &self->arrays;
+    enum clv_status status = require(&arrays->row, self, "row", CLV_I64, 1, self->n_nodes + 1, 0, err);
+    if (status == CLV_OK)
+        status = require(&arrays->index, self, "index", CLV_I32, 1, -1, 0, err);
+    if (status == CLV_OK)
+        status = require(&arrays->value, self, "value", CLV_F32, 1, arrays->index->shape[0], 0, err);
+    if (status == CLV_OK)
+        status = features_number(&self->dataset->n_features, self->dataset->file.tensors, self->path, "n_features", 1,
+                                 INT32_MAX, true, err);
+    if (status != CLV_OK)
+        return status;
+    const int64_t *row = arrays->row->data, n_entries = arrays->index->shape[0];
+    if (row[0] != 0 || row[self->n_nodes] != n_entries)
+        return fail(err, CLV_ERR_DATA, "%s: row runs from %lld to %lld, must be 0 to %lld", self->path,
+                    (long long)row[0], (long long)row[self->n_nodes], (long long)n_entries);
+    for (int64_t i = 0; i < self->n_nodes; i++)
+        if (row[i + 1] < row[i])
+            return fail(err, CLV_ERR_DATA, "%s: row goes back from %lld to %lld at node %lld", self->path,
+                        (long long)row[i], (long long)row[i + 1], (long long)i);
+    return CLV_OK;
+}
+
+/* Dense features are rows that are full: every image shares one list of row ends and one of indices. */
+static enum clv_status read_dense(struct features_reading *self, struct clv_error *err)
+{
+    struct dataset_file *file = &self->dataset->file;
+    enum clv_status status = require(&self->arrays.x, self, "x", CLV_F32, 2, self->n_nodes, -1, err);
+    if (status != CLV_OK)
+        return status;
+    int64_t d = self->arrays.x->shape[1], most = 0;
+    if (d < 1 || d > INT32_MAX)
+        return fail(err, CLV_ERR_DATA, "%s: x has %lld features a node", self->path, (long long)d);
+    self->dataset->n_features = (int32_t)d;
+    status = features_number(&self->dataset->n_features, self->dataset->file.tensors, self->path, "n_features",
+                             (int32_t)d, (int32_t)d, false, err);
+    if (status != CLV_OK)
+        return status;
+    for (int64_t i = 0; i < self->n; i++) {
+        int64_t nodes = features_node_offsets(self)[i + 1] - features_node_offsets(self)[i];
+        most = nodes > most ? nodes : most;
+    }
+    file->dense_row = array_alloc((size_t)most + 1, sizeof *file->dense_row);
+    file->dense_index = array_alloc((size_t)(most * d), sizeof *file->dense_index); /* both below 2^31 */
+    if (!file->dense_row || !file->dense_index)
+        return fail_memory(err);
+    for (int64_t i = 0; i <= most; i++)
+        file->dense_row[i] = i * d;
+    for (int64_t i = 0; i < most; i++)
+        for (int64_t k = 0; k < d; k++)
+            file->dense_index[i * d + k] = (int32_t)k;
+    return CLV_OK;
+}
+
+static enum clv_status read_features(struct features_reading *self, struct clv_error *err)
+{
+    return self->arrays.x ? read_dense(self, err) : read_sparse(self, err);
+}
+
+static enum clv_status read_edges(struct features_reading *self, struct clv_error *err)
+{
+    struct features_arrays *arrays = &self->arrays;
+    if (!arrays->edges)
+        return CLV_OK;
+    enum clv_status status = require(&arrays->edges, self, "edges", CLV_I32, 2, self->n_edges, 2, err);
+    if (status == CLV_OK)
+        status = require(&arrays->edge_features, self, "edge_features", CLV_F32, 2, self->n_edges, -1, err);
+    if (status != CLV_OK)
+        return status;
+    int64_t p = arrays->edge_features->shape[1];
+    if (p < 1 || p > INT32_MAX)
+        return fail(err, CLV_ERR_DATA, "%s: edge_features has %lld features an edge", self->path, (long long)p);
+    self->dataset->n_edge_features = (int32_t)p;
+    return CLV_OK;
+}
+
+/* theta and labels from counts, volumes of 1 where the file has none. */
+static enum clv_status read_truth(struct features_reading *self, struct clv_error *err)
+{
+    struct features_arrays *arrays = &self->arrays;
+    struct dataset_file *file = &self->dataset->file;
+    size_t n = (size_t)self->n_nodes, k = (size_t)self->dataset->n_labels;
+    enum clv_status status = CLV_OK;
+    if (arrays->counts)
+        status = require(&arrays->counts, self, "counts", CLV_F32, 2, self->n_nodes, (int64_t)k, err);
+    if (status == CLV_OK && arrays->volume)
+        status = require(&arrays->volume, self, "volume", CLV_F32, 1, self->n_nodes, 0, err);
+    if (status != CLV_OK)
+        return status;
+    if (arrays->counts) {
+        file->counts = arrays->counts->data;
+        file->label = array_alloc(n, sizeof *file->label);
+        file->theta = array_alloc(n * k, sizeof *file->theta);
+    }
+    if (!arrays->volume)
+        file->volume = array_alloc(n, sizeof *file->volume);
+    if ((arrays->counts && (!file->label || !file->theta)) || (!arrays->volume && !file->volume))
+        return fail_memory(err);
+    for (size_t i = 0; !arrays->volume && i < n; i++)
+        file->volume[i] = 1;
+    return CLV_OK;
+}
+
+static enum clv_status read_superpixels(struct features_reading *self, struct clv_error *err)
+{
+    struct features_arrays *arrays = &self->arrays;
+    struct dataset_file *file = &self->dataset->file;
+    if (!arrays->size)
+        return CLV_OK;
+    enum clv_status status = require(&arrays->size, self, "size", CLV_I32, 2, self->n, 4, err);
+    if (status == CLV_OK)
+        status = require(&arrays->superpixels, self, "superpixels", CLV_I32, 1, -1, 0, err);
+    if (status != CLV_OK)
+        return status;
+    file->size = arrays->size->data;
+    file->superpixels = arrays->superpixels->data;
+    file->superpixel_offset = array_zalloc((size_t)self->n + 1, sizeof *file->superpixel_offset);
+    if (!file->superpixel_offset)
+        return fail_memory(err);
+    int64_t total = 0, there = arrays->superpixels->shape[0];
+    for (int64_t i = 0; i < self->n; i++) {
+        const int32_t *size = file->size[i];
+        if (size[0] < 1 || size[1] < 1 || size[2] < 1 || size[3] < 1 || size[2] > size[0] || size[3] > size[1])
+            return fail(err, CLV_ERR_DATA, "%s: image %lld has the size %dx%d and the working size %dx%d", self->path,
+                        (long long)i, size[0], size[1], size[2], size[3]);
+        int64_t pixels = (int64_t)size[2] * size[3];
+        if (pixels > there - total)
+            return fail(err, CLV_ERR_DATA, "%s: superpixels end at %lld, inside image %lld", self->path,
+                        (long long)there, (long long)i);
+        file->superpixel_offset[i + 1] = total += pixels;
+    }
+    if (total != there)
+        return fail(err, CLV_ERR_DATA, "%s: %lld superpixels too many", self->path, (long long)(there - total));
+    return CLV_OK;
+}
+
+enum clv_status features_arrays_read(struct features_reading *self, struct clv_error *err)
+{
+    /* Features come before what is allocated for each node: they prove that the file is as large as it says. */
+    static enum clv_status (*const steps[])(struct features_reading *, struct clv_error *) = {
+        find_arrays, read_offsets, read_features, read_edges, read_truth, read_superpixels};
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; status == CLV_OK && i < sizeof steps / sizeof *steps; i++)
+        status = steps[i](self, err);
+    return status;
+}
