@@ -6,6 +6,8 @@
 #ifndef CLEAVE_BELIEF_NET_H
 #define CLEAVE_BELIEF_NET_H
 
+#include <stdbool.h>
+
 #include "cleave/status.h"
 
 #ifdef __cplusplus
@@ -42,7 +44,7 @@ struct clv_belief_search {
 struct clv_belief_result {
     double loss;      /* of the y returned */
     double bound;     /* no labelling has less loss */
-    int is_optimal;   /* loss <= bound */
+    bool is_optimal;  /* loss <= bound */
     uint64_t n_nodes; /* decisions tried: states of a prefix of y whose loss was computed */
 };
 

@@ -47,7 +47,7 @@ struct clv_bp_options {
     double damping;             /* in [0, 1): the share of the old message's logarithm in the new one */
     double tolerance;           /* >= 0: converged when no message's logarithm changes by more, damping aside */
     int32_t max_iterations;     /* >= 1; an iteration sends every message once */
-    int is_warm; /* start from the messages of the run before, if its graph, labels and form were the same */
+    bool is_warm; /* start from the messages of the run before, if its graph, labels and form were the same */
     /* [n_nodes] a labelling to start near, CLV_UNKNOWN: any; NULL: none. Its labels score 3 T more for at most ten
      * iterations, before those that count: of several fixed points one near it is found. */
     const int32_t *near;
@@ -56,7 +56,7 @@ struct clv_bp_options {
 /* `value` is, of CLV_BP_SUM, the Bethe estimate of T log sum_y exp(f(y) / T), exact on trees; of CLV_BP_MAX f(y); of
  * CLV_BP_MIXED the Bethe estimate of clv_forest_run's value, exact where the run is. */
 struct clv_bp_result {
-    int is_converged;
+    bool is_converged;
     int32_t n_iterations;
     double change; /* largest change of a message's logarithm in the last iteration */
     double value;
@@ -99,7 +99,7 @@ CLV_API void clv_bp_pair_beliefs(double *pair_beliefs, struct clv_bp *bp);
 struct clv_trws_result {
     double score, bound; /* f of the labelling found; score <= max f <= bound */
     int32_t n_iterations;
-    int is_converged; /* the last iteration lowered the bound by the tolerance at most, or it met the score */
+    bool is_converged; /* the last iteration lowered the bound by the tolerance at most, or it met the score */
 };
 
 /* y[n_nodes] (or NULL) is the best labelling met. Of the options the labels given, tolerance and max_iterations count,

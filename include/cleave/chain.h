@@ -12,6 +12,8 @@
 #ifndef CLEAVE_CHAIN_H
 #define CLEAVE_CHAIN_H
 
+#include <stdbool.h>
+
 #include "cleave/status.h"
 
 #ifdef __cplusplus
@@ -26,7 +28,7 @@ extern "C" {
  * n_labels^2). */
 struct clv_chain {
     int32_t n_nodes, n_labels; /* up to CLV_CHAIN_MAX_LABELS labels */
-    int is_shared;
+    bool is_shared;
     const double *unary, *table;
 };
 

@@ -10,6 +10,8 @@
 #ifndef CLEAVE_PROBLEM_H
 #define CLEAVE_PROBLEM_H
 
+#include <stdbool.h>
+
 #include "cleave/status.h"
 
 #ifdef __cplusplus
@@ -79,7 +81,7 @@ struct clv_field {
     const int32_t (*edges)[2];
     double *unary;
     double *pairwise;
-    int is_shared;
+    bool is_shared;
 };
 
 /* The full table of edge e: [K][K]. */

@@ -12,8 +12,8 @@
 struct lines {
     const char *path;
     struct file_map map;
-    size_t taken;      /* bytes of the map, if plain */
-    int is_gzip, done; /* done: everything is in the buffer */
+    size_t taken;       /* bytes of the map, if plain */
+    bool is_gzip, done; /* done: everything is in the buffer */
     z_stream stream;
     char *buffer;      /* [BUFFER_SIZE + 1] */
     size_t begin, end; /* what has not been handed out yet */
@@ -92,7 +92,7 @@ static enum clv_status inflate_some(struct lines *self, struct clv_error *err)
     self->end = BUFFER_SIZE - stream->avail_out;
     if (result == Z_MEM_ERROR)
         return fail_memory(err);
-    int is_fed = stream->avail_in == 0 && self->taken == self->map.size;
+    bool is_fed = stream->avail_in == 0 && self->taken == self->map.size;
     if (result == Z_STREAM_END) { /* another member may follow */
         self->done = is_fed;
         if (!is_fed && inflateReset(stream) != Z_OK)

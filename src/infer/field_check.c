@@ -65,7 +65,7 @@ enum clv_status field_check(const struct clv_field *field, struct clv_error *err
     enum clv_status status = check_edges(field, err);
     if (status)
         return status;
-    int is_shared = field->form == CLV_PAIRWISE_FULL && field->is_shared && field->n_edges > 0;
+    bool is_shared = field->form == CLV_PAIRWISE_FULL && field->is_shared && field->n_edges > 0;
     size_t cells = field->form == CLV_PAIRWISE_FULL ? labels * labels : 1;
     size_t n_pairwise = (is_shared ? 1 : (size_t)field->n_edges) * cells;
     bad = scores_find_unsound(&total, field->pairwise, n_pairwise, is_shared ? field->n_edges : 1);

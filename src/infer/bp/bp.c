@@ -145,7 +145,7 @@ static double value_of(struct clv_bp *bp, const struct clv_field *field, const s
 /* Logarithms only where they are needed: of damped messages and of softened nodes. */
 static enum clv_status open_messages(struct clv_bp *bp, const struct clv_bp_options *options, struct clv_error *err)
 {
-    int is_softened = options->mode == CLV_BP_MIXED && bp->ratio > 0;
+    bool is_softened = options->mode == CLV_BP_MIXED && bp->ratio > 0;
     if (options->damping == 0 && !is_softened)
         return bp_enter_linear(bp, err);
     bp_leave_linear(bp);

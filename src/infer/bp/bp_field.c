@@ -138,7 +138,7 @@ static void colour_nodes(struct clv_bp *bp)
     }
 }
 
-static int has_graph_of(const struct clv_bp *bp, const struct clv_field *field, int32_t n_edges)
+static bool has_graph_of(const struct clv_bp *bp, const struct clv_field *field, int32_t n_edges)
 {
     return bp->n_nodes == field->n_nodes && bp->n_edges == n_edges && bp->n_labels == field->n_labels &&
            bp->form == field->form &&
@@ -246,7 +246,7 @@ static void make_kernels(struct clv_bp *bp)
     }
 }
 
-void bp_forget_messages(struct clv_bp *bp)
+static void forget_messages(struct clv_bp *bp)
 {
     bp->is_linear = 0;
     if (bp->n_edges)
@@ -274,7 +274,7 @@ void bp_keep_messages(float *messages, struct clv_bp *bp)
 }
 
 enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, const int32_t *label,
-                        int is_warm, struct clv_error *err)
+                        bool is_warm, struct clv_error *err)
 {
     int32_t n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
     if (!has_graph_of(bp, field, n_edges)) {
@@ -282,7 +282,7 @@ enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double
         if (status)
             return status;
     } else if (!is_warm) {
-        bp_forget_messages(bp);
+        forget_messages(bp);
     }
     take_scores(bp, field, temperature);
     settle_labels(bp, label);

@@ -298,7 +298,7 @@ INLINE int send_rows(double *factor, struct clv_bp *bp, int32_t node, enum bp_re
 {
     lanes belief[LONGEST_ROW_LANES], cavity[LONGEST_ROW_LANES], fresh[LONGEST_ROW_LANES];
     lanes most = {1, 1, 1, 1}, least = {1, 1, 1, 1};
-    int is_maximised = bp->role[node] == BP_MAXIMISED;
+    bool is_maximised = bp->role[node] == BP_MAXIMISED;
     if (!gather(belief, bp, node, n))
         return 0;
     for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++) {
@@ -308,7 +308,7 @@ INLINE int send_rows(double *factor, struct clv_bp *bp, int32_t node, enum bp_re
         const lanes *back = (const lanes *)message_of(bp, arc ^ 1, n * LANES) + n;
         for (size_t v = 0; v < n; v++)
             cavity[v] = belief[v] * back[v];
-        int is_target_summed = bp->role[arc_target(bp, arc)] == BP_SUMMED;
+        bool is_target_summed = bp->role[arc_target(bp, arc)] == BP_SUMMED;
         if (is_maximised && is_target_summed)
             keep_best(cavity, belief, n);
         if (is_maximised && !is_target_summed)

@@ -41,8 +41,8 @@ struct clv_bp {
     int32_t *decoded;     /* [n_nodes] */
     double ratio;         /* temperature of softened nodes in units of the others' */
     int32_t n_iterations; /* of the last run */
-    int is_converged;     /* it was */
-    int is_linear;        /* the messages are those of `linear` now */
+    bool is_converged;    /* it was */
+    bool is_linear;       /* the messages are those of `linear` now */
     struct bp_linear linear;
     double *message;  /* [2 n_edges][n_labels] */
     double *unary;    /* [n_nodes][n_labels] */
@@ -82,15 +82,13 @@ enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_opti
  * warm. What the labels given (or NULL) score with their neighbours goes into those' unary scores, and the edges
  * between score 0. */
 enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, const int32_t *label,
-                        int is_warm, struct clv_error *err) CLV_CHECK;
+                        bool is_warm, struct clv_error *err) CLV_CHECK;
 
 /* For callers that run many fields in turn: makes the next run on this field start (is_warm) from messages[2
  * n_edges][n_labels] that bp_keep_messages wrote after an earlier one. */
 enum clv_status bp_resume(struct clv_bp *bp, const struct clv_field *field, const float *messages,
                           struct clv_error *err) CLV_CHECK;
 void bp_keep_messages(float *messages, struct clv_bp *bp);
-
-void bp_forget_messages(struct clv_bp *bp);
 
 /* belief[n_labels] = the node's unary scores + the messages that come in. */
 void bp_gather(double *belief, const struct clv_bp *bp, int32_t node);
@@ -106,7 +104,7 @@ void bp_soften(double *out, const struct clv_bp *bp, int32_t arc, const double *
 
 static inline int bp_receives(const struct clv_bp *bp, int32_t arc, enum bp_receivers receivers)
 {
-    int is_later = bp->rank[arc_target(bp, arc)] > bp->rank[arc_source(bp, arc)];
+    bool is_later = bp->rank[arc_target(bp, arc)] > bp->rank[arc_source(bp, arc)];
     return receivers == TO_ALL || is_later == (receivers == TO_LATER);
 }
 

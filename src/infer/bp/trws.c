@@ -16,14 +16,14 @@ struct passing {
 };
 
 /* Whether the arc's target comes later on the way; edges of given labels lead nowhere. */
-static int is_ahead(const struct clv_bp *bp, int32_t arc, int is_backward)
+static bool is_ahead(const struct clv_bp *bp, int32_t arc, bool is_backward)
 {
     return !bp_is_settled(bp, arc >> 1) &&
            (bp->rank[arc_target(bp, arc)] < bp->rank[arc_source(bp, arc)]) == is_backward;
 }
 
 /* The best label given those of the nodes passed and the messages of the others. */
-static int32_t decide(const struct passing *self, const double *belief, int32_t node, int is_backward)
+static int32_t decide(const struct passing *self, const double *belief, int32_t node, bool is_backward)
 {
     const struct clv_bp *bp = self->bp;
     size_t k = (size_t)bp->n_labels;
@@ -46,7 +46,7 @@ static int32_t decide(const struct passing *self, const double *belief, int32_t 
 /* With node s's belief b_s, less its largest value, and g_s = 1 / max(arcs ahead, arcs behind),
  *     M_st(x_t) = max over x_s of g_s b_s - M_ts + f_st,     less its largest value;
  * returns what was taken out, of which the bound is the sum. */
-static double pass_node(struct passing *self, int32_t node, int is_backward)
+static double pass_node(struct passing *self, int32_t node, bool is_backward)
 {
     struct clv_bp *bp = self->bp;
     size_t k = (size_t)bp->n_labels;
@@ -78,7 +78,7 @@ static double pass_node(struct passing *self, int32_t node, int is_backward)
 }
 
 /* All nodes once; returns the bound. */
-static double pass(struct passing *self, int is_backward)
+static double pass(struct passing *self, bool is_backward)
 {
     struct clv_bp *bp = self->bp;
     double bound = 0;

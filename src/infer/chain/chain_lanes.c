@@ -120,7 +120,7 @@ INLINE double weigh_and_normalise(double *restrict value, const double *restrict
 /* alpha_i = (alpha_i-1 T) weight_i / c_i with c_i its sum, backwards flow_i = weight_i beta_i / c_i and beta_i-1 = T
  * flow_i. */
 FOR_EACH_MACHINE static double pass(struct chain_sums *sums, size_t n, const struct chain_kernel *kernels,
-                                    int is_shared, size_t k)
+                                    bool is_shared, size_t k)
 {
     size_t width = chain_lanes_width(k);
     double product = 1, logarithm = 0;
@@ -158,7 +158,7 @@ FOR_EACH_MACHINE static double pass(struct chain_sums *sums, size_t n, const str
 }
 
 int chain_sums_run(double *log_partition, struct chain_sums *sums, size_t n, const struct chain_kernel *kernels,
-                   int is_shared, size_t k)
+                   bool is_shared, size_t k)
 {
     double maxima;
     if (!weigh(&maxima, sums->weight, n, k, chain_lanes_width(k)))

@@ -3,6 +3,7 @@
 #ifndef INFER_CHAIN_LANES_H
 #define INFER_CHAIN_LANES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define CHAIN_LANES 4
@@ -36,7 +37,7 @@ struct chain_sums {
 /* Sums of a chain of n >= 1 nodes; kernels[n - 1], or one that all links share. Returns 0, with weight still the
  * scores, if a node's scores differ by more than the range. O(n k width). */
 int chain_sums_run(double *log_partition, struct chain_sums *sums, size_t n, const struct chain_kernel *kernels,
-                   int is_shared, size_t k);
+                   bool is_shared, size_t k);
 
 /* sum[k][width] += sum_i ahead[i] flow[i + 1]^T over the n - 1 links. */
 void chain_sums_pairs(double *sum, const struct chain_sums *sums, size_t n, size_t k);

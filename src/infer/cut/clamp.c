@@ -116,7 +116,7 @@ static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t node,
 struct search {
     int64_t cost;
     int32_t node, at, tail;
-    int is_out_of_memory;
+    bool is_out_of_memory;
 };
 
 /* Hangs node w into the tree wherever an arc carries flow to it from there. Returns 0 if there is none. */
@@ -178,7 +178,7 @@ static inline void take_arc(struct maxflow *graph, struct search *search, int32_
     while (direction * graph->excess[w] < 0) {
         int32_t amount = augment(graph, &cut, search->node, w, direction);
         if (amount < 0) {
-            search->is_out_of_memory = 1;
+            search->is_out_of_memory = true;
             return;
         }
         search->cost += amount;
@@ -346,7 +346,7 @@ static int keep_or_undo(struct maxflow *graph)
 {
     struct maxflow_clamps *c = graph->clamps;
     struct clamp_frame *frame = &c->frames[c->depth - 1];
-    int is_worth = 0;
+    bool is_worth = false;
     if (c->depth == 1 || 2 * frame->n_flipped <= frame[-1].n_flipped)
         for (int32_t k = 0; k < frame->n_flipped && !is_worth; k++)
             is_worth = c->wanted[c->flipped[k]];

@@ -18,6 +18,7 @@
 #ifndef INFER_MAXFLOW_H
 #define INFER_MAXFLOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,7 +49,7 @@ struct maxflow {
     int32_t *count;    /* [n_nodes + 2] a distance: number of its nodes */
     uint8_t *label;    /* [n_nodes] of the last solution */
     int32_t n_decided, n_core;
-    int is_symmetric, is_settled;
+    bool is_symmetric, is_settled;
     int has_avx2;                  /* of this machine; a test may say no */
     struct maxflow_clamps *clamps; /* made by the first clamps_prepare */
     size_t node_capacity, slot_capacity;

@@ -120,7 +120,7 @@ static inline int relabel(struct maxflow *graph, struct levels *levels, int32_t 
 /* Pushes node i's excess along its nearest neighbours until it is used up or i is cut off; i rises as it must. In a
  * strongly coupled graph a neighbour with a deficit gets no more than that, and rises when it is full, so that less is
  * pushed that has to come back, and less flow is left in loops for clamps to find. */
-static inline void discharge(struct maxflow *graph, struct levels *levels, int32_t i, int is_strong, int has_avx2)
+static inline void discharge(struct maxflow *graph, struct levels *levels, int32_t i, bool is_strong, int has_avx2)
 {
     int32_t distance = graph->distance[i];
     int64_t excess = graph->excess[i];
@@ -161,7 +161,7 @@ static inline void discharge(struct maxflow *graph, struct levels *levels, int32
 }
 
 /* One round from exact distances. Returns 1 when it ended for having taken long. */
-static inline int push_round(struct maxflow *graph, int64_t budget, int is_strong, int has_avx2)
+static inline int push_round(struct maxflow *graph, int64_t budget, bool is_strong, int has_avx2)
 {
     struct levels levels;
     measure(graph, &levels, has_avx2);
@@ -199,8 +199,8 @@ void maxflow_push(struct maxflow *graph)
     int64_t budget = SCANS_A_NODE * (int64_t)graph->n_core;
     /* How much elimination has left is the measure of how strongly neighbours bind each other. Care pays off in clamps
      * only: where there were some, there will be more. */
-    int is_strong = graph->clamps && graph->n_core > graph->n_nodes - graph->n_nodes / 4;
-    int is_unfinished = graph->n_core > 0;
+    bool is_strong = graph->clamps && graph->n_core > graph->n_nodes - graph->n_nodes / 4;
+    bool is_unfinished = graph->n_core > 0;
     while (is_unfinished)
         is_unfinished = !graph->has_avx2 ? push_round(graph, budget, is_strong, 0)
                         : is_strong      ? push_strong_avx2(graph, budget)

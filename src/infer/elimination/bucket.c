@@ -141,7 +141,7 @@ static double take_scores(struct bucket *self, const struct clv_field *field, co
                                                              : 0;
     for (int32_t e = 0; e < self->n_edges; e++) {
         int32_t first = self->edges[e][0], second = self->edges[e][1];
-        int is_first = self->kind[first] == 0, is_second = self->kind[second] == 0;
+        bool is_first = self->kind[first] == 0, is_second = self->kind[second] == 0;
         double *table = &self->table[self->factors[self->n_nodes + e].first];
         for (size_t a = 0; a < k; a++)
             for (size_t b = 0; b < k && !is_first && !is_second; b++)
@@ -199,7 +199,7 @@ enum clv_status bucket_run(struct bucket *self, double *value, double *marginals
     double found = take_scores(self, field, options->label);
     for (int32_t s = 0; s < self->n_steps; s++) {
         const struct bucket_step *step = &self->steps[s];
-        int is_visible = !options->is_visible || options->is_visible[step->node];
+        bool is_visible = !options->is_visible || options->is_visible[step->node];
         join_factors(&self->chance[step->first_chance], self, step);
         sum_out(self, step, is_visible ? options->visible_temperature : options->hidden_temperature);
         found += step->n_scope == 0 ? self->table[self->factors[step->made].first] : 0;

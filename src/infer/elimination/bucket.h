@@ -34,7 +34,7 @@ struct bucket {
     int32_t (*edges)[2];
     uint8_t *kind; /* [n_nodes] 0: given a label, 1: first, 2: later */
     size_t cells_max;
-    int fits;
+    bool fits;
     /* The plan. */
     uint64_t *neighbours;          /* [n_nodes][words] bits */
     uint8_t *is_left;              /* [n_nodes] */
@@ -54,7 +54,7 @@ void bucket_release(struct bucket *self); /* of zeros, too */
 /* *fits = 1 if a plan was found whose steps have at most cells_max cells in all. Labels, visible nodes and
  * temperatures as for clv_forest_run, which must accept the options. Plans are kept: the same graph again costs a
  * comparison. */
-enum clv_status bucket_fits(struct bucket *self, int *fits, const struct clv_field *field,
+enum clv_status bucket_fits(struct bucket *self, bool *fits, const struct clv_field *field,
                             const struct clv_forest_options *options, size_t cells_max,
                             struct clv_error *err) CLV_CHECK;
 

@@ -101,7 +101,7 @@ static int take(struct bucket *self, int32_t node, uint8_t *is_used)
         return 0;
     for (int32_t f = 0; f < self->n_factors; f++) {
         const struct bucket_factor *factor = &self->factors[f];
-        int has_node = 0;
+        bool has_node = false;
         for (int32_t s = 0; s < factor->n_nodes && !is_used[f]; s++)
             has_node |= factor->nodes[s] == node;
         if (!has_node)
@@ -169,8 +169,8 @@ static uint8_t kind_of(const struct clv_forest_options *options, int32_t node)
     return matters && !options->is_visible[node] ? 1 : 2;
 }
 
-static int has_plan_for(const struct bucket *self, const struct clv_field *field, int32_t n_edges,
-                        const struct clv_forest_options *options, size_t cells_max)
+static bool has_plan_for(const struct bucket *self, const struct clv_field *field, int32_t n_edges,
+                         const struct clv_forest_options *options, size_t cells_max)
 {
     if (self->n_nodes != field->n_nodes || self->n_edges != n_edges || self->n_labels != field->n_labels ||
         self->cells_max != cells_max || !self->kind ||
@@ -194,7 +194,7 @@ static int reserve(struct bucket *self, size_t n, size_t m)
            array_reserve((void **)&self->neighbours, &self->word_capacity, n * n_words(self), sizeof *self->neighbours);
 }
 
-enum clv_status bucket_fits(struct bucket *self, int *fits, const struct clv_field *field,
+enum clv_status bucket_fits(struct bucket *self, bool *fits, const struct clv_field *field,
                             const struct clv_forest_options *options, size_t cells_max, struct clv_error *err)
 {
     int32_t n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;

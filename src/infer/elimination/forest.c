@@ -119,7 +119,7 @@ static enum clv_status plan(struct clv_forest *forest, const struct clv_field *f
     return status;
 }
 
-enum clv_status clv_forest_fits(struct clv_forest *forest, int *fits, const struct clv_field *field,
+enum clv_status clv_forest_fits(struct clv_forest *forest, bool *fits, const struct clv_field *field,
                                 const struct clv_forest_options *options, struct clv_error *err)
 {
     enum clv_status status = plan(forest, field, options, err);
@@ -127,18 +127,18 @@ enum clv_status clv_forest_fits(struct clv_forest *forest, int *fits, const stru
     return status == CLV_ERR_DATA || status == CLV_ERR_USAGE ? CLV_OK : status;
 }
 
-static int has_label(const struct clv_forest_options *options, int32_t node)
+static bool has_label(const struct clv_forest_options *options, int32_t node)
 {
     return options->label && options->label[node] != CLV_UNKNOWN;
 }
 
 static double temperature_of(const struct clv_forest_options *options, int32_t node)
 {
-    int is_visible = !options->is_visible || options->is_visible[node];
+    bool is_visible = !options->is_visible || options->is_visible[node];
     return is_visible ? options->visible_temperature : options->hidden_temperature;
 }
 
-static double sweep(struct clv_forest *forest, const struct clv_forest_options *options, int wants_derivatives)
+static double sweep(struct clv_forest *forest, const struct clv_forest_options *options, bool wants_derivatives)
 {
     double value = 0;
     for (int32_t s = 0; s < forest->n_steps; s++) {

@@ -78,7 +78,7 @@ double forest_eliminate(struct clv_forest *forest, const struct elimination *ste
 }
 
 /* Whether the other end of a link comes later; nodes with labels come first, in their own order. */
-static int is_later(const int32_t *label, int32_t node, int32_t other)
+static bool is_later(const int32_t *label, int32_t node, int32_t other)
 {
     return label[other] == CLV_UNKNOWN || other > node;
 }
@@ -89,7 +89,7 @@ double forest_eliminate_fixed(struct clv_forest *forest, const struct eliminatio
     for (int32_t s = forest->first[step->node]; s < forest->first[step->node + 1]; s++) {
         int32_t link = forest->slot[s], other = forest_other(forest, link, step->node);
         const double *table = table_of(forest, forest->table, link);
-        int is_row = forest->ends[link][0] == step->node;
+        bool is_row = forest->ends[link][0] == step->node;
         for (size_t b = 0; is_later(label, step->node, other) && b < k; b++)
             forest->unary[(size_t)other * k + b] += is_row ? table[a * k + b] : table[b * k + a];
     }
@@ -123,7 +123,7 @@ static void return_one(struct clv_forest *forest, const struct elimination *step
     const double *unary = &forest->unary[(size_t)step->node * k], *message = &forest->message[(size_t)step->node * k];
     double *unary_share = &forest->unary_share[(size_t)step->node * k], weight[CLV_FOREST_MAX_LABELS];
     double *share = table_of(forest, forest->table_share, link);
-    int is_row = forest->ends[link][0] == step->node;
+    bool is_row = forest->ends[link][0] == step->node;
     for (size_t b = 0; b < k; b++) {
         double above = forest->unary_share[(size_t)other * k + b];
         if (above == 0)
@@ -147,7 +147,7 @@ static void return_two(struct clv_forest *forest, const struct elimination *step
     const double *made = table_of(forest, forest->table, step->made);
     const double *above = table_of(forest, forest->table_share, step->made);
     double *share[2], weight[CLV_FOREST_MAX_LABELS], *unary_share = &forest->unary_share[(size_t)step->node * k];
-    int is_row[2];
+    bool is_row[2];
     for (int side = 0; side < 2; side++) {
         share[side] = table_of(forest, forest->table_share, step->link[side]);
         is_row[side] = forest->ends[step->link[side]][0] == step->node;
@@ -185,7 +185,7 @@ void forest_return_fixed(struct clv_forest *forest, const struct elimination *st
     for (int32_t s = forest->first[step->node]; s < forest->first[step->node + 1]; s++) {
         int32_t link = forest->slot[s], other = forest_other(forest, link, step->node);
         double *share = table_of(forest, forest->table_share, link);
-        int is_row = forest->ends[link][0] == step->node;
+        bool is_row = forest->ends[link][0] == step->node;
         for (size_t b = 0; is_later(label, step->node, other) && b < k; b++)
             share[is_row ? a * k + b : b * k + a] = forest->unary_share[(size_t)other * k + b];
     }

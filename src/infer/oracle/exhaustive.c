@@ -21,7 +21,7 @@ static int next_labelling(int32_t *y, const struct clv_field *field)
     return 0;
 }
 
-static int is_too_large(const struct clv_field *field)
+static bool is_too_large(const struct clv_field *field)
 {
     int64_t count = 1;
     for (int32_t i = 0; i < field->n_nodes && count <= MAX_LABELLINGS; i++)

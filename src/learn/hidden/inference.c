@@ -102,7 +102,7 @@ enum clv_status hidden_choose(enum hidden_method *method, struct hidden_workspac
 {
     const struct clv_forest_options options = forest_options(self, settings, label);
     struct bucket *bucket = label ? &self->clamped_bucket : &self->free_bucket;
-    int fits;
+    bool fits;
     *method = HIDDEN_FOREST;
     enum clv_status status = clv_forest_fits(self->forest, &fits, graph, &options, err);
     if (status || fits)
@@ -118,7 +118,7 @@ static enum clv_status eliminate(struct hidden_workspace *self, struct hidden_te
 {
     const struct clv_forest_options options = forest_options(self, settings, label);
     struct bucket *bucket = label ? &self->clamped_bucket : &self->free_bucket;
-    int fits;
+    bool fits;
     if (method == HIDDEN_FOREST)
         return clv_forest_run(self->forest, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
     enum clv_status status = bucket_fits(bucket, &fits, field, &options, settings->cells, err);

@@ -36,7 +36,7 @@ static double hidden_sum(const struct clv_field *field, const uint8_t *is_visibl
     int32_t y[MAX_NODES] = {0};
     double sum = -INFINITY;
     do {
-        int fits = 1;
+        bool fits = true;
         for (int32_t i = 0; i < field->n_nodes; i++)
             fits &= !is_visible[i] || y[i] == labels[i];
         if (fits)

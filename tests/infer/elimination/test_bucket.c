@@ -44,7 +44,7 @@ START_TEST(graphs_too_wide_are_left_alone)
     enum { SIDE = 6, N = SIDE * SIDE };
     struct bucket bucket = {0};
     int32_t edges[2 * N][2], m = 0;
-    int fits;
+    bool fits;
     for (int32_t i = 0; i < N; i++) {
         if (i % SIDE < SIDE - 1)
             memcpy(edges[m++], (int32_t[]){i, i + 1}, sizeof *edges);
@@ -68,7 +68,7 @@ static enum clv_status once(const struct clv_field *field, struct clv_error *err
     struct bucket bucket = {0};
     const struct clv_forest_options options = {NULL, 1, 1, NULL};
     double value;
-    int fits;
+    bool fits;
     enum clv_status status = bucket_fits(&bucket, &fits, field, &options, CELLS_MAX, err);
     if (status == CLV_OK)
         status = bucket_run(&bucket, &value, NULL, NULL, NULL, field, &options, err);
