@@ -67,7 +67,7 @@ void patch_edges_fill(float *features, const struct clv_adjacency *adjacency, co
     for (int32_t e = 0; e < adjacency->n_edges; e++) {
         const struct region *a = &scene->regions[adjacency->edges[e][0]], *b = &scene->regions[adjacency->edges[e][1]];
         float similarity = portable_expf(-beta * square_distance(a->lab, b->lab));
-        int is_above = adjacency->edges[e][1] != adjacency->edges[e][0] + 1 || a->y < b->y;
+        bool is_above = adjacency->edges[e][1] != adjacency->edges[e][0] + 1 || a->y < b->y;
         float *f = features + (size_t)e * N_PATCH_EDGE_FEATURES;
         f[BESIDE] = is_above ? 0 : 1;
         f[ABOVE] = is_above ? 1 : 0;

@@ -83,8 +83,7 @@ static enum clv_status fill_rows(struct clv_example *example, struct views *view
         example->row[0] = 0;
     for (int32_t r = 0; r < n_nodes && status == CLV_OK; r++) {
         fill_row(dense, views, recipe, &plan->at, r);
-        if (append_row(example, &capacity, &n_entries, dense, plan))
-            status = fail_memory(err);
+        status = append_row(example, &capacity, &n_entries, dense, plan, err);
         example->row[r + 1] = (int64_t)n_entries;
     }
     array_free(dense);

@@ -11,7 +11,8 @@ START_TEST(values_and_marginals_are_the_definitions_on_any_graph)
     for (uint64_t index = 0; index < 150; index++) {
         struct sample s;
         uint8_t is_visible[MAX_NODES];
-        int32_t label[MAX_NODES], y[MAX_NODES], fits, k;
+        int32_t label[MAX_NODES], y[MAX_NODES], k;
+        bool fits;
         double value, marginals[MAX_NODES * MAX_LABELS], pairs[MAX_EDGES * MAX_LABELS * MAX_LABELS];
         double exact[MAX_NODES * MAX_LABELS], exact_pairs[MAX_EDGES * MAX_LABELS * MAX_LABELS];
         draw_sample(&s, index, form_of(index), (int32_t)(index % 7) - 1, 1, 1.5);
