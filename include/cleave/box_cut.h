@@ -41,8 +41,8 @@ CLV_API enum clv_status clv_box_cut(uint8_t *labels, float *probability, const s
                                     const struct clv_box *box, const struct clv_box_cut_options *options,
                                     struct clv_error *err) CLV_CHECK;
 
-/* A clv_box_opinion: what box to cut (clv_box_cut) says, the larger one of several boxes'; half of it the labels and
- * half the probabilities. */
+/* A clv_figure_estimate: what box to cut (clv_box_cut) says, the larger one of several boxes'; half of it the labels
+ * and half the probabilities. */
 CLV_API enum clv_status clv_box_figure(float *figure, const struct clv_image *image, const struct clv_item_boxes *boxes,
                                        struct clv_error *err) CLV_CHECK;
 

@@ -111,10 +111,11 @@ CLV_API int32_t clv_recipe_n_edge_features(const struct clv_recipe *recipe);
 CLV_API void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index);
 CLV_API const char *clv_recipe_edge_feature_name(const struct clv_recipe *recipe, int32_t index);
 
-/* Groups of features that cost time of their own, which is saved if all of one are left out (recipe->kept): a SIFT scale ("sift4": its
- * histograms, its zones, and the edges' texture similarity, which needs all scales), "colour", "uniqueness" (likeness to all other
- * regions), "geodesic", "gradient", "zones" (of colours), "surround", "scene", "rgb", "hog". Position and size cost nothing.
- * members[node, then edge features] becomes 1 for those of group `index` < n_groups, else 0. */
+/* Groups of features that cost time of their own, which is saved if all of one are left out (recipe->kept): a SIFT
+ * scale ("sift4": its histograms, its zones, and the edges' texture similarity, which needs all scales), "colour",
+ * "uniqueness" (likeness to all other regions), "geodesic", "gradient", "zones" (of colours), "surround", "scene",
+ * "rgb", "hog". Position and size cost nothing. members[node, then edge features] becomes 1 for those of group
+ * `index` < n_groups, else 0. */
 CLV_API size_t clv_recipe_n_groups(const struct clv_recipe *recipe);
 CLV_API size_t clv_recipe_n_dear_groups(const struct clv_recipe *recipe); /* the SIFT scales, which come first */
 CLV_API void clv_recipe_group(char *name, size_t size, uint8_t *members, const struct clv_recipe *recipe, size_t index);

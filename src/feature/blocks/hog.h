@@ -1,4 +1,5 @@
-/* Histograms of oriented gradients (Dalal & Triggs 2005) as Felzenszwalb et al. (2010) form them, by VLFeat's vl_hog. */
+/* Histograms of oriented gradients (Dalal & Triggs 2005) as Felzenszwalb et al. (2010) form them, by VLFeat's
+ * vl_hog. */
 #ifndef FEATURE_HOG_H
 #define FEATURE_HOG_H
 

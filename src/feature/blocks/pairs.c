@@ -23,8 +23,9 @@ void pairs_release(struct pairs *pairs)
     *pairs = (struct pairs){0};
 }
 
-/* Kernels are (1 + d^2 / scale^2)^-2: the shape of a Gaussian without its exponential. The loop runs over the regions that
- * sum, not over what is summed, so that it is vectors all through and each sum has one order on every machine. */
+/* Kernels are (1 + d^2 / scale^2)^-2: the shape of a Gaussian without its exponential. The loop runs over the
+ * regions that sum, not over what is summed, so that it is vectors all through and each sum has one order on every
+ * machine. */
 FOR_EVERY_WIDTH static void add_reference(float *restrict const *sum, const float *restrict l, const float *restrict a,
                                           const float *restrict b, const float *restrict x, const float *restrict y,
                                           int32_t n, struct reference j)

@@ -1,7 +1,7 @@
-/* This room makes one image a problem: example.c runs SLIC or lays the patches, then lets every block fill its
- * columns; truth.c brings masks and boxes to the nodes and labels back to the pixels, patch_votes.c the labels of
- * patches. Read clv_example_extract in example.c first. This header declares what truth.c shares with the readers of
- * feature files. */
+/* This room makes one image a problem: example.c runs SLIC or lays the patches and lets every block fill its columns
+ * from what views.c has made of the image; truth.c brings masks and boxes to the nodes and labels back to the
+ * pixels, patch_votes.c the labels of patches. Read clv_example_extract in example.c first. This header declares
+ * what truth.c shares with the readers of feature files. */
 #ifndef FEATURE_TRUTH_H
 #define FEATURE_TRUTH_H
 

@@ -1,15 +1,15 @@
-/* Dense SIFT (Lowe 2004) with a flat window: gradient magnitudes, shared between the two nearest of 8 orientations, are summed
- * in 4 x 4 spatial bins under triangular windows that reach from one bin's centre to the next, weighted per bin by a Gaussian
- * of two bins, normalised, clamped at 0.2, normalised again. VLFeat's vl_dsift (sift_vlfeat.c) is the reference; ours is several
- * times as fast. Neither smooths the image before, which won nothing here.
+/* Dense SIFT (Lowe 2004) with a flat window: gradient magnitudes, shared between the two nearest of 8 orientations,
+ * are summed in 4 x 4 spatial bins under triangular windows that reach from one bin's centre to the next, weighted
+ * per bin by a Gaussian of two bins, normalised, clamped at 0.2, normalised again. VLFeat's vl_dsift (sift_vlfeat.c)
+ * is the reference; ours is several times as fast. Neither smooths the image before, which won nothing here.
  *
- * A triangle of half-width B is a box of B convolved with itself, so its sums are second differences of second-order running
- * sums: with P the running sum of f and Q that of P,
+ * A triangle of half-width B is a box of B convolved with itself, so its sums are second differences of second-order
+ * running sums: with P the running sum of f and Q that of P,
  *
  *     sum_u (B - |u - q|) f(u) = Q[q + B - 1] - 2 Q[q - 1] + Q[q - B - 1],
  *
- * along x and along y. All is done in unsigned 32-bit arithmetic: running sums wrap around, their differences are exact as long
- * as the window's own sum fits, and the result is the same on every machine. */
+ * along x and along y. All is done in unsigned 32-bit arithmetic: running sums wrap around, their differences are
+ * exact as long as the window's own sum fits, and the result is the same on every machine. */
 #include "feature/words/sift.h"
 
 #include <math.h>
@@ -27,7 +27,8 @@ typedef int32_t whole __attribute__((vector_size(N * sizeof(int32_t))));
 typedef float real __attribute__((vector_size(N * sizeof(float))));
 typedef uint8_t bytes __attribute__((vector_size(N)));
 
-/* Fixed-point gradients: steps of 1/16 grey level. At most 16 x 255 / sqrt(2) x 24^4 < 2^31 under the largest window. */
+/* Fixed-point gradients: steps of 1/16 grey level. At most 16 x 255 / sqrt(2) x 24^4 < 2^31 under the largest
+ * window. */
 static const float STEPS = 16.0f;
 static const float GRADIENT_SCALE = STEPS / (2 * LUMA_ONE);
 /* Descriptors of less than this mean gradient (grey levels, all bins together) carry noise, not texture. */
@@ -54,8 +55,8 @@ static void luma_row(int32_t *luma, const uint8_t *rgb, int32_t width)
         luma[x] = sift_luma(rgb + 3 * x);
 }
 
-/* gradient[width][N]: the magnitude at each pixel, shared linearly (in the angle) between its two nearest orientations k x 45
- * degrees: one is an axis, the other a diagonal. */
+/* gradient[width][N]: the magnitude at each pixel, shared linearly (in the angle) between its two nearest
+ * orientations k x 45 degrees: one is an axis, the other a diagonal. */
 static void gradient_row(uint32_t *gradient, const int32_t *above, const int32_t *luma, const int32_t *below,
                          int32_t width)
 {
@@ -76,8 +77,9 @@ static void gradient_row(uint32_t *gradient, const int32_t *above, const int32_t
     }
 }
 
-/* Adds one row of gradients to the sums: along x into the running sums of this row, along y into `first` and `second`, the
- * first and second running sums of each column, which is the row of the integral. gradient is NULL past the image. */
+/* Adds one row of gradients to the sums: along x into the running sums of this row, along y into `first` and
+ * `second`, the first and second running sums of each column, which is the row of the integral. gradient is NULL
+ * past the image. */
 FOR_EACH_MACHINE static void integrate_row(uint32_t *restrict row, uint32_t *restrict first_row,
                                            const uint32_t *restrict row_above, const uint32_t *restrict gradient,
                                            int32_t margin, int32_t width, int32_t row_pixels)
@@ -146,7 +148,8 @@ static inline __attribute__((always_inline)) void limit(real *v, float high)
     *v = (real)((keep & (whole)*v) | (~keep & (whole)limits));
 }
 
-/* Normalises, clamps, normalises and rounds the sums of one descriptor's bins. norm_scale turns its norm into grey levels. */
+/* Normalises, clamps, normalises and rounds the sums of one descriptor's bins. norm_scale turns its norm into grey
+ * levels. */
 static inline __attribute__((always_inline)) void finish_descriptor(uint8_t *values, const real *bins, float norm_scale)
 {
     real square = {0};

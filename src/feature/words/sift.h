@@ -1,4 +1,5 @@
-/* Dense SIFT on a grid that covers the whole image: every pixel has a nearest descriptor, images down to 1x1 included. */
+/* Dense SIFT on a grid that covers the whole image: every pixel has a nearest descriptor, images down to 1x1
+ * included. */
 #ifndef FEATURE_SIFT_H
 #define FEATURE_SIFT_H
 
@@ -14,8 +15,8 @@ static inline int32_t sift_luma(const uint8_t *rgb)
     return 77 * rgb[0] + 150 * rgb[1] + 29 * rgb[2];
 }
 
-/* Gradients by orientation, summed up so that the sum under any triangular window costs nine looks, whatever its size: made
- * once for all scales of an image. */
+/* Gradients by orientation, summed up so that the sum under any triangular window costs nine looks, whatever its
+ * size: made once for all scales of an image. */
 struct sift_integral {
     int32_t width, height; /* of the image */
     int32_t margin;        /* rows and columns before the image's first, as many (and a few) after its last */
@@ -30,7 +31,8 @@ enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t
                                    const struct clv_recipe *recipe, const bool words[CLV_MAX_SCALES],
                                    struct clv_error *err) CLV_CHECK;
 
-/* The descriptor of cell (c, r) describes the pixels x in [c*step, (c+1)*step), y likewise, and is centred on that cell. */
+/* The descriptor of cell (c, r) describes the pixels x in [c*step, (c+1)*step), y likewise, and is centred on that
+ * cell. */
 struct sift_grid {
     int32_t n_columns, n_rows;
     uint8_t *
