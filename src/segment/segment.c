@@ -11,7 +11,14 @@ void clv_segment_defaults(struct clv_segment_options *options)
     clv_refine_defaults(&options->refining);
 }
 
-/* Of more than two labels each pixel's nodes have their votes, and the most voted-for label is its painted one. */
+enum clv_status segment_paint(uint8_t *labels, const struct clv_example *example, const int32_t *y, int32_t n_labels,
+                              struct clv_error *err)
+{
+    return example->grid.n_rows ? clv_example_vote(labels, NULL, example, y, n_labels, err)
+                                : clv_example_paint(labels, example, y, err);
+}
+
+/* Without margins each pixel's nodes have their votes, and the most voted-for label is its painted one. */
 static enum clv_status refine_votes(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
                                     const int32_t *y, int32_t n_labels, const struct clv_refine_options *options,
                                     struct clv_error *err)
@@ -27,11 +34,11 @@ static enum clv_status refine_votes(uint8_t *labels, const struct clv_image *ima
 }
 
 enum clv_status segment_refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
-                               const int32_t *y, int32_t n_labels, struct clv_oracle *oracle,
+                               const int32_t *y, const struct clv_model *model, struct clv_oracle *oracle,
                                const struct clv_refine_options *options, struct clv_error *err)
 {
-    if (n_labels > 2)
-        return refine_votes(labels, image, example, y, n_labels, options, err);
+    if (model->shape.n_labels > 2 || model->decoding.rule != CLV_DECODE_ORACLE)
+        return refine_votes(labels, image, example, y, model->shape.n_labels, options, err);
     double *margin = array_alloc((size_t)example->problem.n_nodes, sizeof *margin);
     float *prior = array_alloc((size_t)example->width * (size_t)example->height, sizeof *prior);
     enum clv_status status = margin && prior ? CLV_OK : fail_memory(err);
@@ -63,7 +70,6 @@ static enum clv_status label_pixels(uint8_t *labels, const struct clv_model *mod
                                     struct clv_error *err)
 {
     struct clv_oracle *own = NULL, *oracle = options->oracle;
-    int32_t n_labels = model->shape.n_labels;
     int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
     enum clv_status status = y ? CLV_OK : fail_memory(err);
     if (status == CLV_OK && !oracle)
@@ -73,9 +79,9 @@ static enum clv_status label_pixels(uint8_t *labels, const struct clv_model *mod
     if (status == CLV_OK)
         status = clv_model_predict(y, model, &example->problem, oracle, err);
     if (status == CLV_OK)
-        status = clv_example_paint(labels, example, y, err);
+        status = segment_paint(labels, example, y, model->shape.n_labels, err);
     if (status == CLV_OK && options->is_refined)
-        status = segment_refine(labels, image, example, y, n_labels, oracle, &options->refining, err);
+        status = segment_refine(labels, image, example, y, model, oracle, &options->refining, err);
     clv_oracle_free(own);
     array_free(y);
     return status;

@@ -99,6 +99,50 @@ START_TEST(labels_of_patches_and_more_than_two_are_the_commands_masks)
 }
 END_TEST
 
+/* Two labels whose model is not decoded by a cut, so that there are no margins. */
+START_TEST(hidden_models_of_patches_are_painted_by_votes_and_refined)
+{
+    const char *folder = temporary_folder();
+    char manifest[512], path[512];
+    snprintf(manifest, sizeof manifest, "%s/manifest.tsv", sample_set());
+    snprintf(path, sizeof path, "%s/hidden.cleave", folder);
+    struct clv_segment_options options;
+    struct clv_model model = {0};
+    struct clv_image image = {0};
+    struct clv_example example = {0};
+    struct clv_oracle *oracle;
+    static uint8_t labels[MAX_PIXELS], voted[MAX_PIXELS], painted[MAX_PIXELS];
+    static int32_t y[MAX_PIXELS];
+    free(expect_success("cd %s && \"$CLEAVE\" train --learner mssvm --data %s --split train --seed 1 --nodes patches "
+                        "--blocks colour,size --passes 5 -o %s && \"$CLEAVE\" segment -m %s --data %s --split test "
+                        "-o hidden && \"$CLEAVE\" segment -m %s --data %s --split test --refine -o hidden_refined",
+                        folder, manifest, path, path, manifest, path, manifest));
+    clv_segment_defaults(&options);
+    expect_the_commands_masks(manifest, path, formatted("%s/hidden", folder), &options);
+    options.is_refined = 1;
+    expect_the_commands_masks(manifest, path, formatted("%s/hidden_refined", folder), &options);
+    ck_assert(!same_bytes(formatted("%s/hidden", folder), formatted("%s/hidden_refined", folder)));
+
+    struct clv_set set = test_images(manifest);
+    must(clv_model_read(&model, path, err));
+    must(clv_image_read(&image, set.items[0].image, NULL, err));
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    must(clv_example_extract(&example, &image, &model.recipe, err));
+    must(clv_model_predict(y, &model, &example.problem, oracle, err));
+    must(clv_example_vote(voted, NULL, &example, y, 2, err));
+    must(clv_example_paint(painted, &example, y, err));
+    must(clv_segment(labels, &model, &image, NULL, err));
+    size_t n = (size_t)image.width * (size_t)image.height;
+    ck_assert_mem_eq(labels, voted, n);
+    ck_assert_mem_ne(labels, painted, n);
+    clv_example_release(&example);
+    clv_oracle_free(oracle);
+    clv_image_release(&image);
+    clv_model_release(&model);
+    clv_set_release(&set);
+}
+END_TEST
+
 /* What a thread of a caller's does with a model of its own. */
 struct caller {
     const char *model;
@@ -193,6 +237,7 @@ Suite *segment_suite(void)
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, labels_are_the_commands_masks);
     tcase_add_test(tests, labels_of_patches_and_more_than_two_are_the_commands_masks);
+    tcase_add_test(tests, hidden_models_of_patches_are_painted_by_votes_and_refined);
     tcase_add_test(tests, two_models_segment_in_two_threads_at_once);
     tcase_add_test(tests, what_cannot_be_segmented_is_refused_and_labels_stay);
     suite_add_tcase(suite, tests);

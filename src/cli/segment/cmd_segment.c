@@ -269,8 +269,6 @@ static enum clv_status open_model(struct clv_model *model, int32_t *label, const
     if (status == CLV_OK && !model->has_recipe && !self->features)
         status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; --features is needed",
                       self->model_path);
-    if (status == CLV_OK && self->decoding != DECODING_OWN && self->refine && model->shape.n_labels == 2)
-        status = fail(err, CLV_ERR_USAGE, "--decode: does not go with --refine, which sharpens cuts of two labels");
     decoding_choose(&model->decoding, self->decoding);
     if (status == CLV_OK && self->marginals)
         status = marginals_find_label(label, self, &model->labels, err);

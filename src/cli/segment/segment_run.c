@@ -52,8 +52,8 @@ static enum clv_status refine(struct work *work, const struct job *job, const st
         work->unrefined = array_copy(work->labels, n, 1);
     if (job->run->report && !work->unrefined)
         return fail_memory(err);
-    return segment_refine(work->labels, &work->image, example, y, job->run->model->shape.n_labels, oracle,
-                          &job->run->options->refining, err);
+    return segment_refine(work->labels, &work->image, example, y, job->run->model, oracle, &job->run->options->refining,
+                          err);
 }
 
 static enum clv_status label_nodes(int32_t *y, struct work *work, const struct segment_run *run,
@@ -72,13 +72,13 @@ static enum clv_status label_nodes(int32_t *y, struct work *work, const struct s
     return clv_model_predict(y, run->model, problem, oracle, err);
 }
 
-/* Labels of patches are voted on; probabilities, which are in y's place when maps of them are drawn, are not. */
+/* Probabilities, which are in y's place when maps of them are drawn, are not voted on. */
 static enum clv_status paint(uint8_t *labels, const struct job *job, const struct clv_example *example,
                              const int32_t *y, struct clv_error *err)
 {
-    if (example->grid.n_rows && !job->run->options->n_draws)
-        return clv_example_vote(labels, NULL, example, y, job->run->model->shape.n_labels, err);
-    return clv_example_paint(labels, example, y, err);
+    if (job->run->options->marginals)
+        return clv_example_paint(labels, example, y, err);
+    return segment_paint(labels, example, y, job->run->model->shape.n_labels, err);
 }
 
 /* Labels the example's nodes and paints them at the original size. */

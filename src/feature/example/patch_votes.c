@@ -88,6 +88,13 @@ enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv
         status = fail_memory(err);
     for (int32_t r = 0; r < example->height && status == CLV_OK; r++)
         for (int32_t c = 0; c < example->width; c++, p++) {
+            const int32_t *above = y + rows[r].low * grid->n_columns, *below = y + rows[r].high * grid->n_columns;
+            int32_t alike = above[columns[c].low];
+            if (!votes && above[columns[c].high] == alike && below[columns[c].low] == alike &&
+                below[columns[c].high] == alike) { /* most pixels, at a fraction of the time */
+                pixels[p] = (uint8_t)alike;
+                continue;
+            }
             int32_t labels[4] = {0};
             float shares[4];
             int n = count_votes(labels, shares, y, grid->n_columns, rows[r], columns[c]), best = 0;

@@ -45,9 +45,21 @@ START_TEST(rules_are_refused_where_they_mean_nothing)
     expect_error(64, "does not go with --boxes", "\"$CLEAVE\" segment -o y z --decode map --boxes b");
     expect_error(64, "another such rule", "\"$CLEAVE\" segment -m x -o y z --decode map --decision marginal");
     expect_error(64, "goes with a feature file", "\"$CLEAVE\" score --data x --pred y --decode map");
-    expect_error(64, "does not go with --refine",
-                 "cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv -o r --refine --decode marginals",
-                 temporary_folder(), sample_model(), sample_set());
+}
+END_TEST
+
+START_TEST(labels_by_any_rule_are_refined)
+{
+    static const char *const rules[] = {"own", "map", "marginals"};
+    const char *folder = temporary_folder();
+    for (int k = 0; k < 3; k++)
+        free(expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o plain%d "
+                            "--decode %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o refined%d "
+                            "--decode %s --refine",
+                            folder, sample_model(), sample_set(), k, rules[k], sample_model(), sample_set(), k,
+                            rules[k]));
+    for (int k = 0; k < 3; k++)
+        ck_assert(!same_bytes(formatted("%s/plain%d", folder, k), formatted("%s/refined%d", folder, k)));
 }
 END_TEST
 
@@ -58,6 +70,7 @@ Suite *cli_decode_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, feature_files_are_scored_by_the_rule_asked_for);
+    tcase_add_test(tests, labels_by_any_rule_are_refined);
     tcase_add_test(tests, rules_are_refused_where_they_mean_nothing);
     suite_add_tcase(suite, tests);
     return suite;
