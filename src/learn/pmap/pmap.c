@@ -138,16 +138,33 @@ static size_t steps_of(const struct pmap *self, size_t n)
     return (n + self->batch - 1) / self->batch;
 }
 
+/* Targets of a round: weak ones take part from the second on. */
+static size_t targets_of(const struct pmap *self, int64_t round)
+{
+    return round ? self->targets.n_labelled + self->targets.n_weak : self->examples.n;
+}
+
+/* A place's count in all, where a pass of the first round counts `first`, one of the others `later`. */
+static size_t count_to(const struct pmap *self, const struct pmap_place *place, size_t first, size_t later, size_t rest)
+{
+    size_t before = place->round ? self->n_passes * (first + ((size_t)place->round - 1) * later) : 0;
+    return before + ((size_t)place->pass - 1) * (place->round ? later : first) + rest;
+}
+
+static size_t steps_to(const struct pmap *self, const struct pmap_place *place)
+{
+    return count_to(self, place, steps_of(self, targets_of(self, 0)), steps_of(self, targets_of(self, 1)),
+                    steps_of(self, (size_t)place->n_taken));
+}
+
 static void tell(struct pmap *self)
 {
     const struct clv_progress *progress = self->training->progress;
     const struct pmap_place *place = &self->state.place;
     if (!progress || !progress->report)
         return;
-    size_t first = steps_of(self, self->examples.n),
-           later = steps_of(self, self->targets.n_labelled + self->targets.n_weak);
-    size_t before = place->round ? self->n_passes * (first + ((size_t)place->round - 1) * later) : 0;
-    size_t done = before + ((size_t)place->pass - 1) * steps_of(self, self->n) + steps_of(self, (size_t)place->n_taken);
+    size_t first = steps_of(self, targets_of(self, 0)), later = steps_of(self, targets_of(self, 1));
+    size_t done = steps_to(self, place);
     double mean = mean_of(self->values, self->n_taken);
     self->estimate = isnan(self->estimate) ? mean : self->estimate + 0.01 * (mean - self->estimate);
     char note[192];
@@ -332,7 +349,7 @@ static enum clv_status guess(struct pmap *self, struct clv_error *err)
     const double *parameters = self->training->parameters;
     struct partial_options options = {self->targets.objective == PMAP_WEIGHTED, (uint32_t)parameters[DRAWS],
                                       parameters[SHARPNESS]};
-    self->n = self->targets.n_labelled + self->targets.n_weak;
+    self->n = targets_of(self, self->state.place.round);
     return pmap_targets_guess(&self->targets, self->state.start, parameters[KAPPA], &options,
                               self->training->seed + (uint64_t)self->state.place.round, err);
 }
@@ -360,6 +377,27 @@ static enum clv_status run_rounds(struct pmap *self, bool resumed, struct clv_er
     return status;
 }
 
+/* Whether the place that a checkpoint gives is one of this training, where so many draws and steps have been made. */
+static enum clv_status check_place(const struct pmap *self, double n_first_steps, struct clv_error *err)
+{
+    const struct pmap_place *place = &self->state.place;
+    const char *path = self->training->checkpoints->path;
+    size_t n_first = targets_of(self, 0), n_later = targets_of(self, 1), n_taken = (size_t)place->n_taken;
+    if (place->round < 0 || (size_t)place->round >= self->n_rounds || place->pass < 1 ||
+        (size_t)place->pass > self->n_passes)
+        return fail(err, CLV_ERR_DATA, "%s: stands at pass %lld of round %lld, which are %zu and %zu", path,
+                    (long long)place->pass, (long long)place->round + 1, self->n_passes, self->n_rounds);
+    if (place->n_taken < 0 || n_taken > targets_of(self, place->round) ||
+        (n_taken % self->batch && n_taken != targets_of(self, place->round)))
+        return fail(err, CLV_ERR_DATA, "%s: %lld of the pass's %zu examples are taken", path, (long long)place->n_taken,
+                    targets_of(self, place->round));
+    if (place->next_draw < 0 || (size_t)place->next_draw != count_to(self, place, n_first, n_later, n_taken) ||
+        self->ascent.n_steps != n_first_steps + (double)steps_to(self, place))
+        return fail(err, CLV_ERR_DATA, "%s: has %lld draws and %g steps, which its place does not have", path,
+                    (long long)place->next_draw, self->ascent.n_steps);
+    return CLV_OK;
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              const struct clv_learner *learner, enum pmap_objective objective, struct clv_error *err)
 {
@@ -368,8 +406,11 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     enum clv_status status = pmap_open(&self, result, training, objective, err);
     if (status)
         goto done;
+    double n_first_steps = self.ascent.n_steps;
     checkpoints_open(&self.checkpoints, learner, training, self.examples.node_scale);
     status = pmap_state_read(&resumed, &self.state, &self.checkpoints, err);
+    if (!status && resumed)
+        status = check_place(&self, n_first_steps, err);
     if (!status)
         status = run_rounds(&self, resumed, err);
     if (status == CLV_ERR_INTERRUPTED) {

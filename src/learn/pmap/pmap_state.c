@@ -72,15 +72,27 @@ static enum clv_status read_curve(struct clv_training_result *result, const stru
     return CLV_OK;
 }
 
-static enum clv_status read_place(struct pmap_state *state, const struct clv_tensor *tensor, const char *path,
-                                  struct clv_error *err)
+static void read_place(struct pmap_state *state, const struct clv_tensor *tensor)
 {
     const int64_t *numbers = tensor->data;
-    for (int k = 0; k < N_PLACE; k++)
-        if (numbers[k] < (k == 1))
-            return fail(err, CLV_ERR_DATA, "%s: number %d of its place is %lld", path, k, (long long)numbers[k]);
     state->place = (struct pmap_place){numbers[0], numbers[1], numbers[2], numbers[3]};
     state->ascent->n_steps = (double)numbers[4];
+}
+
+/* Finite numbers; sums of squares are none below 0, whose root would be taken. */
+static enum clv_status read_vector(struct vectors *vector, const struct clv_tensors *tensors, size_t size,
+                                   const char *path, struct clv_error *err)
+{
+    const struct clv_tensor *tensor;
+    double lowest = strcmp(vector->name, "squares") == 0 ? 0 : -INFINITY;
+    enum clv_status status =
+        clv_tensors_require(&tensor, tensors, vector->name, CLV_F64, 1, (int64_t[]){(int64_t)size}, err);
+    if (status)
+        return status;
+    memcpy(vector->values, tensor->data, size * sizeof *vector->values);
+    for (size_t i = 0; i < size; i++)
+        if (!isfinite(vector->values[i]) || vector->values[i] < lowest)
+            return fail(err, CLV_ERR_DATA, "%s: %s[%zu] is %g", path, vector->name, i, vector->values[i]);
     return CLV_OK;
 }
 
@@ -97,19 +109,12 @@ enum clv_status pmap_state_read(bool *found, struct pmap_state *state, const str
     const char *path = training->checkpoints->path;
     size_t n = list_vectors(vectors, state), size = state->ascent->size;
     const struct clv_tensor *tensor;
-    for (size_t k = 0; k < n && !status; k++) {
-        status = clv_tensors_require(&tensor, tensors, vectors[k].name, CLV_F64, 1, (int64_t[]){(int64_t)size}, err);
-        if (status)
-            break;
-        memcpy(vectors[k].values, tensor->data, size * sizeof *vectors[k].values);
-        for (size_t i = 0; i < size && !status; i++)
-            if (!isfinite(vectors[k].values[i]))
-                status = fail(err, CLV_ERR_DATA, "%s: %s[%zu] is %g", path, vectors[k].name, i, vectors[k].values[i]);
-    }
+    for (size_t k = 0; k < n && !status; k++)
+        status = read_vector(&vectors[k], tensors, size, path, err);
     if (!status)
         status = clv_tensors_require(&tensor, tensors, "place", CLV_I64, 1, (int64_t[]){N_PLACE}, err);
     if (!status)
-        status = read_place(state, tensor, path, err);
+        read_place(state, tensor);
     if (!status)
         status = clv_tensors_require(&tensor, tensors, "curve", CLV_F64, 2, (int64_t[]){-1, N_CURVE}, err);
     if (!status)

@@ -253,6 +253,56 @@ START_TEST(damaged_checkpoints_are_refused)
 }
 END_TEST
 
+/* The checkpoint again, with another number k of its place. */
+static void move_place(const char *path, const char *bytes, size_t size, int k, int64_t number)
+{
+    struct clv_tensors *tensors;
+    struct clv_tensor own[16];
+    const char *metadata[64][2];
+    int64_t place[5];
+    spill(path, bytes, size);
+    must(clv_tensors_open(&tensors, path, err));
+    size_t n = clv_tensors_count(tensors), n_metadata = clv_tensors_metadata_count(tensors);
+    ck_assert(n <= 16 && n_metadata <= 64);
+    for (size_t i = 0; i < n; i++) {
+        own[i] = *clv_tensors_at(tensors, i);
+        if (strcmp(own[i].name, "place") == 0) {
+            memcpy(place, own[i].data, sizeof place);
+            place[k] = number;
+            own[i].data = place;
+        }
+    }
+    for (size_t i = 0; i < n_metadata; i++) {
+        metadata[i][0] = clv_tensors_metadata_key(tensors, i);
+        metadata[i][1] = clv_tensors_metadata(tensors, metadata[i][0]);
+    }
+    must(clv_tensors_write(path, own, n, (const char *const(*)[2])metadata, n_metadata, err));
+    clv_tensors_close(tensors);
+}
+
+START_TEST(checkpoints_at_a_place_that_the_training_does_not_have_are_refused)
+{
+    static const int64_t numbers[] = {INT64_MIN, -1, 1, 5, 8, 1000000, INT64_MAX};
+    struct semi semi;
+    semi_open(&semi, "wmpmap", true);
+    semi.training.checkpoints = &semi.checkpoints;
+    struct stopper stopper = {0};
+    struct clv_training_result part = run_until(&semi.training, "wmpmap", 29, &stopper);
+    clv_training_result_release(&part);
+    size_t size;
+    char *bytes = slurp(semi.checkpoints.path, &size);
+    for (int k = 0; k < 5; k++)
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            if (k == 0 && numbers[i] == 1)
+                continue; /* the round that it is in */
+            move_place(semi.checkpoints.path, bytes, size, k, numbers[i]);
+            refuse(&semi, "wmpmap", CLV_ERR_DATA, "toy.checkpoint: ");
+        }
+    free(bytes);
+    toy_release(&semi.toy);
+}
+END_TEST
+
 START_TEST(learners_without_checkpoints_say_so)
 {
     struct semi semi;
@@ -297,6 +347,7 @@ Suite *checkpoint_suite(void)
     tcase_add_test(tests, without_resume_a_checkpoint_is_not_read);
     tcase_add_test(tests, what_differs_from_the_stopped_training_is_named);
     tcase_add_test(tests, damaged_checkpoints_are_refused);
+    tcase_add_test(tests, checkpoints_at_a_place_that_the_training_does_not_have_are_refused);
     tcase_add_test(tests, learners_without_checkpoints_say_so);
     tcase_add_test(tests, the_curve_s_validation_loss_is_that_of_its_weights);
     suite_add_tcase(suite, tests);
