@@ -31,27 +31,42 @@ const char *clv_record_get(const struct clv_record *record, const char *key)
     return entry ? entry->value : NULL;
 }
 
+/* An entry behind the others, which have been given room for it. */
+static enum clv_status append_entry(struct clv_record *record, const char *key, const char *value,
+                                    struct clv_error *err)
+{
+    struct clv_record_entry entry = {string_copy(key), string_copy(value)};
+    if (!entry.key || !entry.value) {
+        array_free(entry.key);
+        array_free(entry.value);
+        return fail_memory(err);
+    }
+    record->entries[record->n++] = entry;
+    return CLV_OK;
+}
+
+static enum clv_status reserve_entries(struct clv_record *record, size_t n_more, struct clv_error *err)
+{
+    struct clv_record_entry *grown = array_realloc(record->entries, record->n + n_more, sizeof *grown);
+    if (!grown)
+        return fail_memory(err);
+    record->entries = grown;
+    return CLV_OK;
+}
+
 enum clv_status clv_record_set(struct clv_record *record, const char *key, const char *value, struct clv_error *err)
 {
     struct clv_record_entry *entry = find_entry(record, key);
-    char *text = string_copy(value), *name = entry ? NULL : string_copy(key);
-    if (!text || (!entry && !name))
-        goto out_of_memory;
-    if (entry) {
-        array_free(entry->value);
-        entry->value = text;
-        return CLV_OK;
+    if (!entry) {
+        enum clv_status status = reserve_entries(record, 1, err);
+        return status == CLV_OK ? append_entry(record, key, value, err) : status;
     }
-    struct clv_record_entry *grown = array_realloc(record->entries, record->n + 1, sizeof *grown);
-    if (!grown)
-        goto out_of_memory;
-    grown[record->n++] = (struct clv_record_entry){name, text};
-    record->entries = grown;
+    char *text = string_copy(value);
+    if (!text)
+        return fail_memory(err);
+    array_free(entry->value);
+    entry->value = text;
     return CLV_OK;
-out_of_memory:
-    array_free(text);
-    array_free(name);
-    return fail_memory(err);
 }
 
 void record_put_json(struct text *text, const struct clv_record *record)
@@ -75,12 +90,15 @@ enum clv_status record_read(struct clv_record *record, const struct clv_tensors 
     enum clv_status status = metadata_parse(&root, tensors, "record", path, err);
     if (status == CLV_OK && !json_get_object(root, &n))
         status = fail(err, CLV_ERR_DATA, "%s: its record is no JSON object", path);
+    if (status == CLV_OK)
+        status = reserve_entries(record, n, err);
+    /* A key is there once: JSON with one that is there twice was refused. So nothing is looked for, however many there are. */
     for (const char *key = NULL; status == CLV_OK && (key = json_next_member(&value, root, key));) {
         const char *text;
         if (!json_get_text(value, &text))
             status = fail(err, CLV_ERR_DATA, "%s: \"%.60s\" of its record is no text", path, key);
         else
-            status = clv_record_set(record, key, text, err);
+            status = append_entry(record, key, text, err);
     }
     json_root_free(root);
     return status;

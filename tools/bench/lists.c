@@ -1,12 +1,14 @@
-/* Lists that are long: COCO's labels and annotations, boxes of one image in training, lines of a manifest. Each is read at a
- * quarter of its length and at all of it; what is linear takes 4 times as long then, what is quadratic 16 times. */
+/* Lists that are long: COCO's labels and annotations, lines of a manifest, entries of a model's record, boxes of one image in
+ * training. Each is read at a quarter of its length and at all of it; what is linear takes 4 times as long then, what is
+ * quadratic 16 times. */
 #include <string.h>
 
 #include "bench.h"
 #include "cleave/boxes.h"
+#include "cleave/model.h"
 #include "feature/dataset/frame.h"
 
-enum { ROUNDS = 3, LABELS = 100000, BOXES = 5000, LINES = 60000, WIDTH = 320, HEIGHT = 240 };
+enum { ROUNDS = 3, LABELS = 100000, BOXES = 5000, LINES = 60000, ENTRIES = 120000, WIDTH = 320, HEIGHT = 240 };
 
 static void stop_on(enum clv_status status, const struct clv_error *err)
 {
@@ -60,6 +62,31 @@ static double read_manifest(const char *path, int n)
     return seconds;
 }
 
+/* A model whose record has n entries. */
+static double read_record(const char *path, int n)
+{
+    struct clv_error err;
+    double w[3] = {0};
+    struct clv_model model = {.shape = {2, 2, 1, CLV_PAIRWISE_POTTS}, .w = w}, read = {0};
+    char(*texts)[16] = calloc((size_t)n, sizeof *texts);
+    struct clv_record_entry *entries = calloc((size_t)n, sizeof *entries);
+    for (int i = 0; i < n; i++) {
+        snprintf(texts[i], sizeof texts[i], "key%d", i);
+        entries[i] = (struct clv_record_entry){texts[i], texts[i]};
+    }
+    stop_on(clv_labels_binary(&model.labels, &err), &err);
+    model.record = (struct clv_record){.entries = entries, .n = (size_t)n};
+    stop_on(clv_model_write(path, &model, &err), &err);
+    double begin = bench_cpu();
+    stop_on(clv_model_read(&read, path, &err), &err);
+    double seconds = bench_cpu() - begin;
+    clv_model_release(&read);
+    clv_labels_release(&model.labels);
+    free(texts);
+    free(entries);
+    return seconds;
+}
+
 /* What training takes from the boxes of one image, beside its features. */
 static double take_boxes(const char *path, int n)
 {
@@ -110,6 +137,7 @@ int main(void)
 {
     compare("labels and annotations of COCO", LABELS, "lists.json", read_coco);
     compare("lines of a manifest", LINES, "lists.tsv", read_manifest);
+    compare("entries of a model's record", ENTRIES, "lists.cleave", read_record);
     compare("boxes of an image", BOXES, "none", take_boxes);
     return 0;
 }

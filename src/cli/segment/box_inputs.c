@@ -1,5 +1,6 @@
 #include "cli/segment/box_inputs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -60,21 +61,45 @@ static enum clv_status add_object(struct assignment *self, const struct input *i
     return CLV_OK;
 }
 
+/* Boxes by their masks, those without one first, each mask's in the order of the file. */
+static int compare_boxes(const void *a, const void *b)
+{
+    const struct clv_box *first = *(const struct clv_box *const *)a, *second = *(const struct clv_box *const *)b;
+    int order = first->mask && second->mask ? strcmp(first->mask, second->mask) : !!first->mask - !!second->mask;
+    return order ? order : (first > second) - (first < second);
+}
+
+/* is_first[n_boxes], to array_free: whether a box is the first of its object. */
+static enum clv_status find_first_boxes(bool **is_first, const struct clv_image_boxes *entry, struct clv_error *err)
+{
+    size_t n = entry->n_boxes;
+    const struct clv_box **sorted = array_alloc(n, sizeof *sorted);
+    *is_first = array_alloc(n, sizeof **is_first);
+    if (!sorted || !*is_first) {
+        array_free(sorted);
+        return fail_memory(err);
+    }
+    for (size_t k = 0; k < n; k++)
+        sorted[k] = &entry->boxes[k];
+    qsort(sorted, n, sizeof *sorted, compare_boxes);
+    for (size_t k = 0; k < n; k++)
+        (*is_first)[sorted[k] - entry->boxes] = !k || !is_of_object(sorted[k], sorted[k - 1]->mask);
+    array_free(sorted);
+    return CLV_OK;
+}
+
 static enum clv_status add_objects(struct assignment *self, const struct input *input,
                                    const struct clv_image_boxes *entry, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     for (size_t k = 0; k < entry->n_boxes; k++)
         if (input->mask && entry->boxes[k].mask && is_same_file(input->mask, entry->boxes[k].mask))
             return add_object(self, input, entry, entry->boxes[k].mask, err);
-    for (size_t k = 0; k < entry->n_boxes && status == CLV_OK; k++) {
-        const char *object = entry->boxes[k].mask;
-        bool is_new = true;
-        for (size_t i = 0; i < k; i++)
-            is_new &= !is_of_object(&entry->boxes[i], object);
-        if (is_new)
-            status = add_object(self, input, entry, object, err);
-    }
+    bool *is_first = NULL;
+    enum clv_status status = find_first_boxes(&is_first, entry, err);
+    for (size_t k = 0; k < entry->n_boxes && status == CLV_OK; k++)
+        if (is_first[k])
+            status = add_object(self, input, entry, entry->boxes[k].mask, err);
+    array_free(is_first);
     return status;
 }
 
