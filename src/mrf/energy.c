@@ -85,12 +85,26 @@ FOR_EACH_MACHINE static void run_dots(double *restrict out, const double *restri
     }
 }
 
+/* The features of one node. */
+struct entries {
+    const int32_t *index; /* [n] */
+    const float *value;
+    int64_t n;
+};
+
+/* A problem without any has no arrays of them, in which no place may be computed either. */
+static struct entries entries_of(const struct clv_problem *problem, int32_t node)
+{
+    int64_t begin = problem->row[node], n = problem->row[node + 1] - begin;
+    return n ? (struct entries){problem->index + begin, problem->value + begin, n} : (struct entries){NULL, NULL, 0};
+}
+
 /* Whether nodes i..i + 3 have the same features, without gaps. */
 static bool are_four_runs(const struct clv_problem *problem, int32_t i)
 {
     const int64_t *row = problem->row + i;
     int64_t n = row[1] - row[0];
-    if (i + 4 > problem->n_nodes)
+    if (i + 4 > problem->n_nodes || !n)
         return false;
     for (int64_t j = 0; j < 4; j++)
         if (row[j + 1] - row[j] != n || !is_run(problem->index + row[j], n) ||
@@ -103,13 +117,12 @@ static bool are_four_runs(const struct clv_problem *problem, int32_t i)
 static void scores_of_row(double *unary, const struct clv_problem *problem, const double *w)
 {
     for (int32_t i = 0, done; i < problem->n_nodes; i += done) {
-        int64_t begin = problem->row[i], n = problem->row[i + 1] - begin;
-        const int32_t *index = problem->index + begin;
+        struct entries x = entries_of(problem, i);
         done = are_four_runs(problem, i) ? 4 : 1;
         if (done == 4)
-            run_dots(unary + i, w + index[0], 0, problem->value + begin, (size_t)n, (size_t)n);
+            run_dots(unary + i, w + x.index[0], 0, x.value, (size_t)x.n, (size_t)x.n);
         else
-            unary[i] = sparse_dot(w, index, problem->value + begin, n);
+            unary[i] = sparse_dot(w, x.index, x.value, x.n);
     }
 }
 
@@ -121,19 +134,17 @@ void clv_unary_scores(double *unary, const struct clv_problem *problem, const st
         return;
     }
     for (int32_t i = 0; i < problem->n_nodes; i++) {
-        int64_t begin = problem->row[i], n = problem->row[i + 1] - begin;
-        const int32_t *index = problem->index + begin;
-        const float *value = problem->value + begin;
+        struct entries x = entries_of(problem, i);
         double *out = unary + (size_t)i * n_rows;
-        bool is_dense = is_run(index, n);
+        bool is_dense = is_run(x.index, x.n);
         size_t r = 0;
         for (; r + 4 <= n_rows; r += 4)
             if (is_dense)
-                run_dots(out + r, w + r * d + index[0], d, value, 0, (size_t)n);
+                run_dots(out + r, w + r * d + x.index[0], d, x.value, 0, (size_t)x.n);
             else
-                sparse_dot_four(out + r, w + r * d, d, index, value, n);
+                sparse_dot_four(out + r, w + r * d, d, x.index, x.value, x.n);
         for (; r < n_rows; r++)
-            out[r] = sparse_dot(w + r * d, index, value, n);
+            out[r] = sparse_dot(w + r * d, x.index, x.value, x.n);
     }
 }
 
@@ -165,15 +176,13 @@ FOR_EACH_MACHINE static void run_add(double *restrict target, const float *restr
 /* target += scale x of one sparse row. */
 static void sparse_add(double *restrict target, const struct clv_problem *problem, int32_t node, double scale)
 {
-    int64_t begin = problem->row[node], n = problem->row[node + 1] - begin;
-    const int32_t *index = problem->index + begin;
-    const float *value = problem->value + begin;
-    if (is_run(index, n)) {
-        run_add(target + index[0], value, scale, n);
+    struct entries x = entries_of(problem, node);
+    if (is_run(x.index, x.n)) {
+        run_add(target + x.index[0], x.value, scale, x.n);
         return;
     }
-    for (int64_t k = 0; k < n; k++)
-        target[index[k]] += scale * (double)value[k];
+    for (int64_t k = 0; k < x.n; k++)
+        target[x.index[k]] += scale * (double)x.value[k];
 }
 
 void unary_feature_add(double *psi, const struct clv_problem *problem, const struct clv_shape *shape,

@@ -81,9 +81,9 @@ static enum clv_status append_example(void *context, struct clv_example *example
     size_t n_pixels = (size_t)sp->width * (size_t)sp->height;
     enum clv_status status = append_rows(self, problem, err);
     if (status == CLV_OK)
-        status = append(self, INDEX, problem->index + first, n_entries, err);
+        status = append(self, INDEX, n_entries ? problem->index + first : NULL, n_entries, err);
     if (status == CLV_OK)
-        status = append(self, VALUE, problem->value + first, n_entries, err);
+        status = append(self, VALUE, n_entries ? problem->value + first : NULL, n_entries, err);
     if (status == CLV_OK)
         status = append(self, EDGES, problem->edges, m * 2, err);
     if (status == CLV_OK)
