@@ -1,7 +1,8 @@
-/* Right checksums for broken PNGs: without, a fuzzer never gets past them. */
+/* Right checksums for broken PNGs, right lengths for broken tensor files: without, a fuzzer never gets past them. */
 #ifndef TESTS_REPAIR_H
 #define TESTS_REPAIR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,65 @@ static inline uint8_t *repaired_png(const uint8_t *data, size_t size)
             copy[at + 8 + length + (size_t)i] = (uint8_t)(crc >> (24 - 8 * i));
         at += length + 12;
     }
+    return copy;
+}
+
+/* The end of the JSON object that begins at `begin`, or size. */
+static inline size_t json_end(const uint8_t *data, size_t size, size_t begin)
+{
+    int depth = 0;
+    bool in_text = false;
+    for (size_t i = begin; i < size; i++) {
+        if (data[i] == '\\' && in_text)
+            i++;
+        else if (data[i] == '"')
+            in_text = !in_text;
+        else if (!in_text && data[i] == '{')
+            depth++;
+        else if (!in_text && data[i] == '}' && --depth <= 0)
+            return i + 1;
+    }
+    return size;
+}
+
+/* The last offset that the header's tensors name, or 0. */
+static inline size_t last_offset(const char *header, size_t size)
+{
+    static const char key[] = "\"data_offsets\":[";
+    size_t last = 0;
+    for (const char *at = header; (at = memmem(at, size - (size_t)(at - header), key, sizeof key - 1));) {
+        at += sizeof key - 1;
+        const char *comma = memchr(at, ',', size - (size_t)(at - header));
+        size_t offset = 0;
+        for (const char *c = comma ? comma + 1 : at; comma && c < header + size && *c >= '0' && *c <= '9'; c++)
+            offset = offset < 1u << 20 ? 10 * offset + (size_t)(*c - '0') : offset;
+        last = offset > last ? offset : last;
+    }
+    return last;
+}
+
+/* A tensor file with the header's right length, and arrays of as many bytes as it says (new ones are 0); NULL when there is
+ * nothing to repair. free() it. */
+static inline uint8_t *repaired_tensors(size_t *repaired_size, const uint8_t *data, size_t size)
+{
+    if (size < 10 || data[8] != '{')
+        return NULL;
+    size_t end = json_end(data, size, 8), spaces = 0;
+    while (end < size && data[end] == ' ')
+        end++;
+    size_t n_header = end - 8, n_data = last_offset((const char *)data + 8, n_header), n_there = size - end;
+    if (n_data > 1u << 18)
+        return NULL;
+    spaces = (8 - n_header % 8) % 8;
+    uint8_t *copy = calloc(1, 8 + n_header + spaces + n_data);
+    if (!copy)
+        return NULL;
+    uint64_t length = n_header + spaces;
+    memcpy(copy, &length, 8);
+    memcpy(copy + 8, data + 8, n_header);
+    memset(copy + 8 + n_header, ' ', spaces);
+    memcpy(copy + 8 + length, data + end, n_there < n_data ? n_there : n_data);
+    *repaired_size = 8 + (size_t)length + n_data;
     return copy;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/small_training.h"
 #include "support/pictures.h"
 #include "support/support.h"
 
@@ -145,6 +146,39 @@ START_TEST(jpeg_seeds_are_survived)
 }
 END_TEST
 
+struct countdown {
+    int left;
+    volatile int stop;
+};
+
+static void count_down(void *context, const char *what, size_t done, size_t total, const char *note)
+{
+    struct countdown *countdown = context;
+    (void)what, (void)done, (void)total, (void)note;
+    countdown->stop = !countdown->left--;
+}
+
+/* And the checkpoints of every learner that keeps them: after some steps, and after all. */
+START_TEST(checkpoint_seeds_are_survived)
+{
+    const char *path = formatted("%s/small.checkpoint", temporary_folder());
+    int n_written = 0;
+    for (size_t l = 0; clv_learner_at(l); l++)
+        for (int left = 2; left < 100 && clv_learner_keeps_checkpoints(clv_learner_at(l)); left += 90) {
+            struct countdown countdown = {left, 0};
+            const struct clv_progress progress = {count_down, &countdown, &countdown.stop};
+            const char *learner = clv_learner_at(l)->name;
+            size_t size;
+            must(small_training(learner, path, 0, &progress, err));
+            char *bytes = slurp(path, &size);
+            must(small_training(learner, path, 1, NULL, err));
+            seed("checkpoint", formatted("%s-%s", learner, left > 2 ? "end" : "middle"), (uint8_t *)bytes, size);
+            n_written++;
+        }
+    ck_assert_int_ge(n_written, 6);
+}
+END_TEST
+
 Suite *corpus_suite(void)
 {
     Suite *suite = suite_create("corpus");
@@ -153,6 +187,7 @@ Suite *corpus_suite(void)
     tcase_add_loop_test(tests, targets_survive_nothing_and_noise, 0, N_TARGETS);
     tcase_add_test(tests, png_seeds_are_survived);
     tcase_add_test(tests, jpeg_seeds_are_survived);
+    tcase_add_test(tests, checkpoint_seeds_are_survived);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,0 +1,65 @@
+/* What the targets of box files have in common. */
+#ifndef TESTS_CHECK_BOXES_H
+#define TESTS_CHECK_BOXES_H
+
+#include <string.h>
+
+#include "base/array.h"
+#include "data/boxes/boxes_formats.h"
+#include "fuzz/fuzz.h"
+
+static inline void check_placed(const struct clv_boxes *boxes, const struct clv_image_boxes *entry)
+{
+    struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
+    if (placed && clv_boxes_place(placed, NULL, boxes, entry, 40, 30, NULL) == CLV_OK)
+        for (size_t i = 0; i < entry->n_boxes; i++) {
+            FUZZ_CHECK(placed[i].x >= 0 && placed[i].width > 0 && placed[i].x + placed[i].width <= 40 + 1e-9);
+            struct clv_pixel_box pixels = clv_box_pixels(&placed[i], 40, 30);
+            FUZZ_CHECK(pixels.first_x >= 0 && pixels.first_x < pixels.end_x && pixels.end_x <= 40);
+            FUZZ_CHECK(pixels.first_y >= 0 && pixels.first_y < pixels.end_y && pixels.end_y <= 30);
+        }
+    array_free(placed);
+}
+
+/* Any bytes give boxes with sizes above 0, each image once and found by its name, or one line of error. classes: a file of
+ * them, read before, or NULL. */
+static inline void check_boxes(const char *name, const char *classes, const uint8_t *data, size_t size)
+{
+    struct clv_error error = {0};
+    struct clv_boxes boxes = {.n_skipped = 77};
+    struct boxes_builder builder = {0};
+    char *bytes = array_alloc(size + 1, 1);
+    if (!bytes)
+        return;
+    if (size)
+        memcpy(bytes, data, size);
+    bytes[size] = 0;
+    enum clv_status status = classes ? boxes_read_classes(&builder, classes, &error) : CLV_OK;
+    if (status == CLV_OK)
+        status = boxes_parse(&builder, name, "folder/own", bytes, size, &error); /* takes the bytes */
+    else
+        array_free(bytes);
+    if (status == CLV_OK)
+        status = boxes_finish(&boxes, &builder, name, &error);
+    boxes_builder_release(&builder);
+    if (status != CLV_OK) {
+        FUZZ_CHECK(boxes.n_skipped == 77 && error.message[0] && !strchr(error.message, '\n'));
+        FUZZ_CHECK(classes || strncmp(error.message, "fuzz", 4) == 0);
+        return;
+    }
+    FUZZ_CHECK(boxes.n_images > 0);
+    for (size_t i = 0; i < boxes.n_images; i++) {
+        const struct clv_image_boxes *entry = &boxes.images[i], *found = NULL;
+        FUZZ_CHECK(!i || strcmp(boxes.images[i - 1].image, entry->image) < 0);
+        FUZZ_CHECK(clv_boxes_find(&found, &boxes, entry->image, &error) == CLV_OK && found == entry);
+        for (size_t k = 0; k < entry->n_boxes; k++) {
+            const struct clv_box *box = &entry->boxes[k];
+            FUZZ_CHECK(box->width > 0 && box->height > 0 && box->x >= -1e9 && box->x <= 1e9);
+            FUZZ_CHECK(box->label >= 0 && (size_t)box->label < boxes.n_labels);
+        }
+        check_placed(&boxes, entry);
+    }
+    clv_boxes_release(&boxes);
+}
+
+#endif

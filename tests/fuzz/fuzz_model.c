@@ -1,0 +1,69 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleave/segment.h"
+#include "fuzz/fuzz.h"
+#include "fuzz/repair.h"
+#include "model/model_file.h"
+
+enum { WIDTH = 24, HEIGHT = 18 };
+
+/* What was read as a model segments an image, or says why not. */
+static void segment(const struct clv_model *model)
+{
+    static uint8_t pixels[WIDTH * HEIGHT * 3], labels[WIDTH * HEIGHT];
+    struct clv_error error = {0};
+    for (size_t i = 0; i < sizeof pixels; i++)
+        pixels[i] = (uint8_t)(i / 3 % WIDTH * 9 + i / (3 * WIDTH) * (i % 5));
+    const struct clv_image image = {.width = WIDTH, .height = HEIGHT, .channels = 3, .pixels = pixels};
+    if (clv_segment(labels, model, &image, NULL, &error) != CLV_OK) {
+        FUZZ_CHECK(error.message[0] && !strchr(error.message, '\n'));
+        return;
+    }
+    for (size_t i = 0; i < sizeof labels; i++)
+        FUZZ_CHECK(labels[i] < model->labels.n_labels);
+}
+
+static void check_model(const struct clv_tensors *tensors)
+{
+    struct clv_error error = {0};
+    struct clv_model model = {.record = {.n = 77}};
+    if (model_parse(&model, tensors, "fuzz.cleave", &error) == CLV_OK) {
+        FUZZ_CHECK(model.w && model.labels.n_labels == model.shape.n_labels);
+        segment(&model);
+        FUZZ_CHECK(clv_model_write("/dev/null", &model, &error) == CLV_OK || error.message[0]);
+        if (clv_model_leave_out(&model, &error) == CLV_OK)
+            segment(&model);
+        clv_model_release(&model);
+    } else {
+        FUZZ_CHECK(model.record.n == 77 && !strchr(error.message, '\n'));
+        FUZZ_CHECK(strncmp(error.message, "fuzz", 4) == 0);
+    }
+}
+
+static void check_file(const uint8_t *data, size_t size)
+{
+    struct clv_error error = {0};
+    struct clv_tensors *tensors;
+    uint8_t *aligned = malloc(size ? size : 1);
+    if (!aligned)
+        return;
+    if (size)
+        memcpy(aligned, data, size);
+    if (clv_tensors_parse(&tensors, aligned, size, "fuzz", &error) == CLV_OK) {
+        check_model(tensors);
+        clv_tensors_close(tensors);
+    }
+    free(aligned);
+}
+
+FUZZ_TARGET(model)
+{
+    size_t repaired_size;
+    uint8_t *repaired = repaired_tensors(&repaired_size, data, size);
+    check_file(data, size);
+    if (repaired)
+        check_file(repaired, repaired_size);
+    free(repaired);
+    return 0;
+}
