@@ -1,4 +1,5 @@
-/* Exact inference in chains, such as the letters of a word: the best labelling, max-marginals, marginals.
+/* Exact inference in chains, such as the letters of a word: the best labelling, marginals. clv_oracle_clamp
+ * (oracle.h) forces one node to a label.
  *
  *     const double unary[3][2] = {{1, 0}, {0, 0}, {0, 3}}, table[2][2] = {{1, 0}, {0, 1}}; // equal labels win 1
  *     const struct clv_chain chain = {.n_nodes = 3, .n_labels = 2, .is_shared = 1, .unary = &unary[0][0],
@@ -37,18 +38,6 @@ struct clv_chain {
  * when added up, naming node or link. */
 CLV_API enum clv_status clv_chain_map(int32_t *y, double *score, const struct clv_chain *chain,
                                       struct clv_error *err) CLV_CHECK;
-
-/* max_marginals[n_nodes][n_labels]: the best score with that label at that node. */
-CLV_API enum clv_status clv_chain_max_marginals(double *max_marginals, const struct clv_chain *chain,
-                                                struct clv_error *err) CLV_CHECK;
-
-/* The same with witnesses, the labellings that reach it: when node i has label a, the best one has before[i][a] at
- * node i - 1 and after[i][a] at node i + 1, each [n_nodes][n_labels] (or NULL), the lowest label at ties; -1 where
- * there is no such node. clv_chain_follow writes one of them out, y[n_nodes], in O(n_nodes). */
-CLV_API enum clv_status clv_chain_witnesses(double *max_marginals, int32_t *before, int32_t *after,
-                                            const struct clv_chain *chain, struct clv_error *err) CLV_CHECK;
-CLV_API void clv_chain_follow(int32_t *y, const int32_t *before, const int32_t *after, int32_t n_nodes,
-                              int32_t n_labels, int32_t node, int32_t label);
 
 /* Forward-backward in the log domain: marginals[n_nodes][n_labels], pair_marginals[n_nodes - 1][n_labels][n_labels]
  * and log sum exp score; each may be NULL. */

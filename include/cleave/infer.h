@@ -6,10 +6,9 @@
  *   oracle.h      MAP: minimum cuts, chains, expansion, swap; witnesses (clamped optima); decoding by other rules
  *   grid.h        minimum cuts on the pixels of an image
  *   perturb.h     samples and marginals from the MAP of perturbed scores
- *   chain.h       chains: Viterbi, max-marginals, forward-backward
+ *   chain.h       chains: Viterbi, forward-backward
  *   forest.h      forests with hidden nodes, by elimination
  *   bp.h          belief propagation and TRW-S, for everything else
- *   exhaustive.h  every labelling in turn, as a reference
  *
  * Several engines can solve a chain. Which is used when (files in src/infer/):
  *
@@ -17,8 +16,8 @@
  *   MAP, full tables, K > 2 labels      clv_oracle_map                 chain/chain_map.c: Viterbi with buffers kept
  *   (or K = 2 with a shared table)                                     and cheap clamps of the chain solved last
  *   MAP, two labels, a table an edge    clv_oracle_map                 cut/: as any graph, witnesses by clamping
- *   MAP, max-marginals, marginals of    clv_chain_*, marginals as a    chain/viterbi.c, chain/forward_backward.c
- *   arrays of the caller's              rule of decoding
+ *   MAP and marginals of arrays of      clv_chain_*, marginals as a    chain/viterbi.c, chain/forward_backward.c
+ *   the caller's                        rule of decoding
  *   marginals of many chains            training of CRFs               chain/chain_lanes.c: labels in vector lanes;
  *                                                                      forward_backward.c where precision could go
  *   hidden nodes, labels that are       clv_forest_run, other rules    elimination/forest.c
@@ -31,7 +30,6 @@
 
 #include "cleave/bp.h"
 #include "cleave/chain.h"
-#include "cleave/exhaustive.h"
 #include "cleave/forest.h"
 #include "cleave/grid.h"
 #include "cleave/oracle.h"

@@ -38,7 +38,6 @@ enum clv_engine {
     CLV_ENGINE_BK,      /* libmaxflow, Boykov & Kolmogorov 2004; CLV_ERR_USAGE in builds WITH_BK=0 */
     CLV_ENGINE_CLEAVE,  /* ours */
 };
-CLV_API const char *clv_engine_name(enum clv_engine engine);
 
 /* MAP inference with memory of its own, for fields of any size and topology. Buffers grow and are kept, and so is the
  * graph: a field with the edges of the field before costs no building. Not for use by two threads at once. Engines

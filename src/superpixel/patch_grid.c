@@ -1,6 +1,4 @@
 /* The regular grid of overlapping patches. */
-#include <string.h>
-
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/superpixel.h"
@@ -58,21 +56,6 @@ enum clv_status clv_patch_grid_partition(struct clv_superpixels *superpixels, co
             labels[(size_t)y * width + (size_t)x] = row_of(grid, y) * grid->n_columns + column_of(grid, x);
     *superpixels = (struct clv_superpixels){grid->width, grid->height, grid->n_rows * grid->n_columns, labels};
     return CLV_OK;
-}
-
-void clv_patch_grid_to_pixels(uint8_t *pixels, const struct clv_patch_grid *grid, const uint8_t *patch_labels)
-{
-    size_t width = (size_t)grid->width;
-    for (int32_t y = 0; y < grid->height; y++) {
-        uint8_t *row = pixels + (size_t)y * width;
-        int32_t r = row_of(grid, y);
-        if (y > 0 && r == row_of(grid, y - 1)) {
-            memcpy(row, row - width, width);
-            continue;
-        }
-        for (int32_t x = 0; x < grid->width; x++)
-            row[x] = patch_labels[(size_t)r * (size_t)grid->n_columns + (size_t)column_of(grid, x)];
-    }
 }
 
 enum clv_status clv_patch_grid_adjacency(struct clv_adjacency *adjacency, const struct clv_patch_grid *grid,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "learn/toy.h"
+#include "support/exhaustive.h"
 
 static const struct clv_shape potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
 
@@ -136,7 +137,7 @@ START_TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
         int32_t y[RANDOM_MAX_NODES];
         clv_unary_scores(unary, &p, &toy.shape, w);
         clv_pairwise_scores(coupling, &p, &toy.shape, w);
-        must(clv_exhaustive(y, NULL, NULL, NULL, &field, err));
+        exhaustive(y, NULL, NULL, NULL, &field);
         expected += clv_loss(&p, 2, y) / 5;
     }
     for (int threads = 1; threads <= 4; threads *= 2) {

@@ -51,23 +51,21 @@ static int32_t nearest(const struct clv_patch_grid *grid, int32_t x, int32_t y)
     return best;
 }
 
-START_TEST(pixels_take_the_label_of_the_nearest_centre)
+START_TEST(pixels_belong_to_the_nearest_centre)
 {
     static const int32_t shapes[][4] = {{53, 41, 20, 10}, {64, 30, 7, 3}, {9, 40, 20, 10}, {5, 5, 20, 10},
                                         {40, 40, 4, 9},   {33, 33, 1, 1}, {1, 1, 1, 1},    {30, 20, 6, 5}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         struct clv_patch_grid grid;
         must(clv_patch_grid_init(&grid, shapes[s][0], shapes[s][1], shapes[s][2], shapes[s][3], err));
-        size_t n_patches = (size_t)grid.n_rows * (size_t)grid.n_columns, n_pixels = (size_t)(grid.width * grid.height);
-        uint8_t *patch_labels = malloc(n_patches), *pixels = malloc(n_pixels);
-        for (size_t p = 0; p < n_patches; p++)
-            patch_labels[p] = (uint8_t)rng_below(2, RNG_TEST, p, 256);
-        clv_patch_grid_to_pixels(pixels, &grid, patch_labels);
+        struct clv_superpixels pixels;
+        must(clv_patch_grid_partition(&pixels, &grid, err));
+        ck_assert(pixels.width == grid.width && pixels.height == grid.height &&
+                  pixels.n == grid.n_rows * grid.n_columns);
         for (int32_t y = 0; y < grid.height; y++)
             for (int32_t x = 0; x < grid.width; x++)
-                ck_assert_uint_eq(pixels[y * grid.width + x], patch_labels[nearest(&grid, x, y)]);
-        free(patch_labels);
-        free(pixels);
+                ck_assert_int_eq(pixels.labels[y * grid.width + x], nearest(&grid, x, y));
+        clv_superpixels_release(&pixels);
     }
 }
 END_TEST
@@ -104,7 +102,7 @@ Suite *patch_grid_suite(void)
     TCase *tests = tcase_create("patch_grid");
     tcase_add_test(tests, patches_lie_inside_and_as_many_as_fit);
     tcase_add_test(tests, bad_grids_are_named);
-    tcase_add_test(tests, pixels_take_the_label_of_the_nearest_centre);
+    tcase_add_test(tests, pixels_belong_to_the_nearest_centre);
     tcase_add_test(tests, grid_edges_are_those_between_painted_patches);
     suite_add_tcase(suite, tests);
     return suite;

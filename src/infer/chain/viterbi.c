@@ -54,27 +54,6 @@ FOR_EACH_MACHINE void chain_max_step(double *restrict to, const double *restrict
         to[b] += unary[b];
 }
 
-/* The same, and came[b] is the lowest a that is best. */
-FOR_EACH_MACHINE static void traced_step(double *restrict to, int32_t *restrict came, const double *restrict from,
-                                         const double *restrict table, const double *restrict unary, size_t k)
-{
-    double best[CLV_CHAIN_MAX_LABELS]; /* as wide as the scores, so that both are chosen by one mask */
-    for (size_t b = 0; b < k; b++) {
-        to[b] = from[0] + table[b];
-        best[b] = 0;
-    }
-    for (size_t a = 1; a < k; a++)
-        for (size_t b = 0; b < k; b++) {
-            double score = from[a] + table[a * k + b];
-            best[b] = score > to[b] ? (double)a : best[b];
-            to[b] = score > to[b] ? score : to[b];
-        }
-    for (size_t b = 0; b < k; b++) {
-        to[b] += unary[b];
-        came[b] = (int32_t)best[b];
-    }
-}
-
 size_t chain_best_label(const double *from, const double *table, size_t stride, size_t k)
 {
     size_t best = 0;
@@ -119,55 +98,4 @@ enum clv_status clv_chain_map(int32_t *y, double *score, const struct clv_chain 
     }
     array_free(value);
     return CLV_OK;
-}
-
-enum clv_status clv_chain_max_marginals(double *max_marginals, const struct clv_chain *chain, struct clv_error *err)
-{
-    return clv_chain_witnesses(max_marginals, NULL, NULL, chain, err);
-}
-
-enum clv_status clv_chain_witnesses(double *max_marginals, int32_t *before, int32_t *after,
-                                    const struct clv_chain *chain, struct clv_error *err)
-{
-    enum clv_status status = chain_check(chain, err);
-    if (status)
-        return status;
-    size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
-    double *transpose = array_alloc(k, k * sizeof *transpose), behind[2][CLV_CHAIN_MAX_LABELS] = {{0}};
-    double with_unary[CLV_CHAIN_MAX_LABELS], zero[CLV_CHAIN_MAX_LABELS] = {0};
-    int32_t came[CLV_CHAIN_MAX_LABELS] = {0};
-    if (!transpose)
-        return fail_memory(err);
-    for (size_t a = 0; n && a < k; a++) {
-        max_marginals[a] = chain->unary[a];
-        if (before)
-            before[a] = -1;
-        if (after)
-            after[(n - 1) * k + a] = -1;
-    }
-    for (size_t i = 1; i < n; i++)
-        traced_step(&max_marginals[i * k], before ? &before[i * k] : came, &max_marginals[(i - 1) * k],
-                    chain_table(chain, i - 1), &chain->unary[i * k], k);
-    for (size_t i = n; i-- > 1;) {
-        double *to = behind[(i - 1) % 2];
-        for (size_t b = 0; b < k; b++)
-            with_unary[b] = behind[i % 2][b] + chain->unary[i * k + b];
-        if (!chain->is_shared || i == n - 1)
-            chain_transpose(transpose, chain_table(chain, i - 1), k);
-        traced_step(to, after ? &after[(i - 1) * k] : came, with_unary, transpose, zero, k);
-        for (size_t a = 0; a < k; a++)
-            max_marginals[(i - 1) * k + a] += to[a];
-    }
-    array_free(transpose);
-    return CLV_OK;
-}
-
-void clv_chain_follow(int32_t *y, const int32_t *before, const int32_t *after, int32_t n_nodes, int32_t n_labels,
-                      int32_t node, int32_t label)
-{
-    y[node] = label;
-    for (int32_t i = node; i > 0; i--)
-        y[i - 1] = before[(size_t)i * (size_t)n_labels + (size_t)y[i]];
-    for (int32_t i = node; i + 1 < n_nodes; i++)
-        y[i + 1] = after[(size_t)i * (size_t)n_labels + (size_t)y[i]];
 }

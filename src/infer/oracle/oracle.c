@@ -6,16 +6,6 @@
 #include "infer/field_check.h"
 #include "infer/oracle/oracle_state.h"
 
-const char *clv_engine_name(enum clv_engine engine)
-{
-    switch (engine) {
-    case CLV_ENGINE_DEFAULT:
-    case CLV_ENGINE_CLEAVE: return "cleave";
-    case CLV_ENGINE_BK: return "bk";
-    }
-    return "unknown";
-}
-
 enum clv_status clv_oracle_new(struct clv_oracle **oracle, enum clv_engine engine, struct clv_error *err)
 {
     *oracle = NULL;

@@ -153,8 +153,3 @@ enum clv_status hidden_dual_pass(struct hidden_dual *self, uint64_t seed, size_t
     }
     return CLV_OK;
 }
-
-double hidden_dual_value(const struct hidden_dual *self)
-{
-    return dual_value(&self->point);
-}

@@ -12,7 +12,7 @@
 
 struct hidden_dual {
     struct hidden *hidden;
-    struct dual_point point; /* its w is where the next tangents are laid */
+    struct dual_point point; /* its w is where the next tangents are laid; dual_value(&point) <= min P */
     double *slope, *height;  /* [n][size], [n]: F_i(w) >= <slope, w> + height, a mixture of tangents */
     double *plane, *change;  /* [size] */
     double *average;         /* [size] of the iterates since the plane was laid, the t-th weighing t */
@@ -31,8 +31,5 @@ void hidden_dual_set_plane(struct hidden_dual *self, const double *plane);
 
 /* A step for each example, in an order drawn by (seed, pass). */
 enum clv_status hidden_dual_pass(struct hidden_dual *self, uint64_t seed, size_t pass, struct clv_error *err) CLV_CHECK;
-
-/* Below min P. */
-double hidden_dual_value(const struct hidden_dual *self);
 
 #endif

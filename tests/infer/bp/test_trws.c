@@ -1,4 +1,5 @@
 #include "infer/random_field.h"
+#include "support/exhaustive.h"
 
 static const struct clv_bp_options *within(double tolerance, int32_t max_iterations)
 {
@@ -18,7 +19,7 @@ START_TEST(trees_are_solved_and_the_bound_is_tight)
         int32_t y[MAX_NODES];
         double best, scale = t % 3 ? 2 : 0; /* whole numbers, so that there are ties */
         draw_sample(&s, t, form_of(t), -1, scale, scale);
-        must(clv_exhaustive(NULL, &best, NULL, NULL, &s.field, err));
+        exhaustive(NULL, &best, NULL, NULL, &s.field);
         must(clv_bp_trws(bp, y, &result, &s.field, within(1e-10, 1000), err));
         ck_assert_int_eq(result.is_converged, 1);
         ck_assert_double_eq_tol(result.score, best, 1e-9);
@@ -38,7 +39,7 @@ START_TEST(the_bound_never_rises_and_never_falls_below_the_maximum)
         struct sample s;
         double best, before = INFINITY, best_score = -INFINITY;
         draw_sample(&s, t, form_of(t), 5, t % 4 ? 1 : 0, t % 4 ? 2 : 0);
-        must(clv_exhaustive(NULL, &best, NULL, NULL, &s.field, err));
+        exhaustive(NULL, &best, NULL, NULL, &s.field);
         for (int32_t n = 1; n <= 30; n++) {
             struct clv_trws_result result;
             must(clv_bp_trws(bp, NULL, &result, &s.field, within(0, n), err));
@@ -77,7 +78,7 @@ START_TEST(supermodular_fields_of_two_labels_have_a_tight_bound)
             double *table = &s.pairwise[4 * e], lacking = table[1] + table[2] - table[0] - table[3];
             table[3] += lacking > 0 ? lacking : 0;
         }
-        must(clv_exhaustive(NULL, &best, NULL, NULL, &s.field, err));
+        exhaustive(NULL, &best, NULL, NULL, &s.field);
         must(clv_oracle_map(oracle, y, &cut, &s.field, err));
         must(clv_bp_trws(bp, y, &result, &s.field, within(1e-12, 20000), err));
         ck_assert_double_eq_tol(cut, best, 1e-6);

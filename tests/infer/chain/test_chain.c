@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "support/exhaustive.h"
 #include "support/support.h"
 
 #define MAX_NODES  6
@@ -71,7 +72,7 @@ START_TEST(chains_equal_enumeration)
         int32_t y[MAX_NODES];
         double score, best, log_partition, exact_log, marginals[MAX_NODES * MAX_LABELS], exact[MAX_NODES * MAX_LABELS];
         double pairs[MAX_NODES * MAX_LABELS * MAX_LABELS];
-        must(clv_exhaustive(NULL, &best, &exact_log, exact, &s.field, err));
+        exhaustive(NULL, &best, &exact_log, exact, &s.field);
         must(clv_chain_map(y, &score, &s.chain, err));
         ck_assert_double_eq_tol(score, best, 1e-12);
         ck_assert_double_eq_tol(clv_field_score(&s.field, y), best, 1e-12);
@@ -80,47 +81,6 @@ START_TEST(chains_equal_enumeration)
         ck_assert_double_eq_tol(log_partition, exact_log, 1e-10);
         for (int32_t c = 0; c < s.chain.n_nodes * s.chain.n_labels; c++)
             ck_assert_double_eq_tol(marginals[c], exact[c], 1e-10);
-    }
-}
-END_TEST
-
-/* A unary that nothing outweighs forces the node. */
-START_TEST(max_marginals_equal_forced_optima)
-{
-    for (uint64_t t = 0; t < 100; t++) {
-        struct sample s;
-        draw_sample(&s, t);
-        double max_marginals[MAX_NODES * MAX_LABELS], best;
-        must(clv_chain_max_marginals(max_marginals, &s.chain, err));
-        for (int32_t c = 0; c < s.chain.n_nodes * s.chain.n_labels; c++) {
-            s.unary[c] += 1024;
-            must(clv_exhaustive(NULL, &best, NULL, NULL, &s.field, err));
-            ck_assert_double_eq_tol(max_marginals[c], best - 1024, 1e-9);
-            s.unary[c] -= 1024;
-        }
-    }
-}
-END_TEST
-
-START_TEST(witnesses_reach_their_max_marginals_through_their_node)
-{
-    for (uint64_t t = 0; t < 100; t++) {
-        struct sample s;
-        draw_sample(&s, t);
-        double max_marginals[MAX_NODES * MAX_LABELS];
-        int32_t before[MAX_NODES * MAX_LABELS], after[MAX_NODES * MAX_LABELS], y[MAX_NODES], n = s.chain.n_nodes;
-        int32_t k = s.chain.n_labels, map[MAX_NODES];
-        must(clv_chain_witnesses(max_marginals, before, after, &s.chain, err));
-        must(clv_chain_map(map, NULL, &s.chain, err));
-        for (int32_t c = 0; c < n * k; c++) {
-            clv_chain_follow(y, before, after, n, k, c / k, c % k);
-            ck_assert_int_eq(y[c / k], c % k);
-            ck_assert_double_eq_tol(clv_field_score(&s.field, y), max_marginals[c], 1e-9);
-        }
-        if (n && t % 2) { /* no ties: the witness of an optimal label is the optimum */
-            clv_chain_follow(y, before, after, n, k, n / 2, map[n / 2]);
-            ck_assert_mem_eq(y, map, (size_t)n * sizeof *y);
-        }
     }
 }
 END_TEST
@@ -188,7 +148,7 @@ START_TEST(large_scores_keep_marginals_exact)
         }
         for (int32_t c = 0; c < MAX_NODES * MAX_LABELS; c++)
             s.unary[c] *= scale;
-        must(clv_exhaustive(NULL, NULL, &exact_log, exact, &s.field, err));
+        exhaustive(NULL, NULL, &exact_log, exact, &s.field);
         must(clv_chain_marginals(marginals, pairs, &log_partition, &s.chain, err));
         ck_assert_double_eq_tol(log_partition, exact_log, 1e-13 * scale + 1e-10);
         for (int32_t c = 0; c < s.chain.n_nodes * s.chain.n_labels; c++)
@@ -226,7 +186,7 @@ START_TEST(unsound_chains_are_refused_by_name)
     unary[3] = 1e308;
     must_fail(CLV_ERR_DATA, "node 1", clv_chain_marginals(NULL, NULL, &score, &chain, err));
     chain.n_labels = 257;
-    must_fail(CLV_ERR_USAGE, "257 labels", clv_chain_max_marginals(unary, &chain, err));
+    must_fail(CLV_ERR_USAGE, "257 labels", clv_chain_map(y, &score, &chain, err));
 }
 END_TEST
 
@@ -235,8 +195,6 @@ Suite *chain_suite(void)
     Suite *suite = suite_create("chain");
     TCase *tests = tcase_create("chain");
     tcase_add_test(tests, chains_equal_enumeration);
-    tcase_add_test(tests, max_marginals_equal_forced_optima);
-    tcase_add_test(tests, witnesses_reach_their_max_marginals_through_their_node);
     tcase_add_test(tests, ties_go_to_the_least_label_of_the_last_node_first);
     tcase_add_test(tests, any_number_of_labels_gives_the_plain_recursion_s_values);
     tcase_add_test(tests, large_scores_keep_marginals_exact);

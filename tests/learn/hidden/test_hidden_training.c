@@ -62,10 +62,10 @@ START_TEST(the_dual_is_a_bound_that_its_passes_reach)
                 random_weights(w, shape, round);
                 must(hidden_gradient(plane, NULL, NULL, &hidden, HIDDEN_CLAMPED, all, 11, w, err));
                 hidden_dual_set_plane(&dual, plane);
-                double before = hidden_dual_value(&dual);
+                double before = dual_value(&dual.point);
                 for (size_t pass = 0; pass < 400; pass++)
                     must(hidden_dual_pass(&dual, round, pass, err));
-                double bound = hidden_dual_value(&dual), reached = surrogate(&hidden, &dual, dual.average, all);
+                double bound = dual_value(&dual.point), reached = surrogate(&hidden, &dual, dual.average, all);
                 ck_assert_double_gt(bound, before);
                 ck_assert_double_le(bound, reached + 1e-9);
                 ck_assert_msg(reached - bound < 0.02 * fabs(reached), "temperatures %g %g: %g, bound %g",
