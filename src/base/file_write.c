@@ -1,0 +1,255 @@
+#include "base/file_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/path.h"
+
+/* Temporaries in flight, for the signal handler: slots are claimed and cleared with single atomic stores. */
+#define MAX_TEMPORARIES 64
+static _Atomic(const char *) temporaries[MAX_TEMPORARIES];
+
+static void remember_temporary(const char *path)
+{
+    for (int i = 0; i < MAX_TEMPORARIES; i++) {
+        const char *empty = NULL;
+        if (atomic_compare_exchange_strong(&temporaries[i], &empty, path))
+            return;
+    }
+}
+
+static void forget_temporary(const char *path)
+{
+    for (int i = 0; i < MAX_TEMPORARIES; i++) {
+        const char *expected = path;
+        if (path && atomic_compare_exchange_strong(&temporaries[i], &expected, NULL))
+            return;
+    }
+}
+
+void file_remove_temporaries(void)
+{
+    for (int i = 0; i < MAX_TEMPORARIES; i++) {
+        const char *path = atomic_load(&temporaries[i]);
+        if (path)
+            unlink(path);
+    }
+}
+
+static void writer_release(struct file_writer *writer)
+{
+    forget_temporary(writer->temporary);
+    array_free(writer->path);
+    array_free(writer->folder);
+    array_free(writer->temporary);
+    *writer = (struct file_writer){0};
+}
+
+/* A name that nobody can foresee: "folder/.0123456789abcdef.tmp"; NULL when out of memory. Its length does not depend
+ * on the path's, and as a hidden name it is never taken for an input. */
+static char *temporary_name(const char *folder)
+{
+    uint64_t number = 0;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        number = (uint64_t)getpid() << 32 ^ (uint64_t)clock() ^ (uint64_t)(uintptr_t)&number;
+    char name[32];
+    snprintf(name, sizeof name, ".%016" PRIx64 ".tmp", number);
+    return path_join(folder, name);
+}
+
+/* Opens a file that has no name yet, so that nothing is left of it however the process ends. -1 where the file system
+ * has no such files, or /proc is not there to name it by later. */
+static int open_unnamed(const char *folder)
+{
+    char link[64];
+    int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -1;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    if (access(link, F_OK) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Opens a fresh file under a temporary name, which is remembered for the signal handler. */
+static int open_named(struct file_writer *writer)
+{
+    for (int attempt = 0; attempt < 100; attempt++) {
+        writer->temporary = temporary_name(writer->folder);
+        if (!writer->temporary) {
+            errno = ENOMEM;
+            return -1;
+        }
+        int fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            remember_temporary(writer->temporary);
+            return fd;
+        }
+        array_free(writer->temporary);
+        writer->temporary = NULL;
+        if (errno != EEXIST)
+            return -1;
+    }
+    return -1;
+}
+
+static enum clv_status open_temporary(struct file_writer *writer, struct clv_error *err)
+{
+    int fd = open_unnamed(writer->folder);
+    writer->unnamed = fd >= 0;
+    if (fd < 0)
+        fd = open_named(writer);
+    if (fd < 0 && errno == ENOMEM)
+        return fail_memory(err);
+    if (fd < 0)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", writer->path);
+    writer->stream = fdopen(fd, "wb");
+    if (writer->stream)
+        return CLV_OK;
+    enum clv_status status = fail_errno(err, CLV_ERR_OS, "%s: cannot open a stream", writer->path);
+    close(fd);
+    if (writer->temporary)
+        unlink(writer->temporary);
+    return status;
+}
+
+/* Gives an unnamed file its name: the target's if that is free, else a temporary one to rename from. */
+static int name_file(struct file_writer *writer)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fileno(writer->stream));
+    if (linkat(AT_FDCWD, link, AT_FDCWD, writer->path, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    for (int attempt = 0; attempt < 100 && errno == EEXIST; attempt++) {
+        array_free(writer->temporary);
+        writer->temporary = temporary_name(writer->folder);
+        if (!writer->temporary) {
+            errno = ENOMEM;
+            return -1;
+        }
+        if (linkat(AT_FDCWD, link, AT_FDCWD, writer->temporary, AT_SYMLINK_FOLLOW) == 0) {
+            remember_temporary(writer->temporary);
+            return 0;
+        }
+    }
+    array_free(writer->temporary);
+    writer->temporary = NULL;
+    return -1;
+}
+
+/* Makes the target's name in its folder last, as far as folders can be synchronised. */
+static int sync_folder(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), bad = 0;
+    if (fd < 0)
+        return 0;
+    if (fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
+        bad = -1;
+    close(fd);
+    return bad;
+}
+
+enum clv_status file_create(struct file_writer *writer, const char *path, struct clv_error *err)
+{
+    struct stat info;
+    *writer = (struct file_writer){.path = string_copy(path), .folder = path_folder(path)};
+    if (!writer->path || !writer->folder) {
+        writer_release(writer);
+        return fail_memory(err);
+    }
+
+    enum clv_status status = CLV_OK;
+    if (strcmp(path, "-") == 0) {
+        int fd = dup(STDOUT_FILENO);
+        writer->stream = fd < 0 ? NULL : fdopen(fd, "wb");
+        if (!writer->stream)
+            status = fail_errno(err, CLV_ERR_CREATE, "standard output: cannot open");
+    } else if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        if (S_ISDIR(info.st_mode))
+            status = fail(err, CLV_ERR_CREATE, "%s: is a folder", path);
+        else if (!(writer->stream = fopen(path, "wbe")))
+            status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot open for writing", path);
+    } else {
+        status = open_temporary(writer, err);
+    }
+    if (status != CLV_OK)
+        writer_release(writer);
+    return status;
+}
+
+/* Whether the target is to change only when all is written. */
+static bool is_all_or_nothing(const struct file_writer *writer)
+{
+    return writer->temporary || writer->unnamed;
+}
+
+/* Sets errno to why an earlier write failed, which the stream has forgotten: by failing once more. */
+static void recall_failure(const struct file_writer *writer)
+{
+    static const char block[4096];
+    if (is_all_or_nothing(writer) && write(fileno(writer->stream), block, sizeof block) >= 0)
+        errno = 0;
+}
+
+enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    bool whole = is_all_or_nothing(writer);
+    errno = 0;
+    int bad = fflush(writer->stream);
+    if (!bad && ferror(writer->stream)) {
+        recall_failure(writer);
+        bad = 1;
+    }
+    if (!bad && whole)
+        bad = fsync(fileno(writer->stream));
+    if (!bad && whole && ftello(writer->stream) > (off_t)FILE_LARGE)
+        posix_fadvise(fileno(writer->stream), 0, 0, POSIX_FADV_DONTNEED);
+    if (bad)
+        status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);
+    if (status == CLV_OK && writer->unnamed && name_file(writer))
+        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot name the finished file", writer->path);
+    if (fclose(writer->stream) && status == CLV_OK)
+        status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);
+    if (writer->temporary) {
+        if (status == CLV_OK && rename(writer->temporary, writer->path))
+            status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot rename the finished file", writer->path);
+        if (status != CLV_OK)
+            unlink(writer->temporary);
+    }
+    if (status == CLV_OK && whole && sync_folder(writer->folder))
+        status = fail_errno(err, CLV_ERR_IO, "%s: written, but its folder cannot be synchronised", writer->path);
+    writer_release(writer);
+    return status;
+}
+
+void file_abort(struct file_writer *writer)
+{
+    if (!writer->stream)
+        return;
+    fclose(writer->stream);
+    if (writer->temporary)
+        unlink(writer->temporary);
+    writer_release(writer);
+}
+
+enum clv_status file_write(const char *path, const void *bytes, size_t size, struct clv_error *err)
+{
+    struct file_writer writer;
+    enum clv_status status = file_create(&writer, path, err);
+    if (status != CLV_OK)
+        return status;
+    fwrite(bytes, 1, size, writer.stream);
+    return file_commit(&writer, err);
+}

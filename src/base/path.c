@@ -1,0 +1,248 @@
+#include "base/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+enum clv_status folder_create(const char *path, struct clv_error *err)
+{
+    char *partial = string_copy(path);
+    if (!partial)
+        return fail_memory(err);
+    enum clv_status status = CLV_OK;
+    for (char *slash = partial + 1; status == CLV_OK; slash++) {
+        if (*slash != '/' && *slash != 0)
+            continue;
+        char kept = *slash;
+        *slash = 0;
+        if (mkdir(partial, 0777) && !(errno == EEXIST && path_is_folder(partial)))
+            status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot create folder", partial);
+        *slash = kept;
+        if (!kept)
+            break;
+    }
+    array_free(partial);
+    return status;
+}
+
+bool path_exists(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
+bool path_is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) == 0)
+        *kind = S_ISDIR(info.st_mode) ? PATH_FOLDER : PATH_FILE;
+    else if (errno != ENOENT && errno != ENOTDIR)
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot tell whether it is there", path);
+    else
+        *kind = lstat(path, &info) == 0 ? PATH_FILE : PATH_ABSENT;
+    return CLV_OK;
+}
+
+char *path_join(const char *folder, const char *name)
+{
+    if (*name == '/' || !*folder)
+        return string_copy(name);
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = array_alloc(size, 1);
+    if (path)
+        snprintf(path, size, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
+    return path;
+}
+
+const char *path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+char *path_folder(const char *path)
+{
+    const char *name = path_name(path);
+    if (name == path)
+        return string_copy(".");
+    size_t length = (size_t)(name - path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    char *folder = array_alloc(length + 1, 1);
+    if (folder) {
+        memcpy(folder, path, length);
+        folder[length] = 0;
+    }
+    return folder;
+}
+
+/* Length of the path without its extension; a leading dot of the name is no extension. */
+static size_t length_without_extension(const char *path)
+{
+    const char *name = path_name(path), *dot = strrchr(name, '.');
+    return dot && dot != name ? (size_t)(dot - path) : strlen(path);
+}
+
+char *path_stem(const char *path)
+{
+    return path_replace_extension(path_name(path), "");
+}
+
+char *path_replace_extension(const char *path, const char *extension)
+{
+    size_t kept = length_without_extension(path), size = kept + strlen(extension) + 1;
+    char *changed = array_alloc(size, 1);
+    if (changed)
+        snprintf(changed, size, "%.*s%s", (int)kept, path, extension);
+    return changed;
+}
+
+static bool has_parent_step(const char *path)
+{
+    for (const char *part = path; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (part[0] == '.' && part[1] == '.' && (part[2] == '/' || !part[2]))
+            return true;
+    }
+    return false;
+}
+
+enum clv_status path_check_inside(const char *folder, const char *relative, struct clv_error *err)
+{
+    if (!*relative)
+        return fail(err, CLV_ERR_DATA, "empty path");
+    if (*relative == '/')
+        return fail(err, CLV_ERR_DATA, "%s: absolute path; it must be relative to %s", relative, folder);
+    if (has_parent_step(relative))
+        return fail(err, CLV_ERR_DATA, "%s: \"..\" is not allowed in a path", relative);
+
+    char root[PATH_MAX], real[PATH_MAX];
+    char *joined = path_join(folder, relative);
+    if (!joined)
+        return fail_memory(err);
+    enum clv_status status = CLV_OK;
+    if (realpath(folder, root) && realpath(joined, real)) {
+        size_t length = strlen(root);
+        while (length && root[length - 1] == '/')
+            length--;
+        if (strncmp(root, real, length) != 0 || real[length] != '/')
+            status = fail(err, CLV_ERR_DATA, "%s: leads outside %s", relative, folder);
+    }
+    array_free(joined);
+    return status;
+}
+
+void path_simplify(char *path)
+{
+    char *out = path;
+    bool at_start = *path != '/'; /* of a step */
+    for (const char *c = path; *c;) {
+        if (at_start && c[0] == '.' && c[1] == '/')
+            c += 2;
+        else if (at_start && c[0] == '/')
+            c++;
+        else
+            at_start = (*out++ = *c++) == '/';
+    }
+    *out = 0;
+}
+
+void path_list_release(struct path_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        array_free(list->paths[i]);
+    array_free(list->paths);
+    array_free(list->first_unreadable);
+    *list = (struct path_list){0};
+}
+
+enum clv_status path_list_add(struct path_list *list, const char *path, struct clv_error *err)
+{
+    char *copy = string_copy(path);
+    if (!copy || array_reserve((void **)&list->paths, &list->capacity, list->n + 1, sizeof *list->paths)) {
+        array_free(copy);
+        return fail_memory(err);
+    }
+    list->paths[list->n++] = copy;
+    return CLV_OK;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A folder below the one that was asked for: passed over if this user may not read it. */
+static enum clv_status fail_to_open(struct path_list *list, const char *folder, const char *below,
+                                    struct clv_error *err)
+{
+    if (errno != EACCES || !*below)
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open folder", folder);
+    if (!list->n_unreadable++ && !(list->first_unreadable = string_copy(folder)))
+        return fail_memory(err);
+    return CLV_OK;
+}
+
+static enum clv_status walk(struct path_list *list, const char *root, const char *below, struct clv_error *err)
+{
+    struct stat info;
+    enum clv_status status = CLV_OK;
+    char *folder = path_join(root, below), *inside = NULL, *full = NULL;
+    DIR *stream = folder ? opendir(*folder ? folder : ".") : NULL;
+    if (!folder) {
+        status = fail_memory(err);
+    } else if (!stream) {
+        status = fail_to_open(list, folder, below, err);
+    }
+    while (status == CLV_OK && stream) {
+        errno = 0;
+        struct dirent *entry = readdir(stream);
+        if (!entry && errno)
+            status = fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read folder", folder);
+        if (!entry)
+            break;
+        if (entry->d_name[0] == '.')
+            continue;
+        inside = path_join(below, entry->d_name);
+        full = inside ? path_join(root, inside) : NULL;
+        if (!full)
+            status = fail_memory(err);
+        else if (lstat(full, &info) == 0 && S_ISDIR(info.st_mode))
+            status = walk(list, root, inside, err);
+        else if (!(stat(full, &info) == 0 && S_ISDIR(info.st_mode)))
+            status = path_list_add(list, inside, err);
+        array_free(inside);
+        array_free(full);
+    }
+    if (stream)
+        closedir(stream);
+    array_free(folder);
+    return status;
+}
+
+enum clv_status folder_walk(struct path_list *list, const char *folder, struct clv_error *err)
+{
+    struct path_list found = {0};
+    enum clv_status status = walk(&found, folder, "", err);
+    if (status != CLV_OK) {
+        path_list_release(&found);
+        return status;
+    }
+    if (found.n)
+        qsort(found.paths, found.n, sizeof *found.paths, compare_paths);
+    *list = found;
+    return CLV_OK;
+}

@@ -1,0 +1,50 @@
+/* Taking paths apart, making and walking folders. */
+#ifndef BASE_PATH_H
+#define BASE_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cleave/status.h"
+
+/* Makes a folder and its missing parents; an existing folder is fine. */
+enum clv_status folder_create(const char *path, struct clv_error *err) CLV_CHECK;
+
+bool path_exists(const char *path);
+bool path_is_folder(const char *path);
+
+/* What a path leads to, links followed. Only what is surely not there is absent; where that cannot be told (an I/O error, a
+ * folder that may not be searched) it is an error, CLV_ERR_NO_INPUT. A link that leads nowhere is a file that cannot be opened. */
+enum path_kind { PATH_ABSENT, PATH_FOLDER, PATH_FILE };
+enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* New strings (array_free); NULL when out of memory. */
+char *path_join(const char *folder, const char *name); /* name alone if it is absolute or folder is "" */
+char *path_folder(const char *path);                   /* "a/b.png" -> "a", "b.png" -> "." */
+char *path_stem(const char *path);                     /* "a/b.tar.gz" -> "b.tar" */
+char *path_replace_extension(const char *path, const char *extension); /* ("a/b.jpg", ".png") -> "a/b.png" */
+const char *path_name(const char *path);                               /* "a/b.png" -> "b.png", into the argument */
+
+/* Checks that `relative` is a relative path without ".." that, symbolic links resolved, stays inside `folder`. A path
+ * that does not exist passes (opening it will say so). */
+enum clv_status path_check_inside(const char *folder, const char *relative, struct clv_error *err) CLV_CHECK;
+
+/* Takes "./" and repeated slashes out of a path, in place, so that one file has one name. */
+void path_simplify(char *path);
+
+/* A sorted list of paths. */
+struct path_list {
+    char **paths;
+    size_t n, capacity;
+    size_t n_unreadable;    /* by folder_walk: folders below that may not be read */
+    char *first_unreadable; /* NULL: none */
+};
+void path_list_release(struct path_list *list);
+enum clv_status path_list_add(struct path_list *list, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* Every file below `folder`, subfolders included (links to folders are not followed; names that begin with a dot are
+ * skipped), as paths relative to it, sorted by bytes. Subfolders that this user may not read (lost+found) are counted and passed
+ * over; whatever else goes wrong is an error. */
+enum clv_status folder_walk(struct path_list *list, const char *folder, struct clv_error *err) CLV_CHECK;
+
+#endif
