@@ -6,7 +6,7 @@
 #include "learn/hidden/hidden_learners.h"
 #include "learn/latent/latent_learners.h"
 #include "learn/margin/margin_learners.h"
-#include "learn/pmap/pmap.h"
+#include "learn/pmap/pmap_learners.h"
 
 static const struct clv_learner *const learners[] = {
     &ssvm_learner,   &perceptron_learner, &subgradient_learner, &independent_learner, &pmap_learner, &mpmap_learner,

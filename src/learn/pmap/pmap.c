@@ -17,6 +17,8 @@
  * Images without masks (Algorithms 3 and 4) come in once the passes over those with masks are over: pmap_targets.c
  * labels them, by marginals or for pmap by MAP, and as many passes over all images follow, each weighing kappa times an
  * image with a mask; then again, `rounds` times. */
+#include "learn/pmap/pmap.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,51 +30,8 @@
 #include "learn/common/examples.h"
 #include "learn/common/result.h"
 #include "learn/common/vectors.h"
-#include "learn/pmap/pmap.h"
 #include "learn/pmap/pmap_state.h"
 #include "learn/pmap/pmap_targets.h"
-
-enum {
-    LAMBDA,
-    PASSES,
-    BATCH,
-    STEP,
-    RATE,
-    AVERAGING,
-    EDGES,
-    TABLE_VARIANCE,
-    KAPPA,
-    ROUNDS,
-    DRAWS,
-    SHARPNESS,
-    REDUCTION,
-    DYNAMIC
-};
-
-#define SHARED_PARAMETERS                                                                                              \
-    [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},                  \
-    [PASSES] = {"passes", 100, 1, 1e9, "passes over the examples"},                                                    \
-    [BATCH] = {"batch", 1, 1, 1024, "examples in a step, drawn in parallel"},                                          \
-    [STEP] = {"step", 1, 0, 1, "1: AdaGrad's; 0: 1 / (lambda h) in step h, as published"},                             \
-    [RATE] = {"rate", 0.3, 1e-9, 1e9, "size of AdaGrad's first step, relative to the size of the features"},           \
-    [AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},                     \
-    [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"}, [TABLE_VARIANCE] = TABLE_VARIANCE_PARAMETER,           \
-    [KAPPA] = {"kappa", 1, 0, 1e6, "weight of an image without a mask against one with"},                              \
-    [ROUNDS] = {"rounds", 1, 1, 1000, "times that images without masks are labelled and learned from"}
-
-static const struct clv_parameter joint_parameters[] = {
-    SHARED_PARAMETERS,
-    [DRAWS] = {0},
-};
-
-static const struct clv_parameter marginal_parameters[] = {
-    SHARED_PARAMETERS,
-    [DRAWS] = {"draws", 100, 1, 1e6, "draws for the marginals of an image without a mask"},
-    [SHARPNESS] = {"sharpness", 3, 1, 100, "power of those marginals; 1: as published"},
-    [REDUCTION] = {"reduction", 1, 0, 1, "0: find every node's clamped labelling, even where it is known beforehand"},
-    [DYNAMIC] = {"dynamic", 1, 0, 1, "0: find clamped labellings by solving anew, not from the solution"},
-    {0},
-};
 
 #define CHECK_EVERY 5 /* passes between points of the curve */
 
@@ -102,8 +61,7 @@ struct pmap {
     char note[128];          /* progress: the curve's last point */
 };
 
-/* --- steps
- * ------------------------------------------------------------------------------------------------------------- */
+/* --- steps --- */
 
 static enum clv_status draw_slot(void *context, size_t slot, int thread, struct clv_error *err)
 {
@@ -204,8 +162,7 @@ static struct clv_decoding decoding_of(const struct pmap *self)
     return (struct clv_decoding){.rule = is_chain ? CLV_DECODE_MARGINALS : CLV_DECODE_ORACLE};
 }
 
-/* --- the curve
- * --------------------------------------------------------------------------------------------------------- */
+/* --- the curve --- */
 
 static enum clv_status estimate_example(void *context, size_t index, int thread, struct clv_error *err)
 {
@@ -263,8 +220,7 @@ static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *e
     return curve_add(result, (struct clv_curve_point){(double)pass, objective, NAN, train_loss}, err);
 }
 
-/* --- the whole
- * --------------------------------------------------------------------------------------------------------- */
+/* --- the whole --- */
 
 static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *result,
                                  const struct clv_training *training, enum pmap_objective objective,
@@ -272,28 +228,29 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
 {
     const double *parameters = training->parameters;
     *self = (struct pmap){.training = training, .estimate = NAN};
-    enum clv_status status = examples_open(&self->examples, training, parameters[EDGES] != 0, err);
+    enum clv_status status = examples_open(&self->examples, training, parameters[PMAP_EDGES] != 0, err);
     if (status)
         return status;
     struct examples *examples = &self->examples;
     if (examples->shape.pairwise == CLV_PAIRWISE_FULL && training->n_weak)
         return fail(err, CLV_ERR_USAGE, "weak examples go with Potts couplings, not with full pairwise tables");
     self->draws = (struct pmap_draws){.shape = examples->shape, .seed = training->seed};
-    self->draws.reduction = objective != PMAP_JOINT && parameters[REDUCTION] != 0;
-    self->draws.dynamic = objective != PMAP_JOINT && parameters[DYNAMIC] != 0;
+    self->draws.reduction = objective != PMAP_JOINT && parameters[PMAP_REDUCTION] != 0;
+    self->draws.dynamic = objective != PMAP_JOINT && parameters[PMAP_DYNAMIC] != 0;
     size_t n_all = examples->n + training->n_weak;
     self->n = examples->n;
-    self->batch = (size_t)parameters[BATCH] < n_all ? (size_t)parameters[BATCH] : n_all;
-    self->n_passes = (size_t)parameters[PASSES];
-    self->n_rounds = 1 + (training->n_weak ? (size_t)parameters[ROUNDS] : 0);
+    self->batch = (size_t)parameters[PMAP_BATCH] < n_all ? (size_t)parameters[PMAP_BATCH] : n_all;
+    self->n_passes = (size_t)parameters[PMAP_PASSES];
+    self->n_rounds = 1 + (training->n_weak ? (size_t)parameters[PMAP_ROUNDS] : 0);
     status = pmap_targets_open(&self->targets, examples, objective, err);
     if (!status)
-        status = ascent_open(&self->ascent, &examples->shape, parameters[STEP] != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
-                             parameters[LAMBDA] * examples->node_scale, parameters[RATE] / sqrt(examples->node_scale),
-                             parameters[AVERAGING] != 0, err);
+        status =
+            ascent_open(&self->ascent, &examples->shape, parameters[PMAP_STEP] != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
+                        parameters[PMAP_LAMBDA] * examples->node_scale,
+                        parameters[PMAP_RATE] / sqrt(examples->node_scale), parameters[PMAP_AVERAGING] != 0, err);
     if (status)
         return status;
-    ascent_set_table_variance(&self->ascent, examples_table_variance(examples, parameters[TABLE_VARIANCE]));
+    ascent_set_table_variance(&self->ascent, examples_table_variance(examples, parameters[PMAP_TABLE_VARIANCE]));
     if (training->init)
         ascent_start(&self->ascent, training->init, ceil((double)n_all / (double)self->batch));
     self->workspaces = array_zalloc((size_t)examples->n_threads, sizeof *self->workspaces);
@@ -347,10 +304,10 @@ static enum clv_status run_round(struct pmap *self, struct clv_error *err)
 static enum clv_status guess(struct pmap *self, struct clv_error *err)
 {
     const double *parameters = self->training->parameters;
-    struct partial_options options = {self->targets.objective == PMAP_WEIGHTED, (uint32_t)parameters[DRAWS],
-                                      parameters[SHARPNESS]};
+    struct partial_options options = {self->targets.objective == PMAP_WEIGHTED, (uint32_t)parameters[PMAP_DRAWS],
+                                      parameters[PMAP_SHARPNESS]};
     self->n = targets_of(self, self->state.place.round);
-    return pmap_targets_guess(&self->targets, self->state.start, parameters[KAPPA], &options,
+    return pmap_targets_guess(&self->targets, self->state.start, parameters[PMAP_KAPPA], &options,
                               self->training->seed + (uint64_t)self->state.place.round, err);
 }
 
@@ -398,8 +355,8 @@ static enum clv_status check_place(const struct pmap *self, double n_first_steps
     return CLV_OK;
 }
 
-static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
-                             const struct clv_learner *learner, enum pmap_objective objective, struct clv_error *err)
+enum clv_status pmap_train(struct clv_training_result *result, const struct clv_training *training,
+                           const struct clv_learner *learner, enum pmap_objective objective, struct clv_error *err)
 {
     struct pmap self;
     bool resumed = false;
@@ -427,47 +384,3 @@ done:
     pmap_release(&self);
     return status;
 }
-
-static enum clv_status train_joint(struct clv_training_result *result, const struct clv_training *training,
-                                   struct clv_error *err)
-{
-    return train(result, training, &pmap_learner, PMAP_JOINT, err);
-}
-
-static enum clv_status train_marginal(struct clv_training_result *result, const struct clv_training *training,
-                                      struct clv_error *err)
-{
-    return train(result, training, &mpmap_learner, PMAP_MARGINAL, err);
-}
-
-static enum clv_status train_weighted(struct clv_training_result *result, const struct clv_training *training,
-                                      struct clv_error *err)
-{
-    return train(result, training, &wmpmap_learner, PMAP_WEIGHTED, err);
-}
-
-/* A gradient for each example of a batch, and the ascent's vectors. */
-static double bytes(const struct clv_training *training)
-{
-    double n_all = (double)training->n_examples + (double)training->n_weak;
-    double batch = fmin(training->parameters[BATCH], n_all);
-    return (batch + 4) * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
-}
-
-/* What the three have in common. */
-#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN)                                                                      \
-    {                                                                                                                  \
-        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = 1, .train = (TRAIN),           \
-        .bytes = bytes, .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .lambda_of_mean = 1,                       \
-    }
-
-const struct clv_learner pmap_learner =
-    LEARNER("pmap", "perturb-and-MAP likelihood of whole labellings (Hazan and Jaakkola 2012; Shpakova et al. 2018)",
-            joint_parameters, train_joint);
-
-const struct clv_learner mpmap_learner =
-    LEARNER("mpmap", "perturb-and-MAP likelihood of each node's label (Shpakova et al. 2018)", marginal_parameters,
-            train_marginal);
-
-const struct clv_learner wmpmap_learner = LEARNER(
-    "wmpmap", "the same, weighed as the loss weighs (Shpakova et al. 2018)", marginal_parameters, train_weighted);

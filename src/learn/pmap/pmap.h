@@ -1,16 +1,31 @@
-/* Perturb-and-MAP learners (Shpakova et al. 2018): likelihoods estimated from the maxima of randomly perturbed scores.
- *
- * Read pmap.c first. A training: pmap_targets.c says what each example asks for, its labels or the marginals of an
- * image without a mask; each step of pmap.c draws perturbed labellings of a batch (pmap_draw.c, for chains with
- * pmap_tables.c), adds up their gradients and goes up (common/ascent.h); pmap_state.c writes and reads the checkpoints
- * between two steps. */
+/* Perturb-and-MAP learning: pmap.c tells the objectives and the algorithm. */
 #ifndef LEARN_PMAP_H
 #define LEARN_PMAP_H
 
 #include "cleave/learn.h"
+#include "learn/pmap/pmap_targets.h"
 
-extern const struct clv_learner pmap_learner;
-extern const struct clv_learner mpmap_learner;
-extern const struct clv_learner wmpmap_learner;
+/* Indices into clv_training's parameters. PMAP_JOINT's learner has none from PMAP_DRAWS on. */
+enum pmap_parameter {
+    PMAP_LAMBDA,
+    PMAP_PASSES,
+    PMAP_BATCH,
+    PMAP_STEP,
+    PMAP_RATE,
+    PMAP_AVERAGING,
+    PMAP_EDGES,
+    PMAP_TABLE_VARIANCE,
+    PMAP_KAPPA,
+    PMAP_ROUNDS,
+    PMAP_DRAWS,
+    PMAP_SHARPNESS,
+    PMAP_REDUCTION,
+    PMAP_DYNAMIC,
+};
+
+/* `learner` is the one that checkpoints name. */
+enum clv_status pmap_train(struct clv_training_result *result, const struct clv_training *training,
+                           const struct clv_learner *learner, enum pmap_objective objective,
+                           struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -1,0 +1,77 @@
+/* The learners of this room: what they are called, their parameters, which objective each maximises. */
+#include "learn/pmap/pmap_learners.h"
+
+#include <math.h>
+
+#include "learn/common/examples.h"
+#include "learn/pmap/pmap.h"
+
+#define SHARED_PARAMETERS                                                                                              \
+    [PMAP_LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},             \
+    [PMAP_PASSES] = {"passes", 100, 1, 1e9, "passes over the examples"},                                               \
+    [PMAP_BATCH] = {"batch", 1, 1, 1024, "examples in a step, drawn in parallel"},                                     \
+    [PMAP_STEP] = {"step", 1, 0, 1, "1: AdaGrad's; 0: 1 / (lambda h) in step h, as published"},                        \
+    [PMAP_RATE] = {"rate", 0.3, 1e-9, 1e9, "size of AdaGrad's first step, relative to the size of the features"},      \
+    [PMAP_AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},                \
+    [PMAP_EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"}, [PMAP_TABLE_VARIANCE] = TABLE_VARIANCE_PARAMETER, \
+    [PMAP_KAPPA] = {"kappa", 1, 0, 1e6, "weight of an image without a mask against one with"},                         \
+    [PMAP_ROUNDS] = {"rounds", 1, 1, 1000, "times that images without masks are labelled and learned from"}
+
+static const struct clv_parameter joint_parameters[] = {
+    SHARED_PARAMETERS,
+    [PMAP_DRAWS] = {0},
+};
+
+static const struct clv_parameter marginal_parameters[] = {
+    SHARED_PARAMETERS,
+    [PMAP_DRAWS] = {"draws", 100, 1, 1e6, "draws for the marginals of an image without a mask"},
+    [PMAP_SHARPNESS] = {"sharpness", 3, 1, 100, "power of those marginals; 1: as published"},
+    [PMAP_REDUCTION] = {"reduction", 1, 0, 1,
+                        "0: find every node's clamped labelling, even where it is known beforehand"},
+    [PMAP_DYNAMIC] = {"dynamic", 1, 0, 1, "0: find clamped labellings by solving anew, not from the solution"},
+    {0},
+};
+
+static enum clv_status train_joint(struct clv_training_result *result, const struct clv_training *training,
+                                   struct clv_error *err)
+{
+    return pmap_train(result, training, &pmap_learner, PMAP_JOINT, err);
+}
+
+static enum clv_status train_marginal(struct clv_training_result *result, const struct clv_training *training,
+                                      struct clv_error *err)
+{
+    return pmap_train(result, training, &mpmap_learner, PMAP_MARGINAL, err);
+}
+
+static enum clv_status train_weighted(struct clv_training_result *result, const struct clv_training *training,
+                                      struct clv_error *err)
+{
+    return pmap_train(result, training, &wmpmap_learner, PMAP_WEIGHTED, err);
+}
+
+/* A gradient for each example of a batch, and the ascent's vectors. */
+static double bytes(const struct clv_training *training)
+{
+    double n_all = (double)training->n_examples + (double)training->n_weak;
+    double batch = fmin(training->parameters[PMAP_BATCH], n_all);
+    return (batch + 4) * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
+}
+
+/* What the three have in common. */
+#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN)                                                                      \
+    {                                                                                                                  \
+        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = 1, .train = (TRAIN),           \
+        .bytes = bytes, .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .lambda_of_mean = 1,                       \
+    }
+
+const struct clv_learner pmap_learner =
+    LEARNER("pmap", "perturb-and-MAP likelihood of whole labellings (Hazan and Jaakkola 2012; Shpakova et al. 2018)",
+            joint_parameters, train_joint);
+
+const struct clv_learner mpmap_learner =
+    LEARNER("mpmap", "perturb-and-MAP likelihood of each node's label (Shpakova et al. 2018)", marginal_parameters,
+            train_marginal);
+
+const struct clv_learner wmpmap_learner = LEARNER(
+    "wmpmap", "the same, weighed as the loss weighs (Shpakova et al. 2018)", marginal_parameters, train_weighted);
