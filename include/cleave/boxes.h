@@ -24,7 +24,8 @@ struct clv_image_boxes {
     int32_t width, height; /* of the image according to that file; 0: it does not say */
     bool is_relative;      /* x and width are shares of the image's width, y and height of its height (YOLO) */
     struct clv_box *boxes;
-    size_t n_boxes; /* 0: the file knows the image, without an object */
+    size_t n_boxes;   /* 0: the file knows the image, without an object .. */
+    size_t n_skipped; /* .. if this is 0 too: objects of it that are no boxes */
 };
 
 enum clv_boxes_form {
@@ -51,18 +52,23 @@ CLV_API void clv_boxes_release(struct clv_boxes *boxes);
 
 /* Reads boxes; the form is told by content (XML, JSON and its members, a header with "image"); other text in a .txt is
  * YOLO. A folder is read as a whole: every .xml or .json below it or, if there is none, every .txt. classes.txt beside
- * the YOLO file, in the folder or the one above, names the classes. CLV_ERR_DATA names file, line or element, and
- * value: numbers that are NaN, infinite or beyond 1e9, sizes that are not above 0, members that are missing or of the
- * wrong type, XML with a document type (it could name other files), two forms in one folder, no image at all.
+ * the YOLO file, in the folder or the one above, names the classes. An object without a usable box (no bndbox, no size
+ * above 0, no such category or image) is skipped and counted. CLV_ERR_DATA names file, line or element, and value:
+ * numbers that are NaN, infinite or beyond 1e9, members that are missing or of the wrong type, XML with a document type
+ * (it could name other files), two forms in one folder, no image at all.
  * CLV_ERR_NO_INPUT: nothing there. Files of up to 1 GiB, 16 MiB for XML. O(n log n). */
 CLV_API enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* *entry = the boxes of an image by its name in a set, or NULL if it has none. The path has to be the same; in the
- * annotation formats, which often know file names alone, it is otherwise the file name, or else the stem (a/b.jpg:
- * b.jpg, or else b). CLV_ERR_DATA if several images fit that way, of which none ends with the same folders. O(log n +
+/* *entry = the boxes of an image by its name in a set, or NULL if it has none. An entry of the same path, or else of the
+ * file name, or else of the stem (a/b.jpg: b.jpg, or else b), whatever the form; Label Studio's "1a2b3c4d-" before a
+ * name may be missing. CLV_ERR_DATA if several images fit that way, of which none ends with the same folders. O(log n +
  * images of the same stem). */
 CLV_API enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struct clv_boxes *boxes,
                                        const char *image, struct clv_error *err) CLV_CHECK;
+
+/* entries[n] = those of all images of a set at once: an entry whose path is one image's is no other's by its name. */
+CLV_API enum clv_status clv_boxes_find_all(const struct clv_image_boxes **entries, const struct clv_boxes *boxes,
+                                           const char *const *images, size_t n, struct clv_error *err) CLV_CHECK;
 
 /* placed[entry->n_boxes] = the boxes in pixels of the image, cut at its border; their masks are borrowed from `entry`.
  * *n_cut (may be NULL) counts those that reached out of it by more than half a pixel. CLV_ERR_DATA: a box outside the

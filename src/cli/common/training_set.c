@@ -1,14 +1,12 @@
 #include "cli/common/training_set.h"
 
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/parallel.h"
 #include "cli/common/console.h"
 
 bool is_tensor_file(const char *path)
@@ -21,6 +19,17 @@ bool is_tensor_file(const char *path)
     ssize_t n = read(fd, head, sizeof head);
     close(fd);
     return n == (ssize_t)sizeof head && !head[5] && !head[6] && !head[7] && head[8] == '{';
+}
+
+/* Releases the set on failure. */
+static enum clv_status select_splits(struct clv_set *set, const char *path, const char *splits, struct clv_error *err)
+{
+    enum clv_status status = clv_set_select(set, splits, err);
+    if (status == CLV_OK && !set->n_items)
+        status = fail(err, CLV_ERR_DATA, "%s: no images in it", path);
+    if (status != CLV_OK)
+        clv_set_release(set);
+    return status;
 }
 
 enum clv_status training_set_read(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
@@ -49,12 +58,13 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
             splits = "train";
         }
     }
-    status = clv_set_select(set, splits, err);
-    if (status == CLV_OK && !set->n_items)
-        status = fail(err, CLV_ERR_DATA, "%s: no images in it", path);
-    if (status != CLV_OK)
-        clv_set_release(set);
-    return status;
+    return select_splits(set, path, splits, err);
+}
+
+enum clv_status training_set_read_more(struct clv_set *set, const char *path, const char *splits, struct clv_error *err)
+{
+    enum clv_status status = clv_set_read(set, path, err);
+    return status == CLV_OK ? select_splits(set, path, splits, err) : status;
 }
 
 enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err)
@@ -81,67 +91,6 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
     if (kept < n)
         console_note("%s: %zu of %zu images have no mask and were left out", path, n - kept, n);
     return CLV_OK;
-}
-
-struct mask_check {
-    struct clv_item_boxes *boxes; /* or NULL */
-    const struct clv_set *set;
-    const struct clv_image_limits *limits;
-    const struct clv_progress *progress;
-    const char *_Atomic note;
-    atomic_size_t n_noted;
-};
-
-/* The box of all that is neither background nor void. */
-static enum clv_status find_box(struct clv_item_boxes *found, const struct clv_mask *mask, struct clv_error *err)
-{
-    struct clv_pixel_box box = {mask->width, mask->height, 0, 0};
-    for (int32_t y = 0; y < mask->height; y++)
-        for (int32_t x = 0; x < mask->width; x++) {
-            uint8_t label = mask->labels[(size_t)y * (size_t)mask->width + (size_t)x];
-            if (label == 0 || label == CLV_VOID)
-                continue;
-            box.first_x = x < box.first_x ? x : box.first_x;
-            box.first_y = y < box.first_y ? y : box.first_y;
-            box.end_x = x >= box.end_x ? x + 1 : box.end_x;
-            box.end_y = y + 1;
-        }
-    found->boxes = array_copy(&box, 1, sizeof box);
-    found->n_boxes = box.end_y > 0;
-    return found->boxes ? CLV_OK : fail_memory(err);
-}
-
-static enum clv_status check_mask(void *context, size_t index, int thread, struct clv_error *err)
-{
-    (void)thread;
-    struct mask_check *check = context;
-    const struct clv_item *item = &check->set->items[index];
-    struct clv_mask mask = {0};
-    int32_t width, height;
-    if (stop_requested(check->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = clv_image_read_size(&width, &height, item->image, check->limits, err);
-    if (status == CLV_OK)
-        status = clv_mask_read(&mask, item->mask, &check->set->labels, width, height, check->limits, err);
-    if (status == CLV_OK && check->boxes)
-        status = find_box(&check->boxes[index], &mask, err);
-    if (status == CLV_OK && mask.note) {
-        atomic_store(&check->note, mask.note);
-        atomic_fetch_add(&check->n_noted, 1);
-    }
-    clv_mask_release(&mask);
-    return status;
-}
-
-enum clv_status training_set_check_masks(struct clv_item_boxes *boxes, const struct clv_set *set, size_t n,
-                                         int n_threads, const struct clv_image_limits *limits,
-                                         const struct clv_progress *progress, struct clv_error *err)
-{
-    struct mask_check check = {.boxes = boxes, .set = set, .limits = limits, .progress = progress};
-    enum clv_status status = parallel_for(n, n_threads, check_mask, &check, err);
-    if (status == CLV_OK && atomic_load(&check.n_noted))
-        console_note("%zu of %zu masks: %s", atomic_load(&check.n_noted), n, atomic_load(&check.note));
-    return status;
 }
 
 const char **training_set_images(const struct clv_set *set)

@@ -103,26 +103,42 @@ static enum clv_status add_objects(struct assignment *self, const struct input *
     return status;
 }
 
+/* What the boxes say of each input: *entries, array_free them. */
+static enum clv_status find_entries(const struct clv_image_boxes ***entries, const struct input_list *inputs,
+                                    const struct clv_boxes *boxes, struct clv_error *err)
+{
+    const char **names = array_alloc(inputs->n, sizeof *names);
+    *entries = array_alloc(inputs->n, sizeof **entries);
+    for (size_t i = 0; i < inputs->n && names; i++)
+        names[i] = inputs->items[i].name;
+    enum clv_status status = names && *entries ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_boxes_find_all(*entries, boxes, names, inputs->n, err);
+    array_free(names);
+    return status;
+}
+
 enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_boxes *boxes, const char *path,
                                   struct clv_error *err)
 {
     struct assignment self = {.common = common_mask_folder(boxes)};
     const char *first_without = NULL;
     size_t n_without = 0;
-    enum clv_status status = CLV_OK;
+    const struct clv_image_boxes **entries;
+    enum clv_status status = find_entries(&entries, inputs, boxes, err);
     for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) {
         const struct input *input = &inputs->items[i];
-        const struct clv_image_boxes *entry = NULL;
-        status = clv_boxes_find(&entry, boxes, input->name, err);
-        if (status == CLV_OK && entry && entry->n_boxes) {
+        const struct clv_image_boxes *entry = entries[i];
+        if (entry && entry->n_boxes) {
             status = add_objects(&self, input, entry, err);
         } else if (!n_without++) {
             first_without = input->name;
         }
     }
+    array_free(entries);
     if (status == CLV_OK && !self.objects.n)
-        status = fail(err, CLV_ERR_NO_INPUT, "%s: has a box for none of the %zu images, such as %s", path, inputs->n,
-                      first_without);
+        status = fail(err, CLV_ERR_NO_INPUT, "%s: has a box for none of the %zu images, such as %s; it has %s", path,
+                      inputs->n, first_without, boxes->images[0].image);
     if (status != CLV_OK) {
         input_list_release(&self.objects);
         return status;

@@ -1,9 +1,11 @@
 #include "cli/train/box_hints.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/common/console.h"
 
 void box_hints_free(struct clv_item_boxes *boxes, size_t n_items)
@@ -60,52 +62,118 @@ static enum clv_status place(struct clv_item_boxes *boxes, struct reading *self,
     return CLV_OK;
 }
 
-/* *boxes stays as it is if the item has none. */
-static enum clv_status read_item(struct clv_item_boxes *boxes, struct reading *self, const struct clv_item *item,
-                                 const char *path, struct clv_error *err)
+/* Whether the entry tells where the image's objects are: it has boxes, or it is known to have no object. */
+static bool tells(const struct clv_image_boxes *entry)
+{
+    return entry && (entry->n_boxes || !entry->n_skipped);
+}
+
+/* From the file that the item names. *boxes stays as it is if it has none. */
+static enum clv_status read_own(struct clv_item_boxes *boxes, struct reading *self, const struct clv_item *item,
+                                struct clv_error *err)
 {
     const struct clv_image_boxes *entry = NULL;
-    if (!path)
-        path = item->boxes;
-    if (!path)
+    if (!item->boxes)
         return CLV_OK;
-    enum clv_status status = open_file(self, path, err);
+    enum clv_status status = open_file(self, item->boxes, err);
     if (status == CLV_OK)
         status = clv_boxes_find(&entry, &self->file, item->name, err);
-    return status == CLV_OK && entry ? place(boxes, self, entry, item, err) : status;
+    return status == CLV_OK && tells(entry) ? place(boxes, self, entry, item, err) : status;
 }
 
-static enum clv_status fail_no_boxes(const struct clv_set *set, const char *path, const struct reading *self,
-                                     struct clv_error *err)
+/* The file's first image that none of the entries is, or NULL. */
+static const char *first_unused(const struct clv_boxes *file, const struct clv_image_boxes *const *entries, size_t n)
 {
-    if (path && self->file.n_images)
-        return fail(err, CLV_ERR_DATA,
-                    "%s: has boxes for none of the %zu images, neither \"%s\" nor another; it has \"%s\"", path,
-                    set->n_items, set->items[0].name, self->file.images[0].image);
-    return fail(err, CLV_ERR_DATA, "%s: none of the %zu images has boxes; --boxes names a file of them", set->root,
-                set->n_items);
+    bool *used = array_zalloc(file->n_images, sizeof *used);
+    const char *image = NULL;
+    for (size_t i = 0; used && i < n; i++)
+        if (entries[i])
+            used[entries[i] - file->images] = true;
+    for (size_t k = 0; used && k < file->n_images && !image; k++)
+        image = used[k] ? NULL : file->images[k].image;
+    array_free(used);
+    return image;
 }
 
-enum clv_status box_hints_read(struct clv_item_boxes **boxes, struct clv_set *set, const char *path,
-                               const struct clv_image_limits *limits, struct clv_error *err)
+#define MAX_LISTED 5
+
+/* Names what has no boxes beside what the file has. entries[n] are those of the set's items, then of others. */
+static void tell_missing(const struct clv_set *set, const char *path, const struct clv_boxes *file,
+                         const struct clv_image_boxes *const *entries, size_t n)
+{
+    const char *unused = first_unused(file, entries, n);
+    struct text names;
+    size_t n_missing = 0;
+    text_init(&names, 1 << 12);
+    for (size_t i = 0; i < set->n_items; i++)
+        if (!tells(entries[i]) && n_missing++ < MAX_LISTED)
+            text_printf(&names, "%s%s", n_missing > 1 ? ", " : "", set->items[i].name);
+    if (n_missing)
+        console_note("%s: %zu of %zu images have no boxes and were left out: %s%s%s%s", path, n_missing, set->n_items,
+                     names.bytes ? names.bytes : "", n_missing > MAX_LISTED ? ", .." : "",
+                     unused ? "; the file also has " : "", unused ? unused : "");
+    text_release(&names);
+}
+
+/* From one file for all. */
+static enum clv_status read_shared(struct clv_item_boxes *found, struct reading *self, const struct clv_set *set,
+                                   struct bad_images *bad, const char *path, const struct clv_set *others,
+                                   struct clv_error *err)
+{
+    size_t n = set->n_items, n_all = n + others->n_items, n_known = 0;
+    const char **names = array_alloc(n_all, sizeof *names);
+    const struct clv_image_boxes **entries = array_zalloc(n_all, sizeof *entries);
+    enum clv_status status = names && entries ? open_file(self, path, err) : fail_memory(err);
+    for (size_t i = 0; i < n_all && names; i++)
+        names[i] = i < n ? set->items[i].name : others->items[i - n].name;
+    if (status == CLV_OK)
+        status = clv_boxes_find_all(entries, &self->file, names, n_all, err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        n_known += tells(entries[i]);
+    if (status == CLV_OK && n && !n_known)
+        status = fail(err, CLV_ERR_DATA,
+                      "%s: has boxes for none of the %zu images, neither \"%s\" nor another; it has \"%s\"", path, n,
+                      set->items[0].name, self->file.images[0].image);
+    if (status == CLV_OK)
+        tell_missing(set, path, &self->file, entries, n_all);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        status = tells(entries[i]) ? place(&found[i], self, entries[i], &set->items[i], err) : CLV_OK;
+        if (status != CLV_OK)
+            status = bad_images_add(bad, status, err);
+    }
+    array_free(names);
+    array_free(entries);
+    return status;
+}
+
+enum clv_status box_hints_read(struct clv_item_boxes **boxes, struct clv_set *set, struct bad_images *bad,
+                               const char *path, const struct clv_set *others, const struct clv_image_limits *limits,
+                               struct clv_error *err)
 {
     struct reading reading = {.limits = limits};
-    size_t n = set->n_items, kept = 0;
+    size_t n = set->n_items, kept = 0, n_bad = bad->n;
     struct clv_item_boxes *found = array_zalloc(n, sizeof *found);
     enum clv_status status = found ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        status = read_item(&found[i], &reading, &set->items[i], path, err);
+    if (status == CLV_OK && path)
+        status = read_shared(found, &reading, set, bad, path, others, err);
+    for (size_t i = 0; i < n && status == CLV_OK && !path; i++) {
+        status = read_own(&found[i], &reading, &set->items[i], err);
+        if (status != CLV_OK)
+            status = bad_images_add(bad, status, err);
+    }
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         kept += found[i].boxes != NULL;
-    if (status == CLV_OK && n && !kept)
-        status = fail_no_boxes(set, path, &reading, err);
+    n_bad = bad->n - n_bad;
+    if (status == CLV_OK && n && !path && !kept && !n_bad)
+        status =
+            fail(err, CLV_ERR_DATA, "%s: none of the %zu images has boxes; --boxes names a file of them", set->root, n);
     clv_boxes_release(&reading.file);
     if (status != CLV_OK) {
         box_hints_free(found, n);
         return status;
     }
-    if (kept < n)
-        console_note("%s: %zu of %zu images have no boxes and were left out", path ? path : set->root, n - kept, n);
+    if (!path && kept + n_bad < n)
+        console_note("%s: %zu of %zu images have no boxes and were left out", set->root, n - kept - n_bad, n);
     if (reading.n_cut)
         console_note("%zu boxes reach out of their image and were cut", reading.n_cut);
     kept = 0;

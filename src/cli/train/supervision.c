@@ -16,6 +16,7 @@
 
 void supervision_release(struct supervision *self)
 {
+    bad_images_release(&self->bad);
     box_hints_free(self->boxes, self->set.n_items);
     clv_set_release(&self->set);
     *self = (struct supervision){0};
@@ -192,18 +193,39 @@ static bool is_not_weak(void *context, struct clv_item *item)
     return !is_listed(options->weak_split, item->split) && !is_listed(options->unlabelled_split, item->split);
 }
 
-static enum clv_status read_masks(struct supervision *self, const char *path, const struct supervision_options *options,
-                                  const struct common_options *common, struct clv_error *err)
+static bool has_mask(void *context, struct clv_item *item)
+{
+    (void)context;
+    return item->mask != NULL;
+}
+
+/* The split that all items are of, or NULL. */
+static const char *common_split(const struct clv_set *set)
+{
+    static const char train[] = "train"; /* what training_set_read prefers */
+    for (size_t i = 0; i < set->n_items; i++)
+        if (strcmp(set->items[i].split, train) != 0)
+            return NULL;
+    return train;
+}
+
+/* *splits are those chosen; NULL: all. With boxes to learn from, images without masks are nothing to talk about yet. */
+static enum clv_status read_masks(struct supervision *self, const char **splits, const char *path,
+                                  const struct supervision_options *options, const struct common_options *common,
+                                  struct clv_error *err)
 {
     enum clv_status status = training_set_read(&self->set, path, options->split, true, &common->outputs, err);
     if (status != CLV_OK)
         return status;
+    *splits = options->split ? options->split : common_split(&self->set);
     status = training_set_hide(&self->set, options->voids, err);
     if (status == CLV_OK && options->only)
         status = keep_only(&self->set, path, options, err);
     else if (status == CLV_OK && !options->split)
         keep_items(&self->set, is_not_weak, (void *)(uintptr_t)options);
-    if (status == CLV_OK && self->set.n_items)
+    if (status == CLV_OK && (options->boxes || options->weak_split))
+        keep_items(&self->set, has_mask, NULL);
+    else if (status == CLV_OK && self->set.n_items)
         status = training_set_require_masks(&self->set, path, err);
     self->n_masks = self->set.n_items;
     return status;
@@ -256,17 +278,24 @@ static enum clv_status extend_boxes(struct supervision *self, size_t n, struct c
     return CLV_OK;
 }
 
-static enum clv_status add_boxed(struct supervision *self, const char *path, const struct supervision_options *options,
-                                 const struct common_options *common, struct clv_error *err)
+/* `splits` are the masks'. */
+static enum clv_status add_boxed(struct supervision *self, const char *splits, const char *path,
+                                 const struct supervision_options *options, const struct common_options *common,
+                                 struct clv_error *err)
 {
     struct clv_set set = {0};
     struct clv_item_boxes *boxes = NULL;
-    enum clv_status status = training_set_read(&set, path, options->weak_split, false, &common->outputs, err);
+    enum clv_status status =
+        training_set_read_more(&set, path, options->weak_split ? options->weak_split : splits, err);
     if (status != CLV_OK)
         return status;
+    if (!options->weak_split && !options->split)
+        keep_items(&set, is_not_weak, (void *)(uintptr_t)options);
     status = keep_new(&set, self, err);
+    if (status == CLV_OK && !set.n_items)
+        console_note("%s: all %zu images have masks, which teach more than boxes", path, self->n_masks);
     if (status == CLV_OK)
-        status = box_hints_read(&boxes, &set, options->boxes, &common->limits, err);
+        status = box_hints_read(&boxes, &set, &self->bad, options->boxes, &self->set, &common->limits, err);
     size_t first = self->set.n_items, n = set.n_items;
     if (status == CLV_OK)
         status = extend_boxes(self, n, err);
@@ -285,10 +314,10 @@ static enum clv_status add_boxed(struct supervision *self, const char *path, con
 }
 
 static enum clv_status add_unlabelled(struct supervision *self, const char *path, const char *splits,
-                                      const struct common_options *common, struct clv_error *err)
+                                      struct clv_error *err)
 {
     struct clv_set set = {0};
-    enum clv_status status = training_set_read(&set, path, splits, false, &common->outputs, err);
+    enum clv_status status = training_set_read_more(&set, path, splits, err);
     if (status != CLV_OK)
         return status;
     status = keep_new(&set, self, err);
@@ -305,12 +334,13 @@ enum clv_status supervision_read(struct supervision *self, const char *path, con
                                  const struct common_options *common, struct clv_error *err)
 {
     struct supervision fresh = {0};
-    enum clv_status status = read_masks(&fresh, path, options, common, err);
-    if (status == CLV_OK && options->weak_split)
-        status = add_boxed(&fresh, path, options, common, err);
+    const char *splits;
+    enum clv_status status = read_masks(&fresh, &splits, path, options, common, err);
+    if (status == CLV_OK && (options->weak_split || options->boxes))
+        status = add_boxed(&fresh, splits, path, options, common, err);
     if (status == CLV_OK && options->unlabelled_split)
-        status = add_unlabelled(&fresh, path, options->unlabelled_split, common, err);
-    if (status == CLV_OK && !fresh.n_masks && !fresh.n_boxed)
+        status = add_unlabelled(&fresh, path, options->unlabelled_split, err);
+    if (status == CLV_OK && !fresh.n_masks && !fresh.n_boxed && !fresh.bad.n)
         status = fail(err, CLV_ERR_DATA, "%s: %zu images without labels teach nothing unless some have masks or boxes",
                       path, fresh.n_unlabelled);
     if (status == CLV_OK)

@@ -9,6 +9,7 @@
 #include "cleave/box_cut.h"
 #include "cli/common/console.h"
 #include "cli/common/training_set.h"
+#include "cli/train/check_set.h"
 
 void train_data_release(struct train_data *data)
 {
@@ -68,7 +69,7 @@ static enum clv_status open_features(struct train_data *data, const struct train
                   : number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
 }
 
-/* Masks are checked before long work starts. Codebooks come from all images: words need no labels. */
+/* Images and masks are looked at before long work starts. Codebooks come from all images: words need no labels. */
 static enum clv_status extract_set(struct train_data *data, const struct train_options *options,
                                    struct clv_model *start, const struct clv_progress *progress, struct clv_error *err)
 {
@@ -82,13 +83,12 @@ static enum clv_status extract_set(struct train_data *data, const struct train_o
     data->recipe = options->init ? start->recipe : options->recipe.recipe; /* before it is learned, it owns nothing */
     if (options->init)
         start->recipe = (struct clv_recipe){0};
-    struct clv_item_boxes *boxes = supervision.n_boxed ? supervision.boxes : NULL;
-    status = clv_dataset_check_memory(set, &data->recipe, &common->limits, err);
+    status = check_set(&supervision, options->data, options->skip_bad, common, progress, err);
     if (status == CLV_OK)
-        status = training_set_check_masks(boxes, set, supervision.n_masks, common->n_threads, &common->limits, progress,
-                                          err);
+        status = clv_dataset_check_memory(set, &data->recipe, &common->limits, err);
     if (status != CLV_OK)
         goto done;
+    struct clv_item_boxes *boxes = supervision.n_boxed ? supervision.boxes : NULL;
     digest_set(data->digest, set, supervision.boxes);
     images = training_set_images(set);
     if (!images) {

@@ -27,6 +27,7 @@ enum train_keys {
     KEY_RESUME,
     KEY_CHECKPOINT_EVERY,
     KEY_INIT,
+    KEY_SKIP_BAD,
     KEY_LETTERS,
     KEY_FOLDS
 };
@@ -37,11 +38,17 @@ static const struct argp_option train_options[] = {
      "Splits of the manifest to learn from (default: train if there is one, else all)", 0},
     {"only", KEY_ONLY, "FILE", 0, "Read the masks of the images that this file names, one a line, and no others", 0},
     {"weak-split", KEY_WEAK_SPLIT, "NAME,..", 0,
-     "Learn from the boxes of all other images of these splits, too, without reading their masks", 0},
+     "Learn from the boxes of all other images of these splits, too, without reading their masks (default with "
+     "--boxes: the splits learned from; without it the manifest names the files of boxes)",
+     0},
     {"boxes", KEY_BOXES, "PATH", 0,
-     "A file or folder of those boxes: TSV, VOC, COCO, labelme, YOLO (default: the files that the manifest names)", 0},
+     "Learn from the boxes of the images without masks, too: a file or folder of them (TSV, CSV, VOC, COCO, labelme, "
+     "YOLO, CVAT, Label Studio, CreateML)",
+     0},
     {"unlabelled-split", KEY_UNLABELLED_SPLIT, "NAME,..", 0,
      "Learn from all other images of these splits, too, without reading their masks", 0},
+    {"skip-bad", KEY_SKIP_BAD, NULL, 0,
+     "Go on without images and masks that cannot be read or do not fit (default: name all of them and stop)", 0},
     {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
     {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP, 0},
     {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
@@ -121,6 +128,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_VALIDATE: self->validate = arg; return 0;
     case KEY_NO_EDGES: self->pairwise = PAIRWISE_NONE; return 0;
     case KEY_PAIRWISE: return option_pairwise(&self->pairwise, arg, &self->common);
+    case KEY_SKIP_BAD: self->skip_bad = true; return 0;
     case KEY_VOID: self->supervision.voids = arg; return 0;
     case KEY_LOSS: return option_loss(&self->loss, arg, &self->common);
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
@@ -193,8 +201,6 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
         return fail(err, CLV_ERR_USAGE, "train: --data is missing: which images?");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
-    if (self->supervision.boxes && !self->supervision.weak_split)
-        return fail(err, CLV_ERR_USAGE, "--boxes: --weak-split is missing: which images give their boxes?");
     if (self->n_grids && !self->n_folds)
         return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
     if (self->prune_tolerance_given && !self->n_prune_folds)

@@ -117,6 +117,11 @@ void train_print_learning(const struct train_options *self, const struct train_d
             fprintf(self->summary, ", duality gap %.2g", last->objective - last->dual);
     }
     fprintf(self->summary, "%s\n", result->interrupted ? " (interrupted)" : "");
-    if (!isnan(outcome->train_loss))
-        fprintf(self->summary, "training  %s %.2f %%\n", unit.name, 100 * unit.scale * outcome->train_loss);
+    if (isnan(outcome->train_loss))
+        return;
+    fprintf(self->summary, "training  %s %.2f %% on the %s learned from", unit.name,
+            100 * unit.scale * outcome->train_loss, data->is_letters ? "words" : "images");
+    if (!self->n_folds && !self->validate)
+        fprintf(self->summary, "; new ones get more: --cv 5 or --validate tells");
+    fputs("\n", self->summary);
 }

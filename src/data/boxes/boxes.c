@@ -44,6 +44,14 @@ void boxes_builder_release(struct boxes_builder *builder)
     *builder = (struct boxes_builder){0};
 }
 
+/* Files from Windows. */
+static void use_slashes(char *path)
+{
+    for (; *path; path++)
+        if (*path == '\\')
+            *path = '/';
+}
+
 enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image, const char *source,
                                 struct clv_error *err)
 {
@@ -58,6 +66,7 @@ enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image
         release_entry(&entry);
         return fail_memory(err);
     }
+    use_slashes(entry.image);
     path_simplify(entry.image);
     boxes->images[boxes->n_images++] = entry;
     builder->boxes_capacity = 0;
@@ -70,9 +79,7 @@ enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name
     char *folder = NULL, *joined = NULL, *own = string_copy(name);
     if (!own)
         return fail_memory(err);
-    for (char *c = own; *c; c++) /* labelme on Windows */
-        if (*c == '\\')
-            *c = '/';
+    use_slashes(own);
     path_simplify(own);
     const char *tail = own[0] == '/' || (own[0] && own[1] == ':') ? path_name(own) : own;
     while (strncmp(tail, "../", 3) == 0)
@@ -148,15 +155,10 @@ static enum clv_status check_box(const struct clv_box *box, enum clv_boxes_form 
     const struct {
         const char *name;
         double value;
-        bool is_size;
-    } sides[] = {
-        {"x", box->x, false}, {"y", box->y, false}, {"width", box->width, true}, {"height", box->height, true}};
+    } sides[] = {{"x", box->x}, {"y", box->y}, {"width", box->width}, {"height", box->height}};
     for (size_t i = 0; i < 4; i++) {
         if (!(fabs(sides[i].value) <= LARGEST_COORDINATE))
             return fail(err, CLV_ERR_DATA, "%s: %s %zu: %s is %g, which is out of range", source,
-                        boxes_place_word(form), box->place, sides[i].name, sides[i].value);
-        if (sides[i].is_size && !(sides[i].value > 0))
-            return fail(err, CLV_ERR_DATA, "%s: %s %zu: %s is %g; a box is wider and higher than 0", source,
                         boxes_place_word(form), box->place, sides[i].name, sides[i].value);
     }
     return CLV_OK;
@@ -168,6 +170,9 @@ enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *b
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
     struct clv_box added = *box;
     enum clv_status status = check_box(box, builder->boxes.form, entry->source, err);
+    if (status == CLV_OK && !(box->width > 0 && box->height > 0))
+        return boxes_skip(builder, err, "%s: %s %zu is %g wide and %g high", entry->source,
+                          boxes_place_word(builder->boxes.form), box->place, box->width, box->height);
     if (status == CLV_OK)
         status = boxes_label(&added.label, builder, label, err);
     if (status != CLV_OK)
@@ -181,20 +186,37 @@ enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *b
     return CLV_OK;
 }
 
-enum clv_status boxes_skip(struct boxes_builder *builder, struct clv_error *err, const char *format, ...)
+static enum clv_status count_skipped(struct boxes_builder *builder, const char *format, va_list args,
+                                     struct clv_error *err)
 {
+    char message[CLV_ERROR_MESSAGE_MAX];
     if (builder->boxes.n_skipped++)
         return CLV_OK;
-    char message[CLV_ERROR_MESSAGE_MAX];
-    va_list args;
-    va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
-    va_end(args);
     for (char *c = message; *c; c++) /* one line */
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = '?';
     builder->boxes.first_skipped = string_copy(message);
     return builder->boxes.first_skipped ? CLV_OK : fail_memory(err);
+}
+
+enum clv_status boxes_skip(struct boxes_builder *builder, struct clv_error *err, const char *format, ...)
+{
+    va_list args;
+    builder->boxes.images[builder->boxes.n_images - 1].n_skipped++;
+    va_start(args, format);
+    enum clv_status status = count_skipped(builder, format, args, err);
+    va_end(args);
+    return status;
+}
+
+enum clv_status boxes_skip_stray(struct boxes_builder *builder, struct clv_error *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    enum clv_status status = count_skipped(builder, format, args, err);
+    va_end(args);
+    return status;
 }
 
 /* By image; what is said first of an image stays first, since boxes lie in the order of their places. */
@@ -221,6 +243,7 @@ static enum clv_status join(struct clv_image_boxes *entry, size_t *capacity, str
         entry->n_boxes += more->n_boxes;
         more->n_boxes = 0;
     }
+    entry->n_skipped += more->n_skipped;
     release_entry(more);
     return CLV_OK;
 }

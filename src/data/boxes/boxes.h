@@ -30,9 +30,11 @@ enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *b
 enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const char *label,
                             struct clv_error *err) CLV_CHECK;
 
-/* An annotation that is no box. `format` says which and why. */
+/* An annotation that is no box, of the image added last or of none. `format` says which and why. */
 enum clv_status boxes_skip(struct boxes_builder *builder, struct clv_error *err, const char *format, ...) CLV_CHECK
     __attribute__((format(printf, 3, 4)));
+enum clv_status boxes_skip_stray(struct boxes_builder *builder, struct clv_error *err, const char *format,
+                                 ...) CLV_CHECK __attribute__((format(printf, 3, 4)));
 
 /* Sorts, joins what is said of one image, and hands over; the builder is empty afterwards, whatever the outcome.
  * `path` is what was read. */

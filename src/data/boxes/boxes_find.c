@@ -21,6 +21,13 @@ static int compare_to_entry(const void *image, const void *entry)
     return strcmp(image, ((const struct clv_image_boxes *)entry)->image);
 }
 
+/* A path's last part, whichever way its separators lean. */
+static const char *last_part(const char *path)
+{
+    const char *name = path_name(path), *backslash = strrchr(name, '\\');
+    return backslash && backslash[1] ? backslash + 1 : name;
+}
+
 static size_t stem_length(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -91,18 +98,19 @@ static bool is_tail(const char *a, const char *b, bool by_stem)
            (longest == shortest || longer[longest - shortest - 1] == '/');
 }
 
-/* The one entry whose file name (or stem) is the image's; of several, the one whose folders agree too. */
+/* The one entry whose file name (or stem) is `wanted`; of several, the one whose folders agree with the image's too. Those that
+ * are taken[entry] (may be NULL) do not count. */
 static enum clv_status find_by_name(const struct clv_image_boxes **found, const struct clv_boxes *boxes,
-                                    const char *image, bool by_stem, struct clv_error *err)
+                                    const bool *taken, const char *image, const char *wanted, bool by_stem,
+                                    struct clv_error *err)
 {
-    const char *wanted = path_name(image);
     const struct clv_image_boxes *same[2] = {NULL, NULL}, *tail[2] = {NULL, NULL};
     for (size_t i = first_of_stem(boxes, wanted); i < boxes->n_images; i++) {
         const struct clv_image_boxes *entry = &boxes->images[boxes->by_stem[i]];
         const char *name = path_name(entry->image);
         if (compare_stems(name, wanted) != 0)
             break;
-        if (!by_stem && strcmp(name, wanted) != 0)
+        if ((!by_stem && strcmp(name, wanted) != 0) || (taken && taken[boxes->by_stem[i]]))
             continue;
         same[same[0] != NULL] = entry;
         if (is_tail(entry->image, image, by_stem))
@@ -115,20 +123,58 @@ static enum clv_status find_by_name(const struct clv_image_boxes **found, const 
     return CLV_OK;
 }
 
+static const struct clv_image_boxes *find_path(const struct clv_boxes *boxes, const char *image)
+{
+    return boxes->n_images ? bsearch(image, boxes->images, boxes->n_images, sizeof *boxes->images, compare_to_entry)
+                           : NULL;
+}
+
+/* By the file name, by its stem, and by what is left of it without the "1a2b3c4d-" that Label Studio puts before. */
+static enum clv_status find_loosely(const struct clv_image_boxes **found, const struct clv_boxes *boxes,
+                                    const bool *taken, const char *image, struct clv_error *err)
+{
+    const char *name = last_part(image), *bare = name + boxes_upload_prefix(name);
+    enum clv_status status = find_by_name(found, boxes, taken, image, name, false, err);
+    if (status == CLV_OK && !*found)
+        status = find_by_name(found, boxes, taken, image, name, true, err);
+    if (status == CLV_OK && !*found && bare != name)
+        status = find_by_name(found, boxes, taken, image, bare, true, err);
+    return status;
+}
+
+size_t boxes_upload_prefix(const char *name)
+{
+    return strspn(name, "0123456789abcdef") == 8 && name[8] == '-' && name[9] ? 9 : 0;
+}
+
 enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struct clv_boxes *boxes, const char *image,
                                struct clv_error *err)
 {
-    const struct clv_image_boxes *found = NULL;
-    enum clv_status status = CLV_OK;
-    if (boxes->n_images)
-        found = bsearch(image, boxes->images, boxes->n_images, sizeof *boxes->images, compare_to_entry);
-    if (!found && boxes->form != CLV_BOXES_TSV) {
-        status = find_by_name(&found, boxes, image, false, err);
-        if (status == CLV_OK && !found)
-            status = find_by_name(&found, boxes, image, true, err);
-    }
+    const struct clv_image_boxes *found = find_path(boxes, image);
+    enum clv_status status = found ? CLV_OK : find_loosely(&found, boxes, NULL, image, err);
     if (status == CLV_OK)
         *entry = found;
+    return status;
+}
+
+enum clv_status clv_boxes_find_all(const struct clv_image_boxes **entries, const struct clv_boxes *boxes,
+                                   const char *const *images, size_t n, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    bool *taken = array_zalloc(boxes->n_images, sizeof *taken);
+    const struct clv_image_boxes **found = array_zalloc(n, sizeof *found);
+    if (!taken || !found)
+        status = fail_memory(err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        if ((found[i] = find_path(boxes, images[i])))
+            taken[found[i] - boxes->images] = true;
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        if (!found[i])
+            status = find_loosely(&found[i], boxes, taken, images[i], err);
+    if (status == CLV_OK && n)
+        memcpy(entries, found, n * sizeof *found);
+    array_free(taken);
+    array_free(found);
     return status;
 }
 

@@ -10,4 +10,7 @@ enum clv_status boxes_index(struct clv_boxes *boxes, struct clv_error *err) CLV_
 /* "line", "object" ..: what clv_box.place counts. */
 const char *boxes_place_word(enum clv_boxes_form form);
 
+/* Bytes of the "1a2b3c4d-" that Label Studio puts before the names of files; 0: there is none. */
+size_t boxes_upload_prefix(const char *name);
+
 #endif

@@ -122,26 +122,28 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
     int64_t image_id, category_id, is_crowd = 0;
     struct clv_box box = {.place = number};
     enum clv_status status = take_id(&image_id, annotation, "image_id", source, "annotation", number, err);
-    if (status == CLV_OK)
-        status = take_id(&category_id, annotation, "category_id", source, "annotation", number, err);
+    const struct json_value *image = status == CLV_OK ? look_up(images, image_id) : NULL;
+    if (status == CLV_OK && image)
+        status = add_coco_image(builder, image, number, source, err);
     if (status != CLV_OK)
         return status;
-    const struct json_value *image = look_up(images, image_id), *category = look_up(categories, category_id);
     if (!image)
-        return fail(err, CLV_ERR_DATA, "%s: annotation %zu: there is no image %lld", source, number,
-                    (long long)image_id);
+        return boxes_skip_stray(builder, err, "%s: annotation %zu: there is no image %lld", source, number,
+                                (long long)image_id);
+    if (!json_get_int64(json_member(annotation, "category_id"), &category_id))
+        return boxes_skip(builder, err, "%s: annotation %zu: \"category_id\" is missing, or is no whole number", source,
+                          number);
+    const struct json_value *category = look_up(categories, category_id);
     if (!category)
-        return fail(err, CLV_ERR_DATA, "%s: annotation %zu: there is no category %lld", source, number,
-                    (long long)category_id);
+        return boxes_skip(builder, err, "%s: annotation %zu: there is no category %lld", source, number,
+                          (long long)category_id);
     if (json_get_int64(json_member(annotation, "iscrowd"), &is_crowd) && is_crowd)
         return boxes_skip(builder, err, "%s: annotation %zu is a crowd", source, number);
     if (!get_bbox(&box, json_member(annotation, "bbox")))
-        return fail(err, CLV_ERR_DATA, "%s: annotation %zu: \"bbox\" is missing, or is not four numbers", source,
-                    number);
+        return boxes_skip(builder, err, "%s: annotation %zu: \"bbox\" is missing, or is not four numbers", source,
+                          number);
     const char *label;
     status = take_text(&label, category, "name", source, "the category of annotation", number, err);
-    if (status == CLV_OK)
-        status = add_coco_image(builder, image, number, source, err);
     return status == CLV_OK ? boxes_add(builder, &box, label, NULL, err) : status;
 }
 
@@ -216,9 +218,9 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     if (!is_rectangle && !is_circle && strcmp(type, "polygon") != 0)
         return boxes_skip(builder, err, "%s: shape %zu is a %s", source, number, type);
     if (!json_get_array(points, &n))
-        return fail(err, CLV_ERR_DATA, "%s: shape %zu: \"points\" is missing, or is no array", source, number);
+        return boxes_skip(builder, err, "%s: shape %zu: \"points\" is missing, or is no array", source, number);
     if ((is_rectangle || is_circle) ? n != 2 && !(is_rectangle && n == 4) : n < 3)
-        return fail(err, CLV_ERR_DATA, "%s: shape %zu: a %s of %zu points", source, number, type, n);
+        return boxes_skip(builder, err, "%s: shape %zu: a %s of %zu points", source, number, type, n);
     struct clv_box box = {.place = number};
     status = bound_points(&box, points, n, is_circle, source, err);
     return status == CLV_OK ? boxes_add(builder, &box, label, NULL, err) : status;

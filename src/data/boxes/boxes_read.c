@@ -101,6 +101,8 @@ static enum clv_status add_folder(struct boxes_builder *builder, const char *fol
         status = fail(err, CLV_ERR_NO_INPUT, "%s: holds no .xml, .json or .txt file", folder);
     if (status == CLV_OK && !n_xml && !n_json)
         status = read_classes(builder, folder, err);
+    if (status == CLV_OK && files.n_unreadable)
+        status = boxes_skip_stray(builder, err, "%s may not be read", files.first_unreadable);
     for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
         if (!text_ends_with(files.paths[i], ending) || strcmp(path_name(files.paths[i]), CLASSES_NAME) == 0)
             continue;
@@ -108,8 +110,6 @@ static enum clv_status add_folder(struct boxes_builder *builder, const char *fol
         status = path ? add_file(builder, path, files.paths[i], err) : fail_memory(err);
         array_free(path);
     }
-    if (status == CLV_OK && files.n_unreadable)
-        status = boxes_skip(builder, err, "%s may not be read", files.first_unreadable);
     path_list_release(&files);
     return status;
 }

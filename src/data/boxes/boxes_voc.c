@@ -137,8 +137,8 @@ static enum clv_status end_object(struct voc *voc)
 {
     for (int i = 0; i < 4; i++)
         if (!voc->has_corner[i])
-            return fail(voc->err, CLV_ERR_DATA, "%s: object %zu: bndbox has no %s", voc->source, voc->n_objects,
-                        corner_names[i]);
+            return boxes_skip(voc->builder, voc->err, "%s: object %zu: bndbox has no %s", voc->source, voc->n_objects,
+                              corner_names[i]);
     const double *corner = voc->corners;
     struct clv_box box = {
         .x = corner[0] - 1,

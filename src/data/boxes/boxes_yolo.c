@@ -66,8 +66,8 @@ static enum clv_status add_line(struct boxes_builder *builder, char *line, size_
     if (!parse_int32(fields[0], &class) || class < 0)
         return fail(err, CLV_ERR_DATA, "%s: line %zu: class \"%s\" is no number of a class", source, number, fields[0]);
     if (n_classes && (size_t) class >= n_classes)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: class %d, but classes.txt names %zu", source, number, class,
-                    n_classes);
+        return boxes_skip(builder, err, "%s: line %zu: class %d, but classes.txt names %zu", source, number, class,
+                          n_classes);
     for (int i = 0; i < 4; i++)
         if (!parse_double(fields[i + 1], &side[i]) || side[i] < -1 || side[i] > 2)
             return fail(err, CLV_ERR_DATA, "%s: line %zu: %s is \"%s\", which is no share of an image's side", source,

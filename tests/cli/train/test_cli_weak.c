@@ -183,6 +183,81 @@ START_TEST(scribbles_teach)
 }
 END_TEST
 
+/* A folder: masks where there are some, boxes for the rest. */
+START_TEST(a_folder_with_few_masks_and_boxes_teaches_in_one_line)
+{
+    const char *folder = copy_set();
+    free(expect_success("cd %s && rm set/manifest.tsv set/masks/000[4-8].png set/masks/0009.png set/masks/001*.png && "
+                        "sed 's|images/||; s|0005.jpg|gone.jpg|' set/boxes.tsv >set/few.tsv",
+                        folder));
+    char *output = expect_success(
+        "cd %s && \"$CLEAVE\" train --data set/ --boxes set/few.tsv -o m.cleave " WEAK_TRAINING "wmpmap", folder);
+    ck_assert_msg(strstr(output, "3 with masks, 8 with boxes, 0 unlabelled") != NULL, "%s", output);
+    ck_assert_msg(strstr(output, "1 of 9 images have no boxes and were left out: images/0005.jpg; the file also has "
+                                 "gone.jpg") != NULL,
+                  "%s", output);
+    free(output);
+    free(expect_success("cd %s && rm -r set/masks", folder));
+    output = expect_success(
+        "cd %s && \"$CLEAVE\" train --data set/ --boxes set/few.tsv --overwrite -o m.cleave " WEAK_TRAINING "wmpmap",
+        folder);
+    ck_assert_msg(strstr(output, "0 with masks, 11 with boxes, 0 unlabelled") != NULL, "%s", output);
+    free(output);
+}
+END_TEST
+
+START_TEST(boxes_without_any_mask_work_whatever_the_split)
+{
+    static const char *const choices[] = {"--split train", "--split train --weak-split train", "--weak-split train",
+                                          ""};
+    const char *folder = copy_set();
+    free(expect_success("cd %s && cut -f1,3 set/manifest.tsv >set/maskless.tsv", folder));
+    for (int i = 0; i < 4; i++) {
+        char *output = expect_success("cd %s && \"$CLEAVE\" train --data set/maskless.tsv --boxes set/boxes.tsv %s "
+                                      "--overwrite -o m.cleave " WEAK_TRAINING "ssvm",
+                                      folder, choices[i]);
+        ck_assert_msg(strstr(output, "0 with masks, 8 with boxes, 0 unlabelled") != NULL, "%s", output);
+        free(output);
+    }
+}
+END_TEST
+
+START_TEST(all_bad_images_and_masks_are_named_at_once_and_can_be_skipped)
+{
+    const char *folder = copy_set();
+    free(expect_success(
+        "cd %s/set && echo no >masks/0002.png && head -c 2000 images/0004.jpg >x && mv x images/0004.jpg && "
+        "cp masks/0001.png masks/0006.png && rm images/0008.jpg",
+        folder));
+    char *output;
+    int code = run_command(
+        &output, "cd %s && \"$CLEAVE\" train --data set/manifest.tsv -o m.cleave " WEAK_TRAINING "ssvm 2>&1", folder);
+    ck_assert_int_eq(code, 65);
+    static const char *const named[] = {"cleave: set/masks/0002.png", "cleave: set/images/0004.jpg",
+                                        "cleave: set/masks/0006.png", "cleave: set/images/0008.jpg",
+                                        "4 of 8 images cannot be learned from; --skip-bad goes on without them"};
+    for (int i = 0; i < 5; i++)
+        ck_assert_msg(strstr(output, named[i]) != NULL, "%s: %s", named[i], output);
+    free(output);
+    output = expect_success(
+        "cd %s && \"$CLEAVE\" train --skip-bad --data set/manifest.tsv -o m.cleave " WEAK_TRAINING "ssvm", folder);
+    ck_assert_msg(strstr(output, "4 of 8 images were left out as bad") && strstr(output, "images    4,"), "%s", output);
+    free(output);
+    /* a box that does not fit is one image's own fault, too */
+    list_only(folder, "images/0001.jpg\n");
+    free(expect_success(
+        "cd %s && sed 's/0009.jpg\\tforeground\\t[0-9]*/0009.jpg\\tforeground\\t5000/' set/boxes.tsv >far.tsv && "
+        "! cmp -s far.tsv set/boxes.tsv",
+        folder));
+    output = expect_success("cd %s && \"$CLEAVE\" train --skip-bad --data set/manifest.tsv --only only --boxes far.tsv "
+                            "--weak-split test --overwrite -o m.cleave " WEAK_TRAINING "ssvm",
+                            folder);
+    ck_assert_msg(strstr(output, "1 with masks, 3 with boxes") && strstr(output, "1 of 5 images were left out as bad"),
+                  "%s", output);
+    free(output);
+}
+END_TEST
+
 static void fill_masks(const char *folder, const char *which, uint8_t value)
 {
     for (int i = 1; i <= 8; i++) {
@@ -211,6 +286,25 @@ START_TEST(masks_of_one_label_are_fine_beside_boxes)
                         "--boxes set/boxes.tsv --weak-split train,test --overwrite -o m.cleave " WEAK_TRAINING
                         "wmpmap --superpixels 1", /* the last one counts */
                         folder));
+}
+END_TEST
+
+START_TEST(masks_that_tell_nothing_apart_draw_a_warning)
+{
+    const char *folder = copy_set();
+    fill_masks(folder, "2", 0);
+    char *output =
+        expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv -o m.cleave " WEAK_TRAINING "ssvm", folder);
+    ck_assert_msg(strstr(output, "warning: 1 of 8 masks hold nothing but \"background\", the first is "
+                                 "set/masks/0002.png") != NULL,
+                  "%s", output);
+    ck_assert_msg(strstr(output, "on the images learned from; new ones get more: --cv 5") != NULL, "%s", output);
+    free(output);
+    fill_masks(folder, "12345678", 0);
+    output = expect_success(
+        "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --overwrite -o m.cleave " WEAK_TRAINING "ssvm", folder);
+    ck_assert_msg(strstr(output, "warning: the 8 masks hold one label alone, \"background\"") != NULL, "%s", output);
+    free(output);
 }
 END_TEST
 
@@ -271,7 +365,6 @@ START_TEST(choices_that_leave_nothing_to_learn_from_are_refused)
     expect_refused(folder, 65, "8 images without labels teach nothing", "wmpmap --unlabelled-split train");
     expect_refused(folder, 65, "no image has split \"nowhere\"", "wmpmap --unlabelled-split train,nowhere");
     expect_refused(folder, 66, "nobody: ", "wmpmap --only nobody");
-    expect_refused(folder, 64, "--weak-split is missing", "wmpmap --boxes set/boxes.tsv");
     expect_refused(folder, 65, "none of the 8 images has boxes", "wmpmap --weak-split train");
     expect_refused(folder, 66, "nothing.tsv", "wmpmap --boxes nothing.tsv --weak-split train");
     set_boxes(folder, "images/other.jpg\ta\t1\t1\t5\t5\n");
@@ -313,6 +406,10 @@ Suite *cli_weak_suite(void)
     tcase_add_test(tests, images_without_boxes_are_counted);
     tcase_add_test(tests, boxes_may_cover_all_or_almost_nothing);
     tcase_add_test(tests, scribbles_teach);
+    tcase_add_test(tests, a_folder_with_few_masks_and_boxes_teaches_in_one_line);
+    tcase_add_test(tests, boxes_without_any_mask_work_whatever_the_split);
+    tcase_add_test(tests, all_bad_images_and_masks_are_named_at_once_and_can_be_skipped);
+    tcase_add_test(tests, masks_that_tell_nothing_apart_draw_a_warning);
     tcase_add_test(tests, masks_of_one_label_are_fine_beside_boxes);
     tcase_add_test(tests, images_of_unlabelled_splits_keep_their_masks_to_themselves_by_default);
     tcase_add_test(tests, weak_examples_are_deterministic_at_any_thread_count);

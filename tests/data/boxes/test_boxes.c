@@ -61,7 +61,7 @@ START_TEST(a_table_gives_boxes_by_image_in_the_order_of_its_lines)
     ck_assert_int_eq(entry->boxes[1].label, 1);
     ck_assert_uint_eq(entry->boxes[1].place, 5);
     ck_assert(!find(&boxes, "i/a.jpg")->boxes[0].mask);
-    ck_assert(!find(&boxes, "a.jpg") && !find(&boxes, "j/b.jpg") && !find(&boxes, "i/c.jpg")); /* paths, not names */
+    ck_assert(find(&boxes, "b.png") == entry && find(&boxes, "j/b.jpg") == entry && !find(&boxes, "i/c.jpg"));
     clv_boxes_release(&boxes);
     clv_boxes_release(&boxes);
 }
@@ -78,8 +78,6 @@ START_TEST(bad_tables_are_refused_with_file_line_and_value)
     bad("b.tsv", HEADER "a\tm\tl\tnan\t1\t1\t1\n", "line 2: x is \"nan\", which is no number");
     bad("b.tsv", HEADER "a\tm\tl\t1\t1\tinf\t1\n", "line 2: w is \"inf\", which is no number");
     bad("b.tsv", HEADER "a\tm\tl\t1\t1\t1e10\t1\n", "line 2: width is 1e+10, which is out of range");
-    bad("b.tsv", HEADER "a\tm\tl\t1\t1\t1\t0\n", "line 2: height is 0; a box is wider and higher than 0");
-    bad("b.tsv", HEADER "a\tm\tl\t1\t1\t-3\t1\n", "line 2: width is -3; a box is wider");
     bad("b.tsv", HEADER "a\tm\tl\t1\t1\t1\n", "line 2 has 6 fields");
     bad("b.tsv", HEADER "a\t../m\tl\t1\t1\t1\t1\n", "line 2: mask ../m: leads outside its folder");
     bad("b.tsv", HEADER "a\t/m\tl\t1\t1\t1\t1\n", "line 2: mask /m: leads outside its folder");
@@ -168,12 +166,9 @@ START_TEST(bad_voc_is_refused_with_object_and_value)
     bad("v.xml", "", "v.xml: bad XML in line 1");
     bad("v.xml", "<annotation>\n<object></annotation>", "v.xml: bad XML in line 2, column");
     bad("v.xml", "<html/>", "the document is a <html>, not an <annotation>");
-    bad("v.xml", VOC(OBJECT("d", "5", "1", "3", "2")), "v.xml: object 1: width is -1");
     bad("v.xml", VOC(OBJECT("d", "1", "1", "3", "2") OBJECT("d", "1", "x", "3", "2")),
         "ymin is \"x\", which is no num");
     bad("v.xml", VOC(OBJECT("d", "nan", "1", "3", "2")), "xmin is \"nan\"");
-    bad("v.xml", VOC("<object><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax></bndbox></object>"),
-        "object 1: bndbox has no ymax");
     bad("v.xml", "<annotation><size><width>-4</width></size></annotation>", "width is -4, which is no size");
     bad("v.xml", "<!DOCTYPE a [<!ENTITY b SYSTEM \"file:///etc/passwd\">]><annotation>&b;</annotation>",
         "v.xml: line 1: a document type is not allowed here");
@@ -216,7 +211,6 @@ START_TEST(no_handler_does_harm_after_a_voc_file_is_refused)
     expect_bad("v.xml", text, strlen(text), "elements nested deeper than 32");
     free(text);
     bad("v.xml", "<!DOCTYPE a><annotation><object/></annotation>", "a document type is not allowed here");
-    bad("v.xml", "<annotation><object/><object/></annotation>", "object 1: bndbox has no xmin");
     bad("v.xml", "<other/>", "the document is a <other>");
 }
 END_TEST
@@ -286,12 +280,6 @@ START_TEST(bad_coco_is_refused_with_annotation_and_value)
         "image id 7 is there twice");
     bad("c.json", "{\"annotations\":[],\"images\":[{\"id\":7}],\"categories\":[]}",
         "image 1: \"file_name\" is missing, or is no text");
-    bad("c.json", COCO("{\"image_id\":8,\"category_id\":9}"), "annotation 1: there is no image 8");
-    bad("c.json", COCO("{\"image_id\":7,\"category_id\":8}"), "annotation 1: there is no category 8");
-    bad("c.json", COCO("{\"image_id\":7,\"category_id\":9}"), "annotation 1: \"bbox\" is missing, or is not four");
-    bad("c.json", COCO("{\"image_id\":7,\"category_id\":9,\"bbox\":[1,2,\"3\",4]}"), "\"bbox\" is missing, or is not");
-    bad("c.json", COCO("{\"image_id\":7,\"category_id\":9,\"bbox\":[1,2,3]}"), "\"bbox\" is missing, or is not");
-    bad("c.json", COCO("{\"image_id\":7,\"category_id\":9,\"bbox\":[1,2,0,3]}"), "annotation 1: width is 0");
 }
 END_TEST
 
@@ -323,11 +311,7 @@ START_TEST(bad_labelme_is_refused_with_shape_and_value)
 {
     bad("l.json", "{\"shapes\":3}", "\"shapes\" is no array");
     bad("l.json", LABELME("{\"points\":[]}"), "l.json: shape 1: \"label\" is missing, or is no text");
-    bad("l.json", LABELME("{\"label\":\"a\"}"), "shape 1: \"points\" is missing, or is no array");
-    bad("l.json", LABELME(SHAPE("rectangle", "[[1,2]]")), "shape 1: a rectangle of 1 points");
-    bad("l.json", LABELME(SHAPE("polygon", "[[1,2],[2,3]]")), "shape 1: a polygon of 2 points");
     bad("l.json", LABELME(SHAPE("rectangle", "[[1,2],[2,true]]")), "shape 1: point 2 is not two numbers");
-    bad("l.json", LABELME(SHAPE("rectangle", "[[1,2],[1,3]]")), "shape 1: width is 0");
     bad("l.json", "{\"shapes\":[],\"imageWidth\":\"big\"}", "\"imageWidth\" is no size");
 }
 END_TEST
@@ -348,7 +332,6 @@ START_TEST(yolo_shares_become_pixels_of_the_image_at_hand)
     boxes = read_text("a.txt", "2 0.5 0.5 0.5 1\n");
     ck_assert_str_eq(boxes.labels[find(&boxes, "a.jpg")->boxes[0].label], "cow");
     clv_boxes_release(&boxes);
-    bad("a.txt", "3 0.5 0.5 0.5 1\n", "a.txt: line 1: class 3, but classes.txt names 3");
     spill(formatted("%s/classes.txt", temporary_folder()), "dog\ndog\n", 8);
     bad("a.txt", "0 0.5 0.5 0.5 1\n", "classes.txt: line 2: class \"dog\" is there twice");
     boxes = read_text("b.tsv", "image\tx\ty\tw\th\na\t1\t1\t1\t1\n"); /* none of its business */
@@ -363,10 +346,61 @@ START_TEST(bad_yolo_is_refused_with_line_and_value)
     bad("y.txt", "-1 0.5 0.5 0.5 1\n", "line 1: class \"-1\" is no number");
     bad("y.txt", "0 0.5 0.5 12 1\n", "line 1: width is \"12\", which is no share");
     bad("y.txt", "0 0.5 nan 0.5 1\n", "line 1: y is \"nan\"");
-    bad("y.txt", "0 0.5 0.5 0.5 0\n", "line 1: height is 0");
     bad("y.txt", "0 0.5 0.5 0.5 1\0", "y.txt: this is no UTF-8 text");
     struct clv_boxes boxes = read_text("y.txt", ""); /* an image without an object */
     ck_assert_uint_eq(find(&boxes, "y.jpg")->n_boxes, 0);
+    clv_boxes_release(&boxes);
+}
+END_TEST
+
+/* One object is lost, and its image is not taken for one without an object. */
+static void check_skipped(const char *name, const char *text, const char *part)
+{
+    struct clv_boxes boxes = read_text(name, text);
+    ck_assert_uint_eq(boxes.n_skipped, 1);
+    ck_assert_msg(strstr(boxes.first_skipped, part) != NULL, "%s", boxes.first_skipped);
+    size_t n_skipped = 0;
+    for (size_t i = 0; i < boxes.n_images; i++)
+        n_skipped += boxes.images[i].n_skipped;
+    ck_assert_uint_eq(n_skipped, strstr(part, "there is no image") ? 0 : 1);
+    clv_boxes_release(&boxes);
+}
+
+START_TEST(objects_without_a_usable_box_are_skipped_alone)
+{
+    check_skipped("b.tsv", HEADER "a\tm\tl\t1\t1\t1\t0\nb\tm\tl\t1\t1\t1\t1\n", "line 2 is 1 wide and 0 high");
+    check_skipped("b.tsv", HEADER "a\tm\tl\t1\t1\t-3\t1\n", "line 2 is -3 wide");
+    check_skipped("v.xml", VOC(OBJECT("d", "5", "1", "3", "2")), "v.xml: object 1 is -1 wide");
+    check_skipped("v.xml", VOC("<object><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax></bndbox></object>"),
+                  "object 1: bndbox has no ymax");
+    check_skipped("c.json", COCO("{\"image_id\":8,\"category_id\":9}"), "annotation 1: there is no image 8");
+    check_skipped("c.json", COCO("{\"image_id\":7,\"category_id\":8}"), "annotation 1: there is no category 8");
+    check_skipped("c.json", COCO("{\"image_id\":7,\"category_id\":9}"), "annotation 1: \"bbox\" is missing");
+    check_skipped("c.json", COCO("{\"image_id\":7,\"category_id\":9,\"bbox\":[1,2,\"3\",4]}"), "not four numbers");
+    check_skipped("c.json", COCO("{\"image_id\":7,\"category_id\":9,\"bbox\":[1,2,0,3]}"), "annotation 1 is 0 wide");
+    check_skipped("l.json", LABELME("{\"label\":\"a\"}"), "shape 1: \"points\" is missing");
+    check_skipped("l.json", LABELME(SHAPE("rectangle", "[[1,2]]")), "shape 1: a rectangle of 1 points");
+    check_skipped("l.json", LABELME(SHAPE("polygon", "[[1,2],[2,3]]")), "shape 1: a polygon of 2 points");
+    check_skipped("l.json", LABELME(SHAPE("rectangle", "[[1,2],[1,3]]")), "shape 1 is 0 wide");
+    check_skipped("y.txt", "0 0.5 0.5 0.5 0\n", "line 1 is 0.5 wide and 0 high");
+    spill(formatted("%s/classes.txt", temporary_folder()), "dog\ncat\ncow\n", 12);
+    check_skipped("y.txt", "3 0.5 0.5 0.5 1\n", "y.txt: line 1: class 3, but classes.txt names 3");
+}
+END_TEST
+
+START_TEST(tables_are_found_by_path_then_name_then_stem)
+{
+    struct clv_boxes boxes = read_text("b.tsv", "image\tx\ty\tw\th\nC:\\pics\\a.jpg\t1\t1\t1\t1\ni/b.png\t2\t2\t2\t2\n"
+                                                "j/b.png\t3\t3\t3\t3\nc.jpg\t4\t4\t4\t4\n");
+    check_box(&find(&boxes, "images/a.png")->boxes[0], 1, 1, 1, 1);
+    check_box(&find(&boxes, "set/i/b.jpg")->boxes[0], 2, 2, 2, 2);
+    check_box(&find(&boxes, "images/0123abcd-c.jpg")->boxes[0], 4, 4, 4, 4);
+    const char *const images[] = {"i/b.png", "k/b.png", "x/c.jpg"};
+    const struct clv_image_boxes *entries[3];
+    must(clv_boxes_find_all(entries, &boxes, images, 3, err));
+    check_box(&entries[0]->boxes[0], 2, 2, 2, 2);
+    check_box(&entries[1]->boxes[0], 3, 3, 3, 3); /* the other one is somebody's own */
+    check_box(&entries[2]->boxes[0], 4, 4, 4, 4);
     clv_boxes_release(&boxes);
 }
 END_TEST
@@ -483,6 +517,8 @@ Suite *boxes_suite(void)
     tcase_add_test(tests, labelme_corners_come_in_any_order);
     tcase_add_test(tests, bad_labelme_is_refused_with_shape_and_value);
     tcase_add_test(tests, yolo_shares_become_pixels_of_the_image_at_hand);
+    tcase_add_test(tests, objects_without_a_usable_box_are_skipped_alone);
+    tcase_add_test(tests, tables_are_found_by_path_then_name_then_stem);
     tcase_add_test(tests, bad_yolo_is_refused_with_line_and_value);
     tcase_add_test(tests, folders_are_read_whole_and_names_told_apart_by_their_folders);
     tcase_add_test(tests, folders_without_boxes_or_of_two_forms_are_refused);

@@ -1,0 +1,193 @@
+#include "cli/train/check_set.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cli/common/console.h"
+
+/* What came out for one image. */
+struct finding {
+    struct clv_error error; /* of an image that is bad; its status is CLV_OK else */
+    const char *note;       /* of the mask, or NULL */
+    bool has_label[256];    /* in the mask */
+};
+
+/* Images are looked at in batches, so that findings take little memory. */
+#define BATCH 256
+
+struct check {
+    struct supervision *supervision;
+    const struct clv_image_limits *limits;
+    const struct clv_progress *progress;
+    size_t first; /* image of the batch */
+    struct finding *findings;
+    size_t n_done;
+};
+
+/* The box of all that is neither background nor void. */
+static enum clv_status find_box(struct clv_item_boxes *found, const struct clv_mask *mask, struct clv_error *err)
+{
+    struct clv_pixel_box box = {mask->width, mask->height, 0, 0};
+    for (int32_t y = 0; y < mask->height; y++)
+        for (int32_t x = 0; x < mask->width; x++) {
+            uint8_t label = mask->labels[(size_t)y * (size_t)mask->width + (size_t)x];
+            if (label == 0 || label == CLV_VOID)
+                continue;
+            box.first_x = x < box.first_x ? x : box.first_x;
+            box.first_y = y < box.first_y ? y : box.first_y;
+            box.end_x = x >= box.end_x ? x + 1 : box.end_x;
+            box.end_y = y + 1;
+        }
+    found->boxes = array_copy(&box, 1, sizeof box);
+    found->n_boxes = box.end_y > 0;
+    return found->boxes ? CLV_OK : fail_memory(err);
+}
+
+static enum clv_status look_at_mask(struct finding *finding, struct check *check, size_t index,
+                                    const struct clv_image *image, struct clv_error *err)
+{
+    struct supervision *supervision = check->supervision;
+    struct clv_mask mask = {0};
+    enum clv_status status = clv_mask_read(&mask, supervision->set.items[index].mask, &supervision->set.labels,
+                                           image->width, image->height, check->limits, err);
+    if (status == CLV_OK && supervision->n_boxed)
+        status = find_box(&supervision->boxes[index], &mask, err);
+    size_t n_pixels = status == CLV_OK ? (size_t)mask.width * (size_t)mask.height : 0;
+    for (size_t p = 0; p < n_pixels; p++)
+        finding->has_label[mask.labels[p]] = true;
+    finding->note = mask.note;
+    clv_mask_release(&mask);
+    return status;
+}
+
+static enum clv_status look_at_image(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct check *check = context;
+    struct finding *finding = &check->findings[index];
+    const struct clv_set *set = &check->supervision->set;
+    size_t item = check->first + index;
+    struct clv_image image = {0};
+    if (stop_requested(check->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    *finding = (struct finding){0};
+    enum clv_status status = clv_image_read(&image, set->items[item].image, check->limits, &finding->error);
+    if (status == CLV_OK && item < check->supervision->n_masks)
+        status = look_at_mask(finding, check, item, &image, &finding->error);
+    clv_image_release(&image);
+    parallel_progress(check->progress, "looking at images", &check->n_done, set->n_items, set->items[item].name);
+    if (status == CLV_OK || status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT)
+        return CLV_OK;
+    if (err)
+        *err = finding->error;
+    return status;
+}
+
+/* What the masks hold, over all of them. */
+struct summary {
+    size_t n_noted, n_empty;
+    const char *note, *first_empty;
+    bool has_label[256];
+};
+
+static void sum_up(struct summary *summary, const struct finding *finding, const struct clv_item *item)
+{
+    bool is_empty = finding->has_label[0];
+    for (int v = 1; v < CLV_VOID; v++)
+        is_empty &= !finding->has_label[v];
+    for (int v = 0; v < CLV_VOID; v++)
+        summary->has_label[v] |= finding->has_label[v];
+    if (is_empty && !summary->n_empty++)
+        summary->first_empty = item->mask;
+    if (finding->note)
+        summary->note = summary->n_noted++ ? summary->note : finding->note;
+}
+
+static void tell(const struct summary *summary, const struct supervision *self)
+{
+    const struct clv_labels *labels = &self->set.labels;
+    int n_labels = 0, only = 0;
+    for (int v = 0; v < CLV_VOID; v++)
+        if (summary->has_label[v]) {
+            n_labels++;
+            only = v;
+        }
+    if (summary->n_noted)
+        console_note("%zu of %zu masks: %s", summary->n_noted, self->n_masks, summary->note);
+    if (n_labels == 1)
+        console_note("warning: the %zu masks hold one label alone, \"%s\": they tell nothing apart", self->n_masks,
+                     only < labels->n_labels ? labels->names[only] : "");
+    else if (summary->n_empty)
+        console_note("warning: %zu of %zu masks hold nothing but \"%s\", the first is %s", summary->n_empty,
+                     self->n_masks, labels->names[0], summary->first_empty);
+}
+
+/* Looks at all; is_bad[n_items]. */
+static enum clv_status look(bool *is_bad, struct summary *summary, struct check *check, int n_threads,
+                            struct clv_error *err)
+{
+    struct supervision *self = check->supervision;
+    size_t n = self->set.n_items;
+    enum clv_status status = CLV_OK;
+    for (check->first = 0; check->first < n && status == CLV_OK; check->first += BATCH) {
+        size_t n_batch = n - check->first < BATCH ? n - check->first : BATCH;
+        status = parallel_for(n_batch, n_threads, look_at_image, check, err);
+        for (size_t i = 0; i < n_batch && status == CLV_OK; i++) {
+            const struct finding *finding = &check->findings[i];
+            struct clv_error why = finding->error;
+            is_bad[check->first + i] = why.status != CLV_OK;
+            if (why.status != CLV_OK && bad_images_add(&self->bad, why.status, &why) != CLV_OK)
+                status = fail_memory(err);
+            else if (why.status == CLV_OK && check->first + i < self->n_masks)
+                sum_up(summary, finding, &self->set.items[check->first + i]);
+        }
+    }
+    return status;
+}
+
+static void drop(struct supervision *self, const bool *is_bad)
+{
+    size_t kept = 0, n = self->set.n_items, n_masks = self->n_masks, n_boxed = self->n_boxed;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_bad[i]) {
+            if (self->boxes)
+                self->boxes[kept] = self->boxes[i];
+            self->set.items[kept++] = self->set.items[i];
+            continue;
+        }
+        clv_item_release(&self->set.items[i]);
+        if (self->boxes)
+            array_free(self->boxes[i].boxes);
+        self->n_masks -= i < n_masks;
+        self->n_boxed -= i >= n_masks && i < n_masks + n_boxed;
+        self->n_unlabelled -= i >= n_masks + n_boxed;
+    }
+    self->set.n_items = kept;
+}
+
+enum clv_status check_set(struct supervision *self, const char *path, bool skip, const struct common_options *common,
+                          const struct clv_progress *progress, struct clv_error *err)
+{
+    size_t n = self->set.n_items;
+    struct check check = {.supervision = self, .limits = &common->limits, .progress = progress};
+    struct summary summary = {0};
+    size_t n_before = self->bad.n;
+    bool *is_bad = array_zalloc(n, sizeof *is_bad);
+    check.findings = array_alloc(BATCH, sizeof *check.findings);
+    enum clv_status status = is_bad && check.findings ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        status = look(is_bad, &summary, &check, common->n_threads, err);
+    if (status == CLV_OK)
+        status = bad_images_tell(&self->bad, skip, n + n_before, path, err);
+    if (status == CLV_OK) {
+        tell(&summary, self);
+        drop(self, is_bad);
+        if (!self->n_masks && !self->n_boxed)
+            status = fail(err, CLV_ERR_DATA, "%s: no image with a mask or boxes is left to learn from", path);
+    }
+    array_free(check.findings);
+    array_free(is_bad);
+    return status;
+}
