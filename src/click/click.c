@@ -1,0 +1,162 @@
+#include "click/click.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+#include "cleave/oracle.h"
+#include "cleave/refine.h"
+#include "click/click_features.h"
+
+#define COUPLING       1.2
+#define PIXEL_COUPLING 2.0
+#define CERTAIN        1e3
+#define SOFT_SHARE     0.5  /* of the logistic in the next q; the rest is the cut's labels */
+#define PRIOR_CLIP     3.0f /* of log odds at the pixels */
+#define LABEL_SHARE    0.3f /* of the superpixels' cut in the pixels' prior; the rest is the log odds */
+
+struct solver {
+    struct click_view view;
+    int32_t n;
+    float *features, *q, *score; /* score: log odds of figure */
+    int32_t *figure;             /* [n] the cut's labels */
+    double *unary, *coupling;
+    struct clv_oracle *oracle;
+};
+
+static void solver_release(struct solver *self)
+{
+    click_view_release(&self->view);
+    array_free(self->features);
+    array_free(self->q);
+    array_free(self->score);
+    array_free(self->figure);
+    array_free(self->unary);
+    array_free(self->coupling);
+    clv_oracle_free(self->oracle);
+}
+
+static enum clv_status solver_init(struct solver *self, const struct click_scene *scene,
+                                   const struct click_request *request, struct clv_error *err)
+{
+    size_t n = (size_t)scene->superpixels.n, m = (size_t)scene->adjacency.n_edges;
+    *self = (struct solver){.n = (int32_t)n};
+    self->features = array_alloc(n, CLICK_FEATURES * sizeof(float));
+    self->q = array_alloc(n, sizeof(float));
+    self->score = array_alloc(n, sizeof(float));
+    self->figure = array_alloc(n, sizeof(int32_t));
+    self->unary = array_alloc(n, sizeof(double));
+    self->coupling = array_alloc(m, sizeof(double));
+    if (!self->features || !self->q || !self->score || !self->figure || !self->unary || !self->coupling)
+        return fail_memory(err);
+    for (size_t e = 0; e < m; e++)
+        self->coupling[e] = COUPLING * scene->coupling[e];
+    enum clv_status status = clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err);
+    return status == CLV_OK ? click_view_init(&self->view, scene, request, err) : status;
+}
+
+/* One round: describes the superpixels by the labelling so far, scores and cuts them. */
+static enum clv_status cut_regions(struct solver *self, int round, struct clv_error *err)
+{
+    const struct click_scene *scene = self->view.scene;
+    struct click_trace *trace = self->view.request->trace;
+    const float(*weights)[CLICK_PHASES][CLICK_FEATURES] = trace && trace->weights ? trace->weights : click_weights;
+    const float *w = weights[round > 0][click_phase(self->view.request->n_strokes)];
+    enum clv_status status = click_features_fill(self->features, &self->view, round ? self->q : NULL, err);
+    if (status != CLV_OK)
+        return status;
+    if (trace)
+        memcpy(trace->features + (size_t)round * (size_t)self->n * CLICK_FEATURES, self->features,
+               (size_t)self->n * CLICK_FEATURES * sizeof(float));
+    for (int32_t i = 0; i < self->n; i++) {
+        const float *f = self->features + (size_t)i * CLICK_FEATURES;
+        float score = 0;
+        for (int k = 0; k < CLICK_FEATURES; k++)
+            score += w[k] * f[k];
+        self->score[i] = self->view.seed[i] ? PRIOR_CLIP * 2 * self->view.seed[i] : score;
+        self->unary[i] =
+            self->view.seed[i] ? CERTAIN * self->view.seed[i] : (double)score * scene->regions[i].share * self->n;
+    }
+    const struct clv_field field = {
+        .n_nodes = self->n,
+        .n_edges = scene->adjacency.n_edges,
+        .n_labels = 2,
+        .form = CLV_PAIRWISE_POTTS,
+        .edges = (const int32_t(*)[2])scene->adjacency.edges,
+        .unary = self->unary,
+        .pairwise = self->coupling,
+    };
+    status = clv_oracle_map(self->oracle, self->figure, NULL, &field, err);
+    for (int32_t i = 0; i < self->n && status == CLV_OK; i++) {
+        float soft = 1 / (1 + portable_expf(-self->score[i]));
+        self->q[i] = (float)(SOFT_SHARE * soft + (1 - SOFT_SHARE) * self->figure[i]);
+    }
+    return status;
+}
+
+/* The superpixels' cut sharpened at the pixels, where seeds are certain. */
+static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, struct clv_error *err)
+{
+    const struct click_scene *scene = self->view.scene;
+    const struct clv_image *image = scene->image;
+    const uint8_t *seeds = self->view.request->seeds;
+    size_t n = (size_t)image->width * (size_t)image->height;
+    struct clv_refine_options refining;
+    float *prior = array_alloc(n, sizeof *prior);
+    uint8_t *is_fixed = array_alloc(n, 1), *cut = array_alloc(n, 1);
+    enum clv_status status = prior && is_fixed && cut ? CLV_OK : fail_memory(err);
+    for (int32_t y = 0; y < image->height && status == CLV_OK; y++)
+        for (int32_t x = 0; x < image->width; x++) {
+            size_t p = (size_t)y * (size_t)image->width + (size_t)x;
+            int32_t i = click_scene_at(scene, x, y);
+            float certain = self->figure[i] ? PRIOR_CLIP : -PRIOR_CLIP;
+            prior[p] = LABEL_SHARE * certain + (1 - LABEL_SHARE) * self->score[i];
+            prior[p] = fminf(fmaxf(prior[p], -PRIOR_CLIP), PRIOR_CLIP);
+            is_fixed[p] = seeds[p] != CLICK_FREE;
+            cut[p] = seeds[p] ? seeds[p] == CLICK_FIGURE : (uint8_t)self->figure[i];
+        }
+    clv_refine_defaults(&refining);
+    refining.prior = 1;
+    refining.balance = 0;
+    refining.coupling = PIXEL_COUPLING;
+    if (status == CLV_OK)
+        status = clv_refine(cut, image, prior, is_fixed, &refining, err);
+    if (status == CLV_OK)
+        memcpy(labels, cut, n);
+    array_free(prior);
+    array_free(is_fixed);
+    array_free(cut);
+    return status;
+}
+
+/* Without any there is nothing to cut out. */
+static bool has_figure(const struct click_scene *scene, const struct click_request *request)
+{
+    size_t n = (size_t)scene->image->width * (size_t)scene->image->height;
+    return memchr(request->seeds, CLICK_FIGURE, n) || (request->before && memchr(request->before, 1, n));
+}
+
+enum clv_status click_cut(uint8_t *labels, const struct click_scene *scene, const struct click_request *request,
+                          struct clv_error *err)
+{
+    struct solver solver;
+    if (!has_figure(scene, request)) {
+        memset(labels, 0, (size_t)scene->image->width * (size_t)scene->image->height);
+        return CLV_OK;
+    }
+    enum clv_status status = solver_init(&solver, scene, request, err);
+    struct click_trace *trace = request->trace;
+    if (status == CLV_OK && trace) {
+        trace->n = solver.n;
+        trace->features = array_alloc((size_t)solver.n, CLICK_ROUNDS * CLICK_FEATURES * sizeof(float));
+        status = trace->features ? CLV_OK : fail_memory(err);
+    }
+    for (int round = 0; round < CLICK_ROUNDS && status == CLV_OK; round++)
+        status = cut_regions(&solver, round, err);
+    if (status == CLV_OK)
+        status = cut_pixels(labels, &solver, err);
+    solver_release(&solver);
+    return status;
+}

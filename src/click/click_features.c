@@ -1,0 +1,286 @@
+#include "click/click_features.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+
+#define MAX_SWEEPS     40
+#define FAR            1e3f
+#define LIKELIHOOD_MIN 2e-4
+#define LOG_RATIO_CLIP 5.0
+#define SEED_COLOUR    6.0f /* standard deviation of the colours that count as a seed's */
+#define LIGHTNESS      0.43f
+
+enum feature {
+    F_ONE,
+    F_NEAR,         /* log ratio of figure's and ground's densities of like colours nearby .. */
+    F_WIDE,         /* .. and anywhere */
+    F_STEPS_RATIO,  /* is it nearer to figure seeds or to ground seeds, over steps of colour? */
+    F_STEPS_FIGURE, /* log of either distance */
+    F_STEPS_GROUND,
+    F_PLACE_RATIO, /* the same straight */
+    F_PLACE_FIGURE,
+    F_PLACE_GROUND,
+    F_BORDER,      /* distance to the image's border */
+    F_LIKE_FIGURE, /* likeness of its colour to a seed's */
+    F_LIKE_GROUND,
+    F_BEFORE,         /* the label before, as -1 or 1, .. */
+    F_BEFORE_FAR,     /* .. which counts more away from the latest stroke */
+    F_LATEST_NEAR,    /* 1 or -1 by the latest stroke's sort, fading with distance .. */
+    F_LATEST_LIKE,    /* .. on like colours .. */
+    F_LATEST_STEPS,   /* .. over steps of colour .. */
+    F_LATEST_WIDE,    /* .. and on like colours further away */
+    F_Q,              /* the round before */
+    F_PRIOR,          /* the learned model */
+    F_LATEST_AGAINST, /* the label before, where the latest stroke is near */
+    F_BORDER_NEAR,    /* at the image's border */
+    F_LATEST_FIRM,    /* within the circle that the latest stroke makes believe is wrong */
+    F_SIZE,
+};
+_Static_assert(F_SIZE == CLICK_FEATURES, "click_weights.c has a weight for each feature");
+
+void click_view_release(struct click_view *view)
+{
+    array_free(view->seed);
+    array_free(view->before);
+    array_free(view->fixed_features);
+    *view = (struct click_view){0};
+}
+
+int click_phase(int32_t n_strokes)
+{
+    return n_strokes <= 1 ? 0 : n_strokes <= 4 ? 1 : 2;
+}
+
+/* Which superpixels have seeds of one sort only. */
+static void find_seeds(struct click_view *view)
+{
+    const struct clv_image *image = view->scene->image;
+    const uint8_t *seeds = view->request->seeds;
+    for (int32_t y = 0; y < image->height; y++) {
+        const uint8_t *row = seeds + (size_t)y * (size_t)image->width;
+        for (int32_t x = 0; x < image->width; x++)
+            if (row[x]) {
+                int8_t *seed = &view->seed[click_scene_at(view->scene, x, y)];
+                *seed |= (int8_t)(row[x] == CLICK_FIGURE ? 1 : 2);
+            }
+    }
+    for (int32_t i = 0; i < view->scene->superpixels.n; i++)
+        view->seed[i] = (int8_t)(view->seed[i] == 1 ? 1 : view->seed[i] == 2 ? -1 : 0);
+}
+
+/* The pixel of the image in the middle of one of the working copy. */
+static size_t full_pixel(const struct click_scene *scene, int32_t x, int32_t y)
+{
+    const struct clv_superpixels *map = &scene->superpixels;
+    size_t column = (2 * (size_t)x + 1) * (size_t)scene->image->width / (2 * (size_t)map->width);
+    size_t row = (2 * (size_t)y + 1) * (size_t)scene->image->height / (2 * (size_t)map->height);
+    return row * (size_t)scene->image->width + column;
+}
+
+/* Means over superpixels of the labels before and of the prior, which may be NULL. *radius = the distance from the latest
+ * stroke to the nearest pixel that already had its label: all between is wrong, it says. */
+static void average(struct click_view *view, float *prior, float *radius)
+{
+    const struct click_scene *scene = view->scene;
+    const struct click_request *request = view->request;
+    const struct clv_superpixels *map = &scene->superpixels;
+    const struct click_press *latest = request->latest;
+    float nearest = INFINITY, scale = (float)map->width / (float)scene->image->width;
+    float at_x = latest ? ((float)latest->x + 0.5f) * scale : 0, at_y = latest ? ((float)latest->y + 0.5f) * scale : 0;
+    for (int32_t i = 0; i < map->n; i++)
+        view->before[i] = prior[i] = 0;
+    for (int32_t y = 0, p = 0; y < map->height; y++)
+        for (int32_t x = 0; x < map->width; x++, p++) {
+            size_t full = full_pixel(scene, x, y);
+            int32_t i = map->labels[p];
+            float weight = 1 / (scene->regions[i].share * (float)map->width * (float)map->height);
+            bool is_figure = request->before && request->before[full];
+            view->before[i] += is_figure ? weight : 0;
+            prior[i] += request->prior ? request->prior[full] * weight : 0;
+            if (latest && is_figure == latest->is_figure) {
+                float dx = (float)x + 0.5f - at_x, dy = (float)y + 0.5f - at_y, distance = dx * dx + dy * dy;
+                nearest = distance < nearest ? distance : nearest;
+            }
+        }
+    float unit = sqrtf((float)map->width * (float)map->height);
+    *radius = isfinite(nearest) ? fmaxf(sqrtf(nearest) / unit, 0.01f) : 0.3f;
+}
+
+/* distance[n], 0 where it starts: sweeps to and fro settle it. */
+static void walk(float *distance, const struct click_scene *scene)
+{
+    const struct clv_adjacency *adjacency = &scene->adjacency;
+    bool fell = true;
+    for (int sweep = 0; sweep < MAX_SWEEPS && fell; sweep++) {
+        fell = false;
+        for (int32_t k = 0; k < adjacency->n_edges; k++) {
+            int32_t e = sweep % 2 ? adjacency->n_edges - 1 - k : k;
+            const int32_t *edge = adjacency->edges[e];
+            for (int end = 0; end < 2; end++)
+                if (distance[edge[end]] + scene->step[e] < distance[edge[1 - end]]) {
+                    distance[edge[1 - end]] = distance[edge[end]] + scene->step[e];
+                    fell = true;
+                }
+        }
+    }
+}
+
+/* Of each superpixel from the seeds of a sort: over steps, straight, and the likeness of colours. */
+struct reach {
+    float *steps, *place, *like; /* [n] */
+};
+
+static void reach_fill(struct reach *reach, const struct click_view *view, int sort)
+{
+    const struct click_scene *scene = view->scene;
+    int32_t n = scene->superpixels.n;
+    bool is_any = false;
+    for (int32_t i = 0; i < n; i++) {
+        reach->steps[i] = view->seed[i] == sort ? 0 : FAR;
+        is_any |= view->seed[i] == sort;
+        reach->place[i] = FAR;
+        reach->like[i] = 0;
+    }
+    for (int32_t s = 0; s < n; s++)
+        for (int32_t i = 0; i < n && view->seed[s] == sort; i++) {
+            const struct click_region *a = &scene->regions[s], *b = &scene->regions[i];
+            float dx = a->x - b->x, dy = a->y - b->y, colour = click_colour_distance(a, b, LIGHTNESS);
+            reach->place[i] = fminf(reach->place[i], sqrtf(dx * dx + dy * dy));
+            reach->like[i] = fmaxf(reach->like[i], 1 / (1 + colour / (SEED_COLOUR * SEED_COLOUR)));
+        }
+    /* Until there is a stroke beside the object, the image's border is most likely ground. */
+    for (int32_t i = 0; i < n && !is_any; i++) {
+        reach->place[i] = scene->regions[i].to_border + 0.15f;
+        reach->steps[i] = scene->regions[i].to_border < 0.02f ? 10 : FAR;
+    }
+    walk(reach->steps, scene);
+}
+
+static float balance(float ground, float figure)
+{
+    return (ground - figure) / (ground + figure + 1e-3f);
+}
+
+/* What the latest stroke adds: it changes what is near it, like it, and not beyond a step. */
+static void fill_latest(struct click_view *view, const float *steps, float radius)
+{
+    const struct click_scene *scene = view->scene;
+    const struct click_press *latest = view->request->latest;
+    int32_t n = scene->superpixels.n;
+    float x = ((float)latest->x + 0.5f) / scene->unit_px, y = ((float)latest->y + 0.5f) / scene->unit_px;
+    float sign = latest->is_figure ? 1 : -1;
+    const struct click_region *there = &scene->regions[click_scene_at(scene, latest->x, latest->y)];
+    for (int32_t i = 0; i < n; i++) {
+        const struct click_region *region = &scene->regions[i];
+        float dx = region->x - x, dy = region->y - y, away = sqrtf(dx * dx + dy * dy) / radius;
+        float like = 1 / (1 + click_colour_distance(region, there, LIGHTNESS) / (SEED_COLOUR * SEED_COLOUR));
+        float *f = view->fixed_features + (size_t)i * CLICK_FEATURES;
+        float near = portable_expf(-0.5f * away * away), known = 2 * view->before[i] - 1;
+        f[F_BEFORE_FAR] = view->request->before ? known * fminf(away, 4) / 4 : 0;
+        f[F_LATEST_NEAR] = sign * near;
+        f[F_LATEST_LIKE] = sign * near * like;
+        f[F_LATEST_STEPS] = sign * portable_expf(-steps[i] / 12);
+        f[F_LATEST_WIDE] = sign * like / (1 + away * away / 9);
+        f[F_LATEST_AGAINST] = view->request->before ? near * known : 0;
+        f[F_LATEST_FIRM] = sign * (away < 1 ? 1 - away * away : 0);
+    }
+}
+
+static void fill_fixed(struct click_view *view, const struct reach reach[2], const float *prior)
+{
+    const struct click_scene *scene = view->scene;
+    for (int32_t i = 0; i < scene->superpixels.n; i++) {
+        float *f = view->fixed_features + (size_t)i * CLICK_FEATURES;
+        const struct click_region *region = &scene->regions[i];
+        f[F_ONE] = 1;
+        f[F_STEPS_RATIO] = balance(reach[0].steps[i], reach[1].steps[i]);
+        f[F_STEPS_FIGURE] = (float)portable_log(1 + reach[1].steps[i] / 10.0);
+        f[F_STEPS_GROUND] = (float)portable_log(1 + reach[0].steps[i] / 10.0);
+        f[F_PLACE_RATIO] = balance(reach[0].place[i], reach[1].place[i]);
+        f[F_PLACE_FIGURE] = fminf(reach[1].place[i], 1);
+        f[F_PLACE_GROUND] = fminf(reach[0].place[i], 1);
+        f[F_BORDER] = fminf(region->to_border, 0.4f);
+        f[F_BORDER_NEAR] = region->to_border < 0.04f;
+        f[F_LIKE_FIGURE] = reach[1].like[i];
+        f[F_LIKE_GROUND] = reach[0].like[i];
+        f[F_BEFORE] = view->request->before ? 2 * view->before[i] - 1 : 0;
+        f[F_PRIOR] = prior[i];
+    }
+}
+
+enum clv_status click_view_init(struct click_view *view, const struct click_scene *scene,
+                                const struct click_request *request, struct clv_error *err)
+{
+    size_t n = (size_t)scene->superpixels.n;
+    float *room = array_alloc(8 * n, sizeof *room), radius = 0;
+    *view = (struct click_view){.scene = scene, .request = request};
+    view->seed = array_zalloc(n, sizeof *view->seed);
+    view->before = array_alloc(n, sizeof *view->before);
+    view->fixed_features = array_zalloc(n, CLICK_FEATURES * sizeof *view->fixed_features);
+    if (!room || !view->seed || !view->before || !view->fixed_features) {
+        array_free(room);
+        click_view_release(view);
+        return fail_memory(err);
+    }
+    struct reach reach[2] = {{room, room + n, room + 2 * n}, {room + 3 * n, room + 4 * n, room + 5 * n}};
+    float *prior = room + 6 * n, *steps = room + 7 * n;
+    find_seeds(view);
+    average(view, prior, &radius);
+    reach_fill(&reach[0], view, -1);
+    reach_fill(&reach[1], view, 1);
+    fill_fixed(view, reach, prior);
+    if (request->latest) {
+        for (size_t i = 0; i < n; i++)
+            steps[i] = FAR;
+        steps[click_scene_at(scene, request->latest->x, request->latest->y)] = 0;
+        walk(steps, scene);
+        fill_latest(view, steps, radius);
+    }
+    array_free(room);
+    return CLV_OK;
+}
+
+/* log of figure's density at i by that of ground; weighted are the shares of ground and figure, mass their sums. */
+static float log_ratio(const float *row, size_t n, const float *weighted[2], const double mass[2])
+{
+    float density[2] = {0, 0};
+    for (size_t j = 0; j < n; j++) {
+        density[0] += row[j] * weighted[0][j];
+        density[1] += row[j] * weighted[1][j];
+    }
+    double ratio = portable_log((density[1] / mass[1] + LIKELIHOOD_MIN) / (density[0] / mass[0] + LIKELIHOOD_MIN));
+    return (float)fmin(fmax(ratio, -LOG_RATIO_CLIP), LOG_RATIO_CLIP);
+}
+
+enum clv_status click_features_fill(float *features, const struct click_view *view, const float *q,
+                                    struct clv_error *err)
+{
+    const struct click_scene *scene = view->scene;
+    size_t n = (size_t)scene->superpixels.n;
+    memcpy(features, view->fixed_features, n * CLICK_FEATURES * sizeof *features);
+    if (!q)
+        return CLV_OK;
+    float *shares = array_alloc(2 * n, sizeof *shares);
+    if (!shares)
+        return fail_memory(err);
+    const float *weighted[2] = {shares, shares + n};
+    double mass[2] = {1e-5, 1e-5};
+    for (size_t i = 0; i < n; i++) {
+        shares[i] = scene->regions[i].share * (1 - q[i]);
+        shares[n + i] = scene->regions[i].share * q[i];
+        mass[0] += shares[i];
+        mass[1] += shares[n + i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        float *f = features + i * CLICK_FEATURES;
+        f[F_NEAR] = log_ratio(scene->near_kernel + i * n, n, weighted, mass);
+        f[F_WIDE] = log_ratio(scene->wide_kernel + i * n, n, weighted, mass);
+        f[F_Q] = 2 * q[i] - 1;
+    }
+    array_free(shares);
+    return CLV_OK;
+}

@@ -1,0 +1,173 @@
+#include "click/click_scene.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+
+#define WORKING_PIXELS 100000
+#define SUPERPIXELS    900
+#define COMPACTNESS    8.0f
+#define ITERATIONS     6
+#define LIGHTNESS      0.43f /* weight of L in colour distances, as in box to cut */
+#define NEAR_COLOUR    3.0f  /* standard deviations of the kernel with place: of colour .. */
+#define NEAR_PLACE     0.16f /* .. and of place */
+#define WIDE_COLOUR    4.0f
+#define ROUGHNESS      0.0096f
+#define STEP_FREE      2.0f  /* in Lab: shading, no edge */
+#define STEP_PLACE     12.0f /* what walking a side costs without any step of colour */
+
+void click_scene_free(struct click_scene *scene)
+{
+    if (!scene)
+        return;
+    clv_image_release(&scene->working);
+    clv_superpixels_release(&scene->superpixels);
+    clv_adjacency_release(&scene->adjacency);
+    array_free(scene->regions);
+    array_free(scene->near_kernel);
+    array_free(scene->wide_kernel);
+    array_free(scene->coupling);
+    array_free(scene->step);
+    array_free(scene);
+}
+
+int32_t click_scene_at(const struct click_scene *scene, int32_t x, int32_t y)
+{
+    const struct clv_superpixels *map = &scene->superpixels;
+    size_t column = (size_t)x * (size_t)map->width / (size_t)scene->image->width;
+    size_t row = (size_t)y * (size_t)map->height / (size_t)scene->image->height;
+    return map->labels[row * (size_t)map->width + column];
+}
+
+float click_colour_distance(const struct click_region *a, const struct click_region *b, float lightness)
+{
+    float dl = a->lab[0] - b->lab[0], da = a->lab[1] - b->lab[1], db = a->lab[2] - b->lab[2];
+    return lightness * dl * dl + da * da + db * db;
+}
+
+struct sums {
+    double lab[3], square, x, y, n;
+};
+
+static enum clv_status measure(struct click_scene *scene, struct clv_error *err)
+{
+    const struct clv_superpixels *map = &scene->superpixels;
+    size_t n_pixels = (size_t)map->width * (size_t)map->height;
+    struct sums *sums = array_zalloc((size_t)map->n, sizeof *sums);
+    float *lab = array_alloc(n_pixels * 3, sizeof *lab);
+    scene->regions = array_zalloc((size_t)map->n, sizeof *scene->regions);
+    if (!sums || !lab || !scene->regions) {
+        array_free(sums);
+        array_free(lab);
+        return fail_memory(err);
+    }
+    clv_rgb_to_lab(lab, scene->working.pixels, n_pixels);
+    for (int32_t y = 0, p = 0; y < map->height; y++)
+        for (int32_t x = 0; x < map->width; x++, p++) {
+            struct sums *sum = &sums[map->labels[p]];
+            for (int k = 0; k < 3; k++)
+                sum->lab[k] += lab[3 * p + k];
+            sum->square += (double)lab[3 * p] * lab[3 * p];
+            sum->x += x + 0.5;
+            sum->y += y + 0.5;
+            sum->n++;
+        }
+    double unit = sqrt((double)n_pixels);
+    for (int32_t i = 0; i < map->n; i++) {
+        struct click_region *region = &scene->regions[i];
+        const struct sums *sum = &sums[i];
+        double mean = sum->lab[0] / sum->n, x = sum->x / sum->n, y = sum->y / sum->n;
+        for (int k = 0; k < 3; k++)
+            region->lab[k] = (float)(sum->lab[k] / sum->n);
+        region->roughness = (float)sqrt(fmax(0, sum->square / sum->n - mean * mean));
+        region->x = (float)(x / unit);
+        region->y = (float)(y / unit);
+        region->to_border = (float)(fmin(fmin(x, map->width - x), fmin(y, map->height - y)) / unit);
+        region->share = (float)(sum->n / (double)n_pixels);
+    }
+    array_free(sums);
+    array_free(lab);
+    return CLV_OK;
+}
+
+static void fill_kernels(struct click_scene *scene)
+{
+    const float near_scale = 0.5f / (NEAR_COLOUR * NEAR_COLOUR), wide_scale = 0.5f / (WIDE_COLOUR * WIDE_COLOUR);
+    const float place_scale = 0.5f / (NEAR_PLACE * NEAR_PLACE);
+    size_t n = (size_t)scene->superpixels.n;
+    for (size_t i = 0; i < n; i++) {
+        const struct click_region *a = &scene->regions[i];
+        for (size_t j = 0; j < i; j++) {
+            const struct click_region *b = &scene->regions[j];
+            float colour = click_colour_distance(a, b, LIGHTNESS), dx = a->x - b->x, dy = a->y - b->y;
+            float rough = a->roughness - b->roughness;
+            float place = place_scale * (dx * dx + dy * dy) + ROUGHNESS * rough * rough;
+            scene->near_kernel[i * n + j] = scene->near_kernel[j * n + i] = portable_expf(-near_scale * colour - place);
+            scene->wide_kernel[i * n + j] = scene->wide_kernel[j * n + i] =
+                portable_expf(-wide_scale * colour - ROUGHNESS * rough * rough);
+        }
+    }
+}
+
+/* Contrast-sensitive Potts couplings by border length: of mean size 1 on a border as long as a superpixel's side. */
+static void fill_edges(struct click_scene *scene)
+{
+    const struct clv_adjacency *adjacency = &scene->adjacency;
+    double sum = 0, length = 0;
+    double side = sqrt((double)scene->superpixels.width * scene->superpixels.height / scene->superpixels.n);
+    for (int32_t e = 0; e < adjacency->n_edges; e++) {
+        const struct click_region *a = &scene->regions[adjacency->edges[e][0]],
+                                  *b = &scene->regions[adjacency->edges[e][1]];
+        float colour = click_colour_distance(a, b, 1), dx = a->x - b->x, dy = a->y - b->y;
+        scene->coupling[e] = colour;
+        scene->step[e] = fmaxf(0, sqrtf(colour) - STEP_FREE) + STEP_PLACE * sqrtf(dx * dx + dy * dy);
+        sum += (double)colour * adjacency->boundary_length[e];
+        length += adjacency->boundary_length[e];
+    }
+    double mean = length > 0 ? sum / length : 1;
+    for (int32_t e = 0; e < adjacency->n_edges; e++)
+        scene->coupling[e] = (float)(adjacency->boundary_length[e] / side *
+                                     (0.1 + 0.9 * portable_exp(-scene->coupling[e] / (0.5 * mean + 1e-9))));
+}
+
+static enum clv_status fill(struct click_scene *scene, const struct clv_image *image, struct clv_error *err)
+{
+    const struct clv_slic_options slic = {SUPERPIXELS, COMPACTNESS, ITERATIONS};
+    double n_pixels = (double)image->width * image->height, scale = fmin(1, sqrt(WORKING_PIXELS / n_pixels));
+    scene->image = image;
+    scene->unit_px = (float)sqrt(n_pixels);
+    enum clv_status status = clv_image_resize(&scene->working, image, (int32_t)fmax(1, lround(image->width * scale)),
+                                              (int32_t)fmax(1, lround(image->height * scale)), err);
+    if (status == CLV_OK)
+        status = clv_slic(&scene->superpixels, &scene->working, &slic, err);
+    if (status == CLV_OK)
+        status = clv_adjacency_build(&scene->adjacency, &scene->superpixels, err);
+    if (status == CLV_OK)
+        status = measure(scene, err);
+    if (status != CLV_OK)
+        return status;
+    size_t n = (size_t)scene->superpixels.n, m = (size_t)scene->adjacency.n_edges;
+    scene->near_kernel = array_zalloc(n * n, sizeof(float));
+    scene->wide_kernel = array_zalloc(n * n, sizeof(float));
+    scene->coupling = array_alloc(m, sizeof(float));
+    scene->step = array_alloc(m, sizeof(float));
+    if (!scene->near_kernel || !scene->wide_kernel || !scene->coupling || !scene->step)
+        return fail_memory(err);
+    fill_kernels(scene);
+    fill_edges(scene);
+    return CLV_OK;
+}
+
+enum clv_status click_scene_new(struct click_scene **scene, const struct clv_image *image, struct clv_error *err)
+{
+    struct click_scene *fresh = array_zalloc(1, sizeof *fresh);
+    enum clv_status status = fresh ? fill(fresh, image, err) : fail_memory(err);
+    if (status == CLV_OK)
+        *scene = fresh;
+    else
+        click_scene_free(fresh);
+    return status;
+}

@@ -1,0 +1,139 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "click/click.h"
+#include "support/support.h"
+
+enum { WIDTH = 120, HEIGHT = 90 };
+
+/* An orange disc in the middle of blue, with a blue hole, and some noise. */
+struct picture {
+    struct clv_image image;
+    struct click_scene *scene;
+    uint8_t truth[WIDTH * HEIGHT], seeds[WIDTH * HEIGHT], labels[WIDTH * HEIGHT];
+};
+
+static struct picture *draw(void)
+{
+    struct picture *picture = calloc(1, sizeof *picture);
+    unsigned state = 1;
+    ck_assert_ptr_nonnull(picture);
+    must(clv_image_new(&picture->image, WIDTH, HEIGHT, 3, err));
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) {
+            int r2 = (x - 60) * (x - 60) + (y - 45) * (y - 45), p = y * WIDTH + x;
+            const int colour[2][3] = {{60, 90, 150}, {200, 120, 40}};
+            picture->truth[p] = r2 < 30 * 30 && r2 >= 9 * 9;
+            state = state * 1664525u + 1013904223u;
+            for (int k = 0; k < 3; k++)
+                picture->image.pixels[3 * p + k] = (uint8_t)(colour[picture->truth[p]][k] + (int)(state >> 28));
+        }
+    must(click_scene_new(&picture->scene, &picture->image, err));
+    return picture;
+}
+
+static void release(struct picture *picture)
+{
+    click_scene_free(picture->scene);
+    clv_image_release(&picture->image);
+    free(picture);
+}
+
+/* Clicks, and cuts anew. */
+static void click(struct picture *picture, int x, int y, bool is_figure, int n)
+{
+    struct click_press press = {x, y, is_figure};
+    struct click_request request = {
+        .seeds = picture->seeds, .before = n > 1 ? picture->labels : NULL, .latest = &press, .n_strokes = n};
+    for (int dy = -2; dy <= 2; dy++)
+        memset(picture->seeds + (y + dy) * WIDTH + x - 2, is_figure ? CLICK_FIGURE : CLICK_GROUND, 5);
+    must(click_cut(picture->labels, picture->scene, &request, err));
+}
+
+static double iou(const struct picture *picture)
+{
+    int both = 0, either = 0;
+    for (int p = 0; p < WIDTH * HEIGHT; p++) {
+        both += picture->truth[p] && picture->labels[p];
+        either += picture->truth[p] || picture->labels[p];
+    }
+    return (double)both / either;
+}
+
+START_TEST(a_click_on_the_object_and_one_beside_it_cut_it_out)
+{
+    struct picture *picture = draw();
+    click(picture, 60, 65, true, 1);
+    click(picture, 60, 45, false, 2);
+    ck_assert_double_gt(iou(picture), 0.97);
+    release(picture);
+}
+END_TEST
+
+START_TEST(pixels_under_strokes_are_what_the_strokes_say)
+{
+    struct picture *picture = draw();
+    click(picture, 60, 65, true, 1);
+    click(picture, 10, 10, true, 2);  /* like all of the ground */
+    click(picture, 60, 25, false, 3); /* like all of the figure */
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        if (picture->seeds[p])
+            ck_assert_int_eq(picture->labels[p], picture->seeds[p] == CLICK_FIGURE);
+    release(picture);
+}
+END_TEST
+
+START_TEST(without_figure_there_is_none)
+{
+    struct picture *picture = draw();
+    memset(picture->labels, 1, sizeof picture->labels);
+    click(picture, 60, 65, false, 1);
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        ck_assert_int_eq(picture->labels[p], 0);
+    release(picture);
+}
+END_TEST
+
+START_TEST(the_same_clicks_give_the_same_labels)
+{
+    struct picture *a = draw(), *b = draw();
+    for (int k = 0; k < 2; k++) {
+        struct picture *picture = k ? b : a;
+        click(picture, 60, 65, true, 1);
+        click(picture, 20, 45, false, 2);
+    }
+    ck_assert_mem_eq(a->labels, b->labels, sizeof a->labels);
+    release(a);
+    release(b);
+}
+END_TEST
+
+START_TEST(one_pixel_and_one_colour_are_images_too)
+{
+    for (int side = 1; side <= 7; side += 3) {
+        struct clv_image image = {0};
+        struct click_scene *scene = NULL;
+        uint8_t seeds[49] = {CLICK_FIGURE}, labels[49];
+        must(clv_image_new(&image, side, side, 3, err));
+        must(click_scene_new(&scene, &image, err));
+        struct click_press press = {0, 0, true};
+        must(click_cut(labels, scene, &(struct click_request){.seeds = seeds, .latest = &press, .n_strokes = 1}, err));
+        ck_assert_int_eq(labels[0], 1);
+        click_scene_free(scene);
+        clv_image_release(&image);
+    }
+}
+END_TEST
+
+Suite *click_suite(void)
+{
+    Suite *suite = suite_create("click");
+    TCase *tcase = tcase_create("click");
+    tcase_add_test(tcase, a_click_on_the_object_and_one_beside_it_cut_it_out);
+    tcase_add_test(tcase, pixels_under_strokes_are_what_the_strokes_say);
+    tcase_add_test(tcase, without_figure_there_is_none);
+    tcase_add_test(tcase, the_same_clicks_give_the_same_labels);
+    tcase_add_test(tcase, one_pixel_and_one_colour_are_images_too);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
