@@ -101,8 +101,38 @@ char *path_stem(const char *path)
     return path_replace_extension(path_name(path), "");
 }
 
+bool path_page(size_t *length, uint32_t *page, const char *path)
+{
+    const char *mark = strrchr(path, '#');
+    *length = strlen(path);
+    if (!mark || mark - path < 4)
+        return false;
+    const char *digits = mark + 1;
+    size_t n = strspn(digits, "0123456789"), before = (size_t)(mark - path);
+    bool is_tiff = strncasecmp(mark - 4, ".tif", 4) == 0 || (before >= 5 && strncasecmp(mark - 5, ".tiff", 5) == 0);
+    if (!is_tiff || !n || n > 5 || digits[n] || *digits == '0')
+        return false;
+    *length = before;
+    *page = (uint32_t)strtoul(digits, NULL, 10);
+    return true;
+}
+
+/* "a/stack.tif#2" -> "a/stack-2" and the extension. */
+static char *name_page(const char *path, size_t length, uint32_t page, const char *extension)
+{
+    size_t size = length + strlen(extension) + 16, stem = length - (path[length - 4] == '.' ? 4 : 5);
+    char *named = array_alloc(size, 1);
+    if (named)
+        snprintf(named, size, "%.*s-%u%s", (int)stem, path, page, extension);
+    return named;
+}
+
 char *path_replace_extension(const char *path, const char *extension)
 {
+    size_t length;
+    uint32_t page;
+    if (path_page(&length, &page, path))
+        return name_page(path, length, page, extension);
     size_t kept = length_without_extension(path), size = kept + strlen(extension) + 1;
     char *changed = array_alloc(size, 1);
     if (changed)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cleave/status.h"
 
@@ -18,7 +19,11 @@ bool path_is_folder(const char *path);
 enum path_kind { PATH_ABSENT, PATH_FOLDER, PATH_FILE };
 enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* New strings (array_free); NULL when out of memory. */
+/* A page of a TIFF goes by path and number, from 1: "a/stack.tif#2". Whether a path is one; *length is that of the file's own
+ * path, all of it where there is no page. A file whose own name ends so, as no program writes, cannot be named. */
+bool path_page(size_t *length, uint32_t *page, const char *path);
+
+/* New strings (array_free); NULL when out of memory. A page's extension becomes part of its stem: "a/stack.tif#2" -> "a/stack-2". */
 char *path_join(const char *folder, const char *name); /* name alone if it is absolute or folder is "" */
 char *path_folder(const char *path);                   /* "a/b.png" -> "a", "b.png" -> "." */
 char *path_stem(const char *path);                     /* "a/b.tar.gz" -> "b.tar" */

@@ -8,25 +8,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "data/set.h"
-
-/* PNG or JPEG by its first bytes. What cannot be opened is neither. */
-static bool is_image_by_content(const char *path)
-{
-    struct file_map map;
-    if (file_map_open(&map, path, NULL) != CLV_OK)
-        return false;
-    bool is_image = (map.size >= 8 && memcmp(map.bytes, "\x89PNG\r\n\x1a\n", 8) == 0) ||
-                    (map.size >= 3 && memcmp(map.bytes, "\xff\xd8\xff", 3) == 0);
-    file_map_close(&map);
-    return is_image;
-}
-
-/* A damaged image has to fail by name later on, not to pass for something else: the extension counts too. */
-static bool is_image(const char *path)
-{
-    return text_ends_with(path, ".png") || text_ends_with(path, ".jpg") || text_ends_with(path, ".jpeg") ||
-           is_image_by_content(path);
-}
+#include "image/formats.h"
+#include "image/pages.h"
 
 /* A mask and the path without extension that an image must share with it. */
 struct stem {
@@ -92,7 +75,7 @@ static enum clv_status find_mask(const char **mask, const struct stems *stems, c
     return status;
 }
 
-/* One file below root/below: an item, or counted as skipped. stems is NULL where there are no masks. */
+/* One file or page below root/below: an item, or counted as skipped. stems is NULL where there are no masks. */
 static enum clv_status add_file(struct clv_set *set, size_t *capacity, const char *below, const char *file,
                                 const struct stems *stems, struct clv_error *err)
 {
@@ -103,7 +86,7 @@ static enum clv_status add_file(struct clv_set *set, size_t *capacity, const cha
         status = fail_memory(err);
         goto done;
     }
-    if (!is_image(full)) {
+    if (!path_is_image(full)) {
         set->n_skipped += strcmp(name, "labels.tsv") != 0;
         goto done;
     }
@@ -120,22 +103,24 @@ done:
     return status;
 }
 
-/* The files below set->root/below into *list. */
+/* The files below set->root/below into *list, and the pages of those that have several. */
 static enum clv_status walk_below(struct path_list *list, struct clv_set *set, const char *below, struct clv_error *err)
 {
+    struct path_list files = {0};
     char *folder = path_join(set->root, below);
     if (!folder)
         return fail_memory(err);
-    enum clv_status status = folder_walk(list, folder, err);
-    array_free(folder);
-    if (status != CLV_OK)
-        return status;
-    set->n_unreadable += list->n_unreadable;
-    if (!set->first_unreadable) {
-        set->first_unreadable = list->first_unreadable;
-        list->first_unreadable = NULL;
+    enum clv_status status = folder_walk(&files, folder, err);
+    for (size_t i = 0; i < files.n && status == CLV_OK; i++)
+        status = path_list_add_pages(list, folder, files.paths[i], err);
+    set->n_unreadable += files.n_unreadable;
+    if (status == CLV_OK && !set->first_unreadable) {
+        set->first_unreadable = files.first_unreadable;
+        files.first_unreadable = NULL;
     }
-    return CLV_OK;
+    path_list_release(&files);
+    array_free(folder);
+    return status;
 }
 
 /* Whether the folder holds both images/ and masks/. */
@@ -173,8 +158,7 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
     for (size_t i = 0; status == CLV_OK && i < files.n; i++)
         status = add_file(&fresh, &capacity, below, files.paths[i], paired ? &stems : NULL, err);
     if (status == CLV_OK && !fresh.n_items)
-        status =
-            fail(err, CLV_ERR_NO_INPUT, "%s: holds no PNG or JPEG image (%zu other files)", folder, fresh.n_skipped);
+        status = fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", folder, fresh.n_skipped);
     if (status == CLV_OK)
         status = set_read_labels(&fresh, err);
     if (status == CLV_OK)

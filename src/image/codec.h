@@ -1,4 +1,4 @@
-/* What decode.c asks of png.c and jpeg.c, and the little that they share. Messages carry no file name: the caller that
+/* What decode.c asks of the files that know a format each, and the little that they share. Messages carry no file name: the caller that
  * knows one puts it in front. */
 #ifndef IMAGE_CODEC_H
 #define IMAGE_CODEC_H
@@ -14,15 +14,20 @@ struct clv_image_limits limits_resolved(const struct clv_image_limits *limits);
 enum clv_status limits_check(uint32_t width, uint32_t height, const struct clv_image_limits *limits,
                              struct clv_error *err) CLV_CHECK;
 
-/* Told by the first bytes. */
-bool png_recognised(const uint8_t *bytes, size_t size);
-bool jpeg_recognised(const uint8_t *bytes, size_t size);
-
 /* Header only; *orientation is the EXIF tag, 1..8, still to be applied. */
 enum clv_status png_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 enum clv_status jpeg_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+enum clv_status webp_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
+                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status tiff_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
+                          uint32_t page, const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status bmp_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
+                         const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status pnm_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
+                         const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 /* Whole images, 3 channels. */
 enum clv_status png_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
@@ -30,7 +35,24 @@ enum clv_status png_decode(struct clv_image *image, const uint8_t *bytes, size_t
 enum clv_status jpeg_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size,
                             const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
+enum clv_status webp_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size,
+                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status tiff_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size, uint32_t page,
+                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status bmp_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
+                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status pnm_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
+                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* Label values as they are stored; what shows the darker of two inks has the smaller one. */
 enum clv_status png_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
+                                   const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size, uint32_t page,
+                                    const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
+                                   const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
                                    const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 /* What a writer can take: at least 1x1 pixels, 1 or 3 channels. */

@@ -1,15 +1,32 @@
 /* Reading images: which decoder reads a file. */
+#include <string.h>
+
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "image/codec.h"
 #include "image/exif.h"
+#include "image/formats.h"
+#include "image/tiff_pages.h"
 
 #define HEAD_BYTES 65536 /* enough for the header of nearly every image */
 
-static enum clv_status not_an_image(size_t size, struct clv_error *err)
+/* A file, or the bytes of one. */
+struct source {
+    const uint8_t *bytes;
+    size_t size;
+    uint32_t page; /* of a TIFF, from 1 */
+    enum image_format format;
+    const char *format_name;
+    char *owned;
+    struct file_map map;
+};
+
+static void source_close(struct source *self)
 {
-    return fail(err, CLV_ERR_DATA, size ? "not a PNG or JPEG image" : "empty file, not a PNG or JPEG image");
+    array_free(self->owned);
+    file_map_close(&self->map);
 }
 
 /* Bytes a file may have: the largest image the limits allow, uncompressed with 16-bit RGBA, and what surrounds it. */
@@ -19,19 +36,79 @@ static size_t max_file_bytes(const struct clv_image_limits *limits)
     return pixels > (PTRDIFF_MAX - around) / 8 ? PTRDIFF_MAX : (size_t)(pixels * 8 + around);
 }
 
-enum clv_status clv_image_decode(struct clv_image *image, const void *bytes, size_t size,
-                                 const struct clv_image_limits *limits, struct clv_error *err)
+static void source_of_bytes(struct source *self, const void *bytes, size_t size)
+{
+    self->bytes = bytes;
+    self->size = size;
+    self->format = image_format(&self->format_name, bytes, size);
+}
+
+/* Opens the file of a path, or the page that it names; source_close it. Of a TIFF, whose parts may lie anywhere, only what is
+ * looked at is read. `wanted` bytes of others, or all if it is 0. */
+static enum clv_status source_open(struct source *self, const char *path, size_t wanted,
+                                   const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct source source = {.page = 1};
+    size_t length;
+    bool names_page = path_page(&length, &source.page, path);
+    char *file = string_copy(path);
+    *self = source;
+    if (!file)
+        return fail_memory(err);
+    file[length] = 0;
+    size_t size;
+    enum clv_status status = file_read_head(&source.owned, &size, file, wanted ? wanted : FORMAT_HEAD_BYTES, err);
+    if (status != CLV_OK)
+        goto done;
+    source_of_bytes(&source, source.owned, size);
+    if (names_page && source.format != FORMAT_TIFF) {
+        status = fail(err, CLV_ERR_DATA, "%s: not a TIFF, which alone has pages", path);
+    } else if (source.format == FORMAT_TIFF) {
+        status = file_map_open(&source.map, file, err);
+        if (status == CLV_OK)
+            source_of_bytes(&source, source.map.bytes, source.map.size);
+    } else if (!wanted) {
+        array_free(source.owned);
+        source.owned = NULL;
+        status = file_read(&source.owned, &size, file, max_file_bytes(limits), err);
+        if (status == CLV_OK)
+            source_of_bytes(&source, source.owned, size);
+    }
+done:
+    array_free(file);
+    if (status == CLV_OK)
+        *self = source;
+    else
+        source_close(&source);
+    return status;
+}
+
+static enum clv_status not_readable(const struct source *self, struct clv_error *err)
+{
+    if (self->format == FORMAT_FOREIGN)
+        return fail(err, CLV_ERR_DATA, "%s %s file, which cleave does not read; convert it to PNG or JPEG",
+                    strchr("AO", self->format_name[0]) ? "an" : "a", self->format_name);
+    return fail(err, CLV_ERR_DATA, "%snot a PNG, JPEG, WebP, TIFF, BMP or PNM image", self->size ? "" : "empty file, ");
+}
+
+static enum clv_status decode(struct clv_image *image, const struct source *self, const struct clv_image_limits *limits,
+                              struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
     struct clv_image decoded = {0};
+    const uint8_t *bytes = self->bytes;
+    size_t size = self->size;
     int orientation = 1;
     enum clv_status status;
-    if (png_recognised(bytes, size))
-        status = png_decode(&decoded, bytes, size, &resolved, err);
-    else if (jpeg_recognised(bytes, size))
-        status = jpeg_decode(&decoded, &orientation, bytes, size, &resolved, err);
-    else
-        status = not_an_image(size, err);
+    switch (self->format) {
+    case FORMAT_PNG: status = png_decode(&decoded, bytes, size, &resolved, err); break;
+    case FORMAT_JPEG: status = jpeg_decode(&decoded, &orientation, bytes, size, &resolved, err); break;
+    case FORMAT_WEBP: status = webp_decode(&decoded, &orientation, bytes, size, &resolved, err); break;
+    case FORMAT_TIFF: status = tiff_decode(&decoded, &orientation, bytes, size, self->page, &resolved, err); break;
+    case FORMAT_BMP: status = bmp_decode(&decoded, bytes, size, &resolved, err); break;
+    case FORMAT_PNM: status = pnm_decode(&decoded, bytes, size, &resolved, err); break;
+    default: status = not_readable(self, err);
+    }
     if (status == CLV_OK)
         status = image_orient(&decoded, orientation, err);
     if (status == CLV_OK)
@@ -41,36 +118,47 @@ enum clv_status clv_image_decode(struct clv_image *image, const void *bytes, siz
     return status;
 }
 
+enum clv_status clv_image_decode(struct clv_image *image, const void *bytes, size_t size,
+                                 const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct source source = {.page = 1};
+    source_of_bytes(&source, bytes, size);
+    return decode(image, &source, limits, err);
+}
+
 enum clv_status clv_image_read(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
                                struct clv_error *err)
 {
-    char *bytes;
-    size_t size;
-    enum clv_status status = file_read(&bytes, &size, path, max_file_bytes(limits), err);
+    struct source source;
+    enum clv_status status = source_open(&source, path, 0, limits, err);
     if (status != CLV_OK)
         return status;
-    status = clv_image_decode(image, bytes, size, limits, err);
-    array_free(bytes);
+    status = decode(image, &source, limits, err);
+    source_close(&source);
     return status == CLV_OK ? CLV_OK : fail_within(err, status, path);
 }
 
-static enum clv_status size_of(int32_t *width, int32_t *height, const char *bytes, size_t size,
+static enum clv_status size_of(int32_t *width, int32_t *height, const struct source *self,
                                const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
-    const uint8_t *head = (const uint8_t *)bytes;
-    int32_t stored_width = 0, stored_height = 0;
+    const uint8_t *head = self->bytes;
+    size_t size = self->size;
+    int32_t w = 0, h = 0;
     int orientation = 1;
     enum clv_status status;
-    if (png_recognised(head, size))
-        status = png_size(&stored_width, &stored_height, head, size, &resolved, err);
-    else if (jpeg_recognised(head, size))
-        status = jpeg_size(&stored_width, &stored_height, &orientation, head, size, &resolved, err);
-    else
-        status = not_an_image(size, err);
+    switch (self->format) {
+    case FORMAT_PNG: status = png_size(&w, &h, head, size, &resolved, err); break;
+    case FORMAT_JPEG: status = jpeg_size(&w, &h, &orientation, head, size, &resolved, err); break;
+    case FORMAT_WEBP: status = webp_size(&w, &h, &orientation, head, size, &resolved, err); break;
+    case FORMAT_TIFF: status = tiff_size(&w, &h, &orientation, head, size, self->page, &resolved, err); break;
+    case FORMAT_BMP: status = bmp_size(&w, &h, head, size, &resolved, err); break;
+    case FORMAT_PNM: status = pnm_size(&w, &h, head, size, &resolved, err); break;
+    default: status = not_readable(self, err);
+    }
     if (status == CLV_OK) {
-        *width = orientation_transposes(orientation) ? stored_height : stored_width;
-        *height = orientation_transposes(orientation) ? stored_width : stored_height;
+        *width = orientation_transposes(orientation) ? h : w;
+        *height = orientation_transposes(orientation) ? w : h;
     }
     return status;
 }
@@ -78,46 +166,74 @@ static enum clv_status size_of(int32_t *width, int32_t *height, const char *byte
 enum clv_status clv_image_read_size(int32_t *width, int32_t *height, const char *path,
                                     const struct clv_image_limits *limits, struct clv_error *err)
 {
-    char *bytes;
-    size_t size;
-    enum clv_status status = file_read_head(&bytes, &size, path, HEAD_BYTES, err);
+    struct source source;
+    enum clv_status status = source_open(&source, path, HEAD_BYTES, limits, err);
     if (status != CLV_OK)
         return status;
-    status = size_of(width, height, bytes, size, limits, err);
-    bool cut = size == HEAD_BYTES && jpeg_recognised((const uint8_t *)bytes, size);
-    array_free(bytes);
-    if (status == CLV_ERR_DATA && cut) {
-        /* A JPEG's size may stand behind megabytes of application segments. */
-        status = file_read(&bytes, &size, path, max_file_bytes(limits), err);
+    status = size_of(width, height, &source, limits, err);
+    /* A JPEG's size may stand behind megabytes of application segments, and a WebP's orientation stands behind its picture. */
+    bool cut = source.size == HEAD_BYTES &&
+               ((source.format == FORMAT_JPEG && status == CLV_ERR_DATA) || source.format == FORMAT_WEBP);
+    source_close(&source);
+    if (cut) {
+        status = source_open(&source, path, 0, limits, err);
         if (status != CLV_OK)
             return status;
-        status = size_of(width, height, bytes, size, limits, err);
-        array_free(bytes);
+        status = size_of(width, height, &source, limits, err);
+        source_close(&source);
     }
     return status == CLV_OK ? CLV_OK : fail_within(err, status, path);
+}
+
+enum clv_status clv_image_count(uint32_t *n, const char *path, struct clv_error *err)
+{
+    struct source source;
+    struct clv_error ignored;
+    enum clv_status status = source_open(&source, path, FORMAT_HEAD_BYTES, NULL, err);
+    if (status != CLV_OK)
+        return status;
+    uint32_t n_pages;
+    bool has_pages = source.format == FORMAT_TIFF &&
+                     tiff_find_page(NULL, &n_pages, source.bytes, source.size, 0, &ignored) == CLV_OK;
+    *n = has_pages ? n_pages : 1;
+    source_close(&source);
+    return CLV_OK;
+}
+
+static enum clv_status decode_indexed(struct clv_indexed_image *image, const struct source *self,
+                                      const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct clv_image_limits resolved = limits_resolved(limits);
+    switch (self->format) {
+    case FORMAT_PNG: return png_decode_indexed(image, self->bytes, self->size, &resolved, err);
+    case FORMAT_TIFF: return tiff_decode_indexed(image, self->bytes, self->size, self->page, &resolved, err);
+    case FORMAT_BMP: return bmp_decode_indexed(image, self->bytes, self->size, &resolved, err);
+    case FORMAT_PNM: return pnm_decode_indexed(image, self->bytes, self->size, &resolved, err);
+    case FORMAT_JPEG:
+    case FORMAT_WEBP:
+        return fail(err, CLV_ERR_DATA,
+                    "a %s, which does not keep label values; masks must be 8-bit grey or palette PNG",
+                    self->format_name);
+    default: return not_readable(self, err);
+    }
 }
 
 enum clv_status clv_indexed_image_decode(struct clv_indexed_image *image, const void *bytes, size_t size,
                                          const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct clv_image_limits resolved = limits_resolved(limits);
-    if (png_recognised(bytes, size))
-        return png_decode_indexed(image, bytes, size, &resolved, err);
-    if (jpeg_recognised(bytes, size))
-        return fail(err, CLV_ERR_DATA,
-                    "a JPEG, which does not keep label values; masks must be 8-bit grey or palette PNG");
-    return not_an_image(size, err);
+    struct source source = {.page = 1};
+    source_of_bytes(&source, bytes, size);
+    return decode_indexed(image, &source, limits, err);
 }
 
 enum clv_status clv_indexed_image_read(struct clv_indexed_image *image, const char *path,
                                        const struct clv_image_limits *limits, struct clv_error *err)
 {
-    char *bytes;
-    size_t size;
-    enum clv_status status = file_read(&bytes, &size, path, max_file_bytes(limits), err);
+    struct source source;
+    enum clv_status status = source_open(&source, path, 0, limits, err);
     if (status != CLV_OK)
         return status;
-    status = clv_indexed_image_decode(image, bytes, size, limits, err);
-    array_free(bytes);
+    status = decode_indexed(image, &source, limits, err);
+    source_close(&source);
     return status == CLV_OK ? CLV_OK : fail_within(err, status, path);
 }

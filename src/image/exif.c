@@ -38,10 +38,15 @@ bool exif_is_segment(const uint8_t *segment, size_t size)
 
 int exif_orientation(const uint8_t *segment, size_t size)
 {
+    return exif_is_segment(segment, size) ? tiff_orientation(segment + 6, size - 6) : 1;
+}
+
+int tiff_orientation(const uint8_t *bytes, size_t size)
+{
     uint32_t magic, directory, n_entries;
-    if (!exif_is_segment(segment, size) || size < 8)
+    if (size < 2)
         return 1;
-    struct tiff tiff = {segment + 6, size - 6, segment[6] == 'M'};
+    struct tiff tiff = {bytes, size, bytes[0] == 'M'};
     uint8_t mark = tiff.big_endian ? 'M' : 'I';
     if (tiff.bytes[0] != mark || tiff.bytes[1] != mark || !get16(&tiff, 2, &magic) || magic != 42)
         return 1;

@@ -10,6 +10,9 @@
  * Anything malformed, missing or out of range is 1: upright. EXIF 2.32, sections 4.5 and 4.6.4 A. */
 int exif_orientation(const uint8_t *segment, size_t size);
 
+/* The same without "Exif\0\0" in front, as WebP has it. */
+int tiff_orientation(const uint8_t *bytes, size_t size);
+
 bool exif_is_segment(const uint8_t *segment, size_t size);
 
 /* Whether the orientation exchanges width and height. */

@@ -47,6 +47,10 @@ struct clv_image_limits limits_resolved(const struct clv_image_limits *limits)
         resolved.max_side_px = 65535;
     if (resolved.max_jpeg_scans <= 0)
         resolved.max_jpeg_scans = 100;
+    if (resolved.grey16_low < 0 || resolved.grey16_high > 65535 || resolved.grey16_low >= resolved.grey16_high) {
+        resolved.grey16_low = 0;
+        resolved.grey16_high = 65535;
+    }
     return resolved;
 }
 

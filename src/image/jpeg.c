@@ -93,11 +93,6 @@ static enum clv_status escape_status(const struct escape *escape, struct clv_err
     return fail(err, CLV_ERR_DATA, "corrupt JPEG: %s", escape->message);
 }
 
-bool jpeg_recognised(const uint8_t *bytes, size_t size)
-{
-    return size >= 3 && bytes[0] == 0xff && bytes[1] == 0xd8 && bytes[2] == 0xff;
-}
-
 /* Counts scans by walking the markers up to the end of the image. Between them, compressed data has no 0xff but stuffed
  * (ff 00) and restart markers (ff d0 .. ff d7), which have no length. */
 static int count_scans(const uint8_t *bytes, size_t size)

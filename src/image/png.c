@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "image/codec.h"
+#include "image/samples.h"
 
 #define SIGNATURE_BYTES 8
 #define HEADER_BYTES    33 /* signature and IHDR chunk */
@@ -28,8 +29,9 @@ struct job {
     int32_t width, height;
     int bit_depth, colour_type;
     const struct plan *plan;
-    uint8_t *samples; /* [height][width][sample_channels], 8 bits each */
-    size_t sample_channels;
+    uint8_t *samples;                     /* [height][width][sample_channels], 8 bits each */
+    size_t sample_channels;               /* bytes a pixel */
+    const struct clv_image_limits *range; /* of 16-bit grey, where it is not the whole one */
     const uint8_t (*palette)[3];
     int palette_size;
 };
@@ -108,11 +110,6 @@ static enum clv_status job_failed(const struct job *job, struct clv_error *err)
     return fail(err, CLV_ERR_DATA, "corrupt PNG: %s", job->message[0] ? job->message : "unknown error");
 }
 
-bool png_recognised(const uint8_t *bytes, size_t size)
-{
-    return size >= SIGNATURE_BYTES && memcmp(bytes, "\x89PNG\r\n\x1a\n", SIGNATURE_BYTES) == 0;
-}
-
 static uint32_t big_endian(const uint8_t *bytes)
 {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
@@ -155,9 +152,19 @@ static bool is_indexed(const struct job *job)
            (job->colour_type == PNG_COLOR_TYPE_GRAY && job->bit_depth <= 8);
 }
 
+/* 16-bit grey of which a part is wanted: it is scaled here, not by libpng. */
+static bool is_ranged(const struct job *job)
+{
+    return job->colour_type == PNG_COLOR_TYPE_GRAY && job->bit_depth == 16 &&
+           (job->range->grey16_low > 0 || job->range->grey16_high < 65535);
+}
+
 static void choose_transformations(struct job *job)
 {
-    if (is_indexed(job)) {
+    bool ranged = is_ranged(job);
+    if (ranged) {
+        /* two bytes as they are */
+    } else if (is_indexed(job)) {
         png_set_packing(job->png); /* a byte each, values as they are */
     } else {
         png_set_expand(job->png); /* a transparent colour becomes alpha */
@@ -166,7 +173,7 @@ static void choose_transformations(struct job *job)
     }
     png_set_interlace_handling(job->png);
     png_read_update_info(job->png, job->info);
-    job->sample_channels = png_get_channels(job->png, job->info);
+    job->sample_channels = ranged ? 2 : png_get_channels(job->png, job->info);
 }
 
 static void read_samples(struct job *job)
@@ -192,7 +199,7 @@ static void reader_close(struct job *job)
 static enum clv_status reader_open(struct job *job, const uint8_t *bytes, size_t size,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
-    *job = (struct job){.input = bytes, .input_size = size};
+    *job = (struct job){.input = bytes, .input_size = size, .range = limits};
     enum clv_status status = png_size(&job->width, &job->height, bytes, size, limits, err);
     if (status != CLV_OK)
         return status;
@@ -236,12 +243,6 @@ static enum clv_status reader_samples(struct job *job, struct clv_error *err)
     return is_indexed(job) ? check_indices(job, n_entries, err) : CLV_OK;
 }
 
-/* Over white, in 8 bits, rounded to nearest: (c a + 255 (255 - a)) / 255. */
-static uint8_t over_white(uint32_t value, uint32_t alpha)
-{
-    return (uint8_t)((value * alpha + 255 * (255 - alpha) + 127) / 255);
-}
-
 /* What each palette index or grey value looks like. */
 static void sample_colours(uint8_t colours[256][3], const struct job *job)
 {
@@ -277,6 +278,10 @@ static void paint(struct clv_image *image, const struct job *job)
         sample_colours(colours, job);
         for (size_t i = 0; i < n; i++)
             memcpy(target + 3 * i, colours[source[i]], 3);
+    } else if (is_ranged(job)) {
+        uint32_t low = (uint32_t)job->range->grey16_low, high = (uint32_t)job->range->grey16_high;
+        for (size_t i = 0; i < n; i++)
+            memset(target + 3 * i, sample_scaled((uint32_t)source[2 * i] << 8 | source[2 * i + 1], low, high), 3);
     } else {
         for (size_t i = 0; i < n; i++)
             for (int c = 0; c < 3; c++)

@@ -72,6 +72,65 @@ START_TEST(bad_images_are_reported_and_the_rest_goes_on)
 }
 END_TEST
 
+static void copy_file(const char *to, const char *from)
+{
+    size_t size;
+    char *bytes = slurp(from, &size);
+    spill(to, bytes, size);
+    free(bytes);
+}
+
+/* Formats of other programs in one folder: read where they can be, named and counted as failures where not. */
+START_TEST(a_folder_of_many_formats)
+{
+    static const char *const names[] = {"rgb.tif", "pages.tif", "lossy.webp", "rgb24.bmp", "rgb.ppm"};
+    const char *folder = temporary_folder(), *photos = copy_photos(1);
+    char *output;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        copy_file(formatted("%s/%c-%s", photos, 'a' + (char)i, names[i]),
+                  formatted("tests/fuzz/corpus/image/%s", names[i]));
+    spill(formatted("%s/phone.heic", photos),
+          "\0\0\0\x18"
+          "ftypheic\0\0\0\0",
+          16);
+    spill(formatted("%s/unnamed", photos),
+          "\0\0\0\x18"
+          "ftypavif\0\0\0\0",
+          16);
+    int code = run_command(&output, "cd %s && \"$CLEAVE\" segment -m %s photos -o out --range 0,60000", folder,
+                           sample_model());
+    ck_assert_int_eq(code, 65);
+    ck_assert_ptr_nonnull(strstr(output, "photos/phone.heic: a HEIC file, which cleave does not read"));
+    ck_assert_ptr_nonnull(strstr(output, "photos/unnamed: an AVIF file, which cleave does not read"));
+    ck_assert_ptr_nonnull(strstr(output, "8 images segmented into out, 2 failed"));
+    ck_assert(path_exists(formatted("%s/out/b-pages-1.png", folder)));
+    ck_assert(path_exists(formatted("%s/out/b-pages-3.png", folder)));
+    free(output);
+
+    /* Alone they are no success, either. */
+    expect_error(65, "phone.heic: a HEIC file", "cd %s && \"$CLEAVE\" segment -m %s photos/phone.heic -o none", folder,
+                 sample_model());
+    expect_error(64, "--range: \"9,3\" is not LOW,HIGH", "\"$CLEAVE\" segment -m %s x.tif -o none --range 9,3",
+                 sample_model());
+}
+END_TEST
+
+/* images/stack.tif with masks/stack.tif, page by page. */
+START_TEST(a_set_of_stacks)
+{
+    const char *folder = temporary_folder();
+    ck_assert_int_eq(run_command(NULL, "mkdir -p %s/set/images %s/set/masks", folder, folder), 0);
+    copy_file(formatted("%s/set/images/stack.tif", folder), "tests/fuzz/corpus/image/pages.tif");
+    copy_file(formatted("%s/set/masks/stack.tif", folder), "tests/fuzz/corpus/image/pages.tif");
+    struct clv_set set = {0};
+    must(clv_set_read(&set, formatted("%s/set", folder), err));
+    ck_assert_uint_eq(set.n_items, 3);
+    ck_assert_str_eq(set.items[1].name, "images/stack.tif#2");
+    ck_assert_ptr_nonnull(strstr(set.items[1].mask, "masks/stack.tif#2"));
+    clv_set_release(&set);
+}
+END_TEST
+
 START_TEST(fail_fast_stops_at_the_first_bad_image)
 {
     const char *folder = temporary_folder(), *photos = copy_photos(40);
@@ -282,6 +341,8 @@ Suite *cli_folders_suite(void)
     tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, bad_images_are_reported_and_the_rest_goes_on);
+    tcase_add_test(tests, a_folder_of_many_formats);
+    tcase_add_test(tests, a_set_of_stacks);
     tcase_add_test(tests, fail_fast_stops_at_the_first_bad_image);
     tcase_add_test(tests, the_only_image_s_failure_is_the_command_s);
     tcase_add_test(tests, existing_outputs_are_neither_skipped_nor_replaced_unasked);

@@ -90,10 +90,10 @@ START_TEST(files_are_told_by_content)
     const char *path = formatted("%s/a.png", temporary_folder());
     spill(path, "", 0);
     must_not_read(path, CLV_ERR_DATA, "empty file");
-    static const char *const others[] = {"x", "GIF89a", "\xff\xd8", "\x89PNG\r\n\x1a\r", "P6 1 1 255 abc", "\xff\xd8x"};
+    static const char *const others[] = {"x", "\xff\xd8", "\x89PNG\r\n\x1a\r", "\xff\xd8x"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         spill(path, others[i], strlen(others[i]));
-        must_not_read(path, CLV_ERR_DATA, "not a PNG or JPEG image");
+        must_not_read(path, CLV_ERR_DATA, "not a PNG, JPEG, WebP, TIFF, BMP or PNM image");
     }
 
     struct clv_image image, back;
@@ -114,7 +114,8 @@ START_TEST(a_file_far_too_large_is_refused_unread)
     struct clv_image image;
     int32_t width, height;
     must_fail(CLV_ERR_DATA, "1099511627776 bytes, the limit is 603979776", clv_image_read(&image, path, NULL, err));
-    must_fail(CLV_ERR_DATA, "not a PNG or JPEG image", clv_image_read_size(&width, &height, path, NULL, err));
+    must_fail(CLV_ERR_DATA, "not a PNG, JPEG, WebP, TIFF, BMP or PNM image",
+              clv_image_read_size(&width, &height, path, NULL, err));
 }
 END_TEST
 

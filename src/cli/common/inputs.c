@@ -12,6 +12,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/common/console.h"
+#include "image/formats.h"
+#include "image/pages.h"
 
 #define LONGEST_PATH (1 << 16) /* of a list; longer lines are no paths */
 
@@ -59,23 +61,22 @@ static enum clv_status add(struct input_list *list, const char *name, const char
     return status;
 }
 
-/* PNG's and JPEG's first bytes. */
-static bool begins_like_an_image(const char *path)
+/* A file, or each page of a TIFF that has several; `output` is the file's name below what all outputs share. */
+static enum clv_status add_image(struct input_list *list, const char *path, const char *output, bool is_from_folder,
+                                 struct clv_error *err)
 {
-    unsigned char head[8] = {0};
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return false;
-    bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-    ssize_t n = regular ? read(fd, head, sizeof head) : 0;
-    close(fd);
-    return (n == 8 && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0) || (n >= 3 && memcmp(head, "\xff\xd8\xff", 3) == 0);
-}
-
-static bool is_named_like_an_image(const char *path)
-{
-    return text_ends_with(path, ".png") || text_ends_with(path, ".jpg") || text_ends_with(path, ".jpeg");
+    struct path_list pages = {0};
+    enum clv_status status = path_list_add_pages(&pages, "", path, err);
+    size_t before = strlen(path) - strlen(output);
+    for (size_t i = 0; i < pages.n && status == CLV_OK; i++) {
+        status = add(list, pages.paths[i], pages.paths[i], NULL, pages.paths[i] + before, err);
+        if (status == CLV_OK) {
+            list->items[list->n - 1].is_path = true;
+            list->items[list->n - 1].is_from_folder = is_from_folder;
+        }
+    }
+    path_list_release(&pages);
+    return status;
 }
 
 static bool lies_below(const char *path, const char *folder)
@@ -96,12 +97,8 @@ static enum clv_status add_folder_file(struct input_list *list, const char *fold
         status = fail_memory(err);
     } else if (lies_below(path, skip_below)) {
         /* an earlier run's output */
-    } else if (begins_like_an_image(path) || is_named_like_an_image(path)) {
-        status = add(list, path, path, NULL, below, err);
-        if (status == CLV_OK) {
-            list->items[list->n - 1].is_path = true;
-            list->items[list->n - 1].is_from_folder = true;
-        }
+    } else if (path_is_image(path)) {
+        status = add_image(list, path, below, true, err);
     } else {
         list->n_skipped++;
         if (!list->first_skipped && !(list->first_skipped = string_copy(path)))
@@ -113,12 +110,8 @@ static enum clv_status add_folder_file(struct input_list *list, const char *fold
 
 enum clv_status inputs_add_path(struct input_list *list, const char *path, struct clv_error *err)
 {
-    if (!path_is_folder(path)) {
-        enum clv_status added = add(list, path, path, NULL, path_name(path), err);
-        if (added == CLV_OK)
-            list->items[list->n - 1].is_path = true;
-        return added;
-    }
+    if (!path_is_folder(path))
+        return add_image(list, path, path_name(path), false, err);
     /* An output folder inside the input folder is left out; one around it, or the same, is the clash check's business. */
     char real[PATH_MAX];
     bool inside = list->skip_below && realpath(path, real) && strcmp(real, list->skip_below) != 0 &&

@@ -12,7 +12,7 @@
 
 #define CANONICAL_MAX 65536
 
-enum common_keys { KEY_MAX_PIXELS = KEYS_COMMON, KEY_MAX_SIDE, KEY_MAX_SCANS };
+enum common_keys { KEY_MAX_PIXELS = KEYS_COMMON, KEY_MAX_SIDE, KEY_MAX_SCANS, KEY_RANGE };
 
 static const struct argp_option common_options[] = {
     {NULL, 0, NULL, 0, "General:", 90},
@@ -22,8 +22,23 @@ static const struct argp_option common_options[] = {
     {"max-pixels", KEY_MAX_PIXELS, "N", 0, "Refuse images of more pixels (default 67108864)", 90},
     {"max-side", KEY_MAX_SIDE, "N", 0, "Refuse images with a longer side (default 65535)", 90},
     {"max-jpeg-scans", KEY_MAX_SCANS, "N", 0, "Refuse progressive JPEGs of more scans (default 100)", 90},
+    {"range", KEY_RANGE, "LOW,HIGH", 0,
+     "Which values of 16-bit grey images become black and white (default 0,65535): the same for training and use", 90},
     {0},
 };
+
+static error_t parse_range(struct common_options *common, const char *arg)
+{
+    char low[16] = "";
+    const char *comma = strchr(arg, ',');
+    struct clv_image_limits *limits = &common->limits;
+    if (comma && comma - arg < (ptrdiff_t)sizeof low)
+        memcpy(low, arg, (size_t)(comma - arg));
+    if (!comma || !parse_int32(low, &limits->grey16_low) || !parse_int32(comma + 1, &limits->grey16_high) ||
+        limits->grey16_low < 0 || limits->grey16_low >= limits->grey16_high || limits->grey16_high > 65535)
+        return option_error(common, "--range: \"%s\" is not LOW,HIGH with 0 <= LOW < HIGH <= 65535", arg);
+    return 0;
+}
 
 static error_t parse_common(int key, char *arg, struct argp_state *state)
 {
@@ -36,6 +51,7 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
     case KEY_MAX_SIDE: return option_int(&common->limits.max_side_px, "--max-side", arg, 1, INT32_MAX, common);
     case KEY_MAX_SCANS:
         return option_int(&common->limits.max_jpeg_scans, "--max-jpeg-scans", arg, 1, INT32_MAX, common);
+    case KEY_RANGE: return parse_range(common, arg);
     default: return ARGP_ERR_UNKNOWN;
     }
 }

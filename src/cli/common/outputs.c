@@ -1,6 +1,8 @@
 #include "cli/common/outputs.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -95,10 +97,22 @@ void outputs_sort(struct outputs *self)
         qsort(self->list, self->n, sizeof *self->list, compare);
 }
 
+/* Identifies the file, or the file of a page. */
+static bool identify(struct stat *info, const char *path)
+{
+    char file[PATH_MAX];
+    size_t length;
+    uint32_t page;
+    if (!path_page(&length, &page, path))
+        return stat(path, info) == 0;
+    snprintf(file, sizeof file, "%.*s", (int)length, path);
+    return length < sizeof file && stat(file, info) == 0;
+}
+
 static enum clv_status spare_file(const struct outputs *self, const char *input, struct clv_error *err)
 {
     struct stat info;
-    if (!self->n || !input || stat(input, &info) != 0)
+    if (!self->n || !input || !identify(&info, input))
         return CLV_OK;
     const struct replaced key = {info.st_dev, info.st_ino, NULL};
     const struct replaced *found = bsearch(&key, self->list, self->n, sizeof key, compare);

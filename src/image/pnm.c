@@ -1,0 +1,210 @@
+/* PBM, PGM and PPM (P1 to P6), 8 or 16 bits a sample, plain or raw; of several pictures in a file the first. */
+#include <ctype.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "image/codec.h"
+#include "image/samples.h"
+
+#define DIGITS_MAX 10
+
+struct pnm {
+    const uint8_t *bytes;
+    size_t size, at;
+    int32_t width, height;
+    uint32_t largest; /* value of a sample */
+    int n_channels;   /* 1 or 3 */
+    bool is_bits, is_plain;
+};
+
+static enum clv_status corrupt(const char *what, struct clv_error *err)
+{
+    return fail(err, CLV_ERR_DATA, "corrupt PNM: %s", what);
+}
+
+/* Up to the next thing that is neither space nor comment. */
+static void skip_space(struct pnm *self)
+{
+    while (self->at < self->size && (isspace(self->bytes[self->at]) || self->bytes[self->at] == '#')) {
+        bool comment = self->bytes[self->at] == '#';
+        while (comment && self->at < self->size && self->bytes[self->at] != '\n')
+            self->at++;
+        self->at += self->at < self->size;
+    }
+}
+
+static bool get_number(uint32_t *value, struct pnm *self)
+{
+    uint64_t number = 0;
+    int digits = 0;
+    skip_space(self);
+    while (self->at < self->size && isdigit(self->bytes[self->at]) && digits++ < DIGITS_MAX)
+        number = 10 * number + (uint64_t)(self->bytes[self->at++] - '0');
+    *value = (uint32_t)number;
+    return digits > 0 && digits <= DIGITS_MAX && number <= UINT32_MAX;
+}
+
+static enum clv_status read_header(struct pnm *self, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    if (self->size < 3)
+        return corrupt("truncated file", err);
+    int kind = self->bytes[1] - '0';
+    uint32_t width, height;
+    self->is_plain = kind <= 3;
+    self->is_bits = kind == 1 || kind == 4;
+    self->n_channels = kind == 3 || kind == 6 ? 3 : 1;
+    self->largest = 1;
+    self->at = 2;
+    if (!get_number(&width, self) || !get_number(&height, self) ||
+        (!self->is_bits && !get_number(&self->largest, self)))
+        return corrupt("its header has no size", err);
+    if (self->largest < 1 || self->largest > 65535)
+        return corrupt("its largest value is not 1 to 65535", err);
+    if (self->at >= self->size || !isspace(self->bytes[self->at]))
+        return corrupt("truncated file", err);
+    self->at++; /* just one, then the samples */
+    enum clv_status status = limits_check(width, height, limits, err);
+    if (status == CLV_OK) {
+        self->width = (int32_t)width;
+        self->height = (int32_t)height;
+    }
+    return status;
+}
+
+enum clv_status pnm_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
+                         const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct pnm self = {.bytes = bytes, .size = size};
+    enum clv_status status = read_header(&self, limits, err);
+    if (status == CLV_OK) {
+        *width = self.width;
+        *height = self.height;
+    }
+    return status;
+}
+
+static size_t row_samples(const struct pnm *self)
+{
+    return (size_t)self->width * (size_t)self->n_channels;
+}
+
+/* Whether enough follows for all samples: refused before memory is taken for them. */
+static enum clv_status check_length(const struct pnm *self, struct clv_error *err)
+{
+    size_t row = row_samples(self), rows = (size_t)self->height, left = self->size - self->at;
+    size_t needed = self->is_plain  ? rows * row * (self->is_bits ? 1 : 2) - 1
+                    : self->is_bits ? rows * ((row + 7) / 8)
+                                    : rows * row * (self->largest > 255 ? 2 : 1);
+    return left < needed ? corrupt("truncated file", err) : CLV_OK;
+}
+
+static enum clv_status plain_row(uint16_t *samples, struct pnm *self, struct clv_error *err)
+{
+    for (size_t i = 0; i < row_samples(self); i++) {
+        uint32_t value = 2;
+        if (self->is_bits) {
+            skip_space(self);
+            value = self->at < self->size ? (uint32_t)(self->bytes[self->at++] - '0') : 2;
+        } else if (!get_number(&value, self)) {
+            value = UINT32_MAX;
+        }
+        if (value > self->largest)
+            return corrupt(self->at >= self->size ? "truncated file" : "a sample is no number up to the largest", err);
+        samples[i] = (uint16_t)value;
+    }
+    return CLV_OK;
+}
+
+static enum clv_status raw_row(uint16_t *samples, struct pnm *self, struct clv_error *err)
+{
+    const uint8_t *from = self->bytes + self->at;
+    size_t n = row_samples(self);
+    bool is_wide = self->largest > 255;
+    for (size_t i = 0; i < n; i++) {
+        samples[i] = (uint16_t)(self->is_bits ? from[i / 8] >> (7 - i % 8) & 1
+                                : is_wide     ? from[2 * i] << 8 | from[2 * i + 1]
+                                              : from[i]);
+        if (samples[i] > self->largest)
+            return corrupt("a sample is larger than the largest", err);
+    }
+    self->at += self->is_bits ? (n + 7) / 8 : n * (is_wide ? 2 : 1);
+    return CLV_OK;
+}
+
+/* The next row, bits as light: 1 is white. */
+static enum clv_status read_row(uint16_t *samples, struct pnm *self, struct clv_error *err)
+{
+    enum clv_status status = self->is_plain ? plain_row(samples, self, err) : raw_row(samples, self, err);
+    for (size_t i = 0; status == CLV_OK && self->is_bits && i < row_samples(self); i++)
+        samples[i] ^= 1;
+    return status;
+}
+
+static enum clv_status open_pnm(struct pnm *self, uint16_t **row, const uint8_t *bytes, size_t size,
+                                const struct clv_image_limits *limits, struct clv_error *err)
+{
+    *self = (struct pnm){.bytes = bytes, .size = size};
+    enum clv_status status = read_header(self, limits, err);
+    if (status == CLV_OK)
+        status = check_length(self, err);
+    *row = NULL;
+    if (status == CLV_OK && !(*row = array_alloc(row_samples(self), sizeof **row)))
+        status = fail_memory(err);
+    return status;
+}
+
+enum clv_status pnm_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
+                           const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct pnm self;
+    struct clv_image fresh = {0};
+    uint16_t *row;
+    enum clv_status status = open_pnm(&self, &row, bytes, size, limits, err);
+    if (status == CLV_OK)
+        status = clv_image_new(&fresh, self.width, self.height, 3, err);
+    bool is_deep_grey = self.largest > 255 && self.n_channels == 1;
+    bool by_range = is_deep_grey && (limits->grey16_low > 0 || limits->grey16_high < 65535);
+    uint32_t low = by_range ? (uint32_t)limits->grey16_low : 0;
+    uint32_t high = by_range ? (uint32_t)limits->grey16_high : self.largest;
+    for (int32_t y = 0; status == CLV_OK && y < self.height; y++) {
+        uint8_t *target = fresh.pixels + (size_t)y * (size_t)self.width * 3;
+        status = read_row(row, &self, err);
+        for (size_t i = 0; status == CLV_OK && i < (size_t)self.width * 3; i++)
+            target[i] = sample_scaled(row[self.n_channels == 3 ? i : i / 3], low, high);
+    }
+    array_free(row);
+    if (status == CLV_OK)
+        *image = fresh;
+    else
+        clv_image_release(&fresh);
+    return status;
+}
+
+enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
+                                   const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct pnm self;
+    struct clv_indexed_image fresh = {0};
+    uint16_t *row;
+    enum clv_status status = open_pnm(&self, &row, bytes, size, limits, err);
+    if (status == CLV_OK && (self.n_channels != 1 || self.largest > 255))
+        status = fail(err, CLV_ERR_DATA, "a %s PNM; masks must have one value a pixel, of 8 bits at most",
+                      self.n_channels == 1 ? "16-bit grey" : "colour");
+    if (status == CLV_OK) {
+        fresh = (struct clv_indexed_image){
+            .width = self.width, .height = self.height, .bit_depth = self.largest == 1 ? 1 : 8};
+        fresh.values = array_alloc((size_t)self.height, (size_t)self.width);
+        status = fresh.values ? CLV_OK : fail_memory(err);
+    }
+    for (int32_t y = 0; status == CLV_OK && y < self.height; y++) {
+        status = read_row(row, &self, err);
+        for (int32_t x = 0; status == CLV_OK && x < self.width; x++)
+            fresh.values[(size_t)y * (size_t)self.width + (size_t)x] = (uint8_t)row[x];
+    }
+    array_free(row);
+    if (status == CLV_OK)
+        *image = fresh;
+    else
+        clv_indexed_image_release(&fresh);
+    return status;
+}

@@ -1,0 +1,115 @@
+/* WebP files, by libwebp: the only file that knows it. */
+#include <string.h>
+
+#include <webp/decode.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "image/codec.h"
+#include "image/exif.h"
+#include "image/samples.h"
+
+#define RIFF_HEADER  12
+#define CHUNK_HEADER 8
+
+static uint32_t little_endian(const uint8_t *b)
+{
+    return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
+}
+
+/* The EXIF chunk stands behind the picture. */
+static int find_orientation(const uint8_t *bytes, size_t size)
+{
+    size_t at = RIFF_HEADER;
+    while (at < size && size - at >= CHUNK_HEADER) {
+        size_t length = little_endian(bytes + at + 4), left = size - at - CHUNK_HEADER;
+        if (length > left)
+            return 1;
+        const uint8_t *payload = bytes + at + CHUNK_HEADER;
+        if (memcmp(bytes + at, "EXIF", 4) == 0)
+            return exif_is_segment(payload, length) ? exif_orientation(payload, length)
+                                                    : tiff_orientation(payload, length);
+        at += CHUNK_HEADER + length + (length & 1);
+    }
+    return 1;
+}
+
+static enum clv_status read_features(WebPBitstreamFeatures *features, const uint8_t *bytes, size_t size,
+                                     const struct clv_image_limits *limits, struct clv_error *err)
+{
+    VP8StatusCode code = WebPGetFeatures(bytes, size, features);
+    if (code != VP8_STATUS_OK)
+        return fail(err, CLV_ERR_DATA, "corrupt WebP: %s",
+                    code == VP8_STATUS_NOT_ENOUGH_DATA ? "truncated file" : "its header is damaged");
+    if (features->has_animation)
+        return fail(err, CLV_ERR_DATA, "an animated WebP; only still ones are read");
+    return limits_check((uint32_t)features->width, (uint32_t)features->height, limits, err);
+}
+
+enum clv_status webp_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
+                          const struct clv_image_limits *limits, struct clv_error *err)
+{
+    WebPBitstreamFeatures features;
+    enum clv_status status = read_features(&features, bytes, size, limits, err);
+    if (status == CLV_OK) {
+        *width = features.width;
+        *height = features.height;
+        *orientation = find_orientation(bytes, size);
+    }
+    return status;
+}
+
+/* The file as long as its RIFF header says, libwebp does not insist on it: what is cut off may be the orientation. */
+static enum clv_status check_length(const uint8_t *bytes, size_t size, struct clv_error *err)
+{
+    return size < RIFF_HEADER || little_endian(bytes + 4) > size - 8
+               ? fail(err, CLV_ERR_DATA, "corrupt WebP: truncated file")
+               : CLV_OK;
+}
+
+enum clv_status webp_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size,
+                            const struct clv_image_limits *limits, struct clv_error *err)
+{
+    WebPDecoderConfig config;
+    uint8_t *rgba = NULL;
+    struct clv_image fresh = {0};
+    enum clv_status status = check_length(bytes, size, err);
+    if (status == CLV_OK && !WebPInitDecoderConfig(&config))
+        status = fail(err, CLV_ERR_INTERNAL, "libwebp is of another version than its headers");
+    if (status == CLV_OK)
+        status = read_features(&config.input, bytes, size, limits, err);
+    if (status == CLV_OK)
+        status = clv_image_new(&fresh, config.input.width, config.input.height, 3, err);
+    if (status != CLV_OK)
+        return status;
+    size_t width = (size_t)fresh.width, height = (size_t)fresh.height, n = width * height;
+    bool has_alpha = config.input.has_alpha;
+    if (has_alpha && !(rgba = array_alloc(height, width * 4))) {
+        status = fail_memory(err);
+        goto done;
+    }
+    config.output.colorspace = has_alpha ? MODE_RGBA : MODE_RGB;
+    config.output.is_external_memory = 1;
+    config.output.u.RGBA.rgba = has_alpha ? rgba : fresh.pixels;
+    config.output.u.RGBA.stride = (int)(width * (has_alpha ? 4 : 3));
+    config.output.u.RGBA.size = n * (has_alpha ? 4 : 3);
+    VP8StatusCode code = WebPDecode(bytes, size, &config);
+    WebPFreeDecBuffer(&config.output);
+    if (code == VP8_STATUS_OUT_OF_MEMORY)
+        status = fail_memory(err);
+    else if (code != VP8_STATUS_OK)
+        status = fail(err, CLV_ERR_DATA, "corrupt WebP: %s",
+                      code == VP8_STATUS_NOT_ENOUGH_DATA ? "truncated file" : "its picture is damaged");
+    for (size_t i = 0; status == CLV_OK && has_alpha && i < n; i++)
+        for (size_t c = 0; c < 3; c++)
+            fresh.pixels[3 * i + c] = over_white(rgba[4 * i + c], rgba[4 * i + 3]);
+done:
+    array_free(rgba);
+    if (status == CLV_OK) {
+        *image = fresh;
+        *orientation = find_orientation(bytes, size);
+    } else {
+        clv_image_release(&fresh);
+    }
+    return status;
+}

@@ -1,0 +1,270 @@
+/* WebP, TIFF, BMP and PNM, beside the one picture that the seeds of the fuzz target show in all of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/support.h"
+
+#define CORPUS "tests/fuzz/corpus/image/"
+
+enum { WIDTH = 20, HEIGHT = 13 };
+
+static uint8_t colour_at(int x, int y, int c)
+{
+    return (uint8_t)(12 * x + 3 * y * c + 40 * c);
+}
+
+static uint8_t label_at(int x)
+{
+    return (uint8_t)(x / 5 % 3);
+}
+
+/* Largest difference from the picture. */
+static int distance_to_picture(const struct clv_image *image)
+{
+    int largest = 0;
+    ck_assert_int_eq(image->width, WIDTH);
+    ck_assert_int_eq(image->height, HEIGHT);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++)
+            for (int c = 0; c < 3; c++) {
+                int difference = abs(image->pixels[3 * (y * WIDTH + x) + c] - colour_at(x, y, c));
+                largest = difference > largest ? difference : largest;
+            }
+    return largest;
+}
+
+START_TEST(every_format_shows_the_same_picture)
+{
+    static const char *const names[] = {
+        "rgb.tif",       "rgb-tiles-lzw.tif", "rgb-big-deflate.tif", "rgb-separate-be.tif",
+        "lossless.webp", "rgb24.bmp",         "rgb24-down.bmp",      "fields32.bmp",
+        "rgb.ppm",       "plain.ppm",         "pages.tif",           "pages.tif#1"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct clv_image image;
+        int32_t width, height;
+        const char *path = formatted(CORPUS "%s", names[i]);
+        must(clv_image_read(&image, path, NULL, err));
+        ck_assert_msg(distance_to_picture(&image) == 0, "%s", names[i]);
+        must(clv_image_read_size(&width, &height, path, NULL, err));
+        ck_assert(width == WIDTH && height == HEIGHT);
+        clv_image_release(&image);
+    }
+}
+END_TEST
+
+START_TEST(lossy_kinds_come_close)
+{
+    static const char *const names[] = {"rgb-jpeg.tif", "lossy.webp"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct clv_image image;
+        must(clv_image_read(&image, formatted(CORPUS "%s", names[i]), NULL, err));
+        ck_assert_int_le(distance_to_picture(&image), 190); /* the picture has jumps from 255 to 0 */
+        clv_image_release(&image);
+    }
+}
+END_TEST
+
+/* Orientation 6: the stored rows are the columns, from the right. */
+START_TEST(tiff_and_webp_are_turned_as_they_say)
+{
+    static const char *const names[] = {"rgb-turned.tif", "lossless-turned.webp"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct clv_image image;
+        int32_t width, height;
+        const char *path = formatted(CORPUS "%s", names[i]);
+        must(clv_image_read_size(&width, &height, path, NULL, err));
+        must(clv_image_read(&image, path, NULL, err));
+        ck_assert(width == HEIGHT && height == WIDTH && image.width == HEIGHT && image.height == WIDTH);
+        for (int y = 0; y < HEIGHT; y++)
+            for (int x = 0; x < WIDTH; x++)
+                for (int c = 0; c < 3; c++)
+                    ck_assert_int_eq(image.pixels[3 * (x * HEIGHT + HEIGHT - 1 - y) + c], colour_at(x, y, c));
+        clv_image_release(&image);
+    }
+}
+END_TEST
+
+START_TEST(transparent_webp_lies_on_white)
+{
+    struct clv_image image;
+    must(clv_image_read(&image, CORPUS "alpha.webp", NULL, err));
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++)
+            for (int c = 0; c < 3; c++)
+                ck_assert_int_eq(image.pixels[3 * (y * WIDTH + x) + c],
+                                 (colour_at(x, y, c) * 13 * x + 255 * (255 - 13 * x) + 127) / 255);
+    clv_image_release(&image);
+}
+END_TEST
+
+static uint8_t scaled(int value, int low, int high)
+{
+    double share = (double)(value - low) / (high - low);
+    return (uint8_t)(255 * (share < 0 ? 0 : share > 1 ? 1 : share) + 0.5);
+}
+
+START_TEST(deep_grey_is_scaled_by_a_range)
+{
+    static const char *const names[] = {"g16.tif", "g16-tiles.tif", "g16.pgm", "pages.tif#2"};
+    static const int ranges[][2] = {{0, 65535}, {1000, 20000}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int r = 0; r < 2; r++) {
+            struct clv_image_limits limits = {.grey16_low = ranges[r][0], .grey16_high = ranges[r][1]};
+            struct clv_image image;
+            must(clv_image_read(&image, formatted(CORPUS "%s", names[i]), &limits, err));
+            for (int y = 0; y < HEIGHT; y++)
+                for (int x = 0; x < WIDTH; x++)
+                    ck_assert_int_eq(image.pixels[3 * (y * WIDTH + x) + 1],
+                                     scaled(3000 * x + 500 * y, ranges[r][0], ranges[r][1]));
+            clv_image_release(&image);
+        }
+}
+END_TEST
+
+START_TEST(deep_grey_png_takes_the_range_as_well)
+{
+    struct clv_image_limits whole = {.grey16_high = 65534}, half = {.grey16_high = 32768};
+    struct clv_image all, some;
+    must(clv_image_read(&all, CORPUS "grey-16-interlaced.png", NULL, err));
+    must(clv_image_read(&some, CORPUS "grey-16-interlaced.png", &half, err));
+    for (size_t i = 0; i < (size_t)all.width * (size_t)all.height * 3; i++)
+        ck_assert_int_le(abs(some.pixels[i] - (all.pixels[i] > 127 ? 255 : 2 * all.pixels[i])), 1);
+    clv_image_release(&some);
+    must(clv_image_read(&some, CORPUS "grey-16-interlaced.png", &whole, err));
+    for (size_t i = 0; i < (size_t)all.width * (size_t)all.height * 3; i++)
+        ck_assert_int_le(abs(some.pixels[i] - all.pixels[i]), 1);
+    clv_image_release(&some);
+    clv_image_release(&all);
+}
+END_TEST
+
+START_TEST(masks_keep_their_values_in_every_format)
+{
+    static const char *const labels[] = {"labels.tif", "labels8.bmp", "labels4.bmp",
+                                         "labels.pgm", "plain.pgm",   "pages.tif#3"};
+    static const char *const bits[] = {"bits1.bmp", "bits.pbm", "plain.pbm"};
+    for (int k = 0; k < 9; k++) {
+        struct clv_indexed_image image;
+        const char *name = k < 6 ? labels[k] : bits[k - 6];
+        must(clv_indexed_image_read(&image, formatted(CORPUS "%s", name), NULL, err));
+        ck_assert(image.width == WIDTH && image.height == HEIGHT);
+        ck_assert_int_eq(image.palette_size, strstr(name, "labels4") || strstr(name, "labels8") ? 3 : 0);
+        if (image.palette_size)
+            ck_assert(image.palette[1][0] == 255 && image.palette[2][1] == 255 && image.palette[1][2] == 0);
+        for (int i = 0; i < WIDTH * HEIGHT; i++)
+            ck_assert_int_eq(image.values[i], k < 6 ? label_at(i % WIDTH) : i % WIDTH / 5 % 2);
+        clv_indexed_image_release(&image);
+    }
+    struct clv_indexed_image none;
+    must_fail(CLV_ERR_DATA, "masks must be", clv_indexed_image_read(&none, CORPUS "rgb.tif", NULL, err));
+    must_fail(CLV_ERR_DATA, "masks must", clv_indexed_image_read(&none, CORPUS "rgb.ppm", NULL, err));
+    must_fail(CLV_ERR_DATA, "masks must", clv_indexed_image_read(&none, CORPUS "rgb24.bmp", NULL, err));
+    must_fail(CLV_ERR_DATA, "a WebP, which", clv_indexed_image_read(&none, CORPUS "lossy.webp", NULL, err));
+}
+END_TEST
+
+START_TEST(pages_are_counted_and_bounded)
+{
+    uint32_t n = 0;
+    struct clv_image image;
+    must(clv_image_count(&n, CORPUS "pages.tif", err));
+    ck_assert_uint_eq(n, 3);
+    must(clv_image_count(&n, CORPUS "rgb.ppm", err));
+    ck_assert_uint_eq(n, 1);
+    must_fail(CLV_ERR_DATA, "pages.tif#4: has 3 pages, not 4", clv_image_read(&image, CORPUS "pages.tif#4", NULL, err));
+    must_fail(CLV_ERR_NO_INPUT, "no.tif", clv_image_read(&image, CORPUS "no.tif#1", NULL, err));
+
+    static const uint8_t loop[] = {'I', 'I', '*', 0, 8, 0, 0, 0, 0, 0, 8, 0, 0, 0};
+    must_fail(CLV_ERR_DATA, "more than 65535 directories", clv_image_decode(&image, loop, sizeof loop, NULL, err));
+}
+END_TEST
+
+/* Whatever is cut off, nothing but an error comes back; and the sizes in a header are refused before anything is taken for them. */
+START_TEST(truncated_files_fail_and_nothing_else)
+{
+    static const char *const names[] = {
+        "rgb.tif",    "rgb-tiles-lzw.tif", "rgb-big-deflate.tif", "rgb-jpeg.tif",
+        "g16.tif",    "pages.tif",         "lossy.webp",          "lossless-turned.webp",
+        "alpha.webp", "rgb24.bmp",         "labels8.bmp",         "rgb.ppm",
+        "plain.pgm",  "bits.pbm",          "plain.pbm",           "g16.pgm"};
+    struct clv_image_limits limits = {.max_pixels = 1 << 20};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t size, n_good = 0;
+        char *bytes = slurp(formatted(CORPUS "%s", names[i]), &size);
+        for (size_t kept = 0; kept < size; kept++) {
+            char *exact = malloc(kept ? kept : 1);
+            struct clv_image image;
+            struct clv_indexed_image mask;
+            struct clv_error error = {0};
+            memcpy(exact, bytes, kept);
+            if (clv_image_decode(&image, exact, kept, &limits, &error) == CLV_OK) {
+                clv_image_release(&image);
+                n_good++;
+            } else {
+                ck_assert_msg(error.message[0] && !strchr(error.message, '\n'), "%s", names[i]);
+            }
+            if (clv_indexed_image_decode(&mask, exact, kept, &limits, &error) == CLV_OK)
+                clv_indexed_image_release(&mask);
+            free(exact);
+        }
+        /* The last byte may be a line's end, or padding of a last directory. */
+        ck_assert_msg(n_good <= 1, "%s: %zu cut files were read", names[i], n_good);
+        free(bytes);
+    }
+}
+END_TEST
+
+START_TEST(sizes_are_refused_before_memory_is_taken)
+{
+    struct clv_image_limits limits = {.max_pixels = 200};
+    static const char *const names[] = {"rgb.tif", "lossy.webp", "rgb24.bmp", "rgb.ppm", "g16.tif"};
+    struct clv_image image;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        must_fail(CLV_ERR_DATA, "20x13 pixels are 260; the limit is 200",
+                  clv_image_read(&image, formatted(CORPUS "%s", names[i]), &limits, err));
+    must_fail(CLV_ERR_DATA, "truncated", clv_image_decode(&image, "P6 8000 8000 255\nabc", 20, NULL, err));
+}
+END_TEST
+
+START_TEST(formats_that_are_not_read_are_called_by_name)
+{
+    static const struct {
+        const char *bytes, *name;
+        size_t size;
+    } files[] = {
+        {"\0\0\0\x18"
+         "ftypheic\0\0\0\0",
+         "HEIC", 16},
+        {"\0\0\0\x18"
+         "ftypavif\0\0\0\0",
+         "AVIF", 16},
+        {"\0\0\0\x0cJXL \r\n\x87\n", "JPEG XL", 12},
+        {"GIF89a\1\0\1\0", "GIF", 10},
+        {"8BPS\0\1", "Photoshop (PSD)", 6},
+        {"II*\0\x10\0\0\0CR\2\0", "Canon CR2", 12},
+    };
+    struct clv_image image;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        must_fail(CLV_ERR_DATA, formatted(" %s file, which cleave does not read", files[i].name),
+                  clv_image_decode(&image, files[i].bytes, files[i].size, NULL, err));
+}
+END_TEST
+
+Suite *formats_suite(void)
+{
+    Suite *suite = suite_create("formats");
+    TCase *tests = tcase_create("formats");
+    tcase_add_test(tests, every_format_shows_the_same_picture);
+    tcase_add_test(tests, lossy_kinds_come_close);
+    tcase_add_test(tests, tiff_and_webp_are_turned_as_they_say);
+    tcase_add_test(tests, transparent_webp_lies_on_white);
+    tcase_add_test(tests, deep_grey_is_scaled_by_a_range);
+    tcase_add_test(tests, deep_grey_png_takes_the_range_as_well);
+    tcase_add_test(tests, masks_keep_their_values_in_every_format);
+    tcase_add_test(tests, pages_are_counted_and_bounded);
+    tcase_add_test(tests, truncated_files_fail_and_nothing_else);
+    tcase_add_test(tests, sizes_are_refused_before_memory_is_taken);
+    tcase_add_test(tests, formats_that_are_not_read_are_called_by_name);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
