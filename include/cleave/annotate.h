@@ -1,7 +1,7 @@
 /* Learning to annotate: from examples with tags to a model of tags. Binary classifiers, large margin sigmoid belief
  * networks and Boltzmann machines (Miao & Rao), and structured SVMs over tags as baselines.
  *
- *     struct clv_tag_training training = {.set = &set, .is_rbf = 1, .seed = 1};
+ *     struct clv_tag_training training = {.set = &set, .is_rbf = true, .seed = 1};
  *     training.learner = clv_tag_learner_find("lmsbn");
  *     clv_tag_training_defaults(&training);
  *     clv_tag_cross_validate(training.parameters, NULL, &training, &grid, &error);   (optional)
@@ -13,6 +13,8 @@
  * branch_bound.c. Inputs: svmlight.c (files of features) and image_tags.c (tagged images). */
 #ifndef CLEAVE_ANNOTATE_H
 #define CLEAVE_ANNOTATE_H
+
+#include <stdbool.h>
 
 #include "cleave/learn.h"
 #include "cleave/score.h"
@@ -46,8 +48,8 @@ struct clv_tag_learner {
     const char *name; /* bc tsbc lmsbn lmbm ssvm-chain ssvm-full */
     const char *summary;
     enum clv_tag_form form;
-    int is_tuned;      /* thresholds chosen on held-out scores */
-    int is_structural; /* the structured hinge loss instead of one hinge a tag */
+    bool is_tuned;      /* thresholds chosen on held-out scores */
+    bool is_structural; /* the structured hinge loss instead of one hinge a tag */
 };
 CLV_API const struct clv_tag_learner *clv_tag_learner_at(size_t index); /* NULL past the end */
 CLV_API const struct clv_tag_learner *clv_tag_learner_find(const char *name);
@@ -57,9 +59,10 @@ enum clv_tag_goal { CLV_TAG_EXACT, CLV_TAG_HAMMING, CLV_TAG_F_SAMPLE, CLV_TAG_F_
 struct clv_tag_training {
     const struct clv_tag_set *set;
     const struct clv_tag_learner *learner;
-    int is_rbf;        /* kernel: 0 linear, 1 RBF */
-    int is_scaled;     /* divide each feature by its largest magnitude */
-    int is_in_f_order; /* lmsbn: the tag whose binary classifier has the best held-out F decides first; else by index */
+    bool is_rbf;    /* kernel: RBF, else linear */
+    bool is_scaled; /* divide each feature by its largest magnitude */
+    bool
+        is_in_f_order; /* lmsbn: the tag whose binary classifier has the best held-out F decides first; else by index */
     enum clv_tag_goal goal; /* what cross-validation chooses by and tsbc's thresholds are tuned for */
     double parameters[CLV_TAG_PARAMETERS];
     int32_t n_folds;   /* for held-out scores; 0: 5 */
@@ -76,8 +79,8 @@ CLV_API void clv_tag_training_defaults(struct clv_tag_training *training);
 struct clv_tag_training_result {
     double primal, dual; /* of the objective times lambda, over all tags */
     int32_t n_passes;    /* of the tag that took most */
-    int is_converged;    /* the gap is below the tolerance for every tag */
-    int interrupted;
+    bool is_converged;   /* the gap is below the tolerance for every tag */
+    bool interrupted;
 };
 
 /* Trains. Same seed, same bytes at any number of threads. *model is a fresh object; result may be NULL. CLV_ERR_USAGE

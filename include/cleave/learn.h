@@ -3,7 +3,8 @@
  * Learns from the features that `cleave features` wrote (masks included) and tells the error on the same examples:
  *
  *     #include <cleave.h>
- *     #include <stdio.h>
+ *     #include <stdbool.h>
+#include <stdio.h>
  *
  *     int main(void)
  *     {
@@ -102,7 +103,7 @@ struct clv_choice {
 struct clv_checkpoints {
     const char *path;
     double every_s; /* 0: after every step */
-    int resume;
+    bool resume;
     const char *const (*facts)[2]; /* [n_facts] {name, value} of the caller's: options, a digest of the files; UTF-8 */
     size_t n_facts;                /* at most CLV_MAX_FACTS */
 };
@@ -163,7 +164,7 @@ struct clv_training_result {
     struct clv_curve_point *curve;
     size_t n_curve;
     double *validation_loss;      /* [n_curve] weighted Hamming on the training's validation set; NULL: not known */
-    int interrupted;              /* 1: stopped early by the caller; w is the best so far */
+    bool interrupted;             /* stopped early by the caller; w is the best so far */
     struct clv_decoding decoding; /* how w is meant to be decoded */
     struct clv_training_note notes[CLV_MAX_NOTES];
     size_t n_notes;
@@ -184,24 +185,24 @@ struct clv_learner {
     const char *summary;                    /* one line with its source */
     const struct clv_parameter *parameters; /* ends with a NULL name */
     const struct clv_choice *choices;       /* ends with NULL names; NULL: all parameters are numbers */
-    int takes_init;                         /* whether a training may start from given weights */
-    int takes_hidden;                       /* 1: nodes of unknown label take part, 0: they are left out */
+    bool takes_init;                        /* whether a training may start from given weights */
+    bool takes_hidden;                      /* nodes of unknown label take part, else they are left out */
     enum clv_status (*train)(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err);
     int trains; /* of enum clv_trains */
     double (*bytes)(
         const struct clv_training *training); /* memory it touches beyond the data, about; NULL: weights alone */
-    int lambda_of_mean; /* whether its "lambda" is against the mean of the examples' losses, not their sum */
+    bool lambda_of_mean; /* whether its "lambda" is against the mean of the examples' losses, not their sum */
 };
 
 /* Whether the learner trains a form for that many labels on such graphs. */
-CLV_API int clv_learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels,
-                               enum clv_graph graph);
+CLV_API bool clv_learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels,
+                                enum clv_graph graph);
 
 CLV_API const struct clv_learner *clv_learner_find(const char *name); /* or NULL */
 CLV_API const struct clv_learner *clv_learner_at(size_t index);       /* NULL past the end */
 /* Whether a training may be given checkpoints: pmap, mpmap, wmpmap. */
-CLV_API int clv_learner_keeps_checkpoints(const struct clv_learner *learner);
+CLV_API bool clv_learner_keeps_checkpoints(const struct clv_learner *learner);
 
 /* Fills parameters with the learner's defaults. */
 CLV_API void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner);
@@ -258,7 +259,7 @@ struct clv_elimination_step {
     double threshold;      /* 0 for groups */
     double loss, rise;     /* mean held-out loss, and how much higher that is than that of all features */
     double standard_error; /* of the rise, paired by example */
-    int accepted;
+    bool accepted;
 };
 
 /* Backward elimination by n_folds-fold cross-validation (folds as clv_cross_validate draws them). Every round trains

@@ -12,6 +12,8 @@
 #ifndef CLEAVE_MODEL_H
 #define CLEAVE_MODEL_H
 
+#include <stdbool.h>
+
 #include "cleave/data.h"
 #include "cleave/features.h"
 #include "cleave/infer.h"
@@ -39,8 +41,8 @@ struct clv_model {
     double *w; /* [clv_shape_size(shape)] */
     struct clv_decoding decoding;
     struct clv_recipe recipe;
-    int has_recipe; /* 0: trained on features from elsewhere, or on letters */
-    int is_letters; /* 1: nodes are the letters of words, features those of clv_letters_dataset */
+    bool has_recipe; /* false: trained on features from elsewhere, or on letters */
+    bool is_letters; /* nodes are the letters of words, features those of clv_letters_dataset */
     struct clv_labels labels;
     struct clv_record record;
     struct clv_tensor *extra; /* what a learner keeps besides w (variances, kernels); see clv_model_attach */
@@ -98,8 +100,8 @@ CLV_API enum clv_status clv_model_marginals(double *marginals, double *bound, do
 struct clv_decision_options {
     uint32_t n_draws; /* perturb-and-MAP draws, >= 1; default 100 */
     uint64_t seed;
-    int is_balanced; /* 1: the learner weighed pixels so that figure and ground count the same, and the draws show it */
-    double scale;    /* > 0: of scores against the draws' noise. 0: such that unary scores are 3 in the mean size */
+    bool is_balanced; /* the learner weighed pixels so that figure and ground count the same, and the draws show it */
+    double scale;     /* > 0: of scores against the draws' noise. 0: such that unary scores are 3 in the mean size */
 };
 /* By what the model's record says about its learner: pmap and mpmap are likelihoods of plain labels at scale 1, wmpmap
  * is a balanced one at scale 1, and the others balance their losses and know no scale. */

@@ -16,6 +16,8 @@
 #ifndef CLEAVE_SEGMENT_H
 #define CLEAVE_SEGMENT_H
 
+#include <stdbool.h>
+
 #include "cleave/model.h"
 #include "cleave/refine.h"
 
@@ -24,7 +26,7 @@ extern "C" {
 #endif
 
 struct clv_segment_options {
-    int is_refined;                     /* 1: borders are sharpened at the pixels (clv_refine); default 0 */
+    bool is_refined;                    /* borders are sharpened at the pixels (clv_refine); default false */
     struct clv_refine_options refining; /* how, then; default clv_refine_defaults */
     struct clv_oracle *oracle;          /* whose memory and engine are used; NULL (default): a new one for each call */
 };

@@ -3,6 +3,8 @@
 #ifndef CLEAVE_SIMULATE_H
 #define CLEAVE_SIMULATE_H
 
+#include <stdbool.h>
+
 #include "cleave/features.h"
 
 #ifdef __cplusplus
@@ -29,9 +31,9 @@ struct clv_hidden_options {
     int32_t size;            /* y and h nodes of the chain, 2..10000, default 20; side of the grid, 2..100, default 6 */
     double sigma_x, sigma_y, sigma_h;    /* of single weights, >= 0, default 0.1 */
     double sigma_xy, sigma_xh, sigma_yh; /* of pairwise ones, default 2 */
-    int sigma_is_deviation;              /* 0 (default): weights are N(0, sigma); 1: N(0, sigma^2) */
-    /* 0 (default): each node and edge has its own; 1: all y have the same ones, all h, all edges of a kind. */
-    int shared_weights;
+    bool sigma_is_deviation;             /* weights are N(0, sigma^2), else (default) N(0, sigma) */
+    /* All y have the same ones, all h, all edges of a kind; else (default) each node and edge has its own. */
+    bool shared_weights;
     int32_t n_sweeps; /* of Gibbs sampling on the grid, >= 1, default 1000 */
     uint64_t seed;    /* default 0 */
 };
@@ -59,7 +61,7 @@ CLV_API enum clv_status clv_hidden_simulate(struct clv_dataset **train, struct c
 struct clv_noisy_options {
     int32_t n_train, n_test; /* default 10 and 10 */
     double noise;            /* >= 0, default 5 */
-    int sigma_is_deviation;  /* 0 (default): `noise` is a variance; 1: a deviation */
+    bool sigma_is_deviation; /* `noise` is a deviation, else (default) a variance */
     /* Shares of pixels without a label, 0 <= share < 1, drawn anew for each image; default 0.5 and 0. */
     double train_missing, test_missing;
     uint64_t seed; /* default 0 */

@@ -10,6 +10,8 @@
 #ifndef CLEAVE_SYNTH_H
 #define CLEAVE_SYNTH_H
 
+#include <stdbool.h>
+
 #include "cleave/status.h"
 
 #ifdef __cplusplus
@@ -21,7 +23,7 @@ struct clv_synth_options {
     int32_t width, height; /* pixels, 16..8192, default 240 x 180; each image varies by up to a quarter */
     double train_share;    /* share of images whose split is "train", the rest are "test"; default 2/3 */
     uint64_t seed;         /* default 0 */
-    int overwrite; /* default 0: a folder with anything in it is refused; 1: files of these names are replaced */
+    bool overwrite; /* files of these names are replaced, else (default) a folder with anything in it is refused */
 };
 CLV_API void clv_synth_init(struct clv_synth_options *options);
 

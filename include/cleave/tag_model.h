@@ -14,6 +14,8 @@
 #ifndef CLEAVE_TAG_MODEL_H
 #define CLEAVE_TAG_MODEL_H
 
+#include <stdbool.h>
+
 #include "cleave/belief_net.h"
 #include "cleave/features.h"
 #include "cleave/model.h"
@@ -47,7 +49,7 @@ struct clv_tag_model {
      * CHAIN: c_0 .. */
     double *coupling;
     struct clv_recipe recipe; /* how images become features */
-    int has_recipe;
+    bool has_recipe;
     struct clv_record record;
 };
 CLV_API void clv_tag_model_release(struct clv_tag_model *model);

@@ -9,6 +9,8 @@
 #ifndef CLEAVE_VERSION_H
 #define CLEAVE_VERSION_H
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -28,8 +30,8 @@ extern "C" {
 CLV_API const char *clv_version(void);
 CLV_API int clv_version_number(void);
 
-/* 1 if libmaxflow (GPL-3+) is linked in: CLV_ENGINE_BK is there then, and the GPL's terms hold for the whole. Else 0. */
-CLV_API int clv_has_bk(void);
+/* Whether libmaxflow (GPL-3+) is linked in: CLV_ENGINE_BK is there then, and the GPL's terms hold for the whole. */
+CLV_API bool clv_has_bk(void);
 
 #ifdef __cplusplus
 }

@@ -98,7 +98,7 @@ enum clv_status clv_tag_mean_distance(double *mean, const struct clv_tag_trainin
 {
     struct clv_tag_training with_kernel = *training;
     struct tag_problem problem;
-    with_kernel.is_rbf = 1;
+    with_kernel.is_rbf = true;
     enum clv_status status = tag_problem_init(&problem, &with_kernel, err);
     if (status != CLV_OK)
         return status;

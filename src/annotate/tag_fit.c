@@ -229,7 +229,7 @@ static enum clv_status model_init(struct clv_tag_model *model, const struct tag_
 /* Objectives times lambda, so that they are those of equation (6): the hinges' mean over examples. */
 static struct clv_tag_training_result sum_up(const struct fitting *self, size_t n_results)
 {
-    struct clv_tag_training_result sum = {.is_converged = 1};
+    struct clv_tag_training_result sum = {.is_converged = true};
     double lambda = self->task->parameters[CLV_TAG_LAMBDA];
     for (size_t i = 0; i < n_results; i++) {
         sum.primal += lambda * self->results[i].primal;

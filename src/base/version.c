@@ -13,7 +13,7 @@ int clv_version_number(void)
     return CLV_VERSION_NUMBER;
 }
 
-int clv_has_bk(void)
+bool clv_has_bk(void)
 {
     return WITH_BK;
 }

@@ -28,7 +28,7 @@ const struct clv_learner *clv_learner_find(const char *name)
     return NULL;
 }
 
-int clv_learner_keeps_checkpoints(const struct clv_learner *learner)
+bool clv_learner_keeps_checkpoints(const struct clv_learner *learner)
 {
     return learner == &pmap_learner || learner == &mpmap_learner || learner == &wmpmap_learner;
 }

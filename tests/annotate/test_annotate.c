@@ -241,7 +241,7 @@ START_TEST(the_number_of_threads_changes_nothing)
         double scores[2][N * K];
         for (int t = 0; t < 2; t++) {
             struct clv_tag_training training = training_of(&set, names[i], i == 0);
-            training.is_in_f_order = 1;
+            training.is_in_f_order = true;
             training.n_threads = t ? 4 : 1;
             training.parameters[CLV_TAG_PASSES] = 50;
             models[t] = train(&training, NULL);
@@ -383,7 +383,7 @@ START_TEST(bad_trainings_are_refused_by_value)
     struct clv_tag_model model = {0};
     must_fail(CLV_ERR_USAGE, "ssvm-full learns with the linear kernel only",
               clv_tag_train(&model, NULL, &training, err));
-    training.is_rbf = 0;
+    training.is_rbf = false;
     set.n_tags = 21;
     must_fail(CLV_ERR_USAGE, "21 tags are too many, the limit is 20", clv_tag_train(&model, NULL, &training, err));
     set.n_tags = K;

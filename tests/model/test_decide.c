@@ -96,7 +96,7 @@ END_TEST
 
 START_TEST(balanced_models_decide_at_one_half)
 {
-    struct clv_decision_options options = {.n_draws = 4000, .seed = 3, .is_balanced = 1, .scale = 1};
+    struct clv_decision_options options = {.n_draws = 4000, .seed = 3, .is_balanced = true, .scale = 1};
     struct toy toy;
     toy_init(&toy, 2, 0);
     ck_assert_int_eq(decide(&toy, &options), 3 << 5);

@@ -9,7 +9,7 @@
 /* A model over a small recipe with codebooks, three attached things and a record. */
 static struct clv_model small_model(enum clv_pairwise pairwise)
 {
-    struct clv_model model = {.has_recipe = 1};
+    struct clv_model model = {.has_recipe = true};
     clv_recipe_init(&model.recipe);
     model.recipe.blocks = CLV_BLOCK_SUPERPIXELS;
     model.recipe.n_scales = 2;

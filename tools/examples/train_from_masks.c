@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 
     model.w = result.w; /* borrowed, and so are the labels */
     model.labels = set.labels;
-    model.has_recipe = 1;
+    model.has_recipe = true;
     must(clv_model_write(argv[2], &model, &error));
     printf("%s: %zu images, training loss %.3f\n", argv[2], set.n_items, result.curve[result.n_curve - 1].train_loss);
     return 0;

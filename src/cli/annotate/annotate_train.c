@@ -144,9 +144,9 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_OVERWRITE: self->overwrite = true; return 0;
     case 's': return option_uint64(&self->training.seed, "--seed", arg, 0, common);
     case 'l': return choose_learner(self, arg);
-    case KEY_KERNEL: return option_choice(&self->training.is_rbf, "--kernel", arg, kernels, 2, common);
-    case KEY_ORDER_BY: return option_choice(&self->training.is_in_f_order, "--order-by", arg, orders, 2, common);
-    case KEY_SCALE: self->training.is_scaled = 1; return 0;
+    case KEY_KERNEL: return option_either(&self->training.is_rbf, "--kernel", arg, kernels, common);
+    case KEY_ORDER_BY: return option_either(&self->training.is_in_f_order, "--order-by", arg, orders, common);
+    case KEY_SCALE: self->training.is_scaled = true; return 0;
     case KEY_SPLIT: self->split = arg; return 0;
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 0, 1000, common);
     case KEY_REPEATS: return option_int(&self->n_repeats, "--cv-repeats", arg, 1, 1000, common);
@@ -354,7 +354,7 @@ static enum clv_status run(struct train *self, struct clv_error *err)
         status = clv_tag_train(&model, &result, training, err);
     if (status == CLV_OK && annotate_is_images(self->data)) {
         model.recipe = recipe;
-        model.has_recipe = 1;
+        model.has_recipe = true;
         recipe = (struct clv_recipe){0};
     }
     if (status == CLV_OK)

@@ -178,6 +178,16 @@ error_t option_choice(int *value, const char *name, const char *arg, const char 
     return option_error(common, "%s: \"%s\" is none of %s", name, arg, list);
 }
 
+error_t option_either(bool *is_second, const char *name, const char *arg, const char *const choices[2],
+                      struct common_options *common)
+{
+    int index = 0;
+    error_t failed = option_choice(&index, name, arg, choices, 2, common);
+    if (!failed)
+        *is_second = index == 1;
+    return failed;
+}
+
 error_t option_engine(enum clv_engine *engine, const char *arg, struct common_options *common)
 {
     static const enum clv_engine engines[] = {CLV_ENGINE_CLEAVE, CLV_ENGINE_BK};

@@ -52,8 +52,10 @@ error_t option_uint64(uint64_t *value, const char *name, const char *arg, uint64
                       struct common_options *common);
 error_t option_number(double *value, const char *name, const char *arg, double minimum, double maximum,
                       struct common_options *common);
-/* choices[n]; *value is the index. */
+/* choices[n]; *value is the index. option_either: of two choices, whether it is the second. */
 error_t option_choice(int *value, const char *name, const char *arg, const char *const *choices, size_t n,
+                      struct common_options *common);
+error_t option_either(bool *is_second, const char *name, const char *arg, const char *const choices[2],
                       struct common_options *common);
 
 /* --engine: which min-cut engine inference uses. */

@@ -66,7 +66,7 @@ static error_t parse_hidden(int key, char *arg, struct argp_state *state)
     case KEY_SIGMA_XH: return option_number(&options->sigma_xh, "--sigma-xh", arg, 0, 1e6, common);
     case KEY_SIGMA_YH: return option_number(&options->sigma_yh, "--sigma-yh", arg, 0, 1e6, common);
     case KEY_SIGMA_IS: return synth_parse_sigma_is(&options->sigma_is_deviation, arg, common);
-    case KEY_SHARED: options->shared_weights = 1; return 0;
+    case KEY_SHARED: options->shared_weights = true; return 0;
     case KEY_SWEEPS: return option_int(&options->n_sweeps, "--sweeps", arg, 1, 1000000000, common);
     default: return synth_parse_output(&self->output, key, arg, &self->common);
     }

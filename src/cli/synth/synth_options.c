@@ -7,10 +7,10 @@
 #include "base/file.h"
 #include "cli/common/console.h"
 
-error_t synth_parse_sigma_is(int *is_deviation, const char *arg, struct common_options *common)
+error_t synth_parse_sigma_is(bool *is_deviation, const char *arg, struct common_options *common)
 {
     static const char *const readings[] = {"variance", "deviation"};
-    return option_choice(is_deviation, "--sigma-is", arg, readings, 2, common);
+    return option_either(is_deviation, "--sigma-is", arg, readings, common);
 }
 
 error_t synth_parse_output(struct synth_output *output, int key, const char *arg, struct common_options *common)

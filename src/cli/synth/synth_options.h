@@ -13,7 +13,7 @@
 #define SYNTH_SEED_HELP     "Seed (default 0); the same seed draws the same bytes"
 
 /* "variance" or "deviation". */
-error_t synth_parse_sigma_is(int *is_deviation, const char *arg, struct common_options *common);
+error_t synth_parse_sigma_is(bool *is_deviation, const char *arg, struct common_options *common);
 
 /* The folder that a kind writes into. */
 struct synth_output {

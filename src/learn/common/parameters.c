@@ -26,12 +26,12 @@ void clv_training_defaults(struct clv_training *training, const struct clv_learn
         training->parameters[i] = learner->parameters[i].value;
 }
 
-int clv_learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels,
-                       enum clv_graph graph)
+bool clv_learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels,
+                        enum clv_graph graph)
 {
     int needed = 0;
     switch (form) {
-    case CLV_PAIRWISE_NONE: return 1;
+    case CLV_PAIRWISE_NONE: return true;
     case CLV_PAIRWISE_POTTS: needed = CLV_TRAINS_POTTS | (n_labels == 2 ? CLV_TRAINS_CUTS : 0); break;
     case CLV_PAIRWISE_FULL:
         needed = CLV_TRAINS_FULL | (graph <= CLV_GRAPH_FOREST ? CLV_TRAINS_FULL_FORESTS : 0) |

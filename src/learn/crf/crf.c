@@ -195,7 +195,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         status = minimise(&self);
     if (status == CLV_ERR_INTERRUPTED) {
         status = CLV_OK;
-        result->interrupted = 1;
+        result->interrupted = true;
     }
     if (!status)
         status = choose_decoding(&result->decoding, &self, err);
@@ -220,7 +220,7 @@ const struct clv_learner crf_learner = {
     .summary = "conditional random field, exact on chains and forests (Lafferty et al. 2001)",
     .parameters = parameters,
     .choices = choices,
-    .takes_init = 1,
+    .takes_init = true,
     .trains = CLV_TRAINS_FULL_CHAINS | CLV_TRAINS_FULL_FORESTS,
     .train = train,
     .bytes = bytes,

@@ -196,7 +196,7 @@ enum clv_status cutting_train(struct clv_training_result *result, struct example
     }
     if (status == CLV_ERR_INTERRUPTED) {
         status = CLV_OK;
-        result->interrupted = 1;
+        result->interrupted = true;
     }
     if (!status)
         status = result_set(result, examples, self.best, err);

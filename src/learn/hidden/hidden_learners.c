@@ -174,7 +174,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     if (!status)
         status = self.solver == SOLVER_CCCP ? hidden_cccp(&self, result, err) : hidden_descent_run(&self, result, err);
     if (status == CLV_ERR_INTERRUPTED && self.ascent.w) {
-        result->interrupted = 1;
+        result->interrupted = true;
         status = CLV_OK;
     }
     if (!status)
@@ -215,8 +215,8 @@ static enum clv_status train_eps(struct clv_training_result *result, const struc
 /* What the four have in common. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN)                                                                      \
     {                                                                                                                  \
-        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .choices = choices, .takes_init = 1,         \
-        .takes_hidden = 1, .train = (TRAIN), .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .lambda_of_mean = 1,        \
+        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .choices = choices, .takes_init = true,      \
+        .takes_hidden = true, .train = (TRAIN), .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .lambda_of_mean = true,  \
     }
 
 const struct clv_learner mssvm_learner = LEARNER(

@@ -97,7 +97,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     }
     if (status == CLV_ERR_INTERRUPTED) {
         status = CLV_OK;
-        result->interrupted = 1;
+        result->interrupted = true;
     }
     if (!status)
         status = result_set(result, &self.latent.examples, self.w, err);
@@ -114,8 +114,8 @@ const struct clv_learner m3e_learner = {
     .name = "m3e",
     .summary = "max-margin min-entropy model, hidden nodes on chains (Miller et al. 2012)",
     .parameters = parameters,
-    .takes_init = 1,
-    .takes_hidden = 1,
+    .takes_init = true,
+    .takes_hidden = true,
     .train = train,
     .trains = CLV_TRAINS_FULL_FORESTS,
 };

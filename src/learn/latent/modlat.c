@@ -221,7 +221,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         status = take_turns(&self, result, err);
     if (status == CLV_ERR_INTERRUPTED && self.w) {
         status = CLV_OK;
-        result->interrupted = 1;
+        result->interrupted = true;
     }
     if (!status)
         status = result_set(result, &self.latent.examples, self.w, err);
@@ -241,8 +241,8 @@ const struct clv_learner modlat_learner = {
     .name = "modlat",
     .summary = "latent SVM beside a model of what is hidden, on chains (Kumar et al. 2012)",
     .parameters = parameters,
-    .takes_init = 1,
-    .takes_hidden = 1,
+    .takes_init = true,
+    .takes_hidden = true,
     .train = train,
     .trains = CLV_TRAINS_FULL_FORESTS,
 };

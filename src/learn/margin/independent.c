@@ -202,5 +202,5 @@ const struct clv_learner independent_learner = {
     .parameters = parameters,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
-    .lambda_of_mean = 1,
+    .lambda_of_mean = true,
 };

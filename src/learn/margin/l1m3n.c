@@ -63,7 +63,7 @@ const struct clv_learner l1m3n_learner = {
     .summary = "max-margin Markov network on an L1 ball (Zhu and Xing 2009, appendix A; Duchi et al. 2008)",
     .parameters = parameters,
     .choices = choices,
-    .takes_init = 1,
+    .takes_init = true,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

@@ -223,7 +223,7 @@ const struct clv_learner lapmedn_learner = {
     .summary = "Laplace maximum entropy discrimination Markov network: a sparse M3N (Zhu and Xing 2009, Algorithm 1)",
     .parameters = parameters,
     .choices = choices,
-    .takes_init = 1,
+    .takes_init = true,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

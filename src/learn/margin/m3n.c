@@ -98,7 +98,7 @@ const struct clv_learner m3n_learner = {
     .summary = "max-margin Markov network (Taskar et al. 2003; Zhu and Xing 2009, P0)",
     .parameters = parameters,
     .choices = choices,
-    .takes_init = 1,
+    .takes_init = true,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

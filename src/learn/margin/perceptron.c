@@ -126,7 +126,7 @@ const struct clv_learner perceptron_learner = {
     .name = "perceptron",
     .summary = "averaged structured perceptron (Collins 2002)",
     .parameters = parameters,
-    .takes_init = 1,
+    .takes_init = true,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

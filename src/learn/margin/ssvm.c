@@ -73,9 +73,9 @@ const struct clv_learner ssvm_learner = {
     .name = "ssvm",
     .summary = "structured SVM by block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013; Osokin et al. 2016)",
     .parameters = parameters,
-    .takes_init = 1,
+    .takes_init = true,
     .train = train,
     .bytes = bcfw_bytes,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
-    .lambda_of_mean = 1,
+    .lambda_of_mean = true,
 };

@@ -35,8 +35,8 @@ const struct clv_learner subgradient_learner = {
     .name = "subgradient",
     .summary = "structured hinge by projected stochastic subgradient (Ratliff et al. 2007; Shalev-Shwartz et al. 2007)",
     .parameters = parameters,
-    .takes_init = 1,
+    .takes_init = true,
     .train = train,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
-    .lambda_of_mean = 1,
+    .lambda_of_mean = true,
 };

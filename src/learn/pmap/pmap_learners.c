@@ -61,8 +61,8 @@ static double bytes(const struct clv_training *training)
 /* What the three have in common. */
 #define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN)                                                                      \
     {                                                                                                                  \
-        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = 1, .train = (TRAIN),           \
-        .bytes = bytes, .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .lambda_of_mean = 1,                       \
+        .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .train = (TRAIN),        \
+        .bytes = bytes, .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .lambda_of_mean = true,                    \
     }
 
 const struct clv_learner pmap_learner =

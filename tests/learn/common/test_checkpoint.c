@@ -161,7 +161,7 @@ START_TEST(without_resume_a_checkpoint_is_not_read)
     struct clv_training_result whole = run("wmpmap", &semi.training);
     spill(semi.checkpoints.path, "nothing", 7);
     semi.training.checkpoints = &semi.checkpoints;
-    semi.checkpoints.resume = 0;
+    semi.checkpoints.resume = false;
     struct clv_training_result again = run("wmpmap", &semi.training);
     must_be_same(&whole, &again);
     clv_training_result_release(&whole);
