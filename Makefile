@@ -93,7 +93,7 @@ converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools
 reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-digests check-library coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb print-libs install uninstall clean help
+.PHONY: all deps demo check check-digests check-faults check-library coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -103,7 +103,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED)
 
 help:
 	@sed -n '2,11s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-digests coverage format lint bench datasets fuzz deb install uninstall clean"
+	@echo "targets: all deps demo check check-digests check-faults coverage format lint bench datasets fuzz deb install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
 	@echo "the papers' tables: $(reproductions)"
 
@@ -128,6 +128,10 @@ check-library: all $(BUILD)/run-tests
 	$(Q)rm -rf $(BUILD)/stage
 	$(Q)$(MAKE) --no-print-directory DESTDIR=$(BUILD)/stage PREFIX=/usr/local LIBDIR=/usr/local/lib install
 	$(Q)CC='$(CC)' CXX='$(CXX)' SANITIZE=$(SANITIZE) HARDEN=$(HARDEN) COVERAGE=$(COVERAGE) tools/check-library $(BUILD)
+
+# Every allocation and system call of every command failed, files cut off and flipped, processes killed: a table.
+check-faults: deps
+	$(Q)tools/check-faults $(BUILD)
 
 # The same bytes of a fixed suite of commands from every compiler, optimisation and processor there is.
 check-digests: deps
@@ -265,6 +269,22 @@ $(BUILD)/tests/%.o: CFLAGS += -Wno-missing-prototypes
 $(BUILD)/run-tests: $(test_objects) $(fault_objects) | $(converters)
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $$(pkg-config --libs check)
+
+# What tools/check-faults runs: the driver, a malloc that fails, and file readers (fuzz targets) over mutated files.
+$(BUILD)/faults/driver: tools/faults/driver.c tools/faults/trial.c tools/faults/inject.c tools/faults/trial.h tools/faults/inject.h
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD   $@")
+	$(Q)$(CC) -std=gnu17 -O2 -g -Wall -Wextra -D_GNU_SOURCE -o $@ $(filter %.c,$^)
+
+$(BUILD)/faults/malloc.so: tools/faults/malloc.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD   $@")
+	$(Q)$(CC) -std=gnu17 -O2 -g -Wall -Wextra -fPIC -shared -o $@ $<
+
+$(BUILD)/faults/mutate: tools/faults/mutate.c tools/faults/trial.c $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/fuzz_*.c)) $(library_objects)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD   $@")
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(filter-out -MMD -MP,$(CFLAGS)) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS)
 
 $(BUILD)/datasets/%: tools/datasets/%.c $(library_objects)
 	@mkdir -p $(@D)
