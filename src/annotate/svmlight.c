@@ -235,10 +235,13 @@ static enum clv_status read_names(char ***names, size_t *n, const char *path, st
 {
     char *folder = path_folder(path), *file = folder ? path_join(folder, "labels.txt") : NULL, *bytes = NULL, *line;
     size_t size, capacity = 0;
+    enum path_kind kind;
     *names = NULL;
     *n = 0;
     enum clv_status status = file ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && path_exists(file))
+    if (status == CLV_OK)
+        status = path_look(&kind, file, err);
+    if (status == CLV_OK && kind != PATH_ABSENT)
         status = file_read(&bytes, &size, file, MAX_NAMES_SIZE, err);
     char *cursor = bytes;
     while (status == CLV_OK && bytes && (line = line_next(&cursor, bytes + size))) {

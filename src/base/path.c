@@ -49,7 +49,7 @@ enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_err
     struct stat info;
     if (stat(path, &info) == 0)
         *kind = S_ISDIR(info.st_mode) ? PATH_FOLDER : PATH_FILE;
-    else if (errno != ENOENT && errno != ENOTDIR)
+    else if (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG)
         return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot tell whether it is there", path);
     else
         *kind = lstat(path, &info) == 0 ? PATH_FILE : PATH_ABSENT;

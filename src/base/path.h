@@ -11,7 +11,7 @@
 /* Makes a folder and its missing parents; an existing folder is fine. */
 enum clv_status folder_create(const char *path, struct clv_error *err) CLV_CHECK;
 
-bool path_exists(const char *path);
+bool path_exists(const char *path); /* for what may be overlooked; path_look tells errors */
 bool path_is_folder(const char *path);
 
 /* What a path leads to, links followed. Only what is surely not there is absent; where that cannot be told (an I/O error, a

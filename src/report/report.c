@@ -94,9 +94,11 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
     if (status == CLV_OK)
         status = copy_header(&made->header, title, labels, summary, n_summary, err);
     if (status == CLV_OK) {
-        bool was_there = path_exists(folder);
-        status = folder_create(folder, err);
-        made->made_folder = status == CLV_OK && !was_there;
+        enum path_kind kind;
+        status = path_look(&kind, folder, err);
+        if (status == CLV_OK)
+            status = folder_create(folder, err);
+        made->made_folder = status == CLV_OK && kind == PATH_ABSENT;
     }
     if (status == CLV_OK)
         status = open_spool(made, err);

@@ -51,12 +51,13 @@ static enum clv_status check_options(const struct clv_synth_options *options, st
 /* A new or an empty folder passes. */
 static enum clv_status check_folder(const char *folder, struct clv_error *err)
 {
-    if (!path_exists(folder))
-        return CLV_OK;
+    enum path_kind kind;
+    enum clv_status status = path_look(&kind, folder, err);
+    if (status != CLV_OK || kind == PATH_ABSENT)
+        return status;
     DIR *stream = opendir(folder);
     if (!stream)
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot open folder", folder);
-    enum clv_status status = CLV_OK;
     for (struct dirent *entry; status == CLV_OK && (entry = readdir(stream));)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             status = fail(err, CLV_ERR_CREATE, "%s: folder is not empty (it holds %s)", folder, entry->d_name);
@@ -194,9 +195,11 @@ enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_opt
 
     for (int32_t n = options->n_images; n >= 10000; n /= 10)
         run.n_digits++;
-    bool is_new = !path_exists(folder);
+    enum path_kind kind = PATH_ABSENT;
     run.boxes = array_zalloc((size_t)options->n_images, sizeof *run.boxes);
-    status = run.boxes ? make_folders(&run, err) : fail_memory(err);
+    status = run.boxes ? path_look(&kind, folder, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = make_folders(&run, err);
     if (status == CLV_OK)
         status = parallel_for((size_t)options->n_images, n_threads, draw_one, &run, err);
     if (status == CLV_OK)
@@ -210,7 +213,7 @@ enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_opt
         if (boxes)
             unlink(boxes);
         array_free(boxes);
-        if (is_new)
+        if (kind == PATH_ABSENT)
             rmdir(folder);
     }
     array_free(run.boxes);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/disk.h"
 #include "support/support.h"
 
 static const char *spilled(const char *text, size_t size)
@@ -83,6 +84,16 @@ START_TEST(names_come_from_labels_txt)
         must_fail(CLV_ERR_DATA, cases[i].part, clv_tag_set_read(&set, path, 0, err));
     }
     ck_assert(!set.row && !set.names);
+}
+END_TEST
+
+START_TEST(names_that_the_disk_does_not_tell_of_are_no_missing_names)
+{
+    struct clv_tag_set set = {0};
+    const char *path = spilled("2 1:1\n", 6);
+    disk_fails_at = "/labels.txt";
+    must_fail(CLV_ERR_NO_INPUT, "labels.txt: cannot tell whether it is there", clv_tag_set_read(&set, path, 0, err));
+    disk_fails_at = NULL;
 }
 END_TEST
 
@@ -190,6 +201,7 @@ Suite *svmlight_suite(void)
     tcase_add_test(tests, labels_and_features_are_read);
     tcase_add_test(tests, the_number_of_tags_may_be_given);
     tcase_add_test(tests, names_come_from_labels_txt);
+    tcase_add_test(tests, names_that_the_disk_does_not_tell_of_are_no_missing_names);
     tcase_add_test(tests, bad_labels_are_refused_by_line_and_value);
     tcase_add_test(tests, bad_features_are_refused_by_line_and_value);
     tcase_add_test(tests, empty_lines_and_files_are_refused);

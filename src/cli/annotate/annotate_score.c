@@ -252,7 +252,10 @@ static enum clv_status claim_outputs(struct answer *self, struct clv_error *err)
     enum clv_status status = CLV_OK;
     if (self->output)
         status = annotate_claim(common, self->output, self->overwrite, self->data, self->model_path, err);
-    if (status != CLV_OK || !self->report || !path_exists(self->report))
+    enum path_kind kind = PATH_ABSENT;
+    if (status == CLV_OK && self->report)
+        status = path_look(&kind, self->report, err);
+    if (status != CLV_OK || kind == PATH_ABSENT)
         return status; /* a folder that is still to be made holds nothing */
     char *page = path_join(self->report, "index.html");
     status = page ? annotate_claim(common, page, self->overwrite, self->data, self->model_path, err) : fail_memory(err);

@@ -274,7 +274,7 @@ static enum clv_status record(struct clv_tag_model *model, const struct train *s
     const struct clv_tag_training *training = &self->training;
     enum clv_status status = CLV_OK;
     if (annotate_is_images(self->data))
-        digest_set(digest, images, NULL);
+        status = digest_set(digest, images, NULL, err);
     else
         status = digest_file(digest, self->data, err);
     if (status != CLV_OK)

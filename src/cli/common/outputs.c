@@ -26,29 +26,46 @@ static bool is_standard(const char *path)
     return strcmp(path, "-") == 0;
 }
 
+/* What a path leads to, where it leads to anything. That it cannot be told (an I/O error) is no reason to take it for absent. */
+static enum clv_status examine(bool *there, struct stat *info, const char *path, struct clv_error *err)
+{
+    *there = stat(path, info) == 0;
+    if (*there || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG)
+        return CLV_OK;
+    return fail_errno(err, CLV_ERR_CREATE, "%s: cannot tell whether it is there", path);
+}
+
 /* Whether writing would put another file in the place of one that is there: not so of devices and FIFOs, nor of standard output
  * by another name (/dev/stdout). */
-static bool would_replace(struct stat *info, const char *path)
+static enum clv_status would_replace(bool *would, struct stat *info, const char *path, struct clv_error *err)
 {
     struct stat standard;
-    if (is_standard(path) || stat(path, info) != 0 || !S_ISREG(info->st_mode))
-        return false;
-    return fstat(STDOUT_FILENO, &standard) != 0 || standard.st_dev != info->st_dev || standard.st_ino != info->st_ino;
+    *would = false;
+    if (is_standard(path))
+        return CLV_OK;
+    enum clv_status status = examine(would, info, path, err);
+    if (status == CLV_OK && *would)
+        *would = S_ISREG(info->st_mode) && (fstat(STDOUT_FILENO, &standard) != 0 || standard.st_dev != info->st_dev ||
+                                            standard.st_ino != info->st_ino);
+    return status;
 }
 
 /* Whether a file could be created at `path`. */
 static enum clv_status check_creatable(const char *path, struct clv_error *err)
 {
     struct stat info;
-    if (strcmp(path, "-") == 0)
+    bool there;
+    if (is_standard(path))
         return CLV_OK;
-    if (stat(path, &info) == 0) {
+    enum clv_status status = examine(&there, &info, path, err);
+    if (status != CLV_OK)
+        return status;
+    if (there) {
         if (S_ISDIR(info.st_mode))
             return fail(err, CLV_ERR_CREATE, "%s: is a folder", path);
         return access(path, W_OK) ? fail_errno(err, CLV_ERR_CREATE, "%s: cannot write", path) : CLV_OK;
     }
     char *folder = path_folder(path);
-    enum clv_status status = CLV_OK;
     if (!folder)
         status = fail_memory(err);
     else if (stat(folder, &info))
@@ -64,8 +81,10 @@ static enum clv_status check_creatable(const char *path, struct clv_error *err)
 enum clv_status outputs_add(struct outputs *self, const char *path, struct clv_error *err)
 {
     struct stat info;
-    if (!would_replace(&info, path))
-        return CLV_OK;
+    bool would;
+    enum clv_status status = would_replace(&would, &info, path, err);
+    if (status != CLV_OK || !would)
+        return status;
     if (array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list))
         return fail_memory(err);
     char *copy = string_copy(path);
@@ -78,8 +97,12 @@ enum clv_status outputs_add(struct outputs *self, const char *path, struct clv_e
 enum clv_status output_check_existing(const char *path, bool may_replace, const char *hint, struct clv_error *err)
 {
     struct stat info;
-    if (may_replace || !would_replace(&info, path))
+    bool would;
+    if (may_replace)
         return CLV_OK;
+    enum clv_status status = would_replace(&would, &info, path, err);
+    if (status != CLV_OK || !would)
+        return status;
     return fail(err, CLV_ERR_CREATE, "%s: exists already; --overwrite replaces it%s", path, hint);
 }
 
@@ -98,22 +121,27 @@ void outputs_sort(struct outputs *self)
 }
 
 /* Identifies the file, or the file of a page. */
-static bool identify(struct stat *info, const char *path)
+static enum clv_status identify(bool *there, struct stat *info, const char *path, struct clv_error *err)
 {
     char file[PATH_MAX];
     size_t length;
     uint32_t page;
     if (!path_page(&length, &page, path))
-        return stat(path, info) == 0;
+        return examine(there, info, path, err);
     snprintf(file, sizeof file, "%.*s", (int)length, path);
-    return length < sizeof file && stat(file, info) == 0;
+    *there = false;
+    return length < sizeof file ? examine(there, info, file, err) : CLV_OK;
 }
 
 static enum clv_status spare_file(const struct outputs *self, const char *input, struct clv_error *err)
 {
     struct stat info;
-    if (!self->n || !input || !identify(&info, input))
+    bool there;
+    if (!self->n || !input)
         return CLV_OK;
+    enum clv_status status = identify(&there, &info, input, err);
+    if (status != CLV_OK || !there)
+        return status;
     const struct replaced key = {info.st_dev, info.st_ino, NULL};
     const struct replaced *found = bsearch(&key, self->list, self->n, sizeof key, compare);
     if (!found)

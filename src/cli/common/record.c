@@ -1,5 +1,6 @@
 #include "cli/common/record.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,21 +26,32 @@ static uint64_t add_string(uint64_t hash, const char *string)
     return hash_bytes(hash, string ? string : "", (string ? strlen(string) : 0) + 1);
 }
 
-static uint64_t size_of(const char *path)
+/* 0 for what is not there: whoever reads it says so. */
+static enum clv_status size_of(uint64_t *size, const char *path, struct clv_error *err)
 {
-    struct stat info;
-    return path && stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
+    struct stat info = {0};
+    if (path && stat(path, &info) != 0 && errno != ENOENT && errno != ENOTDIR)
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", path);
+    *size = (uint64_t)info.st_size;
+    return CLV_OK;
 }
 
-void digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, const struct clv_item_boxes *boxes)
+enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, const struct clv_item_boxes *boxes,
+                           struct clv_error *err)
 {
     uint64_t hash = HASH_START;
     for (size_t i = 0; i < set->n_items; i++) {
         const struct clv_item *item = &set->items[i];
+        uint64_t image = 0, mask = 0;
+        enum clv_status status = size_of(&image, item->image, err);
+        if (status == CLV_OK)
+            status = size_of(&mask, item->mask, err);
+        if (status != CLV_OK)
+            return status;
         hash = add_string(hash, item->name);
         hash = add_string(hash, item->split);
-        hash = add_number(hash, size_of(item->image));
-        hash = add_number(hash, size_of(item->mask));
+        hash = add_number(hash, image);
+        hash = add_number(hash, mask);
     }
     for (size_t i = 0; boxes && i < set->n_items; i++) {
         if (!boxes[i].boxes)
@@ -53,6 +65,7 @@ void digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, const struc
         }
     }
     snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
+    return CLV_OK;
 }
 
 enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct clv_error *err)

@@ -46,20 +46,22 @@ static enum clv_status check_all_there(const struct score_task *task, struct clv
 {
     size_t n_missing = 0, n = task->inputs->n;
     char *first = NULL;
-    for (size_t i = 0; i < n; i++) {
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
         char *path = prediction_path(task, i);
         if (!path) {
             array_free(first);
             return fail_memory(err);
         }
-        if (path_exists(path) || n_missing++) {
+        enum path_kind kind;
+        status = path_look(&kind, path, err);
+        if (status != CLV_OK || kind != PATH_ABSENT || n_missing++) {
             array_free(path);
         } else {
             first = path;
         }
     }
-    enum clv_status status = CLV_OK;
-    if (n_missing)
+    if (status == CLV_OK && n_missing)
         status = fail(err, CLV_ERR_NO_INPUT, "%s: no such prediction (%zu of %zu are missing)", first, n_missing, n);
     array_free(first);
     return status;

@@ -314,7 +314,10 @@ static enum clv_status claim_files(struct segment *self, const char *page, struc
         status =
             outputs_claim(outputs, self->status_file,
                           overwrite || (resume && begins_with(self->status_file, table_head, 1)), "", inputs, n, err);
-    if (status == CLV_OK && page && path_exists(page))
+    enum path_kind kind = PATH_ABSENT; /* a folder that is still to be made holds nothing */
+    if (status == CLV_OK && page)
+        status = path_look(&kind, page, err);
+    if (status == CLV_OK && kind != PATH_ABSENT)
         status =
             outputs_claim(outputs, page, overwrite || (resume && begins_with(page, page_head, 1)), "", inputs, n, err);
     return status;

@@ -164,6 +164,14 @@ static enum clv_status spare_inputs(const struct outputs *outputs, const struct 
     return status;
 }
 
+static enum clv_status check_there(bool *there, const char *path, struct clv_error *err)
+{
+    enum path_kind kind = PATH_ABSENT;
+    enum clv_status status = path_look(&kind, path, err);
+    *there = kind != PATH_ABSENT;
+    return status;
+}
+
 static enum clv_status check_existing(struct output_list *list, enum existing existing, struct clv_error *err)
 {
     bool may_replace = existing != EXISTING_REFUSE;
@@ -175,8 +183,10 @@ static enum clv_status check_existing(struct output_list *list, enum existing ex
             status = path_is_folder(paths[k])
                          ? fail(err, CLV_ERR_CREATE, "%s: is a folder", paths[k])
                          : output_check_existing(paths[k], may_replace, ", --resume does the rest", err);
-        output->finished = existing == EXISTING_RESUME && !output->problem && path_exists(output->mask) &&
-                           (!output->overlay || path_exists(output->overlay));
+        bool there = existing == EXISTING_RESUME && !output->problem;
+        for (size_t k = 0; k < 2 && paths[k] && there && status == CLV_OK; k++)
+            status = check_there(&there, paths[k], err);
+        output->finished = there;
         list->n_finished += output->finished;
     }
     return status;
@@ -187,9 +197,12 @@ enum clv_status output_plan(struct output_list *list, struct outputs *outputs, c
 {
     struct output_list planned = {0};
     *list = planned;
-    if (path_exists(folder) && !path_is_folder(folder))
-        return fail(err, CLV_ERR_CREATE, "%s: is not a folder", folder);
-    enum clv_status status = make_paths(&planned, inputs, folder, overlays, err);
+    enum path_kind kind;
+    enum clv_status status = path_look(&kind, folder, err);
+    if (status == CLV_OK && kind == PATH_FILE)
+        status = fail(err, CLV_ERR_CREATE, "%s: is not a folder", folder);
+    if (status == CLV_OK)
+        status = make_paths(&planned, inputs, folder, overlays, err);
     if (status == CLV_OK)
         status = find_clashes(&planned, inputs, err);
     if (status == CLV_OK)

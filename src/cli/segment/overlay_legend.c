@@ -66,7 +66,10 @@ enum clv_status overlay_legend_write(const char *folder, const struct clv_labels
     text_printf(&path, "%s%soverlays/legend.svg", folder, text_ends_with(folder, "/") ? "" : "/");
     draw(&text, labels);
     enum clv_status status = path.failed || text.failed ? fail_memory(err) : outputs_make_folder(path.bytes, err);
-    bool is_there = status == CLV_OK && path_exists(path.bytes);
+    enum path_kind kind = PATH_ABSENT;
+    if (status == CLV_OK)
+        status = path_look(&kind, path.bytes, err);
+    bool is_there = kind != PATH_ABSENT;
     if (is_there && !overwrite && !says(path.bytes, &text))
         console_note("%s is of other labels and stays as it is; --overwrite replaces it", path.bytes);
     else if (status == CLV_OK && (!is_there || overwrite))

@@ -40,8 +40,9 @@ enum clv_status synth_parse(const struct argp *argp, int argc, char **argv, void
 enum clv_status synth_claim(struct common_options *common, const struct synth_output *output, const char *const *names,
                             size_t n, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < n && status == CLV_OK && path_exists(output->folder); i++) {
+    enum path_kind kind;
+    enum clv_status status = path_look(&kind, output->folder, err);
+    for (size_t i = 0; i < n && status == CLV_OK && kind != PATH_ABSENT; i++) {
         char *path = path_join(output->folder, names[i]);
         status = path ? outputs_claim(&common->outputs, path, output->overwrite, "", NULL, 0, err) : fail_memory(err);
         array_free(path);

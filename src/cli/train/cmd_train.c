@@ -74,7 +74,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
         status = train_validation_load(&self->validation, options, &self->data, &self->progress, err);
     training->validation = self->validation;
     if (status == CLV_OK)
-        train_checkpoints_use(training, &self->checkpoints, options, &self->data);
+        status = train_checkpoints_use(training, &self->checkpoints, options, &self->data, err);
     return status;
 }
 

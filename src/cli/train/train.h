@@ -75,8 +75,9 @@ enum clv_status train_checkpoints_path(char **path, const struct train_options *
  * be a checkpoint. */
 bool train_checkpoints_model_is_own(const struct train_options *options);
 /* Hands them to the training, with all that a resumed one must share; tells whether there is one already. */
-void train_checkpoints_use(struct clv_training *training, struct train_checkpoints *self,
-                           const struct train_options *options, const struct train_data *data);
+enum clv_status train_checkpoints_use(struct clv_training *training, struct train_checkpoints *self,
+                                      const struct train_options *options, const struct train_data *data,
+                                      struct clv_error *err) CLV_CHECK;
 /* The lambda of the checkpoint to go on from, if there is one: what --cv chose need not be chosen again. */
 enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const struct train_options *options,
                                          struct clv_error *err) CLV_CHECK;

@@ -1,4 +1,5 @@
 /* --resume and --checkpoint-every: m.cleave.checkpoint beside m.cleave while it is learned. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,7 +46,8 @@ bool train_checkpoints_model_is_own(const struct train_options *options)
     struct clv_error ignored;
     const char *typed = options->common.canonical.bytes ? options->common.canonical.bytes : "", *command = NULL;
     size_t n = sizeof "cleave train" - 1;
-    if (path_exists(options->checkpoint))
+    enum path_kind kind;
+    if (path_look(&kind, options->checkpoint, &ignored) != CLV_OK || kind != PATH_ABSENT)
         return true;
     if (is_file_to_be(options->output) && clv_model_read(&model, options->output, &ignored) == CLV_OK)
         command = clv_record_get(&model.record, "command");
@@ -54,13 +56,17 @@ bool train_checkpoints_model_is_own(const struct train_options *options)
     return is_own;
 }
 
-void train_checkpoints_use(struct clv_training *training, struct train_checkpoints *self,
-                           const struct train_options *options, const struct train_data *data)
+enum clv_status train_checkpoints_use(struct clv_training *training, struct train_checkpoints *self,
+                                      const struct train_options *options, const struct train_data *data,
+                                      struct clv_error *err)
 {
+    enum path_kind kind;
     if (!options->checkpoint)
-        return;
-    bool there = path_exists(options->checkpoint);
-    if (there && options->resume)
+        return CLV_OK;
+    enum clv_status status = path_look(&kind, options->checkpoint, err);
+    if (status != CLV_OK)
+        return status;
+    if (kind != PATH_ABSENT && options->resume)
         console_note("going on from %s", options->checkpoint);
     else if (options->resume)
         console_note("%s: is not there, so learning begins at the beginning", options->checkpoint);
@@ -71,6 +77,7 @@ void train_checkpoints_use(struct clv_training *training, struct train_checkpoin
     self->settings = (struct clv_checkpoints){options->checkpoint, options->checkpoint_every_s, options->resume,
                                               (const char *const(*)[2])self->facts, sizeof facts / sizeof *facts};
     training->checkpoints = &self->settings;
+    return CLV_OK;
 }
 
 enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const struct train_options *options,
@@ -78,9 +85,13 @@ enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const stru
 {
     struct clv_tensors *tensors;
     *found = false;
-    if (!options->resume || !options->checkpoint || !path_exists(options->checkpoint))
+    enum path_kind kind;
+    if (!options->resume || !options->checkpoint)
         return CLV_OK;
-    enum clv_status status = clv_tensors_open(&tensors, options->checkpoint, err);
+    enum clv_status status = path_look(&kind, options->checkpoint, err);
+    if (status != CLV_OK || kind == PATH_ABSENT)
+        return status;
+    status = clv_tensors_open(&tensors, options->checkpoint, err);
     if (status != CLV_OK)
         return status;
     const char *text = clv_tensors_metadata(tensors, "parameter.lambda");
@@ -91,7 +102,7 @@ enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const stru
 
 enum clv_status train_checkpoints_remove(const struct train_options *options, struct clv_error *err)
 {
-    if (options->checkpoint && path_exists(options->checkpoint) && unlink(options->checkpoint) != 0)
+    if (options->checkpoint && unlink(options->checkpoint) != 0 && errno != ENOENT)
         return fail_errno(err, CLV_ERR_OS, "%s: cannot remove", options->checkpoint);
     return CLV_OK;
 }

@@ -89,7 +89,9 @@ static enum clv_status extract_set(struct train_data *data, const struct train_o
     if (status != CLV_OK)
         goto done;
     struct clv_item_boxes *boxes = supervision.n_boxed ? supervision.boxes : NULL;
-    digest_set(data->digest, set, supervision.boxes);
+    status = digest_set(data->digest, set, supervision.boxes, err);
+    if (status != CLV_OK)
+        goto done;
     images = training_set_images(set);
     if (!images) {
         status = fail_memory(err);

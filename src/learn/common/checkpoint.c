@@ -149,9 +149,13 @@ enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpo
     const struct clv_checkpoints *wanted = self->training->checkpoints;
     struct facts facts;
     *state = NULL;
-    if (!wanted || !wanted->resume || !path_exists(wanted->path))
+    enum path_kind kind;
+    if (!wanted || !wanted->resume)
         return CLV_OK;
-    enum clv_status status = facts_open(&facts, self, err);
+    enum clv_status status = path_look(&kind, wanted->path, err);
+    if (status || kind == PATH_ABSENT)
+        return status;
+    status = facts_open(&facts, self, err);
     if (!status)
         status = clv_tensors_open(state, wanted->path, err);
     if (!status)

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "cleave/tensors.h"
 #include "learn/toy.h"
+#include "support/disk.h"
 
 static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
 static const char *const keepers[] = {"pmap", "mpmap", "wmpmap"};
@@ -253,6 +254,21 @@ START_TEST(damaged_checkpoints_are_refused)
 }
 END_TEST
 
+START_TEST(a_checkpoint_that_the_disk_does_not_tell_of_is_not_begun_anew)
+{
+    struct semi semi;
+    semi_open(&semi, "wmpmap", false);
+    semi.training.checkpoints = &semi.checkpoints;
+    struct stopper stopper = {0};
+    struct clv_training_result part = run_until(&semi.training, "wmpmap", 4, &stopper);
+    clv_training_result_release(&part);
+    disk_fails_at = ".checkpoint";
+    refuse(&semi, "wmpmap", CLV_ERR_NO_INPUT, "cannot tell whether it is there: Input/output error");
+    disk_fails_at = NULL;
+    toy_release(&semi.toy);
+}
+END_TEST
+
 /* The checkpoint again, with another number k of its place. */
 static void move_place(const char *path, const char *bytes, size_t size, int k, int64_t number)
 {
@@ -347,6 +363,7 @@ Suite *checkpoint_suite(void)
     tcase_add_test(tests, without_resume_a_checkpoint_is_not_read);
     tcase_add_test(tests, what_differs_from_the_stopped_training_is_named);
     tcase_add_test(tests, damaged_checkpoints_are_refused);
+    tcase_add_test(tests, a_checkpoint_that_the_disk_does_not_tell_of_is_not_begun_anew);
     tcase_add_test(tests, checkpoints_at_a_place_that_the_training_does_not_have_are_refused);
     tcase_add_test(tests, learners_without_checkpoints_say_so);
     tcase_add_test(tests, the_curve_s_validation_loss_is_that_of_its_weights);
