@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -86,6 +87,47 @@ enum clv_status file_read_head(char **bytes, size_t *size, const char *path, siz
     return read_bytes(bytes, size, path, wanted, SIZE_MAX, err);
 }
 
+/* Maps in use, for the signal handler: a slot is claimed, filled, and then published with a single atomic store. Files that find
+ * no slot free are mapped all the same. */
+enum slot_state { SLOT_FREE, SLOT_CLAIMED, SLOT_PUBLISHED };
+#define MAX_MAPS 64
+static struct map_slot {
+    atomic_int state;
+    struct file_map map;
+} map_slots[MAX_MAPS];
+
+static void publish_map(const struct file_map *map)
+{
+    for (int i = 0; i < MAX_MAPS; i++) {
+        int expected = SLOT_FREE;
+        if (atomic_compare_exchange_strong(&map_slots[i].state, &expected, SLOT_CLAIMED)) {
+            map_slots[i].map = *map;
+            atomic_store(&map_slots[i].state, SLOT_PUBLISHED);
+            return;
+        }
+    }
+}
+
+static void withdraw_map(const struct file_map *map)
+{
+    for (int i = 0; i < MAX_MAPS; i++)
+        if (atomic_load(&map_slots[i].state) == SLOT_PUBLISHED && map_slots[i].map.path == map->path) {
+            atomic_store(&map_slots[i].state, SLOT_FREE);
+            return;
+        }
+}
+
+const char *file_map_at(const void *address)
+{
+    for (int i = 0; i < MAX_MAPS; i++) {
+        const struct file_map *map = &map_slots[i].map;
+        if (atomic_load(&map_slots[i].state) == SLOT_PUBLISHED &&
+            (uintptr_t)address - (uintptr_t)map->bytes < map->size)
+            return map->path;
+    }
+    return NULL;
+}
+
 enum clv_status file_map_open(struct file_map *map, const char *path, struct clv_error *err)
 {
     int fd = -1;
@@ -95,11 +137,18 @@ enum clv_status file_map_open(struct file_map *map, const char *path, struct clv
     if (status != CLV_OK)
         return status;
     if (size) {
-        void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-        if (bytes == MAP_FAILED)
+        char *copy = string_copy(path);
+        void *bytes = copy ? mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+        if (!copy)
+            status = fail_memory(err);
+        else if (bytes == MAP_FAILED)
             status = fail_errno(err, CLV_ERR_OS, "%s: cannot map", path);
-        else
-            *map = (struct file_map){bytes, size};
+        if (status == CLV_OK) {
+            *map = (struct file_map){bytes, size, copy};
+            publish_map(map);
+        } else {
+            array_free(copy);
+        }
         if (map->size > FILE_LARGE)
             madvise(bytes, size, MADV_HUGEPAGE); /* or not */
     }
@@ -109,8 +158,11 @@ enum clv_status file_map_open(struct file_map *map, const char *path, struct clv
 
 void file_map_close(struct file_map *map)
 {
-    if (map->bytes)
+    if (map->bytes) {
+        withdraw_map(map);
         munmap((void *)map->bytes, map->size);
+        array_free(map->path);
+    }
     *map = (struct file_map){0};
 }
 

@@ -23,11 +23,16 @@ enum clv_status file_read_head(char **bytes, size_t *size, const char *path, siz
 struct file_map {
     const unsigned char *bytes;
     size_t size;
+    char *path;
 };
 enum clv_status file_map_open(struct file_map *map, const char *path, struct clv_error *err) CLV_CHECK;
 void file_map_close(struct file_map *map);
 /* Gives the pages looked at so far back: they count as memory of the process until then, and are read again when
  * needed. For files that may be larger than memory. Safe while others read. */
 void file_map_forget(const struct file_map *map);
+
+/* The path of the mapped file that the address lies in, or NULL; safe in a signal handler. Reading a map of a file that was cut
+ * short meanwhile, or whose disk fails, is a SIGBUS at such an address. */
+const char *file_map_at(const void *address);
 
 #endif

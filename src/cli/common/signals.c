@@ -2,9 +2,11 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cleave/status.h"
 
 static volatile int stop; /* int-sized stores are atomic on every machine that glibc runs on */
 static volatile sig_atomic_t received;
@@ -27,6 +29,34 @@ static void on_broken_pipe(int number)
     raise(number);
 }
 
+/* What a terminal might take for an escape is shown as "?", here as elsewhere, but by what a handler may call. */
+static void write_message(const char *path)
+{
+    static const char begin[] = "cleave: ", end[] = ": cannot be read any more; it was cut short, or its disk fails\n";
+    char line[512];
+    size_t n = sizeof begin - 1;
+    memcpy(line, begin, n);
+    for (; *path && n < sizeof line - sizeof end; path++)
+        line[n++] = (unsigned char)*path < 32 || (unsigned char)*path == 127 ? '?' : *path;
+    memcpy(line + n, end, sizeof end - 1);
+    if (write(STDERR_FILENO, line, n + sizeof end - 1) < 0)
+        return; /* nobody to tell */
+}
+
+/* A page of a mapped file that is there no more. Anything else is a fault of the program: as by default. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    const char *path = file_map_at(info->si_addr);
+    if (!path) {
+        signal(number, SIG_DFL);
+        return; /* to the same instruction */
+    }
+    file_remove_temporaries();
+    write_message(path);
+    _exit(clv_status_exit_code(CLV_ERR_NO_INPUT));
+}
+
 /* A signal that the parent chose to ignore (nohup, background jobs of old shells) stays ignored. */
 static void handle(int number, void (*handler)(int), int flags)
 {
@@ -42,6 +72,9 @@ void signals_install(void)
     handle(SIGTERM, on_signal, SA_RESTART);
     handle(SIGHUP, on_signal, SA_RESTART);
     handle(SIGPIPE, on_broken_pipe, SA_NODEFER);
+    struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
 }
 
 const volatile int *signals_stop(void)

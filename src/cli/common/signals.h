@@ -1,5 +1,6 @@
 /* SIGINT, SIGTERM and SIGHUP: the first asks the work to stop at its next safe point, the second removes unfinished files and ends
- * the process at once. SIGPIPE removes unfinished files and ends it. */
+ * the process at once. SIGPIPE removes unfinished files and ends it. SIGBUS in a mapped file says which file it is, and ends the process with
+ * CLV_ERR_NO_INPUT's code. */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
 

@@ -137,6 +137,27 @@ START_TEST(the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_complete
 }
 END_TEST
 
+START_TEST(a_feature_file_that_is_cut_short_meanwhile_ends_the_training_by_its_name)
+{
+    FILE *output;
+    const char *folder = temporary_folder();
+    struct path model_path = lasting(formatted("%s/cut.cleave", folder)), whole = lasting(features());
+    struct path said = lasting(formatted("%s/cut.said", folder));
+    free(expect_success("cp %s %s/cut.features", features(), folder));
+    snprintf(feature_path, sizeof feature_path, "%s/cut.features", folder);
+    pid_t pid = start(model_path.text, formatted(LEARNING " --passes 100000000 -t 2 2>%s", said.text), &output);
+    wait_until_there(formatted("%s.checkpoint", model_path.text), 0);
+    ck_assert_int_eq(truncate(feature_path, 8192), 0);
+    int status = wait_for(pid, output);
+    char *text = slurp(said.text, NULL);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 66, "status %#x: %s", (unsigned)status, text);
+    ck_assert_ptr_nonnull(strstr(text, "cut.features: cannot be read any more"));
+    ck_assert(!path_exists(model_path.text));
+    free(text);
+    memcpy(feature_path, whole.text, sizeof feature_path);
+}
+END_TEST
+
 /* Both signals are there when the process wakes up, before any step can end. */
 START_TEST(the_second_signal_ends_at_once_and_writes_no_model)
 {
@@ -279,6 +300,7 @@ Suite *cli_resume_suite(void)
     tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, setup, NULL);
     tcase_add_test(tests, a_training_that_is_killed_again_and_again_ends_as_an_undisturbed_one);
+    tcase_add_test(tests, a_feature_file_that_is_cut_short_meanwhile_ends_the_training_by_its_name);
     tcase_add_test(tests, the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_completes);
     tcase_add_test(tests, the_second_signal_ends_at_once_and_writes_no_model);
     tcase_add_test(tests, what_cross_validation_chose_is_not_chosen_again);
