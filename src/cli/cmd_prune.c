@@ -71,9 +71,8 @@ static enum clv_status parse(struct prune *self, int argc, char **argv, struct c
         NULL,
         "Drops a model's small weights. Features that no weight is left for are computed no more: `cleave segment' "
         "makes the same masks as with all features, sooner.\v"
-        "What costs time are whole groups of features, which the summary lists: `cleave train --prune' chooses groups "
-        "to "
-        "do without. `cleave train --init' learns anew on what is left.",
+        "What costs time are whole groups of features, which the summary lists: `cleave train --prune' chooses "
+        "groups to do without. `cleave train --init' learns anew on what is left.",
         children,
         NULL,
         NULL,

@@ -96,11 +96,9 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
         parse_score,
         NULL,
         "Scores masks against the truth: weighted Hamming (half the miss rate plus half the false-alarm rate, for "
-        "figure "
-        "and ground), Hamming, intersection over union.\v"
+        "figure and ground), Hamming, intersection over union.\v"
         "Weighted Hamming, Hamming and IoU are means over images; accuracies are over all pixels of the set. Mean IoU "
-        "is "
-        "over labels from 1 on. Void pixels never count.",
+        "is over labels from 1 on. Void pixels never count.",
         children,
         NULL,
         NULL,

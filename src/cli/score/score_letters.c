@@ -57,8 +57,7 @@ static void print(const struct clv_dataset *dataset, const int32_t *n_wrong, boo
     double letter_error = (double)wrong / (double)n_letters, word_error = word_sum / (double)n_words;
     if (!json) {
         printf("letters       %zu in %zu words\nletter error  %.2f %%\nword error    %.2f %% (mean over words of the "
-               "share "
-               "of wrong letters)\n",
+               "share of wrong letters)\n",
                n_letters, n_words, 100 * letter_error, 100 * word_error);
         return;
     }
