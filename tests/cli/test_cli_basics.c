@@ -108,7 +108,7 @@ START_TEST(option_values_are_checked_and_named)
     expect_error(64, "--nodes: \"1\"", "\"$CLEAVE\" synth hidden-chain --nodes 1");
     expect_error(64, "--sigma-is: \"width\" is none of variance", "\"$CLEAVE\" synth hidden-grid --sigma-is width");
     expect_error(64, "--train-share: \"2\"", "\"$CLEAVE\" synth --train-share 2 -o x");
-    expect_error(64, "--masks: \"rgb\" is none of auto, grey, palette", "\"$CLEAVE\" segment --masks rgb");
+    expect_error(64, "--masks: \"rgb\" is none of auto, grey, binary, palette", "\"$CLEAVE\" segment --masks rgb");
     expect_error(64, "--lambda: \"-1\" is no number", "\"$CLEAVE\" train --lambda -1 --data x -o y");
     expect_error(64, "--cv: \"1\"", "\"$CLEAVE\" train --cv 1");
     expect_error(64, "unrecognized option '--nonsense'", "\"$CLEAVE\" train --nonsense");

@@ -331,6 +331,44 @@ START_TEST(sets_with_named_labels_give_palette_masks)
     ck_assert_ptr_nonnull(strstr(score, "\"class_accuracy\":{\"ground\":"));
     ck_assert_ptr_nonnull(strstr(score, ",\"animal\":"));
     free(score);
+    expect_error(64, "--masks binary: the model's labels are from a labels.tsv",
+                 "cd %s && \"$CLEAVE\" segment -m m.cleave set/images -o none --masks binary", folder);
+}
+END_TEST
+
+START_TEST(masks_of_two_labels_in_every_form_are_the_same_to_score)
+{
+    static const char *const forms[] = {"auto", "grey", "binary", "palette"};
+    const char *folder = temporary_folder();
+    char *first = NULL;
+    for (int k = 0; k < 4; k++) {
+        free(expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test --masks %s -o %s",
+                            folder, sample_model(), sample_set(), forms[k], forms[k]));
+        struct clv_indexed_image mask = {0};
+        must(clv_indexed_image_read(&mask, formatted("%s/%s/0009.png", folder, forms[k]), NULL, err));
+        int32_t largest = 0;
+        for (int32_t p = 0; p < mask.width * mask.height; p++)
+            largest = mask.values[p] > largest ? mask.values[p] : largest;
+        ck_assert_int_eq(mask.palette_size, k == 0 || k == 3 ? 2 : 0);
+        ck_assert_int_eq(largest, k == 2 ? 255 : 1);
+        clv_indexed_image_release(&mask);
+        char *score = expect_success("\"$CLEAVE\" score -q --data %s/manifest.tsv --split test --pred %s/%s --json",
+                                     sample_set(), folder, forms[k]);
+        char *numbers = strstr(score, "weighted_hamming");
+        ck_assert_ptr_nonnull(numbers);
+        ck_assert(!first || strcmp(first, numbers) == 0);
+        if (!first)
+            first = strdup(numbers);
+        free(score);
+    }
+    free(first);
+    /* What an earlier run wrote as 0 and 255 is known again. */
+    char *again =
+        expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test --masks binary -o "
+                       "binary --resume --report report",
+                       folder, sample_model(), sample_set());
+    ck_assert_ptr_nonnull(strstr(again, "4 finished before"));
+    free(again);
 }
 END_TEST
 
@@ -353,6 +391,7 @@ Suite *cli_folders_suite(void)
     tcase_add_test(tests, lists_come_from_standard_input);
     tcase_add_test(tests, output_that_cannot_be_written_ends_the_run);
     tcase_add_test(tests, a_full_disk_ends_the_run_and_leaves_whole_masks_only);
+    tcase_add_test(tests, masks_of_two_labels_in_every_form_are_the_same_to_score);
     tcase_add_test(tests, sets_with_named_labels_give_palette_masks);
     suite_add_tcase(suite, tests);
     return suite;

@@ -41,13 +41,15 @@ static const struct argp_option segment_options[] = {
     {"seed", 's', "N", 0, "Seed of the draws (default 0)", 3},
     {"report", KEY_REPORT, "FOLDER", 0, "Also one HTML page, FOLDER/index.html, with everything side by side", 2},
     {"masks", KEY_MASKS, "FORM", 0,
-     "8-bit PNG, values are label numbers: grey, palette, or auto (default: palette if the labels have names)", 2},
+     "8-bit PNG: palette (default; values are label numbers, two labels black and white), grey (the numbers as grey "
+     "values) or binary (0 and 255)",
+     2},
     {0},
 };
 
 static error_t parse_segment(int key, char *arg, struct argp_state *state)
 {
-    static const char *const forms[] = {"auto", "grey", "palette"}, *const rules[] = {"map", "marginal"};
+    static const char *const forms[] = {"auto", "grey", "binary", "palette"}, *const rules[] = {"map", "marginal"};
     struct segment *self = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
@@ -60,7 +62,7 @@ static error_t parse_segment(int key, char *arg, struct argp_state *state)
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_BOXES: self->boxes = arg; return 0;
     case KEY_REPORT: self->report = arg; return 0;
-    case KEY_MASKS: return option_choice(&self->mask_form, "--masks", arg, forms, 3, &self->common);
+    case KEY_MASKS: return option_choice(&self->mask_form, "--masks", arg, forms, 4, &self->common);
     case KEY_REFINE: self->refine = true; return 0;
     case KEY_REFINE_COUPLING:
         self->refine = true;
@@ -379,6 +381,8 @@ enum clv_status segment_images(struct segment *self, struct clv_error *err)
         status = open_model(&model, &work.label, self, err);
     if (status == CLV_OK && self->features)
         status = clv_features_open(&dataset, NULL, self->features, err);
+    if (status == CLV_OK)
+        status = mask_form_check((enum mask_form)self->mask_form, &model.labels, err);
     if (status == CLV_OK)
         status = gather(&inputs, self, &model, dataset, err);
     if (status == CLV_OK && self->boxes)

@@ -262,7 +262,7 @@ static bool may_be_made_from(const char *path, const char *image, bool is_mask, 
         return may;
     may = clv_indexed_image_read(&mask, path, limits, &ignored) == CLV_OK;
     for (size_t p = 0; may && p < (size_t)mask.width * (size_t)mask.height; p++)
-        may = mask.values[p] < n_labels;
+        may = mask.values[p] < n_labels || (n_labels == 2 && !mask.palette_size && mask.values[p] == 255);
     clv_indexed_image_release(&mask);
     return may;
 }

@@ -14,10 +14,8 @@
 #include "cleave/report.h"
 #include "cli/common/inputs.h"
 #include "cli/common/options.h"
+#include "cli/segment/mask_file.h"
 #include "cli/segment/output_plan.h"
-
-/* How masks are written: palette where labels have colours of their own, else grey. */
-enum mask_form { MASKS_AUTO, MASKS_GREY, MASKS_PALETTE };
 
 /* Which labelling is written: the most probable one, or the one of least expected balanced error. */
 enum decision { DECISION_MAP, DECISION_MARGINAL };

@@ -19,8 +19,7 @@ struct job {
     struct segment_run *run;
     struct segment_counts *counts;
     struct clv_oracle **oracles; /* one per thread, made on first use */
-    bool palette;
-    struct ordered_queue queue; /* guards counts, the report, the status file */
+    struct ordered_queue queue;  /* guards counts, the report, the status file */
 };
 
 /* One input in work. */
@@ -140,13 +139,11 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
 
 static enum clv_status write_mask(const struct work *work, const struct job *job, struct clv_error *err)
 {
-    const struct clv_labels *labels = &job->run->model->labels;
     enum clv_status status = outputs_make_folder(work->output->mask, err);
     if (status != CLV_OK)
         return status;
-    return clv_png_write_labels(work->output->mask, work->width, work->height, work->labels,
-                                job->palette ? (const uint8_t(*)[3])labels->palette : NULL, job->palette ? 256 : 0,
-                                err);
+    return mask_file_write(work->output->mask, work->width, work->height, work->labels,
+                           (enum mask_form)job->run->options->mask_form, &job->run->model->labels, err);
 }
 
 static enum clv_status write_overlay(const struct work *work, const struct job *job, struct clv_error *err)
@@ -185,6 +182,9 @@ static enum clv_status read_finished(struct work *work, const struct job *job, s
         work->width = mask.width;
         work->height = mask.height;
         work->labels = mask.values;
+        if (!job->run->options->marginals)
+            mask_file_from_binary(work->labels, (size_t)mask.width * (size_t)mask.height, &job->run->model->labels,
+                                  &mask);
         mask.values = NULL;
     }
     clv_indexed_image_release(&mask);
@@ -327,20 +327,11 @@ static enum clv_status segment_one(void *context, size_t index, int thread, stru
     return status;
 }
 
-/* Two labels that no set named are 0 and 1 in grey; named ones have colours. */
-static bool wants_palette(const struct segment_run *run)
-{
-    const struct clv_labels *labels = &run->model->labels;
-    if (run->options->mask_form != MASKS_AUTO)
-        return run->options->mask_form == MASKS_PALETTE;
-    return labels->from_file;
-}
-
 enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err)
 {
     int n_threads = parallel_threads(run->options->common.n_threads);
     *counts = (struct segment_counts){0};
-    struct job job = {.run = run, .counts = counts, .palette = wants_palette(run)};
+    struct job job = {.run = run, .counts = counts};
     job.oracles = array_zalloc((size_t)n_threads, sizeof *job.oracles);
     if (!job.oracles)
         return fail_memory(err);

@@ -62,7 +62,8 @@ START_TEST(masks_are_label_numbers_at_the_image_s_own_size)
         ck_assert_int_eq(mask.width, width);
         ck_assert_int_eq(mask.height, height);
         ck_assert_int_eq(mask.bit_depth, 8);
-        ck_assert_int_eq(mask.palette_size, 0); /* labels without names of their own: grey */
+        ck_assert_int_eq(mask.palette_size, 2); /* labels without names of their own show in any viewer */
+        ck_assert(mask.palette[0][0] == 0 && mask.palette[1][0] == 255 && mask.palette[1][2] == 255);
         for (int32_t k = 0; k < width * height; k++) {
             ck_assert_int_le(mask.values[k], 1);
             n_foreground += mask.values[k];
