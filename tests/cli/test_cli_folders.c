@@ -131,6 +131,23 @@ START_TEST(a_set_of_stacks)
 }
 END_TEST
 
+START_TEST(an_image_goes_through_a_pipe)
+{
+    const char *folder = temporary_folder(), *photos = copy_photos(2), *model = sample_model();
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos/000.jpg -o out && "
+                        "cat photos/000.jpg | \"$CLEAVE\" segment -m %s - -o - >piped.png && "
+                        "\"$CLEAVE\" segment -m %s photos/000.jpg -o - >named.png",
+                        folder, model, model, model));
+    ck_assert(same_bytes(formatted("%s/out/000.png", folder), formatted("%s/piped.png", folder)));
+    ck_assert(same_bytes(formatted("%s/out/000.png", folder), formatted("%s/named.png", folder)));
+    ck_assert(!path_exists(formatted("%s/-", folder)));
+    expect_error(65, "standard input: empty file", "\"$CLEAVE\" segment -m %s - -o - </dev/null", model);
+    expect_error(64, "these are 2 images", "\"$CLEAVE\" segment -m %s %s -o -", model, photos);
+    expect_error(64, "leave out --overlay", "\"$CLEAVE\" segment -m %s - -o - --overlay </dev/null", model);
+    expect_error(64, "both want standard output", "\"$CLEAVE\" segment -m %s - -o - --status - </dev/null", model);
+}
+END_TEST
+
 START_TEST(fail_fast_stops_at_the_first_bad_image)
 {
     const char *folder = temporary_folder(), *photos = copy_photos(40);
@@ -381,6 +398,7 @@ Suite *cli_folders_suite(void)
     tcase_add_test(tests, bad_images_are_reported_and_the_rest_goes_on);
     tcase_add_test(tests, a_folder_of_many_formats);
     tcase_add_test(tests, a_set_of_stacks);
+    tcase_add_test(tests, an_image_goes_through_a_pipe);
     tcase_add_test(tests, fail_fast_stops_at_the_first_bad_image);
     tcase_add_test(tests, the_only_image_s_failure_is_the_command_s);
     tcase_add_test(tests, existing_outputs_are_neither_skipped_nor_replaced_unasked);

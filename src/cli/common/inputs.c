@@ -15,7 +15,9 @@
 #include "image/formats.h"
 #include "image/pages.h"
 
-#define LONGEST_PATH (1 << 16) /* of a list; longer lines are no paths */
+#define STANDARD_INPUT "standard input"
+#define STREAM_BLOCK   ((size_t)1 << 20)
+#define LONGEST_PATH   (1 << 16) /* of a list; longer lines are no paths */
 
 void input_release(struct input *item)
 {
@@ -23,6 +25,7 @@ void input_release(struct input *item)
     array_free(item->image);
     array_free(item->mask);
     array_free(item->output);
+    array_free(item->bytes);
     *item = (struct input){0};
 }
 
@@ -125,6 +128,41 @@ enum clv_status inputs_add_path(struct input_list *list, const char *path, struc
                      files.first_unreadable);
     path_list_release(&files);
     return status;
+}
+
+enum clv_status inputs_add_standard(struct input_list *list, size_t max_size, struct clv_error *err)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0, capacity = 0;
+    enum clv_status status = CLV_OK;
+    do {
+        if (size > max_size)
+            status = fail(err, CLV_ERR_DATA, "standard input: more than %zu bytes, which no image has", max_size);
+        else if (array_reserve((void **)&bytes, &capacity, size + STREAM_BLOCK, 1))
+            status = fail_memory(err);
+        else
+            size += fread(bytes + size, 1, STREAM_BLOCK, stdin);
+    } while (status == CLV_OK && !feof(stdin) && !ferror(stdin));
+    if (status == CLV_OK && ferror(stdin))
+        status = fail_errno(err, CLV_ERR_NO_INPUT, "standard input: cannot read");
+    if (status == CLV_OK)
+        status = inputs_add_object(list, STANDARD_INPUT, "-", NULL, "-", err);
+    if (status == CLV_OK) {
+        list->items[list->n - 1].bytes = bytes;
+        list->items[list->n - 1].size = size;
+    } else {
+        array_free(bytes);
+    }
+    return status;
+}
+
+enum clv_status input_read_image(struct clv_image *image, const struct input *item,
+                                 const struct clv_image_limits *limits, struct clv_error *err)
+{
+    if (!item->bytes)
+        return clv_image_read(image, item->image, limits, err);
+    enum clv_status status = clv_image_decode(image, item->bytes, item->size, limits, err);
+    return status == CLV_OK ? CLV_OK : fail_within(err, status, STANDARD_INPUT);
 }
 
 enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char separator, struct clv_error *err)

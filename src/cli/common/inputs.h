@@ -16,6 +16,8 @@ struct input {
     char *output;                        /* relative path without extension: "a/b" for photos/a/b.jpg */
     bool is_path, is_from_folder;        /* given as a path (not by a set or a feature file), or below one */
     const struct clv_image_boxes *boxes; /* with --boxes: of the image, borrowed .. */
+    uint8_t *bytes;                      /* [size] of an image from standard input; NULL: it is read from its path */
+    size_t size;
     const char *object; /* .. of which those that name this mask are meant; NULL: those that name none */
 };
 
@@ -39,6 +41,13 @@ size_t path_shared_folder(const char *a, size_t common, const char *b);
 /* A file is one input, whatever it holds (opening it will tell); its output is its stem. A folder adds every image below it
  * in order of their paths, its subfolders kept: what has an image's first bytes or an image's extension. */
 enum clv_status inputs_add_path(struct input_list *list, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* The image that standard input holds, called "standard input" in notes; at most max_size bytes. */
+enum clv_status inputs_add_standard(struct input_list *list, size_t max_size, struct clv_error *err) CLV_CHECK;
+
+/* The image of an input. */
+enum clv_status input_read_image(struct clv_image *image, const struct input *item,
+                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 /* Paths read from a stream, ended by `separator`; empty ones are ignored. */
 enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char separator,

@@ -77,7 +77,7 @@ enum clv_status cmd_marginals(int argc, char **argv, struct clv_error *err)
         parse_marginals,
         "[IMAGE|FOLDER|-]...",
         "Writes how probable a label is at every pixel: FOLDER/<image stem>.png, 8-bit grey, probability = value / "
-        "255. The argument - reads a list of paths from standard input.\v"
+        "255. The argument - reads a list of paths from standard input; with -o -, the image itself.\v"
         "A probability is the share of perturb-and-MAP draws in which the pixel has the label: Gumbel noise on every "
         "score, then the best labelling. 100 draws leave a standard error of at most 0.05. Models learned by pmap, "
         "mpmap and wmpmap have scores on the scale of that noise; those of other learners do not, and their maps "

@@ -13,8 +13,9 @@
 #include "cli/segment/marginals.h"
 #include "cli/segment/overlay_legend.h"
 
-#define STATUS_HEAD  "image\tstatus\tmask\tmessage"
-#define REPORT_TITLE "cleave: segmentation"
+#define STATUS_HEAD    "image\tstatus\tmask\tmessage"
+#define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
+#define REPORT_TITLE   "cleave: segmentation"
 
 enum segment_keys {
     KEY_BOXES = KEYS_COMMAND,
@@ -78,7 +79,8 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
         segment_options,
         parse_segment,
         "[IMAGE|FOLDER|-]...",
-        "Segments images with a model. The argument - reads a list of paths from standard input.\v"
+        "Segments images with a model. The argument - reads a list of paths from standard input; with -o -, the image "
+        "itself.\v"
         "A file in a folder is an image if its content or its name says so; others are skipped with a note. "
         "Images that fail are reported one by one and the rest goes on; the exit status is then the first failure's: "
         "65 bad data, 66 missing or unreadable, 71 out of memory. An output that cannot be written (73, 74) ends the "
@@ -147,16 +149,18 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
 {
     char real_output[PATH_MAX];
     enum clv_status status = CLV_OK;
-    inputs->skip_below = realpath(self->output, real_output);
+    bool is_piped = segment_is_piped(self);
+    inputs->skip_below = is_piped ? NULL : realpath(self->output, real_output);
     if (dataset)
         status = inputs_add_dataset(inputs, dataset, err);
     if (status == CLV_OK && self->data)
         status = add_data(inputs, self, err);
     for (size_t i = 0; i < self->n_paths && status == CLV_OK; i++)
-        status = strcmp(self->paths[i], "-") == 0 ? inputs_add_stream(inputs, stdin, self->list_separator, err)
-                                                  : inputs_add_path(inputs, self->paths[i], err);
+        status = strcmp(self->paths[i], "-") != 0 ? inputs_add_path(inputs, self->paths[i], err)
+                 : is_piped                       ? inputs_add_standard(inputs, LARGEST_STREAM, err)
+                                                  : inputs_add_stream(inputs, stdin, self->list_separator, err);
     inputs->skip_below = NULL;
-    if (status == CLV_OK)
+    if (status == CLV_OK && !is_piped)
         status = output_plan_leave_out_own(inputs, self->output, labels_of_own(self, model), &self->common.limits, err);
     if (status == CLV_OK)
         status = inputs_keep_folders(inputs, err);
@@ -167,6 +171,8 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
                       self->features ? self->features
                       : self->data   ? self->data
                                      : self->paths[0]);
+    if (status == CLV_OK && is_piped && inputs->n > 1)
+        status = fail(err, CLV_ERR_USAGE, "-o -: standard output takes one result, these are %zu images", inputs->n);
     return status;
 }
 
@@ -219,8 +225,8 @@ static void print_summary(const struct segment *self, const struct segment_count
     if (counts->n_finished_before)
         snprintf(before, sizeof before, ", %zu finished before", counts->n_finished_before);
     console_note("%zu %s%s %s into %s%s%s", counts->n_done, self->marginals ? "probability map" : "image",
-                 counts->n_done == 1 ? "" : "s", self->marginals ? "written" : "segmented", self->output, failed,
-                 before);
+                 counts->n_done == 1 ? "" : "s", self->marginals ? "written" : "segmented",
+                 segment_is_piped(self) ? "standard output" : self->output, failed, before);
 }
 
 static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err)
@@ -230,7 +236,7 @@ static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err
     struct segment_counts counts = {0};
     text_init(&run->json, JSON_MAX_SIZE);
     enum clv_status status = begin_report(run, err);
-    if (status == CLV_OK)
+    if (status == CLV_OK && !segment_is_piped(self))
         status = folder_create(self->output, err);
     if (status == CLV_OK && self->status_file)
         status = file_create(&table, self->status_file, err);

@@ -45,7 +45,7 @@ static enum clv_status make_paths(struct output_list *list, const struct input_l
     list->n = inputs->n;
     for (size_t i = 0; i < inputs->n; i++) {
         struct output *output = &list->items[i];
-        output->mask = output_path(folder, "", inputs->items[i].output);
+        output->mask = strcmp(folder, "-") == 0 ? string_copy("-") : output_path(folder, "", inputs->items[i].output);
         output->overlay = overlays ? output_path(folder, "overlays/", inputs->items[i].output) : NULL;
         if (!output->mask || (overlays && !output->overlay))
             return fail_memory(err);

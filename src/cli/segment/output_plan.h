@@ -17,7 +17,7 @@ struct output_list {
 };
 void output_list_release(struct output_list *list);
 
-/* folder/<output>.png, and folder/overlays/<output>.png. Inputs whose output's name is too long for a file, or would be another
+/* folder/<output>.png, and folder/overlays/<output>.png; standard output if the folder is "-". Inputs whose output's name is too long for a file, or would be another
  * input's output, too, get a problem. Errors, before anything is written: folder is a file, an output exists (EXISTING_REFUSE), or
  * is one of the inputs or their masks; CLV_ERR_CREATE each. Adds the outputs to `outputs`. */
 enum clv_status output_plan(struct output_list *list, struct outputs *outputs, const struct input_list *inputs,

@@ -1,4 +1,6 @@
 /* Options that `cleave segment` and `cleave marginals` share. */
+#include <string.h>
+
 #include "base/error.h"
 #include "cli/segment/segment.h"
 
@@ -19,7 +21,8 @@ static const struct argp_option shared_options[] = {
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of --data (default: all of it)", 1},
     {"features", KEY_FEATURES, "FILE", 0, "Take the items of a feature file instead of images", 1},
     {"null", '0', NULL, 0, "Paths read for the argument - end with a zero byte, not with a line", 1},
-    {"output", 'o', "FOLDER", 0, "Where the results go: FOLDER/<image stem>.png, subfolders kept", 2},
+    {"output", 'o', "FOLDER", 0,
+     "Where the results go: FOLDER/<image stem>.png, subfolders kept; - is standard output, for one image", 2},
     {"overlay", KEY_OVERLAY, NULL, 0, "Also FOLDER/overlays/<image stem>.png: the image, tinted and outlined", 2},
     {"status", KEY_STATUS, "FILE", 0, "Also a table: image, done or failed, mask, message (tab-separated; - is stdout)",
      2},
@@ -65,6 +68,11 @@ static error_t parse_shared(int key, char *arg, struct argp_state *state)
 
 const struct argp segment_argp = {.options = shared_options, .parser = parse_shared};
 
+bool segment_is_piped(const struct segment *self)
+{
+    return strcmp(self->output, "-") == 0;
+}
+
 enum clv_status segment_check(const struct segment *self, const char *command, struct clv_error *err)
 {
     if (!self->model_path && !self->boxes)
@@ -77,6 +85,13 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
                                  : "needs the images; leave out --features");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "%s: -o is missing: where do the results go?", command);
+    if (segment_is_piped(self) && (self->overlay || self->existing == EXISTING_RESUME || self->json))
+        return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out %s",
+                    self->overlay ? "--overlay"
+                    : self->json  ? "--json"
+                                  : "--resume");
+    if (segment_is_piped(self) && self->status_file && strcmp(self->status_file, "-") == 0)
+        return fail(err, CLV_ERR_USAGE, "-o - and --status - both want standard output");
     if (!self->data && !self->features && !self->n_paths)
         return fail(err, CLV_ERR_USAGE, "%s: no images: name files or folders, or --data, or --features", command);
     if (self->split && !self->data)

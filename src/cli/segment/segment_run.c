@@ -107,7 +107,7 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
 static enum clv_status cut_boxes(struct work *work, const struct job *job, struct clv_error *err)
 {
     const struct segment_run *run = job->run;
-    enum clv_status status = clv_image_read(&work->image, work->input->image, &run->options->common.limits, err);
+    enum clv_status status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
     if (status != CLV_OK)
         return status;
     work->width = work->image.width;
@@ -127,7 +127,7 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
     if (run->dataset) {
         status = clv_dataset_example(&example, run->dataset, index, err);
     } else {
-        status = clv_image_read(&work->image, work->input->image, &run->options->common.limits, err);
+        status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
         if (status == CLV_OK)
             status = clv_example_extract(&example, &work->image, &run->model->recipe, err);
     }
@@ -172,7 +172,7 @@ static enum clv_status read_finished(struct work *work, const struct job *job, s
 {
     const struct clv_image_limits *limits = &job->run->options->common.limits;
     struct clv_indexed_image mask = {0};
-    enum clv_status status = clv_image_read(&work->image, work->input->image, limits, err);
+    enum clv_status status = input_read_image(&work->image, work->input, limits, err);
     if (status == CLV_OK)
         status = clv_indexed_image_read(&mask, work->output->mask, limits, err);
     if (status == CLV_OK && (mask.width != work->image.width || mask.height != work->image.height))
