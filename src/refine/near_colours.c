@@ -9,15 +9,17 @@
 
 #define PLACES_ACROSS  15 /* cells along the side of a square of the image's area */
 #define LEAST_PLACE_PX 8
-#define BINS           12 /* of lightness, a and b */
-#define COLOURS        (BINS * BINS * BINS)
+#define BINS           NEAR_COLOURS_BINS
+#define COLOURS        NEAR_COLOURS_ALL
 #define AB_RANGE       50          /* a and b beyond it share the last bins */
 #define NEAR_DOUBT     (1.0 / 256) /* of a place's pixels */
 #define OVERALL_DOUBT  1e-4
 
 void near_colours_release(struct near_colours *self)
 {
-    array_free(self->cell);
+    array_free(self->colour);
+    array_free(self->column_of);
+    array_free(self->row_of);
     array_free(self->counts);
     array_free(self->overall);
     *self = (struct near_colours){0};
@@ -33,27 +35,32 @@ enum clv_status near_colours_init(struct near_colours *self, const struct clv_im
 {
     size_t width = (size_t)image->width, height = (size_t)image->height;
     double place_px = fmax(sqrt((double)width * (double)height) / PLACES_ACROSS, LEAST_PLACE_PX);
-    struct near_colours made = {.n_columns = (int32_t)((double)(width - 1) / place_px) + 1,
-                                .n_rows = (int32_t)((double)(height - 1) / place_px) + 1,
-                                .n_pixels = width * height};
+    struct near_colours made = {.width = image->width,
+                                .height = image->height,
+                                .n_columns = (int32_t)((double)(width - 1) / place_px) + 1,
+                                .n_rows = (int32_t)((double)(height - 1) / place_px) + 1};
     made.n_cells = (size_t)made.n_columns * (size_t)made.n_rows * COLOURS;
-    made.cell = array_alloc(made.n_pixels, sizeof *made.cell);
+    made.colour = array_alloc(width * height, sizeof *made.colour);
+    made.column_of = array_alloc(width, sizeof *made.column_of);
+    made.row_of = array_alloc(height, sizeof *made.row_of);
     made.counts = array_alloc(made.n_cells, 2 * sizeof *made.counts);
     made.overall = array_alloc(COLOURS, sizeof *made.overall);
     float *lab = array_alloc(width, 3 * sizeof *lab);
-    if (!made.cell || !made.counts || !made.overall || !lab) {
+    if (!made.colour || !made.column_of || !made.row_of || !made.counts || !made.overall || !lab) {
         array_free(lab);
         near_colours_release(&made);
         return fail_memory(err);
     }
+    for (size_t x = 0; x < width; x++)
+        made.column_of[x] = (int32_t)((double)x / place_px);
     for (size_t y = 0; y < height; y++) {
-        int32_t row = (int32_t)((double)y / place_px) * made.n_columns;
+        made.row_of[y] = (int32_t)((double)y / place_px);
         clv_rgb_to_lab(lab, image->pixels + 3 * y * width, width);
         for (size_t x = 0; x < width; x++) {
             int32_t colour = bin_of(lab[3 * x], 0, 100.01F);
             colour = colour * BINS + bin_of(lab[3 * x + 1], -AB_RANGE, AB_RANGE);
             colour = colour * BINS + bin_of(lab[3 * x + 2], -AB_RANGE, AB_RANGE);
-            made.cell[y * width + x] = (row + (int32_t)((double)x / place_px)) * COLOURS + colour;
+            made.colour[y * width + x] = (uint16_t)colour;
         }
     }
     array_free(lab);
@@ -88,13 +95,22 @@ static void smooth_colours(float *values, size_t n)
     smooth(values, n * BINS * BINS, BINS, 1);
 }
 
-void near_colours_learn(struct near_colours *self, const uint8_t *labels)
+static void count(struct near_colours *self, const uint8_t *labels, uint8_t figure)
+{
+    float *const counts[2] = {self->counts, self->counts + self->n_cells};
+    memset(self->counts, 0, 2 * self->n_cells * sizeof *self->counts);
+    for (int32_t y = 0; y < self->height; y++) {
+        const uint8_t *row = labels + (size_t)y * (size_t)self->width;
+        for (int32_t x = 0; x < self->width; x++)
+            counts[row[x] == figure][near_colours_cell(self, x, y)]++;
+    }
+}
+
+void near_colours_learn(struct near_colours *self, const uint8_t *labels, uint8_t figure)
 {
     size_t n_places = self->n_cells / COLOURS, columns = (size_t)self->n_columns, rows = (size_t)self->n_rows;
     float all[2][COLOURS] = {{0}}, total[2] = {0};
-    memset(self->counts, 0, 2 * self->n_cells * sizeof *self->counts);
-    for (size_t p = 0; p < self->n_pixels; p++)
-        self->counts[labels[p] * self->n_cells + (size_t)self->cell[p]]++;
+    count(self, labels, figure);
     for (size_t y = 0; y < 2; y++) {
         float *counts = self->counts + y * self->n_cells;
         for (size_t place = 0; place < n_places; place++)
@@ -108,19 +124,25 @@ void near_colours_learn(struct near_colours *self, const uint8_t *labels)
         smooth_colours(counts, n_places);
     }
     for (size_t c = 0; c < COLOURS; c++) {
-        double figure = (double)all[1][c] / (double)total[1], ground = (double)all[0][c] / (double)total[0];
-        self->overall[c] = (float)portable_log((figure + OVERALL_DOUBT) / (ground + OVERALL_DOUBT));
+        double own = (double)all[1][c] / (double)total[1], ground = (double)all[0][c] / (double)total[0];
+        self->overall[c] = (float)portable_log((own + OVERALL_DOUBT) / (ground + OVERALL_DOUBT));
     }
 }
 
-void near_colours_add(float *unary, const struct near_colours *self, double near, double overall)
+void near_colours_score(float *score, const struct near_colours *self, double near, double overall)
 {
     const float *ground = self->counts, *figure = self->counts + self->n_cells;
-    double doubt =
-        NEAR_DOUBT * fmax((double)self->n_pixels / (PLACES_ACROSS * PLACES_ACROSS), LEAST_PLACE_PX * LEAST_PLACE_PX);
-    for (size_t p = 0; p < self->n_pixels; p++) {
-        size_t cell = (size_t)self->cell[p];
-        double ratio = ((double)figure[cell] + doubt) / ((double)ground[cell] + doubt);
-        unary[p] += (float)(near * portable_log(ratio) + overall * (double)self->overall[cell % COLOURS]);
+    double n_pixels = (double)self->width * (double)self->height;
+    double doubt = NEAR_DOUBT * fmax(n_pixels / (PLACES_ACROSS * PLACES_ACROSS), LEAST_PLACE_PX * LEAST_PLACE_PX);
+    for (size_t cell = 0; cell < self->n_cells; cell++)
+        score[cell] = NAN;
+    for (int32_t y = 0; y < self->height; y++) {
+        for (int32_t x = 0; x < self->width; x++) {
+            size_t cell = near_colours_cell(self, x, y);
+            if (!isnan(score[cell]))
+                continue;
+            double ratio = ((double)figure[cell] + doubt) / ((double)ground[cell] + doubt);
+            score[cell] = (float)(near * portable_log(ratio) + overall * (double)self->overall[cell % COLOURS]);
+        }
     }
 }

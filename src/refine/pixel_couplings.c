@@ -1,6 +1,7 @@
 #include "refine/pixel_couplings.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -48,40 +49,41 @@ double coupling_at(double coupling, size_t n_pixels)
     return coupling * sqrt((double)n_pixels) / REFERENCE_SIDE;
 }
 
-void pixel_couplings_release(float *coupling[4])
+void pixel_couplings_release(struct pixel_couplings *self)
 {
-    for (int k = 0; k < 4; k++) {
-        array_free(coupling[k]);
-        coupling[k] = NULL;
-    }
+    array_free(self->weight);
+    self->weight = NULL;
 }
 
-enum clv_status pixel_couplings_init(float *coupling[4], const struct clv_image *image, double strength,
+enum clv_status pixel_couplings_init(struct pixel_couplings *self, const struct clv_image *image, double strength,
                                      struct clv_error *err)
 {
-    static const int dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
-    int32_t last, width = image->width, height = image->height;
-    size_t n = (size_t)width * (size_t)height;
-    float *weight = contrast_weights(&last, mean_contrast(image));
-    for (int k = 0; k < 4; k++)
-        coupling[k] = array_alloc(n, sizeof *coupling[k]);
-    if (!weight || !coupling[0] || !coupling[1] || !coupling[2] || !coupling[3]) {
-        array_free(weight);
-        pixel_couplings_release(coupling);
+    struct pixel_couplings made = {.image = image};
+    made.weight = contrast_weights(&made.last, mean_contrast(image));
+    if (!made.weight)
         return fail_memory(err);
-    }
-    strength = coupling_at(strength, n);
+    strength = coupling_at(strength, (size_t)image->width * (size_t)image->height);
+    made.straight = (float)strength;
+    made.slanting = (float)(strength / sqrt(2));
+    *self = made;
+    return CLV_OK;
+}
+
+void pixel_couplings_row(float *const coupling[4], const struct pixel_couplings *self, int32_t x, int32_t y, int32_t n)
+{
+    static const int dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
+    const struct clv_image *image = self->image;
     for (int k = 0; k < 4; k++) {
-        float scale = (float)(k < 2 ? strength : strength / sqrt(2));
-        for (int32_t y = 0; y + dy[k] < height; y++) {
-            size_t row = (size_t)y * (size_t)width;
-            const uint8_t *here = image->pixels + 3 * row, *there = here + 3 * (dy[k] * width + dx[k]);
-            for (int32_t x = dx[k] < 0; x < width - (dx[k] > 0); x++) {
-                int32_t d = square_distance(here + 3 * x, there + 3 * x);
-                coupling[k][row + (size_t)x] = scale * weight[d < last ? d : last];
-            }
+        float scale = k < 2 ? self->straight : self->slanting;
+        int32_t first = x + dx[k] < 0, last = x + n - 1 + dx[k] < image->width ? n : n - 1;
+        memset(coupling[k], 0, (size_t)n * sizeof *coupling[k]);
+        if (y + dy[k] >= image->height)
+            continue;
+        const uint8_t *here = image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x);
+        const uint8_t *there = here + 3 * (dy[k] * image->width + dx[k]);
+        for (int32_t i = first; i < last; i++) {
+            int32_t d = square_distance(here + 3 * (ptrdiff_t)i, there + 3 * (ptrdiff_t)i);
+            coupling[k][i] = scale * self->weight[d < self->last ? d : self->last];
         }
     }
-    array_free(weight);
-    return CLV_OK;
 }

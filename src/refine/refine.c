@@ -6,12 +6,12 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/maths.h"
-#include "cleave/grid.h"
 #include "feature/blocks/working.h"
 #include "refine/near_colours.h"
 #include "refine/pixel_couplings.h"
+#include "refine/pixel_cut.h"
+#include "refine/refine.h"
 
-#define MAX_PIXELS (1 << 26)
 #define PRIOR_CLIP 3.0
 
 void clv_refine_defaults(struct clv_refine_options *options)
@@ -22,52 +22,92 @@ void clv_refine_defaults(struct clv_refine_options *options)
 
 /* Pixels and what belongs to each. */
 struct canvas {
-    int32_t width, height;
+    const struct clv_image *image;
+    const struct clv_refine_options *options;
+    const struct refine_prior *prior;
+    const uint8_t *is_fixed;
     size_t n;
-    float *unary, *coupling[4];
-    uint8_t *labels; /* of this round */
+    uint8_t *labels, *made; /* of the round before, of this one */
+    struct pixel_couplings couplings;
     struct near_colours colours;
+    float *score; /* of the colours' cells */
+    float start, certain;
 };
 
 static void canvas_release(struct canvas *self)
 {
-    pixel_couplings_release(self->coupling);
-    array_free(self->unary);
+    pixel_couplings_release(&self->couplings);
     array_free(self->labels);
+    array_free(self->made);
+    array_free(self->score);
     near_colours_release(&self->colours);
 }
 
-static enum clv_status canvas_init(struct canvas *self, const uint8_t *labels, const struct clv_image *image,
-                                   double coupling, struct clv_error *err)
+static enum clv_status canvas_init(struct canvas *self, const uint8_t *labels, struct clv_error *err)
 {
-    self->width = image->width;
-    self->height = image->height;
-    self->n = (size_t)image->width * (size_t)image->height;
-    self->unary = array_alloc(self->n, sizeof *self->unary);
+    self->n = (size_t)self->image->width * (size_t)self->image->height;
     self->labels = array_copy(labels, self->n, 1);
-    enum clv_status status = self->unary && self->labels ? CLV_OK : fail_memory(err);
+    self->made = array_alloc(self->n, 1);
+    enum clv_status status = self->labels && self->made ? CLV_OK : fail_memory(err);
     if (status == CLV_OK)
-        status = pixel_couplings_init(self->coupling, image, coupling, err);
-    return status == CLV_OK ? near_colours_init(&self->colours, image, err) : status;
+        status = pixel_couplings_init(&self->couplings, self->image, self->options->coupling, err);
+    if (status == CLV_OK)
+        status = near_colours_init(&self->colours, self->image, err);
+    if (status == CLV_OK && !(self->score = array_alloc(self->colours.n_cells, sizeof *self->score)))
+        status = fail_memory(err);
+    return status;
+}
+
+static void prior_row(float *row, const struct refine_prior *prior, float weight, int32_t x, int32_t y, int32_t n)
+{
+    if (prior->of_pixels) {
+        const float *values = prior->of_pixels + (size_t)y * (size_t)prior->width + (size_t)x;
+        for (int32_t i = 0; i < n; i++)
+            row[i] = weight * values[i];
+        return;
+    }
+    const struct clv_superpixels *superpixels = &prior->example->superpixels;
+    const int32_t *labels =
+        superpixels->labels +
+        (ptrdiff_t)working_coordinate(y, prior->example->height, superpixels->height) * superpixels->width;
+    for (int32_t i = 0; i < n; i++)
+        row[i] = weight * prior->of_nodes[labels[prior->column[x + i]]];
+}
+
+static void canvas_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n)
+{
+    const struct canvas *self = context;
+    size_t p = (size_t)y * (size_t)self->image->width + (size_t)x;
+    if (self->prior)
+        prior_row(unary, self->prior, (float)self->options->prior, x, y, n);
+    for (int32_t i = 0; i < n; i++)
+        unary[i] = self->start + (self->prior ? unary[i] : 0);
+    for (int32_t i = 0; i < n; i++)
+        unary[i] += self->score[near_colours_cell(&self->colours, x + i, y)];
+    for (int32_t i = 0; self->is_fixed && i < n; i++)
+        if (self->is_fixed[p + (size_t)i])
+            unary[i] = self->labels[p + (size_t)i] ? self->certain : -self->certain;
+    pixel_couplings_row(coupling, &self->couplings, x, y, n);
 }
 
 /* One round: learns colours from the labels and cuts anew. */
-static enum clv_status cut_again(struct canvas *self, size_t n_figure, const float *prior, const uint8_t *is_fixed,
-                                 const struct clv_refine_options *options, struct clv_error *err)
+static enum clv_status cut_again(struct canvas *self, size_t n_figure, int64_t whole, struct clv_error *err)
 {
-    struct clv_grid grid = {.width = self->width, .height = self->height, .n_neighbours = 8, .unary = self->unary};
+    const struct clv_refine_options *options = self->options;
+    const struct pixel_energy energy = {self->image->width, self->image->height, canvas_row, self};
+    size_t n_open;
     /* More than all couplings of a pixel together, which decides it. */
-    float certain = (float)(9 * fmax(options->coupling, coupling_at(options->coupling, self->n)) + 1);
-    float start = (float)(options->balance * portable_log((double)(self->n - n_figure) / (double)n_figure));
-    near_colours_learn(&self->colours, self->labels);
-    for (size_t p = 0; p < self->n; p++)
-        self->unary[p] = start + (prior ? (float)options->prior * prior[p] : 0);
-    near_colours_add(self->unary, &self->colours, options->nearby, options->overall);
-    for (size_t p = 0; is_fixed && p < self->n; p++)
-        if (is_fixed[p])
-            self->unary[p] = self->labels[p] ? certain : -certain;
-    memcpy(grid.coupling, self->coupling, sizeof self->coupling);
-    return clv_grid_map(self->labels, &grid, err);
+    self->certain = (float)(9 * fmax(options->coupling, coupling_at(options->coupling, self->n)) + 1);
+    self->start = (float)(options->balance * portable_log((double)(self->n - n_figure) / (double)n_figure));
+    near_colours_learn(&self->colours, self->labels, 1);
+    near_colours_score(self->score, &self->colours, options->nearby, options->overall);
+    enum clv_status status = pixel_cut(self->made, &n_open, &energy, self->labels, whole, err);
+    if (status == CLV_OK) {
+        uint8_t *before = self->labels;
+        self->labels = self->made;
+        self->made = before;
+    }
+    return status;
 }
 
 enum clv_status refine_check_options(const struct clv_refine_options *options, struct clv_error *err)
@@ -92,9 +132,9 @@ static enum clv_status check(const uint8_t *labels, const struct clv_image *imag
                              struct clv_error *err)
 {
     int32_t width = image->width;
-    if (image->channels != 3 || width < 1 || image->height < 1 || (int64_t)width * image->height > MAX_PIXELS)
+    if (image->channels != 3 || width < 1 || image->height < 1 || (int64_t)width * image->height > REFINE_MAX_PIXELS)
         return fail(err, CLV_ERR_USAGE, "refining needs 3 channels and at most %d pixels, not %dx%d with %d channels",
-                    MAX_PIXELS, width, image->height, image->channels);
+                    REFINE_MAX_PIXELS, width, image->height, image->channels);
     for (int32_t p = 0; p < width * image->height; p++) {
         if (labels[p] > 1)
             return fail(err, CLV_ERR_USAGE, "refining knows labels 0 and 1; pixel (%d, %d) has %d", p % width,
@@ -113,23 +153,24 @@ static size_t count_figure(const uint8_t *labels, size_t n)
     return count;
 }
 
-enum clv_status clv_refine(uint8_t *labels, const struct clv_image *image, const float *prior, const uint8_t *is_fixed,
-                           const struct clv_refine_options *options, struct clv_error *err)
+enum clv_status refine_two(uint8_t *labels, const struct clv_image *image, const struct refine_prior *prior,
+                           const uint8_t *is_fixed, const struct clv_refine_options *options, int64_t whole,
+                           struct clv_error *err)
 {
     struct clv_refine_options defaults;
-    struct canvas canvas = {0};
     clv_refine_defaults(&defaults);
-    options = options ? options : &defaults;
-    enum clv_status status = refine_check_options(options, err);
+    struct canvas canvas = {
+        .image = image, .prior = prior, .is_fixed = is_fixed, .options = options ? options : &defaults};
+    enum clv_status status = refine_check_options(canvas.options, err);
     if (status == CLV_OK)
-        status = check(labels, image, prior, err);
+        status = check(labels, image, prior ? prior->of_pixels : NULL, err);
     if (status != CLV_OK)
         return status;
     size_t n_figure = count_figure(labels, (size_t)image->width * (size_t)image->height);
-    status = canvas_init(&canvas, labels, image, options->coupling, err);
-    for (int32_t round = 0; status == CLV_OK && round < options->rounds && n_figure > 0 && n_figure < canvas.n;
+    status = canvas_init(&canvas, labels, err);
+    for (int32_t round = 0; status == CLV_OK && round < canvas.options->rounds && n_figure > 0 && n_figure < canvas.n;
          round++) {
-        status = cut_again(&canvas, n_figure, prior, is_fixed, options, err);
+        status = cut_again(&canvas, n_figure, whole, err);
         n_figure = count_figure(canvas.labels, canvas.n);
     }
     if (status == CLV_OK)
@@ -138,26 +179,65 @@ enum clv_status clv_refine(uint8_t *labels, const struct clv_image *image, const
     return status;
 }
 
-enum clv_status clv_refine_prior(float *prior, const struct clv_example *example, const double *margin,
-                                 struct clv_error *err)
+enum clv_status clv_refine(uint8_t *labels, const struct clv_image *image, const float *prior, const uint8_t *is_fixed,
+                           const struct clv_refine_options *options, struct clv_error *err)
+{
+    const struct refine_prior of_pixels = {.of_pixels = prior, .width = image->width};
+    return refine_two(labels, image, prior ? &of_pixels : NULL, is_fixed, options, PIXEL_CUT_WHOLE, err);
+}
+
+/* scaled[n_nodes], see clv_refine_prior. */
+static float *scale_margins(const struct clv_example *example, const double *margin)
 {
     const struct clv_superpixels *superpixels = &example->superpixels;
     double sum = 0, n_pixels = 0;
     float *scaled = array_alloc((size_t)superpixels->n, sizeof *scaled);
-    if (!scaled)
-        return fail_memory(err);
-    for (int32_t i = 0; i < superpixels->n; i++) {
+    for (int32_t i = 0; scaled && i < superpixels->n; i++) {
         sum += fabs(margin[i]) * (double)example->volume[i];
         n_pixels += (double)example->volume[i];
     }
-    for (int32_t i = 0; i < superpixels->n; i++)
+    for (int32_t i = 0; scaled && i < superpixels->n; i++)
         scaled[i] = (float)(sum > 0 ? PRIOR_CLIP * portable_tanh(margin[i] * n_pixels / (sum * PRIOR_CLIP)) : 0);
-    for (int32_t y = 0; y < example->height; y++) {
-        int32_t row = working_coordinate(y, example->height, superpixels->height) * superpixels->width;
-        for (int32_t x = 0; x < example->width; x++)
-            prior[(size_t)y * (size_t)example->width + (size_t)x] =
-                scaled[superpixels->labels[row + working_coordinate(x, example->width, superpixels->width)]];
-    }
-    array_free(scaled);
+    return scaled;
+}
+
+static enum clv_status prior_init(struct refine_prior *prior, const struct clv_example *example, const double *margin,
+                                  struct clv_error *err)
+{
+    *prior = (struct refine_prior){.width = example->width, .example = example};
+    prior->of_nodes = scale_margins(example, margin);
+    prior->column = array_alloc((size_t)example->width, sizeof *prior->column);
+    if (!prior->of_nodes || !prior->column)
+        return fail_memory(err);
+    for (int32_t x = 0; x < example->width; x++)
+        prior->column[x] = working_coordinate(x, example->width, example->superpixels.width);
     return CLV_OK;
+}
+
+static void prior_release(struct refine_prior *prior)
+{
+    array_free(prior->of_nodes);
+    array_free(prior->column);
+}
+
+enum clv_status refine_by_margins(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
+                                  const double *margin, const struct clv_refine_options *options, struct clv_error *err)
+{
+    struct refine_prior prior;
+    enum clv_status status = prior_init(&prior, example, margin, err);
+    if (status == CLV_OK)
+        status = refine_two(labels, image, &prior, NULL, options, PIXEL_CUT_WHOLE, err);
+    prior_release(&prior);
+    return status;
+}
+
+enum clv_status clv_refine_prior(float *prior, const struct clv_example *example, const double *margin,
+                                 struct clv_error *err)
+{
+    struct refine_prior nodes;
+    enum clv_status status = prior_init(&nodes, example, margin, err);
+    for (int32_t y = 0; y < example->height && status == CLV_OK; y++)
+        prior_row(prior + (size_t)y * (size_t)example->width, &nodes, 1, 0, y, example->width);
+    prior_release(&nodes);
+    return status;
 }

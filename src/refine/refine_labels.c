@@ -5,21 +5,32 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/grid.h"
+#include "feature/example/patch_votes.h"
 #include "refine/near_colours.h"
 #include "refine/pixel_couplings.h"
+#include "refine/pixel_cut.h"
+#include "refine/refine.h"
 
-#define MAX_PIXELS (1 << 26)
 #define MAX_CYCLES 8
 
 static const int dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
 
+/* The votes of clv_refine_labels: of every pixel, or of the nodes around it. */
+struct votes {
+    const float *of_pixels;        /* [n_labels][n]; NULL: by nodes */
+    struct patch_votes patches;    /* of patches */
+    const uint8_t *of_superpixels; /* [n] the label with all the votes, of superpixels */
+};
+
 struct expansion {
-    int32_t width, height, n_labels;
+    int32_t width, height, n_labels, alpha; /* a move's alpha: 1 is "take alpha" */
     size_t n;
-    float *score[CLV_MAX_LABELS]; /* [n] of each label that any pixel may take; NULL: none may */
-    float *coupling[4];
-    float *move_unary, *move_coupling[4]; /* of a move: 1 is "take alpha" */
+    float prior;
+    struct votes votes;
+    bool is_possible[CLV_MAX_LABELS]; /* labels that any pixel may take */
+    float *score[CLV_MAX_LABELS];     /* [n_cells] of their colours, if they have any yet */
+    float *here[4], *above[4];        /* [width] of coupling rows */
+    struct pixel_couplings couplings;
     uint8_t *labels, *takes;
     struct near_colours colours;
 };
@@ -28,60 +39,78 @@ static void release(struct expansion *self)
 {
     for (int32_t a = 0; a < self->n_labels; a++)
         array_free(self->score[a]);
-    pixel_couplings_release(self->coupling);
-    for (int k = 0; k < 4; k++)
-        array_free(self->move_coupling[k]);
-    array_free(self->move_unary);
+    pixel_couplings_release(&self->couplings);
+    for (int k = 0; k < 4; k++) {
+        array_free(self->here[k]);
+        array_free(self->above[k]);
+    }
     array_free(self->labels);
     array_free(self->takes);
     near_colours_release(&self->colours);
 }
 
-/* Labels that nobody votes for are out of the question. */
-static bool is_voted_for(const float *votes, size_t n)
-{
-    for (size_t p = 0; p < n; p++)
-        if (votes[p] > 0)
-            return true;
-    return false;
-}
-
 static enum clv_status init(struct expansion *self, const uint8_t *labels, const struct clv_image *image,
-                            const float *votes, double coupling, struct clv_error *err)
+                            double coupling, struct clv_error *err)
 {
     self->width = image->width;
     self->height = image->height;
-    self->move_unary = array_alloc(self->n, sizeof *self->move_unary);
+    self->n = (size_t)image->width * (size_t)image->height;
     self->labels = array_copy(labels, self->n, 1);
     self->takes = array_alloc(self->n, 1);
-    bool is_short = !self->move_unary || !self->labels || !self->takes;
-    for (int k = 0; k < 4; k++)
-        is_short |= !(self->move_coupling[k] = array_alloc(self->n, sizeof *self->move_coupling[k]));
-    for (int32_t a = 0; a < self->n_labels; a++)
-        if (is_voted_for(votes + (size_t)a * self->n, self->n))
-            is_short |= !(self->score[a] = array_alloc(self->n, sizeof *self->score[a]));
+    bool is_short = !self->labels || !self->takes;
+    for (int k = 0; k < 4; k++) {
+        is_short |= !(self->here[k] = array_alloc((size_t)image->width, sizeof *self->here[k]));
+        is_short |= !(self->above[k] = array_alloc((size_t)image->width, sizeof *self->above[k]));
+    }
     enum clv_status status = is_short ? fail_memory(err) : CLV_OK;
     if (status == CLV_OK)
-        status = pixel_couplings_init(self->coupling, image, coupling, err);
+        status = pixel_couplings_init(&self->couplings, image, coupling, err);
     return status == CLV_OK ? near_colours_init(&self->colours, image, err) : status;
+}
+
+/* In 0..1. */
+static float vote_of(const struct expansion *self, int32_t label, int32_t x, int32_t y)
+{
+    const struct votes *votes = &self->votes;
+    size_t p = (size_t)y * (size_t)self->width + (size_t)x;
+    if (votes->of_pixels)
+        return votes->of_pixels[(size_t)label * self->n + p];
+    if (votes->of_superpixels)
+        return votes->of_superpixels[p] == label;
+    int32_t voter[4];
+    float share[4], sum = 0;
+    patch_votes_at(voter, share, &votes->patches, x, y);
+    for (int v = 0; v < 4; v++)
+        if (voter[v] == label)
+            sum += share[v];
+    return fminf(sum, 1); /* but for rounding */
 }
 
 /* score_a = prior votes_a + half the log ratios of its colours against all other labels', which for two labels differ
  * by the ratio itself. */
-static void score_labels(struct expansion *self, const float *votes, const struct clv_refine_options *options)
+static float score_of(const struct expansion *self, int32_t label, int32_t x, int32_t y)
+{
+    float score = self->prior * vote_of(self, label, x, y);
+    return self->score[label] ? score + self->score[label][near_colours_cell(&self->colours, x, y)] : score;
+}
+
+static enum clv_status learn_colours(struct expansion *self, const struct clv_refine_options *options,
+                                     struct clv_error *err)
 {
     for (int32_t a = 0; a < self->n_labels; a++) {
         size_t n_own = 0;
-        for (size_t p = 0; self->score[a] && p < self->n; p++) {
-            self->takes[p] = self->labels[p] == a;
-            n_own += self->takes[p];
-            self->score[a][p] = (float)options->prior * votes[(size_t)a * self->n + p];
-        }
+        for (size_t p = 0; self->is_possible[a] && p < self->n; p++)
+            n_own += self->labels[p] == a;
+        array_free(self->score[a]);
+        self->score[a] = NULL;
         if (n_own == 0 || n_own == self->n) /* no colours to learn */
             continue;
-        near_colours_learn(&self->colours, self->takes);
-        near_colours_add(self->score[a], &self->colours, options->nearby / 2, options->overall / 2);
+        if (!(self->score[a] = array_alloc(self->colours.n_cells, sizeof *self->score[a])))
+            return fail_memory(err);
+        near_colours_learn(&self->colours, self->labels, (uint8_t)a);
+        near_colours_score(self->score[a], &self->colours, options->nearby / 2, options->overall / 2);
     }
+    return CLV_OK;
 }
 
 /* Of two neighbours p and q labelled a and b, which keep their label (0) or take alpha (1) and lose c where they then
@@ -89,30 +118,47 @@ static void score_labels(struct expansion *self, const float *votes, const struc
  *     S00 = -c [a != b]   S01 = -c [a != alpha]   S10 = -c [alpha != b]   S11 = 0,
  * which is a coupling (S00 + S11 - S01 - S10) / 2 >= 0, a score S10 - S00 + coupling of p's taking and likewise of q's.
  */
-static void make_move(struct expansion *self, int32_t alpha)
+INLINE float pair_score(float *coupling, float c, uint8_t own, uint8_t other, int32_t alpha)
 {
-    for (size_t p = 0; p < self->n; p++)
-        self->move_unary[p] = self->score[alpha][p] - self->score[self->labels[p]][p];
-    for (int k = 0; k < 4; k++)
-        for (int32_t y = 0; y + dy[k] < self->height; y++)
-            for (int32_t x = dx[k] < 0; x < self->width - (dx[k] > 0); x++) {
-                size_t p = (size_t)y * (size_t)self->width + (size_t)x;
-                size_t q = p + (size_t)(dy[k] * self->width + dx[k]);
-                float c = self->coupling[k][p], keep = self->labels[p] != self->labels[q] ? c : 0;
-                float second = self->labels[p] != alpha ? c : 0, first = self->labels[q] != alpha ? c : 0;
-                float coupling = (first + second - keep) / 2;
-                self->move_coupling[k][p] = coupling;
-                self->move_unary[p] += keep - first + coupling;
-                self->move_unary[q] += keep - second + coupling;
-            }
+    float keep = own != other ? c : 0, own_alone = other != alpha ? c : 0, other_alone = own != alpha ? c : 0;
+    *coupling = (own_alone + other_alone - keep) / 2;
+    return keep - own_alone + *coupling;
 }
 
-static enum clv_status expand(bool *changed, struct expansion *self, int32_t alpha, struct clv_error *err)
+static void move_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n)
 {
-    struct clv_grid grid = {.width = self->width, .height = self->height, .n_neighbours = 8, .unary = self->move_unary};
-    memcpy(grid.coupling, self->move_coupling, sizeof self->move_coupling);
-    make_move(self, alpha);
-    enum clv_status status = clv_grid_map(self->takes, &grid, err);
+    const struct expansion *self = context;
+    int32_t left = x > 0 ? x - 1 : x, right = x + n < self->width ? x + n + 1 : x + n, alpha = self->alpha;
+    const uint8_t *labels = self->labels + (size_t)y * (size_t)self->width;
+    pixel_couplings_row(self->here, &self->couplings, left, y, right - left);
+    if (y > 0)
+        pixel_couplings_row(self->above, &self->couplings, left, y - 1, right - left);
+    for (int32_t i = 0; i < n; i++) {
+        int32_t at = x + i;
+        uint8_t own = labels[at];
+        float score = own == alpha ? 0 : score_of(self, alpha, at, y) - score_of(self, own, at, y), unused;
+        for (int k = 0; k < 4; k++) {
+            int32_t before = at - dx[k], after = at + dx[k];
+            const float *towards = dy[k] ? self->above[k] : self->here[k];
+            if (before >= 0 && before < self->width && y >= dy[k])
+                score +=
+                    pair_score(&unused, towards[before - left], own, (labels - dy[k] * self->width)[before], alpha);
+            coupling[k][i] = 0;
+            if (after >= 0 && after < self->width && y + dy[k] < self->height)
+                score += pair_score(&coupling[k][i], self->here[k][at - left], own,
+                                    (labels + dy[k] * self->width)[after], alpha);
+        }
+        unary[i] = score;
+    }
+}
+
+static enum clv_status expand(bool *changed, struct expansion *self, int32_t alpha, int64_t whole,
+                              struct clv_error *err)
+{
+    const struct pixel_energy energy = {self->width, self->height, move_row, self};
+    size_t n_open;
+    self->alpha = alpha;
+    enum clv_status status = pixel_cut(self->takes, &n_open, &energy, NULL, whole, err);
     for (size_t p = 0; p < self->n && status == CLV_OK; p++)
         if (self->takes[p] && self->labels[p] != alpha) {
             self->labels[p] = (uint8_t)alpha;
@@ -122,13 +168,13 @@ static enum clv_status expand(bool *changed, struct expansion *self, int32_t alp
 }
 
 /* Moves until none changes anything; MAX_CYCLES guard against moves that rounding lets go to and fro. */
-static enum clv_status expand_all(struct expansion *self, struct clv_error *err)
+static enum clv_status expand_all(struct expansion *self, int64_t whole, struct clv_error *err)
 {
     bool changed = true;
     for (int cycle = 0; cycle < MAX_CYCLES && changed; cycle++) {
         changed = false;
         for (int32_t alpha = 0; alpha < self->n_labels; alpha++) {
-            enum clv_status status = self->score[alpha] ? expand(&changed, self, alpha, err) : CLV_OK;
+            enum clv_status status = self->is_possible[alpha] ? expand(&changed, self, alpha, whole, err) : CLV_OK;
             if (status != CLV_OK)
                 return status;
         }
@@ -136,16 +182,21 @@ static enum clv_status expand_all(struct expansion *self, struct clv_error *err)
     return CLV_OK;
 }
 
-static enum clv_status check(const uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,
-                             struct clv_error *err)
+static enum clv_status check_size(const struct clv_image *image, int32_t n_labels, struct clv_error *err)
 {
-    size_t n = (size_t)image->width * (size_t)image->height;
     if (image->channels != 3 || image->width < 1 || image->height < 1 ||
-        (int64_t)image->width * image->height > MAX_PIXELS)
+        (int64_t)image->width * image->height > REFINE_MAX_PIXELS)
         return fail(err, CLV_ERR_USAGE, "refining needs 3 channels and at most %d pixels, not %dx%d with %d channels",
-                    MAX_PIXELS, image->width, image->height, image->channels);
+                    REFINE_MAX_PIXELS, image->width, image->height, image->channels);
     if (n_labels < 2 || n_labels > CLV_MAX_LABELS)
         return fail(err, CLV_ERR_USAGE, "refining: %d labels, must be 2 to %d", n_labels, CLV_MAX_LABELS);
+    return CLV_OK;
+}
+
+static enum clv_status check_votes(const uint8_t *labels, const struct clv_image *image, const float *votes,
+                                   int32_t n_labels, struct clv_error *err)
+{
+    size_t n = (size_t)image->width * (size_t)image->height;
     for (size_t k = 0; k < n * (size_t)n_labels; k++)
         if (!(votes[k] >= 0 && votes[k] <= 1))
             return fail(err, CLV_ERR_DATA, "pixel (%zu, %zu): its vote for label %zu is %g",
@@ -157,26 +208,67 @@ static enum clv_status check(const uint8_t *labels, const struct clv_image *imag
     return CLV_OK;
 }
 
-enum clv_status clv_refine_labels(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,
-                                  const struct clv_refine_options *options, struct clv_error *err)
+/* Votes and possible labels are there. */
+static enum clv_status refine(struct expansion *self, uint8_t *labels, const struct clv_image *image,
+                              const struct clv_refine_options *options, int64_t whole, struct clv_error *err)
+{
+    enum clv_status status = init(self, labels, image, options->coupling, err);
+    self->prior = (float)options->prior;
+    for (int32_t round = 0; status == CLV_OK && round < options->rounds; round++) {
+        status = learn_colours(self, options, err);
+        if (status == CLV_OK)
+            status = expand_all(self, whole, err);
+    }
+    if (status == CLV_OK)
+        memcpy(labels, self->labels, self->n);
+    release(self);
+    return status;
+}
+
+enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,
+                            const struct clv_refine_options *options, int64_t whole, struct clv_error *err)
 {
     struct clv_refine_options defaults;
-    struct expansion expansion = {.n_labels = n_labels};
+    struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = votes}};
     clv_refine_defaults(&defaults);
     options = options ? options : &defaults;
     enum clv_status status = refine_check_options(options, err);
     if (status == CLV_OK)
-        status = check(labels, image, votes, n_labels, err);
+        status = check_size(image, n_labels, err);
+    if (status == CLV_OK)
+        status = check_votes(labels, image, votes, n_labels, err);
     if (status != CLV_OK)
         return status;
-    expansion.n = (size_t)image->width * (size_t)image->height;
-    status = init(&expansion, labels, image, votes, options->coupling, err);
-    for (int32_t round = 0; status == CLV_OK && round < options->rounds; round++) {
-        score_labels(&expansion, votes, options);
-        status = expand_all(&expansion, err);
-    }
+    size_t n = (size_t)image->width * (size_t)image->height;
+    for (size_t k = 0; k < n * (size_t)n_labels; k++) /* labels that nobody votes for are out of the question */
+        expansion.is_possible[k / n] |= votes[k] > 0;
+    return refine(&expansion, labels, image, options, whole, err);
+}
+
+enum clv_status clv_refine_labels(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,
+                                  const struct clv_refine_options *options, struct clv_error *err)
+{
+    return refine_many(labels, image, votes, n_labels, options, PIXEL_CUT_WHOLE, err);
+}
+
+enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
+                                const int32_t *y, int32_t n_labels, const struct clv_refine_options *options,
+                                struct clv_error *err)
+{
+    struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = NULL}};
+    enum clv_status status = refine_check_options(options, err);
     if (status == CLV_OK)
-        memcpy(labels, expansion.labels, expansion.n);
-    release(&expansion);
+        status = check_size(image, n_labels, err);
+    if (status == CLV_OK)
+        status = clv_example_vote(labels, NULL, example, y, n_labels, err);
+    if (status == CLV_OK && example->grid.n_rows)
+        status = patch_votes_init(&expansion.votes.patches, example, y, err);
+    else if (status == CLV_OK)
+        expansion.votes.of_superpixels = labels; /* which change last */
+    for (int32_t i = 0; i < example->superpixels.n && status == CLV_OK; i++)
+        expansion.is_possible[y[i]] = true;
+    if (status == CLV_OK)
+        status = refine(&expansion, labels, image, options, PIXEL_CUT_WHOLE, err);
+    patch_votes_release(&expansion.votes.patches);
     return status;
 }

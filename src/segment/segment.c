@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "refine/refine.h"
 
 void clv_segment_defaults(struct clv_segment_options *options)
 {
@@ -18,38 +19,17 @@ enum clv_status segment_paint(uint8_t *labels, const struct clv_example *example
                                 : clv_example_paint(labels, example, y, err);
 }
 
-/* Without margins each pixel's nodes have their votes, and the most voted-for label is its painted one. */
-static enum clv_status refine_votes(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
-                                    const int32_t *y, int32_t n_labels, const struct clv_refine_options *options,
-                                    struct clv_error *err)
-{
-    float *votes = array_alloc((size_t)example->width * (size_t)example->height, (size_t)n_labels * sizeof *votes);
-    enum clv_status status = votes ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_example_vote(labels, votes, example, y, n_labels, err);
-    if (status == CLV_OK)
-        status = clv_refine_labels(labels, image, votes, n_labels, options, err);
-    array_free(votes);
-    return status;
-}
-
 enum clv_status segment_refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
                                const int32_t *y, const struct clv_model *model, struct clv_oracle *oracle,
                                const struct clv_refine_options *options, struct clv_error *err)
 {
-    if (model->shape.n_labels > 2 || model->decoding.rule != CLV_DECODE_ORACLE)
-        return refine_votes(labels, image, example, y, model->shape.n_labels, options, err);
+    if (model->shape.n_labels > 2 || model->decoding.rule != CLV_DECODE_ORACLE) /* there are no margins */
+        return refine_by_votes(labels, image, example, y, model->shape.n_labels, options, err);
     double *margin = array_alloc((size_t)example->problem.n_nodes, sizeof *margin);
-    float *prior = array_alloc((size_t)example->width * (size_t)example->height, sizeof *prior);
-    enum clv_status status = margin && prior ? CLV_OK : fail_memory(err);
+    enum clv_status status = margin ? clv_oracle_margins(oracle, margin, y, err) : fail_memory(err);
     if (status == CLV_OK)
-        status = clv_oracle_margins(oracle, margin, y, err);
-    if (status == CLV_OK)
-        status = clv_refine_prior(prior, example, margin, err);
-    if (status == CLV_OK)
-        status = clv_refine(labels, image, prior, NULL, options, err);
+        status = refine_by_margins(labels, image, example, margin, options, err);
     array_free(margin);
-    array_free(prior);
     return status;
 }
 

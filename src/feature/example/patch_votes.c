@@ -1,41 +1,51 @@
 /* From patches back to pixels: every pixel asks the patches whose centres lie around it. */
+#include "feature/example/patch_votes.h"
+
 #include <math.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/features.h"
-
-/* Along one axis: the two patches around a pixel's centre and the share of the second; both the same past the outer
- * centres. */
-struct between {
-    int32_t low, high;
-    float share;
-};
 
 /* around[side] of the original image's columns (or rows), which are `working` pixels at working size. */
-static struct between *patches_around(int32_t side, int32_t working, int32_t size_px, int32_t step_px, int32_t n)
+static struct patches_between *patches_around(int32_t side, int32_t working, int32_t size_px, int32_t step_px,
+                                              int32_t n)
 {
-    struct between *around = array_alloc((size_t)side, sizeof *around);
+    struct patches_between *around = array_alloc((size_t)side, sizeof *around);
     double first_centre = 0.5 * (size_px < working ? size_px : working);
     for (int32_t k = 0; around && k < side; k++) {
         double at = ((k + 0.5) * working / side - first_centre) / step_px, lower = floor(at);
         int32_t low = lower < 0 ? 0 : lower > n - 1 ? n - 1 : (int32_t)lower;
         int32_t high = lower < 0 ? 0 : low + 1 > n - 1 ? n - 1 : low + 1;
-        around[k] = (struct between){low, high, (float)(at - lower)};
+        around[k] = (struct patches_between){low, high, (float)(at - lower)};
     }
     return around;
 }
 
+enum clv_status patch_votes_init(struct patch_votes *self, const struct clv_example *example, const int32_t *y,
+                                 struct clv_error *err)
+{
+    const struct clv_patch_grid *grid = &example->grid;
+    self->y = y;
+    self->n_columns = grid->n_columns;
+    self->columns = patches_around(example->width, grid->width, grid->size_px, grid->step_px, grid->n_columns);
+    self->rows = patches_around(example->height, grid->height, grid->size_px, grid->step_px, grid->n_rows);
+    return self->columns && self->rows ? CLV_OK : fail_memory(err);
+}
+
+void patch_votes_release(struct patch_votes *self)
+{
+    array_free(self->columns);
+    array_free(self->rows);
+}
+
 /* Adds up the votes of the four patches around a pixel label by label; labels[4], shares[4]; returns how many
  * labels. */
-static int count_votes(int32_t *labels, float *shares, const int32_t *y, int32_t n_columns, struct between row,
-                       struct between column)
+static int count_votes(int32_t *labels, float *shares, const struct patch_votes *votes, int32_t column, int32_t row)
 {
-    const int32_t voter[4] = {y[row.low * n_columns + column.low], y[row.low * n_columns + column.high],
-                              y[row.high * n_columns + column.low], y[row.high * n_columns + column.high]};
-    const float share[4] = {(1 - row.share) * (1 - column.share), (1 - row.share) * column.share,
-                            row.share * (1 - column.share), row.share * column.share};
+    int32_t voter[4];
+    float share[4];
     int n = 0;
+    patch_votes_at(voter, share, votes, column, row);
     for (int v = 0; v < 4; v++) {
         int k = 0;
         while (k < n && labels[k] != voter[v])
@@ -81,23 +91,21 @@ enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv
         votes[k] = 0;
     if (!grid->n_rows)
         return vote_alone(pixels, votes, example, y, err);
-    struct between *columns =
-        patches_around(example->width, grid->width, grid->size_px, grid->step_px, grid->n_columns);
-    struct between *rows = patches_around(example->height, grid->height, grid->size_px, grid->step_px, grid->n_rows);
-    if (!columns || !rows)
-        status = fail_memory(err);
+    struct patch_votes voters = {0};
+    status = patch_votes_init(&voters, example, y, err);
     for (int32_t r = 0; r < example->height && status == CLV_OK; r++)
         for (int32_t c = 0; c < example->width; c++, p++) {
-            const int32_t *above = y + rows[r].low * grid->n_columns, *below = y + rows[r].high * grid->n_columns;
-            int32_t alike = above[columns[c].low];
-            if (!votes && above[columns[c].high] == alike && below[columns[c].low] == alike &&
-                below[columns[c].high] == alike) { /* most pixels, at a fraction of the time */
+            struct patches_between row = voters.rows[r], column = voters.columns[c];
+            const int32_t *above = y + row.low * grid->n_columns, *below = y + row.high * grid->n_columns;
+            int32_t alike = above[column.low];
+            if (!votes && above[column.high] == alike && below[column.low] == alike &&
+                below[column.high] == alike) { /* most pixels, at a fraction of the time */
                 pixels[p] = (uint8_t)alike;
                 continue;
             }
             int32_t labels[4] = {0};
             float shares[4];
-            int n = count_votes(labels, shares, y, grid->n_columns, rows[r], columns[c]), best = 0;
+            int n = count_votes(labels, shares, &voters, c, r), best = 0;
             for (int k = 0; k < n; k++) {
                 best = shares[k] > shares[best] ? k : best;
                 if (votes)
@@ -105,7 +113,6 @@ enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv
             }
             pixels[p] = (uint8_t)labels[best];
         }
-    array_free(columns);
-    array_free(rows);
+    patch_votes_release(&voters);
     return status;
 }

@@ -20,9 +20,9 @@ struct plane {
     int32_t first, last, n_rows;
 };
 
-static struct plane plane_of(const struct clv_grid *grid, int k)
+static struct plane plane_of(int32_t width, int32_t height, int k)
 {
-    return (struct plane){k == 3, grid->width - (k == 0 || k == 2), grid->height - (k > 0)};
+    return (struct plane){k == 3, width - (k == 0 || k == 2), height - (k > 0)};
 }
 
 static const float *row_of(const float *values, const struct clv_grid *grid, int32_t y)
@@ -67,7 +67,7 @@ static enum clv_status check(const struct clv_grid *grid, float *unary, float *c
                 return fail(err, CLV_ERR_DATA, "pixel (%d, %d): its unary score is %g", x, y, (double)row[x]);
     }
     for (int k = 0; k < grid->n_neighbours / 2; k++) {
-        struct plane plane = plane_of(grid, k);
+        struct plane plane = plane_of(grid->width, grid->height, k);
         for (int32_t y = 0; y < plane.n_rows; y++) {
             const float *row = row_of(grid->coupling[k], grid, y);
             float largest = largest_of(row + plane.first, plane.last - plane.first);
@@ -99,17 +99,18 @@ static enum clv_status rows_init(struct rows *rows, int32_t width, struct clv_er
 }
 
 /* Row y of every plane, zero where it has no neighbours. */
-static void rows_next(struct rows *rows, const struct clv_grid *grid, int32_t y, double scale)
+static void rows_next(struct rows *rows, const struct grid_rows *grid, const float *const coupling[4], int32_t y,
+                      double scale)
 {
     for (int k = 0; k < grid->n_neighbours / 2; k++) {
-        struct plane plane = plane_of(grid, k);
+        struct plane plane = plane_of(grid->width, grid->height, k);
         int32_t *restrict now = rows->before[k];
         rows->before[k] = rows->now[k];
         rows->now[k] = now;
         memset(now, 0, (size_t)grid->width * sizeof *now);
         if (y >= plane.n_rows)
             continue;
-        const float *c = row_of(grid->coupling[k], grid, y);
+        const float *c = coupling[k];
         for (int32_t x = plane.first; x < plane.last; x++)
             now[x] = (int32_t)rint(c[x] * scale);
     }
@@ -124,9 +125,9 @@ INLINE uint8_t decided(int32_t excess, const int32_t *arcs, int n_arcs)
     return (uint8_t)(GRID_UNDECIDED - (excess > sum) - 2 * (excess <= -sum));
 }
 
-/* Row y of the records. Pixels decided by their own scores alone go to the end of the queue. */
+/* Row y of the records. Pixels decided by their own scores alone, and those whose labels are held, go to the end of the queue. */
 INLINE int32_t fill_row(struct grid_cut *cut, int32_t *queue, int32_t tail, const struct rows *rows, const float *unary,
-                        int32_t y, double scale, int n_arcs)
+                        const uint8_t *held, int32_t y, double scale, int n_arcs)
 {
     int32_t *const *now = rows->now, *const *before = rows->before;
     for (int32_t x = 0; x < cut->width; x++) {
@@ -143,7 +144,7 @@ INLINE int32_t fill_row(struct grid_cut *cut, int32_t *queue, int32_t tail, cons
             arcs[7] = before[3][x + 1];
         }
         state->excess = (int32_t)rint(unary[x] * scale);
-        state->label = decided(state->excess, arcs, n_arcs);
+        state->label = held[x] != GRID_UNDECIDED ? held[x] : decided(state->excess, arcs, n_arcs);
         queue[tail] = p;
         tail += state->label != GRID_UNDECIDED;
     }
@@ -151,22 +152,24 @@ INLINE int32_t fill_row(struct grid_cut *cut, int32_t *queue, int32_t tail, cons
 }
 
 /* By a power of two, see VALUE_BITS. *n_decided pixels are in the queue then. */
-static enum clv_status fill(struct grid_cut *cut, int32_t *queue, int32_t *n_decided, const struct clv_grid *grid,
-                            double largest, struct clv_error *err)
+static enum clv_status fill(struct grid_cut *cut, int32_t *queue, int32_t *n_decided, const uint8_t *held,
+                            const struct grid_rows *grid, struct clv_error *err)
 {
     struct rows rows;
     enum clv_status status = rows_init(&rows, grid->width, err);
     if (status)
         return status;
     int exponent;
-    frexp(largest, &exponent);
+    frexp(grid->largest, &exponent);
     double scale = ldexp(1, VALUE_BITS - exponent);
     int32_t tail = 0;
     for (int32_t y = 0; y < grid->height; y++) {
-        const float *row = row_of(grid->unary, grid, y);
-        rows_next(&rows, grid, y, scale);
-        tail = cut->n_arcs == 4 ? fill_row(cut, queue, tail, &rows, row, y, scale, 4)
-                                : fill_row(cut, queue, tail, &rows, row, y, scale, 8);
+        const uint8_t *held_row = held + (size_t)y * (size_t)grid->width;
+        const float *unary, *coupling[4];
+        grid->row(grid->context, &unary, coupling, y);
+        rows_next(&rows, grid, coupling, y, scale);
+        tail = cut->n_arcs == 4 ? fill_row(cut, queue, tail, &rows, unary, held_row, y, scale, 4)
+                                : fill_row(cut, queue, tail, &rows, unary, held_row, y, scale, 8);
     }
     *n_decided = tail;
     array_free(rows.memory);
@@ -238,12 +241,13 @@ INLINE void read_labels(uint8_t *labels, const struct grid_cut *cut, int n_arcs)
 }
 
 /* What is right whatever the flow: a core is left. */
-static enum clv_status prepare(struct grid_cut *cut, const struct clv_grid *grid, double largest, struct clv_error *err)
+static enum clv_status prepare(struct grid_cut *cut, const uint8_t *held, const struct grid_rows *grid,
+                               struct clv_error *err)
 {
     int32_t n_decided = 0, *queue = array_alloc((size_t)cut->width * (size_t)cut->height + 1, sizeof *queue);
     if (!queue)
         return fail_memory(err);
-    enum clv_status status = fill(cut, queue, &n_decided, grid, largest, err);
+    enum clv_status status = fill(cut, queue, &n_decided, held, grid, err);
     if (!status && cut->n_arcs == 4)
         eliminate(cut, queue, n_decided, 4);
     else if (!status)
@@ -252,16 +256,12 @@ static enum clv_status prepare(struct grid_cut *cut, const struct clv_grid *grid
     return status;
 }
 
-enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struct clv_error *err)
+enum clv_status grid_rows_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err)
 {
     struct grid_cut cut = {0};
-    float unary = 0, coupling = 0;
-    enum clv_status status = check(grid, &unary, &coupling, err);
-    if (status)
-        return status;
-    status = grid_cut_init(&cut, grid->width, grid->height, grid->n_neighbours, err);
+    enum clv_status status = grid_cut_init(&cut, grid->width, grid->height, grid->n_neighbours, err);
     if (!status)
-        status = prepare(&cut, grid, unary + 8.0 * coupling, err);
+        status = prepare(&cut, labels, grid, err);
     if (!status)
         status = grid_warm(&cut, err);
     if (!status)
@@ -271,5 +271,38 @@ enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struc
     else if (!status)
         read_labels(labels, &cut, 8);
     grid_cut_release(&cut);
+    return status;
+}
+
+static void row_of_arrays(void *context, const float **unary, const float *coupling[4], int32_t y)
+{
+    const struct clv_grid *grid = context;
+    *unary = row_of(grid->unary, grid, y);
+    for (int k = 0; k < grid->n_neighbours / 2; k++)
+        coupling[k] = row_of(grid->coupling[k], grid, y);
+}
+
+enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struct clv_error *err)
+{
+    float unary = 0, coupling = 0;
+    struct clv_grid arrays = *grid;
+    enum clv_status status = check(grid, &unary, &coupling, err);
+    if (status)
+        return status;
+    size_t n = (size_t)grid->width * (size_t)grid->height;
+    uint8_t *made = array_alloc(n, 1); /* the caller's labels stay until all is well */
+    if (!made)
+        return fail_memory(err);
+    memset(made, GRID_UNDECIDED, n);
+    const struct grid_rows rows = {.width = grid->width,
+                                   .height = grid->height,
+                                   .n_neighbours = grid->n_neighbours,
+                                   .largest = unary + 8.0 * coupling,
+                                   .row = row_of_arrays,
+                                   .context = &arrays};
+    status = grid_rows_map(made, &rows, err);
+    if (!status)
+        memcpy(labels, made, n);
+    array_free(made);
     return status;
 }

@@ -7,9 +7,7 @@
 #include <stddef.h>
 
 #include "base/machine.h"
-#include "cleave/grid.h"
-
-enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED };
+#include "infer/grid/grid_rows.h"
 
 /* What follows a pixel's residual capacities. */
 struct grid_state {

@@ -1,0 +1,279 @@
+#include "refine/pixel_cut.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "infer/grid/grid_rows.h"
+
+#define MAX_SWEEPS 4
+
+/* Windows of 1 / across of the image's sides, moved by a share of theirs: from what costs least to what decides most. */
+static const struct pass {
+    int across;
+    double right, down;
+} passes[] = {{5, 0, 0}, {5, 0.5, 0.5}, {5, 0.5, 0}, {5, 0, 0.5}, {4, 0, 0}, {4, 0.5, 0.5}, {4, 0.5, 0}, {4, 0, 0.5}};
+enum { N_PASSES = sizeof passes / sizeof *passes, LEAST_ACROSS = 4 };
+
+struct rectangle {
+    int32_t left, top, right, bottom; /* without right and bottom */
+};
+
+struct cutting {
+    const struct pixel_energy *energy;
+    double largest;      /* of struct grid_rows */
+    uint8_t *known;      /* [height][width] labels; GRID_UNDECIDED: none yet */
+    size_t n_open;       /* of which there are so many */
+    float *row[5];       /* of a window: unary, couplings */
+    uint8_t *labels;     /* of a window */
+    struct rectangle in; /* the window in work */
+};
+
+static void release(struct cutting *self)
+{
+    array_free(self->labels);
+    for (int k = 0; k < 5; k++)
+        array_free(self->row[k]);
+}
+
+static float largest_of(const float *values, int32_t n)
+{
+    float largest = 0;
+    for (int32_t x = 0; x < n; x++)
+        largest = fabsf(values[x]) > largest ? fabsf(values[x]) : largest;
+    return largest;
+}
+
+/* A side of windows, and the ring of known pixels around them. */
+static int32_t side_of(int32_t length, int across)
+{
+    return length / across + 1;
+}
+
+int64_t pixel_cut_window(int32_t width, int32_t height, int64_t whole)
+{
+    if ((int64_t)width * height <= whole)
+        return (int64_t)width * height;
+    return (int64_t)(side_of(width, LEAST_ACROSS) + 2) * (side_of(height, LEAST_ACROSS) + 2);
+}
+
+static enum clv_status init(struct cutting *self, int64_t whole, struct clv_error *err)
+{
+    int32_t width = self->energy->width, height = self->energy->height;
+    float largest[5] = {0};
+    self->labels = array_alloc((size_t)pixel_cut_window(width, height, whole), 1);
+    bool is_short = !self->labels;
+    for (int k = 0; k < 5; k++)
+        is_short |= !(self->row[k] = array_alloc((size_t)width, sizeof *self->row[k]));
+    if (is_short)
+        return fail_memory(err);
+    self->n_open = (size_t)width * (size_t)height;
+    memset(self->known, GRID_UNDECIDED, self->n_open);
+    for (int32_t y = 0; y < height; y++) {
+        self->energy->row(self->energy->context, self->row[0], self->row + 1, 0, y, width);
+        for (int k = 0; k < 5; k++)
+            largest[k] = fmaxf(largest[k], largest_of(self->row[k], width));
+    }
+    float coupling = fmaxf(fmaxf(largest[1], largest[2]), fmaxf(largest[3], largest[4]));
+    self->largest = largest[0] + 8.0 * coupling;
+    return CLV_OK;
+}
+
+static void window_row(void *context, const float **unary, const float *coupling[4], int32_t y)
+{
+    const struct cutting *self = context;
+    self->energy->row(self->energy->context, self->row[0], self->row + 1, self->in.left, self->in.top + y,
+                      self->in.right - self->in.left);
+    *unary = self->row[0];
+    for (int k = 0; k < 4; k++)
+        coupling[k] = self->row[k + 1];
+}
+
+static uint8_t *known_row(const struct cutting *self, int32_t y)
+{
+    return self->known + (size_t)y * (size_t)self->energy->width;
+}
+
+/* The smallest rectangle with all open pixels of a tile; empty without any. */
+static struct rectangle shrink_to_open(const struct cutting *self, struct rectangle tile)
+{
+    struct rectangle found = {tile.right, tile.bottom, tile.left, tile.top};
+    for (int32_t y = tile.top; y < tile.bottom; y++) {
+        const uint8_t *row = known_row(self, y);
+        int32_t first = tile.left, last = tile.right - 1;
+        while (first < tile.right && row[first] != GRID_UNDECIDED)
+            first++;
+        if (first == tile.right)
+            continue;
+        while (row[last] != GRID_UNDECIDED)
+            last--;
+        found.left = first < found.left ? first : found.left;
+        found.right = last + 1 > found.right ? last + 1 : found.right;
+        found.top = y < found.top ? y : found.top;
+        found.bottom = y + 1;
+    }
+    return found;
+}
+
+/* Solves the tile with open pixels around it at `around`. *is_certain: there were none. */
+static enum clv_status solve(struct cutting *self, bool *is_certain, struct rectangle tile, uint8_t around,
+                             struct clv_error *err)
+{
+    int32_t width = self->energy->width, height = self->energy->height;
+    struct rectangle in = {tile.left - (tile.left > 0), tile.top - (tile.top > 0), tile.right + (tile.right < width),
+                           tile.bottom + (tile.bottom < height)};
+    size_t n = (size_t)(in.right - in.left);
+    *is_certain = true;
+    for (int32_t y = in.top; y < in.bottom; y++) {
+        uint8_t *row = self->labels + (size_t)(y - in.top) * n;
+        memcpy(row, known_row(self, y) + in.left, n);
+        bool is_ring = y < tile.top || y >= tile.bottom;
+        for (int32_t x = in.left; x < in.right; x++) {
+            if (row[x - in.left] != GRID_UNDECIDED || !(is_ring || x < tile.left || x >= tile.right))
+                continue;
+            row[x - in.left] = around;
+            *is_certain = false;
+        }
+    }
+    self->in = in;
+    const struct grid_rows grid = {.width = in.right - in.left,
+                                   .height = in.bottom - in.top,
+                                   .n_neighbours = 8,
+                                   .largest = self->largest,
+                                   .row = window_row,
+                                   .context = self};
+    return grid_rows_map(self->labels, &grid, err);
+}
+
+/* Takes over what the last solution has decided: of labels `only`, or of both. */
+static void learn(struct cutting *self, struct rectangle tile, bool takes_both, uint8_t only)
+{
+    size_t n = (size_t)(self->in.right - self->in.left);
+    for (int32_t y = tile.top; y < tile.bottom; y++) {
+        const uint8_t *found = self->labels + (size_t)(y - self->in.top) * n;
+        uint8_t *row = known_row(self, y);
+        for (int32_t x = tile.left; x < tile.right; x++) {
+            uint8_t label = found[x - self->in.left];
+            if (row[x] != GRID_UNDECIDED || !(takes_both || label == only))
+                continue;
+            row[x] = label;
+            self->n_open--;
+        }
+    }
+}
+
+/* The label that most of the tile is guessed to have. */
+static uint8_t likely(const struct cutting *self, struct rectangle tile, const uint8_t *guess)
+{
+    int64_t n = 0;
+    for (int32_t y = tile.top; guess && y < tile.bottom; y++)
+        for (int32_t x = tile.left; x < tile.right; x++)
+            n += 2 * guess[(size_t)y * (size_t)self->energy->width + (size_t)x] - 1;
+    return n > 0;
+}
+
+static enum clv_status decide(struct cutting *self, struct rectangle tile, const uint8_t *guess, struct clv_error *err)
+{
+    tile = shrink_to_open(self, tile);
+    if (tile.left >= tile.right)
+        return CLV_OK;
+    uint8_t label = likely(self, tile, guess);
+    for (int i = 0; i < 2; i++, label = !label) {
+        bool is_certain;
+        enum clv_status status = solve(self, &is_certain, tile, !label, err);
+        if (status != CLV_OK)
+            return status;
+        learn(self, tile, is_certain, label);
+        tile = shrink_to_open(self, tile);
+        if (tile.left >= tile.right)
+            break;
+    }
+    return CLV_OK;
+}
+
+/* Solves a tile's pixels of current[height][width] (1 + label; 0: known for certain) anew, with all others held. */
+static enum clv_status improve(struct cutting *self, size_t *n_changed, struct rectangle tile, uint8_t *current,
+                               struct clv_error *err)
+{
+    size_t width = (size_t)self->energy->width;
+    bool is_certain;
+    for (int32_t y = tile.top; y < tile.bottom; y++)
+        for (int32_t x = tile.left; x < tile.right; x++)
+            if (current[(size_t)y * width + (size_t)x]) {
+                known_row(self, y)[x] = GRID_UNDECIDED;
+                self->n_open++;
+            }
+    struct rectangle open = shrink_to_open(self, tile);
+    if (open.left >= open.right)
+        return CLV_OK;
+    enum clv_status status = solve(self, &is_certain, open, GRID_ZERO, err);
+    if (status != CLV_OK)
+        return status;
+    learn(self, open, true, GRID_ZERO);
+    for (int32_t y = open.top; y < open.bottom; y++)
+        for (int32_t x = open.left; x < open.right; x++) {
+            uint8_t *now = &current[(size_t)y * width + (size_t)x], label = known_row(self, y)[x];
+            if (*now && *now != 1 + label) {
+                *now = (uint8_t)(1 + label);
+                ++*n_changed;
+            }
+        }
+    return CLV_OK;
+}
+
+/* The tiles of a pass: to be decided, or, with `current`, to be improved. */
+static enum clv_status go_over(struct cutting *self, size_t *n_changed, const struct pass *pass, const uint8_t *guess,
+                               uint8_t *current, struct clv_error *err)
+{
+    int32_t width = self->energy->width, height = self->energy->height;
+    int32_t across = side_of(width, pass->across), down = side_of(height, pass->across);
+    enum clv_status status = CLV_OK;
+    for (int32_t top = -(int32_t)(pass->down * down); top < height && status == CLV_OK; top += down)
+        for (int32_t left = -(int32_t)(pass->right * across); left < width && status == CLV_OK; left += across) {
+            struct rectangle tile = {left < 0 ? 0 : left, top < 0 ? 0 : top,
+                                     left + across < width ? left + across : width,
+                                     top + down < height ? top + down : height};
+            status = current ? improve(self, n_changed, tile, current, err) : decide(self, tile, guess, err);
+        }
+    return status;
+}
+
+/* What no window decides begins with the guess. */
+static enum clv_status settle_open(struct cutting *self, const uint8_t *guess, struct clv_error *err)
+{
+    size_t n = (size_t)self->energy->width * (size_t)self->energy->height, n_changed = 1;
+    uint8_t *current = array_zalloc(n, 1);
+    enum clv_status status = current ? CLV_OK : fail_memory(err);
+    for (size_t p = 0; p < n && status == CLV_OK; p++)
+        if (self->known[p] == GRID_UNDECIDED) {
+            self->known[p] = guess ? guess[p] : GRID_ZERO;
+            current[p] = (uint8_t)(1 + self->known[p]);
+        }
+    self->n_open = 0;
+    for (int sweep = 0; sweep < MAX_SWEEPS && n_changed && status == CLV_OK; sweep++) {
+        n_changed = 0;
+        for (int i = N_PASSES / 2; i < N_PASSES && status == CLV_OK; i++)
+            status = go_over(self, &n_changed, &passes[i], NULL, current, err);
+    }
+    array_free(current);
+    return status;
+}
+
+enum clv_status pixel_cut(uint8_t *labels, size_t *n_open, const struct pixel_energy *energy, const uint8_t *guess,
+                          int64_t whole, struct clv_error *err)
+{
+    const struct rectangle all = {0, 0, energy->width, energy->height};
+    struct cutting self = {.energy = energy, .known = labels};
+    enum clv_status status = init(&self, whole, err);
+    if (status == CLV_OK && (int64_t)energy->width * energy->height <= whole)
+        status = decide(&self, all, NULL, err);
+    for (int i = 0; i < N_PASSES && self.n_open && status == CLV_OK; i++)
+        status = go_over(&self, NULL, &passes[i], guess, NULL, err);
+    *n_open = self.n_open;
+    if (status == CLV_OK && self.n_open)
+        status = settle_open(&self, guess, err);
+    release(&self);
+    return status;
+}

@@ -1,0 +1,156 @@
+/* Cuts in parts against cuts of everything. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "refine/pixel_cut.h"
+#include "refine/refine.h"
+#include "support/support.h"
+
+enum { SIDE = 70, MAX_PIXELS = SIDE * SIDE };
+
+struct field {
+    int32_t width, height;
+    float unary[MAX_PIXELS], coupling[4][MAX_PIXELS];
+};
+
+static void field_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n)
+{
+    const struct field *self = context;
+    size_t p = (size_t)(y * self->width + x);
+    memcpy(unary, self->unary + p, (size_t)n * sizeof *unary);
+    for (int k = 0; k < 4; k++)
+        memcpy(coupling[k], self->coupling[k] + p, (size_t)n * sizeof *unary);
+}
+
+/* Blobs of figure with noise; the stronger the couplings and the weaker the scores the less is decided by parts. */
+static void draw(struct field *self, uint64_t index, uint32_t strength)
+{
+    uint64_t at = index << 20;
+    self->width = 30 + (int32_t)rng_below(3, 0, at++, SIDE - 30 + 1);
+    self->height = 30 + (int32_t)rng_below(3, 0, at++, SIDE - 30 + 1);
+    int32_t period = 7 + (int32_t)rng_below(3, 0, at++, 30);
+    for (int32_t p = 0; p < self->width * self->height; p++) {
+        int32_t x = p % self->width, y = p / self->width;
+        int is_figure = (x / period + y / period) % 2;
+        self->unary[p] = (float)rng_below(3, 0, at++, 9) - 4 + (float)(is_figure ? 2 : -2);
+        for (int k = 0; k < 4; k++) {
+            int is_inside = x + (k == 0 || k == 2) < self->width && x - (k == 3) >= 0 && y + (k > 0) < self->height;
+            self->coupling[k][p] = is_inside ? (float)rng_below(3, 0, at++, strength + 1) : 0;
+        }
+    }
+}
+
+static double score_of(const struct field *self, const uint8_t *labels)
+{
+    static const int dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
+    double score = 0;
+    for (int32_t p = 0; p < self->width * self->height; p++) {
+        score += labels[p] ? (double)self->unary[p] : 0;
+        for (int k = 0; k < 4; k++)
+            if (self->coupling[k][p] > 0 && labels[p] != labels[p + dy[k] * self->width + dx[k]])
+                score -= (double)self->coupling[k][p];
+    }
+    return score;
+}
+
+START_TEST(parts_make_the_labels_of_the_whole_wherever_they_decide)
+{
+    static struct field field;
+    static uint8_t whole[MAX_PIXELS], parts[MAX_PIXELS], guess[MAX_PIXELS];
+    int n_all = 0, n_some = 0;
+    for (uint64_t t = 0; t < 120; t++) {
+        draw(&field, t, t % 4 == 3 ? 12 : 1 + (uint32_t)(t % 4));
+        int32_t n = field.width * field.height;
+        struct pixel_energy energy = {field.width, field.height, field_row, &field};
+        size_t n_open, n_other = 0;
+        must(pixel_cut(whole, &n_open, &energy, NULL, MAX_PIXELS, err));
+        ck_assert_uint_eq(n_open, 0);
+        struct clv_grid grid = {.width = field.width, .height = field.height, .n_neighbours = 8, .unary = field.unary};
+        for (int k = 0; k < 4; k++)
+            grid.coupling[k] = field.coupling[k];
+        must(clv_grid_map(guess, &grid, err));
+        ck_assert_mem_eq(whole, guess, (size_t)n);
+        for (int32_t p = 0; p < n; p++)
+            guess[p] = field.unary[p] > 0;
+        must(pixel_cut(parts, &n_open, &energy, t % 2 ? guess : NULL, 0, err));
+        for (int32_t p = 0; p < n; p++)
+            n_other += parts[p] != whole[p];
+        ck_assert_uint_le(n_other, n_open);
+        n_all += n_open == 0;
+        n_some += n_open > 0;
+        if (t % 2)
+            ck_assert_double_ge(score_of(&field, parts), score_of(&field, guess));
+        ck_assert_double_le(score_of(&field, parts), score_of(&field, whole));
+    }
+    ck_assert_int_gt(n_all, 50);
+    ck_assert_int_gt(n_some, 5);
+}
+END_TEST
+
+/* On real photographs, whose couplings grow with the side: what holds at one size holds at all. */
+START_TEST(photographs_have_the_same_labels_in_parts_and_whole)
+{
+    static const char *const names[] = {"horse001", "horse130", "horse202", "horse320"};
+    struct clv_refine_options options;
+    clv_refine_defaults(&options);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *path = real_data("photographs_have_the_same_labels_in_parts_and_whole", "horses");
+        if (!path)
+            return;
+        struct clv_image image = {0}, large = {0};
+        struct clv_indexed_image mask = {0};
+        char file[512];
+        snprintf(file, sizeof file, "%s/images/%s.jpg", path, names[i]);
+        if (clv_image_read(&image, file, NULL, NULL) != CLV_OK)
+            continue;
+        must(clv_image_resize(&large, &image, 3 * image.width / 2, 3 * image.height / 2, err));
+        size_t n = (size_t)large.width * (size_t)large.height;
+        uint8_t *parts = malloc(n), *whole = malloc(n);
+        float *votes = malloc(3 * n * sizeof *votes);
+        must(clv_indexed_image_read(&mask, formatted("%s/masks/%s.png", path, names[i]), NULL, err));
+        clv_labels_resize(parts, large.width, large.height, mask.values, mask.width, mask.height);
+        for (size_t p = 0; p < n; p++)
+            parts[p] = parts[p] != 0;
+        /* coarse, as superpixels are */
+        for (size_t p = 0; p < n; p++)
+            whole[p] = parts[(p / (size_t)large.width / 8 * 8) * (size_t)large.width + p % (size_t)large.width / 8 * 8];
+        memcpy(parts, whole, n);
+        for (int round = 1; round <= 2; round++) {
+            options.rounds = round;
+            must(refine_two(whole, &large, NULL, NULL, &options, (int64_t)n, err));
+            must(refine_two(parts, &large, NULL, NULL, &options, 0, err));
+            ck_assert_mem_eq(whole, parts, n);
+        }
+        for (size_t p = 0; p < n; p++) { /* a third label, right of the middle */
+            whole[p] = (uint8_t)(whole[p] && p % (size_t)large.width > (size_t)large.width / 2 ? 2 : whole[p]);
+            for (size_t a = 0; a < 3; a++)
+                votes[a * n + p] = whole[p] == a ? 0.75F : 0.125F;
+        }
+        memcpy(parts, whole, n);
+        options.rounds = 1;
+        must(refine_many(whole, &large, votes, 3, &options, (int64_t)n, err));
+        must(refine_many(parts, &large, votes, 3, &options, 0, err));
+        ck_assert_mem_eq(whole, parts, n);
+        free(votes);
+        free(parts);
+        free(whole);
+        clv_image_release(&image);
+        clv_image_release(&large);
+        clv_indexed_image_release(&mask);
+    }
+}
+END_TEST
+
+Suite *pixel_cut_suite(void);
+Suite *pixel_cut_suite(void)
+{
+    Suite *suite = suite_create("pixel_cut");
+    TCase *tests = tcase_create("pixel_cut");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, parts_make_the_labels_of_the_whole_wherever_they_decide);
+    tcase_add_test(tests, photographs_have_the_same_labels_in_parts_and_whole);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
