@@ -93,7 +93,7 @@ converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools
 reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-digests check-faults check-library coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb print-libs install uninstall clean help
+.PHONY: all deps demo check check-digests check-faults check-library check-python coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -103,7 +103,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED)
 
 help:
 	@sed -n '2,11s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-digests check-faults coverage format lint bench datasets fuzz deb install uninstall clean"
+	@echo "targets: all deps demo check check-digests check-faults check-python coverage format lint bench datasets fuzz deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
 	@echo "the papers' tables: $(reproductions)"
 
@@ -124,10 +124,24 @@ check: deps
 	$(Q)$(MAKE) --no-print-directory check-library
 
 # What others see of the library: installed into $(BUILD)/stage, found by pkg-config, used by programs outside of the tree.
-check-library: all $(BUILD)/run-tests
+check-library: stage $(BUILD)/run-tests
+	$(Q)CC='$(CC)' CXX='$(CXX)' SANITIZE=$(SANITIZE) HARDEN=$(HARDEN) COVERAGE=$(COVERAGE) tools/check-library $(BUILD)
+
+stage: all
 	$(Q)rm -rf $(BUILD)/stage
 	$(Q)$(MAKE) --no-print-directory DESTDIR=$(BUILD)/stage PREFIX=/usr/local LIBDIR=/usr/local/lib install
-	$(Q)CC='$(CC)' CXX='$(CXX)' SANITIZE=$(SANITIZE) HARDEN=$(HARDEN) COVERAGE=$(COVERAGE) tools/check-library $(BUILD)
+
+# The Python package against the installed library, and beside the command.
+check-python: deps
+	$(Q)tools/deps python
+	$(Q)$(MAKE) --no-print-directory stage
+	$(Q)tools/check-python $(BUILD)
+
+# The Python package with a library of its own in it (without libmaxflow), and its source: $(BUILD)/wheel.
+wheel: deps
+	$(Q)tools/deps python
+	$(Q)$(MAKE) --no-print-directory WITH_BK=0 BUILD=$(BUILD)/no-bk stage
+	$(Q)tools/wheel $(BUILD)
 
 # Every allocation and system call of every command failed, files cut off and flipped, processes killed: a table.
 check-faults: deps

@@ -126,6 +126,11 @@ CLV_API enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *
                                          uint64_t seed, int n_threads, const struct clv_image_limits *limits,
                                          const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
+/* The same from images in memory, images[n] of 3 channels: the codebooks are those of the same images in files. */
+CLV_API enum clv_status clv_recipe_learn_images(struct clv_recipe *recipe, const struct clv_image *images, size_t n,
+                                                uint64_t seed, int n_threads, const struct clv_progress *progress,
+                                                struct clv_error *err) CLV_CHECK;
+
 /* One image's problem, with memory of its own. superpixels are at working size; clv_example_paint brings labels
  * back. */
 struct clv_example {

@@ -12,10 +12,11 @@ enum { SIZE = CLV_DESCRIPTOR_SIZE, KMEANS_ITERATIONS = 20 };
 
 struct sampling {
     const struct clv_recipe *recipe;
-    const char *const *paths;
-    size_t n_paths;
+    const char *const *paths;       /* [n_images] files to read, or NULL and */
+    const struct clv_image *images; /* [n_images] */
+    size_t n_images;
     size_t per_image; /* samples of one scale from one image */
-    uint8_t *samples; /* [n_scales][n_paths][per_image][128] */
+    uint8_t *samples; /* [n_scales][n_images][per_image][128] */
     uint64_t seed;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
@@ -29,7 +30,7 @@ static enum clv_status sample_scale(struct sampling *job, size_t index, int32_t 
     enum clv_status status = sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err);
     if (status != CLV_OK)
         return status;
-    uint8_t *slot = job->samples + ((size_t)scale * job->n_paths + index) * job->per_image * SIZE;
+    uint8_t *slot = job->samples + ((size_t)scale * job->n_images + index) * job->per_image * SIZE;
     uint32_t n_cells = (uint32_t)(grid.n_columns * grid.n_rows);
     uint64_t stream = RNG_STREAM(RNG_CODEBOOK, index + 1);
     for (size_t k = 0; k < job->per_image; k++) {
@@ -48,53 +49,48 @@ static enum clv_status sample_image(void *context, size_t index, int thread, str
     struct sampling *job = context;
     if (stop_requested(job->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    struct clv_image image = {0}, working = {0};
+    struct clv_image read = {0}, working = {0};
     struct sift_image sift = {0};
-    enum clv_status status = clv_image_read(&image, job->paths[index], job->limits, err);
+    enum clv_status status = job->paths ? clv_image_read(&read, job->paths[index], job->limits, err) : CLV_OK;
     if (status == CLV_OK)
-        status = working_image(&working, &image, job->recipe->working_pixels, err);
+        status = working_image(&working, job->paths ? &read : &job->images[index], job->recipe->working_pixels, err);
     if (status == CLV_OK)
         status = sift_image_init(&sift, working.pixels, working.width, working.height, job->recipe, all_scales, err);
     for (int32_t s = 0; s < job->recipe->n_scales && status == CLV_OK; s++)
         status = sample_scale(job, index, s, &sift, err);
     sift_image_release(&sift);
     clv_image_release(&working);
-    clv_image_release(&image);
+    clv_image_release(&read);
     return status;
 }
 
-enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *image_paths, size_t n, uint64_t seed,
-                                 int n_threads, const struct clv_image_limits *limits,
-                                 const struct clv_progress *progress, struct clv_error *err)
+/* The job says which images, the rest is filled in here. */
+static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, int n_threads, struct clv_error *err)
 {
     enum clv_status status = recipe_check(recipe, false, err);
     if (status == CLV_OK && recipe->kept)
         status = fail(err, CLV_ERR_USAGE, "recipe: leaves features out, so its codebooks are learned already");
     if (status != CLV_OK || !has_words(recipe))
         return status;
+    size_t n = job->n_images;
     if (n == 0)
         return fail(err, CLV_ERR_USAGE, "recipe: no images to learn the codebooks from");
-    struct sampling job = {.recipe = recipe,
-                           .paths = image_paths,
-                           .n_paths = n,
-                           .per_image = ((size_t)recipe->n_codebook_samples + n - 1) / n,
-                           .seed = seed,
-                           .limits = limits,
-                           .progress = progress};
     struct clv_codebook made[CLV_MAX_SCALES] = {0};
-    size_t n_samples = n * job.per_image;
-    job.samples = array_alloc((size_t)recipe->n_scales * n_samples, SIZE);
-    if (!job.samples)
+    job->recipe = recipe;
+    job->per_image = ((size_t)recipe->n_codebook_samples + n - 1) / n;
+    size_t n_samples = n * job->per_image;
+    job->samples = array_alloc((size_t)recipe->n_scales * n_samples, SIZE);
+    if (!job->samples)
         return fail_memory(err);
-    report_progress(progress, "sampling descriptors", 0, n, NULL);
-    status = parallel_for(n, n_threads, sample_image, &job, err);
+    report_progress(job->progress, "sampling descriptors", 0, n, NULL);
+    status = parallel_for(n, n_threads, sample_image, job, err);
     struct codebook_options options = {
-        .n_words = recipe->n_words, .n_iterations = KMEANS_ITERATIONS, .kmeans = recipe->kmeans, .seed = seed};
+        .n_words = recipe->n_words, .n_iterations = KMEANS_ITERATIONS, .kmeans = recipe->kmeans, .seed = job->seed};
     for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++) {
-        report_progress(progress, "learning words", (size_t)s, (size_t)recipe->n_scales, NULL);
+        report_progress(job->progress, "learning words", (size_t)s, (size_t)recipe->n_scales, NULL);
         options.stream = RNG_STREAM(RNG_CODEBOOK, 0) + ((uint64_t)s << 56);
-        status = codebook_learn(&made[s], NULL, job.samples + (size_t)s * n_samples * SIZE, n_samples, &options,
-                                progress, err);
+        status = codebook_learn(&made[s], NULL, job->samples + (size_t)s * n_samples * SIZE, n_samples, &options,
+                                job->progress, err);
     }
     if (status == CLV_OK)
         clv_recipe_release(recipe);
@@ -103,6 +99,26 @@ enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *i
             recipe->codebooks[s] = made[s];
         else
             array_free(made[s].centres);
-    array_free(job.samples);
+    array_free(job->samples);
     return status;
+}
+
+enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *image_paths, size_t n, uint64_t seed,
+                                 int n_threads, const struct clv_image_limits *limits,
+                                 const struct clv_progress *progress, struct clv_error *err)
+{
+    struct sampling job = {.paths = image_paths, .n_images = n, .seed = seed, .limits = limits, .progress = progress};
+    return learn(recipe, &job, n_threads, err);
+}
+
+enum clv_status clv_recipe_learn_images(struct clv_recipe *recipe, const struct clv_image *images, size_t n,
+                                        uint64_t seed, int n_threads, const struct clv_progress *progress,
+                                        struct clv_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!images[i].pixels || images[i].width < 1 || images[i].height < 1 || images[i].channels != 3)
+            return fail(err, CLV_ERR_USAGE, "image %zu is %dx%d of %d channels (3 are needed)", i, images[i].width,
+                        images[i].height, images[i].channels);
+    struct sampling job = {.images = images, .n_images = n, .seed = seed, .progress = progress};
+    return learn(recipe, &job, n_threads, err);
 }

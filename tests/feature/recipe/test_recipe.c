@@ -37,7 +37,7 @@ static void free_paths(const char *paths[N_IMAGES])
         free((char *)paths[i]);
 }
 
-START_TEST(the_same_seed_gives_the_same_recipe_at_any_thread_count)
+START_TEST(the_same_seed_gives_the_same_recipe_at_any_thread_count_from_files_and_memory)
 {
     const char *paths[N_IMAGES];
     write_images(paths);
@@ -51,6 +51,16 @@ START_TEST(the_same_seed_gives_the_same_recipe_at_any_thread_count)
             ck_assert_mem_eq(one.codebooks[s].centres, other.codebooks[s].centres, 30 * SIZE);
         }
     }
+    struct clv_image images[N_IMAGES] = {0};
+    for (int i = 0; i < N_IMAGES; i++)
+        must(clv_image_read(&images[i], paths[i], NULL, err));
+    must(clv_recipe_learn_images(&other, images, N_IMAGES, 11, 2, NULL, err));
+    for (int s = 0; s < one.n_scales; s++)
+        ck_assert_mem_eq(one.codebooks[s].centres, other.codebooks[s].centres, 30 * SIZE);
+    images[1].channels = 1;
+    ck_assert_int_eq(clv_recipe_learn_images(&other, images, N_IMAGES, 11, 2, NULL, NULL), CLV_ERR_USAGE);
+    for (int i = 0; i < N_IMAGES; i++)
+        clv_image_release(&images[i]);
     must(clv_recipe_learn(&other, paths, N_IMAGES, 12, 2, NULL, NULL, err));
     ck_assert_mem_ne(one.codebooks[0].centres, other.codebooks[0].centres, 30 * SIZE);
     ck_assert_mem_ne(one.codebooks[0].centres, one.codebooks[1].centres, 30 * SIZE);
@@ -161,7 +171,7 @@ Suite *recipe_suite(void)
 {
     Suite *suite = suite_create("recipe");
     TCase *tc = tcase_create("recipe");
-    tcase_add_test(tc, the_same_seed_gives_the_same_recipe_at_any_thread_count);
+    tcase_add_test(tc, the_same_seed_gives_the_same_recipe_at_any_thread_count_from_files_and_memory);
     tcase_add_test(tc, a_learned_recipe_extracts);
     tcase_add_test(tc, a_failed_learning_leaves_the_recipe_alone);
     tcase_add_test(tc, without_words_there_is_nothing_to_learn);

@@ -1,0 +1,163 @@
+"""Models and what they say of an image."""
+
+import os
+from typing import Any, Dict, List, NamedTuple, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import as_image, copied, pointer
+from ._errors import UsageError, call
+from ._native import ffi, lib
+from ._pixels import Box, Labels, box_cut
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def version() -> str:
+    """Which library runs: "cleave 0.1.0"."""
+    return ffi.string(lib.clv_version()).decode()
+
+
+class Model:
+    """A trained model: what `cleave train` writes, and cleave.train returns.
+
+    labels          names of the labels, by value
+    record          how it was learned: learner, seed, parameters, losses
+    interrupted     whether the training was ended early
+    """
+
+    def __init__(self, native: Any) -> None:
+        self._native = native
+
+    @classmethod
+    def load(cls, path: Path) -> "Model":
+        """Reads a model file. Raises InputError if it is missing, DataError if it is no model or damaged."""
+        native = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
+        call(lib.clv_model_read, native, os.fsencode(path))
+        return cls(native)
+
+    @staticmethod
+    def train(data: Any, **options: Any) -> "Model":
+        """cleave.train."""
+        from ._train import train
+        return train(data, **options)
+
+    def save(self, path: Path) -> None:
+        """Writes the model file, which is old or new, never half. Raises OutputError."""
+        call(lib.clv_model_write, os.fsencode(path), self._native)
+
+    def segment(self, image: Labels, **options: Any) -> Labels:
+        """cleave.segment with this model."""
+        return segment(self, image, **options)
+
+    @property
+    def labels(self) -> List[str]:
+        names = self._native.labels
+        return [ffi.string(names.names[k]).decode(errors="replace") for k in range(names.n_labels)]
+
+    @property
+    def record(self) -> Dict[str, str]:
+        record = self._native.record
+        return {ffi.string(entry.key).decode(errors="replace"): ffi.string(entry.value).decode(errors="replace")
+                for entry in (record.entries[i] for i in range(record.n))}
+
+    @property
+    def interrupted(self) -> bool:
+        return self.record.get("interrupted") == "yes"
+
+    @property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """A copy of all weights, float64 [n]: those of the nodes, then those of the edges."""
+        return copied(self._native.w, "double", np.float64, lib.clv_shape_size(ffi.addressof(self._native, "shape")))
+
+    def __repr__(self) -> str:
+        return f"<cleave.Model {self.record.get('learner', '?')}, labels {', '.join(self.labels)}>"
+
+
+def segment(model: Optional[Model], image: Labels, *, box: Optional[Box] = None, refine: bool = True) -> Labels:
+    """Labels of every pixel, uint8 [height, width]: what `cleave segment` writes.
+
+    refine      sharpen borders at the pixels (`--refine`); False: superpixels or patches as they are
+    box         (x, y, width, height): only what lies in it may be other than label 0. With model=None the same as
+                cleave.box_cut.
+    """
+    if model is None:
+        if box is None:
+            raise UsageError("segment needs a model or a box")
+        return box_cut(image, box)
+    native, _keep = as_image("image", image)
+    options = ffi.new("struct clv_segment_options *")
+    lib.clv_segment_defaults(options)
+    options.is_refined = bool(refine)
+    labels = np.empty((native.height, native.width), np.uint8)
+    call(lib.clv_segment, pointer("uint8_t", labels), model._native, native, options)
+    if box is not None:
+        left, top, right, bottom = box[0], box[1], box[0] + box[2], box[1] + box[3]
+        centre_x, centre_y = np.arange(native.width) + 0.5, np.arange(native.height) + 0.5
+        labels[~((centre_y >= top) & (centre_y < bottom)), :] = 0
+        labels[:, ~((centre_x >= left) & (centre_x < right))] = 0
+    return labels
+
+
+class Problem(NamedTuple):
+    """An image as the learners see it. Features are sparse rows: node i holds value[row[i]:row[i + 1]] in the columns
+    index[row[i]:row[i + 1]] of n_features (scipy.sparse.csr_matrix((value, index, row)))."""
+
+    nodes: npt.NDArray[np.int32]  # [height, width] of the image: the node under each pixel
+    row: npt.NDArray[np.int64]  # [n_nodes + 1]
+    index: npt.NDArray[np.int32]
+    value: npt.NDArray[np.float32]
+    n_features: int
+    edges: npt.NDArray[np.int32]  # [n_edges, 2]
+    edge_features: npt.NDArray[np.float32]  # [n_edges, n_edge_features]
+    volume: npt.NDArray[np.float32]  # [n_nodes] pixels
+
+
+def _extract(model: Model, image: Labels) -> Any:
+    if not model._native.has_recipe:
+        raise UsageError("the model is of letters or of features made elsewhere, which no image has")
+    native, _keep = as_image("image", image)
+    example = ffi.gc(ffi.new("struct clv_example *"), lib.clv_example_release)
+    call(lib.clv_example_extract, example, native, ffi.addressof(model._native, "recipe"))
+    return example
+
+
+def _nodes(example: Any) -> npt.NDArray[np.int32]:
+    """The node under each pixel of the original image: its centre, moved to the working size."""
+    small = example.superpixels
+    nodes = copied(small.labels, "int32_t", np.int32, small.height, small.width)
+    rows = (2 * np.arange(example.height, dtype=np.int64) + 1) * small.height // (2 * example.height)
+    columns = (2 * np.arange(example.width, dtype=np.int64) + 1) * small.width // (2 * example.width)
+    return nodes[rows[:, None], columns[None, :]]
+
+
+def features(model: Model, image: Labels) -> Problem:
+    """The graph and the features that the model's recipe makes of an image."""
+    example = _extract(model, image)
+    problem = example.problem
+    n, m, p = problem.n_nodes, problem.n_edges, problem.n_edge_features
+    row = copied(example.row, "int64_t", np.int64, n + 1)
+    entries = int(row[-1])
+    return Problem(_nodes(example), row, copied(example.index, "int32_t", np.int32, entries),
+                   copied(example.value, "float", np.float32, entries), problem.n_features,
+                   copied(example.edges, "int32_t", np.int32, m, 2),
+                   copied(example.edge_features, "float", np.float32, m, p), copied(example.volume, "float", np.float32, n))
+
+
+def marginals(model: Model, image: Labels, *, draws: int = 100, seed: int = 0) -> npt.NDArray[np.float32]:
+    """Probability of every label at every pixel, float32 [height, width, n_labels], as `cleave marginals` writes it: the
+    share of perturb-and-MAP draws in which the pixel's node has the label; the standard error is at most
+    .5 / sqrt(draws)."""
+    if draws < 1:
+        raise UsageError(f"draws is {draws}, must be at least 1")
+    example = _extract(model, image)
+    oracle = ffi.new("struct clv_oracle **")
+    call(lib.clv_oracle_new, oracle, lib.CLV_ENGINE_DEFAULT)
+    found = np.empty((example.problem.n_nodes, model._native.shape.n_labels))
+    try:
+        call(lib.clv_model_marginals, pointer("double", found), ffi.NULL, ffi.NULL, model._native,
+             ffi.addressof(example, "problem"), oracle[0], seed, draws)
+    finally:
+        lib.clv_oracle_free(oracle[0])
+    return found.astype(np.float32)[_nodes(example)]

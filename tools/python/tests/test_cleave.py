@@ -1,0 +1,262 @@
+"""The Python package beside the command line program: the same bytes, and errors that say what is wrong."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import ANIMALS
+
+import cleave
+
+
+def mask_values(path):
+    from PIL import Image
+
+    return np.array(Image.open(path))
+
+
+def resident_bytes():
+    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_a_training_from_a_manifest_has_the_weights_of_the_command(command, tmp_path):
+    made = cleave.train(ANIMALS / "manifest.tsv", split="train", seed=7, words=50, passes=3)
+    command("train", "-d", ANIMALS / "manifest.tsv", "--split", "train", "--seed", 7, "--words", 50, "--passes", 3, "-o", tmp_path / "command.cleave")
+    theirs = cleave.Model.load(tmp_path / "command.cleave")
+    np.testing.assert_array_equal(made.weights, theirs.weights)
+    assert made.labels == theirs.labels == ["background", "foreground"]
+
+
+def test_arrays_and_files_teach_the_same(pairs, tmp_path):
+    from PIL import Image
+
+    for folder in ("images", "masks"):
+        (tmp_path / folder).mkdir()
+    for place, (image, mask) in enumerate(pairs):
+        Image.fromarray(image).save(tmp_path / "images" / f"{place}.png")
+        Image.fromarray(mask).save(tmp_path / "masks" / f"{place}.png")
+    options = {"seed": 5, "passes": 3, "words": 30}
+    np.testing.assert_array_equal(cleave.train(pairs, **options).weights, cleave.train(tmp_path, **options).weights)
+
+
+@pytest.mark.parametrize("refine", [False, True])
+def test_masks_are_those_of_the_command(model, command, tmp_path, refine):
+    model.save(tmp_path / "m.cleave")
+    image = sorted((ANIMALS / "images").iterdir())[-1]
+    command("segment", "-m", tmp_path / "m.cleave", "-o", tmp_path / "out", *(["--refine"] if refine else []), image)
+    np.testing.assert_array_equal(cleave.segment(model, cleave.read_image(image), refine=refine),
+                                  mask_values(next((tmp_path / "out").glob("*.png"))))
+
+
+def test_marginals_are_those_of_the_command(model, command, tmp_path):
+    model.save(tmp_path / "m.cleave")
+    image = sorted((ANIMALS / "images").iterdir())[-1]
+    command("marginals", "-m", tmp_path / "m.cleave", "-o", tmp_path / "out", "--draws", 16, "--seed", 4, image)
+    found = cleave.marginals(model, cleave.read_image(image), draws=16, seed=4)
+    np.testing.assert_allclose(found.sum(axis=2), 1, atol=1e-6)
+    np.testing.assert_array_equal(np.rint(255 * found[:, :, 1].astype(float)), mask_values(next((tmp_path / "out").glob("*.png"))))
+
+
+def test_models_survive_their_file(model, pairs, tmp_path):
+    model.save(tmp_path / "m.cleave")
+    again = cleave.Model.load(tmp_path / "m.cleave")
+    assert again.record["learner"] == "ssvm" and again.record["seed"] == "3" and not again.interrupted
+    np.testing.assert_array_equal(again.segment(pairs[0][0]), model.segment(pairs[0][0]))
+    again.save(tmp_path / "n.cleave")
+    assert (tmp_path / "m.cleave").read_bytes() == (tmp_path / "n.cleave").read_bytes()
+
+
+def test_several_labels_have_names(pairs):
+    thirds = [(image, (mask * 2).astype(np.uint8)) for image, mask in pairs[:2]]
+    thirds[0][1][:10] = 1
+    thirds[0][1][10:12] = cleave.VOID
+    named = cleave.train(thirds, labels=["ground", "sky", "animal"], nodes="patches", learner="perceptron", words=30, passes=1)
+    assert named.labels == ["ground", "sky", "animal"]
+    assert set(np.unique(named.segment(pairs[0][0]))) <= {0, 1, 2}
+
+
+def test_box_cut_finds_the_object_in_a_box(pairs):
+    image, mask = pairs[0]
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    box = (columns[0], rows[0], columns[-1] + 1 - columns[0], rows[-1] + 1 - rows[0])
+    labels, likely = cleave.box_cut(image, box, probability=True)
+    assert (labels & mask).sum() / (labels | mask).sum() > 0.6
+    assert likely.dtype == np.float32 and 0 <= likely.min() and likely.max() <= 1
+    np.testing.assert_array_equal(cleave.segment(None, image, box=box), labels)
+
+
+def test_a_box_bounds_what_a_model_sees(model, pairs):
+    whole, part = cleave.segment(model, pairs[0][0]), cleave.segment(model, pairs[0][0], box=(20, 10, 60, 40))
+    np.testing.assert_array_equal(part[10:50, 20:80], whole[10:50, 20:80])
+    part[10:50, 20:80] = 0
+    assert not part.any()
+
+
+def test_refining_a_map_follows_the_image():
+    image = np.full((60, 80, 3), 40, np.uint8)
+    image[:, 33:] = 200
+    coarse = np.clip((np.arange(80) - 25) / 20.0, 0.05, 0.95)[None, :].repeat(60, axis=0)
+    np.testing.assert_array_equal(cleave.refine(image, coarse), (image[:, :, 0] > 100).astype(np.uint8))
+    three = np.stack([1 - coarse, coarse, np.zeros_like(coarse)], axis=2)
+    np.testing.assert_array_equal(cleave.refine(image, three), (image[:, :, 0] > 100).astype(np.uint8))
+
+
+def test_features_are_a_graph_over_the_pixels(model, pairs):
+    problem = cleave.features(model, pairs[0][0])
+    n = len(problem.volume)
+    assert problem.nodes.shape == pairs[0][0].shape[:2] and problem.nodes.max() == n - 1
+    assert problem.row[0] == 0 and problem.row[-1] == len(problem.index) == len(problem.value)
+    assert problem.index.max() < problem.n_features and problem.edges.shape == (len(problem.edge_features), 2)
+    np.testing.assert_allclose(problem.volume.sum(), problem.nodes.size)
+    np.testing.assert_array_equal(np.bincount(problem.nodes.ravel(), minlength=n), problem.volume)
+
+
+def test_strides_and_grey_images_are_taken(model, pairs):
+    image = pairs[0][0]
+    padded = np.zeros((image.shape[0], image.shape[1] + 7, 4), np.uint8)
+    padded[:, 3:-4, :3] = image
+    np.testing.assert_array_equal(model.segment(padded[:, 3:-4, :3]), model.segment(image))
+    np.testing.assert_array_equal(model.segment(np.asfortranarray(image)), model.segment(image))
+    read_only = image.copy()
+    read_only.flags.writeable = False
+    np.testing.assert_array_equal(model.segment(read_only), model.segment(image))
+    grey = image[:, :, 0]
+    np.testing.assert_array_equal(model.segment(grey), model.segment(np.dstack([grey] * 3)))
+
+
+@pytest.mark.parametrize("image, says", [
+    (np.zeros((4, 4, 3), np.float32), "float32"),
+    (np.zeros((4, 4, 4), np.uint8), r"\(4, 4, 4\)"),
+    (np.zeros((0, 4, 3), np.uint8), r"\(0, 4, 3\)"),
+    (np.zeros(12, np.uint8), r"\(12,\)"),
+    ([[1, 2], [3]], "array|object|inhomogeneous"),
+])
+def test_wrong_images_are_named(model, image, says):
+    with pytest.raises(ValueError, match=says):
+        model.segment(image)
+
+
+def test_errors_say_what_and_where(model, pairs, tmp_path):
+    with pytest.raises(cleave.InputError, match="absent.cleave") as raised:
+        cleave.Model.load(tmp_path / "absent.cleave")
+    assert raised.value.exit_code == 66 and isinstance(raised.value, OSError)
+    (tmp_path / "text.cleave").write_text("no model at all")
+    with pytest.raises(cleave.DataError, match="text.cleave"):
+        cleave.Model.load(tmp_path / "text.cleave")
+    with pytest.raises(cleave.OutputError, match="missing"):
+        model.save(tmp_path / "missing" / "m.cleave")
+    with pytest.raises(cleave.UsageError, match="svm"):
+        cleave.train(pairs, learner="svm")
+    with pytest.raises(cleave.UsageError, match="no parameter weight"):
+        cleave.train(pairs, weight=1)
+    with pytest.raises(cleave.UsageError, match="-1"):
+        cleave.train(pairs, passes=-1)
+    with pytest.raises(cleave.UsageError, match=r"mask 0 has shape \(3, 3\)"):
+        cleave.train([(pairs[0][0], np.zeros((3, 3), np.uint8))])
+    with pytest.raises(cleave.UsageError, match="no images"):
+        cleave.train([])
+    with pytest.raises(cleave.UsageError, match="does not meet"):
+        cleave.box_cut(pairs[0][0], (5000, 0, 10, 10))
+    with pytest.raises(cleave.DataError, match="0..1"):
+        cleave.refine(pairs[0][0], np.full(pairs[0][1].shape, np.nan))
+    with pytest.raises(cleave.UsageError, match="shape"):
+        cleave.refine(pairs[0][0], np.zeros((2, 2)))
+
+
+def test_two_models_serve_two_threads(model, pairs):
+    other = cleave.train(pairs, seed=4, words=30, passes=2, learner="perceptron")
+    alone = [[m.segment(image) for image, _ in pairs] for m in (model, other)]
+    found = [None, None]
+
+    def work(k, m):
+        found[k] = [m.segment(image) for image, _ in pairs]
+
+    threads = [threading.Thread(target=work, args=(k, m)) for k, m in enumerate((model, other))]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    for expected, got in zip(alone, found):
+        for one, two in zip(expected, got):
+            np.testing.assert_array_equal(one, two)
+
+
+def test_the_lock_is_free_during_calls(model, pairs):
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.wait(0.001):
+            ticks.append(time.monotonic())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    started = time.monotonic()
+    model.segment(pairs[0][0])
+    ended = time.monotonic()
+    done.set()
+    thread.join()
+    assert sum(started < moment < ended for moment in ticks) > 1
+
+
+def test_progress_is_told_and_may_raise(pairs):
+    stages = set()
+    cleave.train(pairs, words=30, passes=1, progress=lambda what, done, total: stages.add(what))
+    assert "features" in stages
+
+    class Enough(Exception):
+        pass
+
+    def refuse(what, done, total):
+        raise Enough
+
+    with pytest.raises(Enough):
+        cleave.train(pairs, words=30, passes=1, progress=refuse)
+
+
+def test_an_interrupted_training_gives_the_model_so_far(pairs):
+    """The interrupt comes once learning has begun; the passes asked for would take minutes."""
+
+    def interrupt(what, done, total):
+        if what not in ("features", "sampling descriptors", "learning words") and not sent:
+            sent.append(what)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    sent = []
+    model = cleave.train(pairs, learner="wmpmap", words=30, passes=100000, progress=interrupt)
+    assert sent and model.interrupted
+    assert model.segment(pairs[0][0]).shape == pairs[0][1].shape
+
+
+def test_nothing_leaks(model, pairs):
+    image, mask = pairs[0]
+
+    def use(times):
+        for _ in range(times):
+            model.segment(image)
+            cleave.features(model, image)
+            cleave.refine(image, mask.astype(float))
+            with pytest.raises(cleave.UsageError):
+                cleave.box_cut(image, (5000, 0, 1, 1))
+
+    use(5)
+    before = resident_bytes()
+    counts = sys.getrefcount(image), sys.getrefcount(mask)
+    use(30)
+    assert resident_bytes() - before < 8 << 20
+    assert (sys.getrefcount(image), sys.getrefcount(mask)) == counts
+
+
+def test_the_example_runs(tmp_path):
+    example = pathlib.Path(__file__).parents[1] / "example.py"
+    told = subprocess.run([sys.executable, example, ANIMALS], check=True, capture_output=True, text=True, cwd=tmp_path).stdout
+    assert float(told.split()[-1]) > 0.5, told
+
+
+def test_the_manual_is_there():
+    for name in cleave.__all__:
+        assert getattr(cleave, name).__doc__ or name == "VOID", name
