@@ -116,11 +116,11 @@ static int compare(const struct clv_boxes *boxes, double wider, int n_rounds)
         "boxes, %s: %.1fx OpenCV grabCut's images/s (%.1f..%.1f), per CPU second %.1fx (%.3f s against %.3f s an "
         "image); "
         "IoU %.4f, weighted Hamming %.2f %% on %d objects; where grabCut answers (%d, %d failed): ours %.4f, %.2f %%, "
-        "grabCut %.4f, %.2f %%\n",
+        "grabCut %.4f, %.2f %%; %d rounds\n",
         wider > 0 ? "a tenth wider" : "tight", ratio.median, ratio.low, ratio.high, by_cpu.median,
         bench_summarise(cpu[1]).median / q[0].n, bench_summarise(cpu[0]).median / (n + n_failed), q[0].iou / q[0].n,
         100 * q[0].weighted_hamming / q[0].n, q[0].n, n, n_failed, q[1].iou / q[1].n,
-        100 * q[1].weighted_hamming / q[1].n, q[2].iou / q[2].n, 100 * q[2].weighted_hamming / q[2].n);
+        100 * q[1].weighted_hamming / q[1].n, q[2].iou / q[2].n, 100 * q[2].weighted_hamming / q[2].n, n_rounds);
     return 0;
 }
 

@@ -143,10 +143,10 @@ static void compare(double strength)
     double middle = median(ratio, REPETITIONS);
     printf("sum-product %dx%d, %d labels, tables N(0, %g^2): %.2f (%.2f..%.2f) ours %.2f ms, %d iterations, textbook "
            "%.2f ms, %d; "
-           "beliefs within %.0e\n",
+           "beliefs within %.0e, %d rounds\n",
            HEIGHT, WIDTH, N_LABELS, strength, middle, ratio[0], ratio[REPETITIONS - 1],
            1e3 * median(our_time, REPETITIONS), result.n_iterations, 1e3 * median(their_time, REPETITIONS),
-           plain_iterations, farthest);
+           plain_iterations, farthest, REPETITIONS);
 }
 
 int main(void)

@@ -154,15 +154,17 @@ int main(void)
     if (has_peer)
         printf(
             "viterbi, scoring included: %.3f (%.3f..%.3f) ours %.0f letters/s, dlib %.0f; %d letters in %d words, the "
-            "same labels\n",
+            "same labels, %d rounds\n",
             middle, ratio[0], ratio[REPETITIONS - 1], n_letters / median(ours, REPETITIONS),
-            n_letters / median(theirs, REPETITIONS), n_letters, n_words);
+            n_letters / median(theirs, REPETITIONS), n_letters, n_words, REPETITIONS);
     else
         printf(
             "viterbi, scoring included: ours %.0f letters/s, %d letters in %d words; dlib skipped: bench/dlib is not "
             "built (libdlib-dev)\n",
             n_letters / median(ours, REPETITIONS), n_letters, n_words);
-    printf("forward-backward, scoring included: ours %.0f letters/s (digest %.3f)\n",
-           n_letters / median(sums, REPETITIONS), digest / REPETITIONS);
+    middle = median(sums, REPETITIONS);
+    printf("forward-backward, scoring included: ours %.0f letters/s (%.0f..%.0f), %d rounds (digest %.3f)\n",
+           n_letters / middle, n_letters / sums[REPETITIONS - 1], n_letters / sums[0], REPETITIONS,
+           digest / REPETITIONS);
     return 0;
 }

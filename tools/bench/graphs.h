@@ -181,8 +181,8 @@ static inline void print_ratio(const char *what, double *ours, double *theirs, s
     for (size_t r = 0; r < repetitions; r++)
         ratio[r] = ours[r] / theirs[r];
     double middle = median(ratio, repetitions);
-    printf("%s: %.2f (%.2f..%.2f) ours %.1f us, libmaxflow %.1f us\n", what, middle, ratio[0], ratio[repetitions - 1],
-           1e6 * median(ours, repetitions), 1e6 * median(theirs, repetitions));
+    printf("%s: %.2f (%.2f..%.2f) ours %.1f us, libmaxflow %.1f us, %zu rounds\n", what, middle, ratio[0],
+           ratio[repetitions - 1], 1e6 * median(ours, repetitions), 1e6 * median(theirs, repetitions), repetitions);
     fflush(stdout);
 }
 

@@ -292,14 +292,16 @@ static void *run_job(void *context)
     return NULL;
 }
 
+#define THREAD_ROUNDS 3
+
 /* Grids per CPU second of each of two threads that solve one each at the same time, both threads together, over those of one
  * thread alone: 2 unless they are in each other's way. */
-static double two_threads(uint8_t *labels, const struct problem *p, int n_neighbours)
+static struct bench_summary two_threads(uint8_t *labels, const struct problem *p, int n_neighbours)
 {
     size_t n = (size_t)p->side * (size_t)p->side;
     struct job jobs[2] = {{labels, p, n_neighbours, 0}, {labels + n, p, n_neighbours, 0}};
     struct bench_series alone = {0}, together = {0};
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < THREAD_ROUNDS; round++) {
         pthread_t other;
         run_job(&jobs[0]);
         bench_add(&alone, 2 * jobs[0].seconds);
@@ -309,7 +311,7 @@ static double two_threads(uint8_t *labels, const struct problem *p, int n_neighb
         pthread_join(other, NULL);
         bench_add(&together, (jobs[0].seconds + jobs[1].seconds) / 2);
     }
-    return bench_ratio(&alone, &together).median;
+    return bench_ratio(&alone, &together);
 }
 
 static void run(const char *kind, int32_t side, double lambda, int n_neighbours, int repetitions)
@@ -342,8 +344,10 @@ static void run(const char *kind, int32_t side, double lambda, int n_neighbours,
     }
     snprintf(what, sizeof what, "grid %s %dx%d lambda %g %d-connected", kind, side, side, lambda, n_neighbours);
     print_ratio(what, ours, theirs, (size_t)repetitions);
-    printf("    memory %.0f bytes a pixel, libmaxflow %.0f; two threads with a grid each %.2fx one\n", memory,
-           their_memory, two_threads(labels, &p, n_neighbours));
+    struct bench_summary both = two_threads(labels, &p, n_neighbours);
+    printf("    memory %.0f bytes a pixel, libmaxflow %.0f; two threads with a grid each %.2fx one (%.2f..%.2f, %d "
+           "rounds)\n",
+           memory, their_memory, both.median, both.low, both.high, THREAD_ROUNDS);
     free(labels);
     free_problem(&p);
     free(truth);

@@ -171,8 +171,9 @@ static void print_ours(const char *name, const struct outcome *ours, const struc
         struct bench_summary ratio = bench_ratio(&seconds, &peers);
         printf("%.3f of dlib's time (%.3f..%.3f), ", ratio.median, ratio.low, ratio.high);
     }
-    printf("%.3f s, objective %.2f, error %.2f %%, %.1f MB beyond the data\n", bench_summarise(seconds).median,
-           ours->objective, 100 * ours->error, (double)ours->memory_kb / 1024);
+    printf("%.3f s, objective %.2f, error %.2f %%, %.1f MB beyond the data, %d rounds\n",
+           bench_summarise(seconds).median, ours->objective, 100 * ours->error, (double)ours->memory_kb / 1024,
+           seconds.n);
 }
 
 /* On a busy machine, OMP_WAIT_POLICY=passive and the calling thread's CPU tell more than the wall clock. */
@@ -180,9 +181,9 @@ static void print_threads(const struct outcome *one, const struct outcome *two)
 {
     struct bench_summary wall = bench_ratio(&one->wall, &two->wall), cpu = bench_ratio(&one->seconds, &two->seconds);
     printf("letters_train: crf with 2 threads %.2f times as fast by wall (%.2f..%.2f), %.2f by its thread's CPU "
-           "(%.2f..%.2f), %s bytes\n",
+           "(%.2f..%.2f), %s bytes, %d rounds\n",
            wall.median, wall.low, wall.high, cpu.median, cpu.low, cpu.high,
-           memcmp(one->w, two->w, sizeof one->w) ? "OTHER" : "the same");
+           memcmp(one->w, two->w, sizeof one->w) ? "OTHER" : "the same", one->wall.n);
 }
 
 int main(int argc, char **argv)

@@ -139,8 +139,8 @@ int main(int argc, char **argv)
     }
     struct bench_summary a = bench_summarise(few.step), b = bench_summarise(many.step);
     struct bench_summary ratio = bench_ratio(&few.step, &many.step);
-    printf("%.2fx (%.2f..%.2f) steps per second of %ld images against %ld: %.0f against %.0f (CPU)\n", ratio.median,
-           ratio.low, ratio.high, n_many, n_few, 1 / b.median, 1 / a.median);
+    printf("%.2fx (%.2f..%.2f) steps per second of %ld images against %ld: %.0f against %.0f (CPU), %d rounds\n",
+           ratio.median, ratio.low, ratio.high, n_many, n_few, 1 / b.median, 1 / a.median, rounds);
     printf("peak memory %.0f MB against %.0f MB\n", bench_summarise(many.peak).high, bench_summarise(few.peak).high);
     measure_marginals(&few, model);
     measure_marginals(&many, model);

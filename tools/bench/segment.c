@@ -93,8 +93,8 @@ int main(void)
     struct bench_summary ratio = bench_ratio(&ours, &theirs), by_cpu = bench_ratio(&ours_cpu, &theirs_cpu);
     printf("segment: %.1fx OpenCV grabCut (%.1f..%.1f), per CPU second %.1fx (%.1f..%.1f); ours %.1f images/s, grabCut "
            "%.1f; "
-           "%d images, 2 threads\n",
+           "%d images, 2 threads, %d rounds\n",
            ratio.median, ratio.low, ratio.high, by_cpu.median, by_cpu.low, by_cpu.high, bench_summarise(ours).median,
-           bench_summarise(theirs).median, n);
+           bench_summarise(theirs).median, n, ROUNDS);
     return 0;
 }

@@ -206,7 +206,7 @@ static void print(const double seconds[N_VARIANTS][5], int n_columns, long last)
         printf("%.1fx %s against basic", seconds[BASIC][c] / seconds[v][c], variants[v].name);
         if (variants[v].paper[c] > 0)
             printf(" (paper: %.1fx)", variants[BASIC].paper[c] / variants[v].paper[c]);
-        printf(", %ld steps\n", last);
+        printf(", %ld steps, one round\n", last);
     }
 }
 

@@ -225,8 +225,8 @@ int main(int argc, char **argv)
     else
         printf("OpenCV skipped: absent");
     printf("; ours %.1f Mpixel/s; ASA %.4f / %.4f / %.4f, boundary recall %.4f / %.4f / %.4f, superpixels %.0f / %.0f "
-           "/ %.0f\n",
+           "/ %.0f; %d rounds\n",
            bench_summarise(our_speed).median, ours.accuracy, vlfeat.accuracy, opencv.accuracy, ours.recall,
-           vlfeat.recall, opencv.recall, ours.count, vlfeat.count, opencv.count);
+           vlfeat.recall, opencv.recall, ours.count, vlfeat.count, opencv.count, ROUNDS);
     return 0;
 }

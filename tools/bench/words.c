@@ -122,7 +122,7 @@ int main(void)
            100.0 * (double)n_equal / ((double)n_theirs * ROUNDS * (best + 1)));
     for (int level = best; level >= 0; level--)
         printf(" %s %.0f,", names[level], bench_summarise(speed[level]).median);
-    printf(" VLFeat %.0f descriptors/s, %d words\n", bench_summarise(vlfeat).median, N_WORDS);
+    printf(" VLFeat %.0f descriptors/s, %d words, %d rounds\n", bench_summarise(vlfeat).median, N_WORDS, ROUNDS);
     vl_kmeans_delete(kmeans);
     array_free(codebook.centres);
     free(descriptors);
