@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/path.h"
 
 /* Temporaries in flight, for the signal handler: slots are claimed and cleared with single atomic stores. */
@@ -55,16 +57,22 @@ static void writer_release(struct file_writer *writer)
     *writer = (struct file_writer){0};
 }
 
-/* A name that nobody can foresee: "folder/.0123456789abcdef.tmp"; NULL when out of memory. Its length does not depend
- * on the path's, and as a hidden name it is never taken for an input. */
+/* "folder/.0123456789abcdef.tmp"; NULL when out of memory. Its length does not depend on the path's, and as a hidden name it
+ * is never taken for an input. */
+static char *numbered_name(const char *folder, uint64_t number)
+{
+    char name[32];
+    snprintf(name, sizeof name, ".%016" PRIx64 ".tmp", number);
+    return path_join(folder, name);
+}
+
+/* A name that nobody can foresee. */
 static char *temporary_name(const char *folder)
 {
     uint64_t number = 0;
     if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
         number = (uint64_t)getpid() << 32 ^ (uint64_t)clock() ^ (uint64_t)(uintptr_t)&number;
-    char name[32];
-    snprintf(name, sizeof name, ".%016" PRIx64 ".tmp", number);
-    return path_join(folder, name);
+    return numbered_name(folder, number);
 }
 
 /* Opens a file that has no name yet, so that nothing is left of it however the process ends. -1 where the file system
@@ -76,8 +84,10 @@ static int open_unnamed(const char *folder)
     if (fd < 0)
         return -1;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    if (access(link, F_OK) == 0)
+    if (access(link, F_OK) == 0) {
+        flock(fd, LOCK_EX | LOCK_NB); /* tells others that it is in use, once it has a name */
         return fd;
+    }
     close(fd);
     return -1;
 }
@@ -124,16 +134,31 @@ static enum clv_status open_temporary(struct file_writer *writer, struct clv_err
     return status;
 }
 
-/* Gives an unnamed file its name: the target's if that is free, else a temporary one to rename from. */
+/* Removes a temporary whose process was killed between naming and renaming it: nobody holds its lock any more. */
+static bool remove_leftover(const char *temporary)
+{
+    int fd = open(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool removed = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && unlink(temporary) == 0;
+    if (fd >= 0)
+        close(fd);
+    errno = EEXIST;
+    return removed;
+}
+
+/* Gives an unnamed file its name: the target's if that is free, else a temporary one to rename from. That one is always the same
+ * for a target, so that a leftover is found and replaced, unless another process uses it at this time. */
 static int name_file(struct file_writer *writer)
 {
     char link[64];
+    const char *target = path_name(writer->path);
+    uint64_t own = hash_bytes(HASH_START, target, strlen(target));
+    bool is_own = true;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fileno(writer->stream));
     if (linkat(AT_FDCWD, link, AT_FDCWD, writer->path, AT_SYMLINK_FOLLOW) == 0)
         return 0;
     for (int attempt = 0; attempt < 100 && errno == EEXIST; attempt++) {
         array_free(writer->temporary);
-        writer->temporary = temporary_name(writer->folder);
+        writer->temporary = is_own ? numbered_name(writer->folder, own) : temporary_name(writer->folder);
         if (!writer->temporary) {
             errno = ENOMEM;
             return -1;
@@ -142,6 +167,8 @@ static int name_file(struct file_writer *writer)
             remember_temporary(writer->temporary);
             return 0;
         }
+        if (errno == EEXIST && is_own)
+            is_own = remove_leftover(writer->temporary);
     }
     array_free(writer->temporary);
     writer->temporary = NULL;
@@ -220,6 +247,7 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
         status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);
     if (status == CLV_OK && writer->unnamed && name_file(writer))
         status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot name the finished file", writer->path);
+    int held = writer->temporary ? dup(fileno(writer->stream)) : -1; /* the lock, until the file is in its place */
     if (fclose(writer->stream) && status == CLV_OK)
         status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);
     if (writer->temporary) {
@@ -228,6 +256,8 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
         if (status != CLV_OK)
             unlink(writer->temporary);
     }
+    if (held >= 0)
+        close(held);
     if (status == CLV_OK && whole && sync_folder(writer->folder))
         status = fail_errno(err, CLV_ERR_IO, "%s: written, but its folder cannot be synchronised", writer->path);
     writer_release(writer);

@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "base/text.h"
+#include "support/disk.h"
 #include "support/support.h"
 
 START_TEST(allocation_refuses_overflowing_sizes)
@@ -297,6 +298,39 @@ START_TEST(files_appear_whole_or_not_at_all)
 }
 END_TEST
 
+/* Hidden names, which folder_walk passes over. */
+static int count_temporaries(const char *folder)
+{
+    char *found = NULL;
+    ck_assert_int_eq(run_command(&found, "find %s -name '.*.tmp' | wc -l", folder), 0);
+    int n = atoi(found);
+    free(found);
+    return n;
+}
+
+START_TEST(what_a_run_killed_at_its_last_step_left_is_replaced)
+{
+    const char *folder = temporary_folder(), *path = formatted("%s/last.txt", folder);
+    must(file_write(path, "old", 3, err));
+    for (int k = 0; k < 2; k++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            killed_at_rename = true;
+            _exit(file_write(path, "half", 4, NULL) == CLV_OK);
+        }
+        int status;
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFSIGNALED(status));
+        ck_assert_int_le(count_temporaries(folder), 1); /* not one more each time */
+    }
+    must(file_write(path, "new", 3, err));
+    ck_assert_int_eq(count_temporaries(folder), 0);
+    char *bytes = slurp(path, NULL);
+    ck_assert_str_eq(bytes, "new");
+    free(bytes);
+}
+END_TEST
+
 /* A hole but for two bytes: such files go by huge pages and leave memory once they are written. */
 START_TEST(large_files_read_back_before_and_after_their_pages_are_given_back)
 {
@@ -407,6 +441,7 @@ Suite *base_suite(void)
     tcase_add_test(tests, threads_are_as_many_as_the_control_groups_quota_allows);
     tcase_add_test(tests, files_appear_whole_or_not_at_all);
     tcase_add_test(tests, what_a_killed_run_left_stops_no_later_one);
+    tcase_add_test(tests, what_a_run_killed_at_its_last_step_left_is_replaced);
     tcase_add_test(tests, names_may_be_as_long_as_the_file_system_allows);
     tcase_add_test(tests, large_files_read_back_before_and_after_their_pages_are_given_back);
     tcase_add_test(tests, paths_are_taken_apart);

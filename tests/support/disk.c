@@ -1,13 +1,16 @@
-/* stat and lstat of the C library with a failure in between: the program's own ones come first. */
+/* stat, lstat and rename of the C library with a failure in between: the program's own ones come first. */
 #include "support/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 const char *disk_fails_at;
+bool killed_at_rename;
 
 static int look(const char *path, struct stat *info, int flags)
 {
@@ -25,4 +28,11 @@ int stat(const char *restrict path, struct stat *restrict info)
 int lstat(const char *restrict path, struct stat *restrict info)
 {
     return look(path, info, AT_SYMLINK_NOFOLLOW);
+}
+
+int rename(const char *old, const char *new)
+{
+    if (killed_at_rename)
+        raise(SIGKILL);
+    return renameat(AT_FDCWD, old, AT_FDCWD, new);
 }

@@ -2,7 +2,12 @@
 #ifndef TESTS_DISK_H
 #define TESTS_DISK_H
 
+#include <stdbool.h>
+
 /* Looking (stat, lstat) at what has this in its path fails with EIO; NULL: all is well. */
 extern const char *disk_fails_at;
+
+/* Whether a rename is where the process is killed. */
+extern bool killed_at_rename;
 
 #endif
