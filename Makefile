@@ -121,6 +121,7 @@ check: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
 	$(Q)tools/check-layers $(BUILD)
 	$(Q)CLEAVE_BUILD=$(BUILD) CK_DEFAULT_TIMEOUT=$${CK_DEFAULT_TIMEOUT:-300} $(BUILD)/run-tests
+	$(Q)tools/first-hour $(BUILD)
 	$(Q)$(MAKE) --no-print-directory check-library
 
 # What others see of the library: installed into $(BUILD)/stage, found by pkg-config, used by programs outside of the tree.

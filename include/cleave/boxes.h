@@ -11,10 +11,11 @@ extern "C" {
 
 /* Covers x in [x, x + width) and y in [y, y + height); pixel (0, 0) covers [0, 1) x [0, 1). */
 struct clv_box {
-    double x, y, width, height; /* pixels; sizes > 0 */
-    int32_t label;              /* index into clv_boxes.labels */
-    size_t place;               /* where it stands: line, object, annotation or shape, from 1 */
-    char *mask;                 /* the object's mask as the file spells it, or NULL */
+    double x, y, width, height;  /* pixels; sizes > 0 */
+    int32_t label;               /* index into clv_boxes.labels */
+    size_t place;                /* where it stands: line, object, annotation or shape, from 1 */
+    char *mask;                  /* the object's mask as the file spells it, or NULL */
+    struct clv_outline *outline; /* the shape that it bounds: `cleave import` asks for it; else NULL */
 };
 
 /* The boxes of one image, in the order of the file. */
@@ -29,12 +30,18 @@ struct clv_image_boxes {
 };
 
 enum clv_boxes_form {
-    CLV_BOXES_TSV,     /* columns image, label, x, y, w, h and optionally mask, with a header; 0-based pixels */
+    CLV_BOXES_TSV,     /* a table with a header, separated by tabs, or CSV: image; x, y, w, h (0-based pixels) or xmin,
+                          ymin, xmax, ymax; optionally label and mask */
     CLV_BOXES_VOC,     /* Pascal VOC XML, one file an image: 1-based corners, both inside the box */
-    CLV_BOXES_COCO,    /* COCO JSON: images, annotations, categories; bbox is x, y, width, height; crowds are skipped */
+    CLV_BOXES_COCO,    /* COCO JSON: images, annotations, categories; bbox is x, y, width, height, or bounds the
+                          segmentation (polygons, run lengths); crowds are skipped */
     CLV_BOXES_LABELME, /* labelme JSON, one file an image: rectangles (corners in any order), circles, bounding boxes of
                           polygons; lines and points are skipped */
-    CLV_BOXES_YOLO, /* YOLO txt, one file an image, of the image's stem: class, centre x, y, width, height as shares */
+    CLV_BOXES_YOLO, /* YOLO txt, one file an image, of the image's stem: class, centre x, y, width, height as shares, or
+                       class and three or more corners x, y */
+    CLV_BOXES_CVAT, /* CVAT's own XML of images: box, and the bounds of polygon and mask */
+    CLV_BOXES_LABEL_STUDIO, /* Label Studio's JSON: rectangles, and the bounds of polygons and ellipses */
+    CLV_BOXES_CREATEML,     /* CreateML's JSON: centre x, y, width, height in pixels */
 };
 
 /* A file or folder of boxes. */

@@ -5,6 +5,7 @@
 
 const struct command commands[] = {
     {"synth", "draw pictures or problems with exact truth", cmd_synth},
+    {"import", "make a set of annotations of other programs", cmd_import},
     {"train", "learn a model from images with masks", cmd_train},
     {"segment", "segment images with a model", cmd_segment},
     {"marginals", "write how probable a label is at every pixel", cmd_marginals},

@@ -11,13 +11,16 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "data/boxes/boxes_find.h"
+#include "data/shapes/outline.h"
 
 #define LARGEST_COORDINATE 1e9
 
 static void release_entry(struct clv_image_boxes *entry)
 {
-    for (size_t i = 0; i < entry->n_boxes; i++)
+    for (size_t i = 0; i < entry->n_boxes; i++) {
         array_free(entry->boxes[i].mask);
+        outline_free(entry->boxes[i].outline);
+    }
     array_free(entry->boxes);
     array_free(entry->image);
     array_free(entry->source);
@@ -179,11 +182,34 @@ enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *b
         return status;
     if (array_reserve((void **)&entry->boxes, &builder->boxes_capacity, entry->n_boxes + 1, sizeof *entry->boxes))
         return fail_memory(err);
+    added.outline = NULL;
     added.mask = mask ? string_copy(mask) : NULL;
     if (mask && !added.mask)
         return fail_memory(err);
     entry->boxes[entry->n_boxes++] = added;
     return CLV_OK;
+}
+
+enum clv_status boxes_add_outline(struct boxes_builder *builder, struct clv_outline *outline, const struct clv_box *box,
+                                  const char *label, struct clv_error *err)
+{
+    struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
+    struct clv_box bounds = *box;
+    size_t n = entry->n_boxes;
+    if (!outline)
+        return fail_memory(err);
+    struct clv_error why = {0};
+    enum clv_status status = box->width > 0 ? CLV_OK : outline_bound(&bounds, outline, &why);
+    if (status == CLV_ERR_DATA) /* runs that are none */
+        status = boxes_skip(builder, err, "%s: %s %zu: %s", entry->source, boxes_place_word(builder->boxes.form),
+                            box->place, why.message);
+    else if (status == CLV_OK)
+        status = boxes_add(builder, &bounds, label, NULL, err);
+    if (status == CLV_OK && entry->n_boxes > n && builder->keeps_outlines)
+        entry->boxes[n].outline = outline;
+    else
+        outline_free(outline);
+    return status;
 }
 
 static enum clv_status count_skipped(struct boxes_builder *builder, const char *format, va_list args,

@@ -1,5 +1,6 @@
-/* This room reads boxes in five formats. boxes_read.c tells the format and walks folders, boxes_tsv.c, boxes_voc.c,
- * boxes_json.c and boxes_yolo.c parse one file each (boxes_formats.h) and add to a builder, which this header declares;
+/* This room reads boxes in many formats. boxes_read.c tells the format and walks folders; boxes_tsv.c (over boxes_csv.c),
+ * boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_json.c (boxes_coco.c, boxes_labelme.c, boxes_tasks.c) and
+ * boxes_yolo.c parse one file each (boxes_formats.h) and add to a builder, which this header declares;
  * boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then boxes_tsv.c. */
 #ifndef DATA_BOXES_H
 #define DATA_BOXES_H
@@ -16,6 +17,7 @@ struct boxes_builder {
     size_t n_label_slots;                                    /* a power of 2 */
     size_t n_classes;                                        /* labels that classes.txt names; 0: there is none */
     bool has_form;                                           /* a file was read */
+    bool keeps_outlines;                                     /* shapes stay with their boxes */
 };
 
 /* Starts the boxes of an image; `image` and `source` are copied. */
@@ -25,6 +27,13 @@ enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image
 /* A box of the image added last, checked: `box` without label and mask. label and mask (or NULL) are copied. */
 enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *box, const char *label, const char *mask,
                           struct clv_error *err) CLV_CHECK;
+
+/* An object by its outline, which is taken (NULL: out of memory). `box` says its place, and its bounds unless its width is 0. */
+enum clv_status boxes_add_outline(struct boxes_builder *builder, struct clv_outline *outline, const struct clv_box *box,
+                                  const char *label, struct clv_error *err) CLV_CHECK;
+
+/* clv_boxes_read with what the objects' outlines are: polygons and runs. */
+enum clv_status boxes_read_outlines(struct clv_boxes *boxes, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* The index of a label, which is added if it is new. O(length of the label). */
 enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const char *label,

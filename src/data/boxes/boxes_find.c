@@ -12,7 +12,8 @@
 
 const char *boxes_place_word(enum clv_boxes_form form)
 {
-    static const char *const words[] = {"line", "object", "annotation", "shape", "line"};
+    static const char *const words[] = {"line", "object", "annotation", "shape",
+                                        "line", "shape",  "region",     "annotation"};
     return words[form];
 }
 

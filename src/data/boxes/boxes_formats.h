@@ -1,5 +1,5 @@
-/* The readers of the formats of boxes: boxes_tsv.c, boxes_voc.c, boxes_json.c, boxes_yolo.c, and boxes_read.c to
- * choose. */
+/* The readers of the formats of boxes: boxes_tsv.c, boxes_voc.c, boxes_cvat.c, boxes_json.c, boxes_yolo.c, and
+ * boxes_read.c to choose. */
 #ifndef DATA_BOXES_FORMATS_H
 #define DATA_BOXES_FORMATS_H
 
@@ -11,10 +11,16 @@ enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *sourc
                                 struct clv_error *err) CLV_CHECK; /* takes bytes */
 enum clv_status boxes_parse_voc(struct boxes_builder *builder, const char *source, const char *image, const char *bytes,
                                 size_t size, struct clv_error *err) CLV_CHECK;
+enum clv_status boxes_parse_cvat(struct boxes_builder *builder, const char *source, const char *bytes, size_t size,
+                                 struct clv_error *err) CLV_CHECK;
 enum clv_status boxes_parse_json(struct boxes_builder *builder, const char *source, const char *image,
                                  const char *bytes, size_t size, struct clv_error *err) CLV_CHECK;
 enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
                                  size_t size, struct clv_error *err) CLV_CHECK;
+
+/* Makes a table separated by tabs of one separated by commas or semicolons (RFC 4180), in place; the new size. Tables whose
+ * first line has a tab stay as they are. */
+size_t boxes_csv_to_tabs(char *bytes, size_t size);
 
 /* Adds the lines of classes.txt as labels 0, 1 ..; the same name twice is an error. */
 enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *path, struct clv_error *err) CLV_CHECK;

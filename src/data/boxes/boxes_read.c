@@ -1,4 +1,5 @@
 /* Reading boxes whatever their form: a file, or a folder of files. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -18,15 +19,23 @@ static bool has_header(const char *bytes, size_t size)
     return memchr(bytes, '\t', length) && memmem(bytes, length, "image", 5);
 }
 
+/* CVAT's document is <annotations>, VOC's <annotation>. */
+static bool is_cvat(const char *bytes, size_t size)
+{
+    static const char name[] = "<annotation";
+    const char *found = memmem(bytes, size, name, sizeof name - 1);
+    return found && found[sizeof name - 1] == 's';
+}
+
 static enum clv_boxes_form guess_form(const char *source, const char *bytes, size_t size)
 {
     static const char bom[3] = "\xef\xbb\xbf";
     const char *begin = bytes + (size >= sizeof bom && memcmp(bytes, bom, sizeof bom) == 0 ? sizeof bom : 0);
     const char *first = begin + strspn(begin, " \t\r\n");
     if (*first == '{' || *first == '[')
-        return CLV_BOXES_LABELME; /* or COCO: its members tell */
+        return CLV_BOXES_LABELME; /* or another one in JSON: its members tell */
     if (*first == '<' || text_ends_with(source, ".xml"))
-        return CLV_BOXES_VOC;
+        return is_cvat(bytes, size) ? CLV_BOXES_CVAT : CLV_BOXES_VOC;
     return text_ends_with(source, ".txt") && !has_header(bytes, size) ? CLV_BOXES_YOLO : CLV_BOXES_TSV;
 }
 
@@ -39,6 +48,7 @@ enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, c
     switch (builder->boxes.form) {
     case CLV_BOXES_TSV: status = boxes_parse_tsv(builder, source, bytes, size, err); break; /* frees the bytes */
     case CLV_BOXES_VOC: status = boxes_parse_voc(builder, source, image, bytes, size, err); break;
+    case CLV_BOXES_CVAT: status = boxes_parse_cvat(builder, source, bytes, size, err); break;
     case CLV_BOXES_YOLO: status = boxes_parse_yolo(builder, source, image, bytes, size, err); break;
     default: status = boxes_parse_json(builder, source, image, bytes, size, err); break;
     }
@@ -126,12 +136,22 @@ static enum clv_status add_single(struct boxes_builder *builder, const char *pat
     return status == CLV_OK ? add_file(builder, path, path_name(path), err) : status;
 }
 
-enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path, struct clv_error *err)
+static enum clv_status read_all(struct clv_boxes *boxes, const char *path, bool keeps_outlines, struct clv_error *err)
 {
-    struct boxes_builder builder = {0};
+    struct boxes_builder builder = {.keeps_outlines = keeps_outlines};
     enum clv_status status = path_is_folder(path) ? add_folder(&builder, path, err) : add_single(&builder, path, err);
     if (status == CLV_OK)
         return boxes_finish(boxes, &builder, path, err);
     boxes_builder_release(&builder);
     return status;
+}
+
+enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path, struct clv_error *err)
+{
+    return read_all(boxes, path, false, err);
+}
+
+enum clv_status boxes_read_outlines(struct clv_boxes *boxes, const char *path, struct clv_error *err)
+{
+    return read_all(boxes, path, true, err);
 }

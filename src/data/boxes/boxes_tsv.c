@@ -1,4 +1,7 @@
-/* Boxes as a table: image, [mask], label, x, y, w, h. */
+/* Boxes as a table: image, [mask], [label] and x, y, w, h or xmin, ymin, xmax, ymax, by the names that are in use. */
+#include <string.h>
+#include <strings.h>
+
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -6,26 +9,64 @@
 #include "data/boxes/boxes_formats.h"
 #include "data/tsv.h"
 
-struct columns {
-    int image, mask, label, sides[4]; /* mask and label -1: absent */
+enum column { IMAGE, LABEL, X, Y, WIDTH, HEIGHT, X_MIN, Y_MIN, X_MAX, Y_MAX, N_COLUMNS };
+
+/* Names of each column, the first as cleave calls it; case does not matter. */
+#define MAX_NAMES 8
+static const char *const column_names[N_COLUMNS][MAX_NAMES] = {
+    [IMAGE] = {"image", "filename", "file_name", "file", "path", "image_path", "image_id", "imageid"},
+    [LABEL] = {"label", "class", "class_name", "category", "labelname", "name"},
+    [X] = {"x"},
+    [Y] = {"y"},
+    [WIDTH] = {"w", "width"},
+    [HEIGHT] = {"h", "height"},
+    [X_MIN] = {"xmin", "x_min", "x1", "left"},
+    [Y_MIN] = {"ymin", "y_min", "y1", "top"},
+    [X_MAX] = {"xmax", "x_max", "x2", "right"},
+    [Y_MAX] = {"ymax", "y_max", "y2", "bottom"},
 };
 
-static const char *const side_names[] = {"x", "y", "w", "h"};
+struct columns {
+    int at[N_COLUMNS], mask; /* -1: absent */
+    enum column sides[4];    /* X ..; or X_MIN .. */
+    bool are_corners, are_shares;
+};
+
+static int find_column(const struct tsv *table, enum column column)
+{
+    for (int k = 0; k < MAX_NAMES && column_names[column][k]; k++)
+        for (size_t i = 0; i < table->n_columns; i++)
+            if (strcasecmp(table->columns[i], column_names[column][k]) == 0)
+                return (int)i;
+    return -1;
+}
 
 static enum clv_status find_columns(struct columns *columns, const struct tsv *table, struct clv_error *err)
 {
-    enum clv_status status = tsv_require_column(&columns->image, table, "image", err);
-    for (int i = 0; i < 4 && status == CLV_OK; i++)
-        status = tsv_require_column(&columns->sides[i], table, side_names[i], err);
+    for (int c = 0; c < N_COLUMNS; c++)
+        columns->at[c] = find_column(table, (enum column)c);
     columns->mask = tsv_column(table, "mask");
-    columns->label = tsv_column(table, "label");
-    return status;
+    /* Where there are corners, width and height are the image's. Open Images' are shares of its sides. */
+    columns->are_corners = columns->at[X_MIN] >= 0 && columns->at[X_MAX] >= 0;
+    columns->are_shares = columns->are_corners && tsv_column(table, "ImageID") >= 0;
+    if (columns->at[IMAGE] < 0)
+        return tsv_require_column(&columns->at[IMAGE], table, column_names[IMAGE][0], err);
+    for (int i = 0; i < 4; i++) {
+        columns->sides[i] = (enum column)((columns->are_corners ? X_MIN : X) + i);
+        int *at = &columns->at[columns->sides[i]];
+        if (*at >= 0)
+            continue;
+        enum clv_status status = tsv_require_column(at, table, column_names[columns->sides[i]][0], err);
+        if (status != CLV_OK)
+            return status;
+    }
+    return CLV_OK;
 }
 
 static enum clv_status add_row(struct boxes_builder *builder, const struct tsv *table, const struct columns *columns,
                                struct clv_error *err)
 {
-    const char *image = table->fields[columns->image];
+    const char *image = table->fields[columns->at[IMAGE]];
     char *mask = columns->mask < 0 ? NULL : table->fields[columns->mask];
     double sides[4];
     if (!*image)
@@ -39,16 +80,21 @@ static enum clv_status add_row(struct boxes_builder *builder, const struct tsv *
             return fail(err, status, "%s: line %zu: mask %s: leads outside its folder", table->path, table->line, mask);
     }
     for (int i = 0; i < 4; i++) {
-        const char *field = table->fields[columns->sides[i]];
+        const char *field = table->fields[columns->at[columns->sides[i]]];
         if (!parse_double(field, &sides[i]))
             return fail(err, CLV_ERR_DATA, "%s: line %zu: %s is \"%s\", which is no number", table->path, table->line,
-                        side_names[i], field);
+                        table->columns[columns->at[columns->sides[i]]], field);
     }
     struct clv_box box = {.x = sides[0], .y = sides[1], .width = sides[2], .height = sides[3], .place = table->line};
+    if (columns->are_corners) {
+        box.width -= box.x;
+        box.height -= box.y;
+    }
     enum clv_status status = boxes_add_image(builder, image, table->path, err);
-    if (status == CLV_OK)
-        status = boxes_add(builder, &box, columns->label < 0 ? "" : table->fields[columns->label], mask, err);
-    return status;
+    if (status != CLV_OK)
+        return status;
+    builder->boxes.images[builder->boxes.n_images - 1].is_relative = columns->are_shares;
+    return boxes_add(builder, &box, columns->at[LABEL] < 0 ? "" : table->fields[columns->at[LABEL]], mask, err);
 }
 
 enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *source, char *bytes, size_t size,
@@ -57,7 +103,7 @@ enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *sourc
     struct tsv table;
     struct columns columns;
     bool more = true;
-    enum clv_status status = tsv_parse(&table, source, bytes, size, err);
+    enum clv_status status = tsv_parse(&table, source, bytes, boxes_csv_to_tabs(bytes, size), err);
     if (status != CLV_OK)
         return status;
     status = find_columns(&columns, &table, err);

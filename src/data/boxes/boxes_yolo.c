@@ -1,4 +1,4 @@
-/* Boxes as YOLO's text: class, centre x, centre y, width, height, the last four as shares of the image's sides. */
+/* Objects as YOLO's text: class, centre x, centre y, width, height, or class and corners x, y, as shares of the image's sides. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "data/boxes/boxes_formats.h"
+#include "data/shapes/outline.h"
 
 #define MAX_CLASSES     100000
 #define LARGEST_CLASSES ((size_t)1 << 24)
@@ -36,42 +37,47 @@ enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *pa
     return status;
 }
 
-/* Cuts at blanks and tabs, in place; returns how many fields there are, of which `max` are stored. */
-static size_t split_blanks(char *line, char **fields, size_t max)
+/* Cuts the next field off *cursor, in place; NULL at the end. */
+static char *next_field(char **cursor)
+{
+    char *field = *cursor + strspn(*cursor, " \t");
+    char *stop = field + strcspn(field, " \t");
+    *cursor = *stop ? stop + 1 : stop;
+    *stop = 0;
+    return *field ? field : NULL;
+}
+
+static size_t count_fields(const char *line)
 {
     size_t n = 0;
-    for (char *field = line + strspn(line, " \t"); *field; field += strspn(field, " \t")) {
-        if (n < max)
-            fields[n] = field;
+    for (line += strspn(line, " \t"); *line; line += strspn(line, " \t")) {
         n++;
-        field += strcspn(field, " \t");
-        if (*field)
-            *field++ = 0;
+        line += strcspn(line, " \t");
     }
     return n;
 }
 
-static enum clv_status add_line(struct boxes_builder *builder, char *line, size_t number, const char *source,
-                                struct clv_error *err)
+/* A coordinate as a share of a side. */
+static enum clv_status take_share(double *share, char **cursor, const char *name, size_t number, const char *source,
+                                  struct clv_error *err)
+{
+    const char *field = next_field(cursor);
+    if (!field || !parse_double(field, share) || *share < -1 || *share > 2)
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: %s is \"%s\", which is no share of an image's side", source,
+                    number, name, field ? field : "");
+    return CLV_OK;
+}
+
+static enum clv_status add_box(struct boxes_builder *builder, char *cursor, size_t number, const char *label,
+                               const char *source, struct clv_error *err)
 {
     static const char *const names[] = {"x", "y", "width", "height"};
-    char *fields[6];
     double side[4];
-    size_t n_classes = builder->n_classes;
-    int32_t class;
-    size_t n = split_blanks(line, fields, 6);
-    if (n != 5 && n != 6) /* a sixth is a detector's confidence */
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: %zu fields; expected class, x, y, width, height", source, number,
-                    n);
-    if (!parse_int32(fields[0], &class) || class < 0)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: class \"%s\" is no number of a class", source, number, fields[0]);
-    if (n_classes && (size_t) class >= n_classes)
-        return boxes_skip(builder, err, "%s: line %zu: class %d, but classes.txt names %zu", source, number, class,
-                          n_classes);
-    for (int i = 0; i < 4; i++)
-        if (!parse_double(fields[i + 1], &side[i]) || side[i] < -1 || side[i] > 2)
-            return fail(err, CLV_ERR_DATA, "%s: line %zu: %s is \"%s\", which is no share of an image's side", source,
-                        number, names[i], fields[i + 1]);
+    for (int i = 0; i < 4; i++) {
+        enum clv_status status = take_share(&side[i], &cursor, names[i], number, source, err);
+        if (status != CLV_OK)
+            return status;
+    }
     struct clv_box box = {
         .x = side[0] - 0.5 * side[2],
         .y = side[1] - 0.5 * side[3],
@@ -79,9 +85,50 @@ static enum clv_status add_line(struct boxes_builder *builder, char *line, size_
         .height = side[3],
         .place = number,
     };
+    return boxes_add(builder, &box, label, NULL, err);
+}
+
+static enum clv_status add_polygon(struct boxes_builder *builder, char *cursor, size_t n_points, size_t number,
+                                   const char *label, const char *source, struct clv_error *err)
+{
+    double x, y;
+    const struct clv_box box = {.place = number};
+    struct clv_outline *outline = outline_new();
+    enum clv_status status = outline ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < n_points && status == CLV_OK; i++) {
+        status = take_share(&x, &cursor, "x", number, source, err);
+        if (status == CLV_OK)
+            status = take_share(&y, &cursor, "y", number, source, err);
+        if (status == CLV_OK)
+            status = outline_add_point(outline, x, y, err);
+    }
+    if (status == CLV_OK)
+        status = outline_end_polygon(outline, err);
+    if (status == CLV_OK)
+        return boxes_add_outline(builder, outline, &box, label, err);
+    outline_free(outline);
+    return status;
+}
+
+static enum clv_status add_line(struct boxes_builder *builder, char *line, size_t number, const char *source,
+                                struct clv_error *err)
+{
+    size_t n_classes = builder->n_classes, n = count_fields(line);
+    int32_t class;
+    if (n != 5 && n != 6 && (n < 7 || n % 2 == 0)) /* a sixth is a detector's confidence; more are corners */
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: %zu fields; expected class, x, y, width, height, or corners",
+                    source, number, n);
+    const char *field = next_field(&line);
+    if (!parse_int32(field, &class) || class < 0)
+        return fail(err, CLV_ERR_DATA, "%s: line %zu: class \"%s\" is no number of a class", source, number, field);
+    if (n_classes && (size_t) class >= n_classes)
+        return boxes_skip(builder, err, "%s: line %zu: class %d, but classes.txt names %zu", source, number, class,
+                          n_classes);
     char label[16];
     snprintf(label, sizeof label, "%d", class);
-    return boxes_add(builder, &box, n_classes ? builder->boxes.labels[class] : label, NULL, err);
+    const char *name = n_classes ? builder->boxes.labels[class] : label;
+    return n > 6 ? add_polygon(builder, line, n / 2, number, name, source, err)
+                 : add_box(builder, line, number, name, source, err);
 }
 
 enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const char *source, const char *image, char *bytes,

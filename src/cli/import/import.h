@@ -1,0 +1,66 @@
+/* `cleave import`: annotations of other programs as a set of cleave's own: images/, masks/, boxes.tsv, labels.tsv and
+ * manifest.tsv. cmd_import.c reads the options and the annotations, import_draw.c makes masks of outlines, import_voc.c takes
+ * over VOC's masks, import_split.c chooses splits, import_write.c writes the set. */
+#ifndef CLI_IMPORT_H
+#define CLI_IMPORT_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+#include "cleave/boxes.h"
+
+struct import_options {
+    const char *form;        /* as typed */
+    const char *annotations; /* a file or folder */
+    const char *images;      /* a folder */
+    const char *output;      /* a folder that is not there, or empty */
+    uint64_t seed;
+    double train_share;
+    int group_by_folder; /* 0: if there are many; 1: never; 2: always */
+    struct clv_image_limits limits;
+};
+
+/* One image of the set that is made. */
+struct import_item {
+    char *name;  /* below images/ */
+    char *image; /* path that opens */
+    char *mask;  /* below the set, or NULL */
+    bool has_boxes;
+    const char *split; /* static, or NULL: not chosen yet */
+};
+
+/* The set that is made. */
+struct import_set {
+    const struct import_options *options;
+    struct import_item *items;
+    size_t n, capacity;
+    size_t n_masks, n_boxed, n_failed;
+    struct text boxes, labels; /* what boxes.tsv and labels.tsv will hold */
+};
+void import_set_release(struct import_set *self);
+
+/* Starts an item by copies; `split` is static. */
+enum clv_status import_add(struct import_set *self, const char *name, const char *image, const char *split,
+                           struct clv_error *err) CLV_CHECK;
+
+/* The mask of an image by its objects' outlines, each a value that values[label] tells, the larger ones first. */
+enum clv_status import_draw(uint8_t *mask, int32_t width, int32_t height, const struct clv_image_boxes *entry,
+                            const uint8_t *values, struct clv_error *err) CLV_CHECK;
+
+/* VOC's SegmentationClass: masks are taken over as they are, and so are its splits. */
+enum clv_status import_voc(struct import_set *self, struct clv_error *err) CLV_CHECK;
+
+/* Chooses the splits of items that have none: groups of images of the same bytes and, if there are many folders, of one folder
+ * stay together. */
+enum clv_status import_split(struct import_set *self, struct clv_error *err) CLV_CHECK;
+
+/* The item's mask and image as files; the item added last. */
+enum clv_status import_write_mask(struct import_set *self, int32_t width, int32_t height, const uint8_t *mask,
+                                  struct clv_error *err) CLV_CHECK;
+enum clv_status import_copy(const struct import_set *self, const char *from, const char *below,
+                            struct clv_error *err) CLV_CHECK;
+
+/* Images, then the tables, the manifest last. */
+enum clv_status import_write(struct import_set *self, struct clv_error *err) CLV_CHECK;
+
+#endif

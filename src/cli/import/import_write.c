@@ -1,0 +1,148 @@
+/* The set as files. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/path.h"
+#include "cli/common/outputs.h"
+#include "cli/import/import.h"
+
+#define LARGEST_FILE ((size_t)1 << 30)
+
+void import_set_release(struct import_set *self)
+{
+    for (size_t i = 0; i < self->n; i++) {
+        array_free(self->items[i].name);
+        array_free(self->items[i].image);
+        array_free(self->items[i].mask);
+    }
+    array_free(self->items);
+    text_release(&self->boxes);
+    text_release(&self->labels);
+    *self = (struct import_set){0};
+}
+
+enum clv_status import_add(struct import_set *self, const char *name, const char *image, const char *split,
+                           struct clv_error *err)
+{
+    if (array_reserve((void **)&self->items, &self->capacity, self->n + 1, sizeof *self->items))
+        return fail_memory(err);
+    struct import_item *item = &self->items[self->n++];
+    *item = (struct import_item){.name = string_copy(name), .image = string_copy(image), .split = split};
+    return item->name && item->image ? CLV_OK : fail_memory(err);
+}
+
+/* A path in the set whose folder is there. */
+static enum clv_status place(char **path, const struct import_set *self, const char *below, struct clv_error *err)
+{
+    *path = path_join(self->options->output, below);
+    if (!*path)
+        return fail_memory(err);
+    enum clv_status status = outputs_make_folder(*path, err);
+    if (status != CLV_OK) {
+        array_free(*path);
+        *path = NULL;
+    }
+    return status;
+}
+
+/* A name for the item's mask that no other has: a.jpg and a.png may stand side by side. */
+static enum clv_status name_mask(struct import_set *self, struct import_item *item, struct clv_error *err)
+{
+    char *named = path_join("masks", item->name), ending[32] = ".png";
+    enum clv_status status = named ? CLV_OK : fail_memory(err);
+    for (int again = 2; status == CLV_OK; again++) {
+        array_free(item->mask);
+        item->mask = path_replace_extension(named, ending);
+        char *path = item->mask ? path_join(self->options->output, item->mask) : NULL;
+        bool is_free = path && !path_exists(path);
+        if (!path)
+            status = fail_memory(err);
+        array_free(path);
+        if (is_free)
+            break;
+        snprintf(ending, sizeof ending, "-%d.png", again);
+    }
+    array_free(named);
+    return status;
+}
+
+enum clv_status import_write_mask(struct import_set *self, int32_t width, int32_t height, const uint8_t *mask,
+                                  struct clv_error *err)
+{
+    struct import_item *item = &self->items[self->n - 1];
+    uint8_t palette[256][3];
+    char *path = NULL;
+    enum clv_status status = name_mask(self, item, err);
+    if (status == CLV_OK)
+        status = place(&path, self, item->mask, err);
+    clv_default_palette(palette);
+    if (status == CLV_OK)
+        status = clv_png_write_labels(path, width, height, mask, (const uint8_t(*)[3])palette, 256, err);
+    array_free(path);
+    self->n_masks += status == CLV_OK;
+    return status;
+}
+
+enum clv_status import_copy(const struct import_set *self, const char *from, const char *below, struct clv_error *err)
+{
+    char *bytes, *path;
+    size_t size;
+    enum clv_status status = file_read(&bytes, &size, from, LARGEST_FILE, err);
+    if (status != CLV_OK)
+        return status;
+    status = place(&path, self, below, err);
+    if (status == CLV_OK)
+        status = file_write(path, bytes, size, err);
+    array_free(bytes);
+    array_free(path);
+    return status;
+}
+
+static enum clv_status write_text(const struct import_set *self, const char *name, const struct text *text,
+                                  struct clv_error *err)
+{
+    char *path;
+    if (text->failed)
+        return fail_memory(err);
+    enum clv_status status = place(&path, self, name, err);
+    if (status == CLV_OK)
+        status = file_write(path, text->bytes, text->size, err);
+    array_free(path);
+    return status;
+}
+
+/* Tables have no way to write these. */
+static enum clv_status check_name(const char *name, struct clv_error *err)
+{
+    return strpbrk(name, "\t\r\n") ? fail(err, CLV_ERR_DATA, "%s: a tab or line end in a name", name) : CLV_OK;
+}
+
+enum clv_status import_write(struct import_set *self, struct clv_error *err)
+{
+    struct text manifest;
+    enum clv_status status = CLV_OK;
+    text_init(&manifest, (size_t)1 << 30);
+    text_printf(&manifest, "image\tmask\t%ssplit\n", self->n_boxed ? "boxes\t" : "");
+    for (size_t i = 0; i < self->n && status == CLV_OK; i++) {
+        const struct import_item *item = &self->items[i];
+        char *below = path_join("images", item->name);
+        status = below ? check_name(item->name, err) : fail_memory(err);
+        if (status == CLV_OK)
+            status = import_copy(self, item->image, below, err);
+        if (status == CLV_OK)
+            text_printf(&manifest, "%s\t%s\t%s%s%s\n", below, item->mask ? item->mask : "",
+                        item->has_boxes ? "boxes.tsv" : "", self->n_boxed ? "\t" : "", item->split);
+        array_free(below);
+    }
+    if (status == CLV_OK && self->n_boxed)
+        status = write_text(self, "boxes.tsv", &self->boxes, err);
+    if (status == CLV_OK)
+        status = write_text(self, "labels.tsv", &self->labels, err);
+    if (status == CLV_OK)
+        status = write_text(self, "manifest.tsv", &manifest, err);
+    text_release(&manifest);
+    return status;
+}

@@ -1,0 +1,231 @@
+/* Objects in COCO's JSON, one file for a set. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "data/boxes/boxes_json.h"
+#include "data/boxes/boxes_members.h"
+#include "data/shapes/outline.h"
+
+struct coco_name {
+    int64_t id;
+    const struct json_value *value; /* the image or category */
+};
+
+struct coco_table {
+    struct coco_name *names; /* [n], sorted by id */
+    size_t n;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    int64_t x = ((const struct coco_name *)a)->id, y = ((const struct coco_name *)b)->id;
+    return (x > y) - (x < y);
+}
+
+static const struct json_value *look_up(const struct coco_table *table, int64_t id)
+{
+    struct coco_name key = {.id = id};
+    const struct coco_name *found = table->n ? bsearch(&key, table->names, table->n, sizeof key, compare_names) : NULL;
+    return found ? found->value : NULL;
+}
+
+static enum clv_status take_id(int64_t *id, const struct json_value *object, const char *key, const char *source,
+                               const char *what, size_t number, struct clv_error *err)
+{
+    if (!json_get_int64(json_member(object, key), id))
+        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is missing, or is no whole number", source, what, number,
+                    key);
+    return CLV_OK;
+}
+
+/* The elements of root[key] by their ids. */
+static enum clv_status index_table(struct coco_table *table, const struct json_value *root, const char *key,
+                                   const char *what, const char *source, struct clv_error *err)
+{
+    const struct json_value *array = json_member(root, key);
+    if (!json_get_array(array, &table->n))
+        return fail(err, CLV_ERR_DATA, "%s: \"%s\" is missing, or is no array", source, key);
+    table->names = array_alloc(table->n, sizeof *table->names);
+    if (!table->names)
+        return fail_memory(err);
+    for (size_t i = 0; i < table->n; i++) {
+        const struct json_value *value = json_element(array, i);
+        table->names[i].value = value;
+        enum clv_status status = take_id(&table->names[i].id, value, "id", source, what, i + 1, err);
+        if (status != CLV_OK)
+            return status;
+    }
+    qsort(table->names, table->n, sizeof *table->names, compare_names);
+    for (size_t i = 1; i < table->n; i++)
+        if (table->names[i - 1].id == table->names[i].id)
+            return fail(err, CLV_ERR_DATA, "%s: %s id %lld is there twice", source, what,
+                        (long long)table->names[i].id);
+    return CLV_OK;
+}
+
+/* Four numbers x, y, width, height. */
+static bool get_bbox(struct clv_box *box, const struct json_value *value)
+{
+    size_t n;
+    double *const sides[] = {&box->x, &box->y, &box->width, &box->height};
+    if (!json_get_array(value, &n) || n != 4)
+        return false;
+    for (size_t i = 0; i < 4; i++)
+        if (!json_get_double(json_element(value, i), sides[i]))
+            return false;
+    return true;
+}
+
+/* An array of polygons, each x, y, x, y ..; *is_good false: it is none. */
+static enum clv_status read_polygons(struct clv_outline *outline, bool *is_good, const struct json_value *polygons,
+                                     size_t n, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    *is_good = true;
+    for (size_t k = 0; k < n && status == CLV_OK && *is_good; k++) {
+        const struct json_value *polygon = json_element(polygons, k);
+        size_t n_numbers = 0;
+        double x, y;
+        *is_good = json_get_array(polygon, &n_numbers) && n_numbers % 2 == 0 && n_numbers >= 6;
+        for (size_t i = 0; *is_good && i < n_numbers && status == CLV_OK; i += 2) {
+            *is_good =
+                json_get_double(json_element(polygon, i), &x) && json_get_double(json_element(polygon, i + 1), &y);
+            if (*is_good)
+                status = outline_add_point(outline, x, y, err);
+        }
+        if (status == CLV_OK && *is_good)
+            status = outline_end_polygon(outline, err);
+    }
+    return status;
+}
+
+/* {"size": [height, width], "counts": "compressed" or [..]}; *is_good as above. */
+static enum clv_status read_runs(struct clv_outline *outline, bool *is_good, const struct json_value *segmentation,
+                                 struct clv_error *err)
+{
+    const struct json_value *size = json_member(segmentation, "size"), *counts = json_member(segmentation, "counts");
+    int64_t sides[2] = {0, 0}, count;
+    const char *text;
+    size_t n = 0;
+    *is_good = json_get_int64(json_element(size, 0), &sides[0]) && json_get_int64(json_element(size, 1), &sides[1]) &&
+               sides[0] > 0 && sides[1] > 0 && sides[0] <= INT32_MAX && sides[1] <= INT32_MAX;
+    if (!*is_good)
+        return CLV_OK;
+    outline->frame = (struct rle_frame){0, 0, (int32_t)sides[1], (int32_t)sides[0]};
+    outline->order = RLE_BY_COLUMNS;
+    if (json_get_text(counts, &text)) {
+        enum clv_status status = rle_parse_compressed(&outline->counts, &outline->n_counts, text, err);
+        *is_good = status == CLV_OK;
+        return status == CLV_ERR_DATA ? CLV_OK : status;
+    }
+    *is_good = json_get_array(counts, &n);
+    outline->counts = array_alloc(n, sizeof *outline->counts);
+    if (!outline->counts)
+        return fail_memory(err);
+    for (outline->n_counts = 0; outline->n_counts < n && *is_good; outline->n_counts++) {
+        *is_good = json_get_int64(json_element(counts, outline->n_counts), &count) && count >= 0 && count <= INT32_MAX;
+        if (*is_good)
+            outline->counts[outline->n_counts] = (uint32_t)count;
+    }
+    return CLV_OK;
+}
+
+/* *outline stays NULL if there is none that can be used. */
+static enum clv_status read_segmentation(struct clv_outline **outline, const struct json_value *segmentation,
+                                         struct clv_error *err)
+{
+    size_t n;
+    bool is_good = false;
+    struct clv_outline *fresh = outline_new();
+    enum clv_status status = fresh ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK && json_get_array(segmentation, &n) && n)
+        status = read_polygons(fresh, &is_good, segmentation, n, err);
+    else if (status == CLV_OK && json_get_object(segmentation, &n))
+        status = read_runs(fresh, &is_good, segmentation, err);
+    if (status == CLV_OK && is_good)
+        *outline = fresh;
+    else
+        outline_free(fresh);
+    return status;
+}
+
+static enum clv_status add_coco_image(struct boxes_builder *builder, const struct json_value *image, size_t number,
+                                      const char *source, struct clv_error *err)
+{
+    const char *name;
+    enum clv_status status = json_take_text(&name, image, "file_name", source, "image", number, err);
+    if (status == CLV_OK)
+        status = boxes_add_image(builder, name, source, err);
+    if (status != CLV_OK)
+        return status;
+    struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
+    status = json_take_side(&entry->width, image, "width", source, "image", number, err);
+    return status == CLV_OK ? json_take_side(&entry->height, image, "height", source, "image", number, err) : status;
+}
+
+static enum clv_status add_annotation(struct boxes_builder *builder, const struct json_value *annotation, size_t number,
+                                      const struct coco_table *images, const struct coco_table *categories,
+                                      const char *source, struct clv_error *err)
+{
+    int64_t image_id, category_id, is_crowd = 0;
+    struct clv_box box = {.place = number};
+    enum clv_status status = take_id(&image_id, annotation, "image_id", source, "annotation", number, err);
+    const struct json_value *image = status == CLV_OK ? look_up(images, image_id) : NULL;
+    if (status == CLV_OK && image)
+        status = add_coco_image(builder, image, number, source, err);
+    if (status != CLV_OK)
+        return status;
+    if (!image)
+        return boxes_skip_stray(builder, err, "%s: annotation %zu: there is no image %lld", source, number,
+                                (long long)image_id);
+    if (!json_get_int64(json_member(annotation, "category_id"), &category_id))
+        return boxes_skip(builder, err, "%s: annotation %zu: \"category_id\" is missing, or is no whole number", source,
+                          number);
+    const struct json_value *category = look_up(categories, category_id);
+    if (!category)
+        return boxes_skip(builder, err, "%s: annotation %zu: there is no category %lld", source, number,
+                          (long long)category_id);
+    const char *label;
+    status = json_take_text(&label, category, "name", source, "the category of annotation", number, err);
+    if (status != CLV_OK)
+        return status;
+    if (json_get_int64(json_member(annotation, "iscrowd"), &is_crowd) && is_crowd && !builder->keeps_outlines)
+        return boxes_skip(builder, err, "%s: annotation %zu is a crowd", source, number);
+    bool has_box = get_bbox(&box, json_member(annotation, "bbox"));
+    struct clv_outline *outline = NULL;
+    if (!has_box || builder->keeps_outlines)
+        status = read_segmentation(&outline, json_member(annotation, "segmentation"), err);
+    if (status == CLV_OK && outline) {
+        box.width = has_box && box.height > 0 ? box.width : 0;
+        return boxes_add_outline(builder, outline, &box, label, err);
+    }
+    if (status == CLV_OK && !has_box)
+        return boxes_skip(builder, err, "%s: annotation %zu: \"bbox\" is missing, or is not four numbers", source,
+                          number);
+    return status == CLV_OK ? boxes_add(builder, &box, label, NULL, err) : status;
+}
+
+enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct json_value *root, const char *source,
+                                 struct clv_error *err)
+{
+    struct coco_table images = {0}, categories = {0};
+    const struct json_value *annotations = json_member(root, "annotations");
+    size_t n = 0;
+    enum clv_status status = index_table(&images, root, "images", "image", source, err);
+    if (status == CLV_OK)
+        status = index_table(&categories, root, "categories", "category", source, err);
+    if (status == CLV_OK && !json_get_array(annotations, &n))
+        status = fail(err, CLV_ERR_DATA, "%s: \"annotations\" is no array", source);
+    for (size_t i = 0; i < images.n && status == CLV_OK; i++)
+        status = add_coco_image(builder, json_element(json_member(root, "images"), i), i + 1, source, err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        status = add_annotation(builder, json_element(annotations, i), i + 1, &images, &categories, source, err);
+    array_free(images.names);
+    array_free(categories.names);
+    return status;
+}

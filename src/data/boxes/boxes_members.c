@@ -1,0 +1,31 @@
+#include "data/boxes/boxes_members.h"
+
+#include "base/error.h"
+
+/* A member that has to be text that is not empty. */
+enum clv_status json_take_text(const char **text, const struct json_value *object, const char *key, const char *source,
+                               const char *what, size_t number, struct clv_error *err)
+{
+    if (!json_get_text(json_member(object, key), text) || !**text)
+        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is missing, or is no text", source, what, number, key);
+    return CLV_OK;
+}
+
+/* An image's side, 0 where the file has none. */
+enum clv_status json_take_side(int32_t *side, const struct json_value *object, const char *key, const char *source,
+                               const char *what, size_t number, struct clv_error *err)
+{
+    const struct json_value *value = json_member(object, key);
+    int64_t size = 0;
+    if (value && (!json_get_int64(value, &size) || size < 0 || size > INT32_MAX))
+        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is no size of an image", source, what, number, key);
+    *side = (int32_t)size;
+    return CLV_OK;
+}
+
+bool json_get_point(double point[2], const struct json_value *value)
+{
+    size_t n;
+    return json_get_array(value, &n) && n == 2 && json_get_double(json_element(value, 0), &point[0]) &&
+           json_get_double(json_element(value, 1), &point[1]);
+}

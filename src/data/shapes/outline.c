@@ -1,0 +1,96 @@
+#include "data/shapes/outline.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "data/shapes/polygon.h"
+
+#define MAX_POINTS   ((size_t)1 << 22)
+#define MAX_POLYGONS ((size_t)1 << 16)
+
+struct clv_outline *outline_new(void)
+{
+    return array_zalloc(1, sizeof(struct clv_outline));
+}
+
+void outline_free(struct clv_outline *outline)
+{
+    if (!outline)
+        return;
+    array_free(outline->points);
+    array_free(outline->polygon_ends);
+    array_free(outline->counts);
+    array_free(outline);
+}
+
+enum clv_status outline_add_point(struct clv_outline *outline, double x, double y, struct clv_error *err)
+{
+    if (outline->n_points >= MAX_POINTS)
+        return fail(err, CLV_ERR_DATA, "an outline of more than %zu points", MAX_POINTS);
+    if (array_reserve((void **)&outline->points, &outline->points_capacity, outline->n_points + 1,
+                      sizeof *outline->points))
+        return fail_memory(err);
+    outline->points[outline->n_points][0] = x;
+    outline->points[outline->n_points++][1] = y;
+    return CLV_OK;
+}
+
+enum clv_status outline_end_polygon(struct clv_outline *outline, struct clv_error *err)
+{
+    if (outline->n_polygons >= MAX_POLYGONS)
+        return fail(err, CLV_ERR_DATA, "an outline of more than %zu polygons", MAX_POLYGONS);
+    if (array_reserve((void **)&outline->polygon_ends, &outline->ends_capacity, outline->n_polygons + 1,
+                      sizeof *outline->polygon_ends))
+        return fail_memory(err);
+    outline->polygon_ends[outline->n_polygons++] = outline->n_points;
+    return CLV_OK;
+}
+
+enum clv_status outline_bound(struct clv_box *box, const struct clv_outline *outline, struct clv_error *err)
+{
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    if (outline->counts) {
+        struct rle_frame bounds;
+        enum clv_status status =
+            rle_bound(&bounds, &outline->frame, outline->counts, outline->n_counts, outline->order, err);
+        if (status != CLV_OK)
+            return status;
+        box->x = bounds.left;
+        box->y = bounds.top;
+        box->width = bounds.width;
+        box->height = bounds.height;
+        return CLV_OK;
+    }
+    for (size_t i = 0; i < outline->n_points; i++)
+        for (int k = 0; k < 2; k++) {
+            low[k] = fmin(low[k], outline->points[i][k]);
+            high[k] = fmax(high[k], outline->points[i][k]);
+        }
+    box->x = outline->n_points ? low[0] : 0;
+    box->y = outline->n_points ? low[1] : 0;
+    box->width = outline->n_points ? high[0] - low[0] : 0;
+    box->height = outline->n_points ? high[1] - low[1] : 0;
+    return CLV_OK;
+}
+
+enum clv_status outline_fill(uint8_t *mask, int32_t width, int32_t height, const struct clv_outline *outline,
+                             bool is_relative, uint8_t value, struct clv_error *err)
+{
+    if (outline->counts)
+        return rle_fill(mask, width, height, &outline->frame, outline->counts, outline->n_counts, outline->order, value,
+                        err);
+    double(*points)[2] = array_copy(outline->points, outline->n_points, sizeof *points);
+    enum clv_status status = points ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < outline->n_points && points && is_relative; i++) {
+        points[i][0] *= width;
+        points[i][1] *= height;
+    }
+    size_t first = 0;
+    for (size_t k = 0; k < outline->n_polygons && status == CLV_OK; first = outline->polygon_ends[k++]) {
+        size_t n = outline->polygon_ends[k] - first;
+        status = polygon_fill(mask, width, height, (const double(*)[2])points + first, &n, 1, value, err);
+    }
+    array_free(points);
+    return status;
+}

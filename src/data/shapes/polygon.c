@@ -1,0 +1,121 @@
+#include "data/shapes/polygon.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+struct edge {
+    const double *upper, *lower; /* its ends, so that it crosses the same columns in whichever direction it runs */
+    int32_t first_row, end_row;  /* rows of pixels whose centres it crosses */
+};
+
+/* The first row whose centre is not above y, between 0 and `height`. */
+static int32_t row_from(double y, int32_t height)
+{
+    double row = ceil(y - 0.5);
+    return row < 0 ? 0 : row > height ? height : (int32_t)row;
+}
+
+/* false: it crosses no row. */
+static bool edge_between(struct edge *edge, const double *a, const double *b, int32_t height)
+{
+    edge->upper = a[1] <= b[1] ? a : b;
+    edge->lower = a[1] <= b[1] ? b : a;
+    edge->first_row = row_from(edge->upper[1], height);
+    edge->end_row = row_from(edge->lower[1], height);
+    return edge->first_row < edge->end_row;
+}
+
+static double cross(const struct edge *edge, int32_t row)
+{
+    double share = (row + 0.5 - edge->upper[1]) / (edge->lower[1] - edge->upper[1]);
+    return edge->upper[0] + share * (edge->lower[0] - edge->upper[0]);
+}
+
+typedef void take_edge(void *context, const struct edge *edge);
+
+static void walk_edges(const double (*points)[2], const size_t *ring_ends, size_t n_rings, int32_t height,
+                       take_edge *take, void *context)
+{
+    size_t first = 0;
+    struct edge edge;
+    for (size_t ring = 0; ring < n_rings; first = ring_ends[ring++])
+        for (size_t i = first; i < ring_ends[ring]; i++)
+            if (edge_between(&edge, points[i], points[i + 1 < ring_ends[ring] ? i + 1 : first], height))
+                take(context, &edge);
+}
+
+/* Where edges cross rows of pixels: x of row y in x[start[y]] .. x[start[y + 1] - 1]. */
+struct crossings {
+    size_t *start; /* [height + 1] */
+    size_t *n;     /* [height] so far */
+    double *x;
+    size_t n_rows; /* crossed by edges, all told */
+};
+
+static void count_rows(void *context, const struct edge *edge)
+{
+    struct crossings *self = context;
+    size_t n = (size_t)(edge->end_row - edge->first_row);
+    self->n_rows = n > SIZE_MAX - self->n_rows ? SIZE_MAX : self->n_rows + n;
+    if (self->n_rows > POLYGON_MAX_CROSSINGS)
+        return;
+    for (int32_t row = edge->first_row; row < edge->end_row; row++)
+        self->start[row + 1]++;
+}
+
+static void put_crossings(void *context, const struct edge *edge)
+{
+    struct crossings *self = context;
+    for (int32_t row = edge->first_row; row < edge->end_row; row++)
+        self->x[self->start[row] + self->n[row]++] = cross(edge, row);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void fill_row(uint8_t *row, int32_t width, double *x, size_t n, uint8_t value)
+{
+    qsort(x, n, sizeof *x, compare_numbers);
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        int32_t from = row_from(x[i], width), to = row_from(x[i + 1], width);
+        if (from < to)
+            memset(row + from, value, (size_t)(to - from));
+    }
+}
+
+enum clv_status polygon_fill(uint8_t *mask, int32_t width, int32_t height, const double (*points)[2],
+                             const size_t *ring_ends, size_t n_rings, uint8_t value, struct clv_error *err)
+{
+    for (size_t i = 0; n_rings && i < ring_ends[n_rings - 1]; i++)
+        if (!isfinite(points[i][0]) || !isfinite(points[i][1]))
+            return fail(err, CLV_ERR_DATA, "point %zu of a polygon is not finite", i + 1);
+    size_t n = (size_t)height;
+    struct crossings self = {.start = array_zalloc(n + 1, sizeof *self.start), .n = array_zalloc(n, sizeof *self.n)};
+    enum clv_status status = self.start && self.n ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        walk_edges(points, ring_ends, n_rings, height, count_rows, &self);
+    if (status == CLV_OK && self.n_rows > POLYGON_MAX_CROSSINGS)
+        status =
+            fail(err, CLV_ERR_DATA, "a polygon whose edges cross more than %zu rows of pixels", POLYGON_MAX_CROSSINGS);
+    for (size_t row = 0; status == CLV_OK && row < n; row++)
+        self.start[row + 1] += self.start[row];
+    if (status == CLV_OK && !(self.x = array_alloc(self.n_rows, sizeof *self.x)))
+        status = fail_memory(err);
+    if (status == CLV_OK) {
+        walk_edges(points, ring_ends, n_rings, height, put_crossings, &self);
+        for (size_t row = 0; row < n; row++)
+            fill_row(mask + row * (size_t)width, width, self.x + self.start[row], self.n[row], value);
+    }
+    array_free(self.start);
+    array_free(self.n);
+    array_free(self.x);
+    return status;
+}

@@ -1,0 +1,153 @@
+#include "data/shapes/rle.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+/* One count of COCO's; *text moves behind it. */
+static bool take_count(int64_t *count, const char **text)
+{
+    *count = 0;
+    for (int shift = 0; shift < 40; shift += 5) {
+        int digit = **text - '0';
+        if (digit < 0 || digit > 63)
+            return false;
+        (*text)++;
+        *count |= (int64_t)(digit & 31) << shift;
+        if (!(digit & 32)) {
+            if (digit & 16)
+                *count -= (int64_t)1 << (shift + 5);
+            return true;
+        }
+    }
+    return false;
+}
+
+enum clv_status rle_parse_compressed(uint32_t **counts, size_t *n, const char *text, struct clv_error *err)
+{
+    size_t length = strlen(text), m = 0;
+    uint32_t *fresh = array_alloc(length, sizeof *fresh);
+    if (!fresh)
+        return fail_memory(err);
+    for (const char *cursor = text; *cursor; m++) {
+        int64_t count;
+        size_t at = (size_t)(cursor - text);
+        if (!take_count(&count, &cursor)) {
+            array_free(fresh);
+            return fail(err, CLV_ERR_DATA, "compressed counts are damaged at character %zu", at + 1);
+        }
+        if (m > 2)
+            count += fresh[m - 2];
+        if (count < 0 || count > INT32_MAX) {
+            array_free(fresh);
+            return fail(err, CLV_ERR_DATA, "compressed counts: run %zu has %lld pixels", m + 1, (long long)count);
+        }
+        fresh[m] = (uint32_t)count;
+    }
+    *counts = fresh;
+    *n = m;
+    return CLV_OK;
+}
+
+enum clv_status rle_parse_numbers(uint32_t **counts, size_t *n, const char *text, struct clv_error *err)
+{
+    size_t m = 0;
+    uint32_t *fresh = array_alloc(strlen(text) / 2 + 1, sizeof *fresh);
+    if (!fresh)
+        return fail_memory(err);
+    for (const char *cursor = text + strspn(text, " \t\r\n,"); *cursor; cursor += strspn(cursor, " \t\r\n,")) {
+        uint64_t count = 0;
+        size_t n_digits = strspn(cursor, "0123456789");
+        for (size_t i = 0; i < n_digits && n_digits <= 10; i++)
+            count = 10 * count + (uint64_t)(cursor[i] - '0');
+        cursor += n_digits;
+        if (!n_digits || n_digits > 10 || count > INT32_MAX || (*cursor && !strchr(" \t\r\n,", *cursor))) {
+            array_free(fresh);
+            return fail(err, CLV_ERR_DATA, "run %zu is no number of pixels", m + 1);
+        }
+        fresh[m++] = (uint32_t)count;
+    }
+    *counts = fresh;
+    *n = m;
+    return CLV_OK;
+}
+
+static enum clv_status check(const struct rle_frame *frame, const uint32_t *counts, size_t n, struct clv_error *err)
+{
+    uint64_t total = 0, wanted = (uint64_t)frame->width * (uint64_t)frame->height;
+    if (frame->width < 1 || frame->height < 1 || wanted > RLE_MAX_PIXELS)
+        return fail(err, CLV_ERR_DATA, "runs of a mask of %dx%d pixels", frame->width, frame->height);
+    for (size_t i = 0; i < n && total <= wanted; i++)
+        total += counts[i];
+    if (total != wanted)
+        return fail(err, CLV_ERR_DATA, "runs do not sum to the %llu pixels of %dx%d", (unsigned long long)wanted,
+                    frame->width, frame->height);
+    return CLV_OK;
+}
+
+/* The pixel of the frame that is `at`-th in the order. */
+static void find_pixel(int32_t *x, int32_t *y, uint64_t at, const struct rle_frame *frame, enum rle_order order)
+{
+    uint64_t side = (uint64_t)(order == RLE_BY_COLUMNS ? frame->height : frame->width);
+    *x = (int32_t)(order == RLE_BY_COLUMNS ? at / side : at % side);
+    *y = (int32_t)(order == RLE_BY_COLUMNS ? at % side : at / side);
+}
+
+enum clv_status rle_fill(uint8_t *mask, int32_t width, int32_t height, const struct rle_frame *frame,
+                         const uint32_t *counts, size_t n, enum rle_order order, uint8_t value, struct clv_error *err)
+{
+    enum clv_status status = check(frame, counts, n, err);
+    uint64_t at = 0;
+    for (size_t i = 0; i < n && status == CLV_OK; at += counts[i++]) {
+        for (uint64_t k = 0; i % 2 && k < counts[i]; k++) {
+            int32_t x, y;
+            find_pixel(&x, &y, at + k, frame, order);
+            int64_t column = (int64_t)frame->left + x, row = (int64_t)frame->top + y;
+            if (column >= 0 && column < width && row >= 0 && row < height)
+                mask[(size_t)row * (size_t)width + (size_t)column] = value;
+        }
+    }
+    return status;
+}
+
+static void include(struct rle_frame *bounds, int32_t x0, int32_t y0, int32_t x1, int32_t y1)
+{
+    int32_t right = bounds->width ? bounds->left + bounds->width - 1 : x1;
+    int32_t bottom = bounds->width ? bounds->top + bounds->height - 1 : y1;
+    bounds->left = bounds->width && bounds->left < x0 ? bounds->left : x0;
+    bounds->top = bounds->width && bounds->top < y0 ? bounds->top : y0;
+    bounds->width = (right > x1 ? right : x1) - bounds->left + 1;
+    bounds->height = (bottom > y1 ? bottom : y1) - bounds->top + 1;
+}
+
+enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *frame, const uint32_t *counts, size_t n,
+                          enum rle_order order, struct clv_error *err)
+{
+    enum clv_status status = check(frame, counts, n, err);
+    struct rle_frame own = {0};
+    uint64_t at = 0;
+    for (size_t i = 0; i < n && status == CLV_OK; at += counts[i++]) {
+        if (i % 2 == 0 || !counts[i])
+            continue;
+        int32_t x0, y0, x1, y1;
+        find_pixel(&x0, &y0, at, frame, order);
+        find_pixel(&x1, &y1, at + counts[i] - 1, frame, order);
+        if (order == RLE_BY_COLUMNS && x0 != x1) { /* such a run goes through whole columns */
+            y0 = 0;
+            y1 = frame->height - 1;
+        } else if (order == RLE_BY_ROWS && y0 != y1) {
+            x0 = 0;
+            x1 = frame->width - 1;
+        }
+        include(&own, x0, y0, x1, y1);
+    }
+    if (status == CLV_OK) {
+        own.left += frame->left;
+        own.top += frame->top;
+        *bounds = own;
+    }
+    return status;
+}

@@ -1,0 +1,142 @@
+/* cleave import: what is written, what is refused. tools/first-hour walks through the formats. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+#define COCO(images, annotations)                                                                                      \
+    "{\"images\":[" images "],\"categories\":[{\"id\":1,\"name\":\"cow\"},{\"id\":2,\"name\":\"dog\"}],"               \
+    "\"annotations\":[" annotations "]}"
+#define IMAGE(id, name) "{\"id\":" id ",\"file_name\":\"" name "\"}"
+#define OBJECT(id, category, polygons)                                                                                 \
+    "{\"image_id\":" id ",\"category_id\":" category ",\"segmentation\":" polygons "}"
+
+/* A folder with photos/: small pictures of the names, all of different bytes but `copies`. */
+static const char *make_photos(const char *names)
+{
+    static char folder[256];
+    snprintf(folder, sizeof folder, "%s", temporary_folder());
+    char *list = strdup(names), *cursor = list, *name;
+    for (int i = 0; (name = strsep(&cursor, " ")); i++) {
+        uint8_t pixels[8 * 6] = {(uint8_t)i, (uint8_t)(i >> 8)};
+        struct clv_image image = {.width = 8, .height = 6, .channels = 1, .pixels = pixels};
+        const char *path = formatted("%s/photos/%s", folder, name);
+        char *below = strdup(path);
+        *strrchr(below, '/') = 0;
+        ck_assert_int_eq(run_command(NULL, "mkdir -p '%s'", below), 0);
+        free(below);
+        must(clv_png_write(path, &image, err));
+    }
+    free(list);
+    return folder;
+}
+
+static void write_annotations(const char *folder, const char *text)
+{
+    spill(formatted("%s/coco.json", folder), text, strlen(text));
+}
+
+START_TEST(outlines_become_masks_the_smaller_object_in_front)
+{
+    const char *folder = make_photos("a.png b.png c.png d.png");
+    write_annotations(
+        folder, COCO(IMAGE("1", "a.png") "," IMAGE("2", "b.png") "," IMAGE("3", "c.png"),
+                     OBJECT("1", "2", "[[2,2,4,2,4,4,2,4]]") "," OBJECT(
+                         "1", "1", "[[1,1,6,1,6,5,1,5]]") ","
+                                                          "{\"image_id\":2,\"category_id\":2,\"bbox\":[1,2,3,4]}"));
+    char *output = expect_success("cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set", folder);
+    ck_assert_msg(strstr(output, "set: 3 images, 2 with masks, 1 with boxes") != NULL, "%s", output);
+    ck_assert_msg(strstr(output, "says nothing of 1 of 4 images, which were left out; the first is d.png") != NULL,
+                  "%s", output);
+    free(output);
+    static const uint8_t wanted[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 2, 2, 1, 1, 0, 0,
+                                     0, 1, 2, 2, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    struct clv_set set = {0};
+    struct clv_mask mask = {0};
+    must(clv_set_read(&set, formatted("%s/set/manifest.tsv", folder), err));
+    ck_assert_uint_eq(set.n_items, 3);
+    must(clv_mask_read(&mask, set.items[0].mask, &set.labels, 8, 6, NULL, err));
+    /* dog was met first */
+    for (size_t i = 0; i < sizeof wanted; i++)
+        ck_assert_int_eq(mask.labels[i], wanted[i] == 1 ? 2 : wanted[i] == 2 ? 1 : 0);
+    clv_mask_release(&mask);
+    ck_assert(!set.items[1].mask && set.items[1].boxes && set.items[2].mask);
+    ck_assert_str_eq(set.labels.names[1], "dog");
+    clv_set_release(&set);
+    free(expect_success("cd %s && grep -q '^images/b.png\tdog\t1\t2\t3\t4$' set/boxes.tsv", folder));
+}
+END_TEST
+
+START_TEST(splits_are_seeded_and_keep_copies_and_folders_together)
+{
+    char names[4096] = "", images[8192] = "", ids[32];
+    for (int i = 0; i < 24; i++) {
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%ss%d/%d.png", i ? " " : "", i % 12, i);
+        snprintf(ids, sizeof ids, "%d", i);
+        snprintf(images + strlen(images), sizeof images - strlen(images), "%s{\"id\":%d,\"file_name\":\"s%d/%d.png\"}",
+                 i ? "," : "", i, i % 12, i);
+    }
+    const char *folder = make_photos(names);
+    free(expect_success("cd %s/photos && cp s0/0.png s1/1.png && cp s0/0.png s2/2.png", folder));
+    char *text = malloc(20000);
+    snprintf(text, 20000, "{\"images\":[%s],\"categories\":[],\"annotations\":[]}", images);
+    write_annotations(folder, text);
+    free(text);
+    for (int seed = 1; seed <= 2; seed++) {
+        char *output =
+            expect_success("cd %s && \"$CLEAVE\" import coco coco.json --images photos --seed %d -o %d && "
+                           "\"$CLEAVE\" import -q coco coco.json --images photos --seed %d -o again%d && "
+                           "cmp %d/manifest.tsv again%d/manifest.tsv && awk -F'[\\t/]' 'NR > 1 {print $2, $NF}' "
+                           "%d/manifest.tsv | sort -u | cut -d' ' -f1 | sort | uniq -d",
+                           folder, seed, seed, seed, seed, seed, seed, seed);
+        ck_assert_msg(strstr(output, "2 images are there more than once; copies are in one split") != NULL, "%s",
+                      output);
+        ck_assert_msg(strstr(output, "the images of each of 12 folders are in one split") != NULL, "%s", output);
+        ck_assert_msg(strstr(output, "\ns") == NULL, "a folder in two splits: %s", output);
+        free(output);
+        free(
+            expect_success("cd %s && test 1 = $(grep -E '/(0|1|2).png' %d/manifest.tsv | cut -f3 | sort -u | wc -l) && "
+                           "grep -q test$ %d/manifest.tsv && grep -q train$ %d/manifest.tsv",
+                           folder, seed, seed, seed));
+    }
+    ck_assert(!same_bytes(formatted("%s/1/manifest.tsv", folder), formatted("%s/2/manifest.tsv", folder)));
+}
+END_TEST
+
+START_TEST(bad_annotations_and_outputs_are_refused)
+{
+    const char *folder = make_photos("a.png b.png");
+    write_annotations(folder, COCO(IMAGE("1", "a.png") "," IMAGE("2", "b.png"),
+                                   OBJECT("1", "1", "{\"size\":[6,8],\"counts\":[0,48]}") "," OBJECT(
+                                       "2", "1", "{\"size\":[60,80],\"counts\":[0,4800]}")));
+    expect_error(64, "which format", "cd %s && \"$CLEAVE\" import -o set", folder);
+    expect_error(64, "\"xml\" is no format; there are coco", "cd %s && \"$CLEAVE\" import xml coco.json -o set",
+                 folder);
+    expect_error(64, "which file", "cd %s && \"$CLEAVE\" import coco -o set", folder);
+    expect_error(64, "-o is missing", "cd %s && \"$CLEAVE\" import coco coco.json", folder);
+    expect_error(64, "a format and one file", "cd %s && \"$CLEAVE\" import coco coco.json more -o set", folder);
+    expect_error(65, "coco.json: is not what labelme writes",
+                 "cd %s && \"$CLEAVE\" import labelme coco.json --images photos -o set", folder);
+    expect_error(66, "nowhere", "cd %s && \"$CLEAVE\" import coco coco.json --images nowhere -o set", folder);
+    expect_error(66, "holds no SegmentationClass/", "cd %s && \"$CLEAVE\" import voc photos -o set", folder);
+    expect_error(73, "photos: folder is not empty", "cd %s && \"$CLEAVE\" import coco coco.json -o photos", folder);
+    ck_assert_int_ne(run_command(NULL, "ls %s/set", folder), 0); /* nothing was written */
+    free(expect_success("cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set", folder));
+    expect_error(73, "set: folder is not empty", "cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set",
+                 folder);
+}
+END_TEST
+
+Suite *cli_import_suite(void);
+Suite *cli_import_suite(void)
+{
+    Suite *suite = suite_create("cli_import");
+    TCase *tests = tcase_create("cli_import");
+    tcase_add_test(tests, outlines_become_masks_the_smaller_object_in_front);
+    tcase_add_test(tests, splits_are_seeded_and_keep_copies_and_folders_together);
+    tcase_add_test(tests, bad_annotations_and_outputs_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,169 @@
+/* Boxes as further programs write them: CVAT, Label Studio, CreateML, CSV, YOLO's corners, COCO's run lengths. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/support.h"
+
+static struct clv_boxes read_text(const char *name, const char *text)
+{
+    struct clv_boxes boxes = {0};
+    const char *path = formatted("%s/%s", temporary_folder(), name);
+    spill(path, text, strlen(text));
+    must(clv_boxes_read(&boxes, path, err));
+    return boxes;
+}
+
+static void bad(const char *name, const char *text, const char *part)
+{
+    struct clv_boxes boxes = {.n_labels = 77};
+    const char *path = formatted("%s/%s", temporary_folder(), name);
+    spill(path, text, strlen(text));
+    must_fail(CLV_ERR_DATA, part, clv_boxes_read(&boxes, path, err));
+    ck_assert(!boxes.images && boxes.n_labels == 77); /* unchanged */
+}
+
+/* Box `index` of the image in a picture of 200x100 pixels. */
+static void check(const struct clv_boxes *boxes, const char *image, size_t index, const char *label, double x, double y,
+                  double width, double height)
+{
+    const struct clv_image_boxes *entry = NULL;
+    struct clv_box placed[8];
+    must(clv_boxes_find(&entry, boxes, image, err));
+    ck_assert_msg(entry != NULL && index < entry->n_boxes, "%s has no box %zu", image, index);
+    must(clv_boxes_place(placed, NULL, boxes, entry, 200, 100, err));
+    const struct clv_box *box = &placed[index];
+    ck_assert_msg(box->x == x && box->y == y && box->width == width && box->height == height, "%g,%g %gx%g", box->x,
+                  box->y, box->width, box->height);
+    ck_assert_str_eq(boxes->labels[box->label], label);
+}
+
+#define CVAT(shapes)                                                                                                   \
+    "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<annotations><version>1.1</version><meta><task><name>t</name></task>" \
+    "</meta><image id=\"0\" name=\"a.jpg\" width=\"200\" height=\"100\">" shapes "</image><image id=\"1\" "            \
+    "name=\"sub/b.jpg\" width=\"200\" height=\"100\"></image></annotations>"
+
+START_TEST(cvat_boxes_polygons_masks_and_ellipses)
+{
+    struct clv_boxes boxes = read_text(
+        "annotations.xml",
+        CVAT("<box label=\"cow\" source=\"manual\" occluded=\"0\" xtl=\"1.5\" ytl=\"2\" xbr=\"11.5\" ybr=\"5\" "
+             "z_order=\"0\"><attribute name=\"x\">1</attribute></box>"
+             "<polygon label=\"dog\" points=\"1.00,2.00;9.50,3.00;4.00,8.00\"/>"
+             "<mask label=\"dog\" rle=\"1, 2, 1\" left=\"20\" top=\"10\" width=\"2\" height=\"2\"/>"
+             "<ellipse label=\"dog\" cx=\"50\" cy=\"50\" rx=\"10\" ry=\"5\"/>"
+             "<polyline label=\"dog\" points=\"1,1;2,2\"/>"
+             "<mask label=\"dog\" rle=\"1, 2\" left=\"20\" top=\"10\" width=\"2\" height=\"2\"/>"
+             "<box label=\"cow\" rotation=\"30\" xtl=\"1\" ytl=\"2\" xbr=\"3\" ybr=\"4\"/>"));
+    ck_assert_int_eq(boxes.form, CLV_BOXES_CVAT);
+    check(&boxes, "images/a.jpg", 0, "cow", 1.5, 2, 10, 3);
+    check(&boxes, "images/a.jpg", 1, "dog", 1, 2, 8.5, 6);
+    check(&boxes, "images/a.jpg", 2, "dog", 20, 10, 2, 2);
+    check(&boxes, "images/a.jpg", 3, "dog", 40, 45, 20, 10);
+    ck_assert_uint_eq(boxes.n_images, 2);
+    ck_assert_uint_eq(boxes.n_skipped, 3);
+    ck_assert(strstr(boxes.first_skipped, "neither box, polygon, mask nor ellipse"));
+    clv_boxes_release(&boxes);
+    bad("c.xml", "<annotations><track id=\"0\" label=\"cow\"/></annotations>", "a track of a video");
+    bad("c.xml", "<annotations><image id=\"0\"/></annotations>", "an image without a name");
+    bad("c.xml", "<annotations><image name=\"a\" width=\"-3\"/></annotations>", "is no size of an image");
+    bad("c.xml", "<!DOCTYPE annotations><annotations/>", "a document type is not allowed");
+    bad("c.xml", "<annotations/>", "holds no boxes");
+}
+END_TEST
+
+START_TEST(label_studio_counts_in_percent_and_renames_uploads)
+{
+    struct clv_boxes boxes = read_text(
+        "ls.json",
+        "[{\"id\":1,\"data\":{\"image\":\"/data/upload/3/1a2b3c4d-my%20cow.jpg\"},\"annotations\":[{\"result\":["
+        "{\"type\":\"rectanglelabels\",\"original_width\":200,\"original_height\":100,\"value\":{\"x\":10,\"y\":25,"
+        "\"width\":50,\"height\":50,\"rotation\":0,\"rectanglelabels\":[\"cow\"]}},"
+        "{\"type\":\"polygonlabels\",\"value\":{\"points\":[[0,0],[50,0],[50,50]],\"polygonlabels\":[\"dog\"]}},"
+        "{\"type\":\"brushlabels\",\"value\":{\"format\":\"rle\",\"rle\":[1,2],\"brushlabels\":[\"dog\"]}},"
+        "{\"type\":\"choices\",\"value\":{\"choices\":[\"nice\"]}}]}]},"
+        "{\"id\":2,\"data\":{\"image\":\"/data/local-files/?d=pics/b.jpg\"},\"annotations\":[]}]");
+    ck_assert_int_eq(boxes.form, CLV_BOXES_LABEL_STUDIO);
+    check(&boxes, "images/my cow.jpg", 0, "cow", 20, 25, 100, 50);
+    check(&boxes, "images/my cow.jpg", 1, "dog", 0, 0, 100, 50);
+    ck_assert_uint_eq(boxes.n_skipped, 1);
+    ck_assert_str_eq(boxes.images[1].image, "pics/b.jpg");
+    clv_boxes_release(&boxes);
+    boxes = read_text("min.json", "[{\"image\":\"/data/upload/1a2b3c4d-a.jpg\",\"id\":1,\"label\":[{\"x\":0,\"y\":0,"
+                                  "\"width\":50,\"height\":50,\"rotation\":0,\"rectanglelabels\":[\"cow\"]}]}]");
+    ck_assert_int_eq(boxes.form, CLV_BOXES_LABEL_STUDIO);
+    check(&boxes, "a.jpg", 0, "cow", 0, 0, 100, 50);
+    clv_boxes_release(&boxes);
+    bad("ls.json", "[{\"data\":{}}]", "task 1: its data name no image");
+    bad("ls.json", "[3]", "neither of CreateML");
+    bad("ls.json", "[{\"data\":{\"image\":\"a.jpg\"}},7]", "element 2 is no object");
+}
+END_TEST
+
+START_TEST(createml_counts_from_the_centre)
+{
+    struct clv_boxes boxes =
+        read_text("createml.json", "\xef\xbb\xbf[{\"image\":\"a.jpg\",\"annotations\":[{\"label\":\"cow\","
+                                   "\"coordinates\":{\"x\":50,\"y\":40,\"width\":20,\"height\":10}},"
+                                   "{\"label\":\"cow\",\"coordinates\":{\"x\":50}}]}]");
+    ck_assert_int_eq(boxes.form, CLV_BOXES_CREATEML);
+    check(&boxes, "a.jpg", 0, "cow", 40, 35, 20, 10);
+    ck_assert_uint_eq(boxes.n_skipped, 1);
+    clv_boxes_release(&boxes);
+}
+END_TEST
+
+START_TEST(csv_is_read_by_the_names_in_use)
+{
+    struct clv_boxes boxes = read_text("tf.csv", "filename,width,height,class,xmin,ymin,xmax,ymax\r\n"
+                                                 "\"a, or \"\"b\"\".jpg\",200,100,cow,10,20,40,60\r\n");
+    check(&boxes, "a, or \"b\".jpg", 0, "cow", 10, 20, 30, 40);
+    clv_boxes_release(&boxes);
+    boxes = read_text("own.csv", "image;label;x;y;w;h\npics\\c.jpg;dog;1;2;3;4\n");
+    check(&boxes, "c.png", 0, "dog", 1, 2, 3, 4);
+    clv_boxes_release(&boxes);
+    boxes = read_text("oi.csv", "ImageID,Source,LabelName,XMin,XMax,YMin,YMax\n0a1b,xclick,/m/01yrx,0.25,0.75,0.5,1\n");
+    check(&boxes, "0a1b.jpg", 0, "/m/01yrx", 50, 50, 100, 50);
+    clv_boxes_release(&boxes);
+    bad("b.csv", "filename,xmin,ymin,xmax\na,1,2,3\n", "no column \"ymax\"");
+    bad("b.csv", "filename,xmin,ymin,xmax,ymax\na,1,2,3\n", "line 2 has 4 fields, the header has 5");
+    bad("b.csv", "filename,xmin,ymin,xmax,ymax\na,1,2,3,x\n", "line 2: ymax is \"x\", which is no number");
+}
+END_TEST
+
+START_TEST(yolo_corners_and_coco_segmentations_are_bounded)
+{
+    struct clv_boxes boxes = read_text("y.txt", "0 0.1 0.2 0.5 0.2 0.5 0.6 0.1 0.4\n1 0.5 0.5 0.5 1\n");
+    check(&boxes, "y.jpg", 0, "0", 0.1 * 200, 0.2 * 100, (0.5 - 0.1) * 200, (0.6 - 0.2) * 100);
+    check(&boxes, "y.jpg", 1, "1", 50, 0, 100, 100);
+    clv_boxes_release(&boxes);
+    bad("y.txt", "0 0.1 0.2 0.5 0.2 0.5 0.6 0.1\n", "line 1: 8 fields");
+    bad("y.txt", "0 0.1 0.2 0.5 0.2 0.5 7\n", "line 1: y is \"7\"");
+    boxes = read_text("c.json",
+                      "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"categories\":[{\"id\":1,\"name\":\"cow\"}],"
+                      "\"annotations\":[{\"image_id\":1,\"category_id\":1,\"segmentation\":[[1,2,9,2,9,6]]},"
+                      "{\"image_id\":1,\"category_id\":1,\"segmentation\":{\"size\":[3,2],\"counts\":\"132\"}},"
+                      "{\"image_id\":1,\"category_id\":1,\"segmentation\":{\"size\":[3,2],\"counts\":[4,2]}},"
+                      "{\"image_id\":1,\"category_id\":1,\"segmentation\":{\"size\":[9,2],\"counts\":[4,2]}},"
+                      "{\"image_id\":1,\"category_id\":1,\"segmentation\":[[1,2,3]]}]}");
+    check(&boxes, "a.jpg", 0, "cow", 1, 2, 8, 4);
+    check(&boxes, "a.jpg", 1, "cow", 0, 0, 2, 3);
+    check(&boxes, "a.jpg", 2, "cow", 1, 1, 1, 2);
+    ck_assert_uint_eq(boxes.n_skipped, 2);
+    ck_assert(strstr(boxes.first_skipped, "annotation 4: runs do not sum"));
+    clv_boxes_release(&boxes);
+}
+END_TEST
+
+Suite *boxes_forms_suite(void);
+Suite *boxes_forms_suite(void)
+{
+    Suite *suite = suite_create("boxes_forms");
+    TCase *tests = tcase_create("boxes_forms");
+    tcase_add_test(tests, cvat_boxes_polygons_masks_and_ellipses);
+    tcase_add_test(tests, label_studio_counts_in_percent_and_renames_uploads);
+    tcase_add_test(tests, createml_counts_from_the_centre);
+    tcase_add_test(tests, csv_is_read_by_the_names_in_use);
+    tcase_add_test(tests, yolo_corners_and_coco_segmentations_are_bounded);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

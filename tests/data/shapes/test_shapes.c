@@ -1,0 +1,153 @@
+/* Polygons and run lengths as pixels. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "data/shapes/outline.h"
+#include "data/shapes/polygon.h"
+#include "support/support.h"
+
+#undef fail
+
+/* The mask as text, a row after the other. */
+static const char *drawn(const uint8_t *mask, int width, int height)
+{
+    static char text[4096];
+    char *to = text;
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++)
+            *to++ = mask[y * width + x] ? '#' : '.';
+        *to++ = '/';
+    }
+    *to = 0;
+    return text;
+}
+
+START_TEST(a_polygon_holds_the_pixels_whose_centres_are_inside_even_odd)
+{
+    static const double square_with_hole[][2] = {{1, 1}, {5, 1}, {5, 5}, {1, 5}, {2, 2}, {2, 4}, {4, 4}, {4, 2}};
+    static const double triangle[][2] = {{0, 0}, {6, 0}, {0, 6}}, outside[][2] = {{-9, -9}, {50, -9}, {50, 2}, {-9, 2}};
+    static const double star[][2] = {{0, 0}, {6, 6}, {6, 0}, {0, 6}}; /* crosses itself */
+    static const size_t rings[] = {4, 8}, three[] = {3}, four[] = {4};
+    uint8_t mask[36] = {0};
+    must(polygon_fill(mask, 6, 6, square_with_hole, rings, 2, 1, err));
+    ck_assert_str_eq(drawn(mask, 6, 6), "....../.####./.#..#./.#..#./.####./....../");
+    memset(mask, 0, sizeof mask);
+    must(polygon_fill(mask, 6, 6, triangle, three, 1, 1, err));
+    ck_assert_str_eq(drawn(mask, 6, 6), "#####./####../###.../##..../#...../....../");
+    memset(mask, 0, sizeof mask);
+    must(polygon_fill(mask, 6, 6, outside, four, 1, 1, err));
+    ck_assert_str_eq(drawn(mask, 6, 6), "######/######/....../....../....../....../");
+    memset(mask, 0, sizeof mask);
+    must(polygon_fill(mask, 6, 6, star, four, 1, 1, err));
+    ck_assert_str_eq(drawn(mask, 6, 6), ".....#/#...##/##.###/##.###/#...##/.....#/");
+}
+END_TEST
+
+START_TEST(polygons_that_share_an_edge_share_no_pixel_and_leave_no_gap)
+{
+    uint32_t state = 7;
+    for (int round = 0; round < 200; round++) {
+        double cut[2][2];
+        for (int i = 0; i < 4; i++) {
+            state = state * 1664525u + 1013904223u;
+            cut[i / 2][i % 2] = (double)(state >> 16) / 65536 * 20;
+        }
+        /* A square cut in two along a line from its left side to its right side, in either direction. */
+        double upper[][2] = {{0, 0}, {20, 0}, {20, cut[1][1]}, {0, cut[0][1]}};
+        double lower[][2] = {{0, cut[0][1]}, {20, cut[1][1]}, {20, 20}, {0, 20}};
+        static const size_t four[] = {4};
+        uint8_t a[400] = {0}, b[400] = {0};
+        must(polygon_fill(a, 20, 20, (const double(*)[2])upper, four, 1, 1, err));
+        must(polygon_fill(b, 20, 20, (const double(*)[2])lower, four, 1, 1, err));
+        for (int i = 0; i < 400; i++)
+            ck_assert_int_eq(a[i] + b[i], 1);
+    }
+}
+END_TEST
+
+START_TEST(hostile_polygons_are_refused)
+{
+    static const size_t three[] = {3};
+    double endless[][2] = {{0, 0}, {1, INFINITY}, {2, 0}};
+    double far_away[][2] = {{-1e300, -1e300}, {1e300, 1e300}, {-1e300, 1e300}};
+    uint8_t mask[36] = {0};
+    must_fail(CLV_ERR_DATA, "not finite", polygon_fill(mask, 6, 6, (const double(*)[2])endless, three, 1, 1, err));
+    must(polygon_fill(mask, 6, 6, (const double(*)[2])far_away, three, 1, 1, err));
+    size_t n = 1 << 18;
+    double(*zigzag)[2] = malloc(n * sizeof *zigzag);
+    uint8_t *high = calloc(1, 1000);
+    for (size_t i = 0; i < n; i++) {
+        zigzag[i][0] = 0;
+        zigzag[i][1] = i % 2 ? 1000 : 0;
+    }
+    must_fail(CLV_ERR_DATA, "cross more than", polygon_fill(high, 1, 1000, (const double(*)[2])zigzag, &n, 1, 1, err));
+    free(zigzag);
+    free(high);
+}
+END_TEST
+
+START_TEST(runs_go_by_columns_in_coco_and_by_rows_in_cvat)
+{
+    static const uint32_t counts[] = {1, 3, 2}; /* of 2 x 3 pixels */
+    const struct rle_frame frame = {0, 0, 2, 3}, moved = {1, -1, 2, 3};
+    struct rle_frame bounds;
+    uint8_t mask[12] = {0};
+    must(rle_fill(mask, 2, 3, &frame, counts, 3, RLE_BY_COLUMNS, 1, err));
+    ck_assert_str_eq(drawn(mask, 2, 3), ".#/#./#./");
+    memset(mask, 0, sizeof mask);
+    must(rle_fill(mask, 2, 3, &frame, counts, 3, RLE_BY_ROWS, 1, err));
+    ck_assert_str_eq(drawn(mask, 2, 3), ".#/##/../");
+    memset(mask, 0, sizeof mask);
+    must(rle_fill(mask, 3, 4, &moved, counts, 3, RLE_BY_ROWS, 1, err)); /* its first row is above the picture */
+    ck_assert_str_eq(drawn(mask, 3, 4), ".##/.../.../.../");
+    must(rle_bound(&bounds, &moved, counts, 3, RLE_BY_ROWS, err));
+    ck_assert(bounds.left == 1 && bounds.top == -1 && bounds.width == 2 && bounds.height == 2);
+    must_fail(CLV_ERR_DATA, "do not sum to the 6 pixels of 2x3",
+              rle_fill(mask, 2, 3, &frame, counts, 2, RLE_BY_ROWS, 1, err));
+    const struct rle_frame huge = {0, 0, INT32_MAX, INT32_MAX};
+    must_fail(CLV_ERR_DATA, "runs of a mask of", rle_fill(mask, 2, 3, &huge, counts, 3, RLE_BY_ROWS, 1, err));
+}
+END_TEST
+
+/* By pycocotools' rleToString: five bits a character from '0' on, the sixth says that more follow, differences from the third on. */
+START_TEST(compressed_counts_are_read)
+{
+    uint32_t *counts;
+    size_t n;
+    must(rle_parse_compressed(&counts, &n, "139", err)); /* 1, 3, 9 */
+    ck_assert(n == 3 && counts[0] == 1 && counts[1] == 3 && counts[2] == 9);
+    array_free(counts);
+    must(rle_parse_compressed(&counts, &n, "T333N", err)); /* 100 = 4 + 3 * 32, 3, 3, then 3 - 2 */
+    ck_assert(n == 4 && counts[0] == 100 && counts[1] == 3 && counts[2] == 3 && counts[3] == 1);
+    array_free(counts);
+    must(rle_parse_compressed(&counts, &n, "", err));
+    ck_assert_uint_eq(n, 0);
+    array_free(counts);
+    must_fail(CLV_ERR_DATA, "damaged at character 1", rle_parse_compressed(&counts, &n, " ", err));
+    must_fail(CLV_ERR_DATA, "damaged at character 2", rle_parse_compressed(&counts, &n, "1T", err));
+    must_fail(CLV_ERR_DATA, "damaged at character 1", rle_parse_compressed(&counts, &n, "oooooooooooo", err));
+    must_fail(CLV_ERR_DATA, "run 1 has -1 pixels", rle_parse_compressed(&counts, &n, "O", err));
+    must(rle_parse_numbers(&counts, &n, " 1, 20 ,3", err));
+    ck_assert(n == 3 && counts[1] == 20);
+    array_free(counts);
+    must_fail(CLV_ERR_DATA, "run 2 is no number", rle_parse_numbers(&counts, &n, "1, -2", err));
+    must_fail(CLV_ERR_DATA, "run 1 is no number", rle_parse_numbers(&counts, &n, "99999999999", err));
+    must_fail(CLV_ERR_DATA, "run 1 is no number", rle_parse_numbers(&counts, &n, "1x", err));
+}
+END_TEST
+
+Suite *shapes_suite(void);
+Suite *shapes_suite(void)
+{
+    Suite *suite = suite_create("shapes");
+    TCase *tests = tcase_create("shapes");
+    tcase_add_test(tests, a_polygon_holds_the_pixels_whose_centres_are_inside_even_odd);
+    tcase_add_test(tests, polygons_that_share_an_edge_share_no_pixel_and_leave_no_gap);
+    tcase_add_test(tests, hostile_polygons_are_refused);
+    tcase_add_test(tests, runs_go_by_columns_in_coco_and_by_rows_in_cvat);
+    tcase_add_test(tests, compressed_counts_are_read);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
