@@ -55,9 +55,9 @@ CLV_API enum clv_status clv_labels_copy(struct clv_labels *copy, const struct cl
                                         struct clv_error *err) CLV_CHECK;
 /* "background" (black) and "foreground" (a bright rose). */
 CLV_API enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *err) CLV_CHECK;
-/* Reads labels.tsv: tab-separated, UTF-8, columns value (0..254, or 255 for void), name (1..63 bytes, "void" for what
- * never counts, as often as need be), red, green, blue (0..255), in any order. Errors name file, line and value: what
- * is out of range or there twice, no label above 0. */
+/* Reads labels.tsv: tab-separated, UTF-8, columns name (1..63 bytes, "void" for what never counts, as often as need be),
+ * and if wanted value (0..254, or 255 for void; else they count from 0, and void is 255) and red, green, blue (0..255),
+ * in any order. Errors name file, line and value: what is out of range or there twice, no label above 0. */
 CLV_API enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err) CLV_CHECK;
 /* Makes the labels of these names, comma-separated, void: their pixels are not learned from and do not count, and
  * learners of hidden nodes see nodes of unknown label there. CLV_ERR_USAGE, and nothing changes, for a name that no
@@ -116,7 +116,10 @@ CLV_API enum clv_status clv_set_select(struct clv_set *set, const char *splits, 
  *   No labels.tsv (figure/ground): 0 is background, 1 foreground, 255 void; but a grey mask of nothing but black and
  *     full white (255; 15 or 3 with fewer bits) is background and foreground, which *note then says (otherwise it is
  *     NULL).
- * expected_width/height 0: any size. Errors: JPEG, colour and 16-bit masks (with a hint), another size than expected, a
+ *     So is one of black and white with soft edges, which are cut half way.
+ *   RGB and RGBA PNGs: by the colours of labels.tsv, or their grey levels as values; without labels.tsv black and one
+ *     other colour, or cut-outs by what is opaque. 16-bit grey: values or levels of 8 bits. *note says which.
+ * expected_width/height 0: any size. Errors: JPEG and WebP, colours that are no label's, another size than expected, a
  * value without a label (names the value and the pixel). */
 struct clv_mask {
     int32_t width, height;

@@ -68,10 +68,11 @@ struct row {
     int32_t value;
     const char *name;
     uint8_t colour[3];
+    bool has_colour; /* else the default one stays */
 };
 
 struct columns {
-    int value, name, colour[3];
+    int value, name, colour[3]; /* -1: absent; name is there */
 };
 
 static enum clv_status find_columns(struct columns *columns, const struct tsv *table, struct clv_error *err)
@@ -79,17 +80,25 @@ static enum clv_status find_columns(struct columns *columns, const struct tsv *t
     static const char *const names[] = {"value", "name", "red", "green", "blue"};
     int *const places[] = {&columns->value, &columns->name, &columns->colour[0], &columns->colour[1],
                            &columns->colour[2]};
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; status == CLV_OK && i < sizeof names / sizeof *names; i++)
-        status = tsv_require_column(places[i], table, names[i], err);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        *places[i] = tsv_column(table, names[i]);
+    enum clv_status status = tsv_require_column(&columns->name, table, "name", err);
+    bool has_colour = columns->colour[0] >= 0 || columns->colour[1] >= 0 || columns->colour[2] >= 0;
+    for (int c = 0; c < 3 && has_colour && status == CLV_OK; c++)
+        status = tsv_require_column(&columns->colour[c], table, names[2 + c], err);
     return status;
 }
 
-static enum clv_status parse_row(struct row *row, const struct tsv *table, const struct columns *columns,
+/* Without a column "value" the labels count up from 0, and void is 255. */
+static enum clv_status parse_row(struct row *row, int32_t *next, const struct tsv *table, const struct columns *columns,
                                  struct clv_error *err)
 {
-    const char *value = table->fields[columns->value], *name = table->fields[columns->name];
+    const char *name = table->fields[columns->name];
     bool is_void = strcmp(name, "void") == 0;
+    char counted[16];
+    if (columns->value < 0)
+        snprintf(counted, sizeof counted, "%d", is_void ? CLV_VOID : (*next)++);
+    const char *value = columns->value < 0 ? counted : table->fields[columns->value];
     if (!parse_int32(value, &row->value) || row->value < 0 || row->value > 255)
         return fail(err, CLV_ERR_DATA, "%s: line %zu: value \"%s\" is no mask value (0 to 254)", table->path,
                     table->line, value);
@@ -100,7 +109,8 @@ static enum clv_status parse_row(struct row *row, const struct tsv *table, const
         return fail(err, CLV_ERR_DATA, "%s: line %zu: name \"%s\" has %zu bytes, must have 1 to %zu", table->path,
                     table->line, name, strlen(name), NAME_SIZE - 1);
     row->name = name;
-    for (int c = 0; c < 3; c++) {
+    row->has_colour = columns->colour[0] >= 0;
+    for (int c = 0; c < 3 && row->has_colour; c++) {
         int32_t level;
         const char *text = table->fields[columns->colour[c]];
         if (!parse_int32(text, &level) || level < 0 || level > 255)
@@ -130,10 +140,11 @@ static enum clv_status add_row(struct reading *reading, const struct row *row, c
             return fail(err, CLV_ERR_DATA, "%s: line %zu: name \"%s\" is there twice", table->path, table->line,
                         row->name);
     snprintf(reading->names[row->value], sizeof *reading->names, "%s", row->name);
-    memcpy(reading->palette[row->value], row->colour, 3);
+    if (row->has_colour)
+        memcpy(reading->palette[row->value], row->colour, 3);
     if (is_void) {
         reading->is_void[row->value] = row->value != CLV_VOID;
-        memcpy(reading->palette[CLV_VOID], row->colour, 3);
+        memcpy(reading->palette[CLV_VOID], reading->palette[row->value], 3);
     } else if (row->value > reading->highest) {
         reading->highest = row->value;
     }
@@ -155,6 +166,7 @@ enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, 
     reading->highest = -1;
     clv_default_palette(reading->palette);
     bool more = true;
+    int32_t next = 0;
     enum clv_status status = tsv_parse(&table, path, bytes, size, err);
     if (status == CLV_OK)
         status = find_columns(&columns, &table, err);
@@ -162,7 +174,7 @@ enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, 
         status = tsv_next(&more, &table, err);
         if (status != CLV_OK || !more)
             break;
-        status = parse_row(&row, &table, &columns, err);
+        status = parse_row(&row, &next, &table, &columns, err);
         if (status == CLV_OK)
             status = add_row(reading, &row, &table, err);
     }

@@ -26,18 +26,34 @@ static void map_named(int16_t map[256], const struct clv_labels *labels)
     map[CLV_VOID] = CLV_VOID;
 }
 
-/* Figure and ground without labels.tsv: 0 and 1, or black and full white of a grey image; 255 is void otherwise.
- * Returns what there is to say about it, or NULL. */
-static const char *map_binary(int16_t map[256], const bool present[256], const struct clv_indexed_image *image)
+/* Soft edges: nearly all pixels are black or full white, and some of the others lie about half way, where no label would. */
+static bool has_soft_edges(const size_t count[256])
+{
+    size_t n_between = 0, n_half = 0;
+    for (int v = 1; v < 255; v++) {
+        n_between += count[v];
+        n_half += v >= 64 && v < 192 ? count[v] : 0;
+    }
+    return count[0] && count[255] && n_half && 3 * n_between <= count[0] + count[255];
+}
+
+/* Figure and ground without labels.tsv: 0 and 1, or black and full white of a grey image, the edges between them perhaps
+ * soft; 255 is void otherwise. Returns what there is to say about it, or NULL. */
+static const char *map_binary(int16_t map[256], const size_t count[256], const struct clv_indexed_image *image)
 {
     int white = (1 << image->bit_depth) - 1;
     map[0] = 0;
     map[1] = 1;
     map[CLV_VOID] = CLV_VOID;
-    if (image->palette_size || white == 1 || !present[white])
+    if (image->palette_size || white == 1 || !count[white])
         return NULL;
+    if (white == 255 && has_soft_edges(count)) {
+        for (int v = 0; v < 256; v++)
+            map[v] = v >= 128;
+        return "soft edges were cut half way between black, 0 background, and white, 1 foreground";
+    }
     for (int v = 1; v < white; v++)
-        if (present[v])
+        if (count[v])
             return NULL;
     map[white] = 1;
     return "black and white were read as 0 background and 1 foreground";
@@ -47,17 +63,17 @@ enum clv_status mask_from_indexed(struct clv_mask *mask, const struct clv_indexe
                                   const struct clv_labels *labels, struct clv_error *err)
 {
     size_t n = (size_t)image->width * (size_t)image->height;
-    bool present[256] = {false};
+    size_t count[256] = {0};
     int16_t map[256];
     const char *note = NULL;
     for (size_t i = 0; i < n; i++)
-        present[image->values[i]] = true;
+        count[image->values[i]]++;
     for (int v = 0; v < 256; v++)
         map[v] = NO_LABEL;
     if (labels->from_file)
         map_named(map, labels);
     else
-        note = map_binary(map, present, image);
+        note = map_binary(map, count, image);
 
     uint8_t *mapped = array_alloc(n, 1);
     if (!mapped)
@@ -76,21 +92,4 @@ enum clv_status mask_from_indexed(struct clv_mask *mask, const struct clv_indexe
     }
     *mask = (struct clv_mask){.width = image->width, .height = image->height, .labels = mapped, .note = note};
     return CLV_OK;
-}
-
-enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
-                              int32_t expected_width, int32_t expected_height, const struct clv_image_limits *limits,
-                              struct clv_error *err)
-{
-    struct clv_indexed_image image = {0};
-    enum clv_status status = clv_indexed_image_read(&image, path, limits, err);
-    if (status != CLV_OK)
-        return status;
-    if (expected_width && expected_height && (image.width != expected_width || image.height != expected_height))
-        status = fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", path, image.width, image.height,
-                      expected_width, expected_height);
-    if (status == CLV_OK)
-        status = mask_from_indexed(mask, &image, path, labels, err);
-    clv_indexed_image_release(&image);
-    return status;
 }

@@ -55,6 +55,16 @@ enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const uint8_
 enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
                                    const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
+/* The samples of a PNG that is neither palette nor grey of up to 8 bits, for masks: grey16[height][width] of 16-bit grey, or
+ * rgba[height][width][4] with 8 bits each; array_free the one that is not NULL. */
+struct wide_samples {
+    int32_t width, height;
+    uint16_t *grey16;
+    uint8_t *rgba;
+};
+enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *bytes, size_t size,
+                                const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
 /* What a writer can take: at least 1x1 pixels, 1 or 3 channels. */
 enum clv_status writable_check(const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 

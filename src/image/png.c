@@ -342,6 +342,42 @@ enum clv_status png_decode_indexed(struct clv_indexed_image *image, const uint8_
     return status;
 }
 
+enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *bytes, size_t size,
+                                const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct job job;
+    struct clv_image_limits raw = limits_resolved(limits);
+    raw.grey16_low = 0;
+    raw.grey16_high = 65534; /* a range: the two bytes come as they are */
+    struct wide_samples fresh = {0};
+    enum clv_status status = reader_open(&job, bytes, size, &raw, err);
+    if (status == CLV_OK && is_indexed(&job))
+        status = fail(err, CLV_ERR_USAGE, "a palette or grey PNG");
+    if (status == CLV_OK)
+        status = reader_samples(&job, err);
+    size_t n = (size_t)job.width * (size_t)job.height;
+    bool ranged = status == CLV_OK && is_ranged(&job);
+    if (status == CLV_OK) {
+        fresh = (struct wide_samples){.width = job.width, .height = job.height};
+        fresh.grey16 = ranged ? array_alloc(n, sizeof *fresh.grey16) : NULL;
+        fresh.rgba = ranged ? NULL : array_alloc(n, 4);
+        status = fresh.grey16 || fresh.rgba ? CLV_OK : fail_memory(err);
+    }
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        const uint8_t *sample = job.samples + i * job.sample_channels;
+        if (ranged) {
+            fresh.grey16[i] = (uint16_t)(sample[0] << 8 | sample[1]);
+        } else {
+            memcpy(fresh.rgba + 4 * i, sample, 3);
+            fresh.rgba[4 * i + 3] = job.sample_channels == 4 ? sample[3] : 255;
+        }
+    }
+    reader_close(&job);
+    if (status == CLV_OK)
+        *samples = fresh;
+    return status;
+}
+
 static void write_all(struct job *job)
 {
     png_color palette[256];

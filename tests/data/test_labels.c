@@ -114,7 +114,7 @@ START_TEST(bad_label_files_are_refused_with_file_line_and_value)
 {
     bad("", "labels.tsv: is empty");
     bad("value\tname\tred\tgreen\n0\ta\t0\t0\n", "no column \"blue\"");
-    bad("value name red green blue\n", "no column \"value\" in its header (columns are separated by tabs)");
+    bad("value name red green blue\n", "no column \"name\" in its header (columns are separated by tabs)");
     bad(HEADER, "names no label above 0");
     bad(HEADER "0\ta\t0\t0\t0\n", "names no label above 0");
     bad(HEADER "0\ta\t0\t0\t0\n1\tvoid\t0\t0\t0\n", "names no label above 0");

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "data/mask.h"
+#include "support/pictures.h"
 #include "support/support.h"
 
 /* A 4x1 image of four values, not decoded from a file. */
@@ -52,7 +53,7 @@ START_TEST(values_without_a_label_are_named_with_their_pixel)
         const char *part;
     } bad[] = {
         {{0, 1, 2, 0}, 8, "m.png: value 2 at pixel (2, 0) has no label"},
-        {{0, 255, 128, 0}, 8, "value 128 at pixel (2, 0)"}, /* a grey edge: 0/255 is not sure any more */
+        {{0, 255, 20, 0}, 8, "value 20 at pixel (2, 0)"}, /* a label rather than an edge */
         {{7, 0, 0, 0}, 4, "value 7 at pixel (0, 0)"},
         {{0, 1, 1, 3}, 2, "value 3 at pixel (3, 0)"},
     };
@@ -114,8 +115,13 @@ START_TEST(mask_files_are_checked_against_their_image)
     must(clv_jpeg_write(jpeg, &image, 90, err));
     must_fail(CLV_ERR_DATA, "mask.jpg", clv_mask_read(&mask, jpeg, &labels, 3, 2, NULL, err));
     must_fail(CLV_ERR_DATA, "masks must be", clv_mask_read(&mask, jpeg, &labels, 3, 2, NULL, err));
+    for (int i = 0; i < 18; i++)
+        image.pixels[i] = (uint8_t)(i * 13);
     must(clv_png_write(colour, &image, err));
-    must_fail(CLV_ERR_DATA, "masks must be", clv_mask_read(&mask, colour, &labels, 3, 2, NULL, err));
+    must_fail(CLV_ERR_DATA, "labels.tsv must name their colours",
+              clv_mask_read(&mask, colour, &labels, 3, 2, NULL, err));
+    must_fail(CLV_ERR_DATA, "colour.png: mask is 3x2, image is 9x9",
+              clv_mask_read(&mask, colour, &labels, 9, 9, NULL, err));
     must_fail(CLV_ERR_NO_INPUT, "absent.png",
               clv_mask_read(&mask, formatted("%s/absent.png", folder), &labels, 3, 2, NULL, err));
     must_fail(CLV_ERR_NO_INPUT, "is a folder", clv_mask_read(&mask, folder, &labels, 3, 2, NULL, err));
@@ -123,6 +129,56 @@ START_TEST(mask_files_are_checked_against_their_image)
     must_fail(CLV_ERR_DATA, "horse012.png", clv_mask_read(&mask, path, &labels, 3, 2, NULL, err));
     clv_image_release(&image);
     clv_labels_release(&labels);
+}
+END_TEST
+
+/* A mask of 4x1 pixels from a PNG of this kind; the labels it gives and a part of its note. */
+static void expect_wide(enum png_kind kind, int bit_depth, const uint16_t *samples, const struct clv_labels *labels,
+                        const uint8_t expected[4], const char *note)
+{
+    const struct png_recipe recipe = {
+        .width = 4, .height = 1, .bit_depth = bit_depth, .kind = kind, .samples = samples};
+    struct clv_mask mask = {0};
+    size_t size;
+    uint8_t *bytes = make_png(&size, &recipe);
+    const char *path = formatted("%s/wide.png", temporary_folder());
+    spill(path, bytes, size);
+    must(clv_mask_read(&mask, path, labels, 4, 1, NULL, err));
+    ck_assert_mem_eq(mask.labels, expected, 4);
+    ck_assert_msg(mask.note && strstr(mask.note, note), "%s", mask.note ? mask.note : "no note");
+    clv_mask_release(&mask);
+    for (size_t cut = 0; cut < size; cut++) {
+        spill(path, bytes, cut);
+        must_fail(CLV_ERR_DATA, "wide.png", clv_mask_read(&mask, path, labels, 4, 1, NULL, err));
+    }
+    free(bytes);
+}
+#define samples(...) ((const uint16_t[]){__VA_ARGS__})
+
+START_TEST(masks_of_other_programs_are_read_with_a_note)
+{
+    struct clv_labels labels = {0}, named = {0};
+    must(clv_labels_binary(&labels, err));
+    static const char text[] = "name\tred\tgreen\tblue\nground\t10\t20\t30\ncow\t200\t0\t0\nvoid\t0\t0\t0\n";
+    const char *path = formatted("%s/labels.tsv", temporary_folder());
+    spill(path, text, sizeof text - 1);
+    must(clv_labels_read(&named, path, err));
+    ck_assert_int_eq(named.n_labels, 2);
+    expect_wide(PNG_RGB, 8, samples(200, 0, 0, 10, 20, 30, 0, 0, 0, 10, 20, 30), &named, four(1, 0, CLV_VOID, 0),
+                "colours were read as labels");
+    expect_wide(PNG_RGB, 8, samples(1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1), &labels, four(1, 0, 0, 1),
+                "grey levels of RGB");
+    expect_wide(PNG_RGB, 8, samples(0, 0, 0, 255, 255, 255, 0, 0, 0, 0, 0, 0), &labels, four(0, 1, 0, 0),
+                "black and white");
+    expect_wide(PNG_RGB, 8, samples(0, 0, 0, 250, 0, 0, 0, 0, 0, 0, 0, 0), &labels, four(0, 1, 0, 0),
+                "the other colour");
+    expect_wide(PNG_RGBA, 8, samples(9, 9, 9, 0, 250, 3, 0, 255, 7, 8, 9, 200, 1, 1, 1, 10), &labels, four(0, 1, 1, 0),
+                "cut-outs");
+    expect_wide(PNG_GREY, 16, samples(0, 1, 1, 255), &labels, four(0, 1, 1, CLV_VOID), "16-bit values");
+    expect_wide(PNG_GREY, 16, samples(0, 65535, 65535, 0), &labels, four(0, 1, 1, 0), "black and white");
+    expect_labels(four(0, 0, 150, 255), 8, 0, &labels, four(0, 0, 1, 1), true); /* a soft edge */
+    clv_labels_release(&labels);
+    clv_labels_release(&named);
 }
 END_TEST
 
@@ -204,6 +260,7 @@ Suite *mask_suite(void)
     tcase_add_test(tests, values_without_a_label_are_named_with_their_pixel);
     tcase_add_test(tests, named_labels_keep_their_values_and_void_is_void);
     tcase_add_test(tests, mask_files_are_checked_against_their_image);
+    tcase_add_test(tests, masks_of_other_programs_are_read_with_a_note);
     tcase_add_test(tests, truncated_mask_files_are_refused);
     tcase_add_test(tests, the_masks_of_the_real_sets_are_read);
     suite_add_tcase(suite, tests);

@@ -1,0 +1,41 @@
+/* Masks from files, whatever they hold. */
+#include "base/error.h"
+#include "base/file.h"
+#include "data/mask.h"
+
+/* A mask of colours or more than 8 bits; *is_wide false: it is none. */
+static enum clv_status read_wide(struct clv_mask *mask, bool *is_wide, const char *path,
+                                 const struct clv_labels *labels, const struct mask_wanted *wanted,
+                                 struct clv_error *err)
+{
+    struct file_map map;
+    *is_wide = false;
+    if (file_map_open(&map, path, NULL) != CLV_OK)
+        return CLV_OK; /* the usual reader tells why */
+    *is_wide = mask_is_wide(map.bytes, map.size);
+    enum clv_status status = *is_wide ? mask_from_wide(mask, map.bytes, map.size, path, labels, wanted, err) : CLV_OK;
+    file_map_close(&map);
+    return status;
+}
+
+enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
+                              int32_t expected_width, int32_t expected_height, const struct clv_image_limits *limits,
+                              struct clv_error *err)
+{
+    const struct mask_wanted wanted = {expected_width, expected_height, limits};
+    struct clv_indexed_image image = {0};
+    bool is_wide;
+    enum clv_status status = read_wide(mask, &is_wide, path, labels, &wanted, err);
+    if (is_wide)
+        return status;
+    status = clv_indexed_image_read(&image, path, limits, err);
+    if (status != CLV_OK)
+        return status;
+    if (expected_width && expected_height && (image.width != expected_width || image.height != expected_height))
+        status = fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", path, image.width, image.height,
+                      expected_width, expected_height);
+    if (status == CLV_OK)
+        status = mask_from_indexed(mask, &image, path, labels, err);
+    clv_indexed_image_release(&image);
+    return status;
+}

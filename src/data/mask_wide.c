@@ -1,0 +1,163 @@
+/* Masks of other programs: colours instead of values, transparency, 16 bits. All become 8-bit values first. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "data/mask.h"
+#include "image/codec.h"
+
+bool mask_is_wide(const unsigned char *bytes, size_t size)
+{
+    if (size < 26 || memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) != 0)
+        return false;
+    int depth = bytes[24], colour_type = bytes[25];
+    return colour_type == 2 || colour_type == 4 || colour_type == 6 || (colour_type == 0 && depth == 16);
+}
+
+static bool is_grey(const uint8_t *rgba, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (rgba[4 * i] != rgba[4 * i + 1] || rgba[4 * i] != rgba[4 * i + 2])
+            return false;
+    return true;
+}
+
+/* The value whose colour labels.tsv states, or -1. */
+static int value_of_colour(const struct clv_labels *labels, const uint8_t colour[3])
+{
+    for (int v = 0; v < labels->n_labels; v++)
+        if (labels->names[v][0] && memcmp(labels->palette[v], colour, 3) == 0)
+            return v;
+    for (int v = 0; v < CLV_VOID; v++)
+        if (labels->is_void[v] && memcmp(labels->palette[v], colour, 3) == 0)
+            return v;
+    return memcmp(labels->palette[CLV_VOID], colour, 3) == 0 ? CLV_VOID : -1;
+}
+
+/* By the colours of labels.tsv. Whole regions are of one colour: the last one found mostly is the next one, too. */
+static enum clv_status match_colours(uint8_t *values, const struct wide_samples *wide, const char *name,
+                                     const struct clv_labels *labels, struct clv_error *err)
+{
+    const uint8_t *last = NULL;
+    int value = -1;
+    size_t n = (size_t)wide->width * (size_t)wide->height;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *colour = wide->rgba + 4 * i;
+        if (!last || memcmp(last, colour, 3) != 0)
+            value = value_of_colour(labels, colour);
+        last = colour;
+        if (value < 0)
+            return fail(err, CLV_ERR_DATA, "%s: colour %d,%d,%d at pixel (%zu, %zu) is no label's in labels.tsv", name,
+                        colour[0], colour[1], colour[2], i % (size_t)wide->width, i / (size_t)wide->width);
+        values[i] = (uint8_t)value;
+    }
+    return CLV_OK;
+}
+
+/* Without labels.tsv: black is ground, one other colour the figure. */
+static bool match_one_colour(uint8_t *values, const uint8_t *rgba, size_t n)
+{
+    static const uint8_t black[3];
+    const uint8_t *figure = NULL;
+    for (size_t i = 0; i < n; i++) {
+        bool is_ground = memcmp(rgba + 4 * i, black, 3) == 0;
+        if (!is_ground && !figure)
+            figure = rgba + 4 * i;
+        if (!is_ground && memcmp(rgba + 4 * i, figure, 3) != 0)
+            return false;
+        values[i] = !is_ground;
+    }
+    return true;
+}
+
+/* What is transparent becomes black; whether there was any. */
+static bool drop_transparent(uint8_t *rgba, size_t n)
+{
+    bool found = false;
+    for (size_t i = 0; i < n; i++)
+        if (rgba[4 * i + 3] < 128) {
+            memset(rgba + 4 * i, 0, 3);
+            found = true;
+        }
+    return found;
+}
+
+static enum clv_status read_colours(struct clv_indexed_image *image, const char **note, const struct wide_samples *wide,
+                                    const char *name, const struct clv_labels *labels, struct clv_error *err)
+{
+    size_t n = (size_t)wide->width * (size_t)wide->height;
+    bool was_transparent = drop_transparent(wide->rgba, n), grey = is_grey(wide->rgba, n);
+    *note =
+        was_transparent ? "colours were read as labels, transparent pixels as black" : "colours were read as labels";
+    if (labels->from_file) {
+        enum clv_status status = match_colours(image->values, wide, name, labels, err);
+        if (status != CLV_ERR_DATA || !grey)
+            return status;
+    }
+    if (grey) {
+        *note = was_transparent ? "grey levels of RGB were read as values, transparent pixels as 0"
+                                : "grey levels of RGB were read as values";
+        for (size_t i = 0; i < n; i++)
+            image->values[i] = wide->rgba[4 * i];
+        return CLV_OK;
+    }
+    image->palette_size = 256; /* these are values, not levels */
+    if (match_one_colour(image->values, wide->rgba, n)) {
+        *note = "black was read as 0 background, the other colour as 1 foreground";
+        return CLV_OK;
+    }
+    if (!was_transparent)
+        return fail(err, CLV_ERR_DATA,
+                    "%s: masks must be 8-bit grey or palette PNG, or labels.tsv must name their colours", name);
+    *note = "cut-outs: opaque pixels were read as 1 foreground, transparent ones as 0 background";
+    for (size_t i = 0; i < n; i++)
+        image->values[i] = wide->rgba[4 * i + 3] >= 128;
+    return CLV_OK;
+}
+
+/* 16 bits: values that 8 bits hold, or levels that are 257 times one. */
+static enum clv_status read_grey16(struct clv_indexed_image *image, const char **note, const struct wide_samples *wide,
+                                   const char *name, struct clv_error *err)
+{
+    size_t n = (size_t)wide->width * (size_t)wide->height;
+    bool is_small = true, is_scaled = true;
+    for (size_t i = 0; i < n; i++) {
+        is_small &= wide->grey16[i] <= 255;
+        is_scaled &= wide->grey16[i] % 257 == 0;
+    }
+    if (!is_small && !is_scaled)
+        return fail(err, CLV_ERR_DATA, "%s: a 16-bit mask has values above 255 that are no levels of 8 bits", name);
+    *note = is_small ? "16-bit values were read as they are" : "16-bit levels were read as those of 8 bits";
+    for (size_t i = 0; i < n; i++)
+        image->values[i] = (uint8_t)(is_small ? wide->grey16[i] : wide->grey16[i] / 257);
+    return CLV_OK;
+}
+
+enum clv_status mask_from_wide(struct clv_mask *mask, const unsigned char *bytes, size_t size, const char *name,
+                               const struct clv_labels *labels, const struct mask_wanted *wanted, struct clv_error *err)
+{
+    struct wide_samples wide = {0};
+    const char *note = NULL;
+    enum clv_status status = png_decode_wide(&wide, bytes, size, wanted->limits, err);
+    if (status != CLV_OK)
+        return fail_within(err, status, name);
+    struct clv_indexed_image image = {.width = wide.width, .height = wide.height, .bit_depth = 8};
+    image.values = array_alloc((size_t)wide.width, (size_t)wide.height);
+    if (!image.values)
+        status = fail_memory(err);
+    else if (wanted->width && wanted->height && (wide.width != wanted->width || wide.height != wanted->height))
+        status = fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", name, wide.width, wide.height,
+                      wanted->width, wanted->height);
+    else
+        status = wide.rgba ? read_colours(&image, &note, &wide, name, labels, err)
+                           : read_grey16(&image, &note, &wide, name, err);
+    if (status == CLV_OK)
+        status = mask_from_indexed(mask, &image, name, labels, err);
+    if (status == CLV_OK && !mask->note)
+        mask->note = note;
+    array_free(image.values);
+    array_free(wide.grey16);
+    array_free(wide.rgba);
+    return status;
+}
