@@ -74,6 +74,9 @@ endif
 LDFLAGS += -Wl,--as-needed
 LDLIBS := $(shell pkg-config --libs $(MODULES) 2>/dev/null) $(SYSTEM_LIBS) $(LDLIBS)
 
+# What the command needs besides.
+CLI_LIBS := $(shell pkg-config --libs libmicrohttpd 2>/dev/null)
+
 Q := $(if $(V),,@)
 
 library_sources := $(filter-out src/cli/%,$(wildcard src/*/*.c src/*/*/*.c))
@@ -93,7 +96,7 @@ converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools
 reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-digests check-faults check-library check-python coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-libs install uninstall clean help
+.PHONY: all deps demo check check-page check-digests check-faults check-library check-python coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -103,7 +106,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED)
 
 help:
 	@sed -n '2,11s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-digests check-faults check-python coverage format lint bench datasets fuzz deb wheel install uninstall clean"
+	@echo "targets: all deps demo check check-page check-digests check-faults check-python coverage format lint bench datasets fuzz deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
 	@echo "the papers' tables: $(reproductions)"
 
@@ -147,6 +150,12 @@ wheel: deps
 # Every allocation and system call of every command failed, files cut off and flipped, processes killed: a table.
 check-faults: deps
 	$(Q)tools/check-faults $(BUILD)
+
+# The page of `cleave label` in a real browser.
+check-page: deps
+	$(Q)tools/deps page
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/check-page $(BUILD)
 
 # The same bytes of a fixed suite of commands from every compiler, optimisation and processor there is.
 check-digests: deps
@@ -261,7 +270,10 @@ $(BUILD)/$(SHARED): $(library_objects) tools/libcleave.map
 
 $(BUILD)/cleave: $(cli_objects) $(library_objects)
 	$(if $(Q),@echo "  LD   $@")
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(CLI_LIBS)
+
+# The files of the page are within this object.
+$(BUILD)/src/cli/label/page_files.o: $(wildcard assets/page/*)
 
 # The command with failure injection, and the tests: only src/base/array.c is compiled differently.
 fault_objects := $(filter-out $(BUILD)/src/base/array.o,$(library_objects)) $(BUILD)/faults/array.o
@@ -271,7 +283,7 @@ $(BUILD)/faults/array.o: src/base/array.c $(BUILD)/flags
 
 $(BUILD)/cleave-faults: $(cli_objects) $(fault_objects)
 	$(if $(Q),@echo "  LD   $@")
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(CLI_LIBS)
 
 $(BUILD)/tests/suites.h: Makefile $(test_sources)
 	@mkdir -p $(@D)

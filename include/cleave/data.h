@@ -97,8 +97,8 @@ CLV_API void clv_set_release(struct clv_set *set);
  * file, line and value. O(n log n). */
 CLV_API enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* A bare folder: every image below it, or, when it holds `images/` and `masks/`, those of images/ with the mask of the
- * same relative stem where there is one (two are an error). An image is what begins like a PNG or JPEG, or is called
+/* A bare folder: every image below it, or, when it holds `masks/`, those of `images/`, or if there is no such folder all that
+ * are not in masks/, with the mask of the same relative stem where there is one (two are an error). An image is what begins like a PNG or JPEG, or is called
  * .png, .jpg or .jpeg: a damaged one is to fail by name, not to be skipped. Names that begin with a dot are passed
  * over; other files are counted, and so are subfolders that may not be read. labels.tsv in the folder is read.
  * CLV_ERR_NO_INPUT if there is no image. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 const struct command commands[] = {
+    {"label", "open a page on which images are labelled by cutting", cmd_label},
     {"synth", "draw pictures or problems with exact truth", cmd_synth},
     {"import", "make a set of annotations of other programs", cmd_import},
     {"train", "learn a model from images with masks", cmd_train},

@@ -123,16 +123,18 @@ static enum clv_status walk_below(struct path_list *list, struct clv_set *set, c
     return status;
 }
 
-/* Whether the folder holds both images/ and masks/. */
-static enum clv_status has_pairs(bool *paired, const char *folder, struct clv_error *err)
+/* Where the images are, and whether masks/ holds masks of them: of images/ if there is one, else of all beside it. */
+static enum clv_status has_pairs(bool *paired, const char **below, const char *folder, struct clv_error *err)
 {
     char *images = path_join(folder, "images"), *masks = path_join(folder, "masks");
     enum path_kind of_images, of_masks;
     enum clv_status status = images && masks ? path_look(&of_images, images, err) : fail_memory(err);
     if (status == CLV_OK)
         status = path_look(&of_masks, masks, err);
-    if (status == CLV_OK)
-        *paired = of_images == PATH_FOLDER && of_masks == PATH_FOLDER;
+    if (status == CLV_OK) {
+        *paired = of_masks == PATH_FOLDER;
+        *below = *paired && of_images == PATH_FOLDER ? "images" : "";
+    }
     array_free(images);
     array_free(masks);
     return status;
@@ -147,8 +149,8 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
     if (!fresh.root)
         return fail_memory(err);
     bool paired = false;
-    enum clv_status status = has_pairs(&paired, folder, err);
-    const char *below = paired ? "images" : "";
+    const char *below = "";
+    enum clv_status status = has_pairs(&paired, &below, folder, err);
     if (status == CLV_OK)
         status = walk_below(&files, &fresh, below, err);
     if (status == CLV_OK && paired)
@@ -156,7 +158,8 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
     if (status == CLV_OK && paired)
         status = list_stems(&stems, &masks, err);
     for (size_t i = 0; status == CLV_OK && i < files.n; i++)
-        status = add_file(&fresh, &capacity, below, files.paths[i], paired ? &stems : NULL, err);
+        if (!paired || *below || strncmp(files.paths[i], "masks/", 6) != 0)
+            status = add_file(&fresh, &capacity, below, files.paths[i], paired ? &stems : NULL, err);
     if (status == CLV_OK && !fresh.n_items)
         status = fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", folder, fresh.n_skipped);
     if (status == CLV_OK)

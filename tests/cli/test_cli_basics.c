@@ -6,7 +6,8 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-static const char *const names[] = {"synth",
+static const char *const names[] = {"label",
+                                    "synth",
                                     "train",
                                     "segment",
                                     "marginals",

@@ -54,6 +54,22 @@ START_TEST(images_are_told_by_content_and_the_rest_is_counted)
 }
 END_TEST
 
+START_TEST(masks_beside_the_images_are_no_images)
+{
+    struct clv_set set = {0};
+    put_image("a.jpg", true);
+    put_image("sub/b.png", false);
+    put_image("masks/a.png", false);
+    put_image("masks/sub/b.png", false);
+    must(clv_set_read(&set, temporary_folder(), err));
+    ck_assert_uint_eq(set.n_items, 2);
+    ck_assert_str_eq(set.items[0].name, "a.jpg");
+    ck_assert_str_eq(set.items[0].mask, formatted("%s/masks/a.png", temporary_folder()));
+    ck_assert_str_eq(set.items[1].mask, formatted("%s/masks/sub/b.png", temporary_folder()));
+    clv_set_release(&set);
+}
+END_TEST
+
 START_TEST(images_and_masks_are_paired_by_stem)
 {
     struct clv_set set = {0};
@@ -142,6 +158,7 @@ Suite *folder_suite(void)
 {
     Suite *suite = suite_create("folder");
     TCase *tests = tcase_create("folder");
+    tcase_add_test(tests, masks_beside_the_images_are_no_images);
     tcase_add_test(tests, images_are_told_by_content_and_the_rest_is_counted);
     tcase_add_test(tests, images_and_masks_are_paired_by_stem);
     tcase_add_test(tests, folders_that_may_not_be_read_are_counted_and_passed_over);

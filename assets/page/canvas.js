@@ -1,0 +1,134 @@
+// The picture with labels over it, zoomed and moved.
+export class Canvas {
+  constructor(element) {
+    this.element = element;
+    this.context = element.getContext('2d');
+    this.scale = 1; this.x = 0; this.y = 0; // pixel (0, 0) of the picture lies at x, y
+    this.view = 'outline';
+    this.image = null;
+    this.overlay = document.createElement('canvas');
+    this.strokes = []; this.draft = null; this.colours = []; this.selected = null;
+    new ResizeObserver(() => this.resize()).observe(element);
+  }
+
+  resize() {
+    const ratio = devicePixelRatio || 1, box = this.element.getBoundingClientRect();
+    this.element.width = Math.max(1, Math.round(box.width * ratio));
+    this.element.height = Math.max(1, Math.round(box.height * ratio));
+    if (this.image && !this.moved) this.fit(); else this.draw();
+  }
+
+  show(image) { this.image = image; this.moved = false; this.fit(); }
+
+  fit() {
+    if (!this.image) return;
+    const ratio = devicePixelRatio || 1, w = this.element.width / ratio, h = this.element.height / ratio;
+    this.scale = Math.min(w / this.image.width, h / this.image.height) * 0.96;
+    this.x = (w - this.scale * this.image.width) / 2;
+    this.y = (h - this.scale * this.image.height) / 2;
+    this.moved = false;
+    this.draw();
+  }
+
+  zoom(factor, x, y) {
+    const box = this.element.getBoundingClientRect();
+    x ??= box.width / 2; y ??= box.height / 2;
+    const scale = Math.min(60, Math.max(0.02, this.scale * factor)), by = scale / this.scale;
+    this.x = x - by * (x - this.x);
+    this.y = y - by * (y - this.y);
+    this.scale = scale;
+    this.moved = true;
+    this.draw();
+  }
+
+  move(dx, dy) { this.x += dx; this.y += dy; this.moved = true; this.draw(); }
+
+  // From the window to the picture.
+  place(event) {
+    const box = this.element.getBoundingClientRect();
+    return [(event.clientX - box.left - this.x) / this.scale, (event.clientY - box.top - this.y) / this.scale];
+  }
+
+  // runs: label, length, label, length ..; tinted inside, opaque at borders between labels.
+  label(runs, width, height, colours, isSuggestion) {
+    this.colours = colours;
+    const labels = new Uint8Array(width * height);
+    for (let k = 0, at = 0; k < runs.length; k += 2) { labels.fill(runs[k], at, at + runs[k + 1]); at += runs[k + 1]; }
+    this.labels = labels; this.size = [width, height]; this.isSuggestion = isSuggestion;
+    this.paint();
+    let n = 0;
+    for (const label of labels) n += label > 0;
+    return n;
+  }
+
+  paint() {
+    if (!this.labels) return;
+    const [width, height] = this.size, labels = this.labels, data = new ImageData(width, height);
+    const words = new Uint32Array(data.data.buffer);
+    const inner = { outline: 0x38, tint: 0x8c, mask: 0xff }[this.view];
+    const reach = Math.max(1, Math.round(Math.max(width, height) / 900));
+    for (let y = 0, p = 0; y < height; y++)
+      for (let x = 0; x < width; x++, p++) {
+        const label = labels[p];
+        if (!label) { if (this.view === 'mask') words[p] = 0xff000000; continue; }
+        const [r, g, b] = this.colours[label] ?? [255, 0, 128];
+        let alpha = inner;
+        if (x < reach || y < reach || x >= width - reach || y >= height - reach || labels[p - reach] !== label || labels[p + reach] !== label ||
+            labels[p - reach * width] !== label || labels[p + reach * width] !== label) alpha = 0xff;
+        else if (this.isSuggestion && ((x + y) >> 3) % 2) alpha = 0x14;
+        words[p] = (alpha << 24 | b << 16 | g << 8 | r) >>> 0;
+      }
+    this.overlay.width = width; this.overlay.height = height;
+    this.overlay.getContext('2d').putImageData(data, 0, 0);
+    this.draw();
+  }
+
+  draw() {
+    if (this.waits) return;
+    this.waits = true;
+    requestAnimationFrame(() => { this.waits = false; this.render(); });
+  }
+
+  stroke(points, radius, style) {
+    const c = this.context;
+    c.lineCap = c.lineJoin = 'round';
+    c.strokeStyle = style;
+    c.lineWidth = Math.max(2 * radius, 2.5 / this.scale);
+    c.beginPath();
+    c.moveTo(points[0], points[1]);
+    for (let k = 0; k < points.length; k += 2) c.lineTo(points[k], points[k + 1] + 1e-3);
+    c.stroke();
+  }
+
+  mark(kind, points, radius) {
+    const c = this.context;
+    if (kind === 'box') {
+      c.lineWidth = 2 / this.scale;
+      c.setLineDash([6 / this.scale, 4 / this.scale]);
+      c.strokeStyle = '#fff';
+      c.strokeRect(points[0], points[1], points[2] - points[0], points[3] - points[1]);
+      c.lineDashOffset = 5 / this.scale;
+      c.strokeStyle = '#000';
+      c.strokeRect(points[0], points[1], points[2] - points[0], points[3] - points[1]);
+      c.setLineDash([]);
+      c.lineDashOffset = 0;
+    } else if (kind !== 'erase' || this.draft) {
+      const styles = { figure: 'rgba(60, 220, 90, .75)', ground: 'rgba(235, 60, 50, .75)', erase: 'rgba(255, 255, 255, .6)' };
+      this.stroke(points, radius, styles[kind]);
+    }
+  }
+
+  render() {
+    const c = this.context, ratio = devicePixelRatio || 1;
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.clearRect(0, 0, this.element.width, this.element.height);
+    if (!this.image) return;
+    c.setTransform(ratio * this.scale, 0, 0, ratio * this.scale, ratio * this.x, ratio * this.y);
+    c.imageSmoothingEnabled = this.scale < 3;
+    c.drawImage(this.image, 0, 0);
+    if (this.labels) c.drawImage(this.overlay, 0, 0);
+    if (this.view !== 'mask')
+      for (const s of this.strokes) if (s.object === this.selected && s.kind !== 'erase') this.mark(s.kind, s.points, s.radius);
+    if (this.draft) this.mark(this.draft.kind, this.draft.points, this.draft.radius);
+  }
+}

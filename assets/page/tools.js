@@ -1,0 +1,67 @@
+// From pointers to strokes: one pointer draws, two zoom and move, the wheel zooms, the right button is ground.
+export function listen(canvas, page) {
+  const element = canvas.element, pointers = new Map();
+  let draft = null, pans = false, pinch = null;
+
+  const spread = () => {
+    const [a, b] = [...pointers.values()];
+    return { x: (a.clientX + b.clientX) / 2, y: (a.clientY + b.clientY) / 2, d: Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY) };
+  };
+  const abandon = () => { draft = null; canvas.draft = null; canvas.draw(); };
+
+  element.addEventListener('contextmenu', event => event.preventDefault());
+  element.addEventListener('pointerdown', event => {
+    element.focus({ preventScroll: true });
+    element.setPointerCapture(event.pointerId);
+    pointers.set(event.pointerId, event);
+    if (pointers.size === 2) { abandon(); pinch = spread(); return; }
+    if (pointers.size > 2) return;
+    pans = event.button === 1 || page.tool === 'pan' || page.holdsSpace;
+    if (pans || !page.document) return;
+    const kind = event.button === 2 && page.tool === 'figure' ? 'ground' : page.tool, [x, y] = canvas.place(event);
+    draft = { kind, points: kind === 'box' ? [x, y, x, y] : [x, y], radius: kind === 'box' ? 0 : page.brush / canvas.scale };
+    canvas.draft = draft;
+    canvas.draw();
+  });
+  element.addEventListener('pointermove', event => {
+    const before = pointers.get(event.pointerId);
+    if (!before) return;
+    pointers.set(event.pointerId, event);
+    if (pinch && pointers.size >= 2) {
+      const now = spread(), box = element.getBoundingClientRect();
+      canvas.move(now.x - pinch.x, now.y - pinch.y);
+      if (pinch.d > 0) canvas.zoom(now.d / pinch.d, now.x - box.left, now.y - box.top);
+      pinch = now;
+      page.tellZoom();
+      return;
+    }
+    if (pans) { canvas.move(event.clientX - before.clientX, event.clientY - before.clientY); return; }
+    if (!draft) return;
+    for (const part of event.getCoalescedEvents?.().length ? event.getCoalescedEvents() : [event]) {
+      const [x, y] = canvas.place(part), n = draft.points.length;
+      if (draft.kind === 'box') draft.points.splice(2, 2, x, y);
+      else if (Math.hypot(x - draft.points[n - 2], y - draft.points[n - 1]) * canvas.scale >= 2 && n < 8000) draft.points.push(x, y);
+    }
+    canvas.draw();
+  });
+  const end = event => {
+    pointers.delete(event.pointerId);
+    if (pointers.size < 2) pinch = null;
+    if (pointers.size === 0) pans = false;
+    if (!draft) return;
+    const done = draft;
+    abandon();
+    if (event.type === 'pointercancel') return;
+    const [x0, y0, x1, y1] = done.points;
+    if (done.kind === 'box' && (Math.abs(x1 - x0) < 2 || Math.abs(y1 - y0) < 2)) return;
+    page.draw(done);
+  };
+  element.addEventListener('pointerup', end);
+  element.addEventListener('pointercancel', end);
+  element.addEventListener('wheel', event => {
+    event.preventDefault();
+    const box = element.getBoundingClientRect();
+    canvas.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), event.clientX - box.left, event.clientY - box.top);
+    page.tellZoom();
+  }, { passive: false });
+}

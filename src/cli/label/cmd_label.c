@@ -1,0 +1,163 @@
+/* cleave label: a page on which labels are made by cutting. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/common/command.h"
+#include "cli/common/console.h"
+#include "cli/common/options.h"
+#include "cli/common/signals.h"
+#include "cli/label/label.h"
+
+struct label {
+    struct common_options common;
+    const char *folder, *address;
+    int32_t port;
+    bool opens_browser;
+};
+
+enum label_keys { KEY_PORT = KEYS_COMMAND, KEY_LISTEN, KEY_NO_BROWSER };
+
+static const struct argp_option label_options[] = {
+    {"port", KEY_PORT, "N", 0, "The port to listen on (default: a free one)", 0},
+    {"listen", KEY_LISTEN, "ADDRESS", 0,
+     "Listen on this address instead of 127.0.0.1; whoever sees the link can then change the folder's labels", 0},
+    {"no-browser", KEY_NO_BROWSER, NULL, 0, "Only print the link (default: open it in the browser, too)", 0},
+    {0},
+};
+
+static error_t parse_label(int key, char *arg, struct argp_state *state)
+{
+    struct label *self = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &self->common; return 0;
+    case ARGP_KEY_ARG:
+        if (self->folder)
+            return option_error(&self->common, "%s: label takes one folder, and %s is there already", arg,
+                                self->folder);
+        self->folder = arg;
+        return 0;
+    case KEY_PORT: return option_int(&self->port, "--port", arg, 0, 65535, &self->common);
+    case KEY_LISTEN: self->address = arg; return 0;
+    case KEY_NO_BROWSER: self->opens_browser = false; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static enum clv_status parse(struct label *self, int argc, char **argv, struct clv_error *err)
+{
+    static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {
+        label_options,
+        parse_label,
+        "FOLDER",
+        "Opens a page on which the images of a folder are labelled: boxes, strokes and clicks, each answered by a "
+        "minimum cut, "
+        "and suggestions of a model that learns meanwhile. Everything is saved into the folder at every stroke.\v"
+        "Masks go to FOLDER/masks/, boxes to FOLDER/boxes.tsv, strokes to FOLDER/strokes/, the model to "
+        "FOLDER/label.cleave: "
+        "`cleave train --data FOLDER' learns from them. The link that is printed opens the page; nobody gets in "
+        "without it. "
+        "Ctrl-C ends it; nothing is lost.",
+        children,
+        NULL,
+        NULL,
+    };
+    common_options_init(&self->common, err);
+    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
+    if (status == CLV_OK && !self->folder)
+        status = fail(err, CLV_ERR_USAGE, "label: which folder of images?");
+    return status;
+}
+
+static enum clv_status make_token(char token[PAGE_TOKEN_SIZE], struct clv_error *err)
+{
+    unsigned char bytes[(PAGE_TOKEN_SIZE - 1) / 2];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return fail_errno(err, CLV_ERR_OS, "no random numbers");
+    for (size_t k = 0; k < sizeof bytes; k++)
+        snprintf(token + 2 * k, 3, "%02x", bytes[k]);
+    return CLV_OK;
+}
+
+/* Where there is a desktop; whether it works shows on the screen. */
+static void open_browser(const char *url)
+{
+    if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY"))
+        return;
+    pid_t child = fork();
+    if (child == 0) {
+        if (fork() == 0) {
+            execlp("xdg-open", "xdg-open", url, (char *)NULL);
+            _exit(127);
+        }
+        _exit(0);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
+}
+
+static enum clv_status serve(struct label *self, struct label_server *server, const char *url,
+                             struct page_session *session, struct clv_error *err)
+{
+    enum clv_status status = label_server_run(server, session, err);
+    if (status != CLV_OK)
+        return status;
+    if (self->address)
+        console_note("--listen: whoever can reach %s and sees the link can see these images and change their labels",
+                     self->address);
+    printf("%s\n", url);
+    fflush(stdout);
+    if (self->opens_browser)
+        open_browser(url);
+    while (!*signals_stop())
+        nanosleep(&(struct timespec){0, 100000000}, NULL);
+    return CLV_OK;
+}
+
+static enum clv_status run(struct label *self, struct clv_error *err)
+{
+    struct page_trainer view;
+    struct page_options options = {.folder = self->folder, .files = label_page_files, .trainer = &view};
+    struct label_trainer *trainer = NULL;
+    struct label_server *server = NULL;
+    struct page_session *session = NULL;
+    char *model = path_join(self->folder, "label.cleave"), *url = NULL;
+    options.model = model;
+    options.limits = self->common.limits;
+    enum clv_status status = model ? make_token(options.access.token, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = label_trainer_new(&trainer, self->folder, model, err);
+    if (status == CLV_OK)
+        view = label_trainer_view(trainer);
+    if (status == CLV_OK)
+        status = page_session_new(&session, &options, err);
+    if (status == CLV_OK)
+        status = label_server_new(&server, &url, &options.access, self->address ? self->address : "127.0.0.1",
+                                  self->port, err);
+    if (status == CLV_OK)
+        status = serve(self, server, url, session, err);
+    label_server_free(server);
+    page_session_free(session);
+    label_trainer_free(trainer);
+    array_free(model);
+    array_free(url);
+    return status;
+}
+
+enum clv_status cmd_label(int argc, char **argv, struct clv_error *err)
+{
+    struct label self = {.opens_browser = true};
+    enum clv_status status = parse(&self, argc, argv, err);
+    if (status == CLV_OK)
+        status = run(&self, err);
+    common_options_release(&self.common);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* `cleave label`: a page on which labels are made by cutting.
+ *
+ * Read cmd_label.c first: it opens the folder (src/page), starts the server (server.c, the one file that knows libmicrohttpd) and
+ * waits for a signal. trainer.c learns in a process of its own; page_files.c holds assets/page. */
+#ifndef CLI_LABEL_H
+#define CLI_LABEL_H
+
+#include "page/page.h"
+
+extern const struct page_file label_page_files[]; /* ends with a NULL path */
+
+/* Runs `cleave train` on the folder and follows what it prints. */
+struct label_trainer;
+enum clv_status label_trainer_new(struct label_trainer **trainer, const char *folder, const char *model,
+                                  struct clv_error *err) CLV_CHECK;
+void label_trainer_free(struct label_trainer *trainer); /* stops */
+struct page_trainer label_trainer_view(struct label_trainer *trainer);
+
+struct label_server;
+/* Listens on an IPv4 or IPv6 address; port 0 takes a free one. access->hosts and *url (with the token; array_free it) follow from
+ * it. CLV_ERR_OS if the address cannot be had. */
+enum clv_status label_server_new(struct label_server **server, char **url, struct page_access *access,
+                                 const char *address, int32_t port, struct clv_error *err) CLV_CHECK;
+/* Serves the session from a thread of its own from now on. */
+enum clv_status label_server_run(struct label_server *server, struct page_session *session,
+                                 struct clv_error *err) CLV_CHECK;
+void label_server_free(struct label_server *server);
+
+#endif

@@ -1,0 +1,238 @@
+/* Learning in the background: `cleave train` in a process of its own, on a terminal that nobody sees, so that its progress line comes
+ * as a person would read it. What it takes of memory ends with it. */
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/label/label.h"
+
+#define NICENESS 5
+
+struct label_trainer {
+    char *folder, *model, *list; /* list: the names of the images that are learned from */
+    pthread_mutex_t lock;
+    pthread_t reader;
+    bool has_reader;
+    /* Under the lock: */
+    pid_t child;                  /* 0: none is running */
+    bool is_stopped, expects_row; /* expects_row: the next line of three numbers is the cross-validation's */
+    int32_t n_models;
+    char progress[512], failure[512];
+    double loss, standard_error; /* percent; -1: not known */
+};
+
+static void stop(void *context)
+{
+    struct label_trainer *trainer = context;
+    pthread_mutex_lock(&trainer->lock);
+    if (trainer->child > 0) {
+        trainer->is_stopped = true;
+        kill(trainer->child, SIGTERM);
+    }
+    pthread_mutex_unlock(&trainer->lock);
+}
+
+/* A line of the child's: progress, an error, or the row of the cross-validation. */
+static void hear(struct label_trainer *trainer, const char *line)
+{
+    double value, loss, standard_error;
+    if (strstr(line, "-fold cross-validation"))
+        trainer->expects_row = true;
+    else if (trainer->expects_row && sscanf(line, "%lf %lf %lf", &value, &loss, &standard_error) == 3) {
+        trainer->loss = loss;
+        trainer->standard_error = standard_error;
+        trainer->expects_row = false;
+    }
+    if (strncmp(line, "cleave: ", 8) == 0)
+        snprintf(trainer->failure, sizeof trainer->failure, "%s", line + 8);
+    else
+        snprintf(trainer->progress, sizeof trainer->progress, "%s", line);
+}
+
+/* Until the child closes its terminal. */
+static void follow(struct label_trainer *trainer, int terminal)
+{
+    char bytes[512], line[512];
+    size_t used = 0;
+    for (ssize_t n; (n = read(terminal, bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR);) {
+        pthread_mutex_lock(&trainer->lock);
+        for (ssize_t k = 0; k < n; k++) {
+            bool is_end = bytes[k] == '\n' || bytes[k] == '\r' || bytes[k] == '\033';
+            if (is_end && used) {
+                line[used] = 0;
+                hear(trainer, line[0] == '[' && line[1] == 'K' ? line + 2 : line);
+                used = 0;
+            } else if (!is_end && used + 1 < sizeof line) {
+                line[used++] = bytes[k];
+            }
+        }
+        pthread_mutex_unlock(&trainer->lock);
+    }
+}
+
+struct errand {
+    struct label_trainer *trainer;
+    int terminal;
+    pid_t child;
+};
+
+static void *run(void *context)
+{
+    struct errand errand = *(struct errand *)context;
+    struct label_trainer *trainer = errand.trainer;
+    int how = 0;
+    array_free(context);
+    follow(trainer, errand.terminal);
+    close(errand.terminal);
+    while (waitpid(errand.child, &how, 0) < 0 && errno == EINTR)
+        ;
+    pthread_mutex_lock(&trainer->lock);
+    bool is_well = WIFEXITED(how) && WEXITSTATUS(how) == 0;
+    if (is_well || trainer->is_stopped)
+        trainer->failure[0] = 0;
+    else if (!trainer->failure[0])
+        snprintf(trainer->failure, sizeof trainer->failure, "training ended with status %d",
+                 WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how));
+    trainer->n_models += is_well;
+    trainer->progress[0] = 0;
+    trainer->child = 0;
+    pthread_mutex_unlock(&trainer->lock);
+    remove(trainer->list);
+    return NULL;
+}
+
+static void become_train(const struct label_trainer *trainer, const char *folds)
+{
+    char *const arguments[] = {"cleave",       "train",       "--learner", "ssvm", "--data",      trainer->folder,
+                               "--only",       trainer->list, "--seed",    "1",    "--overwrite", "-o",
+                               trainer->model, "--cv-grid",   "1e-05",     "--cv", (char *)folds, NULL};
+    setenv("TERM", "xterm", 1);
+    setenv("NO_COLOR", "1", 1);
+    (void)!nice(NICENESS);
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    execv("/proc/self/exe", arguments);
+    _exit(127);
+}
+
+static enum clv_status launch(struct label_trainer *trainer, const char *names, struct clv_error *err)
+{
+    char folds[16];
+    int n = 0;
+    for (const char *c = names; *c; c++)
+        n += *c == '\n';
+    snprintf(folds, sizeof folds, "%d", n < 5 ? n : 5);
+    enum clv_status status = file_write(trainer->list, names, strlen(names), err);
+    struct errand *errand = array_zalloc(1, sizeof *errand);
+    if (status != CLV_OK || !errand) {
+        array_free(errand);
+        return status != CLV_OK ? status : fail_memory(err);
+    }
+    if (trainer->has_reader)
+        pthread_join(trainer->reader, NULL);
+    trainer->has_reader = false;
+    struct winsize size = {.ws_row = 24, .ws_col = 200};
+    pid_t child = forkpty(&errand->terminal, NULL, NULL, &size);
+    if (child == 0)
+        become_train(trainer, folds);
+    errand->trainer = trainer;
+    errand->child = child;
+    if (child > 0) {
+        pthread_mutex_lock(&trainer->lock);
+        trainer->child = child;
+        trainer->is_stopped = false;
+        trainer->failure[0] = trainer->progress[0] = 0;
+        pthread_mutex_unlock(&trainer->lock);
+        trainer->has_reader = pthread_create(&trainer->reader, NULL, run, errand) == 0;
+        if (trainer->has_reader)
+            return CLV_OK;
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        trainer->child = 0;
+        close(errand->terminal);
+    }
+    array_free(errand);
+    return fail(err, CLV_ERR_OS, "cannot start training");
+}
+
+static enum clv_status start(void *context, const char *names, struct clv_error *err)
+{
+    struct label_trainer *trainer = context;
+    pthread_mutex_lock(&trainer->lock);
+    bool is_running = trainer->child > 0;
+    pthread_mutex_unlock(&trainer->lock);
+    return is_running ? fail(err, CLV_ERR_USAGE, "training is under way") : launch(trainer, names, err);
+}
+
+static void tell(void *context, struct text *json)
+{
+    struct label_trainer *trainer = context;
+    pthread_mutex_lock(&trainer->lock);
+    text_printf(json, "{\"running\":%s,\"models\":%d,\"loss\":", trainer->child > 0 ? "true" : "false",
+                trainer->n_models);
+    text_put_json_number(json, trainer->loss >= 0 ? trainer->loss : NAN);
+    text_put(json, ",\"standard_error\":");
+    text_put_json_number(json, trainer->loss >= 0 ? trainer->standard_error : NAN);
+    text_put(json, ",\"progress\":");
+    text_put_json(json, trainer->progress);
+    text_put(json, ",\"error\":");
+    text_put_json(json, trainer->failure);
+    text_put(json, "}");
+    pthread_mutex_unlock(&trainer->lock);
+}
+
+static int32_t count(void *context)
+{
+    struct label_trainer *trainer = context;
+    pthread_mutex_lock(&trainer->lock);
+    int32_t n = trainer->n_models;
+    pthread_mutex_unlock(&trainer->lock);
+    return n;
+}
+
+enum clv_status label_trainer_new(struct label_trainer **trainer, const char *folder, const char *model,
+                                  struct clv_error *err)
+{
+    struct label_trainer *fresh = array_zalloc(1, sizeof *fresh);
+    if (!fresh)
+        return fail_memory(err);
+    pthread_mutex_init(&fresh->lock, NULL);
+    fresh->loss = -1;
+    fresh->folder = string_copy(folder);
+    fresh->model = string_copy(model);
+    fresh->list = path_join(folder, "strokes/.accepted");
+    if (!fresh->folder || !fresh->model || !fresh->list) {
+        label_trainer_free(fresh);
+        return fail_memory(err);
+    }
+    *trainer = fresh;
+    return CLV_OK;
+}
+
+void label_trainer_free(struct label_trainer *trainer)
+{
+    if (!trainer)
+        return;
+    stop(trainer);
+    if (trainer->has_reader)
+        pthread_join(trainer->reader, NULL);
+    pthread_mutex_destroy(&trainer->lock);
+    array_free(trainer->folder);
+    array_free(trainer->model);
+    array_free(trainer->list);
+    array_free(trainer);
+}
+
+struct page_trainer label_trainer_view(struct label_trainer *trainer)
+{
+    return (struct page_trainer){trainer, start, stop, tell, count};
+}

@@ -1,0 +1,277 @@
+#include "page/page_document.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cleave/box_cut.h"
+#include "cleave/oracle.h"
+#include "cleave/refine.h"
+
+void page_document_release(struct page_document *document)
+{
+    click_scene_free(document->scene);
+    clv_image_release(&document->image);
+    page_history_release(&document->history);
+    array_free(document->prior);
+    *document = (struct page_document){0};
+}
+
+size_t page_document_size(const struct page_document *document)
+{
+    return (size_t)document->image.width * (size_t)document->image.height;
+}
+
+enum clv_status page_document_open(struct page_document *document, const char *path,
+                                   const struct clv_image_limits *limits, struct clv_error *err)
+{
+    *document = (struct page_document){0};
+    enum clv_status status = clv_image_read(&document->image, path, limits, err);
+    if (status == CLV_OK)
+        status = click_scene_new(&document->scene, &document->image, err);
+    if (status != CLV_OK)
+        page_document_release(document);
+    return status;
+}
+
+enum clv_status page_document_import(struct page_document *document, const uint8_t *labels, struct clv_error *err)
+{
+    size_t n = page_document_size(document);
+    bool is_there[256] = {false};
+    int32_t object = page_document_n_objects(document);
+    for (size_t p = 0; p < n; p++)
+        is_there[labels[p]] = true;
+    enum clv_status status = CLV_OK;
+    for (int32_t label = 1; label < CLV_VOID && status == CLV_OK; label++)
+        if (is_there[label] && object < PAGE_MAX_OBJECTS) {
+            struct page_event event = {.kind = PAGE_MASK, .object = object++, .label = label};
+            status = page_runs_encode(&event.result, labels, n, (uint8_t)label, err);
+            if (status == CLV_OK)
+                status = page_history_add(&document->history, &event, err);
+            page_event_release(&event);
+        }
+    document->revision++;
+    return status;
+}
+
+int32_t page_document_n_objects(const struct page_document *document)
+{
+    int32_t n = 0;
+    for (size_t k = 0; k < document->history.cursor; k++)
+        n = document->history.events[k].object >= n ? document->history.events[k].object + 1 : n;
+    return n;
+}
+
+/* A disc of the brush. */
+static void dab(uint8_t *seeds, const struct clv_image *image, double x, double y, double radius, uint8_t value)
+{
+    double first_y = fmax(0, ceil(y - radius - 0.5)), last_y = fmin(image->height - 1, floor(y + radius - 0.5));
+    for (double row = first_y; row <= last_y; row++) {
+        double dy = row + 0.5 - y, reach = sqrt(fmax(0, radius * radius - dy * dy));
+        double first = fmax(0, ceil(x - reach - 0.5)), last = fmin(image->width - 1, floor(x + reach - 0.5));
+        if (first <= last)
+            memset(seeds + (size_t)row * (size_t)image->width + (size_t)first, value, (size_t)(last - first) + 1);
+    }
+}
+
+/* The brush along a stroke; at least the pixel it begins at. */
+static void rasterise(uint8_t *seeds, const struct clv_image *image, const struct page_event *event, uint8_t value)
+{
+    double radius = fmax(event->radius, 0.75);
+    for (size_t k = 0; k < event->n_points; k++) {
+        const double *to = event->points[k], *from = event->points[k ? k - 1 : 0];
+        double way = fmin(fmax(fabs(to[0] - from[0]), fabs(to[1] - from[1])), 1e5);
+        int steps = (int)ceil(way / fmax(1, radius / 2));
+        for (int i = steps ? 1 : 0; i <= steps; i++) {
+            double share = steps ? (double)i / steps : 1;
+            dab(seeds, image, from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1]), radius, value);
+        }
+        if (!k)
+            dab(seeds, image, to[0], to[1], radius, value);
+    }
+}
+
+static struct clv_box box_of(const struct page_event *event, const struct clv_image *image)
+{
+    double x0 = fmin(event->points[0][0], event->points[1][0]), x1 = fmax(event->points[0][0], event->points[1][0]);
+    double y0 = fmin(event->points[0][1], event->points[1][1]), y1 = fmax(event->points[0][1], event->points[1][1]);
+    x0 = fmin(fmax(floor(x0), 0), image->width - 1);
+    y0 = fmin(fmax(floor(y0), 0), image->height - 1);
+    x1 = fmin(fmax(ceil(x1), x0 + 1), image->width);
+    y1 = fmin(fmax(ceil(y1), y0 + 1), image->height);
+    return (struct clv_box){.x = x0, .y = y0, .width = x1 - x0, .height = y1 - y0};
+}
+
+/* Ground outside of a box. */
+static void fence(uint8_t *seeds, const struct clv_image *image, const struct page_event *event)
+{
+    struct clv_box placed = box_of(event, image);
+    struct clv_pixel_box box = clv_box_pixels(&placed, image->width, image->height);
+    for (int32_t y = 0; y < image->height; y++)
+        for (int32_t x = 0; x < image->width; x++)
+            if (x < box.first_x || x >= box.end_x || y < box.first_y || y >= box.end_y)
+                seeds[(size_t)y * (size_t)image->width + (size_t)x] = CLICK_GROUND;
+}
+
+/* seeds[height][width] for an object: its own strokes in their order, over all other objects, which are ground for it. Returns how
+ * many strokes are its own. */
+static int32_t gather_seeds(uint8_t *seeds, const struct page_document *document, const struct page_event *fresh)
+{
+    const struct page_history *history = &document->history;
+    int32_t n = 0, n_objects = page_document_n_objects(document);
+    memset(seeds, CLICK_FREE, page_document_size(document));
+    for (int32_t object = 0; object < n_objects; object++) {
+        const struct page_event *last = page_history_latest(history, object, history->cursor);
+        if (object != fresh->object && last)
+            page_runs_paint(seeds, &last->result, CLICK_GROUND);
+    }
+    for (size_t k = 0; k <= history->cursor; k++) {
+        const struct page_event *event = k < history->cursor ? &history->events[k] : fresh;
+        if (event->object != fresh->object)
+            continue;
+        if (event->kind == PAGE_BOX)
+            fence(seeds, &document->image, event);
+        else if (event->kind <= PAGE_ERASE)
+            rasterise(seeds, &document->image, event,
+                      event->kind == PAGE_FIGURE   ? CLICK_FIGURE
+                      : event->kind == PAGE_GROUND ? CLICK_GROUND
+                                                   : CLICK_FREE);
+        n += event->kind == PAGE_FIGURE || event->kind == PAGE_GROUND;
+    }
+    return n;
+}
+
+/* labels[height][width] of the object after a stroke. */
+static enum clv_status cut(uint8_t *labels, const struct page_document *document, const struct page_event *fresh,
+                           struct clv_error *err)
+{
+    const struct clv_image *image = &document->image;
+    const struct page_event *last = page_history_latest(&document->history, fresh->object, document->history.cursor);
+    size_t n = page_document_size(document);
+    bool has_before = last && last->kind != PAGE_DELETE;
+    memset(labels, 0, n);
+    if (fresh->kind == PAGE_DELETE)
+        return CLV_OK;
+    if (fresh->kind == PAGE_BOX) {
+        struct clv_box box = box_of(fresh, image);
+        return clv_box_cut(labels, NULL, image, &box, NULL, err);
+    }
+    uint8_t *seeds = array_alloc(n, 1), *before = array_alloc(n, 1);
+    enum clv_status status = seeds && before ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK) {
+        const double *at = fresh->points[fresh->n_points / 2];
+        struct click_press press = {.x = (int32_t)fmin(fmax(at[0], 0), image->width - 1),
+                                    .y = (int32_t)fmin(fmax(at[1], 0), image->height - 1),
+                                    .is_figure = fresh->kind == PAGE_FIGURE};
+        struct click_request request = {.seeds = seeds, .prior = document->prior};
+        request.n_strokes = gather_seeds(seeds, document, fresh);
+        request.latest = fresh->kind == PAGE_ERASE ? NULL : &press;
+        memset(before, 0, n);
+        if (has_before)
+            page_runs_paint(before, &last->result, 1);
+        request.before = has_before ? before : NULL;
+        status = click_cut(labels, document->scene, &request, err);
+    }
+    array_free(seeds);
+    array_free(before);
+    return status;
+}
+
+enum clv_status page_document_draw(struct page_document *document, struct page_event *event, struct clv_error *err)
+{
+    size_t n = page_document_size(document);
+    if (event->kind == PAGE_MASK)
+        return fail(err, CLV_ERR_USAGE, "a mask is no stroke");
+    uint8_t *labels = array_alloc(n, 1);
+    enum clv_status status = labels ? cut(labels, document, event, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = page_runs_encode(&event->result, labels, n, 1, err);
+    if (status == CLV_OK)
+        status = page_history_add(&document->history, event, err);
+    document->revision += status == CLV_OK;
+    array_free(labels);
+    return status;
+}
+
+bool page_document_step(struct page_document *document, int step)
+{
+    struct page_history *history = &document->history;
+    if (step < 0 ? history->cursor == 0 : history->cursor == history->n)
+        return false;
+    history->cursor += (size_t)step;
+    document->revision++;
+    return true;
+}
+
+void page_document_paint(uint8_t *labels, const struct page_document *document)
+{
+    int32_t n = page_document_n_objects(document);
+    memset(labels, 0, page_document_size(document));
+    for (int32_t object = 0; object < n; object++) {
+        const struct page_event *last = page_history_latest(&document->history, object, document->history.cursor);
+        if (last && last->kind != PAGE_DELETE)
+            page_runs_paint(labels, &last->result, (uint8_t)last->label);
+    }
+}
+
+bool page_document_box(struct clv_pixel_box *box, int32_t *label, const struct page_document *document, int32_t object)
+{
+    const struct page_event *last = page_history_latest(&document->history, object, document->history.cursor);
+    int64_t at = 0, width = document->image.width;
+    if (!last || last->kind == PAGE_DELETE)
+        return false;
+    *label = last->label;
+    *box = (struct clv_pixel_box){INT32_MAX, INT32_MAX, 0, 0};
+    for (size_t k = 0; k < last->result.n; k++) {
+        int64_t end = at + last->result.lengths[k];
+        if (k % 2 && end > at) {
+            int32_t first_y = (int32_t)(at / width), last_y = (int32_t)((end - 1) / width);
+            int32_t first_x = first_y == last_y ? (int32_t)(at % width) : 0;
+            int32_t end_x = first_y == last_y ? (int32_t)((end - 1) % width) + 1 : (int32_t)width;
+            box->first_x = first_x < box->first_x ? first_x : box->first_x;
+            box->end_x = end_x > box->end_x ? end_x : box->end_x;
+            box->first_y = first_y < box->first_y ? first_y : box->first_y;
+            box->end_y = last_y + 1 > box->end_y ? last_y + 1 : box->end_y;
+        }
+        at = end;
+    }
+    return box->end_x > 0;
+}
+
+enum clv_status page_document_use_model(struct page_document *document, const struct clv_model *model,
+                                        struct clv_error *err)
+{
+    struct clv_example example = {0};
+    struct clv_oracle *oracle = NULL;
+    float *prior = NULL;
+    double *margin = NULL;
+    int32_t *y = NULL;
+    array_free(document->prior);
+    document->prior = NULL;
+    if (model->shape.n_labels != 2 || !model->has_recipe)
+        return CLV_OK;
+    enum clv_status status = clv_example_extract(&example, &document->image, &model->recipe, err);
+    if (status != CLV_OK)
+        return status;
+    y = array_alloc((size_t)example.problem.n_nodes, sizeof *y);
+    margin = array_alloc((size_t)example.problem.n_nodes, sizeof *margin);
+    prior = array_alloc(page_document_size(document), sizeof *prior);
+    status = y && margin && prior ? clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_model_predict(y, model, &example.problem, oracle, err);
+    if (status == CLV_OK)
+        status = clv_oracle_margins(oracle, margin, y, err);
+    if (status == CLV_OK)
+        status = clv_refine_prior(prior, &example, margin, err);
+    if (status == CLV_OK) {
+        document->prior = prior;
+        prior = NULL;
+    }
+    clv_oracle_free(oracle);
+    array_free(prior);
+    array_free(margin);
+    array_free(y);
+    clv_example_release(&example);
+    return status;
+}

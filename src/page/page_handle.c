@@ -1,0 +1,433 @@
+#include "page/page.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "cleave/segment.h"
+#include "page/page_session.h"
+
+#define MAX_ANSWER     ((size_t)512 << 20)
+#define MAX_IMAGE_FILE ((size_t)512 << 20)
+#define JPEG_QUALITY   92
+
+void page_response_release(struct page_response *response)
+{
+    text_release(&response->body);
+}
+
+/* HTTP's code for a status. */
+static int code_of(enum clv_status status)
+{
+    switch (status) {
+    case CLV_OK: return 200;
+    case CLV_ERR_USAGE: return 400;
+    case CLV_ERR_DATA: return 422;
+    case CLV_ERR_NO_INPUT: return 404;
+    case CLV_ERR_CREATE: return 409;
+    case CLV_ERR_IO: return 507;
+    default: return 500;
+    }
+}
+
+static void put_error(struct page_response *response, int code, const char *message)
+{
+    text_release(&response->body);
+    text_init(&response->body, MAX_ANSWER);
+    response->code = code;
+    response->type = "application/json";
+    text_put(&response->body, "{\"error\": ");
+    text_put_json(&response->body, message);
+    text_put(&response->body, "}\n");
+}
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+}
+
+/* label, length, label, length .. */
+static void put_runs(struct text *json, const uint8_t *labels, size_t n)
+{
+    text_put(json, "[");
+    for (size_t p = 0; p < n;) {
+        size_t end = p + 1;
+        while (end < n && labels[end] == labels[p])
+            end++;
+        text_printf(json, "%s%d,%zu", p ? "," : "", labels[p], end - p);
+        p = end;
+    }
+    text_put(json, "]");
+}
+
+static void put_strokes(struct text *json, const struct page_history *history)
+{
+    static const char *const kinds[] = {"figure", "ground", "erase", "box"};
+    bool is_first = true;
+    text_put(json, "[");
+    for (size_t k = 0; k < history->cursor; k++) {
+        const struct page_event *event = &history->events[k];
+        const struct page_event *last = page_history_latest(history, event->object, history->cursor);
+        if (event->kind > PAGE_BOX || last->kind == PAGE_DELETE)
+            continue;
+        text_printf(json, "%s{\"kind\":\"%s\",\"object\":%d,\"radius\":%g,\"points\":[", is_first ? "" : ",",
+                    kinds[event->kind], event->object, event->radius);
+        for (size_t i = 0; i < 2 * event->n_points; i++)
+            text_printf(json, i ? ",%.1f" : "%.1f", event->points[i / 2][i % 2]);
+        text_put(json, "]}");
+        is_first = false;
+    }
+    text_put(json, "]");
+}
+
+/* The open image as the page shows it. */
+static enum clv_status put_document(struct text *json, const struct page_session *session, double ms,
+                                    struct clv_error *err)
+{
+    const struct page_document *document = &session->document;
+    const struct page_history *history = &document->history;
+    size_t n = page_document_size(document);
+    uint8_t *labels = array_alloc(n, 1);
+    if (!labels)
+        return fail_memory(err);
+    page_document_paint(labels, document);
+    text_printf(json,
+                "{\"number\":%d,\"width\":%d,\"height\":%d,\"revision\":%d,\"accepted\":%s,\"undo\":%s,\"redo\":%s,"
+                "\"ms\":%.1f,\"name\":",
+                session->open, document->image.width, document->image.height, document->revision,
+                history->is_accepted ? "true" : "false", history->cursor ? "true" : "false",
+                history->cursor < history->n ? "true" : "false", ms);
+    text_put_json(json, session->set.items[session->open].name);
+    text_put(json, ",\"objects\":[");
+    int32_t n_objects = page_document_n_objects(document), label = 0;
+    bool is_first = true;
+    for (int32_t object = 0; object < n_objects; object++) {
+        struct clv_pixel_box box;
+        if (!page_document_box(&box, &label, document, object))
+            continue;
+        text_printf(json, "%s{\"object\":%d,\"label\":%d,\"box\":[%d,%d,%d,%d]}", is_first ? "" : ",", object, label,
+                    box.first_x, box.first_y, box.end_x - box.first_x, box.end_y - box.first_y);
+        is_first = false;
+    }
+    text_printf(json, "],\"next_object\":%d,\"strokes\":", n_objects);
+    put_strokes(json, history);
+    text_put(json, ",\"runs\":");
+    put_runs(json, labels, n);
+    text_put(json, "}\n");
+    array_free(labels);
+    return CLV_OK;
+}
+
+static void put_labels(struct text *json, const struct clv_labels *labels)
+{
+    bool is_first = true;
+    text_put(json, "\"labels\":[");
+    for (int32_t k = 0; k < labels->n_labels; k++) {
+        if (labels->is_void[k] || !labels->names[k][0])
+            continue;
+        text_printf(json, "%s{\"value\":%d,\"colour\":[%d,%d,%d],\"name\":", is_first ? "" : ",", k,
+                    labels->palette[k][0], labels->palette[k][1], labels->palette[k][2]);
+        text_put_json(json, labels->names[k]);
+        text_put(json, "}");
+        is_first = false;
+    }
+    text_put(json, "]");
+}
+
+static enum clv_status tell_state(struct page_response *response, struct page_session *session, struct clv_error *err)
+{
+    static const char *const statuses[] = {"new", "begun", "accepted"};
+    struct text *json = &response->body;
+    const struct page_trainer *trainer = session->options->trainer;
+    enum clv_status status = CLV_OK;
+    if (trainer && trainer->count(trainer->context) != session->n_models) {
+        session->n_models = trainer->count(trainer->context);
+        status = page_session_use_model(session, err);
+    }
+    text_put(json, "{\"folder\":");
+    text_put_json(json, session->options->folder);
+    text_printf(json, ",\"has_model\":%s,", session->model.w ? "true" : "false");
+    put_labels(json, &session->set.labels);
+    text_put(json, ",\"training\":");
+    if (trainer)
+        trainer->tell(trainer->context, json);
+    else
+        text_put(json, "null");
+    text_put(json, ",\"images\":[");
+    for (size_t i = 0; i < session->set.n_items; i++) {
+        text_printf(json, "%s\n{\"status\":\"%s\",\"expected\":%.4f,\"name\":", i ? "," : "",
+                    statuses[session->items[i].status], page_ranking_expected_error(session->ranking, i));
+        text_put_json(json, session->set.items[i].name);
+        text_put(json, "}");
+    }
+    text_put(json, "]}\n");
+    return status;
+}
+
+static enum clv_status tell_training(struct page_response *response, struct page_session *session)
+{
+    if (session->options->trainer)
+        session->options->trainer->tell(session->options->trainer->context, &response->body);
+    else
+        text_put(&response->body, "null");
+    return CLV_OK;
+}
+
+/* What browsers do not know, and a page of a file of several: as JPEG. */
+static enum clv_status send_converted(struct page_response *response, const struct page_session *session,
+                                      const char *path, struct clv_error *err)
+{
+    struct clv_image image = {0};
+    uint8_t *jpeg = NULL;
+    size_t size = 0;
+    enum clv_status status = clv_image_read(&image, path, &session->options->limits, err);
+    if (status == CLV_OK)
+        status = clv_jpeg_encode(&jpeg, &size, &image, JPEG_QUALITY, err);
+    if (status == CLV_OK)
+        text_append(&response->body, jpeg, size);
+    response->type = "image/jpeg";
+    clv_free(jpeg);
+    clv_image_release(&image);
+    return status;
+}
+
+static enum clv_status send_image(struct page_response *response, struct page_session *session, int32_t number,
+                                  struct clv_error *err)
+{
+    const char *path = session->set.items[number].image;
+    char *bytes = NULL;
+    size_t size = 0;
+    if (file_read(&bytes, &size, path, MAX_IMAGE_FILE, NULL) != CLV_OK)
+        return send_converted(response, session, path, err);
+    bool is_png = size > 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
+    bool is_jpeg = size > 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0;
+    if (is_png || is_jpeg) {
+        text_append(&response->body, bytes, size);
+        response->type = is_png ? "image/png" : "image/jpeg";
+    }
+    array_free(bytes);
+    return is_png || is_jpeg ? CLV_OK : send_converted(response, session, path, err);
+}
+
+/* The image of a request is the open one, at the revision that the page has seen. */
+static enum clv_status check_revision(const struct page_session *session, int32_t number, const struct json_value *root,
+                                      struct clv_error *err)
+{
+    int64_t revision = -1;
+    if (!json_get_int64(json_member(root, "revision"), &revision))
+        return fail(err, CLV_ERR_USAGE, "the request has no revision");
+    if (session->open != number || revision != session->document.revision)
+        return fail(err, CLV_ERR_CREATE, "this image was changed in another window; open it again");
+    return CLV_OK;
+}
+
+/* Saves what was drawn. If that fails the page hears of it, and the next stroke saves all of it. */
+static enum clv_status save_and_tell(struct page_response *response, struct page_session *session, double started,
+                                     struct clv_error *err)
+{
+    double ms = now_ms() - started;
+    enum clv_status status = page_session_save(session, err);
+    return status == CLV_OK ? put_document(&response->body, session, ms, err) : status;
+}
+
+static enum clv_status draw(struct page_response *response, struct page_session *session, const struct json_value *root,
+                            struct clv_error *err)
+{
+    struct page_event event = {0};
+    double started = now_ms();
+    enum clv_status status = page_event_parse(&event, root, "stroke", err);
+    if (status == CLV_OK && event.label >= session->set.labels.n_labels)
+        status = fail(err, CLV_ERR_USAGE, "there is no label %d", event.label);
+    if (status == CLV_OK)
+        status = page_document_draw(&session->document, &event, err);
+    page_event_release(&event);
+    if (status != CLV_OK)
+        return status;
+    status = save_and_tell(response, session, started, err);
+    if (status != CLV_OK)
+        (void)page_document_step(&session->document, -1);
+    return status;
+}
+
+static enum clv_status step(struct page_response *response, struct page_session *session, int by, struct clv_error *err)
+{
+    double started = now_ms();
+    if (!page_document_step(&session->document, by))
+        return fail(err, CLV_ERR_USAGE, by < 0 ? "there is nothing to undo" : "there is nothing to redo");
+    enum clv_status status = save_and_tell(response, session, started, err);
+    if (status != CLV_OK)
+        (void)page_document_step(&session->document, -by);
+    return status;
+}
+
+static enum clv_status see(uint8_t *labels, const struct page_session *session, struct clv_error *err)
+{
+    struct clv_segment_options options;
+    clv_segment_defaults(&options);
+    options.is_refined = 1;
+    if (!session->model.w)
+        return fail(err, CLV_ERR_USAGE, "there is no model yet: train one");
+    return clv_segment(labels, &session->model, &session->document.image, &options, err);
+}
+
+/* What the model sees; shown, not kept. */
+static enum clv_status suggest(struct page_response *response, struct page_session *session, struct clv_error *err)
+{
+    uint8_t *labels = array_alloc(page_document_size(&session->document), 1);
+    enum clv_status status = labels ? see(labels, session, err) : fail_memory(err);
+    if (status == CLV_OK) {
+        text_put(&response->body, "{\"runs\":");
+        put_runs(&response->body, labels, page_document_size(&session->document));
+        text_put(&response->body, "}\n");
+    }
+    array_free(labels);
+    return status;
+}
+
+/* The image is done; with "suggestion": 1 as the model sees it, if nothing was drawn. */
+static enum clv_status accept(struct page_response *response, struct page_session *session,
+                              const struct json_value *root, struct clv_error *err)
+{
+    double started = now_ms();
+    int64_t is_suggestion = 0, is_accepted = 1;
+    enum clv_status status = CLV_OK;
+    (void)json_get_int64(json_member(root, "suggestion"), &is_suggestion);
+    (void)json_get_int64(json_member(root, "accepted"), &is_accepted);
+    if (is_suggestion) {
+        uint8_t *labels = array_alloc(page_document_size(&session->document), 1);
+        status = labels ? see(labels, session, err) : fail_memory(err);
+        if (status == CLV_OK)
+            status = page_document_import(&session->document, labels, err);
+        array_free(labels);
+    }
+    if (status != CLV_OK)
+        return status;
+    session->document.history.is_accepted = is_accepted != 0;
+    session->document.revision++;
+    return save_and_tell(response, session, started, err);
+}
+
+static enum clv_status train(struct page_response *response, struct page_session *session, struct clv_error *err)
+{
+    const struct page_trainer *trainer = session->options->trainer;
+    struct text names;
+    size_t n = 0;
+    if (!trainer)
+        return fail(err, CLV_ERR_USAGE, "there is nobody to train");
+    text_init(&names, MAX_ANSWER);
+    for (size_t i = 0; i < session->set.n_items; i++)
+        if (session->items[i].status == PAGE_ACCEPTED) {
+            text_printf(&names, "%s\n", session->set.items[i].name);
+            n++;
+        }
+    enum clv_status status = names.failed ? fail_memory(err)
+                             : n < 2      ? fail(err, CLV_ERR_USAGE, "accept at least 2 images before training")
+                                          : trainer->start(trainer->context, names.bytes, err);
+    text_release(&names);
+    return status == CLV_OK ? tell_training(response, session) : status;
+}
+
+static enum clv_status add_label(struct page_response *response, struct page_session *session,
+                                 const struct json_value *root, struct clv_error *err)
+{
+    const char *name = NULL;
+    if (!json_get_text(json_member(root, "name"), &name))
+        return fail(err, CLV_ERR_USAGE, "the request has no name");
+    enum clv_status status = page_session_add_label(session, name, err);
+    return status == CLV_OK ? tell_state(response, session, err) : status;
+}
+
+static enum clv_status post(struct page_response *response, struct page_session *session,
+                            const struct page_request *request, struct page_target target, struct clv_error *err)
+{
+    struct json_value *root = NULL;
+    enum clv_status status = json_parse(&root, request->body ? request->body : "", request->size, "request", err);
+    bool is_of_image = target.route >= PAGE_STROKE && target.route <= PAGE_ACCEPT;
+    if (status == CLV_OK && is_of_image)
+        status = check_revision(session, target.number, root, err);
+    if (status == CLV_OK)
+        switch (target.route) {
+        case PAGE_STROKE: status = draw(response, session, root, err); break;
+        case PAGE_UNDO: status = step(response, session, -1, err); break;
+        case PAGE_REDO: status = step(response, session, 1, err); break;
+        case PAGE_SUGGEST: status = suggest(response, session, err); break;
+        case PAGE_ACCEPT: status = accept(response, session, root, err); break;
+        case PAGE_LABEL: status = add_label(response, session, root, err); break;
+        case PAGE_TRAIN: status = train(response, session, err); break;
+        default:
+            if (session->options->trainer)
+                session->options->trainer->stop(session->options->trainer->context);
+            status = tell_training(response, session);
+        }
+    json_root_free(root);
+    return status;
+}
+
+static enum clv_status get(struct page_response *response, struct page_session *session, struct page_target target,
+                           struct clv_error *err)
+{
+    double started = now_ms();
+    enum clv_status status = CLV_OK;
+    switch (target.route) {
+    case PAGE_STATE: return tell_state(response, session, err);
+    case PAGE_TRAINING: return tell_training(response, session);
+    case PAGE_IMAGE: return send_image(response, session, target.number, err);
+    default:
+        if (session->open != target.number)
+            status = page_session_open(session, target.number, err);
+        return status == CLV_OK ? put_document(&response->body, session, now_ms() - started, err) : status;
+    }
+}
+
+static void send_file(struct page_response *response, const struct page_session *session,
+                      const struct page_request *request)
+{
+    const char *path = strcmp(request->path, "/") == 0 ? "/index.html" : request->path;
+    if (request->token && path != request->path) { /* the token leaves the address bar */
+        response->code = 303;
+        response->location = "/";
+        response->sets_cookie = true;
+        return;
+    }
+    for (const struct page_file *file = session->options->files; file && file->path; file++)
+        if (strcmp(file->path, path) == 0) {
+            response->type = file->type;
+            response->view = file->bytes;
+            response->view_size = (size_t)(file->end - file->bytes);
+            return;
+        }
+    put_error(response, 404, "there is nothing");
+}
+
+void page_handle(struct page_response *response, struct page_session *session, const struct page_request *request)
+{
+    struct clv_error err = {0};
+    const char *why = NULL;
+    struct page_target target = page_route(request->path);
+    *response = (struct page_response){.code = 200, .type = "application/json"};
+    text_init(&response->body, MAX_ANSWER);
+    int refused = page_refuses(&why, &session->options->access, request, target);
+    if (!refused && target.number >= 0 && (size_t)target.number >= session->set.n_items && target.route >= PAGE_IMAGE &&
+        target.route <= PAGE_ACCEPT) {
+        refused = 404;
+        why = "there is no such image";
+    }
+    if (refused) {
+        put_error(response, refused, why);
+        return;
+    }
+    if (target.route == PAGE_FILE) {
+        send_file(response, session, request);
+        return;
+    }
+    enum clv_status status =
+        target.is_post ? post(response, session, request, target, &err) : get(response, session, target, &err);
+    if (status == CLV_OK && response->body.failed)
+        status = fail_memory(&err);
+    if (status != CLV_OK)
+        put_error(response, code_of(status), err.message);
+}

@@ -1,0 +1,203 @@
+#include "page/page_history.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+static const char *const kinds[] = {"figure", "ground", "erase", "box", "mask", "delete"};
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
+void page_event_release(struct page_event *event)
+{
+    array_free(event->points);
+    page_runs_release(&event->result);
+    *event = (struct page_event){0};
+}
+
+void page_history_release(struct page_history *history)
+{
+    for (size_t k = 0; k < history->n; k++)
+        page_event_release(&history->events[k]);
+    array_free(history->events);
+    *history = (struct page_history){0};
+}
+
+static enum clv_status append(struct page_history *history, struct page_event *event, struct clv_error *err)
+{
+    if (history->n >= PAGE_MAX_EVENTS)
+        return fail(err, CLV_ERR_DATA, "an image takes at most %d strokes", PAGE_MAX_EVENTS);
+    if (array_reserve((void **)&history->events, &history->capacity, history->n + 1, sizeof *history->events))
+        return fail_memory(err);
+    history->events[history->n++] = *event;
+    *event = (struct page_event){0};
+    return CLV_OK;
+}
+
+enum clv_status page_history_add(struct page_history *history, struct page_event *event, struct clv_error *err)
+{
+    while (history->n > history->cursor)
+        page_event_release(&history->events[--history->n]);
+    enum clv_status status = append(history, event, err);
+    history->cursor = history->n;
+    return status;
+}
+
+const struct page_event *page_history_latest(const struct page_history *history, int32_t object, size_t end)
+{
+    while (end-- > 0)
+        if (history->events[end].object == object)
+            return &history->events[end];
+    return NULL;
+}
+
+static enum clv_status parse_points(struct page_event *event, const struct json_value *points, const char *name,
+                                    struct clv_error *err)
+{
+    size_t n = 0;
+    if (!json_get_array(points, &n) || n % 2 || n > 2 * PAGE_MAX_POINTS)
+        return fail(err, CLV_ERR_DATA, "%s: points must be pairs of numbers, at most %d", name, PAGE_MAX_POINTS);
+    event->n_points = n / 2;
+    event->points = array_alloc(n / 2, sizeof *event->points);
+    if (!event->points)
+        return fail_memory(err);
+    for (size_t k = 0; k < n; k++) {
+        double value;
+        if (!json_get_double(json_element(points, k), &value) || !(fabs(value) <= 1e6))
+            return fail(err, CLV_ERR_DATA, "%s: point %zu is no number from -1e6 to 1e6", name, k / 2);
+        event->points[k / 2][k % 2] = value;
+    }
+    return CLV_OK;
+}
+
+enum clv_status page_event_parse(struct page_event *event, const struct json_value *object, const char *name,
+                                 struct clv_error *err)
+{
+    struct page_event made = {0};
+    const char *kind = NULL;
+    int64_t number = 0, label = 0;
+    if (!json_get_text(json_member(object, "kind"), &kind) || !json_get_int64(json_member(object, "object"), &number) ||
+        !json_get_int64(json_member(object, "label"), &label))
+        return fail(err, CLV_ERR_DATA, "%s: kind, object or label is missing", name);
+    size_t k = 0;
+    while (k < N_KINDS && strcmp(kinds[k], kind) != 0)
+        k++;
+    if (k == N_KINDS)
+        return fail(err, CLV_ERR_DATA, "%s: kind \"%.20s\"", name, kind);
+    if (number < 0 || number >= PAGE_MAX_OBJECTS)
+        return fail(err, CLV_ERR_DATA, "%s: object %lld, must be 0..%d", name, (long long)number, PAGE_MAX_OBJECTS - 1);
+    if (label < 1 || label > 254)
+        return fail(err, CLV_ERR_DATA, "%s: label %lld, must be 1..254", name, (long long)label);
+    made.kind = (enum page_kind)k;
+    made.object = (int32_t)number;
+    made.label = (int32_t)label;
+    if (json_member(object, "radius") && (!json_get_double(json_member(object, "radius"), &made.radius) ||
+                                          !(made.radius >= 0 && made.radius <= PAGE_MAX_RADIUS)))
+        return fail(err, CLV_ERR_DATA, "%s: radius must be 0..%d", name, PAGE_MAX_RADIUS);
+    enum clv_status status = CLV_OK;
+    if (k <= PAGE_BOX)
+        status = parse_points(&made, json_member(object, "points"), name, err);
+    if (status == CLV_OK && k <= PAGE_BOX && made.n_points < (k == PAGE_BOX ? 2 : 1))
+        status = fail(err, CLV_ERR_DATA, "%s: %zu points are too few for a %s", name, made.n_points, kind);
+    if (status == CLV_OK)
+        *event = made;
+    else
+        page_event_release(&made);
+    return status;
+}
+
+void page_history_put(struct text *json, const struct page_history *history, int32_t width, int32_t height)
+{
+    text_printf(json,
+                "{\"format\": \"cleave strokes 1\", \"width\": %d, \"height\": %d, \"accepted\": %d, \"cursor\": %zu,\n"
+                "\"strokes\": [",
+                width, height, history->is_accepted, history->cursor);
+    for (size_t k = 0; k < history->n; k++) {
+        const struct page_event *event = &history->events[k];
+        text_printf(json, "%s\n{\"kind\": \"%s\", \"object\": %d, \"label\": %d, \"radius\": ", k ? "," : "",
+                    kinds[event->kind], event->object, event->label);
+        text_put_json_number(json, event->radius);
+        text_put(json, ", \"points\": [");
+        for (size_t i = 0; i < 2 * event->n_points; i++) {
+            text_put(json, i ? "," : "");
+            text_put_json_number(json, event->points[i / 2][i % 2]);
+        }
+        text_put(json, "], \"mask\": [");
+        for (size_t i = 0; i < event->result.n; i++)
+            text_printf(json, i ? ",%d" : "%d", event->result.lengths[i]);
+        text_put(json, "]}");
+    }
+    text_put(json, "]}\n");
+}
+
+static enum clv_status parse_result(struct page_runs *runs, const struct json_value *mask, size_t n_pixels,
+                                    const char *name, struct clv_error *err)
+{
+    size_t n = 0;
+    if (!json_get_array(mask, &n))
+        return fail(err, CLV_ERR_DATA, "%s: a stroke without its mask", name);
+    runs->lengths = array_alloc(n, sizeof *runs->lengths);
+    if (!runs->lengths)
+        return fail_memory(err);
+    runs->n = n;
+    for (size_t k = 0; k < n; k++) {
+        int64_t length;
+        if (!json_get_int64(json_element(mask, k), &length) || length < 0 || length > INT32_MAX)
+            return fail(err, CLV_ERR_DATA, "%s: a mask's run %zu is no length", name, k);
+        runs->lengths[k] = (int32_t)length;
+    }
+    if (!page_runs_fit(runs, n_pixels))
+        return fail(err, CLV_ERR_DATA, "%s: a mask is not of the image's size", name);
+    return CLV_OK;
+}
+
+static enum clv_status parse_events(struct page_history *history, const struct json_value *root, const char *name,
+                                    int32_t width, int32_t height, struct clv_error *err)
+{
+    const struct json_value *strokes = json_member(root, "strokes");
+    int64_t is_width = 0, is_height = 0, cursor = 0, is_accepted = 0;
+    size_t n = 0;
+    if (!json_get_int64(json_member(root, "width"), &is_width) ||
+        !json_get_int64(json_member(root, "height"), &is_height) ||
+        !json_get_int64(json_member(root, "accepted"), &is_accepted) ||
+        !json_get_int64(json_member(root, "cursor"), &cursor) || !json_get_array(strokes, &n))
+        return fail(err, CLV_ERR_DATA, "%s: width, height, accepted, cursor or strokes is missing", name);
+    if (is_width != width || is_height != height)
+        return fail(err, CLV_ERR_DATA, "%s: is of an image of %lldx%lld, this one is %dx%d", name, (long long)is_width,
+                    (long long)is_height, width, height);
+    if (cursor < 0 || (size_t)cursor > n)
+        return fail(err, CLV_ERR_DATA, "%s: cursor %lld of %zu strokes", name, (long long)cursor, n);
+    for (size_t k = 0; k < n; k++) {
+        struct page_event event = {0};
+        const struct json_value *stroke = json_element(strokes, k);
+        enum clv_status status = page_event_parse(&event, stroke, name, err);
+        if (status == CLV_OK)
+            status =
+                parse_result(&event.result, json_member(stroke, "mask"), (size_t)width * (size_t)height, name, err);
+        if (status == CLV_OK)
+            status = append(history, &event, err);
+        page_event_release(&event);
+        if (status != CLV_OK)
+            return status;
+    }
+    history->cursor = (size_t)cursor;
+    history->is_accepted = is_accepted != 0;
+    return CLV_OK;
+}
+
+enum clv_status page_history_parse(struct page_history *history, const char *bytes, size_t size, const char *name,
+                                   int32_t width, int32_t height, struct clv_error *err)
+{
+    struct page_history made = {0};
+    struct json_value *root = NULL;
+    enum clv_status status = json_parse(&root, bytes, size, name, err);
+    if (status == CLV_OK)
+        status = parse_events(&made, root, name, width, height, err);
+    json_root_free(root);
+    if (status == CLV_OK)
+        *history = made;
+    else
+        page_history_release(&made);
+    return status;
+}

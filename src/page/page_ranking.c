@@ -1,0 +1,121 @@
+#include "page/page_ranking.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cleave/model.h"
+
+#define DRAWS 20
+#define SEED  1
+
+struct page_ranking {
+    const struct clv_set *set;
+    pthread_mutex_t lock;
+    double *error; /* [n_items], under the lock */
+    struct clv_model model;
+    pthread_t thread;
+    bool is_running;
+    volatile bool is_stopped;
+};
+
+struct page_ranking *page_ranking_new(const struct clv_set *set)
+{
+    struct page_ranking *ranking = array_zalloc(1, sizeof *ranking);
+    if (!ranking || !(ranking->error = array_alloc(set->n_items, sizeof *ranking->error))) {
+        array_free(ranking);
+        return NULL;
+    }
+    ranking->set = set;
+    pthread_mutex_init(&ranking->lock, NULL);
+    for (size_t i = 0; i < set->n_items; i++)
+        ranking->error[i] = -1;
+    return ranking;
+}
+
+static void stop(struct page_ranking *ranking)
+{
+    ranking->is_stopped = true;
+    if (ranking->is_running)
+        pthread_join(ranking->thread, NULL);
+    ranking->is_running = false;
+    clv_model_release(&ranking->model);
+}
+
+void page_ranking_free(struct page_ranking *ranking)
+{
+    if (!ranking)
+        return;
+    stop(ranking);
+    pthread_mutex_destroy(&ranking->lock);
+    array_free(ranking->error);
+    array_free(ranking);
+}
+
+/* The share of an image's pixels whose label is not the most probable one, expected by the marginals. */
+static enum clv_status expect(double *error, const struct clv_model *model, const char *path, struct clv_error *err)
+{
+    struct clv_image image = {0};
+    struct clv_example example = {0};
+    struct clv_oracle *oracle = NULL;
+    double *marginals = NULL, wrong = 0, all = 0;
+    size_t n_labels = (size_t)model->shape.n_labels;
+    enum clv_status status = clv_image_read(&image, path, NULL, err);
+    if (status == CLV_OK)
+        status = clv_example_extract(&example, &image, &model->recipe, err);
+    if (status == CLV_OK)
+        status = clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err);
+    if (status == CLV_OK && !(marginals = array_alloc((size_t)example.problem.n_nodes, n_labels * sizeof *marginals)))
+        status = fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_model_marginals(marginals, NULL, NULL, model, &example.problem, oracle, SEED, DRAWS, err);
+    for (size_t i = 0; status == CLV_OK && i < (size_t)example.problem.n_nodes; i++) {
+        double best = 0;
+        for (size_t y = 0; y < n_labels; y++)
+            best = marginals[i * n_labels + y] > best ? marginals[i * n_labels + y] : best;
+        wrong += (double)example.volume[i] * (1 - best);
+        all += (double)example.volume[i];
+    }
+    if (status == CLV_OK)
+        *error = all > 0 ? wrong / all : 0;
+    array_free(marginals);
+    clv_oracle_free(oracle);
+    clv_example_release(&example);
+    clv_image_release(&image);
+    return status;
+}
+
+static void *run(void *context)
+{
+    struct page_ranking *ranking = context;
+    for (size_t i = 0; i < ranking->set->n_items && !ranking->is_stopped; i++) {
+        struct clv_error error;
+        double expected = -1;
+        if (expect(&expected, &ranking->model, ranking->set->items[i].image, &error) != CLV_OK)
+            expected = -1; /* a damaged image: opening it says why */
+        pthread_mutex_lock(&ranking->lock);
+        ranking->error[i] = expected;
+        pthread_mutex_unlock(&ranking->lock);
+    }
+    return NULL;
+}
+
+enum clv_status page_ranking_start(struct page_ranking *ranking, const char *model, struct clv_error *err)
+{
+    stop(ranking);
+    enum clv_status status = clv_model_read(&ranking->model, model, err);
+    if (status != CLV_OK || !ranking->model.has_recipe)
+        return status;
+    ranking->is_stopped = false;
+    ranking->is_running = pthread_create(&ranking->thread, NULL, run, ranking) == 0;
+    return ranking->is_running ? CLV_OK : fail(err, CLV_ERR_OS, "cannot start a thread");
+}
+
+double page_ranking_expected_error(struct page_ranking *ranking, size_t item)
+{
+    pthread_mutex_lock(&ranking->lock);
+    double error = ranking->error[item];
+    pthread_mutex_unlock(&ranking->lock);
+    return error;
+}

@@ -1,0 +1,325 @@
+#include "page/page_session.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "page/page_boxes.h"
+
+#define MAX_STROKES_BYTES ((size_t)256 << 20)
+#define ACCEPTED_WITHIN   200 /* bytes of a strokes file */
+
+static struct page_stamp stamp_of(const char *path)
+{
+    struct stat found;
+    if (stat(path, &found) != 0)
+        return (struct page_stamp){0};
+    return (struct page_stamp){true, found.st_size, found.st_mtim, found.st_ino};
+}
+
+static bool is_same(struct page_stamp a, struct page_stamp b)
+{
+    return a.is_there == b.is_there && a.size == b.size && a.inode == b.inode && a.changed.tv_sec == b.changed.tv_sec &&
+           a.changed.tv_nsec == b.changed.tv_nsec;
+}
+
+void page_session_free(struct page_session *session)
+{
+    if (!session)
+        return;
+    page_ranking_free(session->ranking);
+    page_document_release(&session->document);
+    clv_model_release(&session->model);
+    for (size_t i = 0; session->items && i < session->set.n_items; i++) {
+        array_free(session->items[i].mask);
+        array_free(session->items[i].strokes);
+    }
+    array_free(session->items);
+    array_free(session->boxes_path);
+    array_free(session->labels_path);
+    clv_set_release(&session->set);
+    array_free(session);
+}
+
+/* root/folder/STEM.extension, the image's own folders below images/ included. */
+static char *beside(const struct page_session *session, size_t i, const char *folder, const char *extension)
+{
+    const char *name = session->set.items[i].name;
+    char *relative = path_replace_extension(strncmp(name, "images/", 7) == 0 ? name + 7 : name, extension);
+    char *below = relative ? path_join(folder, relative) : NULL;
+    char *path = below ? path_join(session->set.root, below) : NULL;
+    array_free(relative);
+    array_free(below);
+    return path;
+}
+
+/* From the beginning of a strokes file alone. */
+static enum page_status status_of(const struct page_item *item)
+{
+    char *head = NULL;
+    size_t size = 0;
+    if (file_read_head(&head, &size, item->strokes, ACCEPTED_WITHIN, NULL) != CLV_OK)
+        return path_exists(item->mask) ? PAGE_ACCEPTED : PAGE_NEW;
+    enum page_status status = strstr(head, "\"accepted\": 1") ? PAGE_ACCEPTED : PAGE_BEGUN;
+    array_free(head);
+    return status;
+}
+
+static enum clv_status list_items(struct page_session *session, struct clv_error *err)
+{
+    size_t n = session->set.n_items;
+    session->items = array_zalloc(n, sizeof *session->items);
+    if (!session->items)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        struct page_item *item = &session->items[i];
+        item->mask = beside(session, i, "masks", ".png");
+        item->strokes = beside(session, i, "strokes", ".json");
+        if (!item->mask || !item->strokes)
+            return fail_memory(err);
+        item->status = status_of(item);
+        for (size_t k = i; k-- > 0;)
+            if (strcmp(session->items[k].mask, item->mask) == 0)
+                return fail(err, CLV_ERR_DATA, "%s and %s have one stem: their masks would be one file",
+                            session->set.items[k].name, session->set.items[i].name);
+    }
+    return CLV_OK;
+}
+
+/* Makes a folder for what is saved and looks whether it takes files. */
+static enum clv_status prepare(const struct page_session *session, const char *name, struct clv_error *err)
+{
+    char *path = path_join(session->set.root, name);
+    enum clv_status status = path ? folder_create(path, err) : fail_memory(err);
+    if (status == CLV_OK && access(path, W_OK | X_OK) != 0)
+        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot save labels there", path);
+    array_free(path);
+    return status;
+}
+
+enum clv_status page_session_new(struct page_session **session, const struct page_options *options,
+                                 struct clv_error *err)
+{
+    struct page_session *fresh = array_zalloc(1, sizeof *fresh);
+    if (!fresh)
+        return fail_memory(err);
+    fresh->options = options;
+    fresh->open = -1;
+    enum clv_status status = path_is_folder(options->folder) || !path_exists(options->folder)
+                                 ? clv_set_read_folder(&fresh->set, options->folder, err)
+                                 : fail(err, CLV_ERR_NO_INPUT, "%s: is no folder", options->folder);
+    if (status == CLV_OK)
+        status = prepare(fresh, "masks", err);
+    if (status == CLV_OK)
+        status = prepare(fresh, "strokes", err);
+    if (status == CLV_OK) { /* again, as trainings will see it */
+        clv_set_release(&fresh->set);
+        status = clv_set_read_folder(&fresh->set, options->folder, err);
+    }
+    if (status == CLV_OK)
+        status = list_items(fresh, err);
+    if (status == CLV_OK && (!(fresh->boxes_path = path_join(fresh->set.root, "boxes.tsv")) ||
+                             !(fresh->labels_path = path_join(fresh->set.root, "labels.tsv")) ||
+                             !(fresh->ranking = page_ranking_new(&fresh->set))))
+        status = fail_memory(err);
+    if (status == CLV_OK)
+        status = page_boxes_check(fresh->boxes_path, err);
+    if (status == CLV_OK && path_exists(options->model))
+        status = page_session_use_model(fresh, err);
+    if (status == CLV_OK)
+        *session = fresh;
+    else
+        page_session_free(fresh);
+    return status;
+}
+
+enum clv_status page_session_use_model(struct page_session *session, struct clv_error *err)
+{
+    struct clv_model model = {0};
+    enum clv_status status = clv_model_read(&model, session->options->model, err);
+    if (status != CLV_OK)
+        return status;
+    clv_model_release(&session->model);
+    session->model = model;
+    if (session->open >= 0)
+        status = page_document_use_model(&session->document, &session->model, err);
+    if (status == CLV_OK)
+        status = page_ranking_start(session->ranking, session->options->model, err);
+    return status;
+}
+
+/* Of the open image, as its file has it. */
+static enum clv_status read_mask(uint8_t **labels, const struct page_session *session, const char *path,
+                                 struct clv_error *err)
+{
+    struct clv_mask mask = {0};
+    const struct clv_image *image = &session->document.image;
+    enum clv_status status =
+        clv_mask_read(&mask, path, &session->set.labels, image->width, image->height, &session->options->limits, err);
+    if (status == CLV_OK)
+        *labels = mask.labels;
+    return status;
+}
+
+/* The strokes, as long as they still make the mask; what another program changed counts more. */
+static enum clv_status read_drawn(struct page_session *session, const struct page_item *item, struct clv_error *err)
+{
+    struct page_document *document = &session->document;
+    uint8_t *mask = NULL, *painted = NULL;
+    char *bytes = NULL;
+    size_t size = 0, n = page_document_size(document);
+    enum clv_status status = CLV_OK;
+    if (session->mask_stamp.is_there)
+        status = read_mask(&mask, session, item->mask, err);
+    if (status == CLV_OK && session->strokes_stamp.is_there) {
+        status = file_read(&bytes, &size, item->strokes, MAX_STROKES_BYTES, err);
+        if (status == CLV_OK)
+            status = page_history_parse(&document->history, bytes, size, item->strokes, document->image.width,
+                                        document->image.height, err);
+        array_free(bytes);
+    }
+    if (status == CLV_OK && mask) {
+        painted = array_alloc(n, 1);
+        status = painted ? CLV_OK : fail_memory(err);
+        for (size_t p = 0; p < n && painted; p++)
+            mask[p] = mask[p] == CLV_VOID ? 0 : mask[p];
+        if (painted)
+            page_document_paint(painted, document);
+        if (painted && memcmp(painted, mask, n) != 0) {
+            page_history_release(&document->history);
+            document->history.is_accepted = item->status == PAGE_ACCEPTED;
+            status = page_document_import(document, mask, err);
+        }
+    }
+    array_free(painted);
+    array_free(mask);
+    return status;
+}
+
+enum clv_status page_session_open(struct page_session *session, int32_t number, struct clv_error *err)
+{
+    struct page_item *item = &session->items[number];
+    session->open = -1;
+    page_document_release(&session->document);
+    enum clv_status status =
+        page_document_open(&session->document, session->set.items[number].image, &session->options->limits, err);
+    if (status != CLV_OK)
+        return status;
+    session->mask_stamp = stamp_of(item->mask);
+    session->strokes_stamp = stamp_of(item->strokes);
+    status = read_drawn(session, item, err);
+    if (status == CLV_OK && session->model.w)
+        status = page_document_use_model(&session->document, &session->model, err);
+    if (status == CLV_OK)
+        session->open = number;
+    else
+        page_document_release(&session->document);
+    return status;
+}
+
+/* Makes the folder that `path` lies in: images may lie in folders below. */
+static enum clv_status outputs_folder(const char *path, struct clv_error *err)
+{
+    char *folder = path_folder(path);
+    enum clv_status status = folder ? folder_create(folder, err) : fail_memory(err);
+    array_free(folder);
+    return status;
+}
+
+static enum clv_status write_file(const char *path, struct text *text, struct clv_error *err)
+{
+    enum clv_status status = text->failed ? fail_memory(err) : outputs_folder(path, err);
+    return status == CLV_OK ? file_write(path, text->bytes, text->size, err) : status;
+}
+
+static enum clv_status save_boxes(struct page_session *session, struct clv_error *err)
+{
+    const struct page_document *document = &session->document;
+    int32_t n_objects = page_document_n_objects(document), label = 0;
+    struct page_box *boxes = array_zalloc((size_t)n_objects, sizeof *boxes);
+    size_t n = 0;
+    if (!boxes)
+        return fail_memory(err);
+    for (int32_t object = 0; object < n_objects; object++)
+        if (page_document_box(&boxes[n].place, &label, document, object)) {
+            boxes[n].label = label < session->set.labels.n_labels ? session->set.labels.names[label] : "";
+            n++;
+        }
+    enum clv_status status =
+        page_boxes_replace(session->boxes_path, session->set.items[session->open].name, boxes, n, err);
+    array_free(boxes);
+    return status;
+}
+
+enum clv_status page_session_save(struct page_session *session, struct clv_error *err)
+{
+    struct page_item *item = &session->items[session->open];
+    const struct page_document *document = &session->document;
+    const struct clv_labels *labels = &session->set.labels;
+    struct text json;
+    if (!is_same(session->mask_stamp, stamp_of(item->mask)) ||
+        !is_same(session->strokes_stamp, stamp_of(item->strokes)))
+        return fail(err, CLV_ERR_CREATE,
+                    "%s or its strokes were changed meanwhile by another program; open the image again", item->mask);
+    uint8_t *painted = array_alloc(page_document_size(document), 1);
+    if (!painted)
+        return fail_memory(err);
+    page_document_paint(painted, document);
+    text_init(&json, MAX_STROKES_BYTES);
+    page_history_put(&json, &document->history, document->image.width, document->image.height);
+    enum clv_status status = write_file(item->strokes, &json, err);
+    session->strokes_stamp = stamp_of(item->strokes);
+    if (status == CLV_OK)
+        status = outputs_folder(item->mask, err);
+    if (status == CLV_OK)
+        status = clv_png_write_labels(item->mask, document->image.width, document->image.height, painted,
+                                      (const uint8_t(*)[3])labels->palette, 256, err);
+    session->mask_stamp = stamp_of(item->mask);
+    if (status == CLV_OK)
+        status = save_boxes(session, err);
+    if (status == CLV_OK)
+        item->status = document->history.is_accepted ? PAGE_ACCEPTED : PAGE_BEGUN;
+    text_release(&json);
+    array_free(painted);
+    return status;
+}
+
+enum clv_status page_session_add_label(struct page_session *session, const char *name, struct clv_error *err)
+{
+    const struct clv_labels *labels = &session->set.labels;
+    struct clv_labels read = {0};
+    struct text text;
+    uint8_t palette[256][3];
+    if (!*name || strlen(name) > 63 || strpbrk(name, "\t\r\n,") || strcmp(name, "void") == 0)
+        return fail(err, CLV_ERR_USAGE,
+                    "a label's name has 1 to 63 bytes without tabs, commas and line ends, and is not \"void\"");
+    for (int32_t k = 0; k < labels->n_labels; k++)
+        if (strcmp(labels->names[k], name) == 0)
+            return fail(err, CLV_ERR_USAGE, "there is a label %s already", name);
+    if (labels->n_labels >= CLV_MAX_LABELS)
+        return fail(err, CLV_ERR_USAGE, "there are %d labels already", labels->n_labels);
+    clv_default_palette(palette);
+    text_init(&text, 1 << 20);
+    text_put(&text, "value\tname\tred\tgreen\tblue\n");
+    for (int32_t k = 0; k <= labels->n_labels; k++) {
+        bool is_new = k == labels->n_labels;
+        const uint8_t *colour = is_new ? palette[k] : labels->palette[k];
+        const char *of = is_new ? name : labels->is_void[k] ? "void" : labels->names[k];
+        if (*of)
+            text_printf(&text, "%d\t%s\t%d\t%d\t%d\n", k, of, colour[0], colour[1], colour[2]);
+    }
+    enum clv_status status = write_file(session->labels_path, &text, err);
+    if (status == CLV_OK)
+        status = clv_labels_read(&read, session->labels_path, err);
+    if (status == CLV_OK) {
+        clv_labels_release(&session->set.labels);
+        session->set.labels = read;
+        session->set.has_label_file = true;
+    }
+    text_release(&text);
+    return status;
+}

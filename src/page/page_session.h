@@ -1,0 +1,51 @@
+/* The folder that is labelled: its images, the one that is open, and what is saved. */
+#ifndef PAGE_PAGE_SESSION_H
+#define PAGE_PAGE_SESSION_H
+
+#include <sys/types.h>
+
+#include "cleave/data.h"
+#include "page/page.h"
+#include "page/page_document.h"
+#include "page/page_ranking.h"
+
+enum page_status { PAGE_NEW, PAGE_BEGUN, PAGE_ACCEPTED };
+
+/* What a file was when it was last read or written, to notice other programs' changes. */
+struct page_stamp {
+    bool is_there;
+    off_t size;
+    struct timespec changed;
+    ino_t inode;
+};
+
+struct page_item {
+    char *mask, *strokes; /* paths */
+    enum page_status status;
+};
+
+struct page_session {
+    const struct page_options *options;
+    struct clv_set set;
+    struct page_item *items; /* [set.n_items] */
+    char *boxes_path, *labels_path;
+    int32_t open; /* item, or -1 */
+    struct page_document document;
+    struct page_stamp mask_stamp, strokes_stamp;
+    struct clv_model model;
+    int32_t n_models; /* of the trainer, when it was read; 0: none */
+    struct page_ranking *ranking;
+};
+
+/* Opens an image: its strokes, else its mask. */
+enum clv_status page_session_open(struct page_session *session, int32_t number, struct clv_error *err) CLV_CHECK;
+
+/* Everything about the open image, all or nothing for each file. CLV_ERR_CREATE: another program has changed one of them. */
+enum clv_status page_session_save(struct page_session *session, struct clv_error *err) CLV_CHECK;
+
+/* The latest model, if there is one. */
+enum clv_status page_session_use_model(struct page_session *session, struct clv_error *err) CLV_CHECK;
+
+enum clv_status page_session_add_label(struct page_session *session, const char *name, struct clv_error *err) CLV_CHECK;
+
+#endif

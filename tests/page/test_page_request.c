@@ -1,0 +1,127 @@
+#include <string.h>
+
+#include "page/page_request.h"
+#include "support/support.h"
+
+static const struct page_access access_of = {.token = "0123456789abcdef0123456789abcdef",
+                                             .cookie = "cleave-8000",
+                                             .hosts = {"127.0.0.1:8000", "localhost:8000"}};
+#define COOKIE "cleave-8000=0123456789abcdef0123456789abcdef"
+
+static int refused(struct page_request request)
+{
+    const char *why = NULL;
+    return page_refuses(&why, &access_of, &request, page_route(request.path));
+}
+
+/* A good one of each method. */
+static struct page_request good_get(const char *path)
+{
+    return (struct page_request){.method = "GET", .path = path, .host = "127.0.0.1:8000", .cookie = COOKIE};
+}
+
+static struct page_request good_post(const char *path)
+{
+    struct page_request request = good_get(path);
+    request.method = "POST";
+    request.origin = "http://127.0.0.1:8000";
+    return request;
+}
+
+START_TEST(good_requests_pass)
+{
+    ck_assert_int_eq(refused(good_get("/")), 0);
+    ck_assert_int_eq(refused(good_get("/main.js")), 0);
+    ck_assert_int_eq(refused(good_get("/api/open/3")), 0);
+    ck_assert_int_eq(refused(good_post("/api/stroke/3")), 0);
+}
+END_TEST
+
+START_TEST(hosts_of_others_are_refused_whatever_else_is_right)
+{
+    const char *const hosts[] = {"evil.example", "127.0.0.1", "127.0.0.1:80", "127.0.0.1:8000.evil.example", "", NULL};
+    for (size_t k = 0; k < sizeof hosts / sizeof *hosts; k++) {
+        struct page_request request = good_get("/");
+        request.host = hosts[k];
+        ck_assert_int_eq(refused(request), 421);
+    }
+}
+END_TEST
+
+START_TEST(other_pages_may_not_post)
+{
+    const char *const origins[] = {"http://evil.example", "https://127.0.0.1:8000", "null", "http://127.0.0.1:8001",
+                                   NULL};
+    for (size_t k = 0; k < sizeof origins / sizeof *origins; k++) {
+        struct page_request request = good_post("/api/stroke/0");
+        request.origin = origins[k];
+        ck_assert_int_eq(refused(request), 403);
+    }
+}
+END_TEST
+
+START_TEST(nobody_gets_in_without_the_token)
+{
+    const char *const cookies[] = {NULL,
+                                   "",
+                                   "cleave-8000=",
+                                   "cleave-8000=0123456789abcdef0123456789abcdee",
+                                   "cleave-8000=0123456789abcdef0123456789abcdef0",
+                                   "xcleave-8000=0123456789abcdef0123456789abcdef",
+                                   "cleave-8001=0123456789abcdef0123456789abcdef"};
+    for (size_t k = 0; k < sizeof cookies / sizeof *cookies; k++) {
+        struct page_request request = good_get("/api/state");
+        request.cookie = cookies[k];
+        ck_assert_int_eq(refused(request), 403);
+    }
+    struct page_request with_others = good_get("/api/state");
+    with_others.cookie = "a=1; " COOKIE "; b=2";
+    ck_assert_int_eq(refused(with_others), 0);
+}
+END_TEST
+
+START_TEST(the_link_opens_the_page_and_nothing_else)
+{
+    struct page_request request = good_get("/");
+    request.cookie = NULL;
+    request.token = access_of.token;
+    ck_assert_int_eq(refused(request), 0);
+    request.token = "0123456789abcdef0123456789abcdee";
+    ck_assert_int_eq(refused(request), 403);
+    request.token = access_of.token;
+    request.path = "/api/state";
+    ck_assert_int_eq(refused(request), 403);
+}
+END_TEST
+
+START_TEST(methods_paths_and_sizes_are_bounded)
+{
+    struct page_request request = good_get("/api/state");
+    request.method = "DELETE";
+    ck_assert_int_eq(refused(request), 405);
+    ck_assert_int_eq(refused(good_get("/api/stroke/0")), 405);
+    ck_assert_int_eq(refused(good_post("/api/state")), 405);
+    request = good_post("/api/stroke/0");
+    request.size = PAGE_MAX_BODY + 1;
+    ck_assert_int_eq(refused(request), 413);
+    const char *const paths[] = {"/api/",        "/api/nothing",    "/api/open/",   "/api/open/../../etc/passwd",
+                                 "/api/open/-1", "/api/open/1x",    "/api/state/1", "/api/open/123456789",
+                                 "/api/image/",  "/api/image/%2e.", "/api/statex"};
+    for (size_t k = 0; k < sizeof paths / sizeof *paths; k++)
+        ck_assert_msg(refused(good_get(paths[k])) == 404, "%s", paths[k]);
+}
+END_TEST
+
+Suite *page_request_suite(void)
+{
+    Suite *suite = suite_create("page_request");
+    TCase *tcase = tcase_create("page_request");
+    tcase_add_test(tcase, good_requests_pass);
+    tcase_add_test(tcase, hosts_of_others_are_refused_whatever_else_is_right);
+    tcase_add_test(tcase, other_pages_may_not_post);
+    tcase_add_test(tcase, nobody_gets_in_without_the_token);
+    tcase_add_test(tcase, the_link_opens_the_page_and_nothing_else);
+    tcase_add_test(tcase, methods_paths_and_sizes_are_bounded);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
