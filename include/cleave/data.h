@@ -85,6 +85,8 @@ struct clv_set {
     size_t n_skipped;       /* bare folder: files that are no images by content */
     size_t n_unreadable;    /* bare folder: subfolders that may not be read, which were passed over */
     char *first_unreadable; /* one of them, or NULL */
+    size_t n_lone_masks;    /* bare folder: files of masks/ that are of no image's name */
+    char *first_lone_mask;  /* the first of them, or NULL */
 };
 CLV_API void clv_item_release(struct clv_item *item);
 CLV_API void clv_set_release(struct clv_set *set);

@@ -15,6 +15,7 @@
 struct stem {
     char *stem;
     const char *path;
+    bool is_used;
 };
 
 struct stems {
@@ -51,22 +52,22 @@ static enum clv_status list_stems(struct stems *stems, const struct path_list *m
 }
 
 /* The mask with the image's stem, or NULL. Two are an error: which one is true cannot be guessed. */
-static enum clv_status find_mask(const char **mask, const struct stems *stems, const char *image, const char *folder,
+static enum clv_status find_mask(const char **mask, struct stems *stems, const char *image, const char *folder,
                                  struct clv_error *err)
 {
     *mask = NULL;
-    struct stem wanted = {path_replace_extension(image, ""), NULL};
+    struct stem wanted = {.stem = path_replace_extension(image, "")};
     if (!wanted.stem)
         return fail_memory(err);
     enum clv_status status = CLV_OK;
     const struct stem *end = stems->entries + stems->n;
-    const struct stem *found =
-        stems->n ? bsearch(&wanted, stems->entries, stems->n, sizeof wanted, compare_stems) : NULL;
+    struct stem *found = stems->n ? bsearch(&wanted, stems->entries, stems->n, sizeof wanted, compare_stems) : NULL;
     if (found) {
         const struct stem *other = found > stems->entries && compare_stems(found - 1, found) == 0 ? found - 1
                                    : found + 1 < end && compare_stems(found, found + 1) == 0      ? found + 1
                                                                                                   : NULL;
         *mask = found->path;
+        found->is_used = true;
         if (other)
             status = fail(err, CLV_ERR_DATA, "%s: image %s has two masks, %s and %s", folder, image, found->path,
                           other->path);
@@ -77,7 +78,7 @@ static enum clv_status find_mask(const char **mask, const struct stems *stems, c
 
 /* One file or page below root/below: an item, or counted as skipped. stems is NULL where there are no masks. */
 static enum clv_status add_file(struct clv_set *set, size_t *capacity, const char *below, const char *file,
-                                const struct stems *stems, struct clv_error *err)
+                                struct stems *stems, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
     const char *mask = NULL;
@@ -123,6 +124,19 @@ static enum clv_status walk_below(struct path_list *list, struct clv_set *set, c
     return status;
 }
 
+/* Masks that no image took, so that a misspelled name is noticed. */
+static enum clv_status count_lone_masks(struct clv_set *set, const struct stems *stems, struct clv_error *err)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < stems->n; i++) {
+        set->n_lone_masks += !stems->entries[i].is_used;
+        first = first || stems->entries[i].is_used ? first : stems->entries[i].path;
+    }
+    if (first && !(set->first_lone_mask = path_join("masks", first)))
+        return fail_memory(err);
+    return CLV_OK;
+}
+
 /* Where the images are, and whether masks/ holds masks of them: of images/ if there is one, else of all beside it. */
 static enum clv_status has_pairs(bool *paired, const char **below, const char *folder, struct clv_error *err)
 {
@@ -160,6 +174,8 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
     for (size_t i = 0; status == CLV_OK && i < files.n; i++)
         if (!paired || *below || strncmp(files.paths[i], "masks/", 6) != 0)
             status = add_file(&fresh, &capacity, below, files.paths[i], paired ? &stems : NULL, err);
+    if (status == CLV_OK)
+        status = count_lone_masks(&fresh, &stems, err);
     if (status == CLV_OK && !fresh.n_items)
         status = fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", folder, fresh.n_skipped);
     if (status == CLV_OK)

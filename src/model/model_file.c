@@ -1,13 +1,16 @@
 /* Model files. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "data/labels_file.h"
 #include "feature/recipe/recipe_file.h"
+#include "image/formats.h"
 #include "model/attachment.h"
 #include "model/metadata.h"
 #include "model/model_file.h"
@@ -341,10 +344,32 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     return status;
 }
 
+/* Says what the file is instead, if that can be told; *err has what is wrong with it as a tensor file. */
+static enum clv_status not_a_model(const char *path, struct clv_error *err)
+{
+    struct clv_error ignored;
+    const char *kind = NULL, *why = err->message;
+    char *head, reason[CLV_ERROR_MESSAGE_MAX];
+    size_t size, length = strlen(path);
+    if (file_read_head(&head, &size, path, FORMAT_HEAD_BYTES, &ignored) == CLV_OK) {
+        image_format(&kind, (const uint8_t *)head, size);
+        array_free(head);
+    }
+    if (kind)
+        return fail(err, CLV_ERR_DATA, "%s: no model, but an image (%s); models are what `cleave train' writes", path,
+                    kind);
+    if (strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0)
+        why += length + 2;
+    snprintf(reason, sizeof reason, "%s", why);
+    return fail(err, CLV_ERR_DATA, "%s: no model, which `cleave train' writes: %s", path, reason);
+}
+
 enum clv_status clv_model_read(struct clv_model *model, const char *path, struct clv_error *err)
 {
     struct clv_tensors *tensors;
     enum clv_status status = clv_tensors_open(&tensors, path, err);
+    if (status == CLV_ERR_DATA)
+        return not_a_model(path, err);
     if (status != CLV_OK)
         return status;
     status = model_parse(model, tensors, path, err);

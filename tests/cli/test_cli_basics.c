@@ -25,6 +25,52 @@ static const char *const names[] = {"label",
                                     "synth noisy-image"};
 #define N_NAMES (sizeof names / sizeof *names)
 
+START_TEST(what_is_no_model_says_so)
+{
+    expect_error(65, "no model, but an image (JPEG)", "\"$CLEAVE\" segment -m %s/images/0001.jpg x.jpg -o none",
+                 sample_set());
+    expect_error(65, "no model, which `cleave train' writes: not a tensor file",
+                 "\"$CLEAVE\" segment -m %s/manifest.tsv x.jpg -o none", sample_set());
+}
+END_TEST
+
+START_TEST(quiet_training_is_quiet)
+{
+    char *output = expect_success("cd %s && \"$CLEAVE\" train -q --learner ssvm --data %s/manifest.tsv " SAMPLE_TRAINING
+                                  " -o m.cleave",
+                                  temporary_folder(), sample_set());
+    ck_assert_str_eq(output, "");
+    free(output);
+}
+END_TEST
+
+START_TEST(masks_and_images_without_each_other_are_named)
+{
+    char *output =
+        expect_success("cd %s && mkdir s && cp -r %s/images %s/masks s && mv s/masks/0002.png s/masks/o002.png && "
+                       "\"$CLEAVE\" train --learner ssvm --data s " SAMPLE_TRAINING " -o m.cleave",
+                       temporary_folder(), sample_set(), sample_set());
+    ck_assert_ptr_nonnull(strstr(output, "masks without an image of their name: 1, the first is masks/o002.png"));
+    ck_assert_ptr_nonnull(strstr(output, "have no mask and were left out, the first is images/0002.jpg"));
+    free(output);
+}
+END_TEST
+
+START_TEST(values_of_options_are_completed)
+{
+    char *output = expect_success(
+        "PATH=$(dirname \"$CLEAVE\"):$PATH bash -c '. tools/bash-completion; COMP_WORDS=(cleave train --learner mssvm "
+        "--solver "
+        "c); COMP_CWORD=5; _cleave; echo ${COMPREPLY[*]}; COMP_WORDS=(cleave train --data %s/manifest.tsv --split "
+        "\"\"); "
+        "_cleave; echo ${COMPREPLY[*]}; COMP_WORDS=(cleave train --blocks words,col); COMP_CWORD=3; _cleave; echo "
+        "${COMPREPLY[*]}'",
+        sample_set());
+    ck_assert_str_eq(output, "cccp\ntest train\nwords,colour\n");
+    free(output);
+}
+END_TEST
+
 START_TEST(help_lists_every_command_and_every_exit_status)
 {
     char *output = expect_success("\"$CLEAVE\" --help");
@@ -200,6 +246,11 @@ Suite *cli_basics_suite(void)
     Suite *suite = suite_create("cli_basics");
     TCase *tests = tcase_create("cli_basics");
     tcase_set_timeout(tests, 300);
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_test(tests, what_is_no_model_says_so);
+    tcase_add_test(tests, quiet_training_is_quiet);
+    tcase_add_test(tests, masks_and_images_without_each_other_are_named);
+    tcase_add_test(tests, values_of_options_are_completed);
     tcase_add_test(tests, help_lists_every_command_and_every_exit_status);
     tcase_add_test(tests, every_command_has_help_on_standard_output);
     tcase_add_test(tests, version_says_which_licence_the_binary_is_under);

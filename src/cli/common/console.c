@@ -125,6 +125,11 @@ void console_set_quiet(bool quiet)
     console.quiet = quiet;
 }
 
+bool console_is_quiet(void)
+{
+    return console.quiet;
+}
+
 static void wipe(void)
 {
     if (console.line_stands)

@@ -20,6 +20,7 @@ void console_put_field(FILE *stream, const char *string);
 
 /* Leaves out notes and progress; errors stay. */
 void console_set_quiet(bool quiet);
+bool console_is_quiet(void);
 
 /* "cleave: MESSAGE" on a line of its own. */
 void console_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

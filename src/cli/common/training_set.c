@@ -45,6 +45,9 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
     }
     if (set->n_skipped)
         console_note("%s: %zu files are no images and were skipped", path, set->n_skipped);
+    if (set->n_lone_masks)
+        console_note("%s: masks without an image of their name: %zu, the first is %s", path, set->n_lone_masks,
+                     set->first_lone_mask);
     if (set->n_unreadable)
         console_note("%s: folders that may not be read were left out: %zu, the first is %s", path, set->n_unreadable,
                      set->first_unreadable);
@@ -76,8 +79,13 @@ enum clv_status training_set_hide(struct clv_set *set, const char *names, struct
 enum clv_status training_set_require_masks(struct clv_set *set, const char *path, struct clv_error *err)
 {
     size_t kept = 0, n = set->n_items;
-    for (size_t i = 0; i < n; i++)
+    const char *first = NULL;
+    for (size_t i = 0; i < n; i++) {
         kept += set->items[i].mask != NULL;
+        first = first || set->items[i].mask ? first : set->items[i].name;
+    }
+    if (kept && kept < n)
+        console_note("%s: %zu of %zu images have no mask and were left out, the first is %s", path, n - kept, n, first);
     if (!kept)
         return fail(err, CLV_ERR_DATA, "%s: none of the %zu images has a mask to learn from", path, n);
     kept = 0;
@@ -88,8 +96,6 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
             clv_item_release(&set->items[i]);
     }
     set->n_items = kept;
-    if (kept < n)
-        console_note("%s: %zu of %zu images have no mask and were left out", path, n - kept, n);
     return CLV_OK;
 }
 

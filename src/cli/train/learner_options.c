@@ -6,7 +6,7 @@
 
 #define MAX_OPTIONS 128
 
-static char help[MAX_OPTIONS][192];
+static char help[MAX_OPTIONS][320];
 static char header[96], learner_help[256];
 static struct argp_option options[MAX_OPTIONS];
 static size_t n_parameters; /* options[2 .. 2 + n_parameters) are parameters */

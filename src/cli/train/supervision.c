@@ -93,7 +93,10 @@ static enum clv_status names_read(struct names *self, const char *path, struct c
             status = names_add(self, text, line, err);
     }
     if (status == CLV_OK && !self->n)
-        return fail(err, CLV_ERR_DATA, "%s: names no image", path);
+        return fail(err, CLV_ERR_DATA,
+                    "%s: names no image: list those whose masks are to be read, one a line, as the set calls "
+                    "them; for no mask at all leave out --only",
+                    path);
     names_sort(self);
     for (size_t i = 0; i < self->n; i++)
         if (i == 0 || strcmp(self->list[i].text, self->list[kept - 1].text) != 0)

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "cli/common/console.h"
 #include "cli/common/training_set.h"
 #include "cli/train/train.h"
 
@@ -208,12 +209,20 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
     if (self->validate && is_tensor_file(self->data) && !is_tensor_file(self->validate))
         return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", self->data);
     self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
+    if (console_is_quiet()) {
+        FILE *nowhere = fopen("/dev/null", "we");
+        if (!nowhere)
+            return fail_errno(err, CLV_ERR_OS, "/dev/null: cannot open");
+        self->summary = nowhere;
+    }
     status = train_checkpoints_path(&self->checkpoint, self, err);
     return status == CLV_OK ? claim_outputs(self, err) : status;
 }
 
 void train_options_release(struct train_options *self)
 {
+    if (self->summary && self->summary != stdout && self->summary != stderr)
+        fclose(self->summary);
     array_free(self->checkpoint);
     recipe_options_release(&self->recipe);
     common_options_release(&self->common);

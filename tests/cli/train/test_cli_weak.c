@@ -373,7 +373,7 @@ START_TEST(choices_that_leave_nothing_to_learn_from_are_refused)
     set_boxes(folder, "images/0009.jpg\ta\t1000\t1\t5\t5\n");
     expect_refused(folder, 65, "lies outside images/0009.jpg", "wmpmap --boxes boxes.tsv --weak-split test");
     list_only(folder, "\n\n");
-    expect_refused(folder, 65, "only: names no image", "wmpmap --only only");
+    expect_refused(folder, 65, "only: names no image: list those whose masks are to be read", "wmpmap --only only");
     list_only(folder, "images/0001.jpg\nimages/0009.jpg\nimages/0077.jpg\n");
     expect_refused(folder, 65, "only: line 2: set/manifest.tsv has no image \"images/0009.jpg\" in split train",
                    "wmpmap --split train --only only");
