@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/base64.h"
 #include "base/text.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
@@ -236,11 +235,12 @@ int page_write_head(FILE *stream, const struct page_header *header, const struct
     for (int layer = 0; layer < N_LAYERS; layer++)
         n_columns += has_layer(totals, layer);
     text_init(&text, TEXT_MAX);
-    /* The policy makes the promise binding: the page cannot load anything. */
+    /* The policy makes the promise binding: the page loads nothing but the pictures beside it. */
     text_put(&text, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
-                    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>");
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:");
+    text_put(&text, header->is_beside ? " 'self' file:" : "");
+    text_put(&text, "; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>");
     text_put_html(&text, header->title);
     text_put(&text, "</title>\n<style>\n");
     text_put(&text, page_style);
@@ -324,7 +324,24 @@ static void put_scores(struct text *text, const struct clv_report_item *item)
     text_printf(text, "%d &times; %d</p></header>\n", item->image->width, item->image->height);
 }
 
-int page_write_item(FILE *stream, const struct clv_report_item *item, const struct pictures *pictures)
+void page_picture_name(char name[PICTURE_NAME_MAX], size_t number, int layer, const char *type)
+{
+    snprintf(name, PICTURE_NAME_MAX, PICTURE_FOLDER "/%06zu-%d.%s", number, layer + 1,
+             strcmp(type, "image/png") == 0 ? "png" : "jpg");
+}
+
+/* "Mask of a/b.jpg": what a reader of the page who does not see it is told. */
+static int write_alt(FILE *stream, int layer, const char *name)
+{
+    struct text text;
+    text_init(&text, TEXT_MAX);
+    text_printf(&text, "%s of ", layer_names[layer]);
+    text_put_html(&text, name);
+    return flush_text(stream, &text);
+}
+
+int page_write_item(FILE *stream, const struct clv_report_item *item, const struct pictures *pictures, size_t number,
+                    long at[N_LAYERS])
 {
     struct text text;
     text_init(&text, TEXT_MAX);
@@ -357,12 +374,14 @@ int page_write_item(FILE *stream, const struct clv_report_item *item, const stru
                 fputs("<figure class=\"none\"></figure>\n", stream); /* keeps the columns */
             continue;
         }
-        fprintf(
-            stream,
-            "<figure><img data-layer=\"%d\" alt=\"%s\" width=\"%d\" height=\"%d\" loading=\"lazy\" decoding=\"async\" "
-            "src=\"data:%s;base64,",
-            layer + 1, layer_names[layer], pictures->width, pictures->height, pictures->layer[layer].type);
-        base64_write(stream, pictures->layer[layer].bytes, pictures->layer[layer].size);
+        char file[PICTURE_NAME_MAX];
+        page_picture_name(file, number, layer, pictures->layer[layer].type);
+        fprintf(stream, "<figure><img data-layer=\"%d\" alt=\"", layer + 1);
+        result = write_alt(stream, layer, item->name);
+        fprintf(stream, "\" width=\"%d\" height=\"%d\" loading=\"lazy\" decoding=\"async\" src=\"", pictures->width,
+                pictures->height);
+        at[layer] = ftell(stream);
+        fputs(file, stream);
         fprintf(stream, "\"><figcaption>%s</figcaption></figure>\n", layer_names[layer]);
     }
     fputs("</article>\n", stream);

@@ -148,6 +148,17 @@ START_TEST(an_image_goes_through_a_pipe)
 }
 END_TEST
 
+START_TEST(pictures_of_a_report_are_not_replaced_unasked)
+{
+    const char *folder = temporary_folder(), *photos = copy_photos(1), *model = sample_model();
+    ck_assert_int_eq(run_command(NULL, "mkdir -p %s/r/index-pictures && echo mine >%s/r/index-pictures/000001-1.jpg",
+                                 folder, folder),
+                     0);
+    expect_error(73, "000001-1.jpg: exists already", "cd %s && \"$CLEAVE\" segment -m %s %s -o out --report r", folder,
+                 model, photos);
+}
+END_TEST
+
 START_TEST(fail_fast_stops_at_the_first_bad_image)
 {
     const char *folder = temporary_folder(), *photos = copy_photos(40);
@@ -399,6 +410,7 @@ Suite *cli_folders_suite(void)
     tcase_add_test(tests, a_folder_of_many_formats);
     tcase_add_test(tests, a_set_of_stacks);
     tcase_add_test(tests, an_image_goes_through_a_pipe);
+    tcase_add_test(tests, pictures_of_a_report_are_not_replaced_unasked);
     tcase_add_test(tests, fail_fast_stops_at_the_first_bad_image);
     tcase_add_test(tests, the_only_image_s_failure_is_the_command_s);
     tcase_add_test(tests, existing_outputs_are_neither_skipped_nor_replaced_unasked);

@@ -102,6 +102,35 @@ static const char *decode_picture(uint8_t **bytes, size_t *size, const char *fro
     return start + length;
 }
 
+/* Up to 100 images are inside of the page; one more, and all pictures are files beside it. */
+START_TEST(pictures_of_many_images_lie_beside_the_page)
+{
+    for (int n = 100; n <= 101; n++) {
+        const char *folder = place(n == 100 ? "few" : "many");
+        struct clv_report *report = begin(folder);
+        for (int i = 0; i < n; i++)
+            add(report, formatted("a/%03d.jpg", i), 8, 6, 3, 4, 0.1);
+        must(clv_report_finish(report, err));
+        char *page = slurp(formatted("%s/index.html", folder), NULL);
+        ck_assert_int_eq(count(page, " src=\"data:image/"), n == 100 ? 5 * n : 0);
+        ck_assert_int_eq(count(page, " src=\"index-pictures/0"), n == 100 ? 0 : 5 * n);
+        ck_assert_ptr_nonnull(strstr(page, "alt=\"Mask of a/099.jpg\""));
+        ck_assert_int_eq(strstr(page, "img-src data: 'self' file:") != NULL, n > 100);
+        ck_assert_int_eq(path_exists(formatted("%s/index-pictures", folder)), n > 100);
+        free(page);
+        if (n == 100)
+            continue;
+        struct clv_image photo;
+        struct clv_indexed_image mask;
+        must(clv_image_read(&photo, formatted("%s/index-pictures/000001-1.jpg", folder), NULL, err));
+        must(clv_indexed_image_read(&mask, formatted("%s/index-pictures/000101-3.png", folder), NULL, err));
+        ck_assert(photo.width == 8 && mask.width == 8 && mask.values[2] == 1 && mask.values[3] == 0);
+        clv_image_release(&photo);
+        clv_indexed_image_release(&mask);
+    }
+}
+END_TEST
+
 START_TEST(base64_follows_the_rfc)
 {
     static const char *const vectors[][2] = {{"", ""},
@@ -378,6 +407,7 @@ Suite *report_suite(void)
     Suite *suite = suite_create("report");
     TCase *tests = tcase_create("report");
     tcase_add_checked_fixture(tests, make_labels, release_labels);
+    tcase_add_test(tests, pictures_of_many_images_lie_beside_the_page);
     tcase_add_test(tests, base64_follows_the_rfc);
     tcase_add_test(tests, page_has_totals_cards_and_failures);
     tcase_add_test(tests, page_refers_to_nothing_outside_itself);

@@ -334,7 +334,11 @@ static enum clv_status claim_files(struct segment *self, const char *page, struc
 static enum clv_status claim_outputs(struct segment *self, struct clv_error *err)
 {
     char *page = self->report ? path_join(self->report, "index.html") : NULL;
-    enum clv_status status = self->report && !page ? fail_memory(err) : claim_files(self, page, err);
+    char *picture = self->report ? path_join(self->report, "index-pictures/000001-1.jpg") : NULL;
+    enum clv_status status = self->report && !(page && picture) ? fail_memory(err) : claim_files(self, page, err);
+    if (status == CLV_OK && picture) /* of the pictures of a large report the first stands for all */
+        status = output_check_existing(picture, self->existing != EXISTING_REFUSE, "", err);
+    array_free(picture);
     array_free(page);
     return status;
 }
