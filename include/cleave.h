@@ -13,6 +13,7 @@
 #include "cleave/infer.h"
 #include "cleave/learn.h"
 #include "cleave/letters.h"
+#include "cleave/maps.h"
 #include "cleave/model.h"
 #include "cleave/problem.h"
 #include "cleave/refine.h"

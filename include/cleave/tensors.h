@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum clv_dtype { CLV_U8, CLV_I32, CLV_I64, CLV_F32, CLV_F64, CLV_U16, CLV_I16 };
+enum clv_dtype { CLV_U8, CLV_I32, CLV_I64, CLV_F32, CLV_F64, CLV_U16, CLV_I16, CLV_F16 };
 
 #define CLV_TENSOR_MAX_DIMENSIONS 4
 
@@ -26,8 +26,8 @@ struct clv_tensor {
 
 /* --- reading: the file is mapped, not read; tensors are views valid until clv_tensors_close ---
  * Everything is checked before a tensor is handed out, and refused with CLV_ERR_DATA naming file and tensor: a header
- * that is truncated, longer than 100 MB, or no JSON object; duplicate names; types other than those above (BOOL, F16,
- * BF16 ..); more than CLV_TENSOR_MAX_DIMENSIONS; arrays outside the file, or that overlap, leave gaps, or differ in
+ * that is truncated, longer than 100 MB, or no JSON object; duplicate names; types other than those above (BOOL, BF16
+ * ..); more than CLV_TENSOR_MAX_DIMENSIONS; arrays outside the file, or that overlap, leave gaps, or differ in
  * size from their shape. Arrays that other writers left misaligned for their type are copied. The values of arrays are
  * not looked at. */
 struct clv_tensors;

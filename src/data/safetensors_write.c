@@ -16,7 +16,7 @@ static const struct {
     size_t size;
 } dtypes[] = {
     [CLV_U8] = {"U8", 1},   [CLV_I32] = {"I32", 4}, [CLV_I64] = {"I64", 8}, [CLV_F32] = {"F32", 4},
-    [CLV_F64] = {"F64", 8}, [CLV_U16] = {"U16", 2}, [CLV_I16] = {"I16", 2},
+    [CLV_F64] = {"F64", 8}, [CLV_U16] = {"U16", 2}, [CLV_I16] = {"I16", 2}, [CLV_F16] = {"F16", 2},
 };
 #define N_DTYPES (sizeof dtypes / sizeof *dtypes)
 

@@ -65,6 +65,14 @@ struct wide_samples {
 enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
+/* Grey values of 1 to 16 bits, unscaled: values[height][width] in 0..largest, array_free them. Other PNGs are refused. */
+struct png_grey {
+    int32_t width, height, largest;
+    uint16_t *values;
+};
+enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, size_t size,
+                                const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
 /* What a writer can take: at least 1x1 pixels, 1 or 3 channels. */
 enum clv_status writable_check(const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 

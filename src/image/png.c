@@ -28,6 +28,7 @@ struct job {
 
     int32_t width, height;
     int bit_depth, colour_type;
+    bool is_wide; /* 16 bits are kept: two bytes of the machine's order */
     const struct plan *plan;
     uint8_t *samples;                     /* [height][width][sample_channels], 8 bits each */
     size_t sample_channels;               /* bytes a pixel */
@@ -161,11 +162,13 @@ static bool is_ranged(const struct job *job)
 
 static void choose_transformations(struct job *job)
 {
-    bool ranged = is_ranged(job);
+    bool ranged = !job->is_wide && is_ranged(job);
     if (ranged) {
         /* two bytes as they are */
     } else if (is_indexed(job)) {
         png_set_packing(job->png); /* a byte each, values as they are */
+    } else if (job->is_wide) {
+        png_set_swap(job->png);
     } else {
         png_set_expand(job->png); /* a transparent colour becomes alpha */
         png_set_scale_16(job->png);
@@ -173,7 +176,7 @@ static void choose_transformations(struct job *job)
     }
     png_set_interlace_handling(job->png);
     png_read_update_info(job->png, job->info);
-    job->sample_channels = ranged ? 2 : png_get_channels(job->png, job->info);
+    job->sample_channels = ranged || job->is_wide ? 2 : png_get_channels(job->png, job->info);
 }
 
 static void read_samples(struct job *job)
@@ -375,6 +378,31 @@ enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *byt
     reader_close(&job);
     if (status == CLV_OK)
         *samples = fresh;
+    return status;
+}
+
+enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, size_t size,
+                                const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct job job;
+    uint16_t *values = NULL;
+    enum clv_status status = reader_open(&job, bytes, size, limits, err);
+    if (status == CLV_OK && job.colour_type != PNG_COLOR_TYPE_GRAY)
+        status = fail(err, CLV_ERR_DATA, "a PNG with colours, a palette or alpha; maps are grey PNG of up to 16 bits");
+    job.is_wide = status == CLV_OK && job.bit_depth == 16;
+    if (status == CLV_OK)
+        status = reader_samples(&job, err);
+    size_t n = (size_t)job.width * (size_t)job.height;
+    if (status == CLV_OK && !(values = array_alloc(n, sizeof *values)))
+        status = fail_memory(err);
+    if (status == CLV_OK) {
+        if (job.is_wide)
+            memcpy(values, job.samples, n * sizeof *values);
+        for (size_t p = 0; p < n && !job.is_wide; p++)
+            values[p] = job.samples[p];
+        *grey = (struct png_grey){job.width, job.height, (1 << job.bit_depth) - 1, values};
+    }
+    reader_close(&job);
     return status;
 }
 

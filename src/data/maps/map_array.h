@@ -1,0 +1,46 @@
+/* This room reads maps. map_read.c opens a file and tells its kind; npy.c finds the array in a .npy file, and
+ * map_array.c makes planes of an array; map_find.c finds the map of an image. Read map_array.h first: an array as it
+ * stands in a file, and what becomes of it. */
+#ifndef DATA_MAP_ARRAY_H
+#define DATA_MAP_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cleave/maps.h"
+
+enum map_type { MAP_U8, MAP_U16, MAP_F16, MAP_F32, MAP_F64 };
+size_t map_type_size(enum map_type type);
+
+enum { MAP_MAX_DIMENSIONS = 6 };
+
+/* Numbers at any address, in either byte order. */
+struct map_array {
+    const unsigned char *bytes; /* all of them are there */
+    enum map_type type;
+    bool big_endian, is_fortran; /* is_fortran: the first dimension runs fastest */
+    int32_t n_dimensions;
+    int64_t shape[MAP_MAX_DIMENSIONS];
+};
+
+/* "16 x 32 x 32" */
+void map_shape_name(char *name, size_t size, const struct map_array *array);
+
+/* The number of bytes that a shape takes; false if a dimension is negative or the product overflows. */
+bool map_array_bytes(size_t *bytes, const struct map_array *array);
+
+/* Messages carry no file name. */
+enum clv_status map_from_array(struct clv_map *map, const struct map_array *array, enum clv_map_layout layout,
+                               const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* The array of a .npy file, a view of its bytes. */
+bool npy_recognised(const unsigned char *bytes, size_t size);
+enum clv_status npy_parse(struct map_array *array, const unsigned char *bytes, size_t size,
+                          struct clv_error *err) CLV_CHECK;
+
+/* What clv_map_read does with the bytes of a file. */
+enum clv_status map_parse(struct clv_map *map, const unsigned char *bytes, size_t size, enum clv_map_layout layout,
+                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+#endif

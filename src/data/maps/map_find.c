@@ -1,0 +1,60 @@
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "cleave/maps.h"
+
+/* .npz is found so that reading it tells what is wrong with it. */
+static const char *const extensions[] = {".npy", ".png", ".safetensors", ".npz"};
+#define N_EXTENSIONS (sizeof extensions / sizeof *extensions)
+
+/* The file of that stem, without extension; *path stays NULL where there is none. */
+static enum clv_status look(char **path, const char *stem, struct clv_error *err)
+{
+    size_t length = strlen(stem);
+    for (size_t k = 0; k < N_EXTENSIONS; k++) {
+        char *candidate = array_alloc(length + 16, 1);
+        if (!candidate)
+            return fail_memory(err);
+        memcpy(candidate, stem, length);
+        memcpy(candidate + length, extensions[k], strlen(extensions[k]) + 1);
+        bool is_there = path_exists(candidate);
+        if (is_there && *path) {
+            enum clv_status status = fail(err, CLV_ERR_DATA, "two maps of one name, %s and %s", *path, candidate);
+            array_free(candidate);
+            array_free(*path);
+            *path = NULL;
+            return status;
+        }
+        if (is_there)
+            *path = candidate;
+        else
+            array_free(candidate);
+    }
+    return CLV_OK;
+}
+
+enum clv_status clv_map_find(char **path, const char *folder, const char *image, struct clv_error *err)
+{
+    *path = NULL;
+    enum clv_status status = CLV_OK;
+    char *name = path_replace_extension(image, "");
+    if (!name)
+        return fail_memory(err);
+    const char *part = name;
+    while (status == CLV_OK && part && !*path) {
+        if (*part && *part != '/' && strncmp(part, "../", 3) != 0) {
+            char *stem = path_join(folder, part);
+            status = stem ? look(path, stem, err) : fail_memory(err);
+            array_free(stem);
+        }
+        part = strchr(part, '/');
+        part = part ? part + 1 : NULL;
+    }
+    array_free(name);
+    if (status == CLV_OK && !*path)
+        status = fail(err, CLV_ERR_NO_INPUT, "%s: no map of %s in it (.npy, .png or .safetensors of the same name)",
+                      folder, image);
+    return status;
+}
