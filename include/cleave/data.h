@@ -30,7 +30,7 @@
 
 #include <stdbool.h>
 
-#include "cleave/image.h"
+#include "cleave/maps.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,6 +73,7 @@ struct clv_item {
     char *boxes;
     char *split;
     char *tags;
+    char *maps[CLV_MAX_MAPS]; /* by the set's map_names: paths that open, NULL where it has none */
 };
 
 /* A set of images. */
@@ -82,6 +83,8 @@ struct clv_set {
     size_t n_items;
     struct clv_labels labels; /* from labels.tsv beside the manifest, else binary */
     bool has_label_file;
+    char map_names[CLV_MAX_MAPS][CLV_MAX_MAP_NAME + 1];
+    size_t n_maps;
     size_t n_skipped;       /* bare folder: files that are no images by content */
     size_t n_unreadable;    /* bare folder: subfolders that may not be read, which were passed over */
     char *first_unreadable; /* one of them, or NULL */
@@ -91,13 +94,19 @@ struct clv_set {
 CLV_API void clv_item_release(struct clv_item *item);
 CLV_API void clv_set_release(struct clv_set *set);
 
-/* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, boxes, tags, split, in any order;
+/* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, boxes, tags, split, maps.NAME, in any order;
  * unknown columns are ignored; a BOM, CRLF and blank lines are accepted; every row has as many fields as the header,
  * and an empty field is a value that is not there. Paths must stay inside the manifest's folder (no "..", no absolute
  * path, no escaping link); whether they exist shows when they are read. An image may stand in a split with several
  * masks, one object each (names are then equal); the same image and mask twice in a split is an error. Errors name
  * file, line and value. O(n log n). */
 CLV_API enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* Gives the items the maps of a folder (clv_map_find) under a name; maps of that name that they have are replaced.
+ * CLV_ERR_USAGE for a name that is empty or longer than CLV_MAX_MAP_NAME bytes, or one map more than CLV_MAX_MAPS;
+ * CLV_ERR_NO_INPUT if an item's map is not there; CLV_ERR_DATA if two images of the set would share one. */
+CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, const char *folder,
+                                         struct clv_error *err) CLV_CHECK;
 
 /* A bare folder: every image below it, or, when it holds `masks/`, those of `images/`, or if there is no such folder all that
  * are not in masks/, with the mask of the same relative stem where there is one (two are an error). An image is what begins like a PNG or JPEG, or is called

@@ -32,6 +32,7 @@
 
 #include "cleave/boxes.h"
 #include "cleave/letters.h"
+#include "cleave/maps.h"
 #include "cleave/problem.h"
 #include "cleave/superpixel.h"
 #include "cleave/tensors.h"
@@ -52,14 +53,15 @@ enum clv_blocks {
     CLV_BLOCK_SIZE = 8,      /* size and a bias of 1 */
     CLV_BLOCK_CONTRAST = 16, /* likeness and distance to the border, uniqueness, spread, centre against rim, gradient */
     CLV_BLOCK_SURROUND =
-        32,               /* patches only: words and chroma histogram of the patch and its eight neighbours' places */
-    CLV_BLOCK_SCENE = 64, /* patches only: words of the last scale and chroma histogram of the whole image */
-    CLV_BLOCK_RGB = 128,  /* RGB histogram alone, 16 bins a channel */
-    CLV_BLOCK_WORD = 256, /* the word at the centre, per scale, instead of a histogram of words */
-    CLV_BLOCK_HOG = 512,  /* histograms of oriented gradients of cells of 8 pixels, 31 numbers */
+        32,                /* patches only: words and chroma histogram of the patch and its eight neighbours' places */
+    CLV_BLOCK_SCENE = 64,  /* patches only: words of the last scale and chroma histogram of the whole image */
+    CLV_BLOCK_RGB = 128,   /* RGB histogram alone, 16 bins a channel */
+    CLV_BLOCK_WORD = 256,  /* the word at the centre, per scale, instead of a histogram of words */
+    CLV_BLOCK_HOG = 512,   /* histograms of oriented gradients of cells of 8 pixels, 31 numbers */
+    CLV_BLOCK_MAPS = 1024, /* what maps of networks say, pooled; with a bias of its own */
     CLV_BLOCK_SUPERPIXELS = 31, /* what superpixels have by default */
     CLV_BLOCK_PATCHES = 127,    /* what patches have by default */
-    CLV_BLOCK_ALL = 1023,
+    CLV_BLOCK_ALL = 2047,
 };
 
 /* Who describes and quantises gradients: VLFeat's are the reference implementations, and several times slower. */
@@ -70,6 +72,23 @@ enum clv_kmeans { CLV_KMEANS_CLEAVE, CLV_KMEANS_VLFEAT };
  * histograms: their square roots (Hellinger, exact), or three numbers each, whose products sum nearly to the
  * chi-squared or the intersection kernel. */
 enum clv_kernel_map { CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_CHI2, CLV_KERNEL_MAP_INTERSECTION };
+
+/* What a map's values are. GUESS: probabilities where the maps have one channel or one a label and all values lie in
+ * 0..1, else features. */
+enum clv_map_kind { CLV_MAP_GUESS, CLV_MAP_PROBABILITIES, CLV_MAP_LOGITS, CLV_MAP_FEATURES };
+
+/* What is pooled over a node's pixels, to be combined with |. */
+enum clv_map_pool { CLV_MAP_MEAN = 1, CLV_MAP_MAX = 2, CLV_MAP_DEVIATION = 4 };
+
+/* What a recipe knows of the maps of one name. Probabilities and logits become log-odds, of each channel on its own,
+ * features are standardised; both are clipped at +-6. */
+struct clv_recipe_map {
+    char name[CLV_MAX_MAP_NAME + 1];
+    int32_t kind;       /* enum clv_map_kind; no guess any more once it is learned */
+    int32_t layout;     /* enum clv_map_layout */
+    int32_t n_channels; /* 0: not learned */
+    float *standard;    /* [2][n_channels] of features: mean, 1 / standard deviation; NULL of others */
+};
 
 #define CLV_MAX_SCALES      4
 #define CLV_MAX_BIN_PX      24 /* of a SIFT scale */
@@ -98,6 +117,9 @@ struct clv_recipe {
     int32_t sift;                        /* enum clv_sift; default cleave's */
     int32_t kmeans;                      /* enum clv_kmeans; default cleave's */
     int32_t kernel_map;                  /* enum clv_kernel_map; default none */
+    int32_t map_pool;                    /* of enum clv_map_pool, with CLV_MAP_MEAN; 0 without maps */
+    int32_t n_maps;                      /* 0..CLV_MAX_MAPS; above 0 exactly if there is CLV_BLOCK_MAPS */
+    struct clv_recipe_map maps[CLV_MAX_MAPS];
     struct clv_codebook codebooks[CLV_MAX_SCALES]; /* of scales that no kept feature looks at may be empty */
     uint8_t *kept; /* [node, then edge features] 0: not computed but left 0 everywhere; NULL: all are computed */
 };
@@ -131,6 +153,13 @@ CLV_API enum clv_status clv_recipe_learn_images(struct clv_recipe *recipe, const
                                                 uint64_t seed, int n_threads, const struct clv_progress *progress,
                                                 struct clv_error *err) CLV_CHECK;
 
+/* Learns what the recipe says of its maps, each of which the set has by name: channels, kind (where it is to be guessed)
+ * and the scale of features, from the maps of all the set's items, one at a time. Same bytes at any thread count.
+ * Errors name the map's file: missing, unreadable, another number of channels than the first. */
+CLV_API enum clv_status clv_recipe_learn_maps(struct clv_recipe *recipe, const struct clv_set *set, int n_threads,
+                                              const struct clv_image_limits *limits,
+                                              const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+
 /* One image's problem, with memory of its own. superpixels are at working size; clv_example_paint brings labels
  * back. */
 struct clv_example {
@@ -153,6 +182,18 @@ CLV_API void clv_example_release(struct clv_example *example);
 /* Superpixels, features and edges of a 3-channel image. One thread; deterministic. */
 CLV_API enum clv_status clv_example_extract(struct clv_example *example, const struct clv_image *image,
                                             const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
+
+/* The same with maps[recipe->n_maps] of that image, in the recipe's order (NULL if it has none). CLV_ERR_USAGE if maps
+ * are missing, CLV_ERR_DATA for another number of channels. */
+CLV_API enum clv_status clv_example_extract_maps(struct clv_example *example, const struct clv_image *image,
+                                                 const struct clv_map *maps, const struct clv_recipe *recipe,
+                                                 struct clv_error *err) CLV_CHECK;
+
+/* Reads the maps that a recipe wants of an item: *maps (clv_item_maps_release), NULL if it wants none. */
+CLV_API enum clv_status clv_item_maps_read(struct clv_map **maps, const struct clv_recipe *recipe,
+                                           const struct clv_set *set, const struct clv_item *item,
+                                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+CLV_API void clv_item_maps_release(struct clv_map *maps, const struct clv_recipe *recipe);
 
 /* Counts the mask's pixels per node, sets label (the majority by theta, CLV_UNKNOWN where all pixels are void) and
  * theta. The mask has the original image's size. Of patches, those with more void than other pixels are unknown, and

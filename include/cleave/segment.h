@@ -27,8 +27,10 @@ extern "C" {
 
 struct clv_segment_options {
     bool is_refined;                    /* borders are sharpened at the pixels (clv_refine); default false */
-    struct clv_refine_options refining; /* how, then; default clv_refine_defaults */
-    struct clv_oracle *oracle;          /* whose memory and engine are used; NULL (default): a new one for each call */
+    struct clv_refine_options refining; /* how, then; numbers that are still those of clv_refine_defaults (default) are
+                                         * the model's own, if it was learned with maps */
+    const struct clv_map *maps; /* of the image, [n_maps of the model's recipe] in its order; NULL (default): none */
+    struct clv_oracle *oracle;  /* whose memory and engine are used; NULL (default): a new one for each call */
 };
 CLV_API void clv_segment_defaults(struct clv_segment_options *options);
 

@@ -93,6 +93,9 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
         if (status == CLV_OK && !model.has_recipe)
             status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; it has no recipe",
                           self->model_path);
+        if (status == CLV_OK)
+            status = maps_option_check(&self->recipe.maps, &model.recipe, set->map_names, set->n_maps, self->model_path,
+                                       err);
         if (status == CLV_OK) {
             *recipe = model.recipe;
             model.recipe = (struct clv_recipe){0};
@@ -105,8 +108,10 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
         return fail_memory(err);
     *recipe = self->recipe.recipe;
     self->recipe.recipe = (struct clv_recipe){0};
-    status = clv_recipe_learn(recipe, images, set->n_items, self->seed, self->common.n_threads, &self->common.limits,
-                              progress, err);
+    status = recipe_options_learn_maps(recipe, &self->recipe, set, progress, err);
+    if (status == CLV_OK)
+        status = clv_recipe_learn(recipe, images, set->n_items, self->seed, self->common.n_threads,
+                                  &self->common.limits, progress, err);
     array_free(images);
     return status;
 }
@@ -120,6 +125,8 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     enum clv_status status = training_set_read(&set, self->data, self->split, false, &common->outputs, err);
     if (status == CLV_OK)
         status = training_set_hide(&set, self->voids, err);
+    if (status == CLV_OK)
+        status = maps_option_add(&set, &self->recipe.maps, &common->outputs, err);
     if (status == CLV_OK)
         status = make_recipe(&recipe, self, &set, &progress, err);
     if (status == CLV_OK)

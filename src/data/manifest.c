@@ -12,8 +12,11 @@
 #include "data/set.h"
 #include "data/tsv.h"
 
+#define MAPS "maps." /* in front of the name of a map */
+
 struct columns {
     int image, mask, boxes, split, tags; /* -1: absent */
+    int maps[CLV_MAX_MAPS];              /* by the set's map_names */
 };
 
 /* The field as a path below the root; *path is NULL for a column that is absent or a field that is empty. */
@@ -50,6 +53,8 @@ static enum clv_status add_row(struct clv_set *set, size_t *capacity, const stru
         status = take_path(&fields.mask, table, columns->mask, set->root, err);
     if (status == CLV_OK)
         status = take_path(&fields.boxes, table, columns->boxes, set->root, err);
+    for (size_t m = 0; m < set->n_maps && status == CLV_OK; m++)
+        status = take_path(&fields.maps[m], table, columns->maps[m], set->root, err);
     if (status != CLV_OK)
         return status;
     fields.split = columns->split < 0 ? "" : table->fields[columns->split];
@@ -141,6 +146,25 @@ done:
     return status;
 }
 
+/* Every column maps.NAME. */
+static enum clv_status find_maps(struct clv_set *set, struct columns *columns, const struct tsv *table,
+                                 struct clv_error *err)
+{
+    for (size_t c = 0; c < table->n_columns; c++) {
+        const char *column = table->columns[c], *name = column + strlen(MAPS);
+        if (strncmp(column, MAPS, strlen(MAPS)) != 0)
+            continue;
+        if (!*name || strlen(name) > CLV_MAX_MAP_NAME)
+            return fail(err, CLV_ERR_DATA, "%s: column \"%.60s\": a map's name has 1 to %d bytes", table->path, column,
+                        CLV_MAX_MAP_NAME);
+        if (set->n_maps == CLV_MAX_MAPS)
+            return fail(err, CLV_ERR_DATA, "%s: more than %d columns of maps", table->path, CLV_MAX_MAPS);
+        columns->maps[set->n_maps] = (int)c;
+        memcpy(set->map_names[set->n_maps++], name, strlen(name) + 1);
+    }
+    return CLV_OK;
+}
+
 enum clv_status manifest_parse(struct clv_set *set, const char *path, char *bytes, size_t size, struct clv_error *err)
 {
     struct tsv table;
@@ -153,6 +177,8 @@ enum clv_status manifest_parse(struct clv_set *set, const char *path, char *byte
     columns.boxes = tsv_column(&table, "boxes");
     columns.split = tsv_column(&table, "split");
     columns.tags = tsv_column(&table, "tags");
+    if (status == CLV_OK)
+        status = find_maps(set, &columns, &table, err);
     if (status == CLV_OK)
         status = read_rows(set, &table, &columns, err);
     tsv_release(&table);

@@ -1,5 +1,6 @@
 #include "data/set.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -14,6 +15,8 @@ void clv_item_release(struct clv_item *item)
     array_free(item->boxes);
     array_free(item->split);
     array_free(item->tags);
+    for (int m = 0; m < CLV_MAX_MAPS; m++)
+        array_free(item->maps[m]);
     *item = (struct clv_item){0};
 }
 
@@ -45,8 +48,12 @@ enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item
         .split = string_copy(fields->split),
         .tags = fields->tags ? string_copy(fields->tags) : NULL,
     };
-    if (!item.name || !item.image || !item.split || (fields->mask && !item.mask) || (fields->boxes && !item.boxes) ||
-        (fields->tags && !item.tags) ||
+    bool has_maps = true;
+    for (size_t m = 0; m < set->n_maps; m++)
+        if (fields->maps[m])
+            has_maps &= (item.maps[m] = open_path(set, fields->maps[m])) != NULL;
+    if (!has_maps || !item.name || !item.image || !item.split || (fields->mask && !item.mask) ||
+        (fields->boxes && !item.boxes) || (fields->tags && !item.tags) ||
         array_reserve((void **)&set->items, capacity, set->n_items + 1, sizeof *set->items)) {
         clv_item_release(&item);
         return fail_memory(err);

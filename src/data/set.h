@@ -10,6 +10,7 @@
  * the root. */
 struct item_fields {
     const char *name, *mask, *boxes, *split, *tags;
+    const char *maps[CLV_MAX_MAPS]; /* relative to the root, too; by the set's map_names, of which there may be none */
 };
 enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item_fields *fields,
                         struct clv_error *err) CLV_CHECK;

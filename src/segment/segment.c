@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "refine/refine.h"
+#include "segment/refining.h"
 
 void clv_segment_defaults(struct clv_segment_options *options)
 {
@@ -19,10 +20,29 @@ enum clv_status segment_paint(uint8_t *labels, const struct clv_example *example
                                 : clv_example_paint(labels, example, y, err);
 }
 
-enum clv_status segment_refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
-                               const int32_t *y, const struct clv_model *model, struct clv_oracle *oracle,
-                               const struct clv_refine_options *options, struct clv_error *err)
+static enum clv_status refine_by_maps(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
+                                      const int32_t *y, const struct clv_map *maps, const struct clv_model *model,
+                                      struct clv_oracle *oracle, const struct clv_refine_options *options,
+                                      struct clv_error *err)
 {
+    struct refining refining;
+    struct evidence evidence = {0};
+    enum clv_status status = refining_of_model(&refining, model, options, err);
+    if (status == CLV_OK)
+        status = evidence_init(&evidence, labels, example, y, maps, model, oracle, err);
+    if (status == CLV_OK)
+        status = evidence_refine(labels, &evidence, image, &refining, err);
+    evidence_release(&evidence);
+    return status;
+}
+
+enum clv_status segment_refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
+                               const int32_t *y, const struct clv_map *maps, const struct clv_model *model,
+                               struct clv_oracle *oracle, const struct clv_refine_options *options,
+                               struct clv_error *err)
+{
+    if (maps)
+        return refine_by_maps(labels, image, example, y, maps, model, oracle, options, err);
     if (model->shape.n_labels > 2 || model->decoding.rule != CLV_DECODE_ORACLE) /* there are no margins */
         return refine_by_votes(labels, image, example, y, model->shape.n_labels, options, err);
     double *margin = array_alloc((size_t)example->problem.n_nodes, sizeof *margin);
@@ -61,7 +81,7 @@ static enum clv_status label_pixels(uint8_t *labels, const struct clv_model *mod
     if (status == CLV_OK)
         status = segment_paint(labels, example, y, model->shape.n_labels, err);
     if (status == CLV_OK && options->is_refined)
-        status = segment_refine(labels, image, example, y, model, oracle, &options->refining, err);
+        status = segment_refine(labels, image, example, y, options->maps, model, oracle, &options->refining, err);
     clv_oracle_free(own);
     array_free(y);
     return status;
@@ -78,7 +98,7 @@ enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, cons
         return status;
     clv_segment_defaults(&defaults);
     size_t n = (size_t)image->width * (size_t)image->height;
-    status = clv_example_extract(&example, image, &model->recipe, err);
+    status = clv_example_extract_maps(&example, image, (options ? options : &defaults)->maps, &model->recipe, err);
     if (status == CLV_OK && !(fresh = array_alloc(n, 1)))
         status = fail_memory(err);
     if (status == CLV_OK)

@@ -26,6 +26,8 @@ void input_release(struct input *item)
     array_free(item->mask);
     array_free(item->output);
     array_free(item->bytes);
+    for (int m = 0; m < CLV_MAX_MAPS; m++)
+        array_free(item->maps[m]);
     *item = (struct input){0};
 }
 
@@ -349,7 +351,12 @@ enum clv_status inputs_add_set(struct input_list *list, const struct clv_set *se
         const char *output =
             item->mask && is_repeated(names, set->n_items, item->name) ? item->mask + masks : item->name + common;
         status = add(list, item->name, item->image, item->mask, output, err);
+        for (size_t m = 0; m < set->n_maps && status == CLV_OK; m++)
+            if (item->maps[m] && !(list->items[list->n - 1].maps[m] = string_copy(item->maps[m])))
+                status = fail_memory(err);
     }
+    memcpy(list->map_names, set->map_names, sizeof list->map_names);
+    list->n_maps = set->n_maps;
     array_free(names);
     return status;
 }

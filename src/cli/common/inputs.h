@@ -13,6 +13,7 @@ struct input {
     char *name;                          /* in notes: the path as given, or the set's spelling */
     char *image;                         /* path that opens; NULL for an item of a feature file */
     char *mask;                          /* the truth, or NULL */
+    char *maps[CLV_MAX_MAPS];            /* by the list's map_names: paths, or NULL */
     char *output;                        /* relative path without extension: "a/b" for photos/a/b.jpg */
     bool is_path, is_from_folder;        /* given as a path (not by a set or a feature file), or below one */
     const struct clv_image_boxes *boxes; /* with --boxes: of the image, borrowed .. */
@@ -24,6 +25,8 @@ struct input {
 struct input_list {
     struct input *items;
     size_t n, capacity;
+    char map_names[CLV_MAX_MAPS][CLV_MAX_MAP_NAME + 1]; /* of the last set added */
+    size_t n_maps;
     size_t n_skipped;       /* files in folders that are no images */
     char *first_skipped;    /* the first of them, or NULL */
     const char *skip_below; /* a real path: files below it are left out of folders around it */

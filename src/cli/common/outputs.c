@@ -186,6 +186,8 @@ enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_s
             status = spare_file(self, item->mask, err);
         if (status == CLV_OK)
             status = spare_file(self, item->boxes, err);
+        for (size_t m = 0; m < set->n_maps && status == CLV_OK; m++)
+            status = spare_file(self, item->maps[m], err);
     }
     return status;
 }

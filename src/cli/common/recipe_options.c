@@ -30,6 +30,10 @@ enum recipe_keys {
     KEY_SIFT_BINS,
     KEY_BLOCKS,
     KEY_NODES,
+    KEY_MAPS,
+    KEY_MAPS_KIND,
+    KEY_MAPS_LAYOUT,
+    KEY_MAPS_POOL,
     KEY_CHOICES
 };
 
@@ -37,7 +41,7 @@ const struct block_name block_names[N_BLOCK_NAMES] = {
     {"words", CLV_BLOCK_WORDS}, {"colour", CLV_BLOCK_COLOUR},     {"position", CLV_BLOCK_POSITION},
     {"size", CLV_BLOCK_SIZE},   {"contrast", CLV_BLOCK_CONTRAST}, {"surround", CLV_BLOCK_SURROUND},
     {"scene", CLV_BLOCK_SCENE}, {"rgb", CLV_BLOCK_RGB},           {"word", CLV_BLOCK_WORD},
-    {"hog", CLV_BLOCK_HOG},
+    {"hog", CLV_BLOCK_HOG},     {"maps", CLV_BLOCK_MAPS},
 };
 
 /* Options that choose by name; the names are in the order of their enum. */
@@ -65,7 +69,7 @@ static const struct {
 
 static const char *const node_kinds[] = {"superpixels", "patches"}; /* enum clv_nodes */
 static char help[N_ROWS][160];
-static struct argp_option options[N_ROWS + N_CHOICES + 6];
+static struct argp_option options[N_ROWS + N_CHOICES + 10];
 
 static int32_t *field(struct clv_recipe *recipe, size_t row)
 {
@@ -161,6 +165,10 @@ static error_t parse_recipe(int key, char *arg, struct argp_state *state)
         if (!failed)
             self->recipe.nodes = nodes;
         break;
+    case KEY_MAPS: return option_maps(&self->maps, arg, self->common);
+    case KEY_MAPS_KIND: failed = option_maps_kind(&self->maps, arg, self->common); break;
+    case KEY_MAPS_LAYOUT: failed = option_maps_layout(&self->maps, arg, self->common); break;
+    case KEY_MAPS_POOL: failed = option_maps_pool(&self->maps, arg, self->common); break;
     case ARGP_KEY_END:
         if (self->recipe.nodes == CLV_NODES_PATCHES)
             use_defaults_of_patches(self);
@@ -192,6 +200,15 @@ void recipe_options_init(struct recipe_options *self, struct common_options *com
 void recipe_options_release(struct recipe_options *self)
 {
     clv_recipe_release(&self->recipe);
+}
+
+enum clv_status recipe_options_learn_maps(struct clv_recipe *recipe, const struct recipe_options *self,
+                                          const struct clv_set *set, const struct clv_progress *progress,
+                                          struct clv_error *err)
+{
+    bool is_wanted = !self->blocks_given || recipe->blocks & CLV_BLOCK_MAPS;
+    enum clv_status status = maps_option_choose(recipe, is_wanted, &self->maps, set, err);
+    return status == CLV_OK ? maps_option_learn(recipe, set, self->common, progress, err) : status;
 }
 
 const struct argp *recipe_argp(void)
@@ -232,7 +249,29 @@ const struct argp *recipe_argp(void)
                                         0,
                                         "Feature blocks: words, colour, position, size, contrast (default of "
                                         "superpixels), surround, scene (of patches, "
-                                        "too), rgb, word, hog",
+                                        "too), rgb, word, hog, maps (default where there are maps)",
+                                        50};
+    options[n++] = (struct argp_option){"maps", KEY_MAPS, "NAME=FOLDER", 0, MAPS_HELP, 50};
+    options[n++] = (struct argp_option){"maps-kind",
+                                        KEY_MAPS_KIND,
+                                        "[NAME=]KIND",
+                                        0,
+                                        "What maps hold: probabilities, logits, features, or guess (default guess: "
+                                        "probabilities if they lie in 0..1 and are one, or one a label)",
+                                        50};
+    options[n++] = (struct argp_option){"maps-layout",
+                                        KEY_MAPS_LAYOUT,
+                                        "[NAME=]ORDER",
+                                        0,
+                                        "Dimensions of maps with channels: chw, hwc, or auto (default auto: the "
+                                        "smallest one is the channels)",
+                                        50};
+    options[n++] = (struct argp_option){"maps-pool",
+                                        KEY_MAPS_POOL,
+                                        "NAME,..",
+                                        0,
+                                        "What a region's pixels say together: mean, max, deviation (default mean, "
+                                        "which is always there)",
                                         50};
     for (size_t row = 0; row < N_CHOICES; row++)
         options[n++] =

@@ -5,17 +5,18 @@
 #include <stdbool.h>
 
 #include "cleave/features.h"
-#include "cli/common/options.h"
+#include "cli/common/maps_option.h"
 
 struct recipe_options {
     struct common_options *common;
     struct clv_recipe recipe;      /* release it */
     bool blocks_given, bins_given; /* else they are those usual for the nodes, once all is parsed */
-    const char *first_given;       /* "words", or NULL: none was given */
+    struct maps_option maps;
+    const char *first_given; /* "words", or NULL: none was given (--maps does not count) */
 };
 
 /* Feature blocks by name. */
-enum { N_BLOCK_NAMES = 10 };
+enum { N_BLOCK_NAMES = 11 };
 extern const struct block_name {
     const char *name;
     int32_t block; /* of enum clv_blocks */
@@ -23,6 +24,11 @@ extern const struct block_name {
 
 void recipe_options_init(struct recipe_options *self, struct common_options *common);
 void recipe_options_release(struct recipe_options *self);
+
+/* Before the recipe is learned from the set: takes in the maps that there are, and learns what they are. */
+enum clv_status recipe_options_learn_maps(struct clv_recipe *recipe, const struct recipe_options *self,
+                                          const struct clv_set *set, const struct clv_progress *progress,
+                                          struct clv_error *err) CLV_CHECK;
 
 /* The child parser, its input a struct recipe_options; built from the table on the first call. Not for several threads. */
 const struct argp *recipe_argp(void);

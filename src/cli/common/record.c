@@ -52,6 +52,13 @@ enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, 
         hash = add_string(hash, item->split);
         hash = add_number(hash, image);
         hash = add_number(hash, mask);
+        for (size_t m = 0; m < set->n_maps; m++) {
+            uint64_t map = 0;
+            status = size_of(&map, item->maps[m], err);
+            if (status != CLV_OK)
+                return status;
+            hash = add_number(add_string(hash, set->map_names[m]), map);
+        }
     }
     for (size_t i = 0; boxes && i < set->n_items; i++) {
         if (!boxes[i].boxes)

@@ -172,6 +172,9 @@ static enum clv_status choose_nodes(struct clv_recipe *nodes, const struct clv_m
     size_t n_features = (size_t)clv_recipe_n_features(&model->recipe);
     size_t n_edge_features = (size_t)clv_recipe_n_edge_features(&model->recipe);
     *nodes = model->recipe;
+    nodes->n_maps = 0; /* superpixels are the image's alone */
+    nodes->blocks &= ~CLV_BLOCK_MAPS;
+    nodes->blocks |= nodes->blocks ? 0 : CLV_BLOCK_SIZE;
     nodes->kept = array_zalloc(n_features + n_edge_features, sizeof *nodes->kept);
     return nodes->kept ? CLV_OK : fail_memory(err);
 }

@@ -34,7 +34,7 @@ static const struct argp_option segment_options[] = {
     {NULL, 0, NULL, 0, "What comes out:", 2},
     {"refine", KEY_REFINE, NULL, 0, "Sharpen labels at the pixels, by cuts of the whole pixel grid", 2},
     {"refine-coupling", KEY_REFINE_COUPLING, "X", 0,
-     "How smooth refined borders are, 0..1000 (default: 2; means --refine)", 2},
+     "How smooth refined borders are, 0..1000 (default: 2, or what a model with maps learned; means --refine)", 2},
     {"decision", KEY_DECISION, "RULE", 0,
      "map: the most probable labelling; marginal: the least expected balanced error of draws (default map)", 2},
     {"decode", KEY_DECODE, "RULE", 0, DECODING_HELP, 2},
@@ -353,6 +353,8 @@ static enum clv_status plan(struct output_list *outputs, struct segment *self, c
     enum clv_status status = output_plan(outputs, all, inputs, self->output, self->overlay, self->existing, err);
     for (size_t i = 0; i < sizeof named / sizeof *named && status == CLV_OK; i++)
         status = outputs_spare(all, named[i], err);
+    for (size_t m = 0; m < self->maps.n && status == CLV_OK; m++)
+        status = outputs_spare(all, self->maps.folders[m].folder, err);
     if (status != CLV_OK || !outputs->n_problems)
         return status;
     bool ends = self->fail_fast || outputs->n_problems == outputs->n;
@@ -395,6 +397,8 @@ enum clv_status segment_images(struct segment *self, struct clv_error *err)
         status = mask_form_check((enum mask_form)self->mask_form, &model.labels, err);
     if (status == CLV_OK)
         status = gather(&inputs, self, &model, dataset, err);
+    if (status == CLV_OK && !self->features && !self->boxes)
+        status = maps_option_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err);
     if (status == CLV_OK && self->boxes)
         status = open_boxes(&boxes, &inputs, self, err);
     if (status == CLV_OK)

@@ -13,6 +13,7 @@
 #include "cleave/refine.h"
 #include "cleave/report.h"
 #include "cli/common/inputs.h"
+#include "cli/common/maps_option.h"
 #include "cli/common/options.h"
 #include "cli/segment/mask_file.h"
 #include "cli/segment/output_plan.h"
@@ -26,6 +27,7 @@ struct segment {
     const char *boxes; /* box to cut, without a model; NULL: with one */
     char **paths;      /* [n_paths] */
     size_t n_paths;
+    struct maps_option maps;
     char list_separator;
     bool overlay, fail_fast, refine;
     struct clv_refine_options refining;

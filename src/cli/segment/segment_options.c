@@ -12,6 +12,7 @@ enum shared_keys {
     KEY_FAIL_FAST,
     KEY_STATUS,
     KEY_ENGINE,
+    KEY_MAPS,
 };
 
 static const struct argp_option shared_options[] = {
@@ -20,6 +21,7 @@ static const struct argp_option shared_options[] = {
     {"data", 'd', "PATH", 0, "A manifest or a set's folder (instead of, or beside, arguments)", 1},
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of --data (default: all of it)", 1},
     {"features", KEY_FEATURES, "FILE", 0, "Take the items of a feature file instead of images", 1},
+    {"maps", KEY_MAPS, "NAME=FOLDER", 0, MAPS_HELP, 1},
     {"null", '0', NULL, 0, "Paths read for the argument - end with a zero byte, not with a line", 1},
     {"output", 'o', "FOLDER", 0,
      "Where the results go: FOLDER/<image stem>.png, subfolders kept; - is standard output, for one image", 2},
@@ -56,6 +58,7 @@ static error_t parse_shared(int key, char *arg, struct argp_state *state)
     case '0': self->list_separator = 0; return 0;
     case KEY_SPLIT: self->split = arg; return 0;
     case KEY_FEATURES: self->features = arg; return 0;
+    case KEY_MAPS: return option_maps(&self->maps, arg, &self->common);
     case KEY_OVERLAY: self->overlay = true; return 0;
     case KEY_STATUS: self->status_file = arg; return 0;
     case KEY_OVERWRITE: return parse_existing(self, EXISTING_OVERWRITE);
@@ -96,6 +99,9 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
         return fail(err, CLV_ERR_USAGE, "%s: no images: name files or folders, or --data, or --features", command);
     if (self->split && !self->data)
         return fail(err, CLV_ERR_USAGE, "--split: --data is missing: splits of what?");
+    if (self->maps.n && (self->features || self->boxes))
+        return fail(err, CLV_ERR_USAGE, "--maps: goes with a model and images, not with --%s",
+                    self->features ? "features, which has what they gave" : "boxes");
     if (self->features && (self->data || self->n_paths))
         return fail(err, CLV_ERR_USAGE, "--features: goes with neither --data nor further inputs");
     if (self->features && (self->overlay || self->report))

@@ -8,6 +8,7 @@
 #include "cleave/score.h"
 #include "cli/common/console.h"
 #include "cli/segment/box_inputs.h"
+#include "cli/segment/input_maps.h"
 #include "cli/segment/marginals.h"
 #include "cli/segment/ordered_queue.h"
 #include "segment/segment.h"
@@ -28,8 +29,9 @@ struct work {
     const struct output *output;
     struct clv_image image; /* empty when nothing needs it any more */
     int32_t width, height;
-    uint8_t *labels;    /* [height][width]; of marginals 255 times the probability */
-    uint8_t *unrefined; /* the same before refining, for the report; or NULL */
+    struct clv_map *maps; /* that the recipe wants; or NULL */
+    uint8_t *labels;      /* [height][width]; of marginals 255 times the probability */
+    uint8_t *unrefined;   /* the same before refining, for the report; or NULL */
     struct marginals_summary marginals;
     struct clv_mask truth;
 };
@@ -51,8 +53,8 @@ static enum clv_status refine(struct work *work, const struct job *job, const st
         work->unrefined = array_copy(work->labels, n, 1);
     if (job->run->report && !work->unrefined)
         return fail_memory(err);
-    return segment_refine(work->labels, &work->image, example, y, job->run->model, oracle, &job->run->options->refining,
-                          err);
+    return segment_refine(work->labels, &work->image, example, y, work->maps, job->run->model, oracle,
+                          &job->run->options->refining, err);
 }
 
 static enum clv_status label_nodes(int32_t *y, struct work *work, const struct segment_run *run,
@@ -129,11 +131,15 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
     } else {
         status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
         if (status == CLV_OK)
-            status = clv_example_extract(&example, &work->image, &run->model->recipe, err);
+            status = input_maps_read(&work->maps, work->input, run, err);
+        if (status == CLV_OK)
+            status = clv_example_extract_maps(&example, &work->image, work->maps, &run->model->recipe, err);
     }
     if (status == CLV_OK)
         status = label_pixels(work, job, &example, thread, err);
     clv_example_release(&example);
+    clv_item_maps_release(work->maps, &run->model->recipe);
+    work->maps = NULL;
     return status;
 }
 

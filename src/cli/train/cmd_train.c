@@ -140,6 +140,10 @@ static enum clv_status make_model(struct run *self, struct clv_error *err)
     model->labels = self->data.labels;
     self->data.recipe = (struct clv_recipe){0};
     self->data.labels = (struct clv_labels){0};
+    if (!result->interrupted)
+        status = train_refining_learn(model, self->options, &self->data, &self->training, &self->weak, err);
+    if (status != CLV_OK)
+        return status;
     return self->options->n_prune_folds ? train_prune_finish(model, &self->pruning, self->options->summary, err)
                                         : CLV_OK;
 }

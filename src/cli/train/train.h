@@ -23,6 +23,7 @@ struct train_data {
     bool has_recipe, is_letters;
     bool counts_pixels; /* errors weigh their pixels */
     struct clv_labels labels;
+    struct clv_set set;                    /* the dataset's images, in its order; kept where the recipe has maps */
     size_t n_masks, n_boxed, n_unlabelled; /* the dataset's images in this order */
     char digest[DIGEST_SIZE];
 };
@@ -134,6 +135,11 @@ struct train_outcome {
     double train_loss; /* mean over the examples with masks; NaN: there are none */
     double seconds;
 };
+
+/* Learns how a model with maps refines pixels, from the training's masks. After an interruption it does not. */
+enum clv_status train_refining_learn(struct clv_model *model, const struct train_options *options,
+                                     const struct train_data *data, const struct clv_training *training,
+                                     const struct train_weak *weak, struct clv_error *err) CLV_CHECK;
 
 /* How the model was made, into its record. Nothing that may differ between two runs of the same training: no times, threads or
  * output. */

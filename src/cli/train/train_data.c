@@ -17,6 +17,7 @@ void train_data_release(struct train_data *data)
     clv_dataset_free(data->frames);
     clv_recipe_release(&data->recipe);
     clv_labels_release(&data->labels);
+    clv_set_release(&data->set);
     *data = (struct train_data){0};
 }
 
@@ -45,6 +46,8 @@ static enum clv_status open_features(struct train_data *data, const struct train
     if (options->recipe.first_given)
         return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, its features are made already",
                     options->recipe.first_given, options->data);
+    if (options->recipe.maps.n)
+        return fail(err, CLV_ERR_USAGE, "--maps: %s is a feature file, its features are made already", options->data);
     const struct supervision_options *chosen = &options->supervision;
     const char *option = chosen->split              ? "split"
                          : chosen->only             ? "only"
@@ -85,6 +88,13 @@ static enum clv_status extract_set(struct train_data *data, const struct train_o
         start->recipe = (struct clv_recipe){0};
     status = check_set(&supervision, options->data, options->skip_bad, common, progress, err);
     if (status == CLV_OK)
+        status = maps_option_add(set, &options->recipe.maps, &common->outputs, err);
+    if (status == CLV_OK && options->init)
+        status =
+            maps_option_check(&options->recipe.maps, &data->recipe, set->map_names, set->n_maps, options->init, err);
+    if (status == CLV_OK && !options->init)
+        status = recipe_options_learn_maps(&data->recipe, &options->recipe, set, progress, err);
+    if (status == CLV_OK)
         status = clv_dataset_check_memory(set, &data->recipe, &common->limits, err);
     if (status != CLV_OK)
         goto done;
@@ -106,6 +116,10 @@ static enum clv_status extract_set(struct train_data *data, const struct train_o
                                            common->n_threads, &common->limits, progress, err);
     data->labels = set->labels;
     set->labels = (struct clv_labels){0};
+    if (status == CLV_OK && data->recipe.n_maps) {
+        data->set = *set;
+        *set = (struct clv_set){0};
+    }
     data->n_masks = supervision.n_masks;
     data->n_boxed = supervision.n_boxed;
     data->n_unlabelled = supervision.n_unlabelled;
@@ -119,6 +133,8 @@ static enum clv_status open_letters(struct train_data *data, const struct train_
 {
     if (options->recipe.first_given)
         return fail(err, CLV_ERR_USAGE, "--%s: letters have features of their own", options->recipe.first_given);
+    if (options->recipe.maps.n)
+        return fail(err, CLV_ERR_USAGE, "--maps: letters have features of their own");
     data->is_letters = true;
     enum clv_status status = digest_file(data->digest, options->letters.path, err);
     if (status == CLV_OK)

@@ -51,6 +51,8 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
     if (status == CLV_OK)
         status = training_set_require_masks(&set, options->data, err);
     if (status == CLV_OK)
+        status = maps_option_add(&set, &options->recipe.maps, &common->outputs, err);
+    if (status == CLV_OK)
         status = clv_dataset_extract(dataset, &set, &data->recipe, common->n_threads, &common->limits, progress, err);
     if (status == CLV_OK)
         status = clv_dataset_weigh(*dataset, weights, err);

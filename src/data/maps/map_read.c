@@ -6,6 +6,7 @@
 #include "cleave/tensors.h"
 #include "data/maps/map_array.h"
 #include "image/codec.h"
+#include "image/formats.h"
 
 #define ZIP "PK\x03\x04"
 
@@ -74,7 +75,8 @@ enum clv_status map_parse(struct clv_map *map, const unsigned char *bytes, size_
                           const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct map_array array;
-    if (png_recognised(bytes, size))
+    const char *format;
+    if (image_format(&format, bytes, size) == FORMAT_PNG)
         return parse_png(map, bytes, size, limits, err);
     if (npy_recognised(bytes, size)) {
         enum clv_status status = npy_parse(&array, bytes, size, err);

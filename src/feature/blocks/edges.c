@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/maths.h"
+#include "feature/blocks/map_pool.h"
 
 enum { CONSTANT, LENGTH, CONTRAST, LENGTH_CONTRAST, TEXTURE = EDGE_TEXTURE, N_EDGE_FEATURES };
 
@@ -10,7 +11,8 @@ enum { BESIDE, ABOVE, BESIDE_CONTRAST, ABOVE_CONTRAST, N_PATCH_EDGE_FEATURES };
 
 int32_t edge_feature_count(const struct clv_recipe *recipe)
 {
-    return recipe->nodes == CLV_NODES_PATCHES ? N_PATCH_EDGE_FEATURES : N_EDGE_FEATURES;
+    int32_t n_own = recipe->nodes == CLV_NODES_PATCHES ? N_PATCH_EDGE_FEATURES : N_EDGE_FEATURES;
+    return n_own + map_edge_count(recipe);
 }
 
 const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index)
@@ -20,6 +22,12 @@ const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index)
                                                                   "above each other x colour similarity"};
     static const char *const names[N_EDGE_FEATURES] = {"constant", "boundary length", "colour similarity",
                                                        "boundary length x colour similarity", "texture similarity"};
+    static const char *const of_maps[CLV_MAX_MAPS] = {"likeness in map 1", "likeness in map 2", "likeness in map 3",
+                                                      "likeness in map 4", "likeness in map 5", "likeness in map 6",
+                                                      "likeness in map 7", "likeness in map 8"};
+    int32_t n = edge_feature_count(recipe), n_maps = map_edge_count(recipe);
+    if (index >= n - n_maps && index < n)
+        return of_maps[index - (n - n_maps)];
     if (recipe->nodes == CLV_NODES_PATCHES && index >= 0 && index < N_PATCH_EDGE_FEATURES)
         return of_patches[index];
     return recipe->nodes == CLV_NODES_SUPERPIXELS && index >= 0 && index < N_EDGE_FEATURES ? names[index]
@@ -61,14 +69,14 @@ static float contrast_scale(const struct clv_adjacency *adjacency, const struct 
     return sum > 0 ? (float)(adjacency->n_edges / (2 * sum)) : 0;
 }
 
-void patch_edges_fill(float *features, const struct clv_adjacency *adjacency, const struct scene *scene)
+void patch_edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct scene *scene)
 {
     float beta = contrast_scale(adjacency, scene);
     for (int32_t e = 0; e < adjacency->n_edges; e++) {
         const struct region *a = &scene->regions[adjacency->edges[e][0]], *b = &scene->regions[adjacency->edges[e][1]];
         float similarity = portable_expf(-beta * square_distance(a->lab, b->lab));
         bool is_above = adjacency->edges[e][1] != adjacency->edges[e][0] + 1 || a->y < b->y;
-        float *f = features + (size_t)e * N_PATCH_EDGE_FEATURES;
+        float *f = features + (size_t)e * (size_t)stride;
         f[BESIDE] = is_above ? 0 : 1;
         f[ABOVE] = is_above ? 1 : 0;
         f[BESIDE_CONTRAST] = is_above ? 0 : similarity;
@@ -76,7 +84,7 @@ void patch_edges_fill(float *features, const struct clv_adjacency *adjacency, co
     }
 }
 
-void edges_fill(float *features, const struct clv_adjacency *adjacency, const struct scene *scene,
+void edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct scene *scene,
                 const struct clv_problem *problem, int32_t n_word_features, int32_t n_scales)
 {
     float beta = contrast_scale(adjacency, scene);
@@ -86,7 +94,7 @@ void edges_fill(float *features, const struct clv_adjacency *adjacency, const st
         float length = adjacency->boundary_length[e] / side;
         float similarity = portable_expf(-beta * square_distance(scene->regions[a].lab, scene->regions[b].lab));
         float texture = n_scales ? 1 - words_in_common(problem, a, b, n_word_features) / (float)n_scales : 0;
-        float *f = features + (size_t)e * N_EDGE_FEATURES;
+        float *f = features + (size_t)e * (size_t)stride;
         f[CONSTANT] = 1;
         f[LENGTH] = length;
         f[CONTRAST] = similarity;

@@ -85,9 +85,14 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     enum clv_status status = clv_image_read(&image, item->image, batch->limits, err);
     if (status != CLV_OK)
         return status;
-    status = clv_example_extract(example, &image, batch->recipe, err);
-    if (status != CLV_OK)
-        fail_within(err, status, item->image);
+    struct clv_map *maps;
+    status = clv_item_maps_read(&maps, batch->recipe, batch->set, item, batch->limits, err);
+    if (status == CLV_OK) {
+        status = clv_example_extract_maps(example, &image, maps, batch->recipe, err);
+        if (status != CLV_OK)
+            fail_within(err, status, item->image);
+    }
+    clv_item_maps_release(maps, batch->recipe);
     const struct clv_item_boxes *boxes = batch->boxed ? &batch->boxed->boxes[batch->first + index] : NULL;
     if (status == CLV_OK && boxes && boxes->boxes && batch->boxed->estimate)
         status = estimate_figure(&batch->estimates[index], batch->boxed, boxes, example, &image, err);

@@ -1,4 +1,5 @@
 /* One image as a structured problem, its truth, and its labels as a mask. */
+#include <math.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -69,6 +70,8 @@ static void fill_row(float *row, struct views *views, const struct clv_recipe *r
             word_fill(row + at->word + s * recipe->n_words, own, &views->maps[s], r);
     if (at->hog >= 0)
         hog_fill(row + at->hog, &views->hog, own, r);
+    if (at->maps >= 0)
+        maps_fill(row + at->maps, &views->pooled, recipe, r);
 }
 
 static enum clv_status fill_rows(struct clv_example *example, struct views *views, const struct clv_recipe *recipe,
@@ -125,17 +128,23 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
                                   const struct plan *plan, struct clv_error *err)
 {
     size_t n_edges = (size_t)adjacency->n_edges;
+    const struct scene *own = views_own(views);
+    float side = sqrtf((float)own->width * (float)own->height / (float)own->n_regions);
+    int32_t stride = edge_feature_count(recipe);
     example->edges = array_copy(adjacency->edges, n_edges, sizeof *example->edges);
-    example->edge_features = array_alloc(n_edges * (size_t)edge_feature_count(recipe), sizeof *example->edge_features);
+    example->edge_features = array_alloc(n_edges * (size_t)stride, sizeof *example->edge_features);
     if (!example->edges || !example->edge_features)
         return fail_memory(err);
+    if (recipe->n_maps)
+        map_edges_fill(example->edge_features, stride, adjacency, &views->pooled, recipe, side);
     if (example->grid.n_rows) {
-        patch_edges_fill(example->edge_features, adjacency, views_own(views));
+        patch_edges_fill(example->edge_features, stride, adjacency, own);
         return CLV_OK;
     }
     int32_t n_scales = plan->texture ? recipe->n_scales : 0;
     struct clv_problem rows = {.row = example->row, .index = example->index, .value = example->value};
-    edges_fill(example->edge_features, adjacency, &views->image, &rows, n_scales * words_size(recipe), n_scales);
+    edges_fill(example->edge_features, stride, adjacency, &views->image, &rows, n_scales * words_size(recipe),
+               n_scales);
     return CLV_OK;
 }
 
@@ -177,10 +186,19 @@ static enum clv_status divide(struct clv_example *example, struct clv_adjacency 
 enum clv_status clv_example_extract(struct clv_example *example, const struct clv_image *image,
                                     const struct clv_recipe *recipe, struct clv_error *err)
 {
+    return clv_example_extract_maps(example, image, NULL, recipe, err);
+}
+
+enum clv_status clv_example_extract_maps(struct clv_example *example, const struct clv_image *image,
+                                         const struct clv_map *maps, const struct clv_recipe *recipe,
+                                         struct clv_error *err)
+{
     if (image->channels != 3 || image->width < 1 || image->height < 1)
         return fail(err, CLV_ERR_USAGE, "features need a 3-channel image, not %dx%d with %d channels", image->width,
                     image->height, image->channels);
     enum clv_status status = recipe_check(recipe, true, err);
+    if (status == CLV_OK && recipe->n_maps && !maps)
+        status = fail(err, CLV_ERR_USAGE, "features: the recipe wants maps (%s), none are given", recipe->maps[0].name);
     if (status != CLV_OK)
         return status;
     struct clv_example made = {.width = image->width, .height = image->height};
@@ -194,7 +212,7 @@ enum clv_status clv_example_extract(struct clv_example *example, const struct cl
     if (status == CLV_OK)
         status = divide(&made, &adjacency, &working, recipe, err);
     if (status == CLV_OK)
-        status = views_init(&views, &working, &made, &adjacency, recipe, &plan, err);
+        status = views_init(&views, &working, &made, &adjacency, maps, recipe, &plan, err);
     if (status == CLV_OK)
         status = fill_rows(&made, &views, recipe, &plan, err);
     if (status == CLV_OK)

@@ -10,6 +10,7 @@ void views_release(struct views *views)
         word_map_release(&views->maps[s]);
     kernel_map_release(&views->kernel_map);
     hog_release(&views->hog);
+    map_pool_release(&views->pooled);
     array_free(views->measures);
     array_free(views->of_whole);
     windows_release(&views->windows);
@@ -78,8 +79,8 @@ static enum clv_status init_of_whole(struct views *views, const struct clv_recip
 }
 
 enum clv_status views_init(struct views *views, const struct clv_image *working, const struct clv_example *example,
-                           const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
-                           const struct plan *plan, struct clv_error *err)
+                           const struct clv_adjacency *adjacency, const struct clv_map *maps,
+                           const struct clv_recipe *recipe, const struct plan *plan, struct clv_error *err)
 {
     struct views made = {0};
     enum clv_status status = init_scenes(&made, working, example, recipe, &plan->at, err);
@@ -89,6 +90,8 @@ enum clv_status views_init(struct views *views, const struct clv_image *working,
         status = kernel_map_init(&made.kernel_map, recipe, err);
     if (status == CLV_OK && plan->at.hog >= 0)
         status = hog_init(&made.hog, &made.image, err);
+    if (status == CLV_OK && recipe->n_maps)
+        status = map_pool_init(&made.pooled, views_own(&made), maps, recipe, err);
     if (status == CLV_OK && plan->at.contrast >= 0)
         status = init_measures(&made, adjacency, recipe, plan->measures, err);
     if (status == CLV_OK && plan->at.scene >= 0)

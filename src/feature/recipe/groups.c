@@ -5,6 +5,7 @@
 #include "feature/blocks/contrast.h"
 #include "feature/blocks/edges.h"
 #include "feature/blocks/hog.h"
+#include "feature/blocks/map_pool.h"
 #include "feature/recipe/plan.h"
 
 /* Beside the SIFT scales. Measures are bits, 0: the whole block or its chroma histogram. */
@@ -22,6 +23,7 @@ static const struct {
     {"scene", CLV_BLOCK_SCENE, 0},
     {"rgb", CLV_BLOCK_RGB, 0},
     {"hog", CLV_BLOCK_HOG, 0},
+    {"maps", CLV_BLOCK_MAPS, 0},
 };
 #define N_PARTS (sizeof parts / sizeof *parts)
 
@@ -77,6 +79,10 @@ static void put_part(uint8_t *members, const struct clv_recipe *recipe, const st
     case CLV_BLOCK_SURROUND: put(members, at->surround, chroma_size(recipe)); break;
     case CLV_BLOCK_SCENE: put(members, at->scene, chroma_size(recipe)); break;
     case CLV_BLOCK_HOG: put(members, at->hog, HOG_SIZE); break;
+    case CLV_BLOCK_MAPS:
+        put(members, at->maps, maps_size(recipe));
+        put(members, at->n_features + edge_feature_count(recipe) - map_edge_count(recipe), map_edge_count(recipe));
+        break;
     default: put(members, at->rgb, rgb_size(recipe));
     }
 }

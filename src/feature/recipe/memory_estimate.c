@@ -8,6 +8,7 @@
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/contrast.h"
 #include "feature/blocks/hog.h"
+#include "feature/blocks/map_pool.h"
 #include "feature/recipe/plan.h"
 #include "feature/recipe/recipe.h"
 
@@ -41,6 +42,7 @@ static double entries_of_node(const struct clv_recipe *recipe, const struct plan
     n += met * kernel_map_size(recipe);
     n += at->colour >= 0 ? STATISTICS : 0;
     n += at->hog >= 0 ? HOG_SIZE : 0;
+    n += at->maps >= 0 ? maps_size(recipe) : 0;
     n += at->position >= 0 ? POSITION_MET : 0;
     n += at->size >= 0 ? SIZE : 0;
     n += at->contrast >= 0 ? BINS_MET * contrast_measures(recipe) : 0;

@@ -6,6 +6,7 @@
 #include "feature/blocks/contrast.h"
 #include "feature/blocks/edges.h"
 #include "feature/blocks/hog.h"
+#include "feature/blocks/map_pool.h"
 
 /* Whether a feature of kept[start .. start + size) is kept; kept NULL: all are. */
 static bool any(const uint8_t *kept, int32_t start, int32_t size)
@@ -77,6 +78,7 @@ static void turn_off(struct plan *plan, const struct clv_recipe *recipe)
         {&at->rgb, rgb_size(recipe)},
         {&at->word, recipe->n_scales * recipe->n_words},
         {&at->hog, HOG_SIZE},
+        {&at->maps, maps_size(recipe)},
     };
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         if (*blocks[k].start >= 0 && !any(recipe->kept, *blocks[k].start, blocks[k].size))

@@ -1,12 +1,14 @@
 #include "feature/recipe/recipe.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/edges.h"
 #include "feature/blocks/hog.h"
+#include "feature/blocks/map_pool.h"
 #include "feature/recipe/plan.h"
 
 void clv_recipe_init(struct clv_recipe *recipe)
@@ -42,6 +44,11 @@ void clv_recipe_release(struct clv_recipe *recipe)
         array_free(recipe->codebooks[s].centres);
         recipe->codebooks[s] = (struct clv_codebook){0};
     }
+    for (int m = 0; m < CLV_MAX_MAPS; m++) {
+        array_free(recipe->maps[m].standard);
+        recipe->maps[m] = (struct clv_recipe_map){0};
+    }
+    recipe->n_maps = 0;
     array_free(recipe->kept);
     recipe->kept = NULL;
 }
@@ -51,6 +58,26 @@ static enum clv_status check_range(const char *name, int32_t value, int32_t low,
     if (value < low || value > high)
         return fail(err, CLV_ERR_USAGE, "recipe: %s is %d, must be %d..%d", name, value, low, high);
     return CLV_OK;
+}
+
+static enum clv_status check_maps(const struct clv_recipe *recipe, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    if ((recipe->n_maps > 0) != ((recipe->blocks & CLV_BLOCK_MAPS) > 0))
+        return fail(err, CLV_ERR_USAGE, "recipe: the block maps goes with maps, and maps go with the block");
+    if (recipe->n_maps && !(recipe->map_pool & CLV_MAP_MEAN))
+        return fail(err, CLV_ERR_USAGE, "recipe: map_pool is %d, must hold the mean", recipe->map_pool);
+    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
+        const struct clv_recipe_map *map = &recipe->maps[m];
+        if (!map->name[0] || !memchr(map->name, 0, sizeof map->name))
+            return fail(err, CLV_ERR_USAGE, "recipe: a map without a name");
+        status = check_range("a map's kind", map->kind, CLV_MAP_GUESS, CLV_MAP_FEATURES, err);
+        if (status == CLV_OK)
+            status = check_range("a map's layout", map->layout, CLV_MAP_LAYOUT_AUTO, CLV_MAP_LAYOUT_HWC, err);
+        if (status == CLV_OK)
+            status = check_range("n_channels of a map", map->n_channels, 0, CLV_MAX_MAP_CHANNELS, err);
+    }
+    return status;
 }
 
 enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebooks, struct clv_error *err)
@@ -73,12 +100,17 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
         {"sift", recipe->sift, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT},
         {"kmeans", recipe->kmeans, CLV_KMEANS_CLEAVE, CLV_KMEANS_VLFEAT},
         {"kernel_map", recipe->kernel_map, CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_INTERSECTION},
+        {"n_maps", recipe->n_maps, 0, CLV_MAX_MAPS},
+        {"map_pool", recipe->map_pool, 0, CLV_MAP_MEAN | CLV_MAP_MAX | CLV_MAP_DEVIATION},
     };
     for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) {
         enum clv_status status = check_range(ranges[k].name, ranges[k].value, ranges[k].low, ranges[k].high, err);
         if (status != CLV_OK)
             return status;
     }
+    enum clv_status status = check_maps(recipe, err);
+    if (status != CLV_OK)
+        return status;
     if (!(recipe->slic.compactness > 0 && recipe->slic.compactness <= 1e6f))
         return fail(err, CLV_ERR_USAGE, "recipe: compactness is %g, must be above 0, at most 1e6",
                     (double)recipe->slic.compactness);
@@ -87,7 +119,7 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
     bool words[CLV_MAX_SCALES];
     plan_words(words, recipe);
     for (int32_t s = 0; s < recipe->n_scales; s++) {
-        enum clv_status status = check_range("bin_size_px", recipe->bin_size_px[s], 1, CLV_MAX_BIN_PX, err);
+        status = check_range("bin_size_px", recipe->bin_size_px[s], 1, CLV_MAX_BIN_PX, err);
         if (status != CLV_OK)
             return status;
         if (need_codebooks && has_words(recipe) && words[s] &&
@@ -120,6 +152,8 @@ void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *r
     layout_init(&at, recipe);
     if (index < 0 || index >= at.n_features)
         snprintf(name, size, "no feature %d", index);
+    else if (at.maps >= 0 && index >= at.maps)
+        maps_name(name, size, recipe, index - at.maps);
     else if (at.hog >= 0 && index >= at.hog)
         hog_name(name, size, index - at.hog);
     else if (at.word >= 0 && index >= at.word)

@@ -1,6 +1,7 @@
 #include "feature/recipe/recipe_file.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -39,8 +40,25 @@ static const struct {
     {"sift", offsetof(struct clv_recipe, sift), CHOICE},
     {"kmeans", offsetof(struct clv_recipe, kmeans), CHOICE},
     {"kernel_map", offsetof(struct clv_recipe, kernel_map), CHOICE},
+    {"map_pool", offsetof(struct clv_recipe, map_pool), CHOICE},
 };
+#define MAPS "maps" /* the member that lists them */
+
 #define N_FIELDS (sizeof fields / sizeof *fields)
+
+static const char *const kinds[] = {"guess", "probabilities", "logits", "features"}; /* enum clv_map_kind */
+static const char *const layouts[] = {"auto", "chw", "hwc"};                         /* enum clv_map_layout */
+
+static void put_maps(struct text *text, const struct clv_recipe *recipe)
+{
+    for (int32_t m = 0; m < recipe->n_maps; m++) {
+        const struct clv_recipe_map *map = &recipe->maps[m];
+        text_printf(text, "%s{\"name\":", m ? "," : ",\"" MAPS "\":[");
+        text_put_json(text, map->name);
+        text_printf(text, ",\"kind\":\"%s\",\"layout\":\"%s\",\"n_channels\":%d}%s", kinds[map->kind],
+                    layouts[map->layout], map->n_channels, m + 1 == recipe->n_maps ? "]" : "");
+    }
+}
 
 void recipe_put_json(struct text *text, const struct clv_recipe *recipe)
 {
@@ -62,11 +80,16 @@ void recipe_put_json(struct text *text, const struct clv_recipe *recipe)
             text_put(text, "]");
         }
     }
+    put_maps(text, recipe);
     text_put(text, "}");
 }
 
 static const char *const codebook_names[CLV_MAX_SCALES] = {RECIPE_CODEBOOK_PREFIX "0", RECIPE_CODEBOOK_PREFIX "1",
                                                            RECIPE_CODEBOOK_PREFIX "2", RECIPE_CODEBOOK_PREFIX "3"};
+
+static const char *const standard_names[CLV_MAX_MAPS] = {
+    RECIPE_MAPS_PREFIX "0", RECIPE_MAPS_PREFIX "1", RECIPE_MAPS_PREFIX "2", RECIPE_MAPS_PREFIX "3",
+    RECIPE_MAPS_PREFIX "4", RECIPE_MAPS_PREFIX "5", RECIPE_MAPS_PREFIX "6", RECIPE_MAPS_PREFIX "7"};
 
 static bool has_codebook(const struct clv_recipe *recipe, int scale)
 {
@@ -96,6 +119,13 @@ size_t recipe_tensors(struct clv_tensor tensors[RECIPE_TENSORS], const struct cl
                                                .n_dimensions = 2,
                                                .shape = {recipe->codebooks[s].n_words, CLV_DESCRIPTOR_SIZE},
                                                .data = recipe->codebooks[s].centres};
+    for (int32_t m = 0; m < recipe->n_maps; m++)
+        if (recipe->maps[m].kind == CLV_MAP_FEATURES)
+            tensors[n++] = (struct clv_tensor){.name = standard_names[m],
+                                               .dtype = CLV_F32,
+                                               .n_dimensions = 2,
+                                               .shape = {2, recipe->maps[m].n_channels},
+                                               .data = recipe->maps[m].standard};
     return n;
 }
 
@@ -133,6 +163,8 @@ static bool get_field(char *at, int kind, const struct json_value *value)
 
 static bool is_field(const char *name)
 {
+    if (strcmp(name, MAPS) == 0)
+        return true;
     for (size_t i = 0; i < N_FIELDS; i++)
         if (strcmp(fields[i].name, name) == 0)
             return true;
@@ -157,6 +189,63 @@ static enum clv_status read_fields(struct clv_recipe *recipe, const struct json_
         if (!get_field((char *)recipe + fields[i].offset, (int)fields[i].kind, value))
             return fail(err, CLV_ERR_DATA, "%s: \"%s\" of its recipe is of another type or out of range", name,
                         fields[i].name);
+    }
+    return CLV_OK;
+}
+
+static int find_word(const struct json_value *value, const char *const *words, int n)
+{
+    const char *word = "";
+    int k = 0;
+    json_get_text(value, &word);
+    while (k < n && strcmp(words[k], word) != 0)
+        k++;
+    return k;
+}
+
+static enum clv_status read_maps(struct clv_recipe *recipe, const struct json_value *root, const char *name,
+                                 struct clv_error *err)
+{
+    size_t n = 0;
+    const struct json_value *list = json_member(root, MAPS);
+    if (list && (!json_get_array(list, &n) || n < 1 || n > CLV_MAX_MAPS))
+        return fail(err, CLV_ERR_DATA, "%s: \"" MAPS "\" of its recipe is no list of 1 to %d", name, CLV_MAX_MAPS);
+    for (size_t m = 0; m < n; m++) {
+        const struct json_value *entry = json_element(list, m);
+        struct clv_recipe_map *map = &recipe->maps[m];
+        const char *own_name = "";
+        json_get_text(json_member(entry, "name"), &own_name);
+        map->kind = find_word(json_member(entry, "kind"), kinds, 4);
+        map->layout = find_word(json_member(entry, "layout"), layouts, 3);
+        if (!*own_name || strlen(own_name) > CLV_MAX_MAP_NAME || map->kind < 1 || map->kind > 3 || map->layout > 2 ||
+            !get_int32(json_member(entry, "n_channels"), &map->n_channels) || map->n_channels < 1)
+            return fail(err, CLV_ERR_DATA, "%s: map %zu of its recipe lacks a name, kind, layout or n_channels", name,
+                        m + 1);
+        memcpy(map->name, own_name, strlen(own_name) + 1);
+    }
+    recipe->n_maps = (int32_t)n;
+    return CLV_OK;
+}
+
+static enum clv_status read_standards(struct clv_recipe *recipe, const struct clv_tensors *tensors, const char *name,
+                                      struct clv_error *err)
+{
+    for (int32_t m = 0; m < recipe->n_maps; m++) {
+        struct clv_recipe_map *map = &recipe->maps[m];
+        const struct clv_tensor *tensor;
+        if (map->kind != CLV_MAP_FEATURES)
+            continue;
+        enum clv_status status =
+            clv_tensors_require(&tensor, tensors, standard_names[m], CLV_F32, 2, (int64_t[]){2, map->n_channels}, err);
+        if (status != CLV_OK)
+            return status;
+        map->standard = array_copy(tensor->data, (size_t)map->n_channels, 2 * sizeof *map->standard);
+        if (!map->standard)
+            return fail_memory(err);
+        for (int32_t k = 0; k < 2 * map->n_channels; k++)
+            if (!isfinite(map->standard[k]))
+                return fail(err, CLV_ERR_DATA, "%s: \"%s\" holds %g", name, standard_names[m],
+                            (double)map->standard[k]);
     }
     return CLV_OK;
 }
@@ -220,11 +309,15 @@ enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const s
     clv_recipe_init(&fresh);
     status = read_fields(&fresh, root, name, err);
     if (status == CLV_OK)
+        status = read_maps(&fresh, root, name, err);
+    if (status == CLV_OK)
         status = check(&fresh, name, err);
     if (status == CLV_OK)
         status = read_kept(&fresh, tensors, name, err);
     if (status == CLV_OK)
         status = read_codebooks(&fresh, tensors, err);
+    if (status == CLV_OK)
+        status = read_standards(&fresh, tensors, name, err);
     if (status == CLV_OK)
         *recipe = fresh;
     else

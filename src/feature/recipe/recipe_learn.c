@@ -92,13 +92,12 @@ static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, in
         status = codebook_learn(&made[s], NULL, job->samples + (size_t)s * n_samples * SIZE, n_samples, &options,
                                 job->progress, err);
     }
-    if (status == CLV_OK)
-        clv_recipe_release(recipe);
-    for (int32_t s = 0; s < recipe->n_scales; s++)
+    for (int32_t s = 0; s < CLV_MAX_SCALES; s++) {
+        struct clv_codebook old = status == CLV_OK ? recipe->codebooks[s] : made[s];
         if (status == CLV_OK)
             recipe->codebooks[s] = made[s];
-        else
-            array_free(made[s].centres);
+        array_free(old.centres);
+    }
     array_free(job->samples);
     return status;
 }

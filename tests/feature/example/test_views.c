@@ -15,7 +15,7 @@ static struct clv_recipe recipe_of(int32_t nodes, int32_t sift, int32_t kernel_m
     struct clv_recipe recipe;
     clv_recipe_init(&recipe);
     recipe.nodes = nodes;
-    recipe.blocks = nodes == CLV_NODES_PATCHES ? CLV_BLOCK_ALL
+    recipe.blocks = nodes == CLV_NODES_PATCHES ? CLV_BLOCK_ALL & ~CLV_BLOCK_MAPS
                                                : CLV_BLOCK_SUPERPIXELS | CLV_BLOCK_RGB | CLV_BLOCK_WORD | CLV_BLOCK_HOG;
     recipe.slic.n_superpixels = 40;
     recipe.sift = sift;
@@ -150,7 +150,7 @@ START_TEST(hog_is_not_computed_where_none_of_it_is_kept)
         ck_assert_int_eq(plan.at.hog >= 0, kept);
         must(clv_image_new(&working, 30, 20, 3, err));
         example.superpixels = (struct clv_superpixels){.width = 30, .height = 20, .n = 1, .labels = label};
-        must(views_init(&views, &working, &example, &adjacency, &recipe, &plan, err));
+        must(views_init(&views, &working, &example, &adjacency, NULL, &recipe, &plan, err));
         ck_assert_int_eq(views.hog.values != NULL, kept);
         ck_assert_int_eq(views.maps[0].word != NULL, !kept);
         views_release(&views);

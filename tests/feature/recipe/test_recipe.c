@@ -128,9 +128,13 @@ static int compare_names(const void *a, const void *b)
 
 START_TEST(every_feature_has_a_name_of_its_own_whatever_the_blocks)
 {
-    for (int32_t blocks = 1; blocks <= CLV_BLOCK_ALL; blocks++) {
+    for (int32_t blocks = 1; blocks <= CLV_BLOCK_MAPS; blocks++) {
         struct clv_recipe recipe = small_recipe();
         recipe.blocks = blocks;
+        recipe.n_maps = blocks == CLV_BLOCK_MAPS ? 2 : 0;
+        recipe.map_pool = CLV_MAP_MEAN | CLV_MAP_DEVIATION;
+        recipe.maps[0] = (struct clv_recipe_map){.name = "one", .kind = CLV_MAP_PROBABILITIES, .n_channels = 2};
+        recipe.maps[1] = (struct clv_recipe_map){.name = "two", .kind = CLV_MAP_FEATURES, .n_channels = 3};
         recipe.n_words = 3;
         int32_t n = clv_recipe_n_features(&recipe);
         ck_assert_int_gt(n, 0);

@@ -1,0 +1,41 @@
+#include "cli/segment/input_maps.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+/* *path is the input's map of a name, NULL if neither the folders nor the columns have any. */
+static enum clv_status find(char **path, const char *name, const struct input *input, const struct segment_run *run,
+                            struct clv_error *err)
+{
+    const struct maps_option *option = &run->options->maps;
+    *path = NULL;
+    for (size_t k = 0; k < option->n; k++)
+        if (strcmp(option->folders[k].name, name) == 0)
+            return clv_map_find(path, option->folders[k].folder, input->name, err);
+    for (size_t c = 0; c < run->inputs->n_maps; c++)
+        if (strcmp(run->inputs->map_names[c], name) == 0 && input->maps[c])
+            *path = string_copy(input->maps[c]);
+    return CLV_OK;
+}
+
+/* The input as a set of its own, whose maps are the recipe's. */
+enum clv_status input_maps_read(struct clv_map **maps, const struct input *input, const struct segment_run *run,
+                                struct clv_error *err)
+{
+    const struct clv_recipe *recipe = &run->model->recipe;
+    struct clv_item item = {.name = input->name};
+    struct clv_set set = {.items = &item, .n_items = 1, .n_maps = (size_t)recipe->n_maps};
+    enum clv_status status = CLV_OK;
+    *maps = NULL;
+    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
+        memcpy(set.map_names[m], recipe->maps[m].name, sizeof set.map_names[m]);
+        status = find(&item.maps[m], recipe->maps[m].name, input, run, err);
+    }
+    if (status == CLV_OK)
+        status = clv_item_maps_read(maps, recipe, &set, &item, &run->options->common.limits, err);
+    for (int32_t m = 0; m < recipe->n_maps; m++)
+        array_free(item.maps[m]);
+    return status;
+}

@@ -1,0 +1,64 @@
+/* What --refine is to do with a model that has maps, learned on images that the weights in use have not seen: the
+ * training is done twice more, on either half, each for the other half. */
+#include "base/array.h"
+#include "base/error.h"
+#include "cli/train/train.h"
+#include "segment/refining.h"
+
+enum { N_HALVES = 2 };
+
+/* w of a training on the examples that are not of a half: *w, array_free it. NULL after an interruption. */
+static enum clv_status learn_without(double **w, size_t half, const struct clv_training *training,
+                                     const struct train_options *options, struct clv_error *err)
+{
+    struct clv_training other = *training;
+    struct clv_training_result result = {0};
+    int32_t *examples = array_alloc(training->n_examples, sizeof *examples);
+    if (!examples)
+        return fail_memory(err);
+    other.n_examples = 0;
+    for (size_t i = 0; i < training->n_examples; i++)
+        if (i % N_HALVES != half)
+            examples[other.n_examples++] = training->examples[i];
+    other.examples = examples;
+    other.checkpoints = NULL;
+    other.validation = NULL;
+    enum clv_status status = clv_train(&result, options->learner.learner, &other, err);
+    if (status == CLV_OK && !result.interrupted) {
+        *w = result.w;
+        result.w = NULL;
+    }
+    clv_training_result_release(&result);
+    array_free(examples);
+    return status;
+}
+
+enum clv_status train_refining_learn(struct clv_model *model, const struct train_options *options,
+                                     const struct train_data *data, const struct clv_training *training,
+                                     const struct train_weak *weak, struct clv_error *err)
+{
+    const struct common_options *common = &options->common;
+    if (!model->has_recipe || !model->recipe.n_maps || training->n_examples < 2 * N_HALVES || !data->set.n_items)
+        return CLV_OK;
+    struct clv_training folds = train_weak_held_out(training, weak);
+    size_t n = training->n_examples;
+    double *w[N_HALVES] = {NULL, NULL};
+    struct clv_problem *problems = array_alloc(n, sizeof *problems);
+    struct refining_example *examples = array_alloc(n, sizeof *examples);
+    enum clv_status status = problems && examples ? CLV_OK : fail_memory(err);
+    for (size_t half = 0; half < N_HALVES && status == CLV_OK; half++)
+        status = learn_without(&w[half], half, &folds, options, err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        problems[i] = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        examples[i] = (struct refining_example){(size_t)training->examples[i], &problems[i], w[i % N_HALVES]};
+    }
+    bool is_complete = w[0] && w[1];
+    if (status == CLV_OK && is_complete)
+        status =
+            refining_learn(model, &data->set, examples, n, common->n_threads, &common->limits, training->progress, err);
+    for (size_t half = 0; half < N_HALVES; half++)
+        array_free(w[half]);
+    array_free(problems);
+    array_free(examples);
+    return status == CLV_ERR_INTERRUPTED ? CLV_OK : status; /* the model is there; it refines as others do */
+}

@@ -1,0 +1,52 @@
+#include "data/maps/map_sample.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+void map_grid_release(struct map_grid *grid)
+{
+    array_free(grid->columns);
+    array_free(grid->rows);
+    *grid = (struct map_grid){0};
+}
+
+/* Pixel k of `size` has its centre at (k + 1/2) / size, which is between centres of the map's pixels. */
+static struct map_between *lie_between(int32_t size, int32_t map_size)
+{
+    struct map_between *between = array_alloc((size_t)size, sizeof *between);
+    for (int32_t k = 0; between && k < size; k++) {
+        double at = (k + 0.5) * map_size / size - 0.5;
+        at = fmin(fmax(at, 0), map_size - 1);
+        int32_t low = (int32_t)at;
+        between[k] = (struct map_between){low, low + 1 < map_size ? low + 1 : low, (float)(at - low)};
+    }
+    return between;
+}
+
+enum clv_status map_grid_init(struct map_grid *grid, const struct clv_map *map, int32_t width, int32_t height,
+                              struct clv_error *err)
+{
+    *grid = (struct map_grid){width, height, lie_between(width, map->width), lie_between(height, map->height)};
+    if (grid->columns && grid->rows)
+        return CLV_OK;
+    map_grid_release(grid);
+    return fail_memory(err);
+}
+
+void map_sample(float *plane, const struct map_grid *grid, const struct clv_map *map, int32_t channel)
+{
+    size_t width = (size_t)map->width;
+    const float *values = map->values + (size_t)channel * width * (size_t)map->height;
+    for (int32_t y = 0; y < grid->height; y++) {
+        const struct map_between *row = &grid->rows[y];
+        const float *above = values + (size_t)row->low * width, *below = values + (size_t)row->high * width;
+        for (int32_t x = 0; x < grid->width; x++) {
+            const struct map_between *column = &grid->columns[x];
+            float upper = above[column->low] + column->share * (above[column->high] - above[column->low]);
+            float lower = below[column->low] + column->share * (below[column->high] - below[column->low]);
+            *plane++ = upper + row->share * (lower - upper);
+        }
+    }
+}

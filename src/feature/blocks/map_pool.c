@@ -1,0 +1,260 @@
+#include "feature/blocks/map_pool.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+#include "data/maps/map_sample.h"
+
+enum { BINS = 9 };
+
+static bool is_log_odds(const struct clv_recipe_map *map)
+{
+    return map->kind == CLV_MAP_PROBABILITIES || map->kind == CLV_MAP_LOGITS;
+}
+
+static float clipped(double value)
+{
+    return (float)fmin(fmax(value, (double)-MAP_CLIP), (double)MAP_CLIP);
+}
+
+static float log_odds(float probability)
+{
+    double p = (double)probability, least = 1e-4; /* beyond the clip */
+    p = fmin(fmax(p, least), 1 - least);
+    return clipped(portable_log(p / (1 - p)));
+}
+
+enum clv_status map_ready(struct clv_map *ready, const struct clv_map *map, const struct clv_recipe_map *recipe_map,
+                          struct clv_error *err)
+{
+    size_t n = (size_t)map->width * (size_t)map->height;
+    if (map->n_channels != recipe_map->n_channels)
+        return fail(err, CLV_ERR_DATA, "map %s has %d channels, the recipe's has %d", recipe_map->name, map->n_channels,
+                    recipe_map->n_channels);
+    if (recipe_map->kind == CLV_MAP_FEATURES && !recipe_map->standard)
+        return fail(err, CLV_ERR_USAGE, "map %s: the recipe has not learned its scale", recipe_map->name);
+    struct clv_map made = *map;
+    made.values = array_alloc((size_t)map->n_channels * n, sizeof *made.values);
+    if (!made.values)
+        return fail_memory(err);
+    for (size_t c = 0; c < (size_t)map->n_channels; c++) {
+        const float *from = map->values + c * n;
+        float *to = made.values + c * n;
+        if (recipe_map->kind == CLV_MAP_FEATURES) {
+            double mean = (double)recipe_map->standard[c];
+            double scale = (double)recipe_map->standard[c + (size_t)map->n_channels];
+            for (size_t p = 0; p < n; p++)
+                to[p] = clipped(((double)from[p] - mean) * scale);
+        } else if (recipe_map->kind == CLV_MAP_LOGITS) {
+            for (size_t p = 0; p < n; p++)
+                to[p] = clipped((double)from[p]);
+        } else {
+            for (size_t p = 0; p < n; p++)
+                to[p] = log_odds(from[p]);
+        }
+    }
+    *ready = made;
+    return CLV_OK;
+}
+
+void map_pool_release(struct map_pool *pool)
+{
+    array_free(pool->mean);
+    array_free(pool->largest);
+    array_free(pool->deviation);
+    *pool = (struct map_pool){0};
+}
+
+static int32_t count_channels(const struct clv_recipe *recipe)
+{
+    int32_t n = 0;
+    for (int32_t m = 0; m < recipe->n_maps; m++)
+        n += recipe->maps[m].n_channels;
+    return n;
+}
+
+/* Statistics of one channel, which is at place `channel` of a node's. */
+static void pool_channel(struct map_pool *pool, const struct scene *scene, const float *plane, size_t channel)
+{
+    for (int32_t r = 0; r < scene->n_regions; r++) {
+        double sum = 0, square = 0;
+        float largest = -MAP_CLIP;
+        for (int32_t k = scene->start[r]; k < scene->start[r + 1]; k++) {
+            float value = plane[scene->pixel[k]];
+            sum += (double)value;
+            square += (double)value * (double)value;
+            largest = value > largest ? value : largest;
+        }
+        double n = scene->start[r + 1] - scene->start[r], mean = sum / n;
+        size_t at = (size_t)r * (size_t)pool->n_channels + channel;
+        pool->mean[at] = (float)mean;
+        if (pool->largest)
+            pool->largest[at] = largest;
+        if (pool->deviation)
+            pool->deviation[at] = (float)sqrt(fmax(square / n - mean * mean, 0));
+    }
+}
+
+enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, const struct clv_map *maps,
+                              const struct clv_recipe *recipe, struct clv_error *err)
+{
+    struct map_pool made = {.n_channels = count_channels(recipe)};
+    size_t n = (size_t)scene->n_regions * (size_t)made.n_channels, channel = 0;
+    bool is_largest = recipe->map_pool & CLV_MAP_MAX, is_deviation = recipe->map_pool & CLV_MAP_DEVIATION;
+    float *plane = array_alloc((size_t)scene->width, (size_t)scene->height * sizeof *plane);
+    made.mean = array_alloc(n, sizeof *made.mean);
+    made.largest = is_largest ? array_alloc(n, sizeof *made.largest) : NULL;
+    made.deviation = is_deviation ? array_alloc(n, sizeof *made.deviation) : NULL;
+    bool is_short = !plane || !made.mean || (is_largest && !made.largest) || (is_deviation && !made.deviation);
+    enum clv_status status = is_short ? fail_memory(err) : CLV_OK;
+    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
+        struct clv_map ready = {0};
+        struct map_grid grid = {0};
+        status = map_ready(&ready, &maps[m], &recipe->maps[m], err);
+        if (status == CLV_OK)
+            status = map_grid_init(&grid, &ready, scene->width, scene->height, err);
+        for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
+            map_sample(plane, &grid, &ready, c);
+            pool_channel(&made, scene, plane, channel++);
+        }
+        map_grid_release(&grid);
+        clv_map_release(&ready);
+    }
+    array_free(plane);
+    if (status == CLV_OK)
+        *pool = made;
+    else
+        map_pool_release(&made);
+    return status;
+}
+
+/* Columns of one channel. */
+static int32_t channel_size(const struct clv_recipe *recipe, int32_t m)
+{
+    int32_t more = !!(recipe->map_pool & CLV_MAP_MAX) + !!(recipe->map_pool & CLV_MAP_DEVIATION);
+    return 1 + (is_log_odds(&recipe->maps[m]) ? BINS : 0) + more;
+}
+
+int32_t maps_size(const struct clv_recipe *recipe)
+{
+    int32_t n = 1;
+    for (int32_t m = 0; m < recipe->n_maps; m++)
+        n += recipe->maps[m].n_channels * channel_size(recipe, m);
+    return n;
+}
+
+/* A value in +-MAP_CLIP falls between two of its bins' centres and is shared by them in proportion. */
+static void fill_bins(float *bins, float value, float weight)
+{
+    float at = (value + MAP_CLIP) / (2 * MAP_CLIP) * (BINS - 1);
+    int low = (int)at < BINS - 2 ? (int)at : BINS - 2;
+    bins[low] = weight * ((float)(low + 1) - at);
+    bins[low + 1] = weight * (at - (float)low);
+}
+
+void maps_fill(float *row, const struct map_pool *pool, const struct clv_recipe *recipe, int32_t region)
+{
+    size_t at = (size_t)region * (size_t)pool->n_channels;
+    *row++ = 1;
+    for (int32_t m = 0; m < recipe->n_maps; m++) {
+        bool is_binned = is_log_odds(&recipe->maps[m]);
+        float weight = 1 / sqrtf((float)recipe->maps[m].n_channels), unit = is_binned ? weight / MAP_CLIP : weight;
+        for (int32_t c = 0; c < recipe->maps[m].n_channels; c++, at++) {
+            *row++ = pool->mean[at] * unit;
+            if (is_binned) {
+                fill_bins(row, pool->mean[at], weight);
+                row += BINS;
+            }
+            if (pool->largest)
+                *row++ = pool->largest[at] * unit;
+            if (pool->deviation)
+                *row++ = pool->deviation[at] * unit;
+        }
+    }
+}
+
+int32_t maps_mean_column(float *unit, const struct clv_recipe *recipe, int32_t map, int32_t channel)
+{
+    int32_t column = 1;
+    for (int32_t m = 0; m < map; m++)
+        column += recipe->maps[m].n_channels * channel_size(recipe, m);
+    *unit = 1 / sqrtf((float)recipe->maps[map].n_channels) / (is_log_odds(&recipe->maps[map]) ? MAP_CLIP : 1);
+    return column + channel * channel_size(recipe, map);
+}
+
+void maps_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
+{
+    int32_t m = 0;
+    if (index == 0) {
+        snprintf(name, size, "bias of maps");
+        return;
+    }
+    index--;
+    while (m + 1 < recipe->n_maps && index >= recipe->maps[m].n_channels * channel_size(recipe, m)) {
+        index -= recipe->maps[m].n_channels * channel_size(recipe, m);
+        m++;
+    }
+    int32_t n = channel_size(recipe, m), channel = index / n, part = index % n;
+    int32_t bins = is_log_odds(&recipe->maps[m]) ? BINS : 0;
+    const char *map = recipe->maps[m].name;
+    if (part == 0)
+        snprintf(name, size, "map %s channel %d mean", map, channel);
+    else if (part <= bins)
+        snprintf(name, size, "map %s channel %d mean bin %d", map, channel, part - 1);
+    else
+        snprintf(name, size, "map %s channel %d %s", map, channel,
+                 part == bins + 1 && recipe->map_pool & CLV_MAP_MAX ? "maximum" : "deviation");
+}
+
+int32_t map_edge_count(const struct clv_recipe *recipe)
+{
+    return recipe->blocks & CLV_BLOCK_MAPS ? recipe->n_maps : 0;
+}
+
+/* The most that the probabilities of a channel differ by. */
+static float largest_difference(const float *a, const float *b, int32_t n_channels)
+{
+    float largest = 0;
+    for (int32_t c = 0; c < n_channels; c++) {
+        float p = 1 / (1 + portable_expf(-a[c])), q = 1 / (1 + portable_expf(-b[c]));
+        largest = fmaxf(largest, fabsf(p - q));
+    }
+    return largest;
+}
+
+static double square_distance(const float *a, const float *b, int32_t n_channels)
+{
+    double sum = 0;
+    for (int32_t c = 0; c < n_channels; c++)
+        sum += ((double)a[c] - (double)b[c]) * ((double)a[c] - (double)b[c]);
+    return sum;
+}
+
+void map_edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct map_pool *pool,
+                    const struct clv_recipe *recipe, float side)
+{
+    size_t n = (size_t)pool->n_channels;
+    const float *mean = pool->mean;
+    for (int32_t m = 0; m < recipe->n_maps; m++) {
+        int32_t n_channels = recipe->maps[m].n_channels;
+        bool is_probability = is_log_odds(&recipe->maps[m]);
+        double sum = 0, beta;
+        for (int32_t e = 0; e < adjacency->n_edges && !is_probability; e++)
+            sum += square_distance(mean + (size_t)adjacency->edges[e][0] * n, mean + (size_t)adjacency->edges[e][1] * n,
+                                   n_channels);
+        beta = sum > 0 ? adjacency->n_edges / (2 * sum) : 0; /* as for colours: strong is what is so in this image */
+        for (int32_t e = 0; e < adjacency->n_edges; e++) {
+            const float *a = mean + (size_t)adjacency->edges[e][0] * n, *b = mean + (size_t)adjacency->edges[e][1] * n;
+            float similarity = is_probability ? 1 - largest_difference(a, b, n_channels)
+                                              : portable_expf((float)(-beta * square_distance(a, b, n_channels)));
+            float length = recipe->nodes == CLV_NODES_PATCHES ? 1 : adjacency->boundary_length[e] / side;
+            features[(size_t)e * (size_t)stride + (size_t)(stride - recipe->n_maps + m)] = length * similarity;
+        }
+        mean += n_channels;
+    }
+}

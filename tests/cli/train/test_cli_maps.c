@@ -1,0 +1,122 @@
+/* Training and segmenting with maps: assets/animals-maps holds what a weak network might say of assets/animals. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+#define SET "--data assets/animals/manifest.tsv"
+#define FEW "--seed 1 --superpixels 150 --blocks size,colour,maps --passes 10 -q"
+
+static double error_of(const char *masks)
+{
+    char *output = expect_success("\"$CLEAVE\" score " SET " --split test --pred %s", masks);
+    const char *line = strstr(output, "per pixel");
+    ck_assert_ptr_nonnull(line);
+    double error = strtod(line + strlen("per pixel"), NULL);
+    free(output);
+    return error;
+}
+
+START_TEST(maps_make_masks_better_and_any_number_of_threads_the_same_ones)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("\"$CLEAVE\" train --learner ssvm " SET " --split train --seed 1 --superpixels 150 "
+                        "--blocks size,colour --passes 10 -q -o %s/without.cleave",
+                        folder));
+    for (int threads = 1; threads <= 3; threads += 2)
+        free(expect_success("\"$CLEAVE\" train --learner ssvm " SET " --split train " FEW
+                            " --maps net=assets/animals-maps -o %s/with%d.cleave --threads %d",
+                            folder, threads, threads));
+    free(expect_success("\"$CLEAVE\" segment -m %s/without.cleave " SET " --split test -q --refine -o %s/without",
+                        folder, folder));
+    for (int threads = 1; threads <= 3; threads += 2)
+        free(expect_success("\"$CLEAVE\" segment -m %s/with%d.cleave " SET " --split test -q --refine "
+                            "--maps net=assets/animals-maps -o %s/with%d --threads %d",
+                            folder, threads, folder, threads, threads));
+    size_t one, three;
+    char *a = slurp(formatted("%s/with1.cleave", folder), &one),
+         *b = slurp(formatted("%s/with3.cleave", folder), &three);
+    static const char kind[] = "\\\"kind\\\":\\\"probabilities\\\""; /* in JSON within JSON */
+    ck_assert(memmem(a, one, kind, strlen(kind)));
+    ck_assert(memmem(a, one, "extra.refining", 14) && one == three);
+    free(a);
+    free(b);
+    ck_assert(same_bytes(formatted("%s/with1", folder), formatted("%s/with3", folder)));
+    double without = error_of(formatted("%s/without", folder)), with = error_of(formatted("%s/with1", folder));
+    ck_assert_msg(with < without - 1, "%g %% with maps, %g %% without", with, without);
+}
+END_TEST
+
+START_TEST(a_manifest_s_column_names_maps_as_the_option_does)
+{
+    const char *folder = temporary_folder();
+    ck_assert_int_eq(
+        run_command(NULL,
+                    "cd %s && cp -r \"$OLDPWD\"/assets/animals set && cp -r \"$OLDPWD\"/assets/animals-maps set/maps "
+                    "&& awk -F'\\t' -v OFS='\\t' 'NR == 1 { print $0, \"maps.net\"; next } { f = $1; "
+                    "sub(/^images/, \"maps\", f); sub(/jpg$/, \"png\", f); print $0, f }' "
+                    "set/manifest.tsv >m && mv m set/manifest.tsv",
+                    folder),
+        0);
+    free(expect_success(
+        "\"$CLEAVE\" train --learner ssvm --data %s/set/manifest.tsv --split train --blocks maps --seed 1 "
+        "--superpixels 100 --passes 3 -q -o %s/m.cleave",
+        folder, folder));
+    free(expect_success("\"$CLEAVE\" segment -m %s/m.cleave --data %s/set/manifest.tsv --split test -q -o %s/column",
+                        folder, folder, folder));
+    free(expect_success("\"$CLEAVE\" segment -m %s/m.cleave " SET " --split test --maps net=assets/animals-maps -q "
+                        "-o %s/option",
+                        folder, folder));
+    free(expect_success("\"$CLEAVE\" marginals -m %s/m.cleave --draws 5 --maps net=assets/animals-maps -q "
+                        "assets/animals/images/0030.jpg -o %s/marginals",
+                        folder, folder));
+    ck_assert(same_bytes(formatted("%s/column", folder), formatted("%s/option", folder)));
+    expect_error(64, "learned with maps net; --maps net=FOLDER",
+                 "\"$CLEAVE\" segment -m %s/m.cleave -o %s/none "
+                 "assets/animals/images/0030.jpg",
+                 folder, folder);
+    expect_error(64, "was learned without maps \"other\"",
+                 "\"$CLEAVE\" segment -m %s/m.cleave -o %s/none --maps net=%s "
+                 "--maps other=%s assets/animals/images/0030.jpg",
+                 folder, folder, folder, folder);
+    expect_error(66, "no map of assets/animals/images/0030.jpg",
+                 "\"$CLEAVE\" segment -m %s/m.cleave -o %s/none "
+                 "--maps net=/ assets/animals/images/0030.jpg",
+                 folder, folder);
+}
+END_TEST
+
+START_TEST(bad_options_about_maps_are_refused)
+{
+    static const struct {
+        const char *options, *part;
+    } cases[] = {
+        {"--maps animals", "is not NAME=FOLDER"},
+        {"--maps a=assets/animals-maps --maps a=assets", "\"a\" is given twice"},
+        {"--maps a=assets/animals-maps --blocks size", "--blocks leaves them out"},
+        {"--blocks maps", "the block maps needs --maps"},
+        {"--maps a=assets/animals-maps --maps-kind b=features", "there is no map b"},
+        {"--maps a=assets/animals-maps --maps-kind lots", "--maps-kind: "},
+        {"--maps-pool median", "--maps-pool: "},
+        {"--maps-pool max", "there are no maps"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        expect_error(64, cases[k].part, "\"$CLEAVE\" train " SET " %s -o %s/x.cleave", cases[k].options,
+                     temporary_folder());
+    expect_error(66, "no map of images/0001.jpg in it", "\"$CLEAVE\" train " SET " --maps a=src -o %s/x.cleave",
+                 temporary_folder());
+}
+END_TEST
+
+Suite *cli_maps_suite(void)
+{
+    Suite *suite = suite_create("cli_maps");
+    TCase *tests = tcase_create("cli_maps");
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, maps_make_masks_better_and_any_number_of_threads_the_same_ones);
+    tcase_add_test(tests, a_manifest_s_column_names_maps_as_the_option_does);
+    tcase_add_test(tests, bad_options_about_maps_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
