@@ -13,6 +13,7 @@
 #define COUPLING       1.2
 #define PIXEL_COUPLING 2.0
 #define CERTAIN        1e3
+#define EDIT_TRUST     3.0F /* log odds of the labels before, in edits */
 #define SOFT_SHARE     0.5  /* of the logistic in the next q; the rest is the cut's labels */
 #define PRIOR_CLIP     3.0f /* of log odds at the pixels */
 #define LABEL_SHARE    0.3f /* of the superpixels' cut in the pixels' prior; the rest is the log odds */
@@ -63,7 +64,8 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
     const struct click_scene *scene = self->view.scene;
     struct click_trace *trace = self->view.request->trace;
     const float(*weights)[CLICK_PHASES][CLICK_FEATURES] = trace && trace->weights ? trace->weights : click_weights;
-    const float *w = weights[round > 0][click_phase(self->view.request->n_strokes)];
+    const struct click_request *request = self->view.request;
+    const float *w = weights[round > 0][request->is_edit ? CLICK_PHASES - 1 : click_phase(request->n_strokes)];
     enum clv_status status = click_features_fill(self->features, &self->view, round ? self->q : NULL, err);
     if (status != CLV_OK)
         return status;
@@ -75,9 +77,11 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
         float score = 0;
         for (int k = 0; k < CLICK_FEATURES; k++)
             score += w[k] * f[k];
-        self->score[i] = self->view.seed[i] ? PRIOR_CLIP * 2 * self->view.seed[i] : score;
-        self->unary[i] =
-            self->view.seed[i] ? CERTAIN * self->view.seed[i] : (double)score * scene->regions[i].share * self->n;
+        if (request->is_edit && request->before)
+            score += EDIT_TRUST * (2 * self->view.before[i] - 1) * self->view.away[i];
+        int certain = self->view.seed[i] ? self->view.seed[i] : -self->view.is_barred[i];
+        self->score[i] = certain ? PRIOR_CLIP * 2 * (float)certain : score;
+        self->unary[i] = certain ? CERTAIN * certain : (double)score * scene->regions[i].share * self->n;
     }
     const struct clv_field field = {
         .n_nodes = self->n,

@@ -16,7 +16,9 @@
 
 #include "cleave/image.h"
 
-enum { CLICK_FREE, CLICK_GROUND, CLICK_FIGURE };
+/* Of pixels: nothing is known; strokes; barred: certainly ground, as outside of a box, but nobody pointed there, so that what is
+ * near is not taken for ground, too. */
+enum { CLICK_FREE, CLICK_GROUND, CLICK_FIGURE, CLICK_BARRED };
 
 struct click_scene;
 void click_scene_free(struct click_scene *scene);
@@ -34,10 +36,12 @@ struct click_press {
 struct click_trace;
 
 struct click_request {
-    const uint8_t *seeds;             /* [height][width] CLICK_FREE, CLICK_GROUND or CLICK_FIGURE */
+    const uint8_t *seeds;             /* [height][width] CLICK_FREE and so on */
     const uint8_t *before;            /* [height][width] labels before the latest stroke, or NULL */
     const struct click_press *latest; /* or NULL */
     int32_t n_strokes;                /* so far */
+    bool is_edit;       /* the labels before did not come from strokes alone but from a box or another program:
+                                         away from the latest stroke they stay */
     const float *prior; /* [height][width] a learned model's score of figure minus ground (clv_refine_prior), or NULL */
     struct click_trace *trace; /* for those who fit the weights, or NULL */
 };

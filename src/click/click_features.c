@@ -45,7 +45,9 @@ _Static_assert(F_SIZE == CLICK_FEATURES, "click_weights.c has a weight for each 
 void click_view_release(struct click_view *view)
 {
     array_free(view->seed);
+    array_free(view->is_barred);
     array_free(view->before);
+    array_free(view->away);
     array_free(view->fixed_features);
     *view = (struct click_view){0};
 }
@@ -63,7 +65,7 @@ static void find_seeds(struct click_view *view)
     for (int32_t y = 0; y < image->height; y++) {
         const uint8_t *row = seeds + (size_t)y * (size_t)image->width;
         for (int32_t x = 0; x < image->width; x++)
-            if (row[x]) {
+            if (row[x] == CLICK_FIGURE || row[x] == CLICK_GROUND) {
                 int8_t *seed = &view->seed[click_scene_at(view->scene, x, y)];
                 *seed |= (int8_t)(row[x] == CLICK_FIGURE ? 1 : 2);
             }
@@ -83,7 +85,7 @@ static size_t full_pixel(const struct click_scene *scene, int32_t x, int32_t y)
 
 /* Means over superpixels of the labels before and of the prior, which may be NULL. *radius = the distance from the latest
  * stroke to the nearest pixel that already had its label: all between is wrong, it says. */
-static void average(struct click_view *view, float *prior, float *radius)
+static void average(struct click_view *view, float *prior, float *barred, float *radius)
 {
     const struct click_scene *scene = view->scene;
     const struct click_request *request = view->request;
@@ -92,7 +94,7 @@ static void average(struct click_view *view, float *prior, float *radius)
     float nearest = INFINITY, scale = (float)map->width / (float)scene->image->width;
     float at_x = latest ? ((float)latest->x + 0.5f) * scale : 0, at_y = latest ? ((float)latest->y + 0.5f) * scale : 0;
     for (int32_t i = 0; i < map->n; i++)
-        view->before[i] = prior[i] = 0;
+        view->before[i] = prior[i] = barred[i] = 0;
     for (int32_t y = 0, p = 0; y < map->height; y++)
         for (int32_t x = 0; x < map->width; x++, p++) {
             size_t full = full_pixel(scene, x, y);
@@ -100,12 +102,15 @@ static void average(struct click_view *view, float *prior, float *radius)
             float weight = 1 / (scene->regions[i].share * (float)map->width * (float)map->height);
             bool is_figure = request->before && request->before[full];
             view->before[i] += is_figure ? weight : 0;
+            barred[i] += request->seeds[full] == CLICK_BARRED ? weight : 0;
             prior[i] += request->prior ? request->prior[full] * weight : 0;
             if (latest && is_figure == latest->is_figure) {
                 float dx = (float)x + 0.5f - at_x, dy = (float)y + 0.5f - at_y, distance = dx * dx + dy * dy;
                 nearest = distance < nearest ? distance : nearest;
             }
         }
+    for (int32_t i = 0; i < map->n; i++)
+        view->is_barred[i] = barred[i] > 0.5f;
     float unit = sqrtf((float)map->width * (float)map->height);
     *radius = isfinite(nearest) ? fmaxf(sqrtf(nearest) / unit, 0.01f) : 0.3f;
 }
@@ -180,6 +185,7 @@ static void fill_latest(struct click_view *view, const float *steps, float radiu
         float like = 1 / (1 + click_colour_distance(region, there, LIGHTNESS) / (SEED_COLOUR * SEED_COLOUR));
         float *f = view->fixed_features + (size_t)i * CLICK_FEATURES;
         float near = portable_expf(-0.5f * away * away), known = 2 * view->before[i] - 1;
+        view->away[i] = 1 - near;
         f[F_BEFORE_FAR] = view->request->before ? known * fminf(away, 4) / 4 : 0;
         f[F_LATEST_NEAR] = sign * near;
         f[F_LATEST_LIKE] = sign * near * like;
@@ -216,20 +222,22 @@ enum clv_status click_view_init(struct click_view *view, const struct click_scen
                                 const struct click_request *request, struct clv_error *err)
 {
     size_t n = (size_t)scene->superpixels.n;
-    float *room = array_alloc(8 * n, sizeof *room), radius = 0;
+    float *room = array_alloc(9 * n, sizeof *room), radius = 0;
     *view = (struct click_view){.scene = scene, .request = request};
     view->seed = array_zalloc(n, sizeof *view->seed);
+    view->is_barred = array_zalloc(n, sizeof *view->is_barred);
     view->before = array_alloc(n, sizeof *view->before);
+    view->away = array_zalloc(n, sizeof *view->away);
     view->fixed_features = array_zalloc(n, CLICK_FEATURES * sizeof *view->fixed_features);
-    if (!room || !view->seed || !view->before || !view->fixed_features) {
+    if (!room || !view->seed || !view->is_barred || !view->before || !view->away || !view->fixed_features) {
         array_free(room);
         click_view_release(view);
         return fail_memory(err);
     }
     struct reach reach[2] = {{room, room + n, room + 2 * n}, {room + 3 * n, room + 4 * n, room + 5 * n}};
-    float *prior = room + 6 * n, *steps = room + 7 * n;
+    float *prior = room + 6 * n, *steps = room + 7 * n, *barred = room + 8 * n;
     find_seeds(view);
-    average(view, prior, &radius);
+    average(view, prior, barred, &radius);
     reach_fill(&reach[0], view, -1);
     reach_fill(&reach[1], view, 1);
     fill_fixed(view, reach, prior);

@@ -24,7 +24,9 @@ struct click_view {
     const struct click_scene *scene;
     const struct click_request *request;
     int8_t *seed;          /* [n] 1: figure seeds alone, -1: ground seeds alone, 0: none or both */
+    bool *is_barred;       /* [n] most of its pixels are */
     float *before;         /* [n] share of figure in the labels before */
+    float *away;           /* [n] 0 at the latest stroke to 1 where it is far */
     float *fixed_features; /* [n][CLICK_FEATURES] those that do not depend on the labelling */
 };
 void click_view_release(struct click_view *view);

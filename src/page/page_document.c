@@ -103,7 +103,7 @@ static struct clv_box box_of(const struct page_event *event, const struct clv_im
     return (struct clv_box){.x = x0, .y = y0, .width = x1 - x0, .height = y1 - y0};
 }
 
-/* Ground outside of a box. */
+/* Nothing outside of a box. */
 static void fence(uint8_t *seeds, const struct clv_image *image, const struct page_event *event)
 {
     struct clv_box placed = box_of(event, image);
@@ -111,10 +111,10 @@ static void fence(uint8_t *seeds, const struct clv_image *image, const struct pa
     for (int32_t y = 0; y < image->height; y++)
         for (int32_t x = 0; x < image->width; x++)
             if (x < box.first_x || x >= box.end_x || y < box.first_y || y >= box.end_y)
-                seeds[(size_t)y * (size_t)image->width + (size_t)x] = CLICK_GROUND;
+                seeds[(size_t)y * (size_t)image->width + (size_t)x] = CLICK_BARRED;
 }
 
-/* seeds[height][width] for an object: its own strokes in their order, over all other objects, which are ground for it. Returns how
+/* seeds[height][width] for an object: its own strokes in their order, over all other objects, which are barred. Returns how
  * many strokes are its own. */
 static int32_t gather_seeds(uint8_t *seeds, const struct page_document *document, const struct page_event *fresh)
 {
@@ -124,7 +124,7 @@ static int32_t gather_seeds(uint8_t *seeds, const struct page_document *document
     for (int32_t object = 0; object < n_objects; object++) {
         const struct page_event *last = page_history_latest(history, object, history->cursor);
         if (object != fresh->object && last)
-            page_runs_paint(seeds, &last->result, CLICK_GROUND);
+            page_runs_paint(seeds, &last->result, CLICK_BARRED);
     }
     for (size_t k = 0; k <= history->cursor; k++) {
         const struct page_event *event = k < history->cursor ? &history->events[k] : fresh;
@@ -140,6 +140,17 @@ static int32_t gather_seeds(uint8_t *seeds, const struct page_document *document
         n += event->kind == PAGE_FIGURE || event->kind == PAGE_GROUND;
     }
     return n;
+}
+
+/* Whether an object began with anything but strokes. */
+static bool is_edited(const struct page_document *document, int32_t object)
+{
+    for (size_t k = 0; k < document->history.cursor; k++) {
+        const struct page_event *event = &document->history.events[k];
+        if (event->object == object && (event->kind == PAGE_BOX || event->kind == PAGE_MASK))
+            return true;
+    }
+    return false;
 }
 
 /* labels[height][width] of the object after a stroke. */
@@ -166,6 +177,7 @@ static enum clv_status cut(uint8_t *labels, const struct page_document *document
                                     .is_figure = fresh->kind == PAGE_FIGURE};
         struct click_request request = {.seeds = seeds, .prior = document->prior};
         request.n_strokes = gather_seeds(seeds, document, fresh);
+        request.is_edit = has_before && is_edited(document, fresh->object);
         request.latest = fresh->kind == PAGE_ERASE ? NULL : &press;
         memset(before, 0, n);
         if (has_before)

@@ -83,6 +83,29 @@ START_TEST(pixels_under_strokes_are_what_the_strokes_say)
 }
 END_TEST
 
+START_TEST(a_stroke_far_away_leaves_an_edited_mask_alone)
+{
+    struct picture *picture = draw();
+    struct click_press press = {10, 45, true};
+    struct click_request request = {
+        .seeds = picture->seeds, .before = picture->labels, .latest = &press, .n_strokes = 1, .is_edit = true};
+    memcpy(picture->labels, picture->truth, sizeof picture->truth);
+    memset(picture->seeds + 45 * WIDTH + 8, CLICK_FIGURE, 5);
+    for (int p = 0; p < 20 * WIDTH; p++) /* as outside of a box */
+        picture->seeds[p] = CLICK_BARRED;
+    must(click_cut(picture->labels, picture->scene, &request, err));
+    int kept = 0, all = 0;
+    for (int p = 0; p < WIDTH * HEIGHT; p++) {
+        all += picture->truth[p] && picture->seeds[p] != CLICK_BARRED;
+        kept += picture->truth[p] && picture->labels[p];
+        ck_assert(!(picture->seeds[p] == CLICK_BARRED && picture->labels[p]));
+    }
+    ck_assert_int_eq(picture->labels[45 * WIDTH + 10], 1);
+    ck_assert_int_gt(kept * 100, all * 97);
+    release(picture);
+}
+END_TEST
+
 START_TEST(without_figure_there_is_none)
 {
     struct picture *picture = draw();
@@ -131,6 +154,7 @@ Suite *click_suite(void)
     TCase *tcase = tcase_create("click");
     tcase_add_test(tcase, a_click_on_the_object_and_one_beside_it_cut_it_out);
     tcase_add_test(tcase, pixels_under_strokes_are_what_the_strokes_say);
+    tcase_add_test(tcase, a_stroke_far_away_leaves_an_edited_mask_alone);
     tcase_add_test(tcase, without_figure_there_is_none);
     tcase_add_test(tcase, the_same_clicks_give_the_same_labels);
     tcase_add_test(tcase, one_pixel_and_one_colour_are_images_too);
