@@ -40,6 +40,18 @@ void input_list_release(struct input_list *list)
     *list = (struct input_list){0};
 }
 
+void inputs_cut(struct input_list *list, size_t first, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        if (i < first || i - first >= n)
+            input_release(&list->items[i]);
+        else
+            list->items[kept++] = list->items[i];
+    }
+    list->n = kept;
+}
+
 enum clv_status inputs_add_object(struct input_list *list, const char *name, const char *image, const char *mask,
                                   const char *output, struct clv_error *err)
 {

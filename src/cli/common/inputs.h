@@ -38,6 +38,9 @@ void input_release(struct input *item);
 enum clv_status inputs_add_object(struct input_list *list, const char *name, const char *image, const char *mask,
                                   const char *output, struct clv_error *err) CLV_CHECK;
 
+/* Leaves n inputs from `first` on. */
+void inputs_cut(struct input_list *list, size_t first, size_t n);
+
 /* Shortens `common`, a length of a's beginning that ends behind a slash, to what b shares. */
 size_t path_shared_folder(const char *a, size_t common, const char *b);
 

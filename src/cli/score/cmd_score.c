@@ -6,15 +6,20 @@
 #include "cli/common/command.h"
 #include "cli/common/console.h"
 #include "cli/common/options.h"
+#include "cli/common/shard.h"
 #include "cli/common/training_set.h"
 #include "cli/score/score_features.h"
 #include "cli/score/score_letters.h"
 #include "cli/score/score_set.h"
+#include "cli/score/score_shards.h"
 
 struct score {
     struct common_options common;
     const char *data, *split, *voids, *predictions, *model_path;
-    bool json, csv, per_image;
+    bool json, csv, per_image, merge;
+    struct shard shard;
+    char **tables; /* [n_tables] of --merge */
+    size_t n_tables;
     struct letters_option letters;
     enum decoding_choice decoding;
 };
@@ -27,7 +32,9 @@ enum score_keys {
     KEY_LETTERS,
     KEY_FOLDS,
     KEY_VOID,
-    KEY_DECODE
+    KEY_DECODE,
+    KEY_SHARD,
+    KEY_MERGE
 };
 
 static const struct argp_option score_options[] = {
@@ -43,6 +50,9 @@ static const struct argp_option score_options[] = {
     {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP ", decoded with -m", 0},
     {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
     {"decode", KEY_DECODE, "RULE", 0, "With a feature file. " DECODING_HELP, 0},
+    {"shard", KEY_SHARD, "I/N", 0, SHARD_HELP ". Prints a table of counts, for --merge", 0},
+    {"merge", KEY_MERGE, NULL, 0,
+     "The arguments are the tables of all shards: the score of one run over everything, from their counts", 0},
     {"per-image", KEY_PER_IMAGE, NULL, 0, "Also every image", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON document, in fractions", 0},
     {"csv", KEY_CSV, NULL, 0, "A line per image, comma-separated, in fractions", 0},
@@ -54,7 +64,12 @@ static error_t parse_score(int key, char *arg, struct argp_state *state)
     struct score *self = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &self->common; return 0;
-    case ARGP_KEY_ARG: return option_error(&self->common, "%s: score takes no arguments; --data and --pred do it", arg);
+    case ARGP_KEY_ARGS:
+        self->tables = state->argv + state->next;
+        self->n_tables = (size_t)(state->argc - state->next);
+        return 0;
+    case KEY_SHARD: return option_shard(&self->shard, arg, &self->common);
+    case KEY_MERGE: self->merge = true; return 0;
     case 'd': self->data = arg; return 0;
     case 'p': self->predictions = arg; return 0;
     case 'm': self->model_path = arg; return 0;
@@ -88,13 +103,32 @@ static enum clv_status check_features(const struct score *self, struct clv_error
     return CLV_OK;
 }
 
+static enum clv_status check_shards(const struct score *self, struct clv_error *err)
+{
+    bool of_masks = !self->letters.path && !(self->data && is_tensor_file(self->data));
+    if (self->n_tables && !self->merge)
+        return fail(err, CLV_ERR_USAGE, "%s: score takes no arguments; --data and --pred do it", self->tables[0]);
+    if ((self->merge || self->shard.count) && !of_masks)
+        return fail(err, CLV_ERR_USAGE, "--%s: goes with masks, not with letters or a feature file",
+                    self->merge ? "merge" : "shard");
+    if (self->shard.count && (self->merge || self->json || self->csv || self->per_image))
+        return fail(err, CLV_ERR_USAGE,
+                    "--shard: prints a table of counts; --json, --csv and --per-image go with --merge, which reads it");
+    if (self->merge && !self->n_tables)
+        return fail(err, CLV_ERR_USAGE, "--merge: no tables: name those that `cleave score --shard' printed");
+    if (self->merge && (self->predictions || self->model_path))
+        return fail(err, CLV_ERR_USAGE, "--merge: the tables have the counts; leave out %s",
+                    self->predictions ? "--pred" : "-m");
+    return CLV_OK;
+}
+
 static enum clv_status parse(struct score *self, int argc, char **argv, struct clv_error *err)
 {
     static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         score_options,
         parse_score,
-        NULL,
+        "[--merge TABLE...]",
         "Scores masks against the truth: weighted Hamming (half the miss rate plus half the false-alarm rate, for "
         "figure and ground), Hamming, intersection over union.\v"
         "Weighted Hamming, Hamming and IoU are means over images; accuracies are over all pixels of the set. Mean IoU "
@@ -109,6 +143,9 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
         return status;
     if (self->decoding != DECODING_OWN && (self->letters.path || !self->data || !is_tensor_file(self->data)))
         return fail(err, CLV_ERR_USAGE, "--decode: goes with a feature file in --data");
+    status = check_shards(self, err);
+    if (status != CLV_OK)
+        return status;
     if (self->letters.path)
         return check_letters(self, err);
     if (self->letters.n_folds)
@@ -117,10 +154,12 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
         return fail(err, CLV_ERR_USAGE, "score: --data is missing: where is the truth?");
     if (is_tensor_file(self->data))
         return check_features(self, err);
-    if (!self->predictions)
-        return fail(err, CLV_ERR_USAGE, "score: --pred is missing: where are the predictions?");
     if (self->json && self->csv)
         return fail(err, CLV_ERR_USAGE, "--json and --csv exclude each other");
+    if (self->merge)
+        return CLV_OK;
+    if (!self->predictions)
+        return fail(err, CLV_ERR_USAGE, "score: --pred is missing: where are the predictions?");
     if (!path_is_folder(self->predictions))
         return fail(err, CLV_ERR_NO_INPUT, "%s: no such folder of predictions", self->predictions);
     return CLV_OK;
@@ -154,16 +193,23 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
         .labels = &set.labels,
         .folder = self->predictions,
         .model = self->model_path ? &model : NULL,
+        .keeps_counts = self->shard.count > 0,
         .n_threads = self->common.n_threads,
         .limits = &self->common.limits,
         .progress = &progress,
     };
+    size_t first = 0, n = 0;
+    shard_block(&first, &n, &self->shard, inputs.n);
+    inputs_cut(&inputs, first, n);
     if (status == CLV_OK)
-        status = score_set(&score, &task, err);
+        status = self->merge ? score_merge(&score, &inputs, &set.labels, self->tables, self->n_tables, err)
+                             : score_set(&score, &task, err);
     if (status != CLV_OK)
         goto done;
     console_clear();
-    if (self->json)
+    if (self->shard.count)
+        score_shard_print(&score, first);
+    else if (self->json)
         status = score_print_json(&score, self->per_image, err);
     else if (self->csv)
         score_print_csv(&score);

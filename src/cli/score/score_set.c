@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parallel.h"
+#include "cli/score/score_counts.h"
 
 struct job {
     const struct score_task *task;
@@ -25,11 +26,37 @@ struct tally {
 
 void set_score_release(struct set_score *score)
 {
+    for (size_t kind = 0; kind < 2; kind++) {
+        for (size_t i = 0; score->counts[kind] && i < score->inputs->n; i++)
+            array_free(score->counts[kind][i]);
+        array_free(score->counts[kind]);
+    }
     array_free(score->images);
     array_free(score->iou);
     clv_confusion_release(&score->confusion);
     clv_confusion_release(&score->nodes);
     *score = (struct set_score){0};
+}
+
+enum clv_status set_score_init(struct set_score *score, struct clv_error *err)
+{
+    size_t n = score->inputs->n, n_labels = (size_t)score->labels->n_labels;
+    enum clv_status status = clv_confusion_init(&score->confusion, score->labels->n_labels, err);
+    if (status == CLV_OK)
+        status = clv_confusion_init(&score->nodes, score->labels->n_labels, err);
+    score->images = array_zalloc(n, sizeof *score->images);
+    score->iou = array_alloc(n * n_labels, sizeof *score->iou);
+    if (status == CLV_OK && (!score->images || !score->iou))
+        status = fail_memory(err);
+    return status;
+}
+
+void set_score_measure(struct set_score *score, size_t index, const struct clv_confusion *pixels)
+{
+    int32_t n_labels = score->labels->n_labels;
+    score->images[index].pixel = clv_confusion_score(pixels);
+    for (int32_t label = 0; label < n_labels; label++)
+        score->iou[index * (size_t)n_labels + (size_t)label] = clv_confusion_iou(pixels, label);
 }
 
 static char *prediction_path(const struct score_task *task, size_t index)
@@ -125,6 +152,15 @@ done:
     return status;
 }
 
+static enum clv_status keep_counts(struct job *job, size_t kind, size_t index, const struct clv_confusion *confusion,
+                                   struct clv_error *err)
+{
+    if (!job->task->keeps_counts)
+        return CLV_OK;
+    job->score->counts[kind][index] = score_counts_text(confusion);
+    return job->score->counts[kind][index] ? CLV_OK : fail_memory(err);
+}
+
 static enum clv_status score_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     struct job *job = context;
@@ -147,16 +183,16 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     if (status == CLV_OK) {
         clv_confusion_clear(confusion);
         clv_confusion_add(confusion, truth.labels, prediction.labels, (size_t)truth.width * (size_t)truth.height);
-        scored->pixel = clv_confusion_score(confusion);
-        int32_t n_labels = task->labels->n_labels;
-        for (int32_t label = 0; label < n_labels; label++)
-            job->score->iou[index * (size_t)n_labels + (size_t)label] = clv_confusion_iou(confusion, label);
+        set_score_measure(job->score, index, confusion);
         clv_confusion_merge(&tally->total, confusion);
+        status = keep_counts(job, 0, index, confusion, err);
     }
     if (status == CLV_OK && task->model)
         status = score_superpixels(&scored->superpixel, confusion, job, index, &truth, &prediction, err);
-    if (status == CLV_OK && task->model)
+    if (status == CLV_OK && task->model) {
         clv_confusion_merge(&tally->nodes, confusion);
+        status = keep_counts(job, 1, index, confusion, err);
+    }
     clv_mask_release(&truth);
     clv_mask_release(&prediction);
     array_free(path);
@@ -205,17 +241,13 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
     struct job job = {.task = task, .score = &fresh};
     enum clv_status status = check_all_there(task, err);
     if (status == CLV_OK)
-        status = clv_confusion_init(&fresh.confusion, n_labels, err);
-    if (status == CLV_OK)
-        status = clv_confusion_init(&fresh.nodes, n_labels, err);
-    if (status != CLV_OK) {
-        set_score_release(&fresh);
-        return status;
+        status = set_score_init(&fresh, err);
+    for (size_t kind = 0; kind < 2 && task->keeps_counts && status == CLV_OK; kind++) {
+        fresh.counts[kind] = array_zalloc(task->inputs->n, sizeof *fresh.counts[kind]);
+        status = fresh.counts[kind] ? CLV_OK : fail_memory(err);
     }
-    fresh.images = array_zalloc(task->inputs->n, sizeof *fresh.images);
-    fresh.iou = array_alloc(task->inputs->n * (size_t)n_labels, sizeof *fresh.iou);
     job.tallies = array_zalloc((size_t)n_threads, sizeof *job.tallies);
-    if (!fresh.images || !fresh.iou || !job.tallies)
+    if (status == CLV_OK && !job.tallies)
         status = fail_memory(err);
     if (status == CLV_OK && task->model)
         status = choose_nodes(&job.nodes, task->model, err);

@@ -22,10 +22,17 @@ struct set_score {
     struct scored_image *images;    /* [inputs->n] */
     double *iou;                    /* [inputs->n][n_labels] */
     struct clv_confusion confusion; /* all images' pixels */
-    struct clv_confusion nodes;     /* all images' superpixels by their known pixels, or patches, which count 1 each */
+    char **counts[2]; /* [inputs->n] each, of shards: an image's pixels, and nodes, as score_counts.h has them */
+    struct clv_confusion nodes; /* all images' superpixels by their known pixels, or patches, which count 1 each */
     bool has_superpixels, has_patches; /* has_superpixels: nodes were scored, which are patches if has_patches */
 };
 void set_score_release(struct set_score *score);
+
+/* Arrays for the inputs and labels that are set; what is there already is for set_score_release. */
+enum clv_status set_score_init(struct set_score *score, struct clv_error *err) CLV_CHECK;
+
+/* The measures of image `index` from its pixels. */
+void set_score_measure(struct set_score *score, size_t index, const struct clv_confusion *pixels);
 
 /* Where the prediction of each input is, and how to read images for superpixels. */
 struct score_task {
@@ -33,6 +40,7 @@ struct score_task {
     const struct clv_labels *labels;
     const char *folder;            /* prediction i: folder/<inputs->items[i].output>.png */
     const struct clv_model *model; /* its recipe makes the superpixels; NULL: per pixel only */
+    bool keeps_counts;             /* every image's, for a table of a shard */
     int n_threads;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;

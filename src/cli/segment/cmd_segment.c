@@ -242,7 +242,7 @@ static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err
         status = file_create(&table, self->status_file, err);
     if (status == CLV_OK) {
         run->status = table.stream;
-        if (table.stream)
+        if (table.stream && self->shard.number <= 1) /* so that the shards' tables end to end are one run's */
             fputs(STATUS_HEAD "\n", table.stream);
         status = segment_all(&counts, run, err);
     }
@@ -304,6 +304,7 @@ static bool begins_with(const char *path, const char *const *beginnings, size_t 
         return false;
     for (size_t i = 0; i < n; i++)
         found |= strstr(bytes, beginnings[i]) != NULL;
+    found |= size == 0; /* the table of a shard without images */
     array_free(bytes);
     return found;
 }
@@ -311,7 +312,10 @@ static bool begins_with(const char *path, const char *const *beginnings, size_t 
 /* The files beside masks and overlays, and all inputs that options name: the rule of cli/common/outputs.h. */
 static enum clv_status claim_files(struct segment *self, const char *page, struct clv_error *err)
 {
-    static const char *const table_head[] = {STATUS_HEAD}, *const page_head[] = {REPORT_TITLE};
+    static const char *const table_head[] = {STATUS_HEAD, "\tdone\t", "\tfailed\t", "\tfinished before\t"};
+    static const char *const page_head[] = {REPORT_TITLE};
+    size_t n_heads =
+        self->shard.number > 1 ? sizeof table_head / sizeof *table_head : 1; /* a later shard has no head */
     const char *const inputs[] = {self->model_path, self->features,
                                   self->data && path_is_folder(self->data) ? NULL : self->data, self->boxes};
     size_t n = sizeof inputs / sizeof *inputs;
@@ -319,9 +323,9 @@ static enum clv_status claim_files(struct segment *self, const char *page, struc
     struct outputs *outputs = &self->common.outputs;
     enum clv_status status = CLV_OK;
     if (self->status_file)
-        status =
-            outputs_claim(outputs, self->status_file,
-                          overwrite || (resume && begins_with(self->status_file, table_head, 1)), "", inputs, n, err);
+        status = outputs_claim(outputs, self->status_file,
+                               overwrite || (resume && begins_with(self->status_file, table_head, n_heads)), "", inputs,
+                               n, err);
     enum path_kind kind = PATH_ABSENT; /* a folder that is still to be made holds nothing */
     if (status == CLV_OK && page)
         status = path_look(&kind, page, err);
@@ -350,7 +354,8 @@ static enum clv_status plan(struct output_list *outputs, struct segment *self, c
     const char *const named[] = {self->model_path, self->features,
                                  self->data && path_is_folder(self->data) ? NULL : self->data, self->boxes};
     struct outputs *all = &self->common.outputs;
-    enum clv_status status = output_plan(outputs, all, inputs, self->output, self->overlay, self->existing, err);
+    enum clv_status status =
+        output_plan(outputs, all, inputs, self->output, self->overlay, self->existing, &self->shard, err);
     for (size_t i = 0; i < sizeof named / sizeof *named && status == CLV_OK; i++)
         status = outputs_spare(all, named[i], err);
     for (size_t m = 0; m < self->maps.n && status == CLV_OK; m++)
@@ -372,7 +377,18 @@ static enum clv_status plan(struct output_list *outputs, struct segment *self, c
     return CLV_OK;
 }
 
-enum clv_status segment_images(struct segment *self, struct clv_error *err)
+/* Of the inputs only the shard's are left, as of the outputs. */
+static void cut_to_shard(struct segment_run *run, struct input_list *inputs)
+{
+    size_t n, total = inputs->n;
+    shard_block(&run->first, &n, &run->options->shard, total);
+    inputs_cut(inputs, run->first, n);
+    if (!n)
+        console_note("shard %d of %d: no images in it, there are %zu in all", run->options->shard.number,
+                     run->options->shard.count, total);
+}
+
+static enum clv_status segment_shard(struct segment *self, struct clv_error *err)
 {
     struct clv_progress progress = console_progress();
     struct clv_model model = {0};
@@ -403,6 +419,8 @@ enum clv_status segment_images(struct segment *self, struct clv_error *err)
         status = open_boxes(&boxes, &inputs, self, err);
     if (status == CLV_OK)
         status = plan(&outputs, self, &inputs, err);
+    if (status == CLV_OK)
+        cut_to_shard(&work, &inputs);
     if (status == CLV_OK && self->overlay && !self->marginals && model.labels.from_file)
         status = overlay_legend_write(self->output, &model.labels, self->existing == EXISTING_OVERWRITE, err);
     work.dataset = dataset;
@@ -413,6 +431,24 @@ enum clv_status segment_images(struct segment *self, struct clv_error *err)
     clv_boxes_release(&boxes);
     clv_dataset_free(dataset);
     clv_model_release(&model);
+    return status;
+}
+
+/* A shard's report and table lie beside those of the others. */
+enum clv_status segment_images(struct segment *self, struct clv_error *err)
+{
+    char *report = self->report ? shard_path(self->report, &self->shard, true) : NULL;
+    char *table = self->status_file ? shard_path(self->status_file, &self->shard, false) : NULL;
+    enum clv_status status = CLV_OK;
+    if ((self->report && !report) || (self->status_file && !table))
+        status = fail_memory(err);
+    self->report = report;
+    self->status_file = table;
+    if (status == CLV_OK)
+        status = segment_shard(self, err);
+    self->report = self->status_file = NULL;
+    array_free(report);
+    array_free(table);
     return status;
 }
 

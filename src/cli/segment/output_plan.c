@@ -14,13 +14,17 @@
 
 #define PROBLEM_MAX_SIZE ((size_t)1 << 17)
 
+static void output_release(struct output *output)
+{
+    array_free(output->mask);
+    array_free(output->overlay);
+    array_free(output->problem);
+}
+
 void output_list_release(struct output_list *list)
 {
-    for (size_t i = 0; i < list->n; i++) {
-        array_free(list->items[i].mask);
-        array_free(list->items[i].overlay);
-        array_free(list->items[i].problem);
-    }
+    for (size_t i = 0; i < list->n; i++)
+        output_release(&list->items[i]);
     array_free(list->items);
     *list = (struct output_list){0};
 }
@@ -136,6 +140,22 @@ static enum clv_status find_clashes(struct output_list *list, const struct input
     return status;
 }
 
+static void cut_to_shard(struct output_list *list, const struct shard *shard)
+{
+    size_t first, n, kept = 0;
+    shard_block(&first, &n, shard, list->n);
+    list->n_problems = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        if (i < first || i - first >= n) {
+            output_release(&list->items[i]);
+            continue;
+        }
+        list->n_problems += list->items[i].problem != NULL;
+        list->items[kept++] = list->items[i];
+    }
+    list->n = kept;
+}
+
 /* --- the rule for outputs ------------------------------------------------------------------------------------------------ */
 
 static enum clv_status add_outputs(struct outputs *outputs, const struct output_list *list, struct clv_error *err)
@@ -193,7 +213,8 @@ static enum clv_status check_existing(struct output_list *list, enum existing ex
 }
 
 enum clv_status output_plan(struct output_list *list, struct outputs *outputs, const struct input_list *inputs,
-                            const char *folder, bool overlays, enum existing existing, struct clv_error *err)
+                            const char *folder, bool overlays, enum existing existing, const struct shard *shard,
+                            struct clv_error *err)
 {
     struct output_list planned = {0};
     *list = planned;
@@ -207,6 +228,7 @@ enum clv_status output_plan(struct output_list *list, struct outputs *outputs, c
         status = find_clashes(&planned, inputs, err);
     if (status == CLV_OK)
         status = find_long_names(&planned, inputs, err);
+    cut_to_shard(&planned, shard);
     if (status == CLV_OK)
         status = add_outputs(outputs, &planned, err);
     if (status == CLV_OK)

@@ -15,6 +15,7 @@
 #include "cli/common/inputs.h"
 #include "cli/common/maps_option.h"
 #include "cli/common/options.h"
+#include "cli/common/shard.h"
 #include "cli/segment/mask_file.h"
 #include "cli/segment/output_plan.h"
 
@@ -25,7 +26,8 @@ struct segment {
     struct common_options common;
     const char *model_path, *data, *split, *features, *output, *report, *status_file;
     const char *boxes; /* box to cut, without a model; NULL: with one */
-    char **paths;      /* [n_paths] */
+    struct shard shard;
+    char **paths; /* [n_paths] */
     size_t n_paths;
     struct maps_option maps;
     char list_separator;
@@ -62,8 +64,9 @@ struct segment_run {
     const struct clv_model *model;
     const struct clv_dataset *dataset; /* the inputs are its items; NULL: they are images */
     const struct clv_boxes *boxes;     /* the inputs are objects in them, and the model knows labels only; NULL: none */
-    const struct input_list *inputs;
+    const struct input_list *inputs;   /* of the shard */
     const struct output_list *outputs;
+    size_t first;              /* the inputs are the dataset's items from this one on */
     struct clv_report *report; /* NULL: none */
     FILE *status;              /* a line per input, NULL: none */
     const struct clv_progress *progress;

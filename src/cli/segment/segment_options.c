@@ -13,6 +13,7 @@ enum shared_keys {
     KEY_STATUS,
     KEY_ENGINE,
     KEY_MAPS,
+    KEY_SHARD,
 };
 
 static const struct argp_option shared_options[] = {
@@ -22,6 +23,7 @@ static const struct argp_option shared_options[] = {
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of --data (default: all of it)", 1},
     {"features", KEY_FEATURES, "FILE", 0, "Take the items of a feature file instead of images", 1},
     {"maps", KEY_MAPS, "NAME=FOLDER", 0, MAPS_HELP, 1},
+    {"shard", KEY_SHARD, "I/N", 0, SHARD_HELP, 1},
     {"null", '0', NULL, 0, "Paths read for the argument - end with a zero byte, not with a line", 1},
     {"output", 'o', "FOLDER", 0,
      "Where the results go: FOLDER/<image stem>.png, subfolders kept; - is standard output, for one image", 2},
@@ -63,6 +65,7 @@ static error_t parse_shared(int key, char *arg, struct argp_state *state)
     case KEY_STATUS: self->status_file = arg; return 0;
     case KEY_OVERWRITE: return parse_existing(self, EXISTING_OVERWRITE);
     case KEY_RESUME: return parse_existing(self, EXISTING_RESUME);
+    case KEY_SHARD: return option_shard(&self->shard, arg, &self->common);
     case KEY_FAIL_FAST: self->fail_fast = true; return 0;
     case KEY_ENGINE: return option_engine(&self->engine, arg, &self->common);
     default: return ARGP_ERR_UNKNOWN;
@@ -93,6 +96,8 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
                     self->overlay ? "--overlay"
                     : self->json  ? "--json"
                                   : "--resume");
+    if (segment_is_piped(self) && self->shard.count)
+        return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out --shard");
     if (segment_is_piped(self) && self->status_file && strcmp(self->status_file, "-") == 0)
         return fail(err, CLV_ERR_USAGE, "-o - and --status - both want standard output");
     if (!self->data && !self->features && !self->n_paths)

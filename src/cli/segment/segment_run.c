@@ -127,7 +127,7 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
     if (run->boxes)
         return cut_boxes(work, job, err);
     if (run->dataset) {
-        status = clv_dataset_example(&example, run->dataset, index, err);
+        status = clv_dataset_example(&example, run->dataset, run->first + index, err);
     } else {
         status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
         if (status == CLV_OK)

@@ -1,0 +1,162 @@
+#include "cli/score/score_shards.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/common/console.h"
+#include "cli/score/score_counts.h"
+#include "data/tsv.h"
+
+static const char *const columns[] = {"number", "image", "pixels"};
+static const char *const kinds[] = {"superpixels", "patches"};
+
+void score_shard_print(const struct set_score *score, size_t first)
+{
+    printf("%s\t%s\t%s", columns[0], columns[1], columns[2]);
+    if (score->has_superpixels)
+        printf("\t%s", kinds[score->has_patches]);
+    putchar('\n');
+    for (size_t i = 0; i < score->inputs->n; i++) {
+        printf("%zu\t", first + i + 1);
+        console_put_field(stdout, score->inputs->items[i].name);
+        printf("\t%s", score->counts[0][i]);
+        if (score->has_superpixels)
+            printf("\t%s", score->counts[1][i]);
+        putchar('\n');
+    }
+}
+
+struct merging {
+    struct set_score *score;
+    struct clv_confusion own;
+    bool *is_there; /* [inputs->n] */
+    size_t n_there, n_tables;
+};
+
+/* Whether a field is the name as a table has it. */
+static enum clv_status is_name(bool *is, const char *field, const char *name, struct clv_error *err)
+{
+    char *printed = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&printed, &size);
+    if (!stream)
+        return fail_memory(err);
+    console_put_field(stream, name);
+    bool failed = fclose(stream) != 0;
+    *is = !failed && strcmp(printed, field) == 0;
+    free(printed); /* open_memstream's own */
+    return failed ? fail_memory(err) : CLV_OK;
+}
+
+static enum clv_status merge_row(struct merging *self, const struct tsv *table, struct clv_error *err)
+{
+    struct set_score *score = self->score;
+    const struct input_list *inputs = score->inputs;
+    uint64_t number;
+    bool same = false;
+    if (strcmp(table->fields[0], columns[0]) == 0)
+        return CLV_OK; /* the head of the next one of tables that were put end to end */
+    if (!parse_uint64(table->fields[0], &number) || number < 1 || number > inputs->n)
+        return fail(err, CLV_ERR_DATA, "%s:%zu: image number \"%.60s\", the set has %zu images with masks", table->path,
+                    table->line, table->fields[0], inputs->n);
+    size_t index = (size_t)number - 1;
+    enum clv_status status = is_name(&same, table->fields[1], inputs->items[index].name, err);
+    if (status == CLV_OK && !same)
+        status = fail(err, CLV_ERR_DATA, "%s:%zu: image %zu is %.300s, in the set it is %.300s", table->path,
+                      table->line, index + 1, table->fields[1], inputs->items[index].name);
+    if (status == CLV_OK && self->is_there[index])
+        status = fail(err, CLV_ERR_DATA, "%s:%zu: image %zu, %s, comes twice", table->path, table->line, index + 1,
+                      inputs->items[index].name);
+    if (status == CLV_OK)
+        status = score_counts_read(&self->own, table->fields[2], table->path, table->line, err);
+    if (status != CLV_OK)
+        return status;
+    self->is_there[index] = true;
+    self->n_there++;
+    set_score_measure(score, index, &self->own);
+    clv_confusion_merge(&score->confusion, &self->own);
+    if (!score->has_superpixels)
+        return CLV_OK;
+    status = score_counts_read(&self->own, table->fields[3], table->path, table->line, err);
+    score->images[index].superpixel = clv_confusion_score(&self->own);
+    clv_confusion_merge(&score->nodes, &self->own);
+    return status;
+}
+
+/* What the tables count must be the same in all of them. */
+static enum clv_status check_head(struct merging *self, const struct tsv *table, struct clv_error *err)
+{
+    size_t n = sizeof columns / sizeof *columns;
+    bool fits = table->n_columns == n || table->n_columns == n + 1, has_nodes = table->n_columns == n + 1;
+    for (size_t i = 0; fits && i < n; i++)
+        fits = strcmp(table->columns[i], columns[i]) == 0;
+    bool is_patches = fits && has_nodes && strcmp(table->columns[n], kinds[1]) == 0;
+    if (!fits || (has_nodes && !is_patches && strcmp(table->columns[n], kinds[0]) != 0))
+        return fail(err, CLV_ERR_DATA, "%s: not a table that `cleave score --shard' prints", table->path);
+    if (self->n_tables++ == 0) {
+        self->score->has_superpixels = has_nodes;
+        self->score->has_patches = is_patches;
+    }
+    if (self->score->has_superpixels != has_nodes || self->score->has_patches != is_patches)
+        return fail(err, CLV_ERR_DATA, "%s: has %s, the tables before it have %s", table->path,
+                    has_nodes ? kinds[is_patches] : "pixels alone",
+                    self->score->has_superpixels ? kinds[self->score->has_patches] : "pixels alone");
+    return CLV_OK;
+}
+
+static enum clv_status merge_table(struct merging *self, const char *path, struct clv_error *err)
+{
+    struct tsv table = {0};
+    char *bytes;
+    size_t size;
+    bool more = true;
+    enum clv_status status = file_read(&bytes, &size, path, TSV_MAX_SIZE, err);
+    if (status != CLV_OK)
+        return status;
+    status = tsv_parse(&table, path, bytes, size, err);
+    if (status == CLV_OK)
+        status = check_head(self, &table, err);
+    while (status == CLV_OK && more) {
+        status = tsv_next(&more, &table, err);
+        if (status == CLV_OK && more)
+            status = merge_row(self, &table, err);
+    }
+    tsv_release(&table);
+    return status;
+}
+
+static enum clv_status check_complete(const struct merging *self, struct clv_error *err)
+{
+    const struct input_list *inputs = self->score->inputs;
+    size_t first = 0;
+    while (first < inputs->n && self->is_there[first])
+        first++;
+    if (first == inputs->n)
+        return CLV_OK;
+    return fail(err, CLV_ERR_DATA, "image %zu, %s, is in none of the tables (%zu of %zu are missing)", first + 1,
+                inputs->items[first].name, inputs->n - self->n_there, inputs->n);
+}
+
+enum clv_status score_merge(struct set_score *score, const struct input_list *inputs, const struct clv_labels *labels,
+                            char *const *tables, size_t n_tables, struct clv_error *err)
+{
+    struct set_score fresh = {.inputs = inputs, .labels = labels};
+    struct merging self = {.score = &fresh, .is_there = array_zalloc(inputs->n, sizeof *self.is_there)};
+    enum clv_status status = self.is_there ? set_score_init(&fresh, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_confusion_init(&self.own, labels->n_labels, err);
+    for (size_t i = 0; i < n_tables && status == CLV_OK; i++)
+        status = merge_table(&self, tables[i], err);
+    if (status == CLV_OK)
+        status = check_complete(&self, err);
+    clv_confusion_release(&self.own);
+    array_free(self.is_there);
+    if (status == CLV_OK)
+        *score = fresh;
+    else
+        set_score_release(&fresh);
+    return status;
+}

@@ -1,0 +1,85 @@
+/* cleave score --shard and --merge: the score of one run from the counts of several. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+/* A folder with set and m, out of `cleave segment`, and s1 to s3, the tables of three shards. */
+static char folder[256];
+
+static void make_tables(void)
+{
+    sample_setup();
+    snprintf(folder, sizeof folder, "%s", temporary_folder());
+    free(expect_success("cd %s && ln -s %s set && ln -s %s m && \"$CLEAVE\" segment -m m --data set -o out", folder,
+                        sample_set(), sample_model()));
+    for (int i = 1; i <= 3; i++)
+        free(expect_success("cd %s && \"$CLEAVE\" score --data set --pred out -m m --shard %d/3 >s%d", folder, i, i));
+}
+
+START_TEST(merged_tables_print_what_one_run_prints)
+{
+    static const char *const forms[] = {"", "--per-image", "--json --per-image", "--csv"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char *one = expect_success("cd %s && \"$CLEAVE\" score --data set --pred out -m m %s", folder, forms[i]);
+        char *merged = expect_success("cd %s && \"$CLEAVE\" score --data set --merge %s s3 s1 s2", folder, forms[i]);
+        ck_assert_str_eq(merged, one);
+        free(merged);
+        merged = expect_success("cd %s && cat s1 s2 s3 >all && \"$CLEAVE\" score --data set --merge %s all", folder,
+                                forms[i]);
+        ck_assert_str_eq(merged, one);
+        free(merged);
+        free(one);
+    }
+    char *one = expect_success("cd %s && \"$CLEAVE\" score --data set --pred out --json", folder);
+    char *merged = expect_success("cd %s && for i in 1/2 2/2; do \"$CLEAVE\" score --data set --pred out --shard $i; "
+                                  "done >two && \"$CLEAVE\" score --data set --merge --json two",
+                                  folder);
+    ck_assert_str_eq(merged, one);
+    free(merged);
+    free(one);
+}
+END_TEST
+
+START_TEST(tables_that_do_not_make_a_whole_are_named)
+{
+    const char *merge = formatted("cd %s && \"$CLEAVE\" score --data set --merge", folder);
+    char command[512];
+    snprintf(command, sizeof command, "%s", merge);
+    expect_error(65, "images/0005.jpg, is in none of the tables (4 of 12 are missing)", "%s s1 s3", command);
+    expect_error(65, "s1:2: image 1, images/0001.jpg, comes twice", "%s s1 s2 s3 s1", command);
+    expect_error(65, "image number \"13\", the set has 12 images", "cd %s && sed s/^9/13/ s3 >x; %s s1 x", folder,
+                 command);
+    expect_error(65, "x:2: image 1 is images/0009.jpg, in the set it is images/0001.jpg",
+                 "cd %s && sed 's/^9/1/' s3 >x; %s x", folder, command);
+    expect_error(65, "is no count of 2 labels", "cd %s && sed 's/0:0:/7:0:/' s3 >x; %s x", folder, command);
+    expect_error(65, "not a table that", "cd %s && echo a >x; %s x", folder, command);
+    expect_error(65, "has pixels alone, the tables before it have superpixels", "cd %s && cut -f 1-3 s3 >x; %s s1 x",
+                 folder, command);
+    expect_error(66, "nowhere", "%s nowhere", command);
+}
+END_TEST
+
+START_TEST(options_that_do_not_go_together_are_refused)
+{
+    expect_error(64, "no tables", "cd %s && \"$CLEAVE\" score --data set --merge", folder);
+    expect_error(64, "leave out --pred", "cd %s && \"$CLEAVE\" score --data set --merge s1 --pred out", folder);
+    expect_error(64, "go with --merge", "cd %s && \"$CLEAVE\" score --data set --pred out --shard 1/2 --json", folder);
+    expect_error(64, "score takes no arguments", "cd %s && \"$CLEAVE\" score --data set --pred out s1", folder);
+}
+END_TEST
+
+Suite *cli_score_shards_suite(void)
+{
+    Suite *suite = suite_create("cli_score_shards");
+    TCase *tcase = tcase_create("shards");
+    tcase_add_unchecked_fixture(tcase, make_tables, NULL);
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, merged_tables_print_what_one_run_prints);
+    tcase_add_test(tcase, tables_that_do_not_make_a_whole_are_named);
+    tcase_add_test(tcase, options_that_do_not_go_together_are_refused);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

@@ -1,0 +1,97 @@
+/* --shard: what the jobs of an array make together is what one run makes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+/* Runs `cleave COMMAND --shard I/3` in the folder for every I. */
+static void run_shards(const char *folder, const char *command)
+{
+    for (int i = 1; i <= 3; i++)
+        free(expect_success("cd %s && \"$CLEAVE\" %s --shard %d/3", folder, command, i));
+}
+
+static void expect_same(const char *folder, const char *a, const char *b)
+{
+    ck_assert_msg(same_bytes(formatted("%s/%s", folder, a), formatted("%s/%s", folder, b)), "%s is not %s", a, b);
+}
+
+START_TEST(three_shards_write_the_masks_the_table_and_the_pages_of_one_run)
+{
+    const char *folder = temporary_folder(), *set = sample_set(), *model = sample_model();
+    struct {
+        char text[256];
+    } own;
+    snprintf(own.text, sizeof own.text, "%s", folder);
+    free(expect_success("cd %s && ln -s %s set && ln -s %s m && \"$CLEAVE\" segment -m m set/images -o one --overlay "
+                        "--status one.tsv",
+                        own.text, set, model));
+    run_shards(own.text, "segment -m m set/images -o three --overlay --status three.tsv --report page/");
+    free(expect_success("cd %s && cat three-0000?-of-00003.tsv | sed s,three/,one/, >all.tsv", own.text));
+    expect_same(own.text, "one", "three");
+    expect_same(own.text, "one.tsv", "all.tsv");
+    free(expect_success("cd %s && cat page-0000?-of-00003/index.html >/dev/null", own.text));
+    free(expect_success("cd %s && \"$CLEAVE\" marginals -m m --data set -o p1", own.text));
+    run_shards(own.text, "marginals -m m --data set -o p3");
+    expect_same(own.text, "p1", "p3");
+    /* A shard goes on with its own work. */
+    free(expect_success("cd %s && rm three/0002.png; \"$CLEAVE\" segment -m m set/images -o three --resume --overlay "
+                        "--status three.tsv --shard 3/3 && \"$CLEAVE\" segment -m m set/images -o three --resume "
+                        "--overlay --status three.tsv --shard 1/3",
+                        own.text));
+    expect_same(own.text, "one", "three");
+}
+END_TEST
+
+START_TEST(items_of_a_feature_file_are_sharded_and_more_shards_than_items_leave_some_empty)
+{
+    struct {
+        char text[256];
+    } own;
+    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
+    free(expect_success("cd %s && ln -s %s set && ln -s %s m && \"$CLEAVE\" features -m m --data set/manifest.tsv "
+                        "--split test -o f && \"$CLEAVE\" segment -m m --features f -o one",
+                        own.text, sample_set(), sample_model()));
+    run_shards(own.text, "segment -m m --features f -o three");
+    expect_same(own.text, "one", "three");
+    char *text = expect_success("cd %s && \"$CLEAVE\" segment -m m --features f -o nine --status t.tsv --shard 2/9 && "
+                                "wc -c <t-00002-of-00009.tsv",
+                                own.text);
+    ck_assert_str_eq(text, "cleave: shard 2 of 9: no images in it, there are 4 in all\n0\n");
+    free(text);
+}
+END_TEST
+
+START_TEST(clashes_with_other_shards_and_bad_shards_are_refused)
+{
+    struct {
+        char text[256];
+    } own;
+    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
+    free(expect_success("cd %s && ln -s %s m && mkdir x && cp %s/images/0001.jpg x/a.jpg && cp x/a.jpg x/a.jpeg",
+                        own.text, sample_model(), sample_set()));
+    expect_error(73, "would be that of x/a.jpeg, too",
+                 "cd %s && \"$CLEAVE\" segment -m m x/a.jpeg x/a.jpg -o y --shard 2/2", own.text);
+    ck_assert_int_eq(count_files(formatted("%s/y", own.text)), 0);
+    static const char *const bad[] = {"0/3", "4/3", "1", "1/", "/3", "1/100001", "a/b", "1/3/5", "-1/3"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect_error(64, formatted("--shard: \"%s\" is not I/N", bad[i]),
+                     "cd %s && \"$CLEAVE\" segment -m m x -o y --shard %s", own.text, bad[i]);
+    expect_error(64, "leave out --shard", "cd %s && \"$CLEAVE\" segment -m m x/a.jpg -o - --shard 1/1", own.text);
+}
+END_TEST
+
+Suite *cli_shards_suite(void)
+{
+    Suite *suite = suite_create("cli_shards");
+    TCase *tcase = tcase_create("shards");
+    tcase_add_unchecked_fixture(tcase, sample_setup, NULL);
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, three_shards_write_the_masks_the_table_and_the_pages_of_one_run);
+    tcase_add_test(tcase, items_of_a_feature_file_are_sharded_and_more_shards_than_items_leave_some_empty);
+    tcase_add_test(tcase, clashes_with_other_shards_and_bad_shards_are_refused);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
