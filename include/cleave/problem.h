@@ -6,6 +6,31 @@
  *
  * With two labels, W has one row: label 0 scores 0 (the other row would be redundant). Potts couplings c >= 0 make f
  * supermodular when all e_ij >= 0, so that its maximum is a min-cut.
+ *
+ *     #include <cleave.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void)   // two nodes of one feature each, joined by an edge: what the labelling (1, 0) scores
+ *     {
+ *         const int64_t row[3] = {0, 1, 2};
+ *         const int32_t index[2] = {0, 0}, edges[1][2] = {{0, 1}}, y[2] = {1, 0};
+ *         const float value[2] = {2, -1}, edge_feature[1] = {1};
+ *         const double w[2] = {3, 0.5}; // W, then c
+ *         struct clv_problem problem = {.n_nodes = 2, .n_edges = 1, .n_features = 1, .n_edge_features = 1, .row = row,
+ *                                       .index = index, .value = value, .edges = edges, .edge_features = edge_feature};
+ *         struct clv_shape shape = {.n_labels = 2, .n_features = 1, .n_edge_features = 1,
+ *                                   .pairwise = CLV_PAIRWISE_POTTS};
+ *         double unary[2], coupling[1];
+ *         struct clv_field field = {.n_nodes = 2, .n_edges = 1, .n_labels = 2, .form = CLV_PAIRWISE_POTTS,
+ *                                   .edges = edges, .unary = unary, .pairwise = coupling};
+ *         struct clv_error error;
+ *         if (clv_problem_check(&problem, &shape, &error))
+ *             return fprintf(stderr, "%s\n", error.message), 1;
+ *         clv_unary_scores(unary, &problem, &shape, w);
+ *         clv_pairwise_scores(coupling, &problem, &shape, w);
+ *         printf("%g\n", clv_field_score(&field, y)); // 3 * 2 - 0.5 = 5.5
+ *         return 0;
+ *     }
  */
 #ifndef CLEAVE_PROBLEM_H
 #define CLEAVE_PROBLEM_H

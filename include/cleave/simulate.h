@@ -1,5 +1,14 @@
 /* Simulated fields: problems drawn from random models, to learn from and to test on. Same seed, same problems at any
- * thread count; problem k of either set is the same however many there are. */
+ * thread count; problem k of either set is the same however many there are.
+ *
+ *     struct clv_hidden_options options;
+ *     struct clv_dataset *train, *test;
+ *     clv_hidden_init(&options, CLV_HIDDEN_CHAIN);
+ *     options.sigma_h = 5;
+ *     status = clv_hidden_simulate(&train, &test, &options, 0, &error);
+ *
+ * To read the source: src/synth/hidden.c draws hidden chains and grids from hidden_model.c by hidden_sample.c; chain_crf.c
+ * and noisy_image.c are one file each. animals.c (synth.h) paints whole images. */
 #ifndef CLEAVE_SIMULATE_H
 #define CLEAVE_SIMULATE_H
 

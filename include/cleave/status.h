@@ -3,6 +3,20 @@
  * Every function that can fail returns `enum clv_status` and takes, last, a caller-owned `struct clv_error *` (NULL is
  * allowed) that receives one line naming the file and the offending value. On failure, outputs are left as they were
  * (or null, for fresh objects) and nothing is leaked. The library never exits, prints, or touches signals.
+ *
+ *     #include <cleave.h>
+ *     #include <stdio.h>
+ *
+ *     int main(int argc, char **argv)   // says why an image cannot be read, and ends as the command would
+ *     {
+ *         struct clv_image image = {0};
+ *         struct clv_error error = {0};
+ *         enum clv_status status = clv_image_read(&image, argc > 1 ? argv[1] : "", NULL, &error);
+ *         if (status != CLV_OK)
+ *             fprintf(stderr, "%s: %s\n", clv_status_name(status), error.message);
+ *         clv_image_release(&image);
+ *         return clv_status_exit_code(status);
+ *     }
  */
 #ifndef CLEAVE_STATUS_H
 #define CLEAVE_STATUS_H
