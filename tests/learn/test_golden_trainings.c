@@ -1,0 +1,238 @@
+/* What every learner makes of small problems, at every value of every parameter, beside what it made when
+ * tests/golden/trainings.tsv was written: nothing changes unnoticed. Whoever changes a result on purpose writes the file anew,
+ *
+ *     CLEAVE_GOLDEN=write CK_RUN_SUITE=golden_trainings CLEAVE_BUILD=build build/run-tests
+ *
+ * and looks at the difference. The same test demands that every parameter changes something somewhere. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "learn/chains.h"
+
+#define FILE_NAME "tests/golden/trainings.tsv"
+#define MAX_ROWS  8192
+#define MAX_LINE  160
+
+static struct rows {
+    char (*lines)[MAX_LINE];
+    size_t n, n_surprises;
+} rows;
+
+/* Problems of one kind, some of them without labels. */
+struct kind {
+    const char *name;
+    struct clv_shape shape;
+    bool is_chain, has_hidden, has_weak;
+};
+static const struct kind kinds[] = {
+    {"cuts", {2, 6, 2, CLV_PAIRWISE_POTTS}, false, false, false},
+    {"cuts, weak", {2, 6, 2, CLV_PAIRWISE_POTTS}, false, false, true},
+    {"three labels", {3, 4, 2, CLV_PAIRWISE_POTTS}, false, false, false},
+    {"chains", {3, 4, 1, CLV_PAIRWISE_FULL}, true, false, false},
+    {"chains, hidden", {3, 4, 1, CLV_PAIRWISE_FULL}, true, true, false},
+    {"loops, hidden", {2, 4, 2, CLV_PAIRWISE_FULL}, false, true, false},
+};
+enum { N_KINDS = sizeof kinds / sizeof *kinds, N_PROBLEMS = 6, N_NODES = 5 };
+
+static void make(struct toy *toy, const struct kind *kind)
+{
+    static struct random_problem r;
+    const struct clv_shape *shape = &kind->shape;
+    toy_begin(toy, shape->n_labels, shape->n_features, shape->n_edge_features, shape->pairwise);
+    for (size_t i = 0; i < N_PROBLEMS; i++) {
+        if (kind->is_chain)
+            random_chain(&r, shape, N_NODES, true, 7000 + i);
+        else
+            random_problem_fill(&r, shape, N_NODES, 0.6, 0.7, 7000 + i);
+        for (int32_t k = 1; kind->has_hidden && k < N_NODES; k += 2) {
+            r.label[k] = CLV_UNKNOWN;
+            for (int32_t b = 0; b < shape->n_labels; b++)
+                r.theta[k * shape->n_labels + b] = 0;
+        }
+        toy_add(toy, &r.problem);
+    }
+}
+
+/* Values that end a training soon, and values that differ from them: both of use to more than one learner. */
+static const struct {
+    const char *name;
+    double quick, other;
+} usual[] = {{"passes", 16, 21}, {"rounds", 2, 3}, {"draws", 6, 9},  {"steps", 12, 15},
+             {"gap", 1e-9, 1e9}, {"inner", 3, 4},  {"batch", 2, 3},  {"cells", 0, 4000},
+             {"curve", 0, 4},    {"sweeps", 8, 1}, {"memory", 5, 3}, {"tolerance", 1e-6, 0.5}};
+
+static double quick_value(const struct clv_parameter *parameter, double value)
+{
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
+        if (strcmp(parameter->name, usual[k].name) == 0)
+            return usual[k].quick;
+    return value;
+}
+
+static double other_value(const struct clv_parameter *parameter, double value)
+{
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
+        if (strcmp(parameter->name, usual[k].name) == 0)
+            return usual[k].other < parameter->maximum ? usual[k].other : parameter->maximum;
+    if (parameter->minimum == 0 && parameter->maximum == 1 && (value == 0 || value == 1))
+        return 1 - value;
+    double other = value == 0 ? 0.5 : 1.7 * value;
+    return other <= parameter->maximum ? other : 0.6 * value;
+}
+
+static uint64_t digest_of(const struct clv_training_result *result, const struct clv_training *training)
+{
+    size_t size = clv_shape_size(&training->shape) * sizeof *result->w;
+    uint64_t hash = hash_bytes(HASH_START, result->w, size);
+    if (result->variance)
+        hash = hash_bytes(hash, result->variance, size);
+    for (size_t i = 0; i < result->n_curve; i++) {
+        const struct clv_curve_point *point = &result->curve[i];
+        const double values[] = {point->pass, point->objective, point->dual, point->train_loss};
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+            if (values[k] == values[k]) /* which bits a NaN has is nobody's promise */
+                hash = hash_bytes(hash, &values[k], sizeof values[k]);
+    }
+    const int32_t rule = (int32_t)result->decoding.rule;
+    return hash_bytes(hash, &rule, sizeof rule);
+}
+
+/* Trains and keeps a row; the digest, or that of the refusal. */
+static uint64_t train_one(const struct clv_learner *learner, const struct clv_training *training,
+                          const struct kind *kind, const char *setting)
+{
+    struct clv_training_result result = {0};
+    struct clv_error error = {0};
+    enum clv_status status = clv_train(&result, learner, training, &error);
+    uint64_t digest =
+        status ? hash_bytes(HASH_START, error.message, strlen(error.message)) : digest_of(&result, training);
+    clv_training_result_release(&result);
+    ck_assert_uint_lt(rows.n, MAX_ROWS);
+    snprintf(rows.lines[rows.n++], MAX_LINE, "%s\t%s\t%s\t%s%08x", learner->name, kind->name, setting,
+             status ? "refused " : "", (unsigned)(digest ^ digest >> 32));
+    return digest;
+}
+
+static const char *setting_text(const struct clv_learner *learner, int parameter, double value)
+{
+    const char *const *names = clv_learner_choices(learner, parameter), *name = learner->parameters[parameter].name;
+    return names ? formatted("%s %s", name, names[(size_t)value]) : formatted("%s %g", name, value);
+}
+
+/* One parameter after the other away from `base`, whose digest is given. */
+static void walk(bool *matters, const struct clv_learner *learner, struct clv_training *training,
+                 const struct kind *kind, const char *base, uint64_t digest)
+{
+    for (int i = 0; learner->parameters[i].name; i++) {
+        double kept = training->parameters[i], other = other_value(&learner->parameters[i], kept);
+        if (clv_learner_choices(learner, i))
+            continue;
+        training->parameters[i] = other;
+        uint64_t changed = train_one(learner, training, kind,
+                                     formatted("%s%s%s", base, *base ? ", " : "", setting_text(learner, i, other)));
+        matters[i] |= changed != digest;
+        training->parameters[i] = kept;
+    }
+}
+
+/* Parameters that change nothing here: `reduction` leaves out work whose result has weight 0, and l1m3n's other solver, which has
+ * a gap, is in builds WITH_LP=1. */
+static bool is_idle(const struct clv_learner *learner, const char *name)
+{
+    return strcmp(name, "reduction") == 0 ||
+           (strcmp(learner->name, "l1m3n") == 0 && (strcmp(name, "solver") == 0 || strcmp(name, "gap") == 0));
+}
+
+static void train_all(const struct clv_learner *learner)
+{
+    bool matters[CLV_MAX_PARAMETERS] = {false};
+    for (size_t k = 0; k < N_KINDS; k++) {
+        const struct kind *kind = &kinds[k];
+        static const int32_t weak[] = {4, 5};
+        struct toy toy;
+        make(&toy, kind);
+        struct clv_training training = toy_training(&toy, learner->name);
+        if (kind->has_weak) {
+            training.n_examples = N_PROBLEMS - 2;
+            training.weak = weak;
+            training.n_weak = 2;
+        }
+        for (int i = 0; learner->parameters[i].name; i++)
+            training.parameters[i] = quick_value(&learner->parameters[i], training.parameters[i]);
+        uint64_t digest = train_one(learner, &training, kind, "");
+        walk(matters, learner, &training, kind, "", digest);
+        for (int i = 0; learner->parameters[i].name; i++) {
+            const char *const *names = clv_learner_choices(learner, i);
+            double kept = training.parameters[i];
+            for (size_t choice = 0; names && names[choice]; choice++) {
+                if ((double)choice == kept || strcmp(names[choice], "lp") == 0)
+                    continue;
+                training.parameters[i] = (double)choice;
+                const char *base = setting_text(learner, i, (double)choice);
+                uint64_t chosen = train_one(learner, &training, kind, base);
+                matters[i] |= chosen != digest;
+                walk(matters, learner, &training, kind, base, chosen);
+            }
+            training.parameters[i] = kept;
+        }
+        toy_release(&toy);
+    }
+    for (int i = 0; learner->parameters[i].name; i++)
+        if (matters[i] == is_idle(learner, learner->parameters[i].name)) {
+            fprintf(stderr, "%s: --%s changes %s\n", learner->name, learner->parameters[i].name,
+                    matters[i] ? "results" : "nothing");
+            rows.n_surprises++;
+        }
+}
+
+static void write_rows(void)
+{
+    FILE *file = fopen(FILE_NAME, "w");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file, "learner\tproblems\tsetting\tdigest\n");
+    for (size_t i = 0; i < rows.n; i++)
+        fprintf(file, "%s\n", rows.lines[i]);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+/* Shows the first rows that differ. */
+static void compare_rows(void)
+{
+    size_t size, n_lines = 0, n_differ = 0;
+    char *recorded = slurp(FILE_NAME, &size), *next = recorded, *line = strsep(&next, "\n");
+    while ((line = strsep(&next, "\n")) && *line) {
+        const char *found = n_lines < rows.n ? rows.lines[n_lines] : "nothing";
+        if (strcmp(line, found) != 0 && n_differ++ < 10)
+            fprintf(stderr, "recorded %s\nfound    %s\n", line, found);
+        n_lines++;
+    }
+    free(recorded);
+    ck_assert_msg(n_differ == 0, "%zu of %zu results differ from those in %s", n_differ, n_lines, FILE_NAME);
+    ck_assert_uint_eq(n_lines, rows.n);
+}
+
+START_TEST(every_learner_makes_what_it_made_and_every_parameter_matters)
+{
+    rows.lines = malloc(MAX_ROWS * sizeof *rows.lines);
+    for (size_t i = 0; clv_learner_at(i); i++)
+        train_all(clv_learner_at(i));
+    ck_assert_uint_eq(rows.n_surprises, 0);
+    if (getenv("CLEAVE_GOLDEN"))
+        write_rows();
+    else
+        compare_rows();
+    free(rows.lines);
+}
+END_TEST
+
+Suite *golden_trainings_suite(void)
+{
+    Suite *suite = suite_create("golden_trainings");
+    TCase *tc = tcase_create("golden_trainings");
+    tcase_set_timeout(tc, 600);
+    tcase_add_test(tc, every_learner_makes_what_it_made_and_every_parameter_matters);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
