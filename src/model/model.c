@@ -2,6 +2,7 @@
 #include "cleave/model.h"
 
 #include "base/array.h"
+#include "cleave/bp.h"
 #include "model/attachment.h"
 #include "model/field.h"
 #include "model/record.h"
@@ -35,13 +36,38 @@ enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, con
     return clv_model_decode(y, model, problem, NULL, oracle, err);
 }
 
+/* Of models that no cut decodes: by sum-product, damped the more the longer it goes to and fro. */
+static enum clv_status propagated_marginals(double *marginals, double *bound, const struct clv_field *field,
+                                            struct clv_error *err)
+{
+    static const double damping[] = {0, 0.5, 0.75, 0.9};
+    struct clv_bp_options options;
+    struct clv_bp_result result = {.is_converged = false};
+    struct clv_bp *bp;
+    clv_bp_defaults(&options);
+    enum clv_status status = clv_bp_new(&bp, err);
+    for (size_t i = 0; i < sizeof damping / sizeof *damping && status == CLV_OK && !result.is_converged; i++) {
+        options.damping = damping[i];
+        status = clv_bp_run(bp, marginals, NULL, &result, field, &options, err);
+    }
+    if (status == CLV_OK && bound)
+        *bound = result.value;
+    clv_bp_free(bp);
+    return status;
+}
+
 enum clv_status clv_model_marginals(double *marginals, double *bound, double *standard_error,
                                     const struct clv_model *model, const struct clv_problem *problem,
                                     struct clv_oracle *oracle, uint64_t seed, uint32_t n_draws, struct clv_error *err)
 {
     struct clv_field field;
     enum clv_status status = model_field_init(&field, model, problem, err);
-    if (status == CLV_OK)
+    bool is_cut = model->decoding.rule == CLV_DECODE_ORACLE;
+    if (status == CLV_OK && !is_cut && standard_error)
+        *standard_error = 0;
+    if (status == CLV_OK && !is_cut)
+        status = propagated_marginals(marginals, bound, &field, err);
+    else if (status == CLV_OK)
         status = clv_perturbed_marginals(oracle, marginals, bound, standard_error, &field, seed, n_draws, err);
     model_field_release(&field);
     return status;

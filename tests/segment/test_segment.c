@@ -122,6 +122,9 @@ START_TEST(hidden_models_of_patches_are_painted_by_votes_and_refined)
     options.is_refined = true;
     expect_the_commands_masks(manifest, path, formatted("%s/hidden_refined", folder), &options);
     ck_assert(!same_bytes(formatted("%s/hidden", folder), formatted("%s/hidden_refined", folder)));
+    free(expect_success("cd %s && \"$CLEAVE\" marginals -m %s --data %s --split test --json -o hidden_maps", folder,
+                        path, manifest));
+    ck_assert_int_eq(count_files(formatted("%s/hidden_maps", folder)), count_files(formatted("%s/hidden", folder)));
 
     struct clv_set set = test_images(manifest);
     must(clv_model_read(&model, path, err));

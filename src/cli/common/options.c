@@ -160,6 +160,22 @@ error_t option_number(double *value, const char *name, const char *arg, double m
     return 0;
 }
 
+error_t option_memory(double *bytes, const char *name, const char *arg, struct common_options *common)
+{
+    static const char units[] = "KMG";
+    char number[64];
+    double value, unit = 1;
+    size_t n = strlen(arg);
+    const char *found = n ? strchr(units, arg[n - 1]) : NULL;
+    for (ptrdiff_t i = 0; found && i <= found - units; i++)
+        unit *= 1000;
+    snprintf(number, sizeof number, "%.*s", (int)(found ? n - 1 : n), arg);
+    if (n >= sizeof number || !parse_double(number, &value) || !(value * unit >= 1e6 && value * unit <= 1e15))
+        return option_error(common, "%s: \"%s\" is no size of memory from 1M, as 800M or 2.5G", name, arg);
+    *bytes = value * unit;
+    return 0;
+}
+
 error_t option_choice(int *value, const char *name, const char *arg, const char *const *choices, size_t n,
                       struct common_options *common)
 {

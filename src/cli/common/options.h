@@ -53,6 +53,8 @@ error_t option_uint64(uint64_t *value, const char *name, const char *arg, uint64
 error_t option_number(double *value, const char *name, const char *arg, double minimum, double maximum,
                       struct common_options *common);
 /* choices[n]; *value is the index. option_either: of two choices, whether it is the second. */
+/* Bytes from 1M on: a number, then K, M or G (thousands) or nothing. */
+error_t option_memory(double *bytes, const char *name, const char *arg, struct common_options *common);
 error_t option_choice(int *value, const char *name, const char *arg, const char *const *choices, size_t n,
                       struct common_options *common);
 error_t option_either(bool *is_second, const char *name, const char *arg, const char *const choices[2],

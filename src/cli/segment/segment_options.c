@@ -14,6 +14,7 @@ enum shared_keys {
     KEY_ENGINE,
     KEY_MAPS,
     KEY_SHARD,
+    KEY_MEMORY,
 };
 
 static const struct argp_option shared_options[] = {
@@ -34,6 +35,8 @@ static const struct argp_option shared_options[] = {
     {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 3},
     {"resume", KEY_RESUME, NULL, 0, "Leave out images whose outputs exist", 3},
     {"fail-fast", KEY_FAIL_FAST, NULL, 0, "Stop at the first image that fails (default: go on with the rest)", 3},
+    {"memory", KEY_MEMORY, "SIZE", 0,
+     "Memory for the run, as 800M or 2G: images wait, and are refused, for it (default: half of what is free)", 3},
     {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 3},
     {0},
 };
@@ -67,6 +70,7 @@ static error_t parse_shared(int key, char *arg, struct argp_state *state)
     case KEY_RESUME: return parse_existing(self, EXISTING_RESUME);
     case KEY_SHARD: return option_shard(&self->shard, arg, &self->common);
     case KEY_FAIL_FAST: self->fail_fast = true; return 0;
+    case KEY_MEMORY: return option_memory(&self->memory, "--memory", arg, &self->common);
     case KEY_ENGINE: return option_engine(&self->engine, arg, &self->common);
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -10,6 +11,7 @@
 #include "cli/segment/box_inputs.h"
 #include "cli/segment/input_maps.h"
 #include "cli/segment/marginals.h"
+#include "cli/segment/memory_gate.h"
 #include "cli/segment/ordered_queue.h"
 #include "segment/segment.h"
 
@@ -20,7 +22,8 @@ struct job {
     struct segment_run *run;
     struct segment_counts *counts;
     struct clv_oracle **oracles; /* one per thread, made on first use */
-    struct ordered_queue queue;  /* guards counts, the report, the status file */
+    struct memory_gate gate;
+    struct ordered_queue queue; /* guards counts, the report, the status file */
 };
 
 /* One input in work. */
@@ -312,11 +315,35 @@ static enum clv_status tell(struct job *job, struct work *work, size_t index, en
     return status;
 }
 
+/* Bytes that the input may take; 0 where there is nothing to do, or what there is will fail anyway. */
+static double memory_needed(const struct job *job, size_t index)
+{
+    const struct segment_run *run = job->run;
+    const struct input *input = &run->inputs->items[index];
+    const struct output *output = &run->outputs->items[index];
+    struct memory_work work = {.recipe = run->boxes ? NULL : &run->model->recipe,
+                               .n_labels = run->model->shape.n_labels,
+                               .is_refined = run->options->refine,
+                               .has_overlay = output->overlay != NULL,
+                               .has_report = run->report != NULL};
+    int32_t width, height;
+    struct clv_error ignored;
+    struct stat file;
+    if (run->dataset || output->problem || (output->finished && !run->report) || input->bytes ||
+        clv_image_read_size(&width, &height, input->image, &run->options->common.limits, &ignored) != CLV_OK)
+        return 0;
+    return memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
+}
+
 static enum clv_status segment_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     struct job *job = context;
     struct work work = {.input = &job->run->inputs->items[index], .output = &job->run->outputs->items[index]};
-    enum clv_status status = process(&work, job, index, thread, err);
+    double bytes = memory_needed(job, index);
+    enum clv_status status = memory_gate_enter(&job->gate, index, bytes, err);
+    bytes = status == CLV_OK ? bytes : 0;
+    if (status == CLV_OK)
+        status = process(&work, job, index, thread, err);
     if (status == CLV_OK && job->run->report)
         status = read_truth(&work, job, err);
     if (status == CLV_OK && job->run->report && job->run->boxes)
@@ -330,6 +357,7 @@ static enum clv_status segment_one(void *context, size_t index, int thread, stru
         status = tell(job, &work, index, status, err);
     ordered_queue_leave(&job->queue);
     work_release(&work);
+    memory_gate_leave(&job->gate, bytes);
     return status;
 }
 
@@ -341,9 +369,11 @@ enum clv_status segment_all(struct segment_counts *counts, struct segment_run *r
     job.oracles = array_zalloc((size_t)n_threads, sizeof *job.oracles);
     if (!job.oracles)
         return fail_memory(err);
+    memory_gate_init(&job.gate, run->options->memory);
     ordered_queue_init(&job.queue);
     enum clv_status status = parallel_for(run->inputs->n, n_threads, segment_one, &job, err);
     ordered_queue_release(&job.queue);
+    memory_gate_release(&job.gate);
     for (int thread = 0; thread < n_threads; thread++)
         clv_oracle_free(job.oracles[thread]);
     array_free(job.oracles);

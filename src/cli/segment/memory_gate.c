@@ -1,0 +1,76 @@
+#include "cli/segment/memory_gate.h"
+
+#include <math.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "refine/pixel_cut.h"
+
+#define MEGABYTE 1e6
+
+/* What the program takes before the first image, and what the allocator may hold back. */
+#define PROCESS_BYTES 32e6
+
+/* Bytes a pixel; measured (tests/cli/segment/test_cli_memory.c), rounded up. */
+#define DECODING     15 /* the picture, a second one to turn it, coefficients of progressive JPEG */
+#define PICTURE      4  /* picture and labels */
+#define REFINING     5  /* two labellings, colours, the labelling before */
+#define WINDOW       84 /* of a cut */
+#define OVERLAY      4
+#define REPORT       8
+#define BOX_CUT      64
+#define WORKING      500 /* at working size: superpixels, words, features */
+#define COLOUR_CELLS 1e6 /* in any picture, at most */
+
+void memory_gate_init(struct memory_gate *self, double limit)
+{
+    self->limit = limit > 0 ? limit : memory_available() / 2;
+    self->used = PROCESS_BYTES;
+    ordered_queue_init(&self->entrance);
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->freed, NULL);
+}
+
+void memory_gate_release(struct memory_gate *self)
+{
+    ordered_queue_release(&self->entrance);
+    pthread_cond_destroy(&self->freed);
+    pthread_mutex_destroy(&self->lock);
+}
+
+enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double bytes, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    ordered_queue_enter(&self->entrance, index);
+    if (bytes > 0 && bytes + PROCESS_BYTES > self->limit)
+        status = fail(err, CLV_ERR_MEMORY, "work on it may take %.0f MB of memory, of which there are %.0f (--memory)",
+                      ceil((bytes + PROCESS_BYTES) / MEGABYTE), floor(self->limit / MEGABYTE));
+    pthread_mutex_lock(&self->lock);
+    while (status == CLV_OK && bytes > 0 && self->used + bytes > self->limit)
+        pthread_cond_wait(&self->freed, &self->lock);
+    if (status == CLV_OK)
+        self->used += bytes;
+    pthread_mutex_unlock(&self->lock);
+    ordered_queue_leave(&self->entrance);
+    return status;
+}
+
+void memory_gate_leave(struct memory_gate *self, double bytes)
+{
+    pthread_mutex_lock(&self->lock);
+    self->used -= bytes;
+    pthread_cond_broadcast(&self->freed);
+    pthread_mutex_unlock(&self->lock);
+}
+
+double memory_of_work(const struct memory_work *work, int32_t width, int32_t height, double file_size)
+{
+    double n = (double)width * height, decoding = DECODING * n + file_size, later = PICTURE * n;
+    if (!work->recipe)
+        return fmax(decoding, (PICTURE + BOX_CUT) * n);
+    double refining = REFINING * n + WINDOW * (double)pixel_cut_window(width, height, PIXEL_CUT_WHOLE) +
+                      4 * COLOUR_CELLS * (3 + (work->n_labels > 2 ? work->n_labels : 0));
+    double showing = (work->has_overlay ? OVERLAY : 0) * n + (work->has_report ? REPORT : 0) * n;
+    later += WORKING * fmin(n, work->recipe->working_pixels) + (work->is_refined ? fmax(refining, showing) : showing);
+    return fmax(decoding, later);
+}

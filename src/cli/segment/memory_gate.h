@@ -1,0 +1,37 @@
+/* Lets images into work as long as what they are estimated to take fits into memory, in the order of their numbers. */
+#ifndef CLI_MEMORY_GATE_H
+#define CLI_MEMORY_GATE_H
+
+#include <pthread.h>
+
+#include "cleave/model.h"
+#include "cli/segment/ordered_queue.h"
+
+struct memory_gate {
+    double limit, used; /* bytes */
+    struct ordered_queue entrance;
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+};
+
+/* limit: of the whole process, 0 for half of what is free. */
+void memory_gate_init(struct memory_gate *self, double limit);
+void memory_gate_release(struct memory_gate *self);
+
+/* Waits for all before `index` to have come in, and until `bytes` are free. More than there will ever be: CLV_ERR_MEMORY, naming both;
+ * nothing is taken then. Every index enters once, 0 bytes if it needs none. Who is in never waits for one that is not. */
+enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double bytes,
+                                  struct clv_error *err) CLV_CHECK;
+void memory_gate_leave(struct memory_gate *self, double bytes);
+
+/* What work on an image does beside labelling it. */
+struct memory_work {
+    const struct clv_recipe *recipe; /* NULL: boxes are cut */
+    int32_t n_labels;
+    bool is_refined, has_overlay, has_report;
+};
+
+/* An upper bound of the bytes that an image of that size takes, from a file of file_size bytes. */
+double memory_of_work(const struct memory_work *work, int32_t width, int32_t height, double file_size);
+
+#endif
