@@ -44,12 +44,13 @@ bool path_is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/* A name too long for any file is of none; a path too long to be asked for may be of one. */
 enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_error *err)
 {
     struct stat info;
     if (stat(path, &info) == 0)
         *kind = S_ISDIR(info.st_mode) ? PATH_FOLDER : PATH_FILE;
-    else if (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG)
+    else if (errno != ENOENT && errno != ENOTDIR && !(errno == ENAMETOOLONG && strlen(path) < PATH_MAX))
         return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot tell whether it is there", path);
     else
         *kind = lstat(path, &info) == 0 ? PATH_FILE : PATH_ABSENT;
