@@ -242,7 +242,7 @@ static pid_t start_endless_training(const char *model, FILE **output)
         close(ends[0]);
         execl(getenv("CLEAVE"), "cleave", "train", "--learner", "ssvm", "--data",
               formatted("%s/manifest.tsv", sample_set()), "--split", "train", "--superpixels", "120", "--words", "20",
-              "--codebook-samples", "2000", "--passes", "1e6", "--gap", "0", "-q", "-o", model, (char *)NULL);
+              "--codebook-samples", "2000", "--passes", "1e6", "--gap", "0", "-o", model, (char *)NULL);
         _exit(99);
     }
     close(ends[1]);
