@@ -54,7 +54,8 @@ static void print_help(FILE *stream)
           "  cleave train --learner ssvm --data set/manifest.tsv --split train --seed 1 -o horse.cleave\n"
           "  cleave segment -m horse.cleave photos/ -o out/ --overlay --report report/\n\n"
           "Exit status: 0 success, 64 usage, 65 bad data, 66 missing input, 70 internal error, 71 out of memory or\n"
-          "operating system error, 73 output cannot be created, 74 output cannot be written, 130 and 143 stopped by\n"
+          "operating system error, 73 output cannot be created, 74 output cannot be written, 75 start it again (train\n"
+          "--requeue), 130 and 143 stopped by\n"
           "SIGINT and SIGTERM. The first of these signals ends work at the next safe point, the second at once.\n",
           stream);
 }

@@ -9,10 +9,17 @@
 #include "cleave/status.h"
 
 static volatile int stop; /* int-sized stores are atomic on every machine that glibc runs on */
-static volatile sig_atomic_t received;
+static volatile sig_atomic_t received, requeues;
+
+static int asks_for_requeue(int number)
+{
+    return requeues && (number == SIGTERM || number == SIGUSR1);
+}
 
 static void on_signal(int number)
 {
+    if (stop && asks_for_requeue(number))
+        return;
     if (stop) {
         file_remove_temporaries();
         _exit(128 + number);
@@ -77,6 +84,18 @@ void signals_install(void)
     sigaction(SIGBUS, &action, NULL);
 }
 
+void signals_requeue(void)
+{
+    requeues = 1;
+    handle(SIGUSR1, on_signal, SA_RESTART);
+}
+
+void signals_complete(void)
+{
+    if (asks_for_requeue(received))
+        received = 0;
+}
+
 const volatile int *signals_stop(void)
 {
     return &stop;
@@ -84,5 +103,5 @@ const volatile int *signals_stop(void)
 
 int signals_exit_code(void)
 {
-    return received ? 128 + received : 0;
+    return asks_for_requeue(received) ? SIGNALS_REQUEUE : received ? 128 + received : 0;
 }

@@ -9,7 +9,15 @@ void signals_install(void);
 /* Non-zero once a signal arrived: goes into clv_progress.stop. */
 const volatile int *signals_stop(void);
 
-/* 128 + the signal's number (129, 130, 143), or 0 if none arrived. */
+/* From here on SIGTERM and SIGUSR1, by which a cluster announces the end of a job, ask to be started again: the exit code is then
+ * SIGNALS_REQUEUE, and a second one of them, as Slurm sends, is no reason to drop what the first one asked for. */
+#define SIGNALS_REQUEUE 75
+void signals_requeue(void);
+
+/* The work is complete all the same: there is nothing to be started again for. Other signals' codes stay. */
+void signals_complete(void);
+
+/* 128 + the signal's number (129, 130, 143), SIGNALS_REQUEUE, or 0 if none arrived. */
 int signals_exit_code(void);
 
 #endif

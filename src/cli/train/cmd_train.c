@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
+#include "cli/common/signals.h"
 #include "cli/train/train.h"
 
 /* All that one run holds, stage by stage. */
@@ -152,9 +153,15 @@ static enum clv_status write_model(const struct run *self, struct clv_error *err
 {
     const struct train_options *options = self->options;
     bool interrupted = self->outcome.result.interrupted;
+    if (interrupted && signals_exit_code() == SIGNALS_REQUEUE) {
+        console_note("stopped; the same line goes on from %s", options->checkpoint);
+        return CLV_OK;
+    }
     enum clv_status status = clv_model_write(options->output, &self->model, err);
     if (status == CLV_OK && !interrupted)
         status = train_checkpoints_remove(options, err);
+    if (status == CLV_OK && !interrupted)
+        signals_complete();
     if (status == CLV_OK && interrupted)
         console_note("interrupted; the model so far is in %s%s", options->output,
                      options->checkpoint ? ", and --resume goes on from its checkpoint" : "");
@@ -189,6 +196,8 @@ enum clv_status cmd_train(int argc, char **argv, struct clv_error *err)
 {
     struct train_options options;
     enum clv_status status = train_options_parse(&options, argc, argv, err);
+    if (status == CLV_OK && options.requeue)
+        signals_requeue();
     if (status == CLV_OK)
         status = run(&options, err);
     train_options_release(&options);

@@ -20,7 +20,10 @@ static bool is_file_to_be(const char *path)
 
 enum clv_status train_checkpoints_path(char **path, const struct train_options *options, struct clv_error *err)
 {
-    const char *option = options->resume ? "resume" : options->checkpoint_every_given ? "checkpoint-every" : NULL;
+    const char *option = options->requeue                  ? "requeue"
+                         : options->resume                 ? "resume"
+                         : options->checkpoint_every_given ? "checkpoint-every"
+                                                           : NULL;
     const struct clv_learner *learner = options->learner.learner;
     bool keeps = clv_learner_keeps_checkpoints(learner), beside = is_file_to_be(options->output);
     if (option && !keeps)

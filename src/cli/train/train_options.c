@@ -27,6 +27,7 @@ enum train_keys {
     KEY_ENGINE,
     KEY_RESUME,
     KEY_CHECKPOINT_EVERY,
+    KEY_REQUEUE,
     KEY_INIT,
     KEY_SKIP_BAD,
     KEY_LETTERS,
@@ -75,6 +76,11 @@ static const struct argp_option train_options[] = {
     {"init", KEY_INIT, "MODEL", 0, "Start from the weights of this model of the same labels and features", 0},
     {"resume", KEY_RESUME, NULL, 0,
      "Go on from FILE.checkpoint, which a training that was stopped left, to the model it would have made", 0},
+    {"requeue", KEY_REQUEUE, NULL, 0,
+     "For jobs of a cluster: means --resume, and SIGTERM and SIGUSR1 leave the checkpoint alone and end with status "
+     "75; "
+     "the same line goes on",
+     0},
     {"checkpoint-every", KEY_CHECKPOINT_EVERY, "X", 0,
      "Seconds between checkpoints of pmap, mpmap and wmpmap (default 120; 0: after every step)", 0},
     {0},
@@ -105,7 +111,7 @@ static error_t parse_grid(struct train_options *self, char *arg)
 static error_t parse_train(int key, char *arg, struct argp_state *state)
 {
     struct train_options *self = state->input;
-    if (key != KEY_OVERWRITE && key != KEY_RESUME &&
+    if (key != KEY_OVERWRITE && key != KEY_RESUME && key != KEY_REQUEUE &&
         key != KEY_CHECKPOINT_EVERY) /* a resumed training makes the same model */
         options_note(&self->common, train_options, "o", key, arg);
     switch (key) {
@@ -140,6 +146,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
         return option_number(&self->prune_tolerance, "--prune-tolerance", arg, 0, 100, &self->common);
     case KEY_INIT: self->init = arg; return 0;
     case KEY_RESUME: self->resume = true; return 0;
+    case KEY_REQUEUE: self->requeue = self->resume = true; return 0;
     case KEY_CHECKPOINT_EVERY:
         self->checkpoint_every_given = true;
         return option_number(&self->checkpoint_every_s, "--checkpoint-every", arg, 0, 1e9, &self->common);

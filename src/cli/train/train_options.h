@@ -54,6 +54,7 @@ struct train_options {
     enum loss_choice loss;
     enum clv_engine engine;
     bool resume, overwrite, checkpoint_every_given, skip_bad;
+    bool requeue; /* a signal of the cluster leaves a checkpoint, and no model */
     double checkpoint_every_s;
     char *checkpoint; /* the file beside the output; NULL: the learner keeps none, or it cannot lie there */
     FILE *summary;    /* standard output, or standard error when the model goes to standard output */

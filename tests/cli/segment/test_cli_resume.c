@@ -50,7 +50,8 @@ static pid_t start(const char *model, const char *options, FILE **output)
     int ends[2];
     ck_assert_int_eq(pipe(ends), 0);
     free(expect_success("true")); /* sets $CLEAVE */
-    const char *command = formatted("exec \"$CLEAVE\" train --data %s %s -q -o %s", features(), options, model);
+    const char *command =
+        formatted("exec \"$CLEAVE\" train 2>/dev/null --data %s %s -o %s", features(), options, model);
     pid_t pid = fork();
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
@@ -134,6 +135,33 @@ START_TEST(the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_complete
     ck_assert(!path_exists(formatted("%s.checkpoint", model)));
     free(expect_success("\"$CLEAVE\" train --data %s %s -o %s/straight.cleave", features(), options, folder));
     ck_assert(same_bytes(model, formatted("%s/straight.cleave", folder)));
+}
+END_TEST
+
+START_TEST(a_job_that_is_to_be_requeued_leaves_a_checkpoint_and_ends_with_75)
+{
+    FILE *output;
+    const char *folder = temporary_folder();
+    struct path model_path = lasting(formatted("%s/queued.cleave", folder));
+    const char *model = model_path.text;
+    const char *options = "--learner pmap --seed 1 --passes 1500 --checkpoint-every 1e6";
+    static const int signals[] = {SIGUSR1, SIGTERM};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        pid_t pid = start(model, formatted("%s --requeue", options), &output);
+        ck_assert_int_eq(kill(pid, signals[i]), 0);
+        ck_assert_int_eq(kill(pid, SIGTERM), 0); /* as Slurm does after a while: no reason to drop the checkpoint */
+        int status = wait_for(pid, output);
+        ck_assert(WIFEXITED(status));
+        ck_assert_int_eq(WEXITSTATUS(status), 75);
+        ck_assert(path_exists(formatted("%s.checkpoint", model)));
+        ck_assert(!path_exists(model));
+    }
+    free(expect_success("\"$CLEAVE\" train --data %s %s --requeue -o %s", features(), options, model));
+    free(expect_success("\"$CLEAVE\" train --data %s %s -o %s/straight.cleave", features(), options, folder));
+    ck_assert(same_bytes(model, formatted("%s/straight.cleave", folder)));
+    ck_assert(!path_exists(formatted("%s.checkpoint", model)));
+    expect_error(64, "--requeue: ssvm keeps no checkpoints", "\"$CLEAVE\" train -l ssvm --data %s --requeue -o %s/s",
+                 features(), folder);
 }
 END_TEST
 
@@ -302,6 +330,7 @@ Suite *cli_resume_suite(void)
     tcase_add_test(tests, a_training_that_is_killed_again_and_again_ends_as_an_undisturbed_one);
     tcase_add_test(tests, a_feature_file_that_is_cut_short_meanwhile_ends_the_training_by_its_name);
     tcase_add_test(tests, the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_completes);
+    tcase_add_test(tests, a_job_that_is_to_be_requeued_leaves_a_checkpoint_and_ends_with_75);
     tcase_add_test(tests, the_second_signal_ends_at_once_and_writes_no_model);
     tcase_add_test(tests, what_cross_validation_chose_is_not_chosen_again);
     tcase_add_test(tests, images_are_taken_in_again_to_the_same_features);

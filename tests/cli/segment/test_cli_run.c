@@ -239,6 +239,7 @@ static pid_t start_endless_training(const char *model, FILE **output)
         signal(SIGINT, SIG_DFL);
         signal(SIGHUP, SIG_DFL);
         dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
         execl(getenv("CLEAVE"), "cleave", "train", "--learner", "ssvm", "--data",
               formatted("%s/manifest.tsv", sample_set()), "--split", "train", "--superpixels", "120", "--words", "20",
