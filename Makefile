@@ -96,7 +96,7 @@ converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools
 reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-page check-digests check-faults check-library check-python coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-libs install uninstall clean help
+.PHONY: all deps demo check check-page check-digests check-faults mutate check-library check-python coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -106,7 +106,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED)
 
 help:
 	@sed -n '2,11s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-page check-digests check-faults check-python coverage format lint bench datasets fuzz deb wheel install uninstall clean"
+	@echo "targets: all deps demo check check-page check-digests check-faults mutate check-python coverage format lint bench datasets fuzz deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
 	@echo "the papers' tables: $(reproductions)"
 
@@ -150,6 +150,11 @@ wheel: deps
 # Every allocation and system call of every command failed, files cut off and flipped, processes killed: a table.
 check-faults: deps
 	$(Q)tools/check-faults $(BUILD)
+
+# Lines of src/ made wrong one by one (tools/mutants.tsv): does a test notice? An hour, or the rest of one that was stopped.
+mutate: deps
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
+	$(Q)tools/mutate $(BUILD)
 
 # The page of `cleave label` in a real browser.
 check-page: deps

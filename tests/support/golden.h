@@ -1,0 +1,18 @@
+/* Tables of results on record, tests/golden/NAME.tsv: nothing changes unnoticed. With CLEAVE_GOLDEN=write a table is written
+ * anew. One table at a time. */
+#ifndef TESTS_GOLDEN_H
+#define TESTS_GOLDEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a row's digest covers. Of a NaN that it is one: its bits are nobody's promise. */
+uint64_t golden_bytes(uint64_t digest, const void *bytes, size_t size);
+uint64_t golden_doubles(uint64_t digest, const double *values, size_t n);
+
+void golden_begin(void);
+void golden_row(uint64_t digest, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Compares the rows with the file's, or writes them; `head` is its first line. */
+void golden_end(const char *name, const char *head);
+
+#endif
