@@ -8,6 +8,7 @@
 #include "base/maths.h"
 #include "cleave/oracle.h"
 #include "cleave/refine.h"
+#include "click/click_border.h"
 #include "click/click_features.h"
 
 #define COUPLING       1.2
@@ -100,21 +101,34 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
     return status;
 }
 
-/* The superpixels' cut sharpened at the pixels, where seeds are certain. */
-static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, struct clv_error *err)
+/* Seeds at the size that is cut: what is in the middle of each block, but strokes, which may be thin, wherever they are. */
+static void shrink_seeds(uint8_t *small, const struct click_scene *scene, const uint8_t *seeds)
+{
+    const struct clv_image *image = scene->image, *cutting = &scene->cutting;
+    clv_labels_resize(small, cutting->width, cutting->height, seeds, image->width, image->height);
+    for (int32_t y = 0; y < image->height && cutting->width < image->width; y++) {
+        const uint8_t *row = seeds + (size_t)y * (size_t)image->width;
+        uint8_t *to = small + (size_t)y * (size_t)cutting->height / (size_t)image->height * (size_t)cutting->width;
+        for (int32_t x = 0; x < image->width; x++)
+            if (row[x] == CLICK_FIGURE || row[x] == CLICK_GROUND)
+                to[(size_t)x * (size_t)cutting->width / (size_t)image->width] = row[x];
+    }
+}
+
+/* The superpixels' cut sharpened at the pixels of the cutting copy, where seeds are certain. */
+static enum clv_status sharpen(uint8_t *cut, const struct solver *self, const uint8_t *seeds, struct clv_error *err)
 {
     const struct click_scene *scene = self->view.scene;
-    const struct clv_image *image = scene->image;
-    const uint8_t *seeds = self->view.request->seeds;
+    const struct clv_image *image = &scene->cutting;
     size_t n = (size_t)image->width * (size_t)image->height;
     struct clv_refine_options refining;
     float *prior = array_alloc(n, sizeof *prior);
-    uint8_t *is_fixed = array_alloc(n, 1), *cut = array_alloc(n, 1);
-    enum clv_status status = prior && is_fixed && cut ? CLV_OK : fail_memory(err);
+    uint8_t *is_fixed = array_alloc(n, 1);
+    enum clv_status status = prior && is_fixed ? CLV_OK : fail_memory(err);
     for (int32_t y = 0; y < image->height && status == CLV_OK; y++)
         for (int32_t x = 0; x < image->width; x++) {
             size_t p = (size_t)y * (size_t)image->width + (size_t)x;
-            int32_t i = click_scene_at(scene, x, y);
+            int32_t i = click_scene_within(scene, image, x, y);
             float certain = self->figure[i] ? PRIOR_CLIP : -PRIOR_CLIP;
             prior[p] = LABEL_SHARE * certain + (1 - LABEL_SHARE) * self->score[i];
             prior[p] = fminf(fmaxf(prior[p], -PRIOR_CLIP), PRIOR_CLIP);
@@ -127,11 +141,42 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, st
     refining.coupling = PIXEL_COUPLING;
     if (status == CLV_OK)
         status = clv_refine(cut, image, prior, is_fixed, &refining, err);
-    if (status == CLV_OK)
-        memcpy(labels, cut, n);
     array_free(prior);
     array_free(is_fixed);
+    return status;
+}
+
+/* Of a large image a smaller copy is cut, and then the border is followed at its own pixels. */
+static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, struct clv_error *err)
+{
+    const struct click_scene *scene = self->view.scene;
+    const struct clv_image *image = scene->image, *cutting = &scene->cutting;
+    const uint8_t *seeds = self->view.request->seeds;
+    size_t n = (size_t)image->width * (size_t)image->height, n_cut = (size_t)cutting->width * (size_t)cutting->height;
+    uint8_t *cut = array_alloc(n_cut, 1), *small = n_cut < n ? array_alloc(n_cut, 1) : NULL, *fresh = NULL;
+    enum clv_status status = cut && (small || n_cut == n) ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK && small)
+        shrink_seeds(small, scene, seeds);
+    if (status == CLV_OK)
+        status = sharpen(cut, self, small ? small : seeds, err);
+    if (status == CLV_OK && !small) {
+        memcpy(labels, cut, n);
+    } else if (status == CLV_OK) {
+        int32_t reach = (int32_t)ceil(sqrt((double)n / (double)n_cut)) + 1;
+        fresh = array_alloc(n, 1);
+        status = fresh ? CLV_OK : fail_memory(err);
+        if (fresh)
+            clv_labels_resize(fresh, image->width, image->height, cut, cutting->width, cutting->height);
+        for (size_t p = 0; fresh && p < n; p++)
+            fresh[p] = seeds[p] ? seeds[p] == CLICK_FIGURE : fresh[p];
+        if (status == CLV_OK)
+            status = click_border_follow(fresh, &scene->couplings, seeds, reach, err);
+        if (status == CLV_OK)
+            memcpy(labels, fresh, n);
+    }
     array_free(cut);
+    array_free(small);
+    array_free(fresh);
     return status;
 }
 

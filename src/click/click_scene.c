@@ -8,6 +8,8 @@
 #include "base/maths.h"
 
 #define WORKING_PIXELS 100000
+#define CUTTING_PIXELS 400000
+#define BORDER         0.5 /* coupling at a large image's own pixels */
 #define SUPERPIXELS    900
 #define COMPACTNESS    8.0f
 #define ITERATIONS     6
@@ -24,6 +26,9 @@ void click_scene_free(struct click_scene *scene)
     if (!scene)
         return;
     clv_image_release(&scene->working);
+    if (scene->cutting.pixels != (scene->image ? scene->image->pixels : NULL))
+        clv_image_release(&scene->cutting);
+    pixel_couplings_release(&scene->couplings);
     clv_superpixels_release(&scene->superpixels);
     clv_adjacency_release(&scene->adjacency);
     array_free(scene->regions);
@@ -34,12 +39,17 @@ void click_scene_free(struct click_scene *scene)
     array_free(scene);
 }
 
-int32_t click_scene_at(const struct click_scene *scene, int32_t x, int32_t y)
+int32_t click_scene_within(const struct click_scene *scene, const struct clv_image *copy, int32_t x, int32_t y)
 {
     const struct clv_superpixels *map = &scene->superpixels;
-    size_t column = (size_t)x * (size_t)map->width / (size_t)scene->image->width;
-    size_t row = (size_t)y * (size_t)map->height / (size_t)scene->image->height;
+    size_t column = (size_t)x * (size_t)map->width / (size_t)copy->width;
+    size_t row = (size_t)y * (size_t)map->height / (size_t)copy->height;
     return map->labels[row * (size_t)map->width + column];
+}
+
+int32_t click_scene_at(const struct click_scene *scene, int32_t x, int32_t y)
+{
+    return click_scene_within(scene, scene->image, x, y);
 }
 
 float click_colour_distance(const struct click_region *a, const struct click_region *b, float lightness)
@@ -133,14 +143,31 @@ static void fill_edges(struct click_scene *scene)
                                      (0.1 + 0.9 * portable_exp(-scene->coupling[e] / (0.5 * mean + 1e-9))));
 }
 
+/* A copy of at most so many pixels. */
+static enum clv_status shrink(struct clv_image *copy, const struct clv_image *image, double n_pixels,
+                              struct clv_error *err)
+{
+    double scale = fmin(1, sqrt(n_pixels / ((double)image->width * image->height)));
+    return clv_image_resize(copy, image, (int32_t)fmax(1, lround(image->width * scale)),
+                            (int32_t)fmax(1, lround(image->height * scale)), err);
+}
+
 static enum clv_status fill(struct click_scene *scene, const struct clv_image *image, struct clv_error *err)
 {
     const struct clv_slic_options slic = {SUPERPIXELS, COMPACTNESS, ITERATIONS};
-    double n_pixels = (double)image->width * image->height, scale = fmin(1, sqrt(WORKING_PIXELS / n_pixels));
+    double n_pixels = (double)image->width * image->height;
     scene->image = image;
+    scene->cutting = *image; /* borrowed, unless it is large */
     scene->unit_px = (float)sqrt(n_pixels);
-    enum clv_status status = clv_image_resize(&scene->working, image, (int32_t)fmax(1, lround(image->width * scale)),
-                                              (int32_t)fmax(1, lround(image->height * scale)), err);
+    enum clv_status status = CLV_OK;
+    if (n_pixels > CUTTING_PIXELS) {
+        scene->cutting = (struct clv_image){0};
+        status = shrink(&scene->cutting, image, CUTTING_PIXELS, err);
+        if (status == CLV_OK)
+            status = pixel_couplings_init(&scene->couplings, image, BORDER / coupling_at(1, (size_t)n_pixels), err);
+    }
+    if (status == CLV_OK)
+        status = shrink(&scene->working, &scene->cutting, WORKING_PIXELS, err);
     if (status == CLV_OK)
         status = clv_slic(&scene->superpixels, &scene->working, &slic, err);
     if (status == CLV_OK)

@@ -4,6 +4,7 @@
 
 #include "cleave/superpixel.h"
 #include "click/click.h"
+#include "refine/pixel_couplings.h"
 
 /* A superpixel of the working copy. */
 struct click_region {
@@ -15,6 +16,8 @@ struct click_region {
 
 struct click_scene {
     const struct clv_image *image;
+    struct clv_image cutting;           /* the image, or what is cut of a large one */
+    struct pixel_couplings couplings;   /* of a large image's own pixels */
     struct clv_image working;           /* the image, perhaps shrunk */
     struct clv_superpixels superpixels; /* of the working copy */
     struct clv_adjacency adjacency;
@@ -25,8 +28,9 @@ struct click_scene {
     float unit_px;                    /* side of that square, in pixels of the image */
 };
 
-/* The superpixel under a pixel of the image. */
+/* The superpixel under a pixel of the image, or of another copy of it. */
 int32_t click_scene_at(const struct click_scene *scene, int32_t x, int32_t y);
+int32_t click_scene_within(const struct click_scene *scene, const struct clv_image *copy, int32_t x, int32_t y);
 
 float click_colour_distance(const struct click_region *a, const struct click_region *b, float lightness);
 

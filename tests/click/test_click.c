@@ -131,6 +131,38 @@ START_TEST(the_same_clicks_give_the_same_labels)
 }
 END_TEST
 
+/* Large images are cut smaller, and their borders followed at their own pixels. */
+START_TEST(a_large_image_is_cut_to_its_own_pixels)
+{
+    enum { SIDE = 1000 };
+    struct clv_image image = {0};
+    struct click_scene *scene = NULL;
+    uint8_t *seeds = calloc(2, SIDE * SIDE), *labels = seeds + SIDE * SIDE;
+    ck_assert_ptr_nonnull(seeds);
+    must(clv_image_new(&image, SIDE, SIDE, 3, err));
+    for (int p = 0; p < SIDE * SIDE; p++) {
+        bool is_figure = abs(p % SIDE - 500) < 203 && abs(p / SIDE - 500) < 203;
+        memcpy(image.pixels + 3 * p, is_figure ? "\xc8\x78\x28" : "\x3c\x5a\x96", 3);
+    }
+    must(click_scene_new(&scene, &image, err));
+    for (int k = 0; k < 9; k++) {
+        seeds[500 * SIDE + 500 + k] = CLICK_FIGURE;
+        seeds[20 * SIDE + 20 + k] = CLICK_GROUND;
+    }
+    seeds[700 * SIDE + 300] = CLICK_GROUND; /* a single pixel in the object's corner */
+    struct click_press press = {500, 500, true};
+    must(click_cut(labels, scene, &(struct click_request){.seeds = seeds, .latest = &press, .n_strokes = 3}, err));
+    int n_wrong = 0;
+    for (int p = 0; p < SIDE * SIDE; p++)
+        n_wrong += labels[p] != (abs(p % SIDE - 500) < 203 && abs(p / SIDE - 500) < 203);
+    ck_assert_int_eq(labels[700 * SIDE + 300], 0);
+    ck_assert_int_lt(n_wrong, 1000); /* of a border of 1600 pixels */
+    click_scene_free(scene);
+    clv_image_release(&image);
+    free(seeds);
+}
+END_TEST
+
 START_TEST(one_pixel_and_one_colour_are_images_too)
 {
     for (int side = 1; side <= 7; side += 3) {
@@ -157,6 +189,7 @@ Suite *click_suite(void)
     tcase_add_test(tcase, a_stroke_far_away_leaves_an_edited_mask_alone);
     tcase_add_test(tcase, without_figure_there_is_none);
     tcase_add_test(tcase, the_same_clicks_give_the_same_labels);
+    tcase_add_test(tcase, a_large_image_is_cut_to_its_own_pixels);
     tcase_add_test(tcase, one_pixel_and_one_colour_are_images_too);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -4,6 +4,8 @@
  *
  *   clicks [MANIFEST]      default: boxes-berkeley of the real data
  *
+ * Then how long clicks take on every 25th object enlarged to 0.25, 2 and 12 Mpixel, in wall time on all processors.
+ *
  * NoC@85 and NoC@90 are clicks until that IoU, 20 where it is not reached, means over objects; ms a click on one thread. */
 #include <signal.h>
 #include <sys/wait.h>
@@ -155,6 +157,68 @@ static void click_item(struct method methods[2], struct peer *peer, const struct
     clv_image_release(&image);
 }
 
+#define LATENCY_EVERY  25
+#define LATENCY_CLICKS 8
+
+/* Clicks where the robot would on the small image, on the enlarged one. */
+static void click_enlarged(struct method *method, const struct clv_item *item, const struct clv_labels *labels,
+                           double n_pixels)
+{
+    struct clv_image image = {0}, large = {0};
+    struct clv_mask mask = {0};
+    struct click_scene *scene = NULL;
+    struct clv_error error;
+    if (clv_image_read(&image, item->image, NULL, &error) ||
+        clv_mask_read(&mask, item->mask, labels, image.width, image.height, NULL, &error))
+        exit(1);
+    double scale = sqrt(n_pixels / ((double)image.width * image.height));
+    int32_t width = (int32_t)(image.width * scale), height = (int32_t)(image.height * scale);
+    size_t n = (size_t)image.width * (size_t)image.height, n_large = (size_t)width * (size_t)height;
+    uint8_t *small = calloc(4, n), *clicked = small + n, *memory = calloc(3, n_large), *seeds = memory + n_large;
+    if (!small || !memory || clv_image_resize(&large, &image, width, height, &error) ||
+        click_scene_new(&scene, &large, &error))
+        exit(1);
+    for (int click = 1; click <= LATENCY_CLICKS; click++) {
+        struct click_press press;
+        clv_labels_resize(small, image.width, image.height, memory, width, height);
+        if (!robot_next(&press, small, mask.labels, clicked, image.width, image.height, small + 2 * n))
+            break;
+        robot_disc(clicked, &press, image.width, image.height);
+        clv_labels_resize(seeds, width, height, clicked, image.width, image.height);
+        memcpy(memory + 2 * n_large, memory, n_large);
+        press.x = (int32_t)((press.x + 0.5) * scale);
+        press.y = (int32_t)((press.y + 0.5) * scale);
+        struct click_request request = {
+            .seeds = seeds, .before = click > 1 ? memory + 2 * n_large : NULL, .latest = &press, .n_strokes = click};
+        double begin = bench_wall();
+        if (click_cut(memory, scene, &request, &error))
+            exit(1);
+        count_ms(method, 1e3 * (bench_wall() - begin));
+    }
+    free(small);
+    free(memory);
+    click_scene_free(scene);
+    clv_image_release(&image);
+    clv_image_release(&large);
+    clv_mask_release(&mask);
+}
+
+static void report_latency(const struct clv_set *set)
+{
+    const double sizes[] = {0.25e6, 2e6, 12e6};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        struct method method = {0};
+        for (size_t i = 0; i < set->n_items; i += LATENCY_EVERY)
+            if (set->items[i].mask)
+                click_enlarged(&method, &set->items[i], &set->labels, sizes[k]);
+        qsort(method.ms, method.n_ms, sizeof *method.ms, bench_compare);
+        if (method.n_ms)
+            printf("clicks, %.2f Mpixel: ms a click: median %.0f, 90 %% below %.0f, most %.0f\n", sizes[k] / 1e6,
+                   method.ms[method.n_ms / 2], method.ms[method.n_ms * 9 / 10], method.ms[method.n_ms - 1]);
+        free(method.ms);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *build = getenv("CLEAVE_BUILD") ? getenv("CLEAVE_BUILD") : "build";
@@ -179,6 +243,7 @@ int main(int argc, char **argv)
     for (int k = 0; k < (has_peer ? 2 : 1); k++)
         if (methods[k].n)
             report(&methods[k]);
+    report_latency(&set);
     if (!has_peer)
         puts("clicks: OpenCV's side skipped: it is absent");
     if (has_peer) {
