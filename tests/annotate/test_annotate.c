@@ -137,7 +137,7 @@ START_TEST(a_gram_matrix_of_products_gives_the_linear_solution)
                                       .value = set.value,
                                       .n_features = D,
                                       .gram = kind ? gram : NULL,
-                                      .bias = 1};
+                                      .bias = 0.7};
         struct hinge_tag tag = {.y = y, .phi = &nothing, .v = &nothing, .alpha = alpha[kind], .w = kind ? NULL : w};
         struct hinge_block block = {.inputs = &inputs, .tags = &tag, .n_tags = 1, .c = 2, .eta = 1};
         struct hinge_options options = {.tolerance = 1e-11, .max_passes = 100000, .seed = (uint64_t)kind};

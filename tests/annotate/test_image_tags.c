@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/support.h"
+#include "feature/small_set.h"
 
 static void fill(struct clv_image *image, int32_t x0, int32_t x1, int32_t y0, int32_t y1, const uint8_t rgb[3])
 {
@@ -116,6 +116,29 @@ START_TEST(tags_are_collected_sorted_and_known_ones_kept)
 }
 END_TEST
 
+START_TEST(words_are_roots_of_shares)
+{
+    const char *const lines[6] = {"sea", "sea", "", "", "sea", ""};
+    struct clv_set set = {0};
+    struct clv_tag_set tags = {0};
+    struct clv_recipe recipe;
+    clv_recipe_init(&recipe);
+    recipe.blocks = CLV_BLOCK_WORDS;
+    give_random_words(&recipe, 10);
+    must(clv_set_read(&set, make_set(lines), err));
+    must(clv_image_tags_extract(&tags, &set, &recipe, NULL, 0, 1, NULL, NULL, err));
+    for (size_t l = 0; l < tags.n; l++) {
+        double squares = 0;
+        for (int64_t k = tags.row[l]; k < tags.row[l + 1]; k++)
+            squares += tags.index[k] >= CLV_MOMENTS ? tags.value[k] * tags.value[k] : 0;
+        ck_assert_double_eq_tol(squares, recipe.n_scales, 1e-9); /* the shares of each scale add up to 1 */
+    }
+    clv_tag_set_release(&tags);
+    clv_set_release(&set);
+    clv_recipe_release(&recipe);
+}
+END_TEST
+
 Suite *image_tags_suite(void)
 {
     Suite *suite = suite_create("image_tags");
@@ -124,6 +147,7 @@ Suite *image_tags_suite(void)
     tcase_add_test(tests, cells_of_one_colour_have_no_variance_at_all);
     tcase_add_test(tests, images_smaller_than_the_cells_have_moments);
     tcase_add_test(tests, tags_are_collected_sorted_and_known_ones_kept);
+    tcase_add_test(tests, words_are_roots_of_shares);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -32,6 +32,8 @@ START_TEST(training_and_scoring_of_folds_tell_both_errors)
     double letter_error = number_after(json, "\"letter_error\":"), word_error = number_after(json, "\"word_error\":");
     ck_assert(letter_error > 0 && letter_error < 0.3 && word_error > 0 && word_error < 0.3);
     ck_assert(letter_error != word_error);
+    /* of a word its share of wrong letters, less than their number */
+    ck_assert_double_lt(word_error, 0.6 * letter_error * number_after(json, "{\"letters\":") / 50);
     char *text = expect_success("cd %s && \"$CLEAVE\" score -m m.cleave --letters l.gz --folds 2", folder);
     ck_assert_ptr_nonnull(strstr(text, formatted("letter error  %.2f %%\n", 100 * letter_error)));
     ck_assert_ptr_nonnull(strstr(text, formatted("word error    %.2f %% (", 100 * word_error)));

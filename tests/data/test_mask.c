@@ -177,6 +177,7 @@ START_TEST(masks_of_other_programs_are_read_with_a_note)
     expect_wide(PNG_GREY, 16, samples(0, 1, 1, 255), &labels, four(0, 1, 1, CLV_VOID), "16-bit values");
     expect_wide(PNG_GREY, 16, samples(0, 65535, 65535, 0), &labels, four(0, 1, 1, 0), "black and white");
     expect_labels(four(0, 0, 150, 255), 8, 0, &labels, four(0, 0, 1, 1), true); /* a soft edge */
+    expect_labels(four(0, 255, 100, 0), 8, 0, &labels, four(0, 1, 0, 0), true);
     clv_labels_release(&labels);
     clv_labels_release(&named);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "click/click.h"
 #include "feature/small_set.h"
 #include "infer/random_field.h"
 #include "support/golden.h"
@@ -19,7 +20,7 @@ static const struct {
     const char *name;
     int32_t n_extra;
     double unary_scale, pairwise_scale;
-} kinds[] = {{"trees", -1, 1, 1}, {"loops", 4, 1, 0.7}, {"strong loops", 7, 0.6, 2.5}};
+} kinds[] = {{"trees", -1, 1, 1}, {"loops", 4, 1, 0.7}, {"strong loops", 7, 0.6, 2.5}, {"frustrated loops", 8, 0.2, 6}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 struct given {
@@ -339,7 +340,7 @@ static void superpixel_rows(const struct clv_image *image)
 static void box_rows(const struct clv_image *image)
 {
     static const struct clv_box_cut_options options[] = {{100, 2, 6.25, 2}, {100, 5, 1, 2}, {40, 1, 6.25, 0.3}};
-    static const double boxes[][4] = {{10, 8, 50, 36}, {30, 20, 41, 33}, {0, 0, WIDTH, HEIGHT - 9}};
+    static const double boxes[][4] = {{10, 8, 50, 36}, {30, 20, 41, 33}, {0, 0, WIDTH, HEIGHT - 9}, {10, 8, 21, 30}};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++)
         for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++) {
             uint8_t labels[WIDTH * HEIGHT];
@@ -377,6 +378,26 @@ static void refine_rows(const struct clv_image *image)
     }
 }
 
+/* An object from one stroke to seven, half of them on it, with and without what was cut before. */
+static void click_rows(const struct clv_image *image)
+{
+    struct click_scene *scene;
+    uint8_t seeds[WIDTH * HEIGHT] = {0}, labels[WIDTH * HEIGHT];
+    must(click_scene_new(&scene, image, err));
+    for (int n = 1; n <= 7; n++) {
+        struct click_press press = {n % 2 ? 34 + 2 * n : 5 + 9 * n, n % 2 ? 25 - n : 48 - 4 * (n % 3), n % 2};
+        struct click_request request = {.seeds = seeds,
+                                        .before = n > 1 && n != 4 ? labels : NULL,
+                                        .latest = &press,
+                                        .n_strokes = n,
+                                        .is_edit = n == 6};
+        memset(seeds + press.y * WIDTH + press.x - 1, n % 2 ? CLICK_FIGURE : CLICK_GROUND, 3);
+        must(click_cut(labels, scene, &request, err));
+        golden_row(golden_bytes(HASH_START, labels, sizeof labels), "click\tstroke %d", n);
+    }
+    click_scene_free(scene);
+}
+
 START_TEST(every_step_from_an_image_to_its_outline_makes_what_it_made)
 {
     struct clv_image image = picture();
@@ -384,6 +405,7 @@ START_TEST(every_step_from_an_image_to_its_outline_makes_what_it_made)
     superpixel_rows(&image);
     feature_rows(&image);
     box_rows(&image);
+    click_rows(&image);
     refine_rows(&image);
     golden_end("pictures", "step\tsetting\tdigest");
     clv_image_release(&image);

@@ -111,6 +111,21 @@ START_TEST(runs_go_by_columns_in_coco_and_by_rows_in_cvat)
 }
 END_TEST
 
+START_TEST(relative_points_are_shares_of_the_width_and_of_the_height)
+{
+    static const double corners[][2] = {{0.25, 0.5}, {0.75, 0.5}, {0.75, 1}, {0.25, 1}};
+    struct clv_outline *outline = outline_new();
+    uint8_t mask[8 * 4] = {0};
+    for (size_t i = 0; i < 4; i++)
+        must(outline_add_point(outline, corners[i][0], corners[i][1], err));
+    must(outline_end_polygon(outline, err));
+    must(outline_fill(mask, 4, 8, outline, true, 1, err));
+    for (int p = 0; p < 8 * 4; p++)
+        ck_assert_int_eq(mask[p], p / 4 >= 4 && (p % 4 == 1 || p % 4 == 2));
+    outline_free(outline);
+}
+END_TEST
+
 /* By pycocotools' rleToString: five bits a character from '0' on, the sixth says that more follow, differences from the third on. */
 START_TEST(compressed_counts_are_read)
 {
@@ -121,6 +136,9 @@ START_TEST(compressed_counts_are_read)
     array_free(counts);
     must(rle_parse_compressed(&counts, &n, "T333N", err)); /* 100 = 4 + 3 * 32, 3, 3, then 3 - 2 */
     ck_assert(n == 4 && counts[0] == 100 && counts[1] == 3 && counts[2] == 3 && counts[3] == 1);
+    array_free(counts);
+    must(rle_parse_compressed(&counts, &n, "1392", err)); /* the last one is 2 more than the one two before it */
+    ck_assert(n == 4 && counts[2] == 9 && counts[3] == 5);
     array_free(counts);
     must(rle_parse_compressed(&counts, &n, "", err));
     ck_assert_uint_eq(n, 0);
@@ -147,6 +165,7 @@ Suite *shapes_suite(void)
     tcase_add_test(tests, polygons_that_share_an_edge_share_no_pixel_and_leave_no_gap);
     tcase_add_test(tests, hostile_polygons_are_refused);
     tcase_add_test(tests, runs_go_by_columns_in_coco_and_by_rows_in_cvat);
+    tcase_add_test(tests, relative_points_are_shares_of_the_width_and_of_the_height);
     tcase_add_test(tests, compressed_counts_are_read);
     suite_add_tcase(suite, tests);
     return suite;

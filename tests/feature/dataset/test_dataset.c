@@ -159,6 +159,33 @@ START_TEST(items_without_truth_have_no_labels)
 }
 END_TEST
 
+/* Counted pixels weigh alike in all images, and an image's 1 on the mean. */
+START_TEST(a_loss_of_counts_weighs_every_pixel_alike)
+{
+    struct clv_set set = synthetic(3);
+    struct clv_recipe recipe = plain_recipe();
+    struct clv_dataset *dataset;
+    must(clv_dataset_extract(&dataset, &set, &recipe, 1, NULL, NULL, err));
+    must(clv_dataset_weigh(dataset, CLV_LOSS_COUNTS, err));
+    double sum = 0, pixels = 0;
+    for (size_t i = 0; i < 3; i++)
+        for (int32_t node = 0; node < clv_dataset_problem(dataset, i).n_nodes; node++)
+            pixels += (double)clv_dataset_problem(dataset, i).volume[node];
+    for (size_t i = 0; i < 3; i++) {
+        struct clv_problem p = clv_dataset_problem(dataset, i);
+        for (int32_t node = 0; node < p.n_nodes; node++) {
+            double own = (double)p.theta[2 * node] + (double)p.theta[2 * node + 1];
+            ck_assert_double_eq_tol(own, 3 * (double)p.volume[node] / pixels, 1e-6);
+            sum += own;
+        }
+    }
+    ck_assert_double_eq_tol(sum, 3, 1e-4);
+    clv_dataset_free(dataset);
+    clv_set_release(&set);
+    clv_recipe_release(&recipe);
+}
+END_TEST
+
 START_TEST(the_first_bad_item_fails_the_extraction_by_name)
 {
     struct clv_set set = synthetic(12);
@@ -305,6 +332,7 @@ Suite *dataset_suite(void)
     tcase_add_test(tests, problems_without_edges_or_features_are_fine);
     tcase_add_test(tests, extraction_is_the_same_at_any_thread_count);
     tcase_add_test(tests, items_without_truth_have_no_labels);
+    tcase_add_test(tests, a_loss_of_counts_weighs_every_pixel_alike);
     tcase_add_test(tests, the_first_bad_item_fails_the_extraction_by_name);
     tcase_add_test(tests, memory_for_features_is_known_beforehand);
     tcase_add_test(tests, features_that_do_not_fit_into_memory_are_refused_before_any_is_made);
