@@ -330,6 +330,13 @@ CLV_API enum clv_status clv_features_write(const char *path, const struct clv_se
                                            int n_threads, const struct clv_image_limits *limits,
                                            const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
+/* The same for shard `number` of `count`, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of them, whose
+ * file says which it is. An index of all shards opens as one dataset. */
+CLV_API enum clv_status clv_features_write_shard(const char *path, const struct clv_set *set,
+                                                 const struct clv_recipe *recipe, int32_t number, int32_t count,
+                                                 int n_threads, const struct clv_image_limits *limits,
+                                                 const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+
 /* Copies a dataset without the features whose kept[n_features + n_edge_features] is 0: as if they were 0 everywhere,
  * as they are under a recipe with that `kept`. O(size of the dataset), and as much memory as is left of it. */
 CLV_API enum clv_status clv_dataset_keep(struct clv_dataset **copy, const struct clv_dataset *dataset,
@@ -341,7 +348,7 @@ CLV_API enum clv_status clv_dataset_keep(struct clv_dataset **copy, const struct
 CLV_API enum clv_status clv_dataset_write(const char *path, const struct clv_dataset *dataset,
                                           struct clv_error *err) CLV_CHECK;
 
-/* Opens a feature file as a dataset of views, after checking all of it in one pass: O(size of the file). In memory
+/* Opens a feature file (or the index of shards of one) as a dataset of views, after checking all of it in one pass: O(size of the file). In memory
  * are then labels and theta alone (and, for dense features, indices of the largest image). *recipe (may be NULL)
  * receives the recipe if the file has one, and is left alone otherwise. The file must not be changed while it is
  * open. */

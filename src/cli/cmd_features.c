@@ -9,17 +9,23 @@
 #include "cli/common/console.h"
 #include "cli/common/outputs.h"
 #include "cli/common/recipe_options.h"
+#include "cli/common/shard_option.h"
 #include "cli/common/training_set.h"
+#include "feature/dataset/feature_shards.h"
 
 struct features {
     struct common_options common;
     struct recipe_options recipe;
     const char *data, *split, *voids, *model_path, *output;
     uint64_t seed;
-    bool overwrite;
+    bool overwrite, index;
+    struct shard shard;
+    char **paths; /* [n_paths] of shards, for --index */
+    size_t n_paths;
+    char *own_output; /* of the shard */
 };
 
-enum features_keys { KEY_SPLIT = KEYS_COMMAND, KEY_VOID };
+enum features_keys { KEY_SPLIT = KEYS_COMMAND, KEY_VOID, KEY_SHARD, KEY_INDEX };
 
 static const struct argp_option features_options[] = {
     {"data", 'd', "PATH", 0, "The images: a manifest or a folder", 0},
@@ -27,6 +33,12 @@ static const struct argp_option features_options[] = {
     {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
     {"output", 'o', "FILE", 0, "The feature file to write (safetensors), all or nothing", 0},
     {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
+    {"shard", KEY_SHARD, "I/N", 0, SHARD_HELP ". -o x.safetensors becomes x-0000I-of-0000N.safetensors", 0},
+    {"index", KEY_INDEX, NULL, 0,
+     "The arguments are all shards, in order: write to -o (x.safetensors.index.json, beside them) what stands for all "
+     "of "
+     "them",
+     0},
     {"model", 'm', "FILE", 0, "Use this model's recipe (to segment with it later); default: learn one from the images",
      0},
     {"seed", 's', "N", 0, "Seed for learning the recipe (default 0)", 0},
@@ -41,8 +53,12 @@ static error_t parse_features(int key, char *arg, struct argp_state *state)
         state->child_inputs[0] = &self->common;
         state->child_inputs[1] = &self->recipe;
         return 0;
-    case ARGP_KEY_ARG:
-        return option_error(&self->common, "%s: features takes no arguments; --data names the images", arg);
+    case ARGP_KEY_ARGS:
+        self->paths = state->argv + state->next;
+        self->n_paths = (size_t)(state->argc - state->next);
+        return 0;
+    case KEY_SHARD: return option_shard(&self->shard, arg, &self->common);
+    case KEY_INDEX: self->index = true; return 0;
     case 'd': self->data = arg; return 0;
     case 'o': self->output = arg; return 0;
     case 'm': self->model_path = arg; return 0;
@@ -60,7 +76,7 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     const struct argp argp = {
         features_options,
         parse_features,
-        NULL,
+        "[--index SHARD...]",
         "Extracts the features of images into a safetensors file, which `cleave train --data' and `cleave segment "
         "--features' take.",
         children,
@@ -72,12 +88,23 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
     if (status != CLV_OK)
         return status;
+    if (self->n_paths && !self->index)
+        return fail(err, CLV_ERR_USAGE, "%s: features takes no arguments; --data names the images", self->paths[0]);
+    if (self->index && (self->data || self->shard.count || !self->n_paths || !self->output))
+        return fail(err, CLV_ERR_USAGE, "--index: goes with -o and the shards alone");
+    if (self->index)
+        return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", (const char *const *)self->paths,
+                             self->n_paths, err);
     if (!self->data)
         return fail(err, CLV_ERR_USAGE, "features: --data is missing: which images?");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "features: -o is missing: where do the features go?");
     if (self->model_path && self->recipe.first_given)
         return fail(err, CLV_ERR_USAGE, "--%s: the recipe is the model's, given by -m", self->recipe.first_given);
+    self->own_output = shard_path(self->output, &self->shard, false);
+    if (!self->own_output)
+        return fail_memory(err);
+    self->output = self->own_output;
     const char *const inputs[] = {path_is_folder(self->data) ? NULL : self->data, self->model_path};
     return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", inputs, 2, err);
 }
@@ -130,11 +157,35 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     if (status == CLV_OK)
         status = make_recipe(&recipe, self, &set, &progress, err);
     if (status == CLV_OK)
-        status = clv_features_write(self->output, &set, &recipe, common->n_threads, &common->limits, &progress, err);
+        status =
+            self->shard.count
+                ? clv_features_write_shard(self->output, &set, &recipe, self->shard.number, self->shard.count,
+                                           common->n_threads, &common->limits, &progress, err)
+                : clv_features_write(self->output, &set, &recipe, common->n_threads, &common->limits, &progress, err);
+    size_t first, n;
+    shard_block(&first, &n, &self->shard, set.n_items);
     if (status == CLV_OK)
-        console_note("features of %zu images in %s", set.n_items, self->output);
+        console_note("features of %zu images in %s", n, self->output);
     clv_recipe_release(&recipe);
     clv_set_release(&set);
+    return status;
+}
+
+/* Shards are opened beside the index, where whoever reads it looks for them. */
+static enum clv_status write_index(const struct features *self, struct clv_error *err)
+{
+    struct path_list shards = {0};
+    char *folder = path_folder(self->output);
+    enum clv_status status = folder ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < self->n_paths && status == CLV_OK; i++) {
+        char *beside = path_join(folder, path_name(self->paths[i]));
+        status = beside ? path_list_add(&shards, beside, err) : fail_memory(err);
+        array_free(beside);
+    }
+    if (status == CLV_OK)
+        status = features_index_write(self->output, &shards, err);
+    path_list_release(&shards);
+    array_free(folder);
     return status;
 }
 
@@ -143,7 +194,8 @@ enum clv_status cmd_features(int argc, char **argv, struct clv_error *err)
     struct features self = {0};
     enum clv_status status = parse(&self, argc, argv, err);
     if (status == CLV_OK)
-        status = run(&self, err);
+        status = self.index ? write_index(&self, err) : run(&self, err);
+    array_free(self.own_output);
     recipe_options_release(&self.recipe);
     common_options_release(&self.common);
     return status;

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "feature/dataset/feature_shards.h"
 
 #define FORGET_EVERY ((size_t)64 << 20) /* bytes of a file that may be larger than memory; a multiple of 8 */
 
@@ -95,6 +96,25 @@ enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct c
     file_map_close(&map);
     snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
     return CLV_OK;
+}
+
+enum clv_status digest_features(char digest[DIGEST_SIZE], const char *path, struct clv_error *err)
+{
+    struct path_list shards;
+    if (!features_is_index(path))
+        return digest_file(digest, path, err);
+    uint64_t hash = HASH_START;
+    enum clv_status status = features_index_read(&shards, path, err);
+    for (size_t k = 0; k < shards.n && status == CLV_OK; k++) {
+        char own[DIGEST_SIZE];
+        status = digest_file(own, shards.paths[k], err);
+        if (status == CLV_OK)
+            hash = add_string(hash, own);
+    }
+    path_list_release(&shards);
+    if (status == CLV_OK)
+        snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
+    return status;
 }
 
 enum clv_status record_number(struct clv_model *model, const char *key, double value, struct clv_error *err)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/common/console.h"
+#include "feature/dataset/feature_shards.h"
 
 bool is_tensor_file(const char *path)
 {
@@ -18,7 +19,7 @@ bool is_tensor_file(const char *path)
         return false;
     ssize_t n = read(fd, head, sizeof head);
     close(fd);
-    return n == (ssize_t)sizeof head && !head[5] && !head[6] && !head[7] && head[8] == '{';
+    return (n == (ssize_t)sizeof head && !head[5] && !head[6] && !head[7] && head[8] == '{') || features_is_index(path);
 }
 
 /* Releases the set on failure. */

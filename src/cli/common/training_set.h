@@ -7,7 +7,7 @@
 #include "cleave/features.h"
 #include "cli/common/outputs.h"
 
-/* Whether a file is a safetensors file (told by content) rather than a manifest. */
+/* Whether a file is a safetensors file, or an index of shards (told by content), rather than a manifest. */
 bool is_tensor_file(const char *path);
 
 /* Reads a set and keeps the splits asked for. With splits NULL and prefer_train, a set that has a split "train" is cut down

@@ -6,7 +6,7 @@
 #include "cli/common/command.h"
 #include "cli/common/console.h"
 #include "cli/common/options.h"
-#include "cli/common/shard.h"
+#include "cli/common/shard_option.h"
 #include "cli/common/training_set.h"
 #include "cli/score/score_features.h"
 #include "cli/score/score_letters.h"

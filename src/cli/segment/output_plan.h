@@ -4,7 +4,7 @@
 
 #include "cli/common/inputs.h"
 #include "cli/common/outputs.h"
-#include "cli/common/shard.h"
+#include "cli/common/shard_option.h"
 
 struct output {
     char *mask, *overlay; /* paths; overlay is NULL when none is wanted */

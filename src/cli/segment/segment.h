@@ -15,7 +15,7 @@
 #include "cli/common/inputs.h"
 #include "cli/common/maps_option.h"
 #include "cli/common/options.h"
-#include "cli/common/shard.h"
+#include "cli/common/shard_option.h"
 #include "cli/segment/mask_file.h"
 #include "cli/segment/output_plan.h"
 

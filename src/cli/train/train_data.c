@@ -60,7 +60,7 @@ static enum clv_status open_features(struct train_data *data, const struct train
                     options->data);
     if (option)
         return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
-    enum clv_status status = digest_file(data->digest, options->data, err);
+    enum clv_status status = digest_features(data->digest, options->data, err);
     if (status == CLV_OK)
         status = clv_features_open(&data->dataset, &data->recipe, options->data, err);
     if (status != CLV_OK)

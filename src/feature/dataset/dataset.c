@@ -25,8 +25,11 @@ void clv_dataset_free(struct clv_dataset *dataset)
 {
     if (!dataset)
         return;
-    for (size_t i = 0; i < dataset->n; i++)
+    for (size_t i = 0; i < dataset->n && !dataset->parts; i++)
         dataset_item_release(&dataset->items[i]);
+    for (size_t k = 0; k < dataset->n_parts; k++)
+        clv_dataset_free(dataset->parts[k]);
+    array_free(dataset->parts);
     array_free(dataset->items);
     clv_labels_release(&dataset->labels);
     clv_tensors_close(dataset->file.tensors);
@@ -40,6 +43,21 @@ void clv_dataset_free(struct clv_dataset *dataset)
     array_free(dataset);
 }
 
+const struct clv_dataset *dataset_part(size_t *index, const struct clv_dataset *dataset)
+{
+    size_t k = 0;
+    if (!dataset->parts)
+        return dataset;
+    while (k + 1 < dataset->n_parts && *index >= dataset->parts[k]->n)
+        *index -= dataset->parts[k++]->n;
+    return dataset->parts[k];
+}
+
+static const struct clv_tensors *first_tensors(const struct clv_dataset *dataset)
+{
+    return dataset->parts ? dataset->parts[0]->file.tensors : dataset->file.tensors;
+}
+
 void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_problem *problem)
 {
     if (!dataset || !dataset->file.looked_at)
@@ -47,11 +65,14 @@ void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_probl
     size_t n_edges = (size_t)problem->n_edges, n_entries = (size_t)(problem->row[problem->n_nodes] - problem->row[0]);
     size_t bytes = n_entries * (sizeof *problem->index + sizeof *problem->value) +
                    n_edges * (2 + (size_t)problem->n_edge_features) * sizeof(float) +
-                   4 * tensors_huge_page(dataset->file.tensors); /* what lies beside each array's part */
+                   4 * tensors_huge_page(first_tensors(dataset)); /* what lies beside each array's part */
     if (atomic_fetch_add(dataset->file.looked_at, bytes) + bytes < LOOKED_AT_MAX)
         return;
     atomic_store(dataset->file.looked_at, 0);
-    tensors_forget(dataset->file.tensors);
+    for (size_t k = 0; k < dataset->n_parts; k++)
+        tensors_forget(dataset->parts[k]->file.tensors);
+    if (!dataset->parts)
+        tensors_forget(dataset->file.tensors);
 }
 
 size_t clv_dataset_size(const struct clv_dataset *dataset)
@@ -160,7 +181,7 @@ static void point_to_own_arrays(struct dataset_item *item)
 enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_problem *problem, const char *name,
                                 struct clv_error *err)
 {
-    if (dataset->file.tensors)
+    if (dataset->file.tensors || dataset->parts)
         return fail(err, CLV_ERR_USAGE, "%s: a feature file's dataset cannot grow", name);
     enum clv_status status = check_problem(dataset, problem, name, err);
     if (status != CLV_OK)

@@ -51,7 +51,12 @@ struct clv_dataset {
     struct dataset_item *items;
     size_t n, capacity;
     struct dataset_file file;
+    struct clv_dataset **parts; /* [n_parts] of shards, which own the items; NULL: none */
+    size_t n_parts;
 };
+
+/* The file that item *index comes from, and its number there. */
+const struct clv_dataset *dataset_part(size_t *index, const struct clv_dataset *dataset);
 
 /* To be told whenever a problem's features are looked at: every LOOKED_AT_MAX bytes of a mapped file its pages are
  * given back, so that learning from a file takes memory that does not grow with it. Safe in parallel; NULL, and what

@@ -8,6 +8,7 @@
 
 #define FEATURES_FORMAT  "cleave features "
 #define FEATURES_VERSION "1"
+#define FEATURES_SHARD   "shard" /* metadata of shards */
 
 /* Names stand one a line in a JSON text: UTF-8 without line breaks, else CLV_ERR_DATA. */
 enum clv_status features_check_name(const char *name, struct clv_error *err) CLV_CHECK;

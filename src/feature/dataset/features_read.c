@@ -249,8 +249,8 @@ enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *
     return status;
 }
 
-enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
-                                  struct clv_error *err)
+enum clv_status features_open_file(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
+                                   struct clv_error *err)
 {
     struct clv_tensors *tensors;
     *dataset = NULL;
@@ -261,9 +261,10 @@ enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recip
 enum clv_status clv_dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index,
                                     struct clv_error *err)
 {
-    const struct dataset_file *file = &dataset->file;
     if (index >= dataset->n)
         return fail(err, CLV_ERR_USAGE, "there is no item %zu of %zu", index, dataset->n);
+    dataset = dataset_part(&index, dataset);
+    const struct dataset_file *file = &dataset->file;
     if (!file->superpixels)
         return fail(err, CLV_ERR_DATA, "%s: its features come without superpixels, so nothing can be painted",
                     dataset->items[index].name);

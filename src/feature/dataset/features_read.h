@@ -8,4 +8,8 @@
 enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *recipe, struct clv_tensors *tensors,
                                const char *path, struct clv_error *err) CLV_CHECK;
 
+/* A feature file, not an index. */
+enum clv_status features_open_file(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
+                                   struct clv_error *err) CLV_CHECK;
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/shard.h"
 #include "base/text.h"
 #include "data/labels_file.h"
 #include "data/safetensors.h"
@@ -25,11 +26,12 @@ static const struct {
 };
 
 #define N_TENSORS  (N_SPOOLED + 4 + RECIPE_TENSORS) /* node_offset, edge_offset, size, palette, the recipe's */
-#define N_METADATA 7
+#define N_METADATA 8
 
 struct writing {
     const char *path;
     int32_t n_labels;
+    char shard[64]; /* "3/16 of 200", or "" */
     struct spool arrays[N_SPOOLED];
     int64_t n_nodes, n_edges, n_entries, n_pixels; /* so far */
     size_t n;                                      /* items so far */
@@ -185,16 +187,21 @@ static enum clv_status assemble(struct writing *self, const struct clv_set *set,
     struct file_writer writer;
     struct clv_tensor tensors[N_TENSORS];
     size_t order[N_TENSORS], n = list_tensors(tensors, self, set, recipe);
-    const char *const metadata[N_METADATA][2] = {{"format", FEATURES_FORMAT FEATURES_VERSION},
-                                                 {"n_labels", header->n_labels.bytes},
-                                                 {"n_features", header->n_features.bytes},
-                                                 {"names", header->names.bytes},
-                                                 {"labels", header->labels.bytes},
-                                                 {"recipe", header->recipe.bytes},
-                                                 {"pairwise", "full"}};
-    size_t n_metadata =
-        recipe->nodes == CLV_NODES_PATCHES ? N_METADATA : N_METADATA - 1; /* "potts" goes without saying */
-    enum clv_status status = tensors_begin(&writer, order, self->path, tensors, n, metadata, n_metadata, err);
+    const char *metadata[N_METADATA][2] = {{"format", FEATURES_FORMAT FEATURES_VERSION},
+                                           {"n_labels", header->n_labels.bytes},
+                                           {"n_features", header->n_features.bytes},
+                                           {"names", header->names.bytes},
+                                           {"labels", header->labels.bytes},
+                                           {"recipe", header->recipe.bytes},
+                                           {NULL, NULL},
+                                           {NULL, NULL}};
+    size_t n_metadata = N_METADATA - 2;
+    if (recipe->nodes == CLV_NODES_PATCHES) /* "potts" goes without saying */
+        memcpy(metadata[n_metadata++], (const char *const[]){"pairwise", "full"}, sizeof *metadata);
+    if (self->shard[0])
+        memcpy(metadata[n_metadata++], (const char *const[]){FEATURES_SHARD, self->shard}, sizeof *metadata);
+    enum clv_status status =
+        tensors_begin(&writer, order, self->path, tensors, n, (const char *const(*)[2])metadata, n_metadata, err);
     if (status != CLV_OK)
         return status;
     for (size_t i = 0; status == CLV_OK && i < n; i++) {
@@ -227,11 +234,12 @@ static enum clv_status begin(struct writing *self, const struct clv_set *set, st
     return status == CLV_OK ? append(self, ROW, &first_row, 1, err) : status;
 }
 
-enum clv_status clv_features_write(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
-                                   int n_threads, const struct clv_image_limits *limits,
-                                   const struct clv_progress *progress, struct clv_error *err)
+static enum clv_status write_set(const char *path, const struct clv_set *set, const char *shard,
+                                 const struct clv_recipe *recipe, int n_threads, const struct clv_image_limits *limits,
+                                 const struct clv_progress *progress, struct clv_error *err)
 {
     struct writing self = {.path = path, .n_labels = set->labels.n_labels};
+    snprintf(self.shard, sizeof self.shard, "%s", shard);
     struct header header = {0};
     if (!set->n_items)
         return fail(err, CLV_ERR_USAGE, "%s: no images to take features of", path);
@@ -253,4 +261,28 @@ enum clv_status clv_features_write(const char *path, const struct clv_set *set, 
     array_free(self.edge_offset);
     array_free(self.size);
     return status;
+}
+
+enum clv_status clv_features_write(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
+                                   int n_threads, const struct clv_image_limits *limits,
+                                   const struct clv_progress *progress, struct clv_error *err)
+{
+    return write_set(path, set, "", recipe, n_threads, limits, progress, err);
+}
+
+enum clv_status clv_features_write_shard(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
+                                         int32_t number, int32_t count, int n_threads,
+                                         const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                         struct clv_error *err)
+{
+    const struct shard shard = {number, count};
+    struct clv_set part = *set;
+    char place[64];
+    size_t first;
+    if (count < 1 || count > SHARD_MAX || number < 1 || number > count || (size_t)count > set->n_items)
+        return fail(err, CLV_ERR_USAGE, "shard %d of %d: there are %zu images", number, count, set->n_items);
+    shard_block(&first, &part.n_items, &shard, set->n_items);
+    part.items += first;
+    snprintf(place, sizeof place, "%d/%d of %zu", number, count, set->n_items);
+    return write_set(path, &part, place, recipe, n_threads, limits, progress, err);
 }

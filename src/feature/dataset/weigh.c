@@ -15,7 +15,8 @@ struct truth {
 /* The arrays of an item of a feature file lie within those of the whole file, in the same order. */
 static struct truth truth_of(const struct clv_dataset *dataset, const struct dataset_item *item)
 {
-    const struct dataset_file *file = &dataset->file;
+    size_t index = (size_t)(item - dataset->items);
+    const struct dataset_file *file = &dataset_part(&index, dataset)->file;
     if (item->theta || !item->problem.theta)
         return (struct truth){item->counts, item->theta, item->label};
     size_t first = (size_t)(item->problem.theta - file->theta), first_node = first / (size_t)dataset->n_labels;

@@ -83,6 +83,72 @@ START_TEST(clashes_with_other_shards_and_bad_shards_are_refused)
 }
 END_TEST
 
+/* Features of the sample's training images in f, in shards, and with an index. */
+static void write_feature_shards(const char *folder)
+{
+    static const char *const recipe = "--data set/manifest.tsv --split train --seed 1 --superpixels 120 --words 20 "
+                                      "--codebook-samples 2000";
+    free(expect_success("cd %s && ln -s %s set && \"$CLEAVE\" features %s -o f", folder, sample_set(), recipe));
+    char command[256];
+    snprintf(command, sizeof command, "features %s -o f.safetensors", recipe);
+    run_shards(folder, command);
+    free(expect_success("cd %s && \"$CLEAVE\" features --index f-0000?-of-00003.safetensors -o i.json", folder));
+}
+
+START_TEST(an_index_of_feature_shards_trains_scores_and_segments_as_one_file_does)
+{
+    struct {
+        char text[256];
+    } own;
+    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
+    write_feature_shards(own.text);
+    for (int k = 0; k < 2; k++) {
+        const char *file = k ? "i.json" : "f";
+        free(expect_success(
+            "cd %s && \"$CLEAVE\" train -l wmpmap --passes 5 --seed 1 --loss counts --data %s -o m%d && "
+            "\"$CLEAVE\" segment -m m%d --features %s -o out%d && \"$CLEAVE\" score -m m%d --data %s --json "
+            ">score%d && \"$CLEAVE\" inspect --json m%d | tr ',' '\\n' | grep -v "
+            "'\"data\"\\|\"command\"\\|data_digest' >says%d && tail -c 2000 m%d >weights%d",
+            own.text, file, k, k, file, k, k, file, k, k, k, k, k));
+    }
+    expect_same(own.text, "out0", "out1");
+    expect_same(own.text, "score0", "score1");
+    expect_same(own.text, "says0", "says1");
+    expect_same(own.text, "weights0", "weights1");
+}
+END_TEST
+
+START_TEST(feature_shards_that_are_no_whole_are_named_and_nothing_is_written)
+{
+    struct {
+        char text[256];
+    } own;
+    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
+    write_feature_shards(own.text);
+    static const char *const bad[][2] = {
+        {"f-00001-of-00003.safetensors f-00002-of-00003.safetensors", "is shard 1 of 3, where shard 1 of 2 belongs"},
+        {"f-00001-of-00003.safetensors f-00001-of-00003.safetensors f-00003-of-00003.safetensors",
+         "is shard 1 of 3, where shard 2 of 3 belongs"},
+        {"f", "f: not a shard that"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect_error(65, bad[i][1], "cd %s && \"$CLEAVE\" features --index %s -o j.json", own.text, bad[i][0]);
+    ck_assert_int_eq(count_files(formatted("%s/j.json", own.text)), 0);
+    free(
+        expect_success("cd %s && \"$CLEAVE\" features --data set/manifest.tsv --split train --seed 2 --superpixels 120 "
+                       "--words 20 --codebook-samples 2000 -o f.safetensors --shard 2/3 --overwrite",
+                       own.text));
+    expect_error(65,
+                 "f-00002-of-00003.safetensors: its recipe or labels are not those of ./f-00001-of-00003.safetensors",
+                 "cd %s && \"$CLEAVE\" train --data i.json -o m", own.text);
+    free(expect_success("cd %s && rm f-00002-of-00003.safetensors", own.text));
+    expect_error(66, "f-00002-of-00003.safetensors", "cd %s && \"$CLEAVE\" train --data i.json -o m", own.text);
+    expect_error(64, "there are 8 images",
+                 "cd %s && \"$CLEAVE\" features --data set/manifest.tsv --split train --blocks size -o x --shard 1/9",
+                 own.text);
+}
+END_TEST
+
 Suite *cli_shards_suite(void)
 {
     Suite *suite = suite_create("cli_shards");
@@ -92,6 +158,8 @@ Suite *cli_shards_suite(void)
     tcase_add_test(tcase, three_shards_write_the_masks_the_table_and_the_pages_of_one_run);
     tcase_add_test(tcase, items_of_a_feature_file_are_sharded_and_more_shards_than_items_leave_some_empty);
     tcase_add_test(tcase, clashes_with_other_shards_and_bad_shards_are_refused);
+    tcase_add_test(tcase, an_index_of_feature_shards_trains_scores_and_segments_as_one_file_does);
+    tcase_add_test(tcase, feature_shards_that_are_no_whole_are_named_and_nothing_is_written);
     suite_add_tcase(suite, tcase);
     return suite;
 }

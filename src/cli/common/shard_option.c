@@ -1,4 +1,4 @@
-#include "cli/common/shard.h"
+#include "cli/common/shard_option.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,19 +20,6 @@ error_t option_shard(struct shard *shard, const char *arg, struct common_options
         return option_error(common, "--shard: \"%s\" is not I/N with 1 <= I <= N <= %d", arg, SHARD_MAX);
     *shard = (struct shard){number, count};
     return 0;
-}
-
-/* floor(total * part / count) without overflow. */
-static size_t boundary(size_t total, int32_t part, int32_t count)
-{
-    size_t p = (size_t)part, c = (size_t)count;
-    return total / c * p + total % c * p / c;
-}
-
-void shard_block(size_t *first, size_t *n, const struct shard *shard, size_t total)
-{
-    *first = shard->count ? boundary(total, shard->number - 1, shard->count) : 0;
-    *n = shard->count ? boundary(total, shard->number, shard->count) - *first : total;
 }
 
 char *shard_path(const char *path, const struct shard *shard, bool is_folder)

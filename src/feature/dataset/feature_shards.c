@@ -1,0 +1,218 @@
+#include "feature/dataset/feature_shards.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/shard.h"
+#include "base/text.h"
+#include "data/safetensors.h"
+#include "feature/dataset/dataset.h"
+#include "feature/dataset/features_format.h"
+#include "feature/dataset/features_read.h"
+
+#define INDEX_MAX_SIZE ((size_t)64 << 20)
+
+bool features_is_index(const char *path)
+{
+    char head[sizeof FEATURES_INDEX_HEAD] = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, head, sizeof head - 1);
+    close(fd);
+    return n == (ssize_t)sizeof head - 1 && strcmp(head, FEATURES_INDEX_HEAD) == 0;
+}
+
+enum clv_status features_index_read(struct path_list *shards, const char *path, struct clv_error *err)
+{
+    char *bytes = NULL, *folder = path_folder(path);
+    size_t size, n = 0;
+    struct json_value *root = NULL;
+    *shards = (struct path_list){0};
+    enum clv_status status = folder ? file_read(&bytes, &size, path, INDEX_MAX_SIZE, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = json_parse(&root, bytes, size, path, err);
+    const struct json_value *list = status == CLV_OK ? json_member(root, "shards") : NULL;
+    if (status == CLV_OK && (!json_get_array(list, &n) || n < 1 || n > SHARD_MAX))
+        status = fail(err, CLV_ERR_DATA, "%s: its \"shards\" are no list of 1 to %d files", path, SHARD_MAX);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        const char *name;
+        if (!json_get_text(json_element(list, i), &name) || !*name || strchr(name, '/')) {
+            status = fail(err, CLV_ERR_DATA, "%s: shard %zu is no name of a file beside it", path, i + 1);
+            break;
+        }
+        char *joined = path_join(folder, name);
+        status = joined ? path_list_add(shards, joined, err) : fail_memory(err);
+        array_free(joined);
+    }
+    json_root_free(root);
+    array_free(bytes);
+    array_free(folder);
+    if (status != CLV_OK)
+        path_list_release(shards);
+    return status;
+}
+
+/* A shard's place, from its metadata. */
+static enum clv_status check_place(const struct clv_dataset *part, const char *path, size_t expected, size_t n_shards,
+                                   size_t total, struct clv_error *err)
+{
+    const char *text = clv_tensors_metadata(part->file.tensors, FEATURES_SHARD);
+    struct shard shard = {0};
+    size_t said = 0, first, n;
+    int used = 0;
+    if (!text || sscanf(text, "%6d/%6d of %18zu%n", &shard.number, &shard.count, &said, &used) != 3 || text[used] ||
+        shard.number < 1 || shard.count < shard.number || shard.count > SHARD_MAX)
+        return fail(err, CLV_ERR_DATA, "%s: not a shard that `cleave features --shard' wrote", path);
+    if ((size_t)shard.count != n_shards || (size_t)shard.number != expected)
+        return fail(err, CLV_ERR_DATA, "%s: is shard %d of %d, where shard %zu of %zu belongs", path, shard.number,
+                    shard.count, expected, n_shards);
+    shard_block(&first, &n, &shard, said);
+    if (n != part->n || (total && said != total))
+        return fail(err, CLV_ERR_DATA, "%s: has %zu of %zu images, not those of shard %d of %d of the same set", path,
+                    part->n, said, shard.number, shard.count);
+    return CLV_OK;
+}
+
+static bool is_per_shard(const char *key)
+{
+    return strcmp(key, "names") == 0 || strcmp(key, FEATURES_SHARD) == 0;
+}
+
+/* Tensors that are not about single images. */
+static bool is_shared(const char *name)
+{
+    return strcmp(name, "palette") == 0 || strcmp(name, "kept") == 0 || strncmp(name, "codebook.", 9) == 0;
+}
+
+/* Labels, recipe and kinds of arrays must be the first shard's. */
+static enum clv_status check_alike(const struct clv_tensors *a, const struct clv_tensors *b, const char *first,
+                                   const char *path, struct clv_error *err)
+{
+    bool same = clv_tensors_metadata_count(a) == clv_tensors_metadata_count(b);
+    const char *differs = "its metadata";
+    for (size_t i = 0; same && i < clv_tensors_metadata_count(a); i++) {
+        const char *key = clv_tensors_metadata_key(a, i), *value = clv_tensors_metadata(b, key);
+        same = value && (is_per_shard(key) || strcmp(clv_tensors_metadata(a, key), value) == 0);
+        differs = key;
+    }
+    if (same)
+        same = clv_tensors_count(a) == clv_tensors_count(b);
+    for (size_t i = 0; same && i < clv_tensors_count(a); i++) {
+        const struct clv_tensor *of_a = clv_tensors_at(a, i), *of_b = clv_tensors_find(b, of_a->name);
+        size_t size = 0, other = 0;
+        tensor_bytes(&size, of_a);
+        same = of_b && of_b->dtype == of_a->dtype && of_b->n_dimensions == of_a->n_dimensions &&
+               (of_a->n_dimensions < 2 || of_a->shape[1] == of_b->shape[1]) && tensor_bytes(&other, of_b) &&
+               (!is_shared(of_a->name) || (size == other && memcmp(of_a->data, of_b->data, size) == 0));
+        differs = of_a->name;
+    }
+    return same ? CLV_OK
+                : fail(err, CLV_ERR_DATA, "%s: its recipe or labels are not those of %s (%s differs)", path, first,
+                       differs);
+}
+
+/* The whole's items are views of the parts'. */
+static enum clv_status join_items(struct clv_dataset *whole, struct clv_error *err)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < whole->n_parts; k++)
+        n += whole->parts[k]->n;
+    whole->items = array_alloc(n, sizeof *whole->items);
+    if (!whole->items)
+        return fail_memory(err);
+    whole->capacity = n;
+    for (size_t k = 0; k < whole->n_parts; k++) {
+        const struct clv_dataset *part = whole->parts[k];
+        memcpy(whole->items + whole->n, part->items, part->n * sizeof *part->items);
+        whole->n += part->n;
+    }
+    return CLV_OK;
+}
+
+static enum clv_status open_shards(struct clv_dataset **dataset, struct clv_recipe *recipe,
+                                   const struct path_list *shards, struct clv_error *err)
+{
+    struct clv_recipe own = {0};
+    struct clv_dataset *whole = array_zalloc(1, sizeof *whole);
+    *dataset = NULL;
+    if (!whole)
+        return fail_memory(err);
+    whole->parts = array_zalloc(shards->n, sizeof *whole->parts);
+    whole->file.looked_at = array_zalloc(1, sizeof *whole->file.looked_at);
+    enum clv_status status = whole->parts && whole->file.looked_at ? CLV_OK : fail_memory(err);
+    size_t total = 0;
+    for (size_t k = 0; k < shards->n && status == CLV_OK; k++) {
+        const char *path = shards->paths[k];
+        struct clv_dataset **part = &whole->parts[k];
+        status = features_open_file(part, k ? NULL : &own, path, err);
+        whole->n_parts += status == CLV_OK;
+        if (status == CLV_OK)
+            status = check_place(*part, path, k + 1, shards->n, total, err);
+        if (status == CLV_OK && k)
+            status = check_alike(whole->parts[0]->file.tensors, (*part)->file.tensors, shards->paths[0], path, err);
+        if (status == CLV_OK && !k)
+            sscanf(clv_tensors_metadata((*part)->file.tensors, FEATURES_SHARD), "%*d/%*d of %18zu", &total);
+    }
+    if (status == CLV_OK)
+        status = join_items(whole, err);
+    if (status == CLV_OK && whole->parts[0]->labels.n_labels)
+        status = clv_labels_copy(&whole->labels, &whole->parts[0]->labels, err);
+    if (status == CLV_OK) {
+        const struct clv_dataset *first = whole->parts[0];
+        whole->n_labels = first->n_labels;
+        whole->n_features = first->n_features;
+        whole->n_edge_features = first->n_edge_features;
+        whole->pairwise = first->pairwise;
+        whole->counts_errors = first->counts_errors;
+        *dataset = whole;
+        if (recipe && clv_recipe_n_features(&own) > 0 && own.n_scales > 0) {
+            *recipe = own;
+            own = (struct clv_recipe){0};
+        }
+    } else {
+        clv_dataset_free(whole);
+    }
+    clv_recipe_release(&own);
+    return status;
+}
+
+enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
+                                  struct clv_error *err)
+{
+    struct path_list shards;
+    *dataset = NULL;
+    if (!features_is_index(path))
+        return features_open_file(dataset, recipe, path, err);
+    enum clv_status status = features_index_read(&shards, path, err);
+    if (status == CLV_OK)
+        status = open_shards(dataset, recipe, &shards, err);
+    path_list_release(&shards);
+    return status;
+}
+
+enum clv_status features_index_write(const char *path, const struct path_list *shards, struct clv_error *err)
+{
+    struct clv_dataset *dataset = NULL;
+    struct text text;
+    enum clv_status status = open_shards(&dataset, NULL, shards, err);
+    if (status != CLV_OK)
+        return status;
+    text_init(&text, INDEX_MAX_SIZE);
+    text_printf(&text, FEATURES_INDEX_HEAD ",\"images\":%zu},\"shards\":[", dataset->n);
+    for (size_t k = 0; k < shards->n; k++) {
+        text_put(&text, k ? ",\n" : "\n");
+        text_put_json(&text, path_name(shards->paths[k]));
+    }
+    text_put(&text, "]}\n");
+    status = text.failed ? fail_memory(err) : file_write(path, text.bytes, text.size, err);
+    text_release(&text);
+    clv_dataset_free(dataset);
+    return status;
+}
