@@ -393,6 +393,31 @@ START_TEST(perturbed_scores_bound_the_partition_function)
 }
 END_TEST
 
+START_TEST(the_bound_and_its_standard_error_are_those_of_the_sample)
+{
+    enum { DRAWS = 21 };
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t t = 0; t < 12; t++) {
+        struct sample s;
+        int32_t y[DRAWS * MAX_NODES];
+        double value[DRAWS], mean = 0, squares = 0, bound, error;
+        draw_sample(&s, t, CLV_PAIRWISE_POTTS, 3);
+        must(clv_perturbed_map(oracle, y, value, &s.field, 5, 0, DRAWS, err));
+        for (int k = 0; k < DRAWS; k++)
+            mean += value[k] / DRAWS;
+        for (int k = 0; k < DRAWS; k++)
+            squares += (value[k] - mean) * (value[k] - mean);
+        must(clv_perturbed_marginals(oracle, NULL, &bound, &error, &s.field, 5, DRAWS, err));
+        ck_assert_double_eq_tol(bound, mean, 1e-9);
+        ck_assert_double_eq_tol(error, sqrt(squares / (DRAWS - 1) / DRAWS), 1e-9);
+        must(clv_perturbed_marginals(oracle, NULL, NULL, &error, &s.field, 5, 1, err));
+        ck_assert(isnan(error));
+    }
+    clv_oracle_free(oracle);
+}
+END_TEST
+
 START_TEST(draws_in_lanes_equal_draws_one_by_one)
 {
     struct clv_oracle *oracle;
@@ -516,6 +541,7 @@ Suite *oracle_suite(void)
     tcase_add_test(tests, witnesses_need_a_solution_and_nodes_in_range);
     tcase_add_test(tests, perturbed_scores_bound_the_partition_function);
     tcase_add_test(tests, draws_in_lanes_equal_draws_one_by_one);
+    tcase_add_test(tests, the_bound_and_its_standard_error_are_those_of_the_sample);
     tcase_add_test(tests, fields_too_large_for_lanes_are_drawn_all_the_same);
     tcase_add_test(tests, noise_depends_on_seed_draw_node_and_label_only);
     tcase_add_test(tests, enumeration_gives_partition_and_marginals);
