@@ -75,6 +75,8 @@ static const char *make_set(const char *const tags[6])
         struct clv_image image = {0};
         must(clv_image_new(&image, 30, 24, 3, err));
         memset(image.pixels, 40 * i, 30 * 24 * 3);
+        for (int k = 0; i >= 3 && k < 30 * 24 * 3; k++) /* the last three have a texture */
+            image.pixels[k] = (uint8_t)(image.pixels[k] + k * k / 7 % 41);
         must(clv_png_write(formatted("%s/%d.png", folder, i), &image, err));
         clv_image_release(&image);
         sprintf(manifest + strlen(manifest), "%d.png\t%s\n", i, tags[i]);
