@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "click/click.h"
+#include "click/click_features.h"
 #include "support/support.h"
 
 enum { WIDTH = 120, HEIGHT = 90 };
@@ -59,6 +60,14 @@ static double iou(const struct picture *picture)
     }
     return (double)both / either;
 }
+
+START_TEST(the_first_stroke_some_and_many_have_weights_of_their_own)
+{
+    static const int phases[] = {0, 0, 1, 1, 1, 2, 2};
+    for (int n = 1; n < 7; n++)
+        ck_assert_int_eq(click_phase(n), phases[n]);
+}
+END_TEST
 
 START_TEST(a_click_on_the_object_and_one_beside_it_cut_it_out)
 {
@@ -184,6 +193,7 @@ Suite *click_suite(void)
 {
     Suite *suite = suite_create("click");
     TCase *tcase = tcase_create("click");
+    tcase_add_test(tcase, the_first_stroke_some_and_many_have_weights_of_their_own);
     tcase_add_test(tcase, a_click_on_the_object_and_one_beside_it_cut_it_out);
     tcase_add_test(tcase, pixels_under_strokes_are_what_the_strokes_say);
     tcase_add_test(tcase, a_stroke_far_away_leaves_an_edited_mask_alone);

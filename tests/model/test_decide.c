@@ -94,6 +94,28 @@ START_TEST(a_decision_has_the_least_expected_balanced_error_of_all_labellings)
 }
 END_TEST
 
+/* Two nodes of one pixel, the second one ground. Where the first one is ground too, figure is absent and ground's share 1: figure
+ * needs q / 2 > (1 - q) / 2. Were an absent label counted, q > 1/3 would do. */
+START_TEST(a_label_that_is_absent_has_no_share)
+{
+    static const float score[] = {-0.32f, -30}, pixels[] = {1, 1}; /* q = 0.42 */
+    struct clv_decision_options options = {.n_draws = 8000, .seed = 3, .scale = 1};
+    struct toy toy;
+    int32_t y[2];
+    toy_init(&toy, 1, 0);
+    toy.problem.n_nodes = 2;
+    toy.problem.n_edges = 0;
+    toy.problem.value = score;
+    toy.problem.volume = pixels;
+    must(clv_model_decide(y, &toy.model, &toy.problem, toy.oracle, &options, err));
+    ck_assert(y[0] == 0 && y[1] == 0);
+    options.is_balanced = true;
+    must(clv_model_decide(y, &toy.model, &toy.problem, toy.oracle, &options, err));
+    ck_assert(y[0] == 0 && y[1] == 0);
+    clv_oracle_free(toy.oracle);
+}
+END_TEST
+
 START_TEST(balanced_models_decide_at_one_half)
 {
     struct clv_decision_options options = {.n_draws = 4000, .seed = 3, .is_balanced = true, .scale = 1};
@@ -161,6 +183,7 @@ Suite *decide_suite(void)
     Suite *suite = suite_create("decide");
     TCase *tests = tcase_create("decide");
     tcase_add_test(tests, a_decision_has_the_least_expected_balanced_error_of_all_labellings);
+    tcase_add_test(tests, a_label_that_is_absent_has_no_share);
     tcase_add_test(tests, balanced_models_decide_at_one_half);
     tcase_add_test(tests, without_a_scale_models_that_differ_by_a_factor_decide_alike);
     tcase_add_test(tests, defaults_follow_the_learner);
