@@ -1,7 +1,7 @@
 #include "cli/score/score_counts.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdbool.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -26,20 +26,32 @@ char *score_counts_text(const struct clv_confusion *confusion)
     return counts;
 }
 
+/* Reads digits and the character `end` after them (0: a space or the end); false if there are none, or more than 15. */
+static bool take_number(uint64_t *value, const char **cursor, char end)
+{
+    const char *c = *cursor;
+    *value = 0;
+    for (; *c >= '0' && *c <= '9' && c - *cursor < 15; c++)
+        *value = 10 * *value + (uint64_t)(*c - '0');
+    bool is_ended = end ? *c == end : !*c || *c == ' ';
+    if (c == *cursor || !is_ended)
+        return false;
+    *cursor = c + (*c != 0);
+    return true;
+}
+
 enum clv_status score_counts_read(struct clv_confusion *confusion, const char *field, const char *path, size_t line,
                                   struct clv_error *err)
 {
     size_t n = (size_t)confusion->n_labels;
     clv_confusion_clear(confusion);
     for (const char *cursor = field; *cursor;) {
-        unsigned truth, prediction;
-        uint64_t count;
-        int used = 0;
-        if (sscanf(cursor, "%5u:%5u:%15" SCNu64 "%n", &truth, &prediction, &count, &used) != 3 || truth >= n ||
-            prediction > n || count > MOST_COUNTED || (cursor[used] && cursor[used] != ' '))
-            return fail(err, CLV_ERR_DATA, "%s:%zu: \"%.60s\" is no count of %zu labels", path, line, cursor, n);
+        const char *entry = cursor;
+        uint64_t truth, prediction, count;
+        if (!take_number(&truth, &cursor, ':') || !take_number(&prediction, &cursor, ':') ||
+            !take_number(&count, &cursor, 0) || truth >= n || prediction > n || count > MOST_COUNTED)
+            return fail(err, CLV_ERR_DATA, "%s:%zu: \"%.60s\" is no count of %zu labels", path, line, entry, n);
         confusion->counts[truth * (n + 1) + prediction] = count;
-        cursor += used + (cursor[used] == ' ');
     }
     return CLV_OK;
 }

@@ -1,6 +1,5 @@
 #include "cli/score/score_shards.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -39,15 +38,14 @@ struct merging {
 /* Whether a field is the name as a table has it. */
 static enum clv_status is_name(bool *is, const char *field, const char *name, struct clv_error *err)
 {
-    char *printed = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&printed, &size);
-    if (!stream)
-        return fail_memory(err);
-    console_put_field(stream, name);
-    bool failed = fclose(stream) != 0;
+    size_t size = 4 * strlen(name) + 1; /* a byte is shown as at most four */
+    char *printed = array_zalloc(size + 1, 1);
+    FILE *stream = printed ? fmemopen(printed, size, "w") : NULL;
+    if (stream)
+        console_put_field(stream, name);
+    bool failed = !stream || fclose(stream) != 0;
     *is = !failed && strcmp(printed, field) == 0;
-    free(printed); /* open_memstream's own */
+    array_free(printed);
     return failed ? fail_memory(err) : CLV_OK;
 }
 

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import ANIMALS
+from conftest import ANIMALS, ROOT
 
 import cleave
 
@@ -62,6 +62,22 @@ def test_marginals_are_those_of_the_command(model, command, tmp_path):
     found = cleave.marginals(model, cleave.read_image(image), draws=16, seed=4)
     np.testing.assert_allclose(found.sum(axis=2), 1, atol=1e-6)
     np.testing.assert_array_equal(np.rint(255 * found[:, :, 1].astype(float)), mask_values(next((tmp_path / "out").glob("*.png"))))
+
+
+def test_maps_of_networks_count_as_they_do_for_the_command(command, tmp_path):
+    folder = ROOT / "assets" / "animals-maps"
+    command("train", "-d", ANIMALS / "manifest.tsv", "--split", "train", "--maps", f"net={folder}", "--blocks", "maps", "--passes", 3,
+            "-o", tmp_path / "m.cleave")
+    made = cleave.Model.load(tmp_path / "m.cleave")
+    image = sorted((ANIMALS / "images").iterdir())[-1]
+    command("segment", "-m", tmp_path / "m.cleave", "--maps", f"net={folder}", "--refine", "-o", tmp_path / "out", image)
+    planes = {"net": mask_values(folder / f"{image.stem}.png")}
+    found = cleave.segment(made, cleave.read_image(image), maps=planes)
+    np.testing.assert_array_equal(found, mask_values(next((tmp_path / "out").glob("*.png"))))
+    with pytest.raises(cleave.UsageError, match="net"):
+        cleave.segment(made, cleave.read_image(image))
+    with pytest.raises(cleave.UsageError, match="shape"):
+        cleave.features(made, cleave.read_image(image), maps={"net": np.zeros(3)})
 
 
 def test_models_survive_their_file(model, pairs, tmp_path):

@@ -1,13 +1,13 @@
 """Models and what they say of an image."""
 
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from ._arrays import as_image, copied, pointer
-from ._errors import UsageError, call
+from ._errors import DataError, UsageError, call
 from ._native import ffi, lib
 from ._pixels import Box, Labels, box_cut
 
@@ -75,9 +75,42 @@ class Model:
         return f"<cleave.Model {self.record.get('learner', '?')}, labels {', '.join(self.labels)}>"
 
 
-def segment(model: Optional[Model], image: Labels, *, box: Optional[Box] = None, refine: bool = True) -> Labels:
+Maps = Mapping[str, npt.NDArray[Any]]
+
+
+def _native_maps(model: Model, maps: Optional[Maps]) -> Tuple[Any, Any]:
+    """The maps of an image as the library wants them, in the recipe's order; the second value keeps them alive."""
+    recipe = model._native.recipe
+    names = [ffi.string(recipe.maps[k].name).decode() for k in range(recipe.n_maps)]
+    given = dict(maps or {})
+    if sorted(names) != sorted(given):
+        raise UsageError(f"the model takes the maps {names}, given are {list(given)}")
+    native, keep = ffi.new("struct clv_map[]", max(1, len(names))), []
+    for k, name in enumerate(names):
+        values = np.asarray(given[name])
+        is_integer = values.dtype in (np.uint8, np.uint16)
+        if not is_integer and values.dtype.kind != "f":
+            raise UsageError(f"map {name} is an array of {values.dtype}; floats, uint8 or uint16 are needed")
+        if values.ndim not in (2, 3) or 0 in values.shape:
+            raise UsageError(f"map {name} has shape {values.shape}; [height, width] or [channels, height, width] is needed")
+        if is_integer:
+            values = values.astype(np.float32) / np.float32(np.iinfo(values.dtype).max)
+        values = np.ascontiguousarray(values.reshape((-1,) + values.shape[-2:]), np.float32)
+        if not np.isfinite(values).all():
+            raise DataError(f"map {name} holds a value that is not finite")
+        data = pointer("float", values)
+        keep.append(data)
+        native[k] = {"width": values.shape[2], "height": values.shape[1], "n_channels": values.shape[0],
+                     "is_integer": is_integer, "values": data}
+    return (native if names else ffi.NULL), (native, keep)
+
+
+def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = None, box: Optional[Box] = None,
+            refine: bool = True) -> Labels:
     """Labels of every pixel, uint8 [height, width]: what `cleave segment` writes.
 
+    maps        of a model that was learned with maps of networks: {name: array [height, width] or [channels, height, width]}, of
+                any size, stretched over the image; uint8 and uint16 count as fractions of their largest value
     refine      sharpen borders at the pixels (`--refine`); False: superpixels or patches as they are
     box         (x, y, width, height): only what lies in it may be other than label 0. With model=None the same as
                 cleave.box_cut.
@@ -90,6 +123,7 @@ def segment(model: Optional[Model], image: Labels, *, box: Optional[Box] = None,
     options = ffi.new("struct clv_segment_options *")
     lib.clv_segment_defaults(options)
     options.is_refined = bool(refine)
+    options.maps, _keep_maps = _native_maps(model, maps)
     labels = np.empty((native.height, native.width), np.uint8)
     call(lib.clv_segment, pointer("uint8_t", labels), model._native, native, options)
     if box is not None:
@@ -114,12 +148,13 @@ class Problem(NamedTuple):
     volume: npt.NDArray[np.float32]  # [n_nodes] pixels
 
 
-def _extract(model: Model, image: Labels) -> Any:
+def _extract(model: Model, image: Labels, maps: Optional[Maps]) -> Any:
     if not model._native.has_recipe:
         raise UsageError("the model is of letters or of features made elsewhere, which no image has")
     native, _keep = as_image("image", image)
     example = ffi.gc(ffi.new("struct clv_example *"), lib.clv_example_release)
-    call(lib.clv_example_extract, example, native, ffi.addressof(model._native, "recipe"))
+    planes, _keep_maps = _native_maps(model, maps)
+    call(lib.clv_example_extract_maps, example, native, planes, ffi.addressof(model._native, "recipe"))
     return example
 
 
@@ -132,9 +167,9 @@ def _nodes(example: Any) -> npt.NDArray[np.int32]:
     return nodes[rows[:, None], columns[None, :]]
 
 
-def features(model: Model, image: Labels) -> Problem:
+def features(model: Model, image: Labels, *, maps: Optional[Maps] = None) -> Problem:
     """The graph and the features that the model's recipe makes of an image."""
-    example = _extract(model, image)
+    example = _extract(model, image, maps)
     problem = example.problem
     n, m, p = problem.n_nodes, problem.n_edges, problem.n_edge_features
     row = copied(example.row, "int64_t", np.int64, n + 1)
@@ -145,13 +180,14 @@ def features(model: Model, image: Labels) -> Problem:
                    copied(example.edge_features, "float", np.float32, m, p), copied(example.volume, "float", np.float32, n))
 
 
-def marginals(model: Model, image: Labels, *, draws: int = 100, seed: int = 0) -> npt.NDArray[np.float32]:
+def marginals(model: Model, image: Labels, *, maps: Optional[Maps] = None, draws: int = 100,
+              seed: int = 0) -> npt.NDArray[np.float32]:
     """Probability of every label at every pixel, float32 [height, width, n_labels], as `cleave marginals` writes it: the
     share of perturb-and-MAP draws in which the pixel's node has the label; the standard error is at most
     .5 / sqrt(draws)."""
     if draws < 1:
         raise UsageError(f"draws is {draws}, must be at least 1")
-    example = _extract(model, image)
+    example = _extract(model, image, maps)
     oracle = ffi.new("struct clv_oracle **")
     call(lib.clv_oracle_new, oracle, lib.CLV_ENGINE_DEFAULT)
     found = np.empty((example.problem.n_nodes, model._native.shape.n_labels))
