@@ -234,7 +234,7 @@ static enum clv_status check_name(const char *const *names, size_t n, const char
 static enum clv_status read_names(char ***names, size_t *n, const char *path, struct clv_error *err)
 {
     char *folder = path_folder(path), *file = folder ? path_join(folder, "labels.txt") : NULL, *bytes = NULL, *line;
-    size_t size, capacity = 0;
+    size_t size = 0, capacity = 0;
     enum path_kind kind;
     *names = NULL;
     *n = 0;

@@ -186,7 +186,10 @@ static void colours_of_row(uint8_t *target, const struct bitmap *self, int32_t y
         }
         uint32_t pixel = self->bits == 16 ? get16(row + 2 * x) : get32(row + 4 * x);
         for (int c = 0; c < 3; c++) {
-            uint32_t mask = self->masks[c], low = mask & (0 - mask), largest = mask / low;
+            uint32_t mask = self->masks[c], low = mask & (0 - mask);
+            if (!low) /* a colour without bits is refused as the header is read */
+                continue;
+            uint32_t largest = mask / low;
             uint64_t value = (pixel & mask) / low;
             target[3 * x + c] = (uint8_t)((255 * value + largest / 2) / largest);
         }

@@ -45,7 +45,8 @@ enum clv_status page_document_import(struct page_document *document, const uint8
     enum clv_status status = CLV_OK;
     for (int32_t label = 1; label < CLV_VOID && status == CLV_OK; label++)
         if (is_there[label] && object < PAGE_MAX_OBJECTS) {
-            struct page_event event = {.kind = PAGE_MASK, .object = object++, .label = label};
+            struct page_event event = {.kind = PAGE_MASK, .object = object, .label = label};
+            object++;
             status = page_runs_encode(&event.result, labels, n, (uint8_t)label, err);
             if (status == CLV_OK)
                 status = page_history_add(&document->history, &event, err);

@@ -75,7 +75,8 @@ static bool has_cookie(const char *cookies, const struct page_access *access)
 
 static bool is_host(const struct page_access *access, const char *host)
 {
-    for (size_t k = 0; k < sizeof access->hosts / sizeof *access->hosts && access->hosts[k][0]; k++)
+    const size_t most = sizeof access->hosts / sizeof access->hosts[0];
+    for (size_t k = 0; k < most && access->hosts[k][0]; k++)
         if (strcmp(access->hosts[k], host) == 0)
             return true;
     return false;

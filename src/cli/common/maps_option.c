@@ -150,7 +150,7 @@ enum clv_status maps_option_learn(struct clv_recipe *recipe, const struct clv_se
                                   const struct common_options *common, const struct clv_progress *progress,
                                   struct clv_error *err)
 {
-    bool is_guess[CLV_MAX_MAPS];
+    bool is_guess[CLV_MAX_MAPS] = {false};
     for (int32_t m = 0; m < recipe->n_maps; m++)
         is_guess[m] = recipe->maps[m].kind == CLV_MAP_GUESS;
     enum clv_status status = clv_recipe_learn_maps(recipe, set, common->n_threads, &common->limits, progress, err);

@@ -91,7 +91,7 @@ static enum clv_status take(struct import_set *self, bool *used, const struct li
 {
     const char *ending = NULL, *split = NULL;
     struct clv_indexed_image mask = {0};
-    int32_t width, height;
+    int32_t width = 0, height = 0;
     char *image = find_image(images, name, &ending), *path = path_join(masks, name);
     char *below = image ? path_replace_extension(name, ending) : NULL;
     enum clv_status status = path ? find_split(&split, lists, name, err) : fail_memory(err);
