@@ -6,6 +6,7 @@ import { bind } from './keys.js';
 
 const $ = id => document.getElementById(id);
 const canvas = new Canvas($('canvas'));
+const TRAIN_AT = [5, 10, 20, 40, 80, 160, 320]; // accepted images
 const views = ['outline', 'tint', 'mask'];
 
 const page = {
@@ -64,6 +65,10 @@ const page = {
   draw(stroke) {
     return this.run(async () => {
       if (!this.document) return;
+      if (this.suggestion && stroke.kind !== 'box' && !this.document.objects.length) {
+        this.show(await ask('accept/' + this.document.number, { revision: this.document.revision, suggestion: 1, accepted: 0 }));
+        this.object = this.document.objects.at(-1)?.object ?? this.document.next_object;
+      }
       let own = this.document.objects.find(o => o.object === this.object);
       if (stroke.kind === 'box' && own) { this.object = this.document.next_object; own = null; }
       const round = v => Math.round(v * 10) / 10;
@@ -87,6 +92,11 @@ const page = {
       if (!this.document) return;
       const { number, revision } = this.document;
       this.show(await ask('accept/' + number, { revision, suggestion: this.suggestion ? 1 : 0 }));
+      const done = this.state.images.filter(i => i.status === 'accepted').length;
+      if (TRAIN_AT.includes(done) && !this.state.training?.running) {
+        await ask('train', {});
+        await this.refresh();
+      }
       const order = this.order(), at = order.indexOf(number);
       const next = [...order.slice(at + 1), ...order.slice(0, at)].find(i => this.state.images[i].status !== 'accepted');
       if (next !== undefined) await this.load(next); else tell('All images are accepted.');
@@ -98,7 +108,7 @@ const page = {
     const answer = await ask('suggest/' + number, { revision });
     this.suggestion = answer.runs;
     const n = canvas.label(answer.runs, width, height, this.colours(), true);
-    $('banner').textContent = 'As the model sees it. Enter accepts, strokes replace it, Esc drops it.';
+    $('banner').textContent = 'As the model sees it. Enter accepts, strokes correct it, Esc drops it.';
     $('banner').hidden = false;
     $('empty').hidden = true;
     document.body.dataset.suggestion = n;

@@ -14,7 +14,7 @@
 #define COUPLING       1.2
 #define PIXEL_COUPLING 2.0
 #define CERTAIN        1e3
-#define EDIT_TRUST     3.0F /* log odds of the labels before, in edits */
+#define EDIT_TRUST     1.5F /* log odds of the labels before, in edits without a learned model */
 #define SOFT_SHARE     0.5  /* of the logistic in the next q; the rest is the cut's labels */
 #define PRIOR_CLIP     3.0f /* of log odds at the pixels */
 #define LABEL_SHARE    0.3f /* of the superpixels' cut in the pixels' prior; the rest is the log odds */
@@ -78,7 +78,7 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
         float score = 0;
         for (int k = 0; k < CLICK_FEATURES; k++)
             score += w[k] * f[k];
-        if (request->is_edit && request->before)
+        if (request->is_edit && request->before && !request->prior)
             score += EDIT_TRUST * (2 * self->view.before[i] - 1) * self->view.away[i];
         int certain = self->view.seed[i] ? self->view.seed[i] : -self->view.is_barred[i];
         self->score[i] = certain ? PRIOR_CLIP * 2 * (float)certain : score;
