@@ -246,7 +246,8 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
     if (bad)
         status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);
     if (status == CLV_OK && writer->unnamed && name_file(writer))
-        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot name the finished file", writer->path);
+        status = errno == ENOMEM ? fail_memory(err)
+                                 : fail_errno(err, CLV_ERR_CREATE, "%s: cannot name the finished file", writer->path);
     int held = writer->temporary ? dup(fileno(writer->stream)) : -1; /* the lock, until the file is in its place */
     if (fclose(writer->stream) && status == CLV_OK)
         status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);

@@ -133,10 +133,10 @@ START_TEST(chains_of_the_command_train_sparse_models)
     snprintf(folder, sizeof folder, "%s/chains", temporary_folder());
     free(expect_success("\"$CLEAVE\" synth chain-crf -q --train 30 --test 40 --sweeps 50 --seed 3 -o %s", folder));
     free(expect_success("cd %s && \"$CLEAVE\" score -q -m model.cleave --data test.safetensors", folder));
-    char *chosen = expect_success(
-        "cd %s && \"$CLEAVE\" train -q --learner lapmedn --units raw --data train.safetensors -o m --cv 3 "
-        "--cv-grid lambda=10,1000 --cv-grid C=0.01,1 --cv-grid rounds=2,3",
-        folder);
+    char *chosen =
+        expect_success("cd %s && \"$CLEAVE\" train --learner lapmedn --units raw --data train.safetensors -o m --cv 3 "
+                       "--cv-grid lambda=10,1000 --cv-grid C=0.01,1 --cv-grid rounds=2,3",
+                       folder);
     int n_lines = 0;
     for (const char *c = chosen; *c; c++)
         n_lines += *c == '\n';

@@ -16,7 +16,7 @@ static struct clv_recipe worded_recipe(int32_t nodes, int32_t more_blocks, int32
     struct clv_recipe recipe;
     clv_recipe_init(&recipe);
     recipe.nodes = nodes;
-    recipe.blocks = nodes == CLV_NODES_PATCHES ? CLV_BLOCK_ALL : CLV_BLOCK_SUPERPIXELS | more_blocks;
+    recipe.blocks = nodes == CLV_NODES_PATCHES ? CLV_BLOCK_ALL & ~CLV_BLOCK_MAPS : CLV_BLOCK_SUPERPIXELS | more_blocks;
     recipe.kernel_map = kernel_map;
     recipe.slic.n_superpixels = 40;
     give_random_words(&recipe, 12);
