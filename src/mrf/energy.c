@@ -118,7 +118,7 @@ static void scores_of_row(double *unary, const struct clv_problem *problem, cons
 {
     for (int32_t i = 0, done; i < problem->n_nodes; i += done) {
         struct entries x = entries_of(problem, i);
-        done = are_four_runs(problem, i) ? 4 : 1;
+        done = x.n > 0 && are_four_runs(problem, i) ? 4 : 1;
         if (done == 4)
             run_dots(unary + i, w + x.index[0], 0, x.value, (size_t)x.n, (size_t)x.n);
         else

@@ -68,7 +68,7 @@ int32_t page_document_n_objects(const struct page_document *document)
 static void dab(uint8_t *seeds, const struct clv_image *image, double x, double y, double radius, uint8_t value)
 {
     double first_y = fmax(0, ceil(y - radius - 0.5)), last_y = fmin(image->height - 1, floor(y + radius - 0.5));
-    for (double row = first_y; row <= last_y; row++) {
+    for (int32_t row = (int32_t)first_y; row <= (int32_t)last_y; row++) {
         double dy = row + 0.5 - y, reach = sqrt(fmax(0, radius * radius - dy * dy));
         double first = fmax(0, ceil(x - reach - 0.5)), last = fmin(image->width - 1, floor(x + reach - 0.5));
         if (first <= last)
@@ -115,8 +115,8 @@ static void fence(uint8_t *seeds, const struct clv_image *image, const struct pa
                 seeds[(size_t)y * (size_t)image->width + (size_t)x] = CLICK_BARRED;
 }
 
-/* seeds[height][width] for an object: its own strokes in their order, over all other objects, which are barred. Returns how
- * many strokes are its own. */
+/* seeds[height][width] for an object: its own strokes in their order, over all other objects, which are barred. Returns
+ * how many strokes are its own. */
 static int32_t gather_seeds(uint8_t *seeds, const struct page_document *document, const struct page_event *fresh)
 {
     const struct page_history *history = &document->history;

@@ -25,7 +25,7 @@ static error_t take_name(char name[CLV_MAX_MAP_NAME + 1], const char **rest, con
 
 error_t option_maps(struct maps_option *self, const char *arg, struct common_options *common)
 {
-    struct maps_folder folder;
+    struct maps_folder folder = {0};
     error_t failed = take_name(folder.name, &folder.folder, "--maps", arg, common);
     if (failed)
         return failed;

@@ -1,5 +1,5 @@
-/* Learning in the background: `cleave train` in a process of its own, on a terminal that nobody sees, so that its progress line comes
- * as a person would read it. What it takes of memory ends with it. */
+/* Learning in the background: `cleave train` in a process of its own, on a terminal that nobody sees, so that its
+ * progress line comes as a person would read it. What it takes of memory ends with it. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -41,15 +41,28 @@ static void stop(void *context)
     pthread_mutex_unlock(&trainer->lock);
 }
 
+/* The numbers that a line begins with, `n` of them; false if there are fewer. */
+static bool numbers_of(double *numbers, int n, const char *line)
+{
+    for (int i = 0; i < n; i++) {
+        char *end;
+        numbers[i] = strtod(line, &end);
+        if (end == line)
+            return false;
+        line = end;
+    }
+    return true;
+}
+
 /* A line of the child's: progress, an error, or the row of the cross-validation. */
 static void hear(struct label_trainer *trainer, const char *line)
 {
-    double value, loss, standard_error;
+    double row[3]; /* value, loss, its standard error */
     if (strstr(line, "-fold cross-validation"))
         trainer->expects_row = true;
-    else if (trainer->expects_row && sscanf(line, "%lf %lf %lf", &value, &loss, &standard_error) == 3) {
-        trainer->loss = loss;
-        trainer->standard_error = standard_error;
+    else if (trainer->expects_row && numbers_of(row, 3, line)) {
+        trainer->loss = row[1];
+        trainer->standard_error = row[2];
         trainer->expects_row = false;
     }
     if (strncmp(line, "cleave: ", 8) == 0)

@@ -12,9 +12,10 @@ static char folder[256];
 static void make_tables(void)
 {
     sample_setup();
-    snprintf(folder, sizeof folder, "%s", temporary_folder());
-    free(expect_success("cd %s && ln -s %s set && ln -s %s m && \"$CLEAVE\" segment -m m --data set -o out", folder,
-                        sample_set(), sample_model()));
+    /* Of its own: what other suites set up lies in temporary_folder(), too. */
+    snprintf(folder, sizeof folder, "%s/score-shards", temporary_folder());
+    free(expect_success("mkdir %s && cd %s && ln -s %s set && ln -s %s m && \"$CLEAVE\" segment -m m --data set -o out",
+                        folder, folder, sample_set(), sample_model()));
     for (int i = 1; i <= 3; i++)
         free(expect_success("cd %s && \"$CLEAVE\" score --data set --pred out -m m --shard %d/3 >s%d", folder, i, i));
 }
