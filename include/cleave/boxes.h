@@ -66,10 +66,10 @@ CLV_API void clv_boxes_release(struct clv_boxes *boxes);
  * CLV_ERR_NO_INPUT: nothing there. Files of up to 1 GiB, 16 MiB for XML. O(n log n). */
 CLV_API enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* *entry = the boxes of an image by its name in a set, or NULL if it has none. An entry of the same path, or else of the
- * file name, or else of the stem (a/b.jpg: b.jpg, or else b), whatever the form; Label Studio's "1a2b3c4d-" before a
- * name may be missing. CLV_ERR_DATA if several images fit that way, of which none ends with the same folders. O(log n +
- * images of the same stem). */
+/* *entry = the boxes of an image by its name in a set, or NULL if it has none. An entry of the same path, or else of
+ * the file name, or else of the stem (a/b.jpg: b.jpg, or else b), whatever the form; Label Studio's "1a2b3c4d-" before
+ * a name may be missing. CLV_ERR_DATA if several images fit that way, of which none ends with the same folders. O(log n
+ * + images of the same stem). */
 CLV_API enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struct clv_boxes *boxes,
                                        const char *image, struct clv_error *err) CLV_CHECK;
 

@@ -55,9 +55,9 @@ CLV_API enum clv_status clv_labels_copy(struct clv_labels *copy, const struct cl
                                         struct clv_error *err) CLV_CHECK;
 /* "background" (black) and "foreground" (a bright rose). */
 CLV_API enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *err) CLV_CHECK;
-/* Reads labels.tsv: tab-separated, UTF-8, columns name (1..63 bytes, "void" for what never counts, as often as need be),
- * and if wanted value (0..254, or 255 for void; else they count from 0, and void is 255) and red, green, blue (0..255),
- * in any order. Errors name file, line and value: what is out of range or there twice, no label above 0. */
+/* Reads labels.tsv: tab-separated, UTF-8, columns name (1..63 bytes, "void" for what never counts, as often as need
+ * be), and if wanted value (0..254, or 255 for void; else they count from 0, and void is 255) and red, green, blue
+ * (0..255), in any order. Errors name file, line and value: what is out of range or there twice, no label above 0. */
 CLV_API enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err) CLV_CHECK;
 /* Makes the labels of these names, comma-separated, void: their pixels are not learned from and do not count, and
  * learners of hidden nodes see nodes of unknown label there. CLV_ERR_USAGE, and nothing changes, for a name that no
@@ -94,12 +94,12 @@ struct clv_set {
 CLV_API void clv_item_release(struct clv_item *item);
 CLV_API void clv_set_release(struct clv_set *set);
 
-/* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, boxes, tags, split, maps.NAME, in any order;
- * unknown columns are ignored; a BOM, CRLF and blank lines are accepted; every row has as many fields as the header,
- * and an empty field is a value that is not there. Paths must stay inside the manifest's folder (no "..", no absolute
- * path, no escaping link); whether they exist shows when they are read. An image may stand in a split with several
- * masks, one object each (names are then equal); the same image and mask twice in a split is an error. Errors name
- * file, line and value. O(n log n). */
+/* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, boxes, tags, split, maps.NAME, in any
+ * order; unknown columns are ignored; a BOM, CRLF and blank lines are accepted; every row has as many fields as the
+ * header, and an empty field is a value that is not there. Paths must stay inside the manifest's folder (no "..", no
+ * absolute path, no escaping link); whether they exist shows when they are read. An image may stand in a split with
+ * several masks, one object each (names are then equal); the same image and mask twice in a split is an error. Errors
+ * name file, line and value. O(n log n). */
 CLV_API enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Gives the items the maps of a folder (clv_map_find) under a name; maps of that name that they have are replaced.
@@ -108,11 +108,11 @@ CLV_API enum clv_status clv_set_read_manifest(struct clv_set *set, const char *p
 CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, const char *folder,
                                          struct clv_error *err) CLV_CHECK;
 
-/* A bare folder: every image below it, or, when it holds `masks/`, those of `images/`, or if there is no such folder all that
- * are not in masks/, with the mask of the same relative stem where there is one (two are an error). An image is what begins like a PNG or JPEG, or is called
- * .png, .jpg or .jpeg: a damaged one is to fail by name, not to be skipped. Names that begin with a dot are passed
- * over; other files are counted, and so are subfolders that may not be read. labels.tsv in the folder is read.
- * CLV_ERR_NO_INPUT if there is no image. */
+/* A bare folder: every image below it, or, when it holds `masks/`, those of `images/`, or if there is no such folder
+ * all that are not in masks/, with the mask of the same relative stem where there is one (two are an error). An image
+ * is what begins like a PNG or JPEG, or is called .png, .jpg or .jpeg: a damaged one is to fail by name, not to be
+ * skipped. Names that begin with a dot are passed over; other files are counted, and so are subfolders that may not be
+ * read. labels.tsv in the folder is read. CLV_ERR_NO_INPUT if there is no image. */
 CLV_API enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err) CLV_CHECK;
 
 /* A manifest file or a folder, whichever `path` is. */

@@ -153,9 +153,9 @@ CLV_API enum clv_status clv_recipe_learn_images(struct clv_recipe *recipe, const
                                                 uint64_t seed, int n_threads, const struct clv_progress *progress,
                                                 struct clv_error *err) CLV_CHECK;
 
-/* Learns what the recipe says of its maps, each of which the set has by name: channels, kind (where it is to be guessed)
- * and the scale of features, from the maps of all the set's items, one at a time. Same bytes at any thread count.
- * Errors name the map's file: missing, unreadable, another number of channels than the first. */
+/* Learns what the recipe says of its maps, each of which the set has by name: channels, kind (where it is to be
+ * guessed) and the scale of features, from the maps of all the set's items, one at a time. Same bytes at any thread
+ * count. Errors name the map's file: missing, unreadable, another number of channels than the first. */
 CLV_API enum clv_status clv_recipe_learn_maps(struct clv_recipe *recipe, const struct clv_set *set, int n_threads,
                                               const struct clv_image_limits *limits,
                                               const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
@@ -330,8 +330,8 @@ CLV_API enum clv_status clv_features_write(const char *path, const struct clv_se
                                            int n_threads, const struct clv_image_limits *limits,
                                            const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-/* The same for shard `number` of `count`, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of them, whose
- * file says which it is. An index of all shards opens as one dataset. */
+/* The same for shard `number` of `count`, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of
+ * them, whose file says which it is. An index of all shards opens as one dataset. */
 CLV_API enum clv_status clv_features_write_shard(const char *path, const struct clv_set *set,
                                                  const struct clv_recipe *recipe, int32_t number, int32_t count,
                                                  int n_threads, const struct clv_image_limits *limits,
@@ -348,10 +348,10 @@ CLV_API enum clv_status clv_dataset_keep(struct clv_dataset **copy, const struct
 CLV_API enum clv_status clv_dataset_write(const char *path, const struct clv_dataset *dataset,
                                           struct clv_error *err) CLV_CHECK;
 
-/* Opens a feature file (or the index of shards of one) as a dataset of views, after checking all of it in one pass: O(size of the file). In memory
- * are then labels and theta alone (and, for dense features, indices of the largest image). *recipe (may be NULL)
- * receives the recipe if the file has one, and is left alone otherwise. The file must not be changed while it is
- * open. */
+/* Opens a feature file (or the index of shards of one) as a dataset of views, after checking all of it in one pass:
+ * O(size of the file). In memory are then labels and theta alone (and, for dense features, indices of the largest
+ * image). *recipe (may be NULL) receives the recipe if the file has one, and is left alone otherwise. The file must not
+ * be changed while it is open. */
 CLV_API enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                           struct clv_error *err) CLV_CHECK;
 

@@ -6,9 +6,9 @@
  *         fprintf(stderr, "%s\n", error.message);
  *     clv_image_release(&image);
  *
- * To read the source: src/image/decode.c tells the format by its first bytes (formats.c) and calls the file that knows it
- * (codec.h; png.c, jpeg.c, webp.c, tiff.c, bmp.c, pnm.c). exif.c finds the orientation, resize.c, colour.c and draw.c
- * work on pixels in memory. */
+ * To read the source: src/image/decode.c tells the format by its first bytes (formats.c) and calls the file that knows
+ * it (codec.h; png.c, jpeg.c, webp.c, tiff.c, bmp.c, pnm.c). exif.c finds the orientation, resize.c, colour.c and
+ * draw.c work on pixels in memory. */
 #ifndef CLEAVE_IMAGE_H
 #define CLEAVE_IMAGE_H
 
@@ -24,9 +24,10 @@ struct clv_image {
     uint8_t *pixels;
 };
 
-/* What is refused from the header, before memory for pixels is taken, the message naming value and limit; and what range of
- * grey is wanted. A field that is 0 (or less) means its default. JPEG sides end at libjpeg's 65,500 whatever the limit. Files longer than 8 bytes for each of
- * max_pixels and 64 MiB more are refused unread, but for TIFFs, of which only the page that is asked for is read. */
+/* What is refused from the header, before memory for pixels is taken, the message naming value and limit; and what
+ * range of grey is wanted. A field that is 0 (or less) means its default. JPEG sides end at libjpeg's 65,500 whatever
+ * the limit. Files longer than 8 bytes for each of max_pixels and 64 MiB more are refused unread, but for TIFFs, of
+ * which only the page that is asked for is read. */
 struct clv_image_limits {
     uint64_t max_pixels;    /* default 64 Mpixel = 64 * 2^20 */
     int32_t max_side_px;    /* default 65,535 */
@@ -42,18 +43,18 @@ CLV_API enum clv_status clv_image_new(struct clv_image *image, int32_t width, in
 
 /* Reads an image (told by content, not by name) as 3-channel sRGB.
  *
- * PNG: every colour type, bit depth and interlacing. JPEG: baseline, progressive, arithmetic; grey, YCbCr, RGB, CMYK and
- * YCCK (with Adobe's inversion). WebP: lossy and lossless, not animated. TIFF and BigTIFF: what libtiff shows as colours,
- * 8 or 16 bits, strips or tiles, compressed or not. BMP: 1 to 32 bits, uncompressed. PBM, PGM, PPM: raw and plain, 8 or
- * 16 bits. Formats that are not read (HEIC, AVIF, JPEG XL, GIF, PSD, ..) are refused by their name.
+ * PNG: every colour type, bit depth and interlacing. JPEG: baseline, progressive, arithmetic; grey, YCbCr, RGB, CMYK
+ * and YCCK (with Adobe's inversion). WebP: lossy and lossless, not animated. TIFF and BigTIFF: what libtiff shows as
+ * colours, 8 or 16 bits, strips or tiles, compressed or not. BMP: 1 to 32 bits, uncompressed. PBM, PGM, PPM: raw and
+ * plain, 8 or 16 bits. Formats that are not read (HEIC, AVIF, JPEG XL, GIF, PSD, ..) are refused by their name.
  *
  * 16 bits are rounded to the nearest 8 (grey: by the limits' range), palettes and grey are expanded, alpha and
  * transparent colours are composited over white in 8 bits: (c a + 255 (255 - a)) / 255, rounded. The orientation that
  * JPEG, WebP (EXIF) and TIFF tell is applied, and malformed EXIF ignored. Colour profiles and gamma are not: samples
  * count as sRGB.
  *
- * A page of a TIFF with several goes by path and number: "stack.tif#2"; the path alone is the first one. Pages marked as
- * reduced copies of others or as their transparency do not count.
+ * A page of a TIFF with several goes by path and number: "stack.tif#2"; the path alone is the first one. Pages marked
+ * as reduced copies of others or as their transparency do not count.
  *
  * Truncated or corrupt files fail; nothing is guessed: every checksum of a PNG must hold up to its IEND, and what
  * libjpeg calls a warning (data missing, superfluous or invalid) is an error. limits may be NULL. Status:
@@ -64,7 +65,8 @@ CLV_API enum clv_status clv_image_read(struct clv_image *image, const char *path
 CLV_API enum clv_status clv_image_decode(struct clv_image *image, const void *bytes, size_t size,
                                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* How many images a file holds: the pages of a TIFF, 1 of any other file, damaged ones as well (reading them will tell). */
+/* How many images a file holds: the pages of a TIFF, 1 of any other file, damaged ones as well (reading them will
+ * tell). */
 CLV_API enum clv_status clv_image_count(uint32_t *n, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Width and height as clv_image_read would return them (orientation applied), from the header alone: of a large file
@@ -72,9 +74,9 @@ CLV_API enum clv_status clv_image_count(uint32_t *n, const char *path, struct cl
 CLV_API enum clv_status clv_image_read_size(int32_t *width, int32_t *height, const char *path,
                                             const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* Raw sample values, for masks: palette indices or grey values of 1, 2, 4 or 8 bits, unscaled, of PNG, TIFF, BMP and PNM
- * (of bits the white ones are 1); transparency is ignored. Other kinds are refused with a hint ("masks must be 8-bit grey
- * or palette PNG"), and so is an index that the palette lacks. */
+/* Raw sample values, for masks: palette indices or grey values of 1, 2, 4 or 8 bits, unscaled, of PNG, TIFF, BMP and
+ * PNM (of bits the white ones are 1); transparency is ignored. Other kinds are refused with a hint ("masks must be
+ * 8-bit grey or palette PNG"), and so is an index that the palette lacks. */
 struct clv_indexed_image {
     int32_t width, height;
     uint8_t *values;         /* [height][width] */

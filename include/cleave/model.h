@@ -90,8 +90,8 @@ CLV_API enum clv_status clv_model_predict(int32_t *y, const struct clv_model *mo
 
 /* Marginals of one problem under w by perturb-and-MAP, as clv_perturbed_marginals gives them for its field:
  * marginals[n_nodes][n_labels], and the upper bound of its log-partition with standard error. Each of the three may be
- * NULL. A model that is not decoded by clv_oracle_map has the marginals of belief propagation (clv_bp_run), Bethe's estimate of the
- * log-partition and standard error 0. */
+ * NULL. A model that is not decoded by clv_oracle_map has the marginals of belief propagation (clv_bp_run), Bethe's
+ * estimate of the log-partition and standard error 0. */
 CLV_API enum clv_status clv_model_marginals(double *marginals, double *bound, double *standard_error,
                                             const struct clv_model *model, const struct clv_problem *problem,
                                             struct clv_oracle *oracle, uint64_t seed, uint32_t n_draws,

@@ -33,11 +33,11 @@ CLV_API void clv_refine_defaults(struct clv_refine_options *options);
  * over 8-neighbours, u the weighted terms above, e = 0.1. prior[height][width] (or NULL) is the score of label 1 minus
  * that of label 0, best of mean size about 1. is_fixed[height][width] (or NULL) marks pixels that keep their labels.
  * Without figure or without ground there is nothing to learn from, and labels stay. Image of 3 channels, at most 2^26
- * pixels; options may be NULL. One thread, deterministic. Time O(pixels). Memory: about 80 bytes a pixel up to 2^20 pixels. Larger
- * images are cut by windows of a sixteenth of theirs, and take 10 bytes a pixel; labels that no window proves to be those of the
- * whole (none, on photographs) are the best ones that no change within a window betters. Errors:
- * CLV_ERR_USAGE (options, image, a label above 1, naming its pixel), CLV_ERR_DATA (a prior that is not finite, naming
- * its pixel), CLV_ERR_MEMORY; labels are then unchanged. */
+ * pixels; options may be NULL. One thread, deterministic. Time O(pixels). Memory: about 80 bytes a pixel up to 2^20
+ * pixels. Larger images are cut by windows of a sixteenth of theirs, and take 10 bytes a pixel; labels that no window
+ * proves to be those of the whole (none, on photographs) are the best ones that no change within a window betters.
+ * Errors: CLV_ERR_USAGE (options, image, a label above 1, naming its pixel), CLV_ERR_DATA (a prior that is not finite,
+ * naming its pixel), CLV_ERR_MEMORY; labels are then unchanged. */
 CLV_API enum clv_status clv_refine(uint8_t *labels, const struct clv_image *image, const float *prior,
                                    const uint8_t *is_fixed, const struct clv_refine_options *options,
                                    struct clv_error *err) CLV_CHECK;
@@ -47,8 +47,8 @@ CLV_API enum clv_status clv_refine(uint8_t *labels, const struct clv_image *imag
  *     sum_p s_p(y_p) - coupling sum_(p,q) [y_p != y_q] (.. as above),
  * s_p(a) = prior votes[a][p] + half the log ratios of the pixel's colour, nearby and overall, in label a against all
  * others. votes[n_labels][height][width] in 0..1 (clv_example_vote); labels without any vote are not considered.
- * `balance` is not looked at. One cut of the grid a move: about 3 moves a label that has votes. Memory as clv_refine's, and the
- * votes. Errors: as clv_refine; CLV_ERR_USAGE also for a pixel whose label has no vote there. */
+ * `balance` is not looked at. One cut of the grid a move: about 3 moves a label that has votes. Memory as clv_refine's,
+ * and the votes. Errors: as clv_refine; CLV_ERR_USAGE also for a pixel whose label has no vote there. */
 CLV_API enum clv_status clv_refine_labels(uint8_t *labels, const struct clv_image *image, const float *votes,
                                           int32_t n_labels, const struct clv_refine_options *options,
                                           struct clv_error *err) CLV_CHECK;

@@ -34,19 +34,19 @@ struct clv_segment_options {
 };
 CLV_API void clv_segment_defaults(struct clv_segment_options *options);
 
-/* labels[height][width] = what the model sees at each pixel of a 3-channel image of any size, 0 to model->labels.n_labels - 1: what
- * `cleave segment` writes, byte for byte (with is_refined: `cleave segment --refine`).
+/* labels[height][width] = what the model sees at each pixel of a 3-channel image of any size, 0 to
+ * model->labels.n_labels - 1: what `cleave segment` writes, byte for byte (with is_refined: `cleave segment --refine`).
  *
- * The recipe of the model turns the image into superpixels or patches with features, clv_model_predict labels them, and the
- * labels are painted at the image's size (clv_example_paint; patches vote, clv_example_vote). options may be NULL.
+ * The recipe of the model turns the image into superpixels or patches with features, clv_model_predict labels them, and
+ * the labels are painted at the image's size (clv_example_paint; patches vote, clv_example_vote). options may be NULL.
  *
- * One thread, deterministic. The model is only read: several threads may share it, each with an oracle of its own or without one.
- * Time and memory O(pixels), and one decoding of a graph of the recipe's size (a min-cut of its superpixels, for two labels); with
- * is_refined those of clv_refine.
+ * One thread, deterministic. The model is only read: several threads may share it, each with an oracle of its own or
+ * without one. Time and memory O(pixels), and one decoding of a graph of the recipe's size (a min-cut of its
+ * superpixels, for two labels); with is_refined those of clv_refine.
  *
- * Errors: CLV_ERR_USAGE (a model without a recipe: of letters or of features from elsewhere; an image without pixels or of
- * another number of channels; refining options),
- * CLV_ERR_DATA (weights and image make scores that are not finite), CLV_ERR_MEMORY. labels are then unchanged. */
+ * Errors: CLV_ERR_USAGE (a model without a recipe: of letters or of features from elsewhere; an image without pixels or
+ * of another number of channels; refining options), CLV_ERR_DATA (weights and image make scores that are not finite),
+ * CLV_ERR_MEMORY. labels are then unchanged. */
 CLV_API enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
                                     const struct clv_segment_options *options, struct clv_error *err) CLV_CHECK;
 

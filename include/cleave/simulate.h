@@ -7,8 +7,8 @@
  *     options.sigma_h = 5;
  *     status = clv_hidden_simulate(&train, &test, &options, 0, &error);
  *
- * To read the source: src/synth/hidden.c draws hidden chains and grids from hidden_model.c by hidden_sample.c; chain_crf.c
- * and noisy_image.c are one file each. animals.c (synth.h) paints whole images. */
+ * To read the source: src/synth/hidden.c draws hidden chains and grids from hidden_model.c by hidden_sample.c;
+ * chain_crf.c and noisy_image.c are one file each. animals.c (synth.h) paints whole images. */
 #ifndef CLEAVE_SIMULATE_H
 #define CLEAVE_SIMULATE_H
 

@@ -1,8 +1,8 @@
 /* Superpixels and patches: the nodes of a random field over an image, and who neighbours whom.
  *
- * To read the source: src/superpixel/slic.c is the algorithm; tiles.c holds the image in tiles of colours and has its inner
- * loop, assign.c the passes over them, connectivity.c what comes after. adjacency.c finds the edges, patch_grid.c is the
- * other kind of nodes, measures.c compares with a true label map. */
+ * To read the source: src/superpixel/slic.c is the algorithm; tiles.c holds the image in tiles of colours and has its
+ * inner loop, assign.c the passes over them, connectivity.c what comes after. adjacency.c finds the edges, patch_grid.c
+ * is the other kind of nodes, measures.c compares with a true label map. */
 #ifndef CLEAVE_SUPERPIXEL_H
 #define CLEAVE_SUPERPIXEL_H
 

@@ -4,8 +4,8 @@
  *     if (clv_version_number() < CLV_VERSION_NUMBER)
  *         fprintf(stderr, "%s is older than this program\n", clv_version());
  *
- * Within a soname (libcleave.so.0) no function goes and none changes its meaning. Before 1.0.0 a minor version may change the
- * soname. */
+ * Within a soname (libcleave.so.0) no function goes and none changes its meaning. Before 1.0.0 a minor version may
+ * change the soname. */
 #ifndef CLEAVE_VERSION_H
 #define CLEAVE_VERSION_H
 

@@ -44,8 +44,8 @@ void clv_colour_moments(double moments[CLV_MOMENTS], const struct clv_image *ima
         double sum[BANDS] = {0}, square[BANDS] = {0}, luv[BANDS], first[BANDS];
         y1 = y1 > y0 ? y1 : y0 + 1;
         x1 = x1 > x0 ? x1 : x0 + 1;
-        /* Differences from the first pixel, so that the variance of one colour is zero, not what rounding leaves: features are
-         * divided by their largest magnitude. */
+        /* Differences from the first pixel, so that the variance of one colour is zero, not what rounding leaves:
+         * features are divided by their largest magnitude. */
         luv_of(first, image->pixels + ((size_t)y0 * (size_t)image->width + (size_t)x0) * 3, table);
         for (int32_t y = y0; y < y1; y++)
             for (int32_t x = x0; x < x1; x++) {

@@ -87,8 +87,8 @@ enum clv_status file_read_head(char **bytes, size_t *size, const char *path, siz
     return read_bytes(bytes, size, path, wanted, SIZE_MAX, err);
 }
 
-/* Maps in use, for the signal handler: a slot is claimed, filled, and then published with a single atomic store. Files that find
- * no slot free are mapped all the same. */
+/* Maps in use, for the signal handler: a slot is claimed, filled, and then published with a single atomic store. Files
+ * that find no slot free are mapped all the same. */
 enum slot_state { SLOT_FREE, SLOT_CLAIMED, SLOT_PUBLISHED };
 #define MAX_MAPS 64
 static struct map_slot {

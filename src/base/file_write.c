@@ -57,8 +57,8 @@ static void writer_release(struct file_writer *writer)
     *writer = (struct file_writer){0};
 }
 
-/* "folder/.0123456789abcdef.tmp"; NULL when out of memory. Its length does not depend on the path's, and as a hidden name it
- * is never taken for an input. */
+/* "folder/.0123456789abcdef.tmp"; NULL when out of memory. Its length does not depend on the path's, and as a hidden
+ * name it is never taken for an input. */
 static char *numbered_name(const char *folder, uint64_t number)
 {
     char name[32];
@@ -145,8 +145,8 @@ static bool remove_leftover(const char *temporary)
     return removed;
 }
 
-/* Gives an unnamed file its name: the target's if that is free, else a temporary one to rename from. That one is always the same
- * for a target, so that a leftover is found and replaced, unless another process uses it at this time. */
+/* Gives an unnamed file its name: the target's if that is free, else a temporary one to rename from. That one is always
+ * the same for a target, so that a leftover is found and replaced, unless another process uses it at this time. */
 static int name_file(struct file_writer *writer)
 {
     char link[64];

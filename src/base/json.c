@@ -34,13 +34,15 @@ static const json_t *inner(const struct json_value *value)
 /* What is known of a text before it is parsed. */
 struct outline {
     size_t
-        depth; /* the deepest nesting of brackets outside strings: what bounds the parser's recursion, found without it */
+        /* the deepest nesting of brackets outside strings: what bounds the parser's recursion, found without it */
+        depth;
     size_t memory; /* estimate of what the parsed values take, in bytes */
 };
 
 static struct outline outline_of(const char *bytes, size_t size)
 {
-    /* An object or array of jansson comes with a table of 8 places; any other value follows a bracket, a comma or a colon. */
+    /* An object or array of jansson comes with a table of 8 places; any other value follows a bracket, a comma or a
+     * colon. */
     enum { OBJECT = 320, ARRAY = 160, VALUE = 128 };
     struct outline outline = {.memory = 2 * size};
     size_t depth = 0;
@@ -65,8 +67,8 @@ static struct outline outline_of(const char *bytes, size_t size)
     return outline;
 }
 
-/* Without an allocator of our own jansson must not run out of memory, which it does not bear: what it will take is asked for, and
- * given back, first. */
+/* Without an allocator of our own jansson must not run out of memory, which it does not bear: what it will take is
+ * asked for, and given back, first. */
 static bool can_have(size_t memory)
 {
     void *taken = array_alloc(memory, 1);

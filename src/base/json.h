@@ -9,9 +9,9 @@
 
 #define JSON_MAX_DEPTH 32
 
-/* Has jansson take memory by base/array.h, where running out of it is noticed whatever jansson makes of it, and failures are
- * injected. Its allocator belongs to the whole process: only a program's main may call this, before any JSON is read. Without
- * it a text is parsed only if an estimate of the memory it takes can be had. */
+/* Has jansson take memory by base/array.h, where running out of it is noticed whatever jansson makes of it, and
+ * failures are injected. Its allocator belongs to the whole process: only a program's main may call this, before any
+ * JSON is read. Without it a text is parsed only if an estimate of the memory it takes can be had. */
 void json_own_allocator(void);
 
 /* A value inside a parsed document. All values are borrowed from the root and die with it. */

@@ -1,5 +1,5 @@
-/* Arguments are reduced with constants in two or three parts, the leading ones short enough for exact products (Cody & Waite 1980).
- * The rest is a series that is exact to a double's precision. */
+/* Arguments are reduced with constants in two or three parts, the leading ones short enough for exact products (Cody &
+ * Waite 1980). The rest is a series that is exact to a double's precision. */
 #include "base/maths.h"
 
 #include <math.h>
@@ -47,7 +47,8 @@ static double nearest(double x)
     return (x + ROUNDER) - ROUNDER;
 }
 
-/* exp(r) - 1 - r for |r| <= log(2) / 2: the even and odd terms of r^2 (1/2 + r/6 + ..) apart, for two shorter chains. */
+/* exp(r) - 1 - r for |r| <= log(2) / 2: the even and odd terms of r^2 (1/2 + r/6 + ..) apart, for two shorter chains.
+ * */
 static double exp_tail(double r)
 {
     double z = r * r;

@@ -1,9 +1,9 @@
-/* Elementary functions that give the same bits on every machine and with every compiler. Those of the C library do not: they are not
- * rounded correctly, and which variant runs depends on the processor. Here are sums, products, quotients and square roots only, in a
- * fixed order, without fused multiply-add (the Makefile's -ffp-contract=off).
+/* Elementary functions that give the same bits on every machine and with every compiler. Those of the C library do not:
+ * they are not rounded correctly, and which variant runs depends on the processor. Here are sums, products, quotients
+ * and square roots only, in a fixed order, without fused multiply-add (the Makefile's -ffp-contract=off).
  *
- * Results are within one unit in the last place unless told otherwise. Infinities, NaNs and zeros are treated as by the C library;
- * neither errno nor floating-point flags are promised. */
+ * Results are within one unit in the last place unless told otherwise. Infinities, NaNs and zeros are treated as by the
+ * C library; neither errno nor floating-point flags are promised. */
 #ifndef BASE_MATHS_H
 #define BASE_MATHS_H
 

@@ -42,8 +42,8 @@ struct pool {
     pid_t process; /* a child of fork has no workers */
 };
 
-/* How often a waiting thread looks before it sleeps: some ten microseconds, less than waking up takes, so that short loops in quick
- * succession need not wait for the scheduler. */
+/* How often a waiting thread looks before it sleeps: some ten microseconds, less than waking up takes, so that short
+ * loops in quick succession need not wait for the scheduler. */
 enum { LOOKS = 400 };
 
 static _Thread_local bool within_task;
@@ -172,8 +172,8 @@ static struct pool *open_pool(int n_workers)
     return pool;
 }
 
-/* Waits until no worker is in the loop any more. Who has not entered by now is not waited for, so that a loop is never slower for
- * threads that other programs keep from running. */
+/* Waits until no worker is in the loop any more. Who has not entered by now is not waited for, so that a loop is never
+ * slower for threads that other programs keep from running. */
 static void close_loop(struct pool *pool, struct loop *loop)
 {
     pthread_mutex_lock(&pool->lock);

@@ -14,16 +14,19 @@ enum clv_status folder_create(const char *path, struct clv_error *err) CLV_CHECK
 bool path_exists(const char *path); /* for what may be overlooked; path_look tells errors */
 bool path_is_folder(const char *path);
 
-/* What a path leads to, links followed. Only what is surely not there is absent; where that cannot be told (an I/O error, a
- * folder that may not be searched) it is an error, CLV_ERR_NO_INPUT. A link that leads nowhere is a file that cannot be opened. */
+/* What a path leads to, links followed. Only what is surely not there is absent; where that cannot be told (an I/O
+ * error, a folder that may not be searched) it is an error, CLV_ERR_NO_INPUT. A link that leads nowhere is a file that
+ * cannot be opened. */
 enum path_kind { PATH_ABSENT, PATH_FOLDER, PATH_FILE };
 enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* A page of a TIFF goes by path and number, from 1: "a/stack.tif#2". Whether a path is one; *length is that of the file's own
- * path, all of it where there is no page. A file whose own name ends so, as no program writes, cannot be named. */
+/* A page of a TIFF goes by path and number, from 1: "a/stack.tif#2". Whether a path is one; *length is that of the
+ * file's own path, all of it where there is no page. A file whose own name ends so, as no program writes, cannot be
+ * named. */
 bool path_page(size_t *length, uint32_t *page, const char *path);
 
-/* New strings (array_free); NULL when out of memory. A page's extension becomes part of its stem: "a/stack.tif#2" -> "a/stack-2". */
+/* New strings (array_free); NULL when out of memory. A page's extension becomes part of its stem: "a/stack.tif#2" ->
+ * "a/stack-2". */
 char *path_join(const char *folder, const char *name); /* name alone if it is absolute or folder is "" */
 char *path_folder(const char *path);                   /* "a/b.png" -> "a", "b.png" -> "." */
 char *path_stem(const char *path);                     /* "a/b.tar.gz" -> "b.tar" */
@@ -48,8 +51,8 @@ void path_list_release(struct path_list *list);
 enum clv_status path_list_add(struct path_list *list, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Every file below `folder`, subfolders included (links to folders are not followed; names that begin with a dot are
- * skipped), as paths relative to it, sorted by bytes. Subfolders that this user may not read (lost+found) are counted and passed
- * over; whatever else goes wrong is an error. */
+ * skipped), as paths relative to it, sorted by bytes. Subfolders that this user may not read (lost+found) are counted
+ * and passed over; whatever else goes wrong is an error. */
 enum clv_status folder_walk(struct path_list *list, const char *folder, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -133,7 +133,8 @@ static int by_magnitude(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The threshold that leaves the given share of node weights: the largest magnitude that goes, as a share of the largest of all. */
+/* The threshold that leaves the given share of node weights: the largest magnitude that goes, as a share of the largest
+ * of all. */
 static enum clv_status find_threshold(double *threshold, const struct clv_model *model, double share,
                                       struct clv_error *err)
 {

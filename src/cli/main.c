@@ -16,8 +16,8 @@
 
 #define MAX_COMMANDS 32
 
-/* Output that could not be written (a full disk, /dev/full) must not end in success; argp exits by itself after --help, so
- * this is where every way out passes. */
+/* Output that could not be written (a full disk, /dev/full) must not end in success; argp exits by itself after --help,
+ * so this is where every way out passes. */
 static void close_output(void)
 {
     int failed = ferror(stdout);

@@ -101,7 +101,8 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
     return status;
 }
 
-/* Seeds at the size that is cut: what is in the middle of each block, but strokes, which may be thin, wherever they are. */
+/* Seeds at the size that is cut: what is in the middle of each block, but strokes, which may be thin, wherever they
+ * are. */
 static void shrink_seeds(uint8_t *small, const struct click_scene *scene, const uint8_t *seeds)
 {
     const struct clv_image *image = scene->image, *cutting = &scene->cutting;

@@ -1,7 +1,7 @@
-/* Interactive cutting: an object from strokes on it and beside it. Every stroke is answered by an exact minimum cut of the
- * pixels in which the strokes are certain; figure and ground are told apart by colours and texture near the strokes and in
- * all of the labelling so far, by how far a pixel is from strokes of either sort over steps of colour, by what a learned
- * model says if there is one, and by the labelling before, which a stroke changes near itself only.
+/* Interactive cutting: an object from strokes on it and beside it. Every stroke is answered by an exact minimum cut of
+ * the pixels in which the strokes are certain; figure and ground are told apart by colours and texture near the strokes
+ * and in all of the labelling so far, by how far a pixel is from strokes of either sort over steps of colour, by what a
+ * learned model says if there is one, and by the labelling before, which a stroke changes near itself only.
  *
  *     click_scene_new(&scene, &image, &error);
  *     click_cut(labels, scene, &(struct click_request){.seeds = seeds, .n_strokes = 1, .latest = &press}, &error);
@@ -16,8 +16,8 @@
 
 #include "cleave/image.h"
 
-/* Of pixels: nothing is known; strokes; barred: certainly ground, as outside of a box, but nobody pointed there, so that what is
- * near is not taken for ground, too. */
+/* Of pixels: nothing is known; strokes; barred: certainly ground, as outside of a box, but nobody pointed there, so
+ * that what is near is not taken for ground, too. */
 enum { CLICK_FREE, CLICK_GROUND, CLICK_FIGURE, CLICK_BARRED };
 
 struct click_scene;

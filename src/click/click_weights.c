@@ -1,7 +1,7 @@
-/* Logistic regressions of "this superpixel is figure" on what click_features.c says of it, fitted to what a robot user's 20 clicks
- * on objects of horses and MSRC images left to be told; the weight of the learned model's score is what took fewest
- * clicks on 25 horses with a model of 40 others. Rows: before colours of figure and ground are known, then after; of each 1, 2 to 4, 5 and more strokes. In order of enum
- * feature there. */
+/* Logistic regressions of "this superpixel is figure" on what click_features.c says of it, fitted to what a robot
+ * user's 20 clicks on objects of horses and MSRC images left to be told; the weight of the learned model's score is
+ * what took fewest clicks on 25 horses with a model of 40 others. Rows: before colours of figure and ground are known,
+ * then after; of each 1, 2 to 4, 5 and more strokes. In order of enum feature there. */
 #include "click/click_features.h"
 
 const float click_weights[CLICK_STAGES][CLICK_PHASES][CLICK_FEATURES] = {

@@ -26,7 +26,8 @@ static void map_named(int16_t map[256], const struct clv_labels *labels)
     map[CLV_VOID] = CLV_VOID;
 }
 
-/* Soft edges: nearly all pixels are black or full white, and some of the others lie about half way, where no label would. */
+/* Soft edges: nearly all pixels are black or full white, and some of the others lie about half way, where no label
+ * would. */
 static bool has_soft_edges(const size_t count[256])
 {
     size_t n_between = 0, n_half = 0;
@@ -37,8 +38,8 @@ static bool has_soft_edges(const size_t count[256])
     return count[0] && count[255] && n_half && 3 * n_between <= count[0] + count[255];
 }
 
-/* Figure and ground without labels.tsv: 0 and 1, or black and full white of a grey image, the edges between them perhaps
- * soft; 255 is void otherwise. Returns what there is to say about it, or NULL. */
+/* Figure and ground without labels.tsv: 0 and 1, or black and full white of a grey image, the edges between them
+ * perhaps soft; 255 is void otherwise. Returns what there is to say about it, or NULL. */
 static const char *map_binary(int16_t map[256], const size_t count[256], const struct clv_indexed_image *image)
 {
     int white = (1 << image->bit_depth) - 1;

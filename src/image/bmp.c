@@ -1,5 +1,5 @@
-/* BMP files of Windows and OS/2, uncompressed: 1, 4, 8, 16, 24 and 32 bits a pixel. The fourth byte of 32 bits is ignored: few
- * programs mean alpha by it, and those that do not leave it zero. */
+/* BMP files of Windows and OS/2, uncompressed: 1, 4, 8, 16, 24 and 32 bits a pixel. The fourth byte of 32 bits is
+ * ignored: few programs mean alpha by it, and those that do not leave it zero. */
 #include <string.h>
 
 #include "base/array.h"

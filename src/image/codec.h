@@ -1,5 +1,5 @@
-/* What decode.c asks of the files that know a format each, and the little that they share. Messages carry no file name: the caller that
- * knows one puts it in front. */
+/* What decode.c asks of the files that know a format each, and the little that they share. Messages carry no file name:
+ * the caller that knows one puts it in front. */
 #ifndef IMAGE_CODEC_H
 #define IMAGE_CODEC_H
 
@@ -55,8 +55,8 @@ enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const uint8_
 enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
                                    const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* The samples of a PNG that is neither palette nor grey of up to 8 bits, for masks: grey16[height][width] of 16-bit grey, or
- * rgba[height][width][4] with 8 bits each; array_free the one that is not NULL. */
+/* The samples of a PNG that is neither palette nor grey of up to 8 bits, for masks: grey16[height][width] of 16-bit
+ * grey, or rgba[height][width][4] with 8 bits each; array_free the one that is not NULL. */
 struct wide_samples {
     int32_t width, height;
     uint16_t *grey16;
@@ -65,7 +65,8 @@ struct wide_samples {
 enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* Grey values of 1 to 16 bits, unscaled: values[height][width] in 0..largest, array_free them. Other PNGs are refused. */
+/* Grey values of 1 to 16 bits, unscaled: values[height][width] in 0..largest, array_free them. Other PNGs are refused.
+ * */
 struct png_grey {
     int32_t width, height, largest;
     uint16_t *values;

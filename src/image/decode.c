@@ -43,8 +43,8 @@ static void source_of_bytes(struct source *self, const void *bytes, size_t size)
     self->format = image_format(&self->format_name, bytes, size);
 }
 
-/* Opens the file of a path, or the page that it names; source_close it. Of a TIFF, whose parts may lie anywhere, only what is
- * looked at is read. `wanted` bytes of others, or all if it is 0. */
+/* Opens the file of a path, or the page that it names; source_close it. Of a TIFF, whose parts may lie anywhere, only
+ * what is looked at is read. `wanted` bytes of others, or all if it is 0. */
 static enum clv_status source_open(struct source *self, const char *path, size_t wanted,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
@@ -171,7 +171,8 @@ enum clv_status clv_image_read_size(int32_t *width, int32_t *height, const char 
     if (status != CLV_OK)
         return status;
     status = size_of(width, height, &source, limits, err);
-    /* A JPEG's size may stand behind megabytes of application segments, and a WebP's orientation stands behind its picture. */
+    /* A JPEG's size may stand behind megabytes of application segments, and a WebP's orientation stands behind its
+     * picture. */
     bool cut = source.size == HEAD_BYTES &&
                ((source.format == FORMAT_JPEG && status == CLV_ERR_DATA) || source.format == FORMAT_WEBP);
     source_close(&source);

@@ -22,8 +22,8 @@ enum image_format {
 /* *name is "PNG", "HEIC", ..; NULL for FORMAT_UNKNOWN. */
 enum image_format image_format(const char **name, const uint8_t *bytes, size_t size);
 
-/* Whether the file is an image, or means to be one: by its name's extension, whatever it holds, or by its first bytes. Images of
- * foreign formats are, too: whoever has a folder of them has to be told. */
+/* Whether the file is an image, or means to be one: by its name's extension, whatever it holds, or by its first bytes.
+ * Images of foreign formats are, too: whoever has a folder of them has to be told. */
 bool path_is_image(const char *path);
 
 #endif

@@ -1,7 +1,8 @@
-/* TIFF files, by libtiff: the only file that knows it. Messages go to handlers of the one file, none of the process is touched.
+/* TIFF files, by libtiff: the only file that knows it. Messages go to handlers of the one file, none of the process is
+ * touched.
  *
- * Colours come by libtiff's own conversion to RGBA. 16-bit grey (scaled by a range) and label values are read as they are
- * stored, a strip or tile at a time. */
+ * Colours come by libtiff's own conversion to RGBA. 16-bit grey (scaled by a range) and label values are read as they
+ * are stored, a strip or tile at a time. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* This room computes with the problem of cleave/problem.h, which is the page to read first: problem.c checks problems and
- * shapes, energy.c has scores and the joint feature, loss.c the weighted Hamming loss, graph.c tells chains and forests.
+/* This room computes with the problem of cleave/problem.h, which is the page to read first: problem.c checks problems
+ * and shapes, energy.c has scores and the joint feature, loss.c the weighted Hamming loss, graph.c tells chains and
+ * forests.
  *
  * The two halves of the joint feature, for learners that keep fractional labellings (marginals): */
 #ifndef MRF_ENERGY_H

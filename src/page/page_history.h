@@ -1,5 +1,5 @@
-/* What was drawn on an image, in order, and its file strokes/NAME.json. Undoing moves a cursor; what comes after it stays until
- * something new is drawn. */
+/* What was drawn on an image, in order, and its file strokes/NAME.json. Undoing moves a cursor; what comes after it
+ * stays until something new is drawn. */
 #ifndef PAGE_PAGE_HISTORY_H
 #define PAGE_PAGE_HISTORY_H
 
@@ -48,7 +48,8 @@ enum clv_status page_history_add(struct page_history *history, struct page_event
 /* The object's latest event before `end`, or NULL. */
 const struct page_event *page_history_latest(const struct page_history *history, int32_t object, size_t end);
 
-/* An event without its result from {"object":..,"label":..,"kind":..,"radius":..,"points":[x,y,..]}; `name` for messages. */
+/* An event without its result from {"object":..,"label":..,"kind":..,"radius":..,"points":[x,y,..]}; `name` for
+ * messages. */
 enum clv_status page_event_parse(struct page_event *event, const struct json_value *object, const char *name,
                                  struct clv_error *err) CLV_CHECK;
 

@@ -1,5 +1,5 @@
-/* Which images are worth labelling next: those on which the model expects most errors, by the marginals of perturb-and-MAP
- * draws. A thread of its own looks at one image after the other. */
+/* Which images are worth labelling next: those on which the model expects most errors, by the marginals of
+ * perturb-and-MAP draws. A thread of its own looks at one image after the other. */
 #ifndef PAGE_PAGE_RANKING_H
 #define PAGE_PAGE_RANKING_H
 

@@ -49,8 +49,8 @@ struct page_target {
 /* The path's target; PAGE_FILE for any path outside of /api/. */
 struct page_target page_route(const char *path);
 
-/* 0, or the code of HTTP that the request is refused with, and *why. A token in the query lets in whoever has no cookie yet,
- * to the page alone. */
+/* 0, or the code of HTTP that the request is refused with, and *why. A token in the query lets in whoever has no cookie
+ * yet, to the page alone. */
 int page_refuses(const char **why, const struct page_access *access, const struct page_request *request,
                  struct page_target target);
 

@@ -40,7 +40,8 @@ struct page_session {
 /* Opens an image: its strokes, else its mask. */
 enum clv_status page_session_open(struct page_session *session, int32_t number, struct clv_error *err) CLV_CHECK;
 
-/* Everything about the open image, all or nothing for each file. CLV_ERR_CREATE: another program has changed one of them. */
+/* Everything about the open image, all or nothing for each file. CLV_ERR_CREATE: another program has changed one of
+ * them. */
 enum clv_status page_session_save(struct page_session *session, struct clv_error *err) CLV_CHECK;
 
 /* The latest model, if there is one. */

@@ -24,7 +24,8 @@ void near_colours_release(struct near_colours *self);
 enum clv_status near_colours_init(struct near_colours *self, const struct clv_image *image,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Learns from labels[height][width], of which `figure` is one side and all others are the other; there are both. O(pixels + cells). */
+/* Learns from labels[height][width], of which `figure` is one side and all others are the other; there are both.
+ * O(pixels + cells). */
 void near_colours_learn(struct near_colours *self, const uint8_t *labels, uint8_t figure);
 
 /* The cell of pixel (x, y). */
@@ -34,7 +35,8 @@ INLINE size_t near_colours_cell(const struct near_colours *self, int32_t x, int3
     return place * NEAR_COLOURS_ALL + self->colour[(size_t)y * (size_t)self->width + (size_t)x];
 }
 
-/* score[n_cells] = near log((figure + a) / (ground + a)) of a cell + overall times the ratio of its colour; of cells with a pixel. */
+/* score[n_cells] = near log((figure + a) / (ground + a)) of a cell + overall times the ratio of its colour; of cells
+ * with a pixel. */
 void near_colours_score(float *score, const struct near_colours *self, double near, double overall);
 
 #endif

@@ -17,8 +17,8 @@ enum clv_status pixel_couplings_init(struct pixel_couplings *self, const struct 
                                      struct clv_error *err) CLV_CHECK;
 void pixel_couplings_release(struct pixel_couplings *self);
 
-/* coupling[4][n], the planes of clv_grid (right, below, below right, below left), of pixels (x, y) to (x + n - 1, y); 0 across the
- * image's border. */
+/* coupling[4][n], the planes of clv_grid (right, below, below right, below left), of pixels (x, y) to (x + n - 1, y); 0
+ * across the image's border. */
 void pixel_couplings_row(float *const coupling[4], const struct pixel_couplings *self, int32_t x, int32_t y, int32_t n);
 
 /* A coupling, which is meant for an image of 256 x 256, in one of n_pixels: borders grow with the side, areas with its

@@ -38,12 +38,14 @@ struct page_header {
 int page_write_head(FILE *stream, const struct page_header *header, const struct page_totals *totals);
 void page_write_tail(FILE *stream, const struct page_totals *totals);
 
-/* Where a picture lies if it lies beside the page, seen from there: "index-pictures/000101-2.jpg". `number` counts items. */
+/* Where a picture lies if it lies beside the page, seen from there: "index-pictures/000101-2.jpg". `number` counts
+ * items. */
 #define PICTURE_FOLDER   "index-pictures"
 #define PICTURE_NAME_MAX 48
 void page_picture_name(char name[PICTURE_NAME_MAX], size_t number, int layer, const char *type);
 
-/* One item or one failed file; the same. Pictures go by their files' names; at[layer] is where in the stream a name stands. */
+/* One item or one failed file; the same. Pictures go by their files' names; at[layer] is where in the stream a name
+ * stands. */
 int page_write_item(FILE *stream, const struct clv_report_item *item, const struct pictures *pictures, size_t number,
                     long at[N_LAYERS]);
 int page_write_failure(FILE *stream, const char *name, const char *message);

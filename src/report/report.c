@@ -1,6 +1,7 @@
-/* One HTML page. Items go to an unnamed spool file in the report's folder as they come, since what stands above them (totals,
- * histogram) is known last; finishing joins head, spool and tail into the page. Pictures of the first items are kept in a second
- * spool: if there are no more, they go into the page, else into files beside it, like those of all later ones. */
+/* One HTML page. Items go to an unnamed spool file in the report's folder as they come, since what stands above them
+ * (totals, histogram) is known last; finishing joins head, spool and tail into the page. Pictures of the first items
+ * are kept in a second spool: if there are no more, they go into the page, else into files beside it, like those of all
+ * later ones. */
 #include "cleave/report.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* What is known of the pixels of a segmented image before they are cut anew: what the nodes under them say, and what the
- * image's maps say of a pixel beyond what they say of its node on average. */
+/* What is known of the pixels of a segmented image before they are cut anew: what the nodes under them say, and what
+ * the image's maps say of a pixel beyond what they say of its node on average. */
 #ifndef SEGMENT_EVIDENCE_H
 #define SEGMENT_EVIDENCE_H
 
@@ -25,7 +25,8 @@ struct evidence {
 void evidence_release(struct evidence *self);
 
 /* y is the labelling of the example's nodes, and with is_cut what the oracle found last; labels[height][width] are
- * what was painted of them; where labels vote they are voted on anew. maps[n_maps of the recipe], or NULL: the maps are left out. */
+ * what was painted of them; where labels vote they are voted on anew. maps[n_maps of the recipe], or NULL: the maps are
+ * left out. */
 enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
                               const int32_t *y, const struct clv_map *maps, const struct clv_model *model,
                               struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;

@@ -8,9 +8,9 @@
 enum clv_status segment_paint(uint8_t *labels, const struct clv_example *example, const int32_t *y, int32_t n_labels,
                               struct clv_error *err) CLV_CHECK;
 
-/* Sharpens painted labels at the pixels of the example's image: clv_refine for two labels that the model finds by a cut, which then
- * is the oracle's last one and y its labelling; clv_refine_labels for others. maps[n_maps of the recipe] of the image, or NULL: pixels then count by the weights of
- * refining.h. */
+/* Sharpens painted labels at the pixels of the example's image: clv_refine for two labels that the model finds by a
+ * cut, which then is the oracle's last one and y its labelling; clv_refine_labels for others. maps[n_maps of the
+ * recipe] of the image, or NULL: pixels then count by the weights of refining.h. */
 enum clv_status segment_refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
                                const int32_t *y, const struct clv_map *maps, const struct clv_model *model,
                                struct clv_oracle *oracle, const struct clv_refine_options *options,

@@ -1,6 +1,6 @@
-/* Every allocation failed in turn, over the commands that read and write files: each run ends with the documented status and
- * a message and leaves no output, or does as well as without the failure. make check takes a sample of the requests;
- * CLEAVE_FAULTS_ALL=1 takes all. Leaks show in builds with SANITIZE=address. */
+/* Every allocation failed in turn, over the commands that read and write files: each run ends with the documented
+ * status and a message and leaves no output, or does as well as without the failure. make check takes a sample of the
+ * requests; CLEAVE_FAULTS_ALL=1 takes all. Leaks show in builds with SANITIZE=address. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,8 +49,8 @@ static bool holds_nothing(const char *path)
     return stat(path, &info) != 0 || info.st_size == 0;
 }
 
-/* Runs `cleave COMMAND`, whose output is called "made", with each (or every step-th) request failing. A run that succeeds all
- * the same must have made what the run without failures made. */
+/* Runs `cleave COMMAND`, whose output is called "made", with each (or every step-th) request failing. A run that
+ * succeeds all the same must have made what the run without failures made. */
 static void fail_each_request(const char *command, size_t step)
 {
     size_t n = count_requests(command), n_failed = 0;

@@ -21,8 +21,8 @@ static inline void check_placed(const struct clv_boxes *boxes, const struct clv_
     array_free(placed);
 }
 
-/* Any bytes give boxes with sizes above 0, each image once and found by its name, or one line of error. classes: a file of
- * them, read before, or NULL. */
+/* Any bytes give boxes with sizes above 0, each image once and found by its name, or one line of error. classes: a file
+ * of them, read before, or NULL. */
 static inline void check_boxes(const char *name, const char *classes, const uint8_t *data, size_t size)
 {
     struct clv_error error = {0};

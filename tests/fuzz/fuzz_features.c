@@ -58,7 +58,8 @@ static void check_features(struct clv_tensors *tensors)
     clv_recipe_release(&recipe);
 }
 
-/* Headers that parse, so that mutations reach what the arrays hold: two images of three nodes, dense and sparse features. */
+/* Headers that parse, so that mutations reach what the arrays hold: two images of three nodes, dense and sparse
+ * features. */
 #define METADATA                                                                                                       \
     "{\"__metadata__\":{\"format\":\"cleave features 1\",\"n_labels\":\"2\",\"n_features\":\"3\",\"names\":\"a\\nb\"}"
 #define TENSOR(name, type, shape, begin, end)                                                                          \

@@ -1,4 +1,5 @@
-/* Requests to `cleave label`: the first lines are method, path, host, origin, cookie and token ("-": absent), the rest is the body. */
+/* Requests to `cleave label`: the first lines are method, path, host, origin, cookie and token ("-": absent), the rest
+ * is the body. */
 #include <string.h>
 
 #include "base/array.h"

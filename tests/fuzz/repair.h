@@ -78,8 +78,8 @@ static inline size_t last_offset(const char *header, size_t size)
     return last;
 }
 
-/* A tensor file with the header's right length, and arrays of as many bytes as it says (new ones are 0); NULL when there is
- * nothing to repair. free() it. */
+/* A tensor file with the header's right length, and arrays of as many bytes as it says (new ones are 0); NULL when
+ * there is nothing to repair. free() it. */
 static inline uint8_t *repaired_tensors(size_t *repaired_size, const uint8_t *data, size_t size)
 {
     if (size < 10 || data[8] != '{')

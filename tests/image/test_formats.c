@@ -179,7 +179,8 @@ START_TEST(pages_are_counted_and_bounded)
 }
 END_TEST
 
-/* Whatever is cut off, nothing but an error comes back; and the sizes in a header are refused before anything is taken for them. */
+/* Whatever is cut off, nothing but an error comes back; and the sizes in a header are refused before anything is taken
+ * for them. */
 START_TEST(truncated_files_fail_and_nothing_else)
 {
     static const char *const names[] = {

@@ -1,6 +1,6 @@
-/* What every kind of inference makes of small random fields, and every step from an image to its outline of a small picture, at
- * every setting, beside tests/golden/inference.tsv and tests/golden/pictures.tsv. Whoever changes a result on purpose writes the
- * files anew,
+/* What every kind of inference makes of small random fields, and every step from an image to its outline of a small
+ * picture, at every setting, beside tests/golden/inference.tsv and tests/golden/pictures.tsv. Whoever changes a result
+ * on purpose writes the files anew,
  *
  *     CLEAVE_GOLDEN=write CK_RUN_SUITE=golden_inference CLEAVE_BUILD=build build/run-tests
  *

@@ -5,7 +5,8 @@
 
 static const struct clv_shape apart = {3, 4, 0, CLV_PAIRWISE_NONE};
 
-/* --- perturb-and-MAP ----------------------------------------------------------------------------------------------------- */
+/* --- perturb-and-MAP
+ * ----------------------------------------------------------------------------------------------------- */
 
 static struct pmap_example random_example(struct random_problem *r, float *weight, int32_t n_nodes, bool is_shared,
                                           bool is_joint, uint64_t seed)
@@ -85,8 +86,8 @@ START_TEST(gradient_is_that_of_the_estimate_by_its_definition)
 }
 END_TEST
 
-/* With a table of zeros the nodes are apart, and the mean of the estimates is the softmax's log-likelihood; its gradient in the
- * unary weights is multinomial logistic regression's. */
+/* With a table of zeros the nodes are apart, and the mean of the estimates is the softmax's log-likelihood; its
+ * gradient in the unary weights is multinomial logistic regression's. */
 START_TEST(without_couplings_the_expected_gradient_is_logistic_regressions)
 {
     static struct random_problem r;
@@ -129,7 +130,8 @@ START_TEST(without_couplings_the_expected_gradient_is_logistic_regressions)
 }
 END_TEST
 
-/* --- the structured hinge ---------------------------------------------------------------------------------------------- */
+/* --- the structured hinge
+ * ---------------------------------------------------------------------------------------------- */
 
 static double slow_hinge(const struct clv_problem *p, const double *w, int32_t *worst)
 {
@@ -172,8 +174,8 @@ static double own_variance(const struct toy *toy)
     return squares / n_nodes;
 }
 
-/* The dual is a lower bound of any objective, the gap closes, and the objective told is that of the weights by enumeration;
- * whatever the tables' prior variance. */
+/* The dual is a lower bound of any objective, the gap closes, and the objective told is that of the weights by
+ * enumeration; whatever the tables' prior variance. */
 START_TEST(ssvm_on_chains_brackets_the_optimum)
 {
     static const double wanted[] = {1, 4, 0};
@@ -219,8 +221,8 @@ START_TEST(ssvm_on_chains_brackets_the_optimum)
 }
 END_TEST
 
-/* The optimum of 1/2 |w|^2 + C sum H at C = 0.1 on the first fold of the OCR words, H unnormalised, was found elsewhere to lie
- * between 182.05 and 182.65. */
+/* The optimum of 1/2 |w|^2 + C sum H at C = 0.1 on the first fold of the OCR words, H unnormalised, was found elsewhere
+ * to lie between 182.05 and 182.65. */
 START_TEST(ssvm_brackets_the_known_optimum_of_real_letters)
 {
     const char *path = real_data("ssvm_brackets_the_known_optimum_of_real_letters", "letters/letter.data.gz");
@@ -253,7 +255,8 @@ START_TEST(ssvm_brackets_the_known_optimum_of_real_letters)
 }
 END_TEST
 
-/* --- all of them ------------------------------------------------------------------------------------------------------- */
+/* --- all of them
+ * ------------------------------------------------------------------------------------------------------- */
 
 /* Chains whose labels follow from features and neighbours: every learner finds weights that say so. */
 START_TEST(every_learner_learns_planted_chains)

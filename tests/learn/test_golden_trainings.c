@@ -1,5 +1,6 @@
 /* What every learner makes of small problems, at every value of every parameter, beside what it made when
- * tests/golden/trainings.tsv was written: nothing changes unnoticed. Whoever changes a result on purpose writes the file anew,
+ * tests/golden/trainings.tsv was written: nothing changes unnoticed. Whoever changes a result on purpose writes the
+ * file anew,
  *
  *     CLEAVE_GOLDEN=write CK_RUN_SUITE=golden_trainings CLEAVE_BUILD=build build/run-tests
  *
@@ -132,8 +133,8 @@ static void walk(bool *matters, const struct clv_learner *learner, struct clv_tr
     }
 }
 
-/* Parameters that change nothing here: `reduction` leaves out work whose result has weight 0, and l1m3n's other solver, which has
- * a gap, is in builds WITH_LP=1. */
+/* Parameters that change nothing here: `reduction` leaves out work whose result has weight 0, and l1m3n's other solver,
+ * which has a gap, is in builds WITH_LP=1. */
 static bool is_idle(const struct clv_learner *learner, const char *name)
 {
     return strcmp(name, "reduction") == 0 ||

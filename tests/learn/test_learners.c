@@ -16,8 +16,8 @@ static double last_loss(const struct clv_training_result *result)
 
 static const double planted[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.8, -1, 0.7, 0.2};
 
-/* (R / margin)^2 for the planted weights: R the longest Psi(x, y) - Psi(x, y') over all labellings, the margin taken over all
- * of them too. */
+/* (R / margin)^2 for the planted weights: R the longest Psi(x, y) - Psi(x, y') over all labellings, the margin taken
+ * over all of them too. */
 static double mistake_bound(const struct toy *toy)
 {
     double longest = 0, margin = 1e300, norm = 0;
@@ -47,8 +47,8 @@ static double mistake_bound(const struct toy *toy)
     return longest * longest / (margin * margin);
 }
 
-/* Each pass with a mistake uses up at least one of the bound's mistakes, so after that many passes and one more there has been
- * a pass without any. */
+/* Each pass with a mistake uses up at least one of the bound's mistakes, so after that many passes and one more there
+ * has been a pass without any. */
 START_TEST(perceptron_keeps_its_mistake_bound_on_separable_data)
 {
     struct toy toy;

@@ -151,8 +151,8 @@ START_TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
 }
 END_TEST
 
-/* Planted weights, then a tenth of the labels flipped, and few nodes for many features: no regularisation learns the noise,
- * too much learns nothing. */
+/* Planted weights, then a tenth of the labels flipped, and few nodes for many features: no regularisation learns the
+ * noise, too much learns nothing. */
 static void toy_noisy(struct toy *toy)
 {
     static struct random_problem r;

@@ -40,8 +40,8 @@ static inline void toy_random(struct toy *toy, size_t n, int32_t n_nodes, const 
     }
 }
 
-/* n random problems whose labels are the MAP of planted weights w, at a margin: every node's unary score is pushed `margin`
- * away from where it would flip, through feature 0. */
+/* n random problems whose labels are the MAP of planted weights w, at a margin: every node's unary score is pushed
+ * `margin` away from where it would flip, through feature 0. */
 static inline void toy_planted(struct toy *toy, size_t n, int32_t n_nodes, const struct clv_shape *shape,
                                const double *w, uint64_t seed)
 {

@@ -94,8 +94,8 @@ START_TEST(a_decision_has_the_least_expected_balanced_error_of_all_labellings)
 }
 END_TEST
 
-/* Two nodes of one pixel, the second one ground. Where the first one is ground too, figure is absent and ground's share 1: figure
- * needs q / 2 > (1 - q) / 2. Were an absent label counted, q > 1/3 would do. */
+/* Two nodes of one pixel, the second one ground. Where the first one is ground too, figure is absent and ground's share
+ * 1: figure needs q / 2 > (1 - q) / 2. Were an absent label counted, q > 1/3 would do. */
 START_TEST(a_label_that_is_absent_has_no_share)
 {
     static const float score[] = {-0.32f, -30}, pixels[] = {1, 1}; /* q = 0.42 */

@@ -361,7 +361,8 @@ START_TEST(marginals_without_edges_are_the_logistic_function_and_the_softmax)
 }
 END_TEST
 
-/* Node weights against the largest node weight, pairwise ones against the largest pairwise one; at the threshold they go. */
+/* Node weights against the largest node weight, pairwise ones against the largest pairwise one; at the threshold they
+ * go. */
 START_TEST(weights_are_pruned_by_the_largest_of_their_own_side)
 {
     const struct clv_shape shape = {2, 3, 3, CLV_PAIRWISE_POTTS};

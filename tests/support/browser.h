@@ -8,15 +8,15 @@ struct browser;
 struct browser *browser_open(const char *test_name, const char *path);
 void browser_close(struct browser *browser);
 
-/* The value of a JavaScript expression (of a promise: what it comes to) as text, valid until the next call; an exception
- * fails the test. */
+/* The value of a JavaScript expression (of a promise: what it comes to) as text, valid until the next call; an
+ * exception fails the test. */
 const char *browser_evaluate(struct browser *browser, const char *expression);
 
 /* Presses a key as a user would: "j", "Enter", "Escape", "ArrowDown", "?" .. */
 void browser_press(struct browser *browser, const char *key);
 
-/* What went wrong so far, a line each: console warnings and errors, uncaught exceptions, requests for anything but the page
- * itself and data: URIs. "" is what a test wants. */
+/* What went wrong so far, a line each: console warnings and errors, uncaught exceptions, requests for anything but the
+ * page itself and data: URIs. "" is what a test wants. */
 const char *browser_problems(struct browser *browser);
 
 #endif

@@ -1,5 +1,5 @@
-/* Tables of results on record, tests/golden/NAME.tsv: nothing changes unnoticed. With CLEAVE_GOLDEN=write a table is written
- * anew. One table at a time. */
+/* Tables of results on record, tests/golden/NAME.tsv: nothing changes unnoticed. With CLEAVE_GOLDEN=write a table is
+ * written anew. One table at a time. */
 #ifndef TESTS_GOLDEN_H
 #define TESTS_GOLDEN_H
 

@@ -32,8 +32,8 @@
 /* Prints "skipped: NAME: why" so that a skip is never silent. */
 void skip(const char *name, const char *why);
 
-/* A path below the real data folder (CLEAVE_DATA, default ../shared/data), or NULL after skip() when it is not there. The
- * string is static per call site use; copy it to keep it. */
+/* A path below the real data folder (CLEAVE_DATA, default ../shared/data), or NULL after skip() when it is not there.
+ * The string is static per call site use; copy it to keep it. */
 const char *real_data(const char *test_name, const char *relative);
 
 /* A fresh temporary folder, removed with everything in it when the test process ends. */
@@ -42,15 +42,16 @@ const char *temporary_folder(void);
 /* printf into a static ring of strings, for paths. */
 const char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Runs a shell command, returns its exit code (128 + signal if killed); *output (may be NULL) receives stdout and stderr,
- * free() it. "$CLEAVE" in the command is the built binary, "$CLEAVE_FAULTS" the one with failure injection. */
+/* Runs a shell command, returns its exit code (128 + signal if killed); *output (may be NULL) receives stdout and
+ * stderr, free() it. "$CLEAVE" in the command is the built binary, "$CLEAVE_FAULTS" the one with failure injection. */
 int run_command(char **output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Reads or writes a whole file; fails the test on errors. free() the result. */
 char *slurp(const char *path, size_t *size);
 void spill(const char *path, const void *bytes, size_t size);
 
-/* Makes a folder that may not be read, in temporary_folder(); from here on the test is no superuser, whom nothing stops. */
+/* Makes a folder that may not be read, in temporary_folder(); from here on the test is no superuser, whom nothing
+ * stops. */
 void forbid_folder(const char *path);
 
 #endif

@@ -103,8 +103,8 @@ START_TEST(gibbs_sweeps_reach_the_distribution_of_chains_and_grids)
 }
 END_TEST
 
-/* The model's weights in the shape of its problems: W[s] of the indicator of x = r is w[r, s] + w[s] (what w[r] adds is the same for all
- * s), P[s][t] of edge e its table. */
+/* The model's weights in the shape of its problems: W[s] of the indicator of x = r is w[r, s] + w[s] (what w[r] adds is
+ * the same for all s), P[s][t] of edge e its table. */
 static double *weights_of(const struct hidden_model *model, const struct clv_shape *shape, bool is_shared)
 {
     int32_t k = model->n_labels, p = shape->n_edge_features;

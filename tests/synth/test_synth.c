@@ -268,7 +268,8 @@ static struct bins count_bins(const struct clv_set *set, const char *split, bin_
     return bins;
 }
 
-/* Half the miss rate plus half the false-alarm rate on the test split of the best decision per bin on the training split. */
+/* Half the miss rate plus half the false-alarm rate on the test split of the best decision per bin on the training
+ * split. */
 static double balanced_error(const struct clv_set *set, bin_function *bin_of)
 {
     struct bins seen = count_bins(set, "train", bin_of), asked = count_bins(set, "test", bin_of);

@@ -1,6 +1,6 @@
-/* Annotating the scene set: training and testing LMSBN, one thread, beside libsvm (RBF) and liblinear (linear) with one binary
- * classifier a tag, of the same C and gamma, all in turn; and the same, training alone, on yeast and bibtex. Times are CPU times
- * of this thread. Peers' progress goes nowhere. */
+/* Annotating the scene set: training and testing LMSBN, one thread, beside libsvm (RBF) and liblinear (linear) with one
+ * binary classifier a tag, of the same C and gamma, all in turn; and the same, training alone, on yeast and bibtex.
+ * Times are CPU times of this thread. Peers' progress goes nowhere. */
 #include <string.h>
 
 #include "bench.h"
@@ -87,8 +87,8 @@ static void be_quiet(const char *text)
     (void)text;
 }
 
-/* A set's rows as libsvm has them: one block of nodes, each row ended by index -1; liblinear's node is the same struct but for
- * its name. `unit` multiplies values. */
+/* A set's rows as libsvm has them: one block of nodes, each row ended by index -1; liblinear's node is the same struct
+ * but for its name. `unit` multiplies values. */
 static struct svm_node **rows_of(const struct clv_tag_set *set, double unit)
 {
     struct svm_node *nodes = malloc(((size_t)set->row[set->n] + 2 * set->n) * sizeof *nodes);

@@ -1,6 +1,6 @@
-/* Box to cut: `cleave segment --boxes` (2 threads) against OpenCV's grabCut (5 iterations, the same boxes, its own threads) on the
- * 100 objects of boxes-berkeley, tight boxes and boxes a tenth wider on each side, as processes, taking turns: intersection
- * over union and weighted Hamming loss, means over objects, and images a second. */
+/* Box to cut: `cleave segment --boxes` (2 threads) against OpenCV's grabCut (5 iterations, the same boxes, its own
+ * threads) on the 100 objects of boxes-berkeley, tight boxes and boxes a tenth wider on each side, as processes, taking
+ * turns: intersection over union and weighted Hamming loss, means over objects, and images a second. */
 #include <string.h>
 #include <unistd.h>
 

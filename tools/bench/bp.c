@@ -1,7 +1,7 @@
-/* Sum-product on a 20x31 grid with 7 labels and full tables, one thread, beside the textbook's way in plain C: messages in the linear
- * domain, the product of all incoming ones but one, times the table, normalised; node after node, forth and back. Exponentials
- * of the scores included on both sides; ours checks its input and tells the Bethe value as well. No package of Debian 12 has belief
- * propagation for such fields (libDAI left Debian before). */
+/* Sum-product on a 20x31 grid with 7 labels and full tables, one thread, beside the textbook's way in plain C: messages
+ * in the linear domain, the product of all incoming ones but one, times the table, normalised; node after node, forth
+ * and back. Exponentials of the scores included on both sides; ours checks its input and tells the Bethe value as well.
+ * No package of Debian 12 has belief propagation for such fields (libDAI left Debian before). */
 #include "graphs.h"
 
 #define WIDTH     31

@@ -1,7 +1,7 @@
-/* Branch and bound in belief networks: nodes and time against the number of tags K, for trained networks and for random ones (Miao
- * & Rao, Figure 3, upper), and how often a cut-off S is enough (lower), with Theorem 9's bound 1 - L / S. On bibtex, which has 159
- * tags; the sources' RCV1-V2 is not to be had. With a folder as argument, the tables go there as TSV:
- * tags.tsv, cutoff.tsv. One thread, CPU times. */
+/* Branch and bound in belief networks: nodes and time against the number of tags K, for trained networks and for random
+ * ones (Miao & Rao, Figure 3, upper), and how often a cut-off S is enough (lower), with Theorem 9's bound 1 - L / S. On
+ * bibtex, which has 159 tags; the sources' RCV1-V2 is not to be had. With a folder as argument, the tables go there as
+ * TSV: tags.tsv, cutoff.tsv. One thread, CPU times. */
 #include <math.h>
 #include <string.h>
 
@@ -47,7 +47,8 @@ static struct clv_tag_model trained(const struct clv_tag_set *set, size_t n, int
     return model;
 }
 
-/* A network that has learned nothing: couplings and input weights N(0, 1) / root of how many there are, for |z| of about 1. */
+/* A network that has learned nothing: couplings and input weights N(0, 1) / root of how many there are, for |z| of
+ * about 1. */
 static struct clv_tag_model untrained(int32_t n_features, int32_t k)
 {
     uint64_t state = 88172645463325252u;

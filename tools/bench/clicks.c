@@ -1,12 +1,14 @@
-/* The robot user: how many clicks objects take, with cleave's interactive cut and, where OpenCV is, with its grabCut by mask, in
- * one run. The first click and every further one go into the middle of the largest error, at most 20, no box; a click is a disc of 3
- * pixels. Objects are what masks call figure, or every label of at least 1 % of the pixels where there are more than two.
+/* The robot user: how many clicks objects take, with cleave's interactive cut and, where OpenCV is, with its grabCut by
+ * mask, in one run. The first click and every further one go into the middle of the largest error, at most 20, no box;
+ * a click is a disc of 3 pixels. Objects are what masks call figure, or every label of at least 1 % of the pixels where
+ * there are more than two.
  *
  *   clicks [MANIFEST]      default: boxes-berkeley of the real data
  *
  * Then how long clicks take on every 25th object enlarged to 0.25, 2 and 12 Mpixel, in wall time on all processors.
  *
- * NoC@85 and NoC@90 are clicks until that IoU, 20 where it is not reached, means over objects; ms a click on one thread. */
+ * NoC@85 and NoC@90 are clicks until that IoU, 20 where it is not reached, means over objects; ms a click on one
+ * thread. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
-/* Whole learning rounds: fresh noise, solve, then every node whose label differs from the truth is clamped to it, with all
- * labels read each time. Ours against libmaxflow with tree reuse (one re-solve takes back a clamp and sets the next, changed
- * nodes come from its list) and, for scale, against libmaxflow solving every clamp afresh.
- * Usage: dynamic [difficulty [superpixels]] */
+/* Whole learning rounds: fresh noise, solve, then every node whose label differs from the truth is clamped to it, with
+ * all labels read each time. Ours against libmaxflow with tree reuse (one re-solve takes back a clamp and sets the
+ * next, changed nodes come from its list) and, for scale, against libmaxflow solving every clamp afresh. Usage: dynamic
+ * [difficulty [superpixels]] */
 #include "graphs.h"
 #include "infer/cut/clamp.h"
 #include "maxflow_shim.h"
@@ -39,8 +39,8 @@ static struct round round_between(double start, double middle, double end)
     return (struct round){(middle - start) / (N_GRAPHS * N_DRAWS), (end - middle) / (N_GRAPHS * N_DRAWS)};
 }
 
-/* Where a clamp's labels are read to; like libmaxflow's, from those of the clamp before. The order of clamps is the solver's own, so
- * digests are added up. */
+/* Where a clamp's labels are read to; like libmaxflow's, from those of the clamp before. The order of clamps is the
+ * solver's own, so digests are added up. */
 struct reading {
     int32_t n_nodes, n_flipped, *flipped; /* [n_flipped] where labels differ from the solution's */
     uint8_t *labels;

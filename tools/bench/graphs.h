@@ -174,7 +174,8 @@ static inline void draw_problem(int32_t *terminal, int32_t *capacity, const stru
         capacity[e] = (int32_t)rint(d->w * graph->coupling[e] * GRID);
 }
 
-/* "solve D2 600 nodes: 0.38 (0.36..0.41) ours 61 us, libmaxflow 160 us": medians over repetitions of per-problem times. */
+/* "solve D2 600 nodes: 0.38 (0.36..0.41) ours 61 us, libmaxflow 160 us": medians over repetitions of per-problem times.
+ * */
 static inline void print_ratio(const char *what, double *ours, double *theirs, size_t repetitions)
 {
     double ratio[64];
@@ -186,7 +187,8 @@ static inline void print_ratio(const char *what, double *ours, double *theirs, s
     fflush(stdout);
 }
 
-/* main's arguments: [D1|D2|D3|all [SIZE]]; without them `run` measures every difficulty at every size, over `count` graphs. */
+/* main's arguments: [D1|D2|D3|all [SIZE]]; without them `run` measures every difficulty at every size, over `count`
+ * graphs. */
 static inline void run_benchmark(int argc, char **argv, int count,
                                  void (*run)(const struct bench_graph *, const struct difficulty *, int32_t size))
 {

@@ -1,6 +1,7 @@
-/* Pixel grids, building included: a real image, unaries from Gaussian mixtures of its figure and ground, contrast Potts couplings.
- * "photo" is one photograph enlarged to the side, "mosaic" many of the Berkeley set as they are, 320 x 320 pixels of each.
- * Usage: grid [side [lambda [neighbours [repetitions [photo|mosaic]]]]]; 0 or nothing: all, of 256, 1024 and 2048 pixels a side */
+/* Pixel grids, building included: a real image, unaries from Gaussian mixtures of its figure and ground, contrast Potts
+ * couplings. "photo" is one photograph enlarged to the side, "mosaic" many of the Berkeley set as they are, 320 x 320
+ * pixels of each. Usage: grid [side [lambda [neighbours [repetitions [photo|mosaic]]]]]; 0 or nothing: all, of 256,
+ * 1024 and 2048 pixels a side */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -294,8 +295,8 @@ static void *run_job(void *context)
 
 #define THREAD_ROUNDS 3
 
-/* Grids per CPU second of each of two threads that solve one each at the same time, both threads together, over those of one
- * thread alone: 2 unless they are in each other's way. */
+/* Grids per CPU second of each of two threads that solve one each at the same time, both threads together, over those
+ * of one thread alone: 2 unless they are in each other's way. */
 static struct bench_summary two_threads(uint8_t *labels, const struct problem *p, int n_neighbours)
 {
     size_t n = (size_t)p->side * (size_t)p->side;

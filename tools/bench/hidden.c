@@ -1,7 +1,7 @@
-/* Learning with hidden nodes: what a pass costs by nodes and labels, on grids (belief propagation) and chains of which every second
- * node is hidden (exact), full tables; and what a second thread brings. A pass is a gradient of all examples: both terms'
- * inference and the sums of features. Its cost is a training's time by its passes: with what opens it and the look at its end, and
- * never below 0, as a difference of two trainings can be. */
+/* Learning with hidden nodes: what a pass costs by nodes and labels, on grids (belief propagation) and chains of which
+ * every second node is hidden (exact), full tables; and what a second thread brings. A pass is a gradient of all
+ * examples: both terms' inference and the sums of features. Its cost is a training's time by its passes: with what
+ * opens it and the look at its end, and never below 0, as a difference of two trainings can be. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static void stop_on(enum clv_status status, const struct clv_error *error)
     exit(clv_status_exit_code(status));
 }
 
-/* A problem on a grid (height 1: a chain); a fifth of a grid's nodes is hidden, in blocks, and every second one of a chain. */
+/* A problem on a grid (height 1: a chain); a fifth of a grid's nodes is hidden, in blocks, and every second one of a
+ * chain. */
 static void draw_problem(struct clv_dataset *dataset, int32_t width, int32_t height, int32_t n_labels, uint64_t seed)
 {
     static int64_t row[MAX_NODES + 1];

@@ -1,8 +1,10 @@
-/* Does learning from many images stay in bounded memory, and as fast a step as from few? Drawn images, `cleave` as processes of
- * one thread: features of few and of many images by one recipe, wmpmap on both feature files by turns, marginals of both.
+/* Does learning from many images stay in bounded memory, and as fast a step as from few? Drawn images, `cleave` as
+ * processes of one thread: features of few and of many images by one recipe, wmpmap on both feature files by turns,
+ * marginals of both.
  *
- * Usage: scale [images [few [passes [rounds]]]]     default 2000 147 5 3; sets and feature files lie in $CLEAVE_BUILD/bench/scale.sets and are
- * kept, so that a second run begins with the learning. A step's time is what twice the passes take more, over their steps. */
+ * Usage: scale [images [few [passes [rounds]]]]     default 2000 147 5 3; sets and feature files lie in
+ * $CLEAVE_BUILD/bench/scale.sets and are kept, so that a second run begins with the learning. A step's time is what
+ * twice the passes take more, over their steps. */
 #include <string.h>
 #include <sys/stat.h>
 

@@ -1,18 +1,20 @@
-/* What the two accelerations of wmpmap buy on the horses: seconds for 100 .. steps, as Table 5 of Shpakova, Bach, Osokin (2018).
+/* What the two accelerations of wmpmap buy on the horses: seconds for 100 .. steps, as Table 5 of Shpakova, Bach,
+ * Osokin (2018).
  *
  *     basic   every node's two clamped labellings, each solved afresh          reduction 0, dynamic 0
  *     DC      from the solved cut (dynamic cuts)                               reduction 0, dynamic 1
  *     GR      only where the draw's labelling has not all the weight, afresh   reduction 1, dynamic 0
  *     DC+GR   both: what training does
  *
- * Solving afresh is libmaxflow's, DC and DC+GR are ours; `basic, ours` solves afresh with ours. All walk one path: steps are made by
- * DC+GR, and the others take the same draw at the same weights, by turns. The first 1000 steps are timed by all; from there on
- * DC+GR is timed in every step, DC and GR in every 10th, and those that solve everything afresh in every 10th up to 10^4, every
- * 100th up to 10^5, every 1000th beyond, each standing for those between. A step's time is the thread's CPU for the whole draw:
- * scores, noise, the first cut, the clamped ones and the gradient, of which the paper times the clamped ones. 10^6 steps take about
- * a quarter of an hour, more than half of it GR's.
+ * Solving afresh is libmaxflow's, DC and DC+GR are ours; `basic, ours` solves afresh with ours. All walk one path:
+ * steps are made by DC+GR, and the others take the same draw at the same weights, by turns. The first 1000 steps are
+ * timed by all; from there on DC+GR is timed in every step, DC and GR in every 10th, and those that solve everything
+ * afresh in every 10th up to 10^4, every 100th up to 10^5, every 1000th beyond, each standing for those between. A
+ * step's time is the thread's CPU for the whole draw: scores, noise, the first cut, the clamped ones and the gradient,
+ * of which the paper times the clamped ones. 10^6 steps take about a quarter of an hour, more than half of it GR's.
  *
- * Usage: steps [steps]     1000 by default; features of the horses are made once, $CLEAVE_BUILD/bench/horses.safetensors */
+ * Usage: steps [steps]     1000 by default; features of the horses are made once,
+ * $CLEAVE_BUILD/bench/horses.safetensors */
 #include <math.h>
 #include <string.h>
 
@@ -145,7 +147,8 @@ static void step_all(struct walk *self, long step)
     size_t n = self->examples.n, at = (size_t)step % n;
     if (at == 0)
         rng_permutation(self->order, n, self->training.seed, RNG_STREAM(RNG_ORDER, 1 + (uint64_t)step / n));
-    /* 10, 100 and 1000 have no factor in common with 147 and with the number of variants that take turns at being first. */
+    /* 10, 100 and 1000 have no factor in common with 147 and with the number of variants that take turns at being
+     * first. */
     bool timed[N_VARIANTS];
     for (int v = 0; v < N_VARIANTS; v++)
         timed[v] = self->decoders[v] && step % interval(v, step) == 0;

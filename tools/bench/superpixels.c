@@ -1,4 +1,5 @@
-/* Superpixels on the real horses: our SLIC, VLFeat's, OpenCV's. From RGB bytes to connected labels, one thread, CPU time.
+/* Superpixels on the real horses: our SLIC, VLFeat's, OpenCV's. From RGB bytes to connected labels, one thread, CPU
+ * time.
  *
  *   superpixels [N]     N: superpixels wanted, default 600
  *

@@ -1,5 +1,5 @@
-/* Word assignment on descriptors of the real horses: ours at every level this processor has, and VLFeat's exact one, all on
- * one thread, taking turns. Words are compared one by one. */
+/* Word assignment on descriptors of the real horses: ours at every level this processor has, and VLFeat's exact one,
+ * all on one thread, taking turns. Words are compared one by one. */
 #include <string.h>
 #include <vl/kmeans.h>
 

@@ -1,5 +1,5 @@
-/* Learns on a graph and features of one's own, without any image: nodes on a line, in runs of equal labels, of which one noisy
- * number is seen. Alone many nodes are wrong, together most are right.
+/* Learns on a graph and features of one's own, without any image: nodes on a line, in runs of equal labels, of which
+ * one noisy number is seen. Alone many nodes are wrong, together most are right.
  *     cc own_graph.c $(pkg-config --cflags --libs cleave) -o own_graph && ./own_graph */
 #include <cleave.h>
 #include <stdio.h>

@@ -3,8 +3,9 @@
  *     driver requests|mallocs|calls|kills NAME file|stdout [-- RESUME ARGS --] COMMAND ARGS..
  *
  * in a folder of its own, where "reference" receives what the command makes without faults. requests: CLV_FAIL_ALLOC of
- * cleave-faults; mallocs: by the library that FAULT_PRELOAD names, malloc.c; calls: system calls; kills: SIGKILL at FAULT_KILLS (200) random
- * times, after each of which `COMMAND RESUME ARGS` must make what the command makes. Prints a line of counts. */
+ * cleave-faults; mallocs: by the library that FAULT_PRELOAD names, malloc.c; calls: system calls; kills: SIGKILL at
+ * FAULT_KILLS (200) random times, after each of which `COMMAND RESUME ARGS` must make what the command makes. Prints a
+ * line of counts. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

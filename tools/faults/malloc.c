@@ -1,5 +1,5 @@
-/* LD_PRELOAD: the FAULT_MALLOC-th request of anybody's for memory fails; FAULT_MALLOC_COUNT names a file that receives how many
- * there were. */
+/* LD_PRELOAD: the FAULT_MALLOC-th request of anybody's for memory fails; FAULT_MALLOC_COUNT names a file that receives
+ * how many there were. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>

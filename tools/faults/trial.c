@@ -116,7 +116,8 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Whether everything below `folder` is below `other`, too, with the same bytes (is_there: as far as it is there at all). */
+/* Whether everything below `folder` is below `other`, too, with the same bytes (is_there: as far as it is there at
+ * all). */
 static bool is_within(const char *folder, const char *other, bool bytes)
 {
     if (!is_folder(folder))

@@ -18,8 +18,8 @@ struct command {
     bool to_stdout;
 };
 
-/* A process that runs the command, its environment with one more variable (NULL: none), its messages in the file "said".
- * traced: it waits for a tracer before it begins. */
+/* A process that runs the command, its environment with one more variable (NULL: none), its messages in the file
+ * "said". traced: it waits for a tracer before it begins. */
 pid_t command_start(const struct command *command, const char *name, const char *value, bool traced);
 
 struct outcome {
@@ -35,9 +35,9 @@ double now_s(void);
 /* Waits for the process's end, or for kill_after seconds (0: never) and kills it then. */
 struct outcome command_wait(pid_t process, double kill_after);
 
-/* Counts a try. A crash is a signal, or a status that is not documented; partial is an output that is neither whole (as in the
- * folder or file "reference") nor absent, other bytes with status 0, or a temporary that stays. Says on standard error what was
- * found, with `fault` as the fault's name. `excused`: what stays behind is the fault's own doing. */
+/* Counts a try. A crash is a signal, or a status that is not documented; partial is an output that is neither whole (as
+ * in the folder or file "reference") nor absent, other bytes with status 0, or a temporary that stays. Says on standard
+ * error what was found, with `fault` as the fault's name. `excused`: what stays behind is the fault's own doing. */
 void judge(struct tally *tally, const struct command *command, const struct outcome *outcome, const char *fault,
            bool excused);
 

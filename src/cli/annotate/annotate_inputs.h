@@ -39,8 +39,8 @@ bool annotate_is_images(const char *path);
 enum clv_status annotate_claim(struct common_options *common, const char *output, bool overwrite, const char *data,
                                const char *model, struct clv_error *err) CLV_CHECK;
 
-/* Reads the examples for a model (NULL: to learn from), and says what the model does not know. Of images, *images receives the set,
- * and without a model *recipe the words learned from it; with one, the model's recipe is taken. */
+/* Reads the examples for a model (NULL: to learn from), and says what the model does not know. Of images, *images
+ * receives the set, and without a model *recipe the words learned from it; with one, the model's recipe is taken. */
 enum clv_status annotate_read(struct clv_tag_set *set, struct clv_set *images, struct clv_recipe *recipe,
                               const struct annotate_source *source, const struct clv_tag_model *model,
                               struct clv_error *err) CLV_CHECK;

@@ -1,16 +1,17 @@
 /* The commands of `cleave`: one table, one entry and one cmd_<name>.c each.
  *
- * This room is what the commands share. Read first: this header, then options.h (what all of them take) and outputs.h (what
- * they may replace). inputs.c lists the images asked for, training_set.c a set with its masks, recipe_options.c
- * and letters_option.c the options of features; console.c shows notes and progress, signals.c hears Ctrl-C, record.c writes a
- * model's record, suggest.c finds the option that was meant. */
+ * This room is what the commands share. Read first: this header, then options.h (what all of them take) and outputs.h
+ * (what they may replace). inputs.c lists the images asked for, training_set.c a set with its masks, recipe_options.c
+ * and letters_option.c the options of features; console.c shows notes and progress, signals.c hears Ctrl-C, record.c
+ * writes a model's record, suggest.c finds the option that was meant. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
 #include "cleave/status.h"
 
-/* Runs with argv[0] = "cleave <name>"; results go to stdout, notes and progress through console.h. A failure comes back as
- * status and message for main to print: the exit code is the status's. Usage errors that argp finds end the process there. */
+/* Runs with argv[0] = "cleave <name>"; results go to stdout, notes and progress through console.h. A failure comes back
+ * as status and message for main to print: the exit code is the status's. Usage errors that argp finds end the process
+ * there. */
 typedef enum clv_status command_run(int argc, char **argv, struct clv_error *err);
 
 command_run cmd_synth, cmd_train, cmd_segment, cmd_marginals, cmd_score, cmd_features, cmd_prune, cmd_annotate,

@@ -1,5 +1,5 @@
-/* What a person at the terminal sees: one-line notes and errors, and a progress line, on standard error and safe from any thread; and
- * answers, on standard output. */
+/* What a person at the terminal sees: one-line notes and errors, and a progress line, on standard error and safe from
+ * any thread; and answers, on standard output. */
 #ifndef CLI_CONSOLE_H
 #define CLI_CONSOLE_H
 
@@ -9,9 +9,9 @@
 #include "base/text.h"
 #include "cleave/status.h"
 
-/* Looks whether standard error is a terminal and whether NO_COLOR is set, and puts a filter before stdout and stderr: control
- * characters of what is printed from then on, but for line ends and tabs, appear as "\x1b", so that no name in a model, a table or a
- * folder reaches the terminal as a command. Call once, before the rest. */
+/* Looks whether standard error is a terminal and whether NO_COLOR is set, and puts a filter before stdout and stderr:
+ * control characters of what is printed from then on, but for line ends and tabs, appear as "\x1b", so that no name in
+ * a model, a table or a folder reaches the terminal as a command. Call once, before the rest. */
 void console_init(void);
 
 /* Prints a name as a field of a table: tabs, line ends and backslashes as "\t", "\n", "\r", "\\", other control
@@ -26,8 +26,8 @@ bool console_is_quiet(void);
 void console_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void console_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Progress for library calls: shown on a terminal only, from a stage's second second on, with the time left; stops the work
- * when a signal arrives. */
+/* Progress for library calls: shown on a terminal only, from a stage's second second on, with the time left; stops the
+ * work when a signal arrives. */
 struct clv_progress console_progress(void);
 
 /* Wipes a progress line that stands. */

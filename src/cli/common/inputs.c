@@ -129,7 +129,8 @@ enum clv_status inputs_add_path(struct input_list *list, const char *path, struc
 {
     if (!path_is_folder(path))
         return add_image(list, path, path_name(path), false, err);
-    /* An output folder inside the input folder is left out; one around it, or the same, is the clash check's business. */
+    /* An output folder inside the input folder is left out; one around it, or the same, is the clash check's business.
+     * */
     char real[PATH_MAX];
     bool inside = list->skip_below && realpath(path, real) && strcmp(real, list->skip_below) != 0 &&
                   lies_below(list->skip_below, real);
@@ -217,7 +218,8 @@ size_t path_shared_folder(const char *a, size_t common, const char *b)
     return shared;
 }
 
-/* The path from the root, without "." and ".." (as it is spelled, links not followed); array_free it. NULL: out of memory. */
+/* The path from the root, without "." and ".." (as it is spelled, links not followed); array_free it. NULL: out of
+ * memory. */
 static char *absolute_path(const char *path)
 {
     char here[PATH_MAX] = "";

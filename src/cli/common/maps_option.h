@@ -37,8 +37,8 @@ enum clv_status maps_option_add(struct clv_set *set, const struct maps_option *s
                                 struct clv_error *err) CLV_CHECK;
 
 /* Puts the set's maps into a recipe to be learned, with what is said of them. `is_wanted`: the block maps is not left
- * out by --blocks; then it is turned on where there are maps. CLV_ERR_USAGE for --maps that the blocks leave out, the block
- * without maps, and words about maps that there are not. */
+ * out by --blocks; then it is turned on where there are maps. CLV_ERR_USAGE for --maps that the blocks leave out, the
+ * block without maps, and words about maps that there are not. */
 enum clv_status maps_option_choose(struct clv_recipe *recipe, bool is_wanted, const struct maps_option *self,
                                    const struct clv_set *set, struct clv_error *err) CLV_CHECK;
 
@@ -47,8 +47,8 @@ enum clv_status maps_option_learn(struct clv_recipe *recipe, const struct clv_se
                                   const struct common_options *common, const struct clv_progress *progress,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Before long work: whether there is a folder, or one of the inputs' columns, for each of a recipe's maps, and no folder
- * for others. `path` is the model's. */
+/* Before long work: whether there is a folder, or one of the inputs' columns, for each of a recipe's maps, and no
+ * folder for others. `path` is the model's. */
 enum clv_status maps_option_check(const struct maps_option *self, const struct clv_recipe *recipe,
                                   const char (*columns)[CLV_MAX_MAP_NAME + 1], size_t n_columns, const char *path,
                                   struct clv_error *err) CLV_CHECK;

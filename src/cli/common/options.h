@@ -1,5 +1,5 @@
-/* What the commands' option parsing shares: values with ranges and choices, the options that every working command has, and
- * the canonical spelling of a command line for the record. Parsing itself is argp's. */
+/* What the commands' option parsing shares: values with ranges and choices, the options that every working command has,
+ * and the canonical spelling of a command line for the record. Parsing itself is argp's. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -40,8 +40,8 @@ enum option_keys {
 enum clv_status options_parse(const struct argp *argp, int argc, char **argv, void *input,
                               struct common_options *common) CLV_CHECK;
 
-/* To be called first by every parser function: adds the option to common->canonical. `ignored` is a string of the short keys
- * that name outputs and cannot change results. */
+/* To be called first by every parser function: adds the option to common->canonical. `ignored` is a string of the short
+ * keys that name outputs and cannot change results. */
 void options_note(struct common_options *common, const struct argp_option *options, const char *ignored, int key,
                   const char *arg);
 

@@ -26,7 +26,8 @@ static bool is_standard(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-/* What a path leads to, where it leads to anything. That it cannot be told (an I/O error) is no reason to take it for absent. */
+/* What a path leads to, where it leads to anything. That it cannot be told (an I/O error) is no reason to take it for
+ * absent. */
 static enum clv_status examine(bool *there, struct stat *info, const char *path, struct clv_error *err)
 {
     *there = stat(path, info) == 0;
@@ -35,8 +36,8 @@ static enum clv_status examine(bool *there, struct stat *info, const char *path,
     return fail_errno(err, CLV_ERR_CREATE, "%s: cannot tell whether it is there", path);
 }
 
-/* Whether writing would put another file in the place of one that is there: not so of devices and FIFOs, nor of standard output
- * by another name (/dev/stdout). */
+/* Whether writing would put another file in the place of one that is there: not so of devices and FIFOs, nor of
+ * standard output by another name (/dev/stdout). */
 static enum clv_status would_replace(bool *would, struct stat *info, const char *path, struct clv_error *err)
 {
     struct stat standard;

@@ -4,9 +4,10 @@
  *      place (--resume).
  *   2. An output is never one of the command's own inputs, whatever name or link leads there, --overwrite or not.
  *
- * Either ends in CLV_ERR_CREATE (exit status 73), which names the file, before any work. A command calls outputs_claim for each
- * file that it is going to write, with the inputs that its options name; and outputs_spare for each input that it learns of later
- * (training_set_read does so for the files of a set). Devices, FIFOs and standard output are never replaced, only written to. */
+ * Either ends in CLV_ERR_CREATE (exit status 73), which names the file, before any work. A command calls outputs_claim
+ * for each file that it is going to write, with the inputs that its options name; and outputs_spare for each input that
+ * it learns of later (training_set_read does so for the files of a set). Devices, FIFOs and standard output are never
+ * replaced, only written to. */
 #ifndef CLI_OUTPUTS_H
 #define CLI_OUTPUTS_H
 
@@ -35,9 +36,9 @@ struct outputs {
 };
 void outputs_release(struct outputs *self);
 
-/* Plans to write `path` ("-" is standard output): CLV_ERR_CREATE if it cannot be created, if it is one of inputs[n_inputs] (NULL
- * and "-" are none, a folder stands for all files in it), or if it exists and may not be replaced; `hint` ("" or "; --resume
- * goes on") ends that message. Touches nothing. */
+/* Plans to write `path` ("-" is standard output): CLV_ERR_CREATE if it cannot be created, if it is one of
+ * inputs[n_inputs] (NULL and "-" are none, a folder stands for all files in it), or if it exists and may not be
+ * replaced; `hint` ("" or "; --resume goes on") ends that message. Touches nothing. */
 enum clv_status outputs_claim(struct outputs *self, const char *path, bool may_replace, const char *hint,
                               const char *const *inputs, size_t n_inputs, struct clv_error *err) CLV_CHECK;
 

@@ -15,10 +15,12 @@ struct kept_count pruning_count(const struct clv_model *model);
 enum clv_status pruning_print(FILE *stream, const struct clv_model *model, double threshold,
                               struct clv_error *err) CLV_CHECK;
 
-/* Sets the weights of groups of features ("sift2,zones") to 0. CLV_ERR_USAGE for a name that is none, telling those there are. */
+/* Sets the weights of groups of features ("sift2,zones") to 0. CLV_ERR_USAGE for a name that is none, telling those
+ * there are. */
 enum clv_status pruning_drop(struct clv_model *model, const char *names, struct clv_error *err) CLV_CHECK;
 
-/* "sift2 sift8": the groups of which the recipe keeps nothing, "" if there are none; array_free it. NULL: out of memory. */
+/* "sift2 sift8": the groups of which the recipe keeps nothing, "" if there are none; array_free it. NULL: out of
+ * memory. */
 char *pruning_left_out(const struct clv_recipe *recipe);
 
 #endif

@@ -1,5 +1,6 @@
-/* --shard i/n: one of n equal parts of the work, for job arrays. A shard is a contiguous block of the whole list, so that it reads
- * neighbouring files; which items it has depends on the list and on i/n alone. All n together do the work of one run. */
+/* --shard i/n: one of n equal parts of the work, for job arrays. A shard is a contiguous block of the whole list, so
+ * that it reads neighbouring files; which items it has depends on the list and on i/n alone. All n together do the work
+ * of one run. */
 #ifndef CLI_SHARD_OPTION_H
 #define CLI_SHARD_OPTION_H
 
@@ -14,8 +15,8 @@
 
 error_t option_shard(struct shard *shard, const char *arg, struct common_options *common);
 
-/* "b/x.tsv" -> "b/x-00003-of-00016.tsv", and "report/" -> "report-00003-of-00016" of a folder (array_free): each shard has its
- * own. A copy without a shard, and of "-". NULL when out of memory. */
+/* "b/x.tsv" -> "b/x-00003-of-00016.tsv", and "report/" -> "report-00003-of-00016" of a folder (array_free): each shard
+ * has its own. A copy without a shard, and of "-". NULL when out of memory. */
 char *shard_path(const char *path, const struct shard *shard, bool is_folder);
 
 #endif

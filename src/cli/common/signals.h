@@ -1,6 +1,6 @@
-/* SIGINT, SIGTERM and SIGHUP: the first asks the work to stop at its next safe point, the second removes unfinished files and ends
- * the process at once. SIGPIPE removes unfinished files and ends it. SIGBUS in a mapped file says which file it is, and ends the process with
- * CLV_ERR_NO_INPUT's code. */
+/* SIGINT, SIGTERM and SIGHUP: the first asks the work to stop at its next safe point, the second removes unfinished
+ * files and ends the process at once. SIGPIPE removes unfinished files and ends it. SIGBUS in a mapped file says which
+ * file it is, and ends the process with CLV_ERR_NO_INPUT's code. */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
 
@@ -9,8 +9,9 @@ void signals_install(void);
 /* Non-zero once a signal arrived: goes into clv_progress.stop. */
 const volatile int *signals_stop(void);
 
-/* From here on SIGTERM and SIGUSR1, by which a cluster announces the end of a job, ask to be started again: the exit code is then
- * SIGNALS_REQUEUE, and a second one of them, as Slurm sends, is no reason to drop what the first one asked for. */
+/* From here on SIGTERM and SIGUSR1, by which a cluster announces the end of a job, ask to be started again: the exit
+ * code is then SIGNALS_REQUEUE, and a second one of them, as Slurm sends, is no reason to drop what the first one asked
+ * for. */
 #define SIGNALS_REQUEUE 75
 void signals_requeue(void);
 

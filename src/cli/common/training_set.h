@@ -10,8 +10,8 @@
 /* Whether a file is a safetensors file, or an index of shards (told by content), rather than a manifest. */
 bool is_tensor_file(const char *path);
 
-/* Reads a set and keeps the splits asked for. With splits NULL and prefer_train, a set that has a split "train" is cut down
- * to it, which a note tells. None of the whole set's files may be one of the outputs. */
+/* Reads a set and keeps the splits asked for. With splits NULL and prefer_train, a set that has a split "train" is cut
+ * down to it, which a note tells. None of the whole set's files may be one of the outputs. */
 enum clv_status training_set_read(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
                                   const struct outputs *outputs, struct clv_error *err) CLV_CHECK;
 

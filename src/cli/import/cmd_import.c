@@ -123,7 +123,8 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     return status == CLV_OK ? check_output(options->output, err) : status;
 }
 
-/* --- labels --------------------------------------------------------------------------------------------------------------- */
+/* --- labels
+ * --------------------------------------------------------------------------------------------------------------- */
 
 /* values[n_labels] of the boxes' labels: "background" is 0, others count from 1 in the order met; and labels.tsv. */
 static enum clv_status give_values(uint8_t *values, struct import_set *self, const struct clv_boxes *boxes,
@@ -152,7 +153,8 @@ static enum clv_status give_values(uint8_t *values, struct import_set *self, con
     return self->labels.failed ? fail_memory(err) : CLV_OK;
 }
 
-/* --- images --------------------------------------------------------------------------------------------------------------- */
+/* --- images
+ * --------------------------------------------------------------------------------------------------------------- */
 
 static bool has_outlines(const struct clv_image_boxes *entry)
 {

@@ -1,6 +1,6 @@
 /* `cleave import`: annotations of other programs as a set of cleave's own: images/, masks/, boxes.tsv, labels.tsv and
- * manifest.tsv. cmd_import.c reads the options and the annotations, import_draw.c makes masks of outlines, import_voc.c takes
- * over VOC's masks, import_split.c chooses splits, import_write.c writes the set. */
+ * manifest.tsv. cmd_import.c reads the options and the annotations, import_draw.c makes masks of outlines, import_voc.c
+ * takes over VOC's masks, import_split.c chooses splits, import_write.c writes the set. */
 #ifndef CLI_IMPORT_H
 #define CLI_IMPORT_H
 
@@ -50,8 +50,8 @@ enum clv_status import_draw(uint8_t *mask, int32_t width, int32_t height, const 
 /* VOC's SegmentationClass: masks are taken over as they are, and so are its splits. */
 enum clv_status import_voc(struct import_set *self, struct clv_error *err) CLV_CHECK;
 
-/* Chooses the splits of items that have none: groups of images of the same bytes and, if there are many folders, of one folder
- * stay together. */
+/* Chooses the splits of items that have none: groups of images of the same bytes and, if there are many folders, of one
+ * folder stay together. */
 enum clv_status import_split(struct import_set *self, struct clv_error *err) CLV_CHECK;
 
 /* The item's mask and image as files; the item added last. */

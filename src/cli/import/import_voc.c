@@ -1,5 +1,5 @@
-/* Pascal VOC's layout: JPEGImages/, SegmentationClass/ with palette PNGs of its 20 classes (255 is void), and lists of names in
- * ImageSets/Segmentation/. */
+/* Pascal VOC's layout: JPEGImages/, SegmentationClass/ with palette PNGs of its 20 classes (255 is void), and lists of
+ * names in ImageSets/Segmentation/. */
 #include <string.h>
 
 #include "base/array.h"

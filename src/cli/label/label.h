@@ -1,7 +1,7 @@
 /* `cleave label`: a page on which labels are made by cutting.
  *
- * Read cmd_label.c first: it opens the folder (src/page), starts the server (server.c, the one file that knows libmicrohttpd) and
- * waits for a signal. trainer.c learns in a process of its own; page_files.c holds assets/page. */
+ * Read cmd_label.c first: it opens the folder (src/page), starts the server (server.c, the one file that knows
+ * libmicrohttpd) and waits for a signal. trainer.c learns in a process of its own; page_files.c holds assets/page. */
 #ifndef CLI_LABEL_H
 #define CLI_LABEL_H
 
@@ -17,8 +17,8 @@ void label_trainer_free(struct label_trainer *trainer); /* stops */
 struct page_trainer label_trainer_view(struct label_trainer *trainer);
 
 struct label_server;
-/* Listens on an IPv4 or IPv6 address; port 0 takes a free one. access->hosts and *url (with the token; array_free it) follow from
- * it. CLV_ERR_OS if the address cannot be had. */
+/* Listens on an IPv4 or IPv6 address; port 0 takes a free one. access->hosts and *url (with the token; array_free it)
+ * follow from it. CLV_ERR_OS if the address cannot be had. */
 enum clv_status label_server_new(struct label_server **server, char **url, struct page_access *access,
                                  const char *address, int32_t port, struct clv_error *err) CLV_CHECK;
 /* Serves the session from a thread of its own from now on. */

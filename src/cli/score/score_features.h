@@ -13,8 +13,8 @@ struct features_task {
     enum decoding_choice decoding;
 };
 
-/* Labels the nodes of a feature file with the model, hidden ones summed or maximised over as the decoding has it, and prints how
- * many known nodes are right, in all and by label, and the mean loss of its examples. */
+/* Labels the nodes of a feature file with the model, hidden ones summed or maximised over as the decoding has it, and
+ * prints how many known nodes are right, in all and by label, and the mean loss of its examples. */
 enum clv_status score_features(const struct features_task *task, struct clv_error *err) CLV_CHECK;
 
 #endif

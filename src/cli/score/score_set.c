@@ -104,8 +104,8 @@ static int32_t majority(const float *counts, int32_t n_labels)
     return best;
 }
 
-/* The sources' measure: every superpixel (or patch) has one true label, the majority of its known pixels by count, and one predicted
- * label, the majority of the mask's pixels in it; it weighs its known pixels, a patch 1. */
+/* The sources' measure: every superpixel (or patch) has one true label, the majority of its known pixels by count, and
+ * one predicted label, the majority of the mask's pixels in it; it weighs its known pixels, a patch 1. */
 static enum clv_status score_superpixels(struct clv_image_score *score, struct clv_confusion *confusion,
                                          const struct job *job, size_t index, const struct clv_mask *truth,
                                          const struct clv_mask *prediction, struct clv_error *err)

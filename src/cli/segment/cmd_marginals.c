@@ -1,4 +1,5 @@
-/* cleave marginals: how probable a label is at every pixel, by perturb-and-MAP, or every label at every letter, exactly. */
+/* cleave marginals: how probable a label is at every pixel, by perturb-and-MAP, or every label at every letter,
+ * exactly. */
 #include <string.h>
 
 #include "base/error.h"

@@ -135,8 +135,8 @@ static void note_skipped(const struct input_list *inputs, const struct segment *
                      inputs->first_skipped);
 }
 
-/* Masks of earlier runs have so many labels. A map of probabilities can't be told from a grey photograph: none is taken for one
- * that is to be replaced. */
+/* Masks of earlier runs have so many labels. A map of probabilities can't be told from a grey photograph: none is taken
+ * for one that is to be replaced. */
 static int32_t labels_of_own(const struct segment *self, const struct clv_model *model)
 {
     if (self->marginals)
@@ -264,8 +264,8 @@ static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err
     return status == CLV_OK ? counts.first_failure : status;
 }
 
-/* What labels there are, and for marginals which of them is meant: from the model, or figure and ground where boxes take its
- * place. */
+/* What labels there are, and for marginals which of them is meant: from the model, or figure and ground where boxes
+ * take its place. */
 static enum clv_status open_model(struct clv_model *model, int32_t *label, const struct segment *self,
                                   struct clv_error *err)
 {
@@ -347,7 +347,8 @@ static enum clv_status claim_outputs(struct segment *self, struct clv_error *err
     return status;
 }
 
-/* Masks and overlays, which the options' inputs are spared from as well. Images without an output are told before work starts. */
+/* Masks and overlays, which the options' inputs are spared from as well. Images without an output are told before work
+ * starts. */
 static enum clv_status plan(struct output_list *outputs, struct segment *self, const struct input_list *inputs,
                             struct clv_error *err)
 {

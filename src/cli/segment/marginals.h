@@ -13,7 +13,8 @@ struct marginals_summary {
     double bound, standard_error; /* upper bound A_G of the log-partition */
 };
 
-/* The label that options->label means, by number or by name; label 1 without one. Refused by name: one the model lacks. */
+/* The label that options->label means, by number or by name; label 1 without one. Refused by name: one the model lacks.
+ * */
 enum clv_status marginals_find_label(int32_t *label, const struct segment *options, const struct clv_labels *labels,
                                      struct clv_error *err) CLV_CHECK;
 
@@ -22,8 +23,8 @@ enum clv_status marginals_of_nodes(int32_t *value, struct marginals_summary *sum
                                    const struct clv_problem *problem, struct clv_oracle *oracle,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Over an image of 3 channels, in place: grey, tinted the more the less certain probability[height][width] / 255 is, with the
- * outline of where the label is the more probable one. */
+/* Over an image of 3 channels, in place: grey, tinted the more the less certain probability[height][width] / 255 is,
+ * with the outline of where the label is the more probable one. */
 enum clv_status marginals_draw(struct clv_image *image, const uint8_t *probability, struct clv_error *err) CLV_CHECK;
 
 /* Appends an image's object to run->json; prints the document. */

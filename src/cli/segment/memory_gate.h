@@ -18,8 +18,9 @@ struct memory_gate {
 void memory_gate_init(struct memory_gate *self, double limit);
 void memory_gate_release(struct memory_gate *self);
 
-/* Waits for all before `index` to have come in, and until `bytes` are free. More than there will ever be: CLV_ERR_MEMORY, naming both;
- * nothing is taken then. Every index enters once, 0 bytes if it needs none. Who is in never waits for one that is not. */
+/* Waits for all before `index` to have come in, and until `bytes` are free. More than there will ever be:
+ * CLV_ERR_MEMORY, naming both; nothing is taken then. Every index enters once, 0 bytes if it needs none. Who is in
+ * never waits for one that is not. */
 enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double bytes,
                                   struct clv_error *err) CLV_CHECK;
 void memory_gate_leave(struct memory_gate *self, double bytes);

@@ -57,7 +57,8 @@ static enum clv_status make_paths(struct output_list *list, const struct input_l
     return CLV_OK;
 }
 
-/* --- problems of single inputs ------------------------------------------------------------------------------------------- */
+/* --- problems of single inputs
+ * ------------------------------------------------------------------------------------------- */
 
 static enum clv_status add_problem(struct output_list *list, size_t input, struct text *message, struct clv_error *err)
 {
@@ -156,7 +157,8 @@ static void cut_to_shard(struct output_list *list, const struct shard *shard)
     list->n = kept;
 }
 
-/* --- the rule for outputs ------------------------------------------------------------------------------------------------ */
+/* --- the rule for outputs
+ * ------------------------------------------------------------------------------------------------ */
 
 static enum clv_status add_outputs(struct outputs *outputs, const struct output_list *list, struct clv_error *err)
 {
@@ -242,7 +244,8 @@ enum clv_status output_plan(struct output_list *list, struct outputs *outputs, c
     return status;
 }
 
-/* --- outputs of earlier runs among the inputs ---------------------------------------------------------------------------- */
+/* --- outputs of earlier runs among the inputs
+ * ---------------------------------------------------------------------------- */
 
 /* A file that exists where an input's mask or overlay goes. */
 struct own {
@@ -319,7 +322,8 @@ static enum clv_status list_own(struct own **list, size_t *n, const struct input
     return CLV_OK;
 }
 
-/* The entry of another input than i whose output that input's file may be, among list[n]; a.png is its own output as well. */
+/* The entry of another input than i whose output that input's file may be, among list[n]; a.png is its own output as
+ * well. */
 static bool is_own(const struct own *list, size_t n, const struct input_list *inputs, size_t i, int32_t n_labels,
                    const struct clv_image_limits *limits)
 {

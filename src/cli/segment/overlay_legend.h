@@ -6,8 +6,8 @@
 
 #include "cleave/data.h"
 
-/* Writes folder/overlays/legend.svg, all or nothing: a line for every label with a name. One that is there and says something else stays
- * as it is, which a note tells, unless `overwrite`. */
+/* Writes folder/overlays/legend.svg, all or nothing: a line for every label with a name. One that is there and says
+ * something else stays as it is, which a note tells, unless `overwrite`. */
 enum clv_status overlay_legend_write(const char *folder, const struct clv_labels *labels, bool overwrite,
                                      struct clv_error *err) CLV_CHECK;
 

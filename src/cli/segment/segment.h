@@ -1,9 +1,9 @@
 /* `cleave segment` and `cleave marginals`: from images to masks, or to maps of probabilities.
  *
- * Both parse into struct segment (segment_options.c has what they share) and end in segment_images (cmd_segment.c): it reads the
- * model, finds the inputs (cli/common/inputs.h; with --boxes box_inputs.h), plans all outputs before any work (output_plan.h) and
- * calls segment_all (segment_run.c), which works on images in parallel and tells results in input order (ordered_queue.h).
- * marginals.h has what marginals adds. */
+ * Both parse into struct segment (segment_options.c has what they share) and end in segment_images (cmd_segment.c): it
+ * reads the model, finds the inputs (cli/common/inputs.h; with --boxes box_inputs.h), plans all outputs before any work
+ * (output_plan.h) and calls segment_all (segment_run.c), which works on images in parallel and tells results in input
+ * order (ordered_queue.h). marginals.h has what marginals adds. */
 #ifndef CLI_SEGMENT_H
 #define CLI_SEGMENT_H
 
@@ -46,11 +46,12 @@ struct segment {
     bool json;
 };
 
-/* A child parser of what both commands take: the inputs, -m, -o, --overlay, --status, what to do about existing outputs and
- * failures, --engine. Its input is a struct segment. */
+/* A child parser of what both commands take: the inputs, -m, -o, --overlay, --status, what to do about existing outputs
+ * and failures, --engine. Its input is a struct segment. */
 extern const struct argp segment_argp;
 
-/* Whether -o - sends the only result to standard output. The argument - is then the image itself, not a list of paths. */
+/* Whether -o - sends the only result to standard output. The argument - is then the image itself, not a list of paths.
+ * */
 bool segment_is_piped(const struct segment *self);
 
 /* What options must not be missing or contradict each other (CLV_ERR_USAGE). */
@@ -80,9 +81,9 @@ struct segment_counts {
     enum clv_status first_failure; /* in input order */
 };
 
-/* Segments all inputs in parallel: each thread holds one image at a time, results are told in input order. Failures of an
- * input are printed and counted and the rest goes on, unless options->fail_fast. What makes going on useless (an output that
- * cannot be written, an interruption) ends the run and is the status. */
+/* Segments all inputs in parallel: each thread holds one image at a time, results are told in input order. Failures of
+ * an input are printed and counted and the rest goes on, unless options->fail_fast. What makes going on useless (an
+ * output that cannot be written, an interruption) ends the run and is the status. */
 enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
 #endif

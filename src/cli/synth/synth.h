@@ -1,8 +1,8 @@
 /* `cleave synth KIND`: draws sets and problems whose truth is known.
  *
- * cmd_synth.c finds the kind; each kind parses its own options (synth_animals.c, synth_hidden.c, ..), calls the library's
- * `synth` and writes what it drew. synth_options.h has what kinds share. To add a kind: a file synth_NAME.c, a line here and
- * one in the table of cmd_synth.c. */
+ * cmd_synth.c finds the kind; each kind parses its own options (synth_animals.c, synth_hidden.c, ..), calls the
+ * library's `synth` and writes what it drew. synth_options.h has what kinds share. To add a kind: a file synth_NAME.c,
+ * a line here and one in the table of cmd_synth.c. */
 #ifndef CLI_SYNTH_H
 #define CLI_SYNTH_H
 

@@ -1,4 +1,5 @@
-/* What the kinds of `cleave synth` share: options, and the pair of feature files that simulated problems are written to. */
+/* What the kinds of `cleave synth` share: options, and the pair of feature files that simulated problems are written
+ * to. */
 #ifndef CLI_SYNTH_OPTIONS_H
 #define CLI_SYNTH_OPTIONS_H
 

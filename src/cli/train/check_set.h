@@ -5,10 +5,10 @@
 #include "cli/train/bad_images.h"
 #include "cli/train/supervision.h"
 
-/* Reads every image, and every mask against its image's size. What is bad is named, all of it (with self->bad, which were found so
- * before): an error, or with `skip` left out. Notes how masks were understood (0/255 as 0/1), which hold nothing but background, and
- * if all hold one label alone. Where images have boxes, boxes of those with masks receive the box of the mask's figure; none where
- * there is no figure. */
+/* Reads every image, and every mask against its image's size. What is bad is named, all of it (with self->bad, which
+ * were found so before): an error, or with `skip` left out. Notes how masks were understood (0/255 as 0/1), which hold
+ * nothing but background, and if all hold one label alone. Where images have boxes, boxes of those with masks receive
+ * the box of the mask's figure; none where there is no figure. */
 enum clv_status check_set(struct supervision *self, const char *path, bool skip, const struct common_options *common,
                           const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 

@@ -144,8 +144,9 @@ static enum clv_status refuse_parameter(const struct learner_options *self, cons
     return self->common->status;
 }
 
-/* Words are many small examples of many labels: more passes with less regularisation than images want. Chosen by training on fold
- * 1 and testing on fold 2 of the OCR letters, and the other way round. wmpmap's is mpmap's objective times the letters of a word. */
+/* Words are many small examples of many labels: more passes with less regularisation than images want. Chosen by
+ * training on fold 1 and testing on fold 2 of the OCR letters, and the other way round. wmpmap's is mpmap's objective
+ * times the letters of a word. */
 static const struct {
     const char *learner, *parameter;
     double value;

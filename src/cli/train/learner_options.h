@@ -1,4 +1,5 @@
-/* --learner and the parameters of the learner chosen: names, defaults, ranges and help come from the learner's own table. */
+/* --learner and the parameters of the learner chosen: names, defaults, ranges and help come from the learner's own
+ * table. */
 #ifndef CLI_LEARNER_OPTIONS_H
 #define CLI_LEARNER_OPTIONS_H
 
@@ -18,12 +19,12 @@ struct learner_options {
 
 void learner_options_init(struct learner_options *self, struct common_options *common);
 
-/* The child parser, its input a struct learner_options. Its help shows the parameters of the learner that argv names (the
- * first of the table otherwise); those of the others are known as well, so that a complaint can tell. */
+/* The child parser, its input a struct learner_options. Its help shows the parameters of the learner that argv names
+ * (the first of the table otherwise); those of the others are known as well, so that a complaint can tell. */
 const struct argp *learner_argp(int argc, char **argv);
 
-/* The learner's defaults, for images or for words, with the values given: training->parameters. Errors name a parameter the learner does not have, or
- * a value out of its range. */
+/* The learner's defaults, for images or for words, with the values given: training->parameters. Errors name a parameter
+ * the learner does not have, or a value out of its range. */
 enum clv_status learner_options_apply(const struct learner_options *self, bool are_words,
                                       struct clv_training *training) CLV_CHECK;
 

@@ -22,7 +22,8 @@ void supervision_release(struct supervision *self)
     *self = (struct supervision){0};
 }
 
-/* --- lists of names ---------------------------------------------------------------------------------------------------- */
+/* --- lists of names
+ * ---------------------------------------------------------------------------------------------------- */
 
 struct name {
     const char *text;
@@ -105,7 +106,8 @@ static enum clv_status names_read(struct names *self, const char *path, struct c
     return status;
 }
 
-/* --- parts of a set ---------------------------------------------------------------------------------------------------- */
+/* --- parts of a set
+ * ---------------------------------------------------------------------------------------------------- */
 
 static bool is_listed(const char *splits, const char *split)
 {
@@ -158,7 +160,8 @@ static enum clv_status names_of_set(struct names *self, const struct clv_set *se
     return status;
 }
 
-/* --- masks ------------------------------------------------------------------------------------------------------------- */
+/* --- masks
+ * ------------------------------------------------------------------------------------------------------------- */
 
 static bool is_named(void *names, struct clv_item *item)
 {
@@ -234,7 +237,8 @@ static enum clv_status read_masks(struct supervision *self, const char **splits,
     return status;
 }
 
-/* --- the others -------------------------------------------------------------------------------------------------------- */
+/* --- the others
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* Takes masks away, and leaves out images that self->set has or that came before. */
 static enum clv_status keep_new(struct clv_set *set, const struct supervision *self, struct clv_error *err)

@@ -17,8 +17,8 @@ struct supervision_options {
     const char *unlabelled_split; /* whose other images give nothing */
 };
 
-/* The images to be learned from: first those with masks, then those with boxes, then those with neither. Items of the last
- * two have no mask, whatever the manifest says, and each image is there once. */
+/* The images to be learned from: first those with masks, then those with boxes, then those with neither. Items of the
+ * last two have no mask, whatever the manifest says, and each image is there once. */
 struct supervision {
     struct clv_set set;
     struct clv_item_boxes *boxes; /* [set.n_items], or NULL: none has boxes */
@@ -27,9 +27,9 @@ struct supervision {
 };
 void supervision_release(struct supervision *self);
 
-/* Reads the set at `path`, and image sizes where boxes are to be placed. Images that cannot play their part are left out, which
- * notes count (no mask, no box); a name in `only` that the splits do not have, or whose image has no mask, is an error, and
- * so are nothing to learn from, and a file of the set that is one of the command's outputs. */
+/* Reads the set at `path`, and image sizes where boxes are to be placed. Images that cannot play their part are left
+ * out, which notes count (no mask, no box); a name in `only` that the splits do not have, or whose image has no mask,
+ * is an error, and so are nothing to learn from, and a file of the set that is one of the command's outputs. */
 enum clv_status supervision_read(struct supervision *self, const char *path, const struct supervision_options *options,
                                  const struct common_options *common, struct clv_error *err) CLV_CHECK;
 

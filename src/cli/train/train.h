@@ -1,10 +1,10 @@
 /* `cleave train`: from images with masks, boxes or neither to a model.
  *
- * Read cmd_train.c first: its `run` goes through the stages in order. What was asked is in train_options.h and never changes
- * after parsing. What comes out of each stage is a struct below: the data (train_data.c), what guesses are needed (train_weak.c),
- * what cross-validation left out (train_prune.c), checkpoints (train_checkpoints.c), and the outcome of learning, which
- * train_report.c tells. supervision.h says which image teaches how; learner_options.h turns a learner's parameters into
- * options. */
+ * Read cmd_train.c first: its `run` goes through the stages in order. What was asked is in train_options.h and never
+ * changes after parsing. What comes out of each stage is a struct below: the data (train_data.c), what guesses are
+ * needed (train_weak.c), what cross-validation left out (train_prune.c), checkpoints (train_checkpoints.c), and the
+ * outcome of learning, which train_report.c tells. supervision.h says which image teaches how; learner_options.h turns
+ * a learner's parameters into options. */
 #ifndef CLI_TRAIN_H
 #define CLI_TRAIN_H
 
@@ -29,12 +29,13 @@ struct train_data {
 };
 void train_data_release(struct train_data *data);
 
-/* Reads a set and extracts its features, or opens a feature file. A start with a recipe gives it away to the data of images. */
+/* Reads a set and extracts its features, or opens a feature file. A start with a recipe gives it away to the data of
+ * images. */
 enum clv_status train_data_load(struct train_data *data, const struct train_options *options, struct clv_model *start,
                                 const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-/* The images to learn from by their masks: examples[*n], array_free them. Those whose masks are void throughout are left out,
- * which a note says; CLV_ERR_DATA if all are, though there are masks. */
+/* The images to learn from by their masks: examples[*n], array_free them. Those whose masks are void throughout are
+ * left out, which a note says; CLV_ERR_DATA if all are, though there are masks. */
 enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct train_data *data,
                                     struct clv_error *err) CLV_CHECK;
 
@@ -42,15 +43,16 @@ enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct 
 enum clv_status train_loss_weigh(struct train_data *data, const struct train_options *options,
                                  struct clv_error *err) CLV_CHECK;
 
-/* How a mean loss of a dataset's examples is told: weighted Hamming as it is; where theta counts errors, their share. */
+/* How a mean loss of a dataset's examples is told: weighted Hamming as it is; where theta counts errors, their share.
+ * */
 struct loss_unit {
     const char *name, *key;
     double scale;
 };
 struct loss_unit train_loss_unit(const struct train_data *data, const struct clv_dataset *dataset);
 
-/* Images that are to be guessed, and what is known of them: those without masks, then those whose masks leave most of the image
- * unknown; these teach by their masks as well, and to learners that take hidden nodes by nothing else. */
+/* Images that are to be guessed, and what is known of them: those without masks, then those whose masks leave most of
+ * the image unknown; these teach by their masks as well, and to learners that take hidden nodes by nothing else. */
 struct train_weak {
     int32_t *examples;     /* [n], the scribbles last */
     const int32_t **given; /* [n] views */
@@ -68,12 +70,12 @@ struct train_checkpoints {
     struct clv_checkpoints settings;
     const char *facts[3][2]; /* views */
 };
-/* Before long work: *path (array_free it) if the learner keeps checkpoints and they can lie beside the output, else NULL; refuses
- * options that cannot be met. */
+/* Before long work: *path (array_free it) if the learner keeps checkpoints and they can lie beside the output, else
+ * NULL; refuses options that cannot be met. */
 enum clv_status train_checkpoints_path(char **path, const struct train_options *options,
                                        struct clv_error *err) CLV_CHECK;
-/* Whether --resume may replace the model that is there: a checkpoint lies beside it, or the same command made it. Only if there can
- * be a checkpoint. */
+/* Whether --resume may replace the model that is there: a checkpoint lies beside it, or the same command made it. Only
+ * if there can be a checkpoint. */
 bool train_checkpoints_model_is_own(const struct train_options *options);
 /* Hands them to the training, with all that a resumed one must share; tells whether there is one already. */
 enum clv_status train_checkpoints_use(struct clv_training *training, struct train_checkpoints *self,
@@ -85,7 +87,8 @@ enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const stru
 /* After the model has been written. */
 enum clv_status train_checkpoints_remove(const struct train_options *options, struct clv_error *err) CLV_CHECK;
 
-/* --cv: chooses among all combinations of the candidates by cross-validation, prints the losses, sets the parameters. */
+/* --cv: chooses among all combinations of the candidates by cross-validation, prints the losses, sets the parameters.
+ * */
 enum clv_status train_cross_validate(struct clv_training *training, const struct train_options *options,
                                      const struct train_data *data, const struct train_weak *weak,
                                      struct clv_error *err) CLV_CHECK;
@@ -116,13 +119,13 @@ enum clv_status train_validation_print(const struct train_options *options, cons
                                        const struct clv_training *training, const struct clv_model *model,
                                        struct clv_error *err) CLV_CHECK;
 
-/* What weights are learned: the form asked for, or the one the data is meant for, or if the learner does not train that the
- * best one it does, with a note. CLV_ERR_USAGE if a form asked for does not go with data or learner. */
+/* What weights are learned: the form asked for, or the one the data is meant for, or if the learner does not train that
+ * the best one it does, with a note. CLV_ERR_USAGE if a form asked for does not go with data or learner. */
 enum clv_status train_shape_choose(struct clv_shape *shape, const struct train_options *options,
                                    const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
-/* --init, if it was given: reads the model, before long work; then hands its weights to the training, whose shape is set.
- * Errors name both what the model has and what is wanted. */
+/* --init, if it was given: reads the model, before long work; then hands its weights to the training, whose shape is
+ * set. Errors name both what the model has and what is wanted. */
 enum clv_status train_init_read(struct clv_model *start, const struct train_options *options,
                                 struct clv_error *err) CLV_CHECK;
 enum clv_status train_init_use(struct clv_training *training, const struct clv_model *start,
@@ -141,8 +144,8 @@ enum clv_status train_refining_learn(struct clv_model *model, const struct train
                                      const struct train_data *data, const struct clv_training *training,
                                      const struct train_weak *weak, struct clv_error *err) CLV_CHECK;
 
-/* How the model was made, into its record. Nothing that may differ between two runs of the same training: no times, threads or
- * output. */
+/* How the model was made, into its record. Nothing that may differ between two runs of the same training: no times,
+ * threads or output. */
 enum clv_status train_record(struct clv_model *model, const struct train_options *options,
                              const struct train_data *data, const struct clv_training *training,
                              const struct train_outcome *outcome, struct clv_error *err) CLV_CHECK;

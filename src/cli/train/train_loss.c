@@ -12,7 +12,8 @@ error_t option_loss(enum loss_choice *choice, const char *arg, struct common_opt
     return failed;
 }
 
-/* What a feature file says; else what found more of the common categories in photographs (MSRC, held-out halves of a fold). */
+/* What a feature file says; else what found more of the common categories in photographs (MSRC, held-out halves of a
+ * fold). */
 static bool counts_by_default(const struct train_data *data)
 {
     return clv_dataset_counts_errors(data->dataset) ||

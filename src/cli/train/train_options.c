@@ -155,8 +155,8 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* With --resume, a checkpoint may be replaced (one of another training is refused when it is read), and so may the model beside it,
- * or one of this very command. */
+/* With --resume, a checkpoint may be replaced (one of another training is refused when it is read), and so may the
+ * model beside it, or one of this very command. */
 static enum clv_status claim_outputs(struct train_options *self, struct clv_error *err)
 {
     const struct supervision_options *images = &self->supervision;

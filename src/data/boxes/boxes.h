@@ -1,7 +1,8 @@
-/* This room reads boxes in many formats. boxes_read.c tells the format and walks folders; boxes_tsv.c (over boxes_csv.c),
- * boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_json.c (boxes_coco.c, boxes_labelme.c, boxes_tasks.c) and
- * boxes_yolo.c parse one file each (boxes_formats.h) and add to a builder, which this header declares;
- * boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then boxes_tsv.c. */
+/* This room reads boxes in many formats. boxes_read.c tells the format and walks folders; boxes_tsv.c (over
+ * boxes_csv.c), boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_json.c (boxes_coco.c, boxes_labelme.c,
+ * boxes_tasks.c) and boxes_yolo.c parse one file each (boxes_formats.h) and add to a builder, which this header
+ * declares; boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then
+ * boxes_tsv.c. */
 #ifndef DATA_BOXES_H
 #define DATA_BOXES_H
 
@@ -28,7 +29,8 @@ enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image
 enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *box, const char *label, const char *mask,
                           struct clv_error *err) CLV_CHECK;
 
-/* An object by its outline, which is taken (NULL: out of memory). `box` says its place, and its bounds unless its width is 0. */
+/* An object by its outline, which is taken (NULL: out of memory). `box` says its place, and its bounds unless its width
+ * is 0. */
 enum clv_status boxes_add_outline(struct boxes_builder *builder, struct clv_outline *outline, const struct clv_box *box,
                                   const char *label, struct clv_error *err) CLV_CHECK;
 

@@ -1,6 +1,6 @@
 /* Objects in CVAT's own XML ("CVAT for images 1.1"): annotations / image with attributes name, width, height, and in it
- * box (xtl, ytl, xbr, ybr), polygon (points "x,y;x,y"), ellipse (cx, cy, rx, ry), mask (rle, left, top, width, height), each
- * with a label. Tracks of videos, lines and points are skipped. */
+ * box (xtl, ytl, xbr, ybr), polygon (points "x,y;x,y"), ellipse (cx, cy, rx, ry), mask (rle, left, top, width, height),
+ * each with a label. Tracks of videos, lines and points are skipped. */
 #include <stdio.h>
 #include <string.h>
 

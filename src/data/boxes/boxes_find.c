@@ -99,8 +99,8 @@ static bool is_tail(const char *a, const char *b, bool by_stem)
            (longest == shortest || longer[longest - shortest - 1] == '/');
 }
 
-/* The one entry whose file name (or stem) is `wanted`; of several, the one whose folders agree with the image's too. Those that
- * are taken[entry] (may be NULL) do not count. */
+/* The one entry whose file name (or stem) is `wanted`; of several, the one whose folders agree with the image's too.
+ * Those that are taken[entry] (may be NULL) do not count. */
 static enum clv_status find_by_name(const struct clv_image_boxes **found, const struct clv_boxes *boxes,
                                     const bool *taken, const char *image, const char *wanted, bool by_stem,
                                     struct clv_error *err)

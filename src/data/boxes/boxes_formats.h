@@ -18,8 +18,8 @@ enum clv_status boxes_parse_json(struct boxes_builder *builder, const char *sour
 enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
                                  size_t size, struct clv_error *err) CLV_CHECK;
 
-/* Makes a table separated by tabs of one separated by commas or semicolons (RFC 4180), in place; the new size. Tables whose
- * first line has a tab stay as they are. */
+/* Makes a table separated by tabs of one separated by commas or semicolons (RFC 4180), in place; the new size. Tables
+ * whose first line has a tab stay as they are. */
 size_t boxes_csv_to_tabs(char *bytes, size_t size);
 
 /* Adds the lines of classes.txt as labels 0, 1 ..; the same name twice is an error. */

@@ -1,5 +1,5 @@
-/* Reading XML element by element, safely: a document type is refused, and with it entities: nothing of another file is ever
- * read, nothing grows; depth, names and text are bounded. */
+/* Reading XML element by element, safely: a document type is refused, and with it entities: nothing of another file is
+ * ever read, nothing grows; depth, names and text are bounded. */
 #ifndef DATA_BOXES_XML_H
 #define DATA_BOXES_XML_H
 
@@ -12,8 +12,8 @@ struct xml_place {
     unsigned long line;
 };
 
-/* Called where an element begins (attributes: name, value, .. NULL) and before it ends, with the text before its end tag, white
- * space around it cut off. A failure ends the parsing. */
+/* Called where an element begins (attributes: name, value, .. NULL) and before it ends, with the text before its end
+ * tag, white space around it cut off. A failure ends the parsing. */
 struct xml_handler {
     enum clv_status (*begin)(void *context, const struct xml_place *place, const char *const *attributes,
                              struct clv_error *err);

@@ -1,4 +1,5 @@
-/* Objects as YOLO's text: class, centre x, centre y, width, height, or class and corners x, y, as shares of the image's sides. */
+/* Objects as YOLO's text: class, centre x, centre y, width, height, or class and corners x, y, as shares of the image's
+ * sides. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* NumPy's .npy files, versions 1 to 3: a magic number, the length of a header, the header, which is a Python dictionary,
- * and the array. The format is numpy.lib.format's. */
+/* NumPy's .npy files, versions 1 to 3: a magic number, the length of a header, the header, which is a Python
+ * dictionary, and the array. The format is numpy.lib.format's. */
 #include <string.h>
 
 #include "base/error.h"

@@ -6,9 +6,9 @@
 
 enum rle_order { RLE_BY_COLUMNS, RLE_BY_ROWS }; /* COCO; CVAT */
 
-/* Reads COCO's compressed counts: digits of 5 bits in the characters '0' to 'o', the lowest first, a sixth bit for "more
- * follows"; from the third count on each is the difference to the one before the last. *counts[*n], array_free it. Errors:
- * other characters, counts below 0 or beyond 2^31, an end within a count. O(length). */
+/* Reads COCO's compressed counts: digits of 5 bits in the characters '0' to 'o', the lowest first, a sixth bit for
+ * "more follows"; from the third count on each is the difference to the one before the last. *counts[*n], array_free
+ * it. Errors: other characters, counts below 0 or beyond 2^31, an end within a count. O(length). */
 enum clv_status rle_parse_compressed(uint32_t **counts, size_t *n, const char *text, struct clv_error *err) CLV_CHECK;
 
 /* Whole numbers separated by commas and blanks, as CVAT writes them. */
@@ -21,8 +21,8 @@ struct rle_frame {
     int32_t left, top, width, height;
 };
 
-/* Writes `value` where the runs say inside, of those pixels of `frame` that lie in mask[height][width]. CLV_ERR_DATA, and nothing
- * is written, unless the counts are as many pixels as the frame has. O(pixels of the frame). */
+/* Writes `value` where the runs say inside, of those pixels of `frame` that lie in mask[height][width]. CLV_ERR_DATA,
+ * and nothing is written, unless the counts are as many pixels as the frame has. O(pixels of the frame). */
 enum clv_status rle_fill(uint8_t *mask, int32_t width, int32_t height, const struct rle_frame *frame,
                          const uint32_t *counts, size_t n, enum rle_order order, uint8_t value,
                          struct clv_error *err) CLV_CHECK;

@@ -9,9 +9,9 @@ enum { EDGE_TEXTURE = 4 }; /* of superpixels: the feature that needs words */
 int32_t edge_feature_count(const struct clv_recipe *recipe);
 const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index);
 
-/* features[n_edges][stride], stride = edge_feature_count(recipe), but for those of maps, which come last. problem's rows hold the word histograms in columns
- * 0..n_word_features-1 (n_scales of them, the product of one with itself about 1; 0 scales: texture counts as equal).
- * O(edges x words of a node). */
+/* features[n_edges][stride], stride = edge_feature_count(recipe), but for those of maps, which come last. problem's
+ * rows hold the word histograms in columns 0..n_word_features-1 (n_scales of them, the product of one with itself about
+ * 1; 0 scales: texture counts as equal). O(edges x words of a node). */
 void edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct scene *scene,
                 const struct clv_problem *problem, int32_t n_word_features, int32_t n_scales);
 

@@ -1,8 +1,9 @@
 /* Feature files in shards: x-00003-of-00016.safetensors, and x.safetensors.index.json, which lists them.
  *
- * A shard is a feature file of its own whose metadata say "shard": "3/16 of 200", so many images in all; it has a contiguous block of
- * them. The index is {"metadata": {"format": .., "images": ..}, "shards": ["x-00001-of-00016.safetensors", ..]},
- * files beside it. (The convention's weight_map says which file has a tensor; here every file has all of them, for its images.) */
+ * A shard is a feature file of its own whose metadata say "shard": "3/16 of 200", so many images in all; it has a
+ * contiguous block of them. The index is {"metadata": {"format": .., "images": ..}, "shards":
+ * ["x-00001-of-00016.safetensors", ..]}, files beside it. (The convention's weight_map says which file has a tensor;
+ * here every file has all of them, for its images.) */
 #ifndef FEATURE_SHARDS_H
 #define FEATURE_SHARDS_H
 
@@ -19,8 +20,8 @@ bool features_is_index(const char *path);
 /* The paths of the shards that an index lists. */
 enum clv_status features_index_read(struct path_list *shards, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Writes the index of shards beside it, in their order, all or nothing. CLV_ERR_DATA names a shard that is missing, comes twice, or is
- * of another set or recipe, as clv_features_open does. */
+/* Writes the index of shards beside it, in their order, all or nothing. CLV_ERR_DATA names a shard that is missing,
+ * comes twice, or is of another set or recipe, as clv_features_open does. */
 enum clv_status features_index_write(const char *path, const struct path_list *shards, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -22,7 +22,8 @@ struct views {
 };
 void views_release(struct views *views);
 
-/* Nodes and grid of `example` are there; working image, example and plan outlive the views. maps[recipe->n_maps]. O(pixels x scales). */
+/* Nodes and grid of `example` are there; working image, example and plan outlive the views. maps[recipe->n_maps].
+ * O(pixels x scales). */
 enum clv_status views_init(struct views *views, const struct clv_image *working, const struct clv_example *example,
                            const struct clv_adjacency *adjacency, const struct clv_map *maps,
                            const struct clv_recipe *recipe, const struct plan *plan, struct clv_error *err) CLV_CHECK;

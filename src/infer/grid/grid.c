@@ -125,7 +125,8 @@ INLINE uint8_t decided(int32_t excess, const int32_t *arcs, int n_arcs)
     return (uint8_t)(GRID_UNDECIDED - (excess > sum) - 2 * (excess <= -sum));
 }
 
-/* Row y of the records. Pixels decided by their own scores alone, and those whose labels are held, go to the end of the queue. */
+/* Row y of the records. Pixels decided by their own scores alone, and those whose labels are held, go to the end of the
+ * queue. */
 INLINE int32_t fill_row(struct grid_cut *cut, int32_t *queue, int32_t tail, const struct rows *rows, const float *unary,
                         const uint8_t *held, int32_t y, double scale, int n_arcs)
 {

@@ -23,8 +23,8 @@ struct pmap_state {
 enum clv_status pmap_state_write(struct checkpoints *checkpoints, const struct pmap_state *state,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Fills the state, whose arrays are there already, if there is a checkpoint to go on from: *found. Its place is any: the
- * caller knows which ones there are. */
+/* Fills the state, whose arrays are there already, if there is a checkpoint to go on from: *found. Its place is any:
+ * the caller knows which ones there are. */
 enum clv_status pmap_state_read(bool *found, struct pmap_state *state, const struct checkpoints *checkpoints,
                                 struct clv_error *err) CLV_CHECK;
 

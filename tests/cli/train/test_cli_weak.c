@@ -9,7 +9,8 @@
 /* Learners that take images without masks, quickly. */
 #define WEAK_TRAINING "--seed 1 --superpixels 120 --words 20 --codebook-samples 2000 --passes 8 --learner "
 
-/* A copy of the sample set as "set", with the list "only" of its first three images; 0001 .. 0008 are the split train. */
+/* A copy of the sample set as "set", with the list "only" of its first three images; 0001 .. 0008 are the split train.
+ * */
 static const char *copy_set(void)
 {
     static char folder[256];
@@ -44,9 +45,9 @@ START_TEST(only_the_named_masks_are_read)
 }
 END_TEST
 
-/* Trains on three masks and images with nothing but `options`, twice: the second time the other masks cannot be read, and the models
- * are the same, since the digest knows the sizes of masks read and of no others. `told` is what training prints of the images,
- * `recorded` what its record tells. */
+/* Trains on three masks and images with nothing but `options`, twice: the second time the other masks cannot be read,
+ * and the models are the same, since the digest knows the sizes of masks read and of no others. `told` is what training
+ * prints of the images, `recorded` what its record tells. */
 static void check_masks_are_not_read(const char *options, const char *told, const char *recorded)
 {
     static const char *const learners[] = {"wmpmap", "mpmap", "pmap"};

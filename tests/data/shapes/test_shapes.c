@@ -126,7 +126,8 @@ START_TEST(relative_points_are_shares_of_the_width_and_of_the_height)
 }
 END_TEST
 
-/* By pycocotools' rleToString: five bits a character from '0' on, the sixth says that more follow, differences from the third on. */
+/* By pycocotools' rleToString: five bits a character from '0' on, the sixth says that more follow, differences from the
+ * third on. */
 START_TEST(compressed_counts_are_read)
 {
     uint32_t *counts;

@@ -12,7 +12,8 @@ enum { PENALTY_NONE, PENALTY_L2, PENALTY_L1 };
 static const struct clv_shape two = {2, 4, 1, CLV_PAIRWISE_FULL}, rich = {3, 4, 2, CLV_PAIRWISE_FULL},
                               apart = {3, 4, 0, CLV_PAIRWISE_NONE};
 
-/* One problem's labellings: its known labels in y, and psi = Psi(x, y). False where a label of an unknown node is not 0. */
+/* One problem's labellings: its known labels in y, and psi = Psi(x, y). False where a label of an unknown node is not
+ * 0. */
 static bool feature_of(double *psi, int32_t *known, const struct toy *toy, const struct clv_problem *p,
                        const int32_t *y)
 {

@@ -1,4 +1,5 @@
-/* Maximum entropy discrimination on small chains from its definition: all labellings' dual variables, one pair at a time. */
+/* Maximum entropy discrimination on small chains from its definition: all labellings' dual variables, one pair at a
+ * time. */
 #ifndef TESTS_LEARN_DISCRIMINATION_H
 #define TESTS_LEARN_DISCRIMINATION_H
 

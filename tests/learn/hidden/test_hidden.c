@@ -95,13 +95,14 @@ static double slow_value(const struct toy *toy, const struct hidden *hidden, con
     return sum / (double)toy->n;
 }
 
-/* --- the objective ----------------------------------------------------------------------------------------------------------- */
+/* --- the objective
+ * ----------------------------------------------------------------------------------------------------------- */
 
 static const struct clv_shape full2 = {2, 2, 1, CLV_PAIRWISE_FULL}, apart3 = {3, 2, 0, CLV_PAIRWISE_NONE};
 static const struct clv_shape *const shapes[] = {&full3, &potts3, &full2, &apart3};
 
-/* Values by enumeration, gradients by their differences. Where something is maximised over, a difference across a kink is no
- * derivative: those are seen by how it changes with the step. */
+/* Values by enumeration, gradients by their differences. Where something is maximised over, a difference across a kink
+ * is no derivative: those are seen by how it changes with the step. */
 static void compare(const struct toy *toy, struct hidden *hidden, uint64_t seed, double tolerance)
 {
     double w[64], gradient[64], free, clamped, h = 1e-5;
@@ -147,7 +148,8 @@ START_TEST(gradients_are_those_of_the_objective_at_all_temperatures)
 }
 END_TEST
 
-/* On trees where no hidden node joins two visible ones belief propagation is exact, whatever the temperatures, but for its tolerance. */
+/* On trees where no hidden node joins two visible ones belief propagation is exact, whatever the temperatures, but for
+ * its tolerance. */
 START_TEST(belief_propagation_gives_the_same_where_it_is_exact)
 {
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
@@ -190,7 +192,8 @@ START_TEST(the_clamped_term_is_exact_among_loops_if_hidden_nodes_make_none)
 }
 END_TEST
 
-/* Sums of terms at small temperatures are those of what is maximised over: lssvm, mssvm. At 1, 1 without loss it is hcrf's. */
+/* Sums of terms at small temperatures are those of what is maximised over: lssvm, mssvm. At 1, 1 without loss it is
+ * hcrf's. */
 START_TEST(temperatures_reach_the_methods_in_their_limits)
 {
     static const double limits[][4] = {{TINY, TINY, 0, 0}, {TINY, 1, 0, 1}};

@@ -41,8 +41,8 @@ static double surrogate(struct hidden *hidden, const struct hidden_dual *dual, c
     return value + dual->point.lambda / 2 * squares - plane;
 }
 
-/* Weak duality with every plane and at any point, and no gap left in the end: the minimum, whatever the temperatures. Eleven
- * examples: more than are looked at side by side. */
+/* Weak duality with every plane and at any point, and no gap left in the end: the minimum, whatever the temperatures.
+ * Eleven examples: more than are looked at side by side. */
 START_TEST(the_dual_is_a_bound_that_its_passes_reach)
 {
     for (size_t t = 0; t < N_TEMPERATURES; t++)
@@ -161,7 +161,8 @@ START_TEST(sweeps_are_told_as_they_were_granted)
 END_TEST
 
 /* Messages between sweeps too few for them to converge remember where they came from. */
-/* Where maxima are none there is nothing to smooth; where they are, other weights come out, and none of the last passes is smooth. */
+/* Where maxima are none there is nothing to smooth; where they are, other weights come out, and none of the last passes
+ * is smooth. */
 START_TEST(a_smooth_start_is_one_of_maxima)
 {
     for (size_t l = 0; l < sizeof learners / sizeof *learners; l++) {

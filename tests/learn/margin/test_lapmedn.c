@@ -195,8 +195,8 @@ START_TEST(bound_never_rises_between_rounds)
 }
 END_TEST
 
-/* With C in proportion to sqrt(lambda) the solution tends to that of 1/2 |w|_1 + c sum xi: its slacks are then the least on the
- * L1 ball that it reaches to, which l1m3n looks for. */
+/* With C in proportion to sqrt(lambda) the solution tends to that of 1/2 |w|_1 + c sum xi: its slacks are then the
+ * least on the L1 ball that it reaches to, which l1m3n looks for. */
 START_TEST(lapmedn_tends_to_l1m3n_as_lambda_grows)
 {
     static struct discrimination medn;

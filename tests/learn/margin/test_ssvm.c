@@ -69,8 +69,8 @@ START_TEST(line_search_does_not_move_where_nothing_changes)
 }
 END_TEST
 
-/* max_y is convex: H(u) >= H(w) + <subgradient at w, u - w>, with the subgradient that learners use; and where the maximiser is
- * unique nearby, finite differences agree. */
+/* max_y is convex: H(u) >= H(w) + <subgradient at w, u - w>, with the subgradient that learners use; and where the
+ * maximiser is unique nearby, finite differences agree. */
 START_TEST(hinge_obeys_the_subgradient_inequality)
 {
     struct toy toy;
@@ -103,8 +103,8 @@ START_TEST(hinge_obeys_the_subgradient_inequality)
 }
 END_TEST
 
-/* A slow solver that shares nothing with the learner but the definition: full projected subgradient steps, all labellings
- * enumerated, 2/(lambda (t + 1)) steps and t-weighted averaging. */
+/* A slow solver that shares nothing with the learner but the definition: full projected subgradient steps, all
+ * labellings enumerated, 2/(lambda (t + 1)) steps and t-weighted averaging. */
 static double slow_optimum(const struct toy *toy, double lambda, int n_steps, double *w)
 {
     size_t size = clv_shape_size(&toy->shape), free_size = clv_shape_unary_size(&toy->shape);
@@ -239,8 +239,8 @@ START_TEST(separable_data_are_learned_without_an_error)
 }
 END_TEST
 
-/* Without couplings H_i is a sum over nodes: the problem with every node an example of its own has the same optimum, once
- * lambda accounts for the number of examples. */
+/* Without couplings H_i is a sum over nodes: the problem with every node an example of its own has the same optimum,
+ * once lambda accounts for the number of examples. */
 START_TEST(without_edges_it_is_the_sum_of_per_node_svms)
 {
     struct clv_shape shape = {2, 5, 2, CLV_PAIRWISE_POTTS};

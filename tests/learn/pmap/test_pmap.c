@@ -147,7 +147,8 @@ START_TEST(gradient_is_that_of_the_estimate_by_its_definition)
 }
 END_TEST
 
-/* The same on problems of the size of images' neighbourhoods, where the estimate itself is differenced, averaged over draws. */
+/* The same on problems of the size of images' neighbourhoods, where the estimate itself is differenced, averaged over
+ * draws. */
 START_TEST(gradient_of_the_mean_over_draws_agrees_with_finite_differences)
 {
     static struct random_problem r;
@@ -215,7 +216,8 @@ START_TEST(switches_and_engines_leave_the_gradient_the_same)
 }
 END_TEST
 
-/* E z log-likelihoods without edges are exact, so the mean of many draws is logistic regression's value and gradient. */
+/* E z log-likelihoods without edges are exact, so the mean of many draws is logistic regression's value and gradient.
+ * */
 START_TEST(without_edges_the_expected_gradient_is_logistic_regressions)
 {
     static struct random_problem r;
@@ -309,7 +311,8 @@ START_TEST(published_steps_shrink_and_couplings_stay_non_negative)
 }
 END_TEST
 
-/* A table's prior variance V is what scaling its features by sqrt(V) would do: w = sqrt(V) u, where u walks along sqrt(V) g. */
+/* A table's prior variance V is what scaling its features by sqrt(V) would do: w = sqrt(V) u, where u walks along
+ * sqrt(V) g. */
 START_TEST(a_tables_variance_is_its_features_scale)
 {
     const struct clv_shape shape = {3, 2, 1, CLV_PAIRWISE_FULL};
@@ -345,8 +348,8 @@ static double objective_of(const struct clv_training_result *result)
     return result->curve[result->n_curve - 1].objective;
 }
 
-/* Logistic regression on the toy's nodes, by gradient descent: what mpmap and pmap without edges must find, their objectives
- * being the same there. */
+/* Logistic regression on the toy's nodes, by gradient descent: what mpmap and pmap without edges must find, their
+ * objectives being the same there. */
 START_TEST(without_edges_both_steps_reach_logistic_regressions_optimum)
 {
     struct toy toy;

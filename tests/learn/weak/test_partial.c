@@ -88,8 +88,8 @@ START_TEST(marginals_count_conditional_draws)
 }
 END_TEST
 
-/* P_i(b) = q_i(b) V_b / sum q_i V with V_b = sum_i V_i (P_i(b) + 0.01), found by bisection on V_1, and the weights of a label's
- * expected pixels sum to a half. */
+/* P_i(b) = q_i(b) V_b / sum q_i V with V_b = sum_i V_i (P_i(b) + 0.01), found by bisection on V_1, and the weights of a
+ * label's expected pixels sum to a half. */
 START_TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
 {
     static struct random_problem r;
