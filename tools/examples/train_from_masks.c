@@ -1,5 +1,4 @@
-/* Trains a model from images with masks: the weights of `cleave train --learner ssvm --data PATH --split train --seed
- * 1`.
+/* Trains a model from images with masks: the weights of `cleave train --learner ssvm --data PATH --split train --seed 1`.
  *
  *     cc train_from_masks.c $(pkg-config --cflags --libs cleave) -o train_from_masks
  *     ./train_from_masks set/manifest.tsv horses.cleave */
