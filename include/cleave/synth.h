@@ -37,8 +37,8 @@ CLV_API void clv_synth_init(struct clv_synth_options *options);
  * Stones, posts, bushes, patches of ground and far hills take the animals' colours, some before the animal and some
  * behind, so that neither colour nor position alone solves it. Same seed, same bytes at any thread count; picture k is
  * the same whatever n_images. A folder with anything in it is refused (CLV_ERR_CREATE) and a failure or an interruption
- * leaves nothing behind, unless options->overwrite: then what was drawn so far stays. About 0.15 us a pixel and thread.
- * */
+ * leaves nothing behind, unless options->overwrite: then what was drawn so far stays. About 0.15 us a pixel and
+ * thread. */
 CLV_API enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_options *options, int n_threads,
                                           const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 

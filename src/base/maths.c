@@ -47,8 +47,8 @@ static double nearest(double x)
     return (x + ROUNDER) - ROUNDER;
 }
 
-/* exp(r) - 1 - r for |r| <= log(2) / 2: the even and odd terms of r^2 (1/2 + r/6 + ..) apart, for two shorter chains.
- * */
+/* exp(r) - 1 - r for |r| <= log(2) / 2: the even and odd terms of r^2 (1/2 + r/6 + ..) apart, for two shorter
+ * chains. */
 static double exp_tail(double r)
 {
     double z = r * r;

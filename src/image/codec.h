@@ -65,8 +65,8 @@ struct wide_samples {
 enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* Grey values of 1 to 16 bits, unscaled: values[height][width] in 0..largest, array_free them. Other PNGs are refused.
- * */
+/* Grey values of 1 to 16 bits, unscaled: values[height][width] in 0..largest, array_free them. Other PNGs are
+ * refused. */
 struct png_grey {
     int32_t width, height, largest;
     uint16_t *values;

@@ -1,5 +1,5 @@
-/* Masks of figure and ground as run lengths, ground first: a few thousand numbers where there were millions of pixels.
- * */
+/* Masks of figure and ground as run lengths, ground first: a few thousand numbers where there were millions of
+ * pixels. */
 #ifndef PAGE_PAGE_RUNS_H
 #define PAGE_PAGE_RUNS_H
 

@@ -10,8 +10,8 @@
 
 #define MAX_SWEEPS 4
 
-/* Windows of 1 / across of the image's sides, moved by a share of theirs: from what costs least to what decides most.
- * */
+/* Windows of 1 / across of the image's sides, moved by a share of theirs: from what costs least to what decides
+ * most. */
 static const struct pass {
     int across;
     double right, down;

@@ -11,8 +11,8 @@
 
 #define QUICK "--superpixels 40 --words 8 --codebook-samples 500 --passes 1"
 
-/* A copy of the sample set as "set" in a new folder, with a model m.cleave and a feature file f.st; returns the folder.
- * */
+/* A copy of the sample set as "set" in a new folder, with a model m.cleave and a feature file f.st; returns the
+ * folder. */
 static const char *make_inputs(void)
 {
     const char *folder = temporary_folder();

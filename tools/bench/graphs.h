@@ -174,8 +174,8 @@ static inline void draw_problem(int32_t *terminal, int32_t *capacity, const stru
         capacity[e] = (int32_t)rint(d->w * graph->coupling[e] * GRID);
 }
 
-/* "solve D2 600 nodes: 0.38 (0.36..0.41) ours 61 us, libmaxflow 160 us": medians over repetitions of per-problem times.
- * */
+/* "solve D2 600 nodes: 0.38 (0.36..0.41) ours 61 us, libmaxflow 160 us": medians over repetitions of per-problem
+ * times. */
 static inline void print_ratio(const char *what, double *ours, double *theirs, size_t repetitions)
 {
     double ratio[64];

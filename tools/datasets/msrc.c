@@ -6,8 +6,8 @@
  *
  * Usage: msrc [-9] SOURCE OUT
  * writes OUT/images, OUT/masks, OUT/labels.tsv and OUT/manifest.tsv. Horse and mountain, of which there are too few to
- * learn, become void as is usual, which leaves 21 classes; -9 leaves version 1's nine, in the order of their numbers.
- * */
+ * learn, become void as is usual, which leaves 21 classes; -9 leaves version 1's nine, in the order of their
+ * numbers. */
 #include <stdbool.h>
 
 #include "cleave/image.h"

@@ -129,8 +129,8 @@ enum clv_status inputs_add_path(struct input_list *list, const char *path, struc
 {
     if (!path_is_folder(path))
         return add_image(list, path, path_name(path), false, err);
-    /* An output folder inside the input folder is left out; one around it, or the same, is the clash check's business.
-     * */
+    /* An output folder inside the input folder is left out; one around it, or the same, is the clash check's
+     * business. */
     char real[PATH_MAX];
     bool inside = list->skip_below && realpath(path, real) && strcmp(real, list->skip_below) != 0 &&
                   lies_below(list->skip_below, real);

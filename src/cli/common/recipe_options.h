@@ -30,8 +30,8 @@ enum clv_status recipe_options_learn_maps(struct clv_recipe *recipe, const struc
                                           const struct clv_set *set, const struct clv_progress *progress,
                                           struct clv_error *err) CLV_CHECK;
 
-/* The child parser, its input a struct recipe_options; built from the table on the first call. Not for several threads.
- * */
+/* The child parser, its input a struct recipe_options; built from the table on the first call. Not for several
+ * threads. */
 const struct argp *recipe_argp(void);
 
 #endif

@@ -14,8 +14,8 @@ enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, doubl
 enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, double threshold,
                              struct clv_error *err) CLV_CHECK;
 
-/* The same for a model of tags; inspect_is_tags tells whether a file is one (false for what is no tensor file at all).
- * */
+/* The same for a model of tags; inspect_is_tags tells whether a file is one (false for what is no tensor file at
+ * all). */
 bool inspect_is_tags(const char *path);
 enum clv_status inspect_tags(const char *path, int32_t n_top, bool json, struct clv_error *err) CLV_CHECK;
 

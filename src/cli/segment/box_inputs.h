@@ -12,8 +12,8 @@
 enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_boxes *boxes, const char *path,
                                   struct clv_error *err) CLV_CHECK;
 
-/* labels[height][width] = 1 on the object: what is figure in any of its boxes. Notes boxes that reach out of the image.
- * */
+/* labels[height][width] = 1 on the object: what is figure in any of its boxes. Notes boxes that reach out of the
+ * image. */
 enum clv_status box_inputs_cut(uint8_t *labels, const struct input *input, const struct clv_boxes *boxes,
                                const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 

@@ -13,8 +13,8 @@ struct marginals_summary {
     double bound, standard_error; /* upper bound A_G of the log-partition */
 };
 
-/* The label that options->label means, by number or by name; label 1 without one. Refused by name: one the model lacks.
- * */
+/* The label that options->label means, by number or by name; label 1 without one. Refused by name: one the model
+ * lacks. */
 enum clv_status marginals_find_label(int32_t *label, const struct segment *options, const struct clv_labels *labels,
                                      struct clv_error *err) CLV_CHECK;
 

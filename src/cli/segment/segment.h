@@ -50,8 +50,8 @@ struct segment {
  * and failures, --engine. Its input is a struct segment. */
 extern const struct argp segment_argp;
 
-/* Whether -o - sends the only result to standard output. The argument - is then the image itself, not a list of paths.
- * */
+/* Whether -o - sends the only result to standard output. The argument - is then the image itself, not a list of
+ * paths. */
 bool segment_is_piped(const struct segment *self);
 
 /* What options must not be missing or contradict each other (CLV_ERR_USAGE). */

@@ -43,8 +43,8 @@ enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct 
 enum clv_status train_loss_weigh(struct train_data *data, const struct train_options *options,
                                  struct clv_error *err) CLV_CHECK;
 
-/* How a mean loss of a dataset's examples is told: weighted Hamming as it is; where theta counts errors, their share.
- * */
+/* How a mean loss of a dataset's examples is told: weighted Hamming as it is; where theta counts errors, their
+ * share. */
 struct loss_unit {
     const char *name, *key;
     double scale;
@@ -87,8 +87,8 @@ enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const stru
 /* After the model has been written. */
 enum clv_status train_checkpoints_remove(const struct train_options *options, struct clv_error *err) CLV_CHECK;
 
-/* --cv: chooses among all combinations of the candidates by cross-validation, prints the losses, sets the parameters.
- * */
+/* --cv: chooses among all combinations of the candidates by cross-validation, prints the losses, sets the
+ * parameters. */
 enum clv_status train_cross_validate(struct clv_training *training, const struct train_options *options,
                                      const struct train_data *data, const struct train_weak *weak,
                                      struct clv_error *err) CLV_CHECK;

@@ -1,5 +1,5 @@
-/* Objects in JSON that is an array of one element an image: Label Studio's exports (JSON and JSON-MIN) and CreateML's.
- * */
+/* Objects in JSON that is an array of one element an image: Label Studio's exports (JSON and JSON-MIN) and
+ * CreateML's. */
 #include <stdio.h>
 #include <string.h>
 
@@ -109,8 +109,8 @@ static enum clv_status add_region(struct boxes_builder *builder, const struct js
     return boxes_add(builder, &box, label, NULL, err);
 }
 
-/* "/data/upload/3/1a2b3c4d-a.jpg" and "/data/local-files/?d=pics/a.jpg" are a.jpg and pics/a.jpg; blanks come as %20.
- * */
+/* "/data/upload/3/1a2b3c4d-a.jpg" and "/data/local-files/?d=pics/a.jpg" are a.jpg and pics/a.jpg; blanks come as
+ * %20. */
 static char *own_name(const char *stated)
 {
     const char *local = strstr(stated, "?d="), *name = local ? local + 3 : path_name(stated);

@@ -1,5 +1,5 @@
-/* This room holds shapes of objects: polygons (polygon.c) and run lengths (rle.c), and either as one thing, an outline.
- * */
+/* This room holds shapes of objects: polygons (polygon.c) and run lengths (rle.c), and either as one thing, an
+ * outline. */
 #ifndef DATA_OUTLINE_H
 #define DATA_OUTLINE_H
 

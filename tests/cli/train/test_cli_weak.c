@@ -9,8 +9,8 @@
 /* Learners that take images without masks, quickly. */
 #define WEAK_TRAINING "--seed 1 --superpixels 120 --words 20 --codebook-samples 2000 --passes 8 --learner "
 
-/* A copy of the sample set as "set", with the list "only" of its first three images; 0001 .. 0008 are the split train.
- * */
+/* A copy of the sample set as "set", with the list "only" of its first three images; 0001 .. 0008 are the split
+ * train. */
 static const char *copy_set(void)
 {
     static char folder[256];

@@ -13,8 +13,8 @@
 static const double temperatures[][2] = {{0, 0}, {0, 1}, {1, 1}, {0.5, 0.5}, {0, 0.3}, {0.2, 0.8}, {TINY, 1}};
 #define N_TEMPERATURES (sizeof temperatures / sizeof *temperatures)
 
-/* Every second node is hidden: on chains; in pairs of one visible and one hidden node, the last alone; or among loops.
- * */
+/* Every second node is hidden: on chains; in pairs of one visible and one hidden node, the last alone; or among
+ * loops. */
 enum graph { CHAINS, PAIRS, LOOPS };
 
 static inline void fill(struct random_problem *r, const struct clv_shape *shape, enum graph graph, uint64_t seed)

@@ -216,8 +216,8 @@ START_TEST(switches_and_engines_leave_the_gradient_the_same)
 }
 END_TEST
 
-/* E z log-likelihoods without edges are exact, so the mean of many draws is logistic regression's value and gradient.
- * */
+/* E z log-likelihoods without edges are exact, so the mean of many draws is logistic regression's value and
+ * gradient. */
 START_TEST(without_edges_the_expected_gradient_is_logistic_regressions)
 {
     static struct random_problem r;
