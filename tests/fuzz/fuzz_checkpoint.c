@@ -4,8 +4,8 @@
 #include "cleave/tensors.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/memory_file.h"
-#include "fuzz/repair.h"
 #include "fuzz/small_training.h"
+#include "fuzz/tensor_file.h"
 
 /* The learner that the checkpoint is of, if there is one; else any that keeps checkpoints. */
 static const char *learner_of(const char *path)
@@ -35,11 +35,6 @@ static void check_file(const uint8_t *data, size_t size)
 
 FUZZ_TARGET(checkpoint)
 {
-    size_t repaired_size;
-    uint8_t *repaired = repaired_tensors(&repaired_size, data, size);
-    check_file(data, size);
-    if (repaired)
-        check_file(repaired, repaired_size);
-    free(repaired);
+    check_as_is_and_repaired(data, size, check_file);
     return 0;
 }

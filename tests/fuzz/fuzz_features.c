@@ -4,7 +4,7 @@
 #include "cleave/learn.h"
 #include "feature/dataset/features_read.h"
 #include "fuzz/fuzz.h"
-#include "fuzz/repair.h"
+#include "fuzz/tensor_file.h"
 
 /* One pass over what has labels; small sets alone. */
 static void learn(const struct clv_dataset *dataset)
@@ -111,11 +111,9 @@ static void check_file(const uint8_t *data, size_t size)
 {
     struct clv_error error = {0};
     struct clv_tensors *tensors;
-    uint8_t *aligned = malloc(size ? size : 1);
+    uint8_t *aligned = aligned_copy(data, size);
     if (!aligned)
         return;
-    if (size)
-        memcpy(aligned, data, size);
     if (clv_tensors_parse(&tensors, aligned, size, "fuzz", &error) == CLV_OK)
         check_features(tensors);
     free(aligned);
@@ -123,12 +121,7 @@ static void check_file(const uint8_t *data, size_t size)
 
 FUZZ_TARGET(features)
 {
-    size_t repaired_size;
-    uint8_t *repaired = repaired_tensors(&repaired_size, data, size);
-    check_file(data, size);
-    if (repaired)
-        check_file(repaired, repaired_size);
-    free(repaired);
+    check_as_is_and_repaired(data, size, check_file);
     for (size_t i = 0; size && i < sizeof valid / sizeof *valid; i++)
         check_payload(valid[i].header, valid[i].n_data, data, size);
     return 0;

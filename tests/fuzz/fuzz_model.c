@@ -3,7 +3,7 @@
 
 #include "cleave/segment.h"
 #include "fuzz/fuzz.h"
-#include "fuzz/repair.h"
+#include "fuzz/tensor_file.h"
 #include "model/model_file.h"
 
 enum { WIDTH = 24, HEIGHT = 18 };
@@ -45,11 +45,9 @@ static void check_file(const uint8_t *data, size_t size)
 {
     struct clv_error error = {0};
     struct clv_tensors *tensors;
-    uint8_t *aligned = malloc(size ? size : 1);
+    uint8_t *aligned = aligned_copy(data, size);
     if (!aligned)
         return;
-    if (size)
-        memcpy(aligned, data, size);
     if (clv_tensors_parse(&tensors, aligned, size, "fuzz", &error) == CLV_OK) {
         check_model(tensors);
         clv_tensors_close(tensors);
@@ -59,11 +57,6 @@ static void check_file(const uint8_t *data, size_t size)
 
 FUZZ_TARGET(model)
 {
-    size_t repaired_size;
-    uint8_t *repaired = repaired_tensors(&repaired_size, data, size);
-    check_file(data, size);
-    if (repaired)
-        check_file(repaired, repaired_size);
-    free(repaired);
+    check_as_is_and_repaired(data, size, check_file);
     return 0;
 }

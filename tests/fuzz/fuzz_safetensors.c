@@ -3,7 +3,7 @@
 
 #include "data/safetensors.h"
 #include "fuzz/fuzz.h"
-#include "fuzz/repair.h"
+#include "fuzz/tensor_file.h"
 
 /* Every byte of every tensor can be read, at an address that suits its type. */
 static void touch(const struct clv_tensors *tensors)
@@ -27,11 +27,9 @@ static void check_file(const uint8_t *data, size_t size)
 {
     struct clv_error error = {0};
     struct clv_tensors *tensors;
-    uint8_t *aligned = malloc(size ? size : 1);
+    uint8_t *aligned = aligned_copy(data, size);
     if (!aligned)
         return;
-    if (size)
-        memcpy(aligned, data, size);
     if (clv_tensors_parse(&tensors, aligned, size, "fuzz", &error) == CLV_OK) {
         touch(tensors);
         clv_tensors_close(tensors);
@@ -43,11 +41,6 @@ static void check_file(const uint8_t *data, size_t size)
 
 FUZZ_TARGET(safetensors)
 {
-    size_t repaired_size;
-    uint8_t *repaired = repaired_tensors(&repaired_size, data, size);
-    check_file(data, size);
-    if (repaired)
-        check_file(repaired, repaired_size);
-    free(repaired);
+    check_as_is_and_repaired(data, size, check_file);
     return 0;
 }

@@ -4,7 +4,7 @@
 #include "cleave/tag_model.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/memory_file.h"
-#include "fuzz/repair.h"
+#include "fuzz/tensor_file.h"
 
 /* Tags of two examples, of the first and the last feature that the model knows. */
 static void decide(const struct clv_tag_model *model)
@@ -51,11 +51,6 @@ static void check_file(const uint8_t *data, size_t size)
 
 FUZZ_TARGET(tags)
 {
-    size_t repaired_size;
-    uint8_t *repaired = repaired_tensors(&repaired_size, data, size);
-    check_file(data, size);
-    if (repaired)
-        check_file(repaired, repaired_size);
-    free(repaired);
+    check_as_is_and_repaired(data, size, check_file);
     return 0;
 }

@@ -266,7 +266,7 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Op
     progress    called as progress(stage, done, total) now and then, from other threads
 
     Ctrl-C ends the training at the next safe point: with the model so far (model.interrupted), or, while features are made
-    and there is none, by KeyboardInterrupt. O(images) time and memory; 150 photos take about half a minute.
+    and there is none, by KeyboardInterrupt. O(images) time and memory.
     """
     chosen = lib.clv_learner_find(learner.encode())
     if chosen == ffi.NULL:
