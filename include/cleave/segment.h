@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 struct clv_segment_options {
-    bool is_refined;                    /* borders are sharpened at the pixels (clv_refine); default false */
+    bool is_refined; /* borders are sharpened at the pixels (clv_refine); default false, whatever the image's size */
     struct clv_refine_options refining; /* how, then; numbers that are still those of clv_refine_defaults (default) are
                                          * the model's own, if it was learned with maps */
     const struct clv_map *maps; /* of the image, [n_maps of the model's recipe] in its order; NULL (default): none */
@@ -35,7 +35,8 @@ struct clv_segment_options {
 CLV_API void clv_segment_defaults(struct clv_segment_options *options);
 
 /* labels[height][width] = what the model sees at each pixel of a 3-channel image of any size, 0 to
- * model->labels.n_labels - 1: what `cleave segment` writes, byte for byte (with is_refined: `cleave segment --refine`).
+ * model->labels.n_labels - 1: what `cleave segment --no-refine` writes, byte for byte (with is_refined: `cleave segment
+ * --refine`). Where neither is said, the command refines images of more pixels than model->recipe.working_pixels.
  *
  * The recipe of the model turns the image into superpixels or patches with features, clv_model_predict labels them, and
  * the labels are painted at the image's size (clv_example_paint; patches vote, clv_example_vote). options may be NULL.

@@ -38,6 +38,19 @@ const char *sample_model(void)
     return model_path;
 }
 
+void sample_enlarge(const char *path, int width, int height)
+{
+    struct clv_set set = {0};
+    struct clv_image image = {0}, large = {0};
+    must(clv_set_read_manifest(&set, formatted("%s/manifest.tsv", set_folder), err));
+    must(clv_image_read(&image, set.items[0].image, NULL, err));
+    must(clv_image_resize(&large, &image, width, height, err));
+    must(clv_png_write(path, &large, err));
+    clv_image_release(&image);
+    clv_image_release(&large);
+    clv_set_release(&set);
+}
+
 static char *expand(const char *format, va_list args)
 {
     char *command = malloc(16384);

@@ -11,6 +11,9 @@ void sample_setup(void);
 const char *sample_set(void);   /* a folder: 12 images of about 120x90, 8 in split train, 4 in test */
 const char *sample_model(void); /* trained on its train split */
 
+/* Writes the sample's first image at another size. */
+void sample_enlarge(const char *path, int width, int height);
+
 /* Runs a command as run_command does and fails the test unless it exits with `code` and says `part` in one line that
  * begins with "cleave: ". */
 void expect_error(int code, const char *part, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -25,6 +25,7 @@ enum segment_keys {
     KEY_REPORT,
     KEY_MASKS,
     KEY_REFINE,
+    KEY_NO_REFINE,
     KEY_REFINE_COUPLING
 };
 
@@ -32,7 +33,12 @@ static const struct argp_option segment_options[] = {
     {"boxes", KEY_BOXES, "FILE", 0,
      "Instead of -m: cut out what is in these boxes (TSV, Pascal VOC, COCO, labelme, YOLO; a file or a folder)", 1},
     {NULL, 0, NULL, 0, "What comes out:", 2},
-    {"refine", KEY_REFINE, NULL, 0, "Sharpen labels at the pixels, by cuts of the whole pixel grid", 2},
+    {"refine", KEY_REFINE, NULL, 0,
+     "Sharpen labels at the pixels, by cuts of the whole pixel grid (default: of images that are larger than the "
+     "model's working size)",
+     2},
+    {"no-refine", KEY_NO_REFINE, NULL, 0,
+     "Sharpen no labels: borders of large images then have the working size's steps", 2},
     {"refine-coupling", KEY_REFINE_COUPLING, "X", 0,
      "How smooth refined borders are, 0..1000 (default: 2, or what a model with maps learned; means --refine)", 2},
     {"decision", KEY_DECISION, "RULE", 0,
@@ -64,9 +70,10 @@ static error_t parse_segment(int key, char *arg, struct argp_state *state)
     case KEY_BOXES: self->boxes = arg; return 0;
     case KEY_REPORT: self->report = arg; return 0;
     case KEY_MASKS: return option_choice(&self->mask_form, "--masks", arg, forms, 4, &self->common);
-    case KEY_REFINE: self->refine = true; return 0;
+    case KEY_REFINE: self->refine = REFINE_ALL; return 0;
+    case KEY_NO_REFINE: self->refine = REFINE_NONE; return 0;
     case KEY_REFINE_COUPLING:
-        self->refine = true;
+        self->refine = REFINE_ALL;
         return option_number(&self->refining.coupling, "--refine-coupling", arg, 0, 1000, &self->common);
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -93,13 +100,13 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
     if (status == CLV_OK)
         status = segment_check(self, "segment", err);
-    if (status == CLV_OK && self->decision == DECISION_MARGINAL && (self->boxes || self->refine))
+    if (status == CLV_OK && self->decision == DECISION_MARGINAL && (self->boxes || self->refine == REFINE_ALL))
         status = fail(err, CLV_ERR_USAGE, "--decision marginal: does not go with %s",
                       self->boxes ? "--boxes" : "--refine, which sharpens the most probable labelling");
     if (status == CLV_OK && self->decoding != DECODING_OWN && (self->boxes || self->decision == DECISION_MARGINAL))
         status = fail(err, CLV_ERR_USAGE, "--decode: does not go with %s",
                       self->boxes ? "--boxes" : "--decision marginal, which is another such rule");
-    if (status == CLV_OK && self->features && self->refine)
+    if (status == CLV_OK && self->features && self->refine == REFINE_ALL)
         status = fail(err, CLV_ERR_USAGE, "--refine: a feature file holds no pixels; name the images instead");
     return status;
 }
@@ -182,9 +189,12 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
     if (!self->report)
         return CLV_OK;
     const char *learner = clv_record_get(&run->model->record, "learner");
-    char refined[64] = "no";
-    if (self->refine)
+    char refined[96] = "no";
+    if (self->refine == REFINE_ALL)
         snprintf(refined, sizeof refined, "at the pixels, coupling %g", self->refining.coupling);
+    if (self->refine == REFINE_LARGE && self->decision == DECISION_MAP && !self->boxes)
+        snprintf(refined, sizeof refined, "at the pixels, images of more than %d, coupling %g",
+                 run->model->recipe.working_pixels, self->refining.coupling);
     const char *const summary[][2] = {
         {self->boxes ? "Boxes" : "Model", self->boxes ? self->boxes : self->model_path},
         {self->boxes ? "Method" : "Learner", self->boxes ? "box to cut"

@@ -19,6 +19,10 @@
 #include "cli/segment/mask_file.h"
 #include "cli/segment/output_plan.h"
 
+/* Which images are sharpened at the pixels: those larger than the working size, whose labels were found on a smaller
+ * copy and would have its steps; all; none. */
+enum refine_choice { REFINE_LARGE, REFINE_ALL, REFINE_NONE };
+
 /* Which labelling is written: the most probable one, or the one of least expected balanced error. */
 enum decision { DECISION_MAP, DECISION_MARGINAL };
 
@@ -31,7 +35,8 @@ struct segment {
     size_t n_paths;
     struct maps_option maps;
     char list_separator;
-    bool overlay, fail_fast, refine;
+    bool overlay, fail_fast;
+    enum refine_choice refine;
     struct clv_refine_options refining;
     enum existing existing;
     int mask_form; /* enum mask_form */
@@ -56,6 +61,12 @@ bool segment_is_piped(const struct segment *self);
 
 /* What options must not be missing or contradict each other (CLV_ERR_USAGE). */
 enum clv_status segment_check(const struct segment *self, const char *command, struct clv_error *err) CLV_CHECK;
+
+struct segment_run;
+
+/* Whether labels of an image of this size are sharpened at the pixels. Never with marginal decisions or probabilities,
+ * nor where boxes are cut, which does so itself. */
+bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t height_px);
 
 /* The whole run: reads the model, finds the inputs, plans the outputs, segment_all, summary. */
 enum clv_status segment_images(struct segment *self, struct clv_error *err) CLV_CHECK;

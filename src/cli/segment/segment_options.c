@@ -83,16 +83,27 @@ bool segment_is_piped(const struct segment *self)
     return strcmp(self->output, "-") == 0;
 }
 
+bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t height_px)
+{
+    const struct segment *self = run->options;
+    if (self->marginals || self->decision == DECISION_MARGINAL || self->features || self->boxes)
+        return false;
+    return self->refine == REFINE_ALL ||
+           (self->refine == REFINE_LARGE && (int64_t)width_px * height_px > run->model->recipe.working_pixels);
+}
+
 enum clv_status segment_check(const struct segment *self, const char *command, struct clv_error *err)
 {
     if (!self->model_path && !self->boxes)
         return fail(err, CLV_ERR_USAGE, "%s: -m is missing: which model?", command);
     if (self->boxes && self->model_path)
         return fail(err, CLV_ERR_USAGE, "--boxes: cuts boxes without a model; leave out -m or --boxes");
-    if (self->boxes && (self->features || self->refine))
+    if (self->boxes && (self->features || self->refine != REFINE_LARGE))
         return fail(err, CLV_ERR_USAGE, "--boxes: %s",
-                    self->refine ? "box cuts are sharpened at the pixels anyway; leave out --refine"
-                                 : "needs the images; leave out --features");
+                    self->features ? "needs the images; leave out --features"
+                    : self->refine == REFINE_ALL
+                        ? "box cuts are sharpened at the pixels anyway; leave out --refine"
+                        : "box cuts are always sharpened at the pixels; leave out --no-refine");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "%s: -o is missing: where do the results go?", command);
     if (segment_is_piped(self) && (self->overlay || self->existing == EXISTING_RESUME || self->json))

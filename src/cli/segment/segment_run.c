@@ -103,7 +103,7 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
         status = label_nodes(y, work, job->run, &example->problem, *oracle, err);
     if (status == CLV_OK)
         status = paint(work->labels, job, example, y, err);
-    if (status == CLV_OK && job->run->options->refine)
+    if (status == CLV_OK && segment_refines(job->run, work->width, work->height))
         status = refine(work, job, example, y, *oracle, err);
     array_free(y);
     return status;
@@ -323,7 +323,6 @@ static double memory_needed(const struct job *job, size_t index)
     const struct output *output = &run->outputs->items[index];
     struct memory_work work = {.recipe = run->boxes ? NULL : &run->model->recipe,
                                .n_labels = run->model->shape.n_labels,
-                               .is_refined = run->options->refine,
                                .has_overlay = output->overlay != NULL,
                                .has_report = run->report != NULL};
     int32_t width, height;
@@ -332,6 +331,7 @@ static double memory_needed(const struct job *job, size_t index)
     if (run->dataset || output->problem || (output->finished && !run->report) || input->bytes ||
         clv_image_read_size(&width, &height, input->image, &run->options->common.limits, &ignored) != CLV_OK)
         return 0;
+    work.is_refined = segment_refines(run, width, height);
     return memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
 }
 

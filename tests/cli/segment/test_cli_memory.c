@@ -9,20 +9,6 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-/* A picture of animals, enlarged. */
-static void draw_large(const char *path, int32_t width, int32_t height)
-{
-    struct clv_set set = {0};
-    struct clv_image image = {0}, large = {0};
-    must(clv_set_read_manifest(&set, formatted("%s/manifest.tsv", sample_set()), err));
-    must(clv_image_read(&image, set.items[0].image, NULL, err));
-    must(clv_image_resize(&large, &image, width, height, err));
-    must(clv_png_write(path, &large, err));
-    clv_image_release(&image);
-    clv_image_release(&large);
-    clv_set_release(&set);
-}
-
 /* The most memory that a shell command's children have in use, in bytes; the command must succeed. */
 static double peak_of(const char *command)
 {
@@ -41,13 +27,13 @@ static double peak_of(const char *command)
 
 START_TEST(what_is_estimated_is_never_less_than_what_is_taken)
 {
-    static const char *const ways[] = {"", "--refine", "--refine --overlay --report r"};
+    static const char *const ways[] = {"--no-refine", "", "--refine", "--overlay --report r"};
     static const int32_t sides[][2] = {{700, 500}, {2600, 2000}};
     const char *folder = temporary_folder();
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         char photo[512];
         snprintf(photo, sizeof photo, "%s/photo%d.png", folder, (int)i);
-        draw_large(photo, sides[i][0], sides[i][1]);
+        sample_enlarge(photo, sides[i][0], sides[i][1]);
         for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
             char *told;
             int code = run_command(&told, "cd %s && \"$CLEAVE\" segment -m %s %s -o out %s --overwrite --memory 2M",
@@ -70,9 +56,9 @@ START_TEST(what_does_not_fit_is_refused_by_name_and_the_rest_goes_on)
 {
     const char *folder = temporary_folder();
     free(expect_success("mkdir %s/mixed", folder));
-    draw_large(formatted("%s/mixed/b.png", folder), 2600, 2000);
-    draw_large(formatted("%s/mixed/a.png", folder), 300, 200);
-    draw_large(formatted("%s/mixed/c.png", folder), 300, 200);
+    sample_enlarge(formatted("%s/mixed/b.png", folder), 2600, 2000);
+    sample_enlarge(formatted("%s/mixed/a.png", folder), 300, 200);
+    sample_enlarge(formatted("%s/mixed/c.png", folder), 300, 200);
     expect_error(71, "b.png: work on it may take",
                  "cd %s && \"$CLEAVE\" segment -m %s mixed -o mixed_out --threads 4 --memory 90M", folder,
                  sample_model());

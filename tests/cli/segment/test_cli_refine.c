@@ -1,4 +1,5 @@
 /* cleave segment --refine. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,9 +34,48 @@ START_TEST(refined_masks_are_nearer_the_truth_and_the_same_at_any_thread_count)
 }
 END_TEST
 
+/* Mean height in pixels of the steps of a mask's left and right borders: of the runs of rows whose borders lie between
+ * the same two columns. */
+static double mean_step(const char *path)
+{
+    struct clv_indexed_image mask = {0};
+    size_t n_pixels = 0, n_runs = 0;
+    must(clv_indexed_image_read(&mask, path, NULL, err));
+    for (size_t p = 1, width = (size_t)mask.width; p < width * (size_t)mask.height; p++) {
+        bool is_border = p % width && mask.values[p] != mask.values[p - 1];
+        n_pixels += is_border;
+        n_runs += is_border && (p < width || mask.values[p - width] == mask.values[p - width - 1]);
+    }
+    clv_indexed_image_release(&mask);
+    ck_assert_uint_gt(n_runs, 0);
+    return (double)n_pixels / (double)n_runs;
+}
+
+START_TEST(images_larger_than_the_working_size_are_refined_unless_told_otherwise)
+{
+    static const char *const runs[] = {"-o usual --report report", "--refine -o refined",
+                                       "--refine --no-refine -o plain"};
+    char folder[256];
+    snprintf(folder, sizeof folder, "%s/sizes", temporary_folder());
+    free(expect_success("mkdir -p %s/photos && cp %s/images/000[1-3].* %s/photos", folder, sample_set(), folder));
+    sample_enlarge(formatted("%s/photos/large.png", folder), 1440, 1080);
+    for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
+        free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos %s", folder, sample_model(), runs[k]));
+    ck_assert(same_bytes(formatted("%s/usual/large.png", folder), formatted("%s/refined/large.png", folder)));
+    double usual = mean_step(formatted("%s/usual/large.png", folder));
+    double plain = mean_step(formatted("%s/plain/large.png", folder));
+    ck_assert_double_lt(usual, plain / 2);
+    free(expect_success("cd %s && grep -q 'images of more than 80000' report/index.html && rm */large.png", folder));
+    ck_assert_int_eq(count_files(formatted("%s/usual", folder)), 3);
+    ck_assert(same_bytes(formatted("%s/usual", folder), formatted("%s/plain", folder)));
+    ck_assert(!same_bytes(formatted("%s/usual", folder), formatted("%s/refined", folder)));
+}
+END_TEST
+
 START_TEST(what_cannot_be_refined_is_refused)
 {
     expect_error(64, "--refine: a feature file holds no pixels", "\"$CLEAVE\" segment -m x -o y --features z --refine");
+    expect_error(64, "leave out --no-refine", "\"$CLEAVE\" segment -o y z --boxes b --no-refine");
     expect_error(64, "--refine-coupling: \"-1\"", "\"$CLEAVE\" segment -m x -o y z --refine-coupling -1");
 }
 END_TEST
@@ -46,6 +86,7 @@ Suite *cli_refine_suite(void)
     TCase *tests = tcase_create("cli_refine");
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, refined_masks_are_nearer_the_truth_and_the_same_at_any_thread_count);
+    tcase_add_test(tests, images_larger_than_the_working_size_are_refined_unless_told_otherwise);
     tcase_add_test(tests, what_cannot_be_refined_is_refused);
     suite_add_tcase(suite, tests);
     return suite;

@@ -107,7 +107,7 @@ def _native_maps(model: Model, maps: Optional[Maps]) -> Tuple[Any, Any]:
 
 def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = None, box: Optional[Box] = None,
             refine: bool = True) -> Labels:
-    """Labels of every pixel, uint8 [height, width]: what `cleave segment` writes.
+    """Labels of every pixel, uint8 [height, width]: what `cleave segment --refine` writes.
 
     maps        of a model that was learned with maps of networks: {name: array [height, width] or [channels, height, width]}, of
                 any size, stretched over the image; uint8 and uint16 count as fractions of their largest value
