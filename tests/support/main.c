@@ -1,19 +1,118 @@
-/* The one test runner: every tests/<area>/test_<name>.c contributes <name>_suite(). CK_RUN_SUITE picks one. */
+/* The one test runner: every tests/<area>/test_<name>.c contributes <name>_suite(). CK_RUN_SUITE picks one.
+ *
+ * Suites run side by side in processes of their own, one a processor (CLEAVE_TEST_JOBS says otherwise), each taking the
+ * next that nobody has. What a suite prints is shown as it ends, in one piece; Check's closing line counts all of them. */
 #include <check.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_JOBS = 64 };
 
 #define SUITE(name) Suite *name##_suite(void);
 #include "suites.h"
 #undef SUITE
 
-int main(void)
-{
-    SRunner *runner = srunner_create(NULL);
-#define SUITE(name) srunner_add_suite(runner, name##_suite());
+static const struct {
+    const char *name;
+    Suite *(*suite)(void);
+} suites[] = {
+#define SUITE(name) {#name, name##_suite},
 #include "suites.h"
 #undef SUITE
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
+};
+enum { N_SUITES = sizeof suites / sizeof *suites };
+
+/* Shared by all processes. */
+struct tally {
+    atomic_int next; /* the first suite that nobody has taken */
+    atomic_int checks, failures, errors;
+    atomic_int ended; /* suites that ran to their end */
+};
+
+/* Copies what `from` holds to the descriptor `to`; a failing screen is none of the tests' business. */
+static void show(int to, FILE *from)
+{
+    char block[4096];
+    size_t size;
+    rewind(from);
+    while ((size = fread(block, 1, sizeof block, from)) > 0) {
+        if (write(to, block, size) < 0)
+            return;
+    }
+}
+
+static void run_suite(struct tally *tally, int index)
+{
+    SRunner *runner = srunner_create(suites[index].suite());
+    srunner_run_all(runner, CK_SILENT);
+    TestResult **results = srunner_results(runner);
+    int checks = srunner_ntests_run(runner);
+    for (int i = 0; i < checks; i++) {
+        if (tr_rtype(results[i]) == CK_FAILURE)
+            tally->failures++;
+        if (tr_rtype(results[i]) == CK_ERROR)
+            tally->errors++;
+    }
+    free(results);
+    tally->checks += checks;
+    if (checks)
+        printf(" %s\n", suites[index].name);
+    if (srunner_ntests_failed(runner))
+        srunner_print(runner, CK_NORMAL);
+    fflush(stdout);
     srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Takes suites until there are none; what they print to standard output and error goes to a file first. */
+static void work(struct tally *tally)
+{
+    int screen = dup(STDOUT_FILENO), index;
+    while ((index = tally->next++) < N_SUITES) {
+        FILE *shown = tmpfile();
+        if (!shown || screen < 0 || dup2(fileno(shown), STDOUT_FILENO) < 0 || dup2(fileno(shown), STDERR_FILENO) < 0)
+            _Exit(EXIT_FAILURE);
+        run_suite(tally, index);
+        tally->ended++;
+        show(screen, shown);
+        fclose(shown);
+    }
+    exit(EXIT_SUCCESS);
+}
+
+static long job_count(void)
+{
+    const char *asked = getenv("CLEAVE_TEST_JOBS");
+    long jobs = asked ? strtol(asked, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
+    return jobs < 1 ? 1 : jobs > MAX_JOBS ? MAX_JOBS : jobs;
+}
+
+int main(void)
+{
+    struct tally *tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (tally == MAP_FAILED)
+        return EXIT_FAILURE;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    printf("Running %d suites\n", (int)N_SUITES);
+    fflush(stdout);
+    bool died = false;
+    for (long i = 0, jobs = job_count(); i < jobs; i++) {
+        pid_t worker = fork();
+        if (worker == 0)
+            work(tally);
+        died |= worker < 0;
+    }
+    for (int status; wait(&status) > 0;)
+        died |= status != 0;
+    if (died || tally->ended < N_SUITES)
+        printf("a process of the runner ended early: %d of %d suites ran\n", (int)tally->ended, (int)N_SUITES);
+    int bad = tally->failures + tally->errors;
+    printf("%d%%: Checks: %d, Failures: %d, Errors: %d\n",
+           tally->checks ? 100 * (tally->checks - bad) / tally->checks : 100, (int)tally->checks, (int)tally->failures,
+           (int)tally->errors);
+    return bad || died || tally->ended < N_SUITES ? EXIT_FAILURE : EXIT_SUCCESS;
 }
