@@ -11,6 +11,7 @@
 #include "cleave/status.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
+#include "cli/common/output_locks.h"
 #include "cli/common/signals.h"
 #include "cli/common/suggest.h"
 
@@ -55,8 +56,8 @@ static void print_help(FILE *stream)
           "  cleave segment -m horse.cleave photos/ -o out/ --overlay --report report/\n\n"
           "Exit status: 0 success, 64 usage, 65 bad data, 66 missing input, 70 internal error, 71 out of memory or\n"
           "operating system error, 73 output cannot be created, 74 output cannot be written, 75 start it again (train\n"
-          "--requeue), 130 and 143 stopped by\n"
-          "SIGINT and SIGTERM. The first of these signals ends work at the next safe point, the second at once.\n",
+          "--requeue) or later (another run writes there), 130 and 143 stopped by SIGINT and\n"
+          "SIGTERM. The first of these signals ends work at the next safe point, the second at once.\n",
           stream);
 }
 
@@ -85,7 +86,9 @@ static int run(const struct command *command, int argc, char **argv)
     if (status != CLV_OK && err.message[0])
         console_error("%s", err.message);
     /* A signal outranks what it caused. */
-    return signals_exit_code() ? signals_exit_code() : clv_status_exit_code(status);
+    if (signals_exit_code())
+        return signals_exit_code();
+    return output_locks_exit_code() ? output_locks_exit_code() : clv_status_exit_code(status);
 }
 
 int main(int argc, char **argv)

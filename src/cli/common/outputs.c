@@ -18,6 +18,7 @@ void outputs_release(struct outputs *self)
     for (size_t i = 0; i < self->n; i++)
         array_free(self->list[i].path);
     array_free(self->list);
+    output_locks_release(&self->locks);
     *self = (struct outputs){0};
 }
 

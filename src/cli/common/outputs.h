@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "cleave/data.h"
+#include "cli/common/output_locks.h"
 
 #define OVERWRITE_HELP "Replace outputs that exist (default: refuse before any work)"
 
@@ -33,6 +34,7 @@ struct outputs {
         char *path;
     } * list;
     size_t n, capacity;
+    struct output_locks locks; /* of folders and checkpoints */
 };
 void outputs_release(struct outputs *self);
 

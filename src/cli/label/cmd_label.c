@@ -157,6 +157,8 @@ enum clv_status cmd_label(int argc, char **argv, struct clv_error *err)
     struct label self = {.opens_browser = true};
     enum clv_status status = parse(&self, argc, argv, err);
     if (status == CLV_OK)
+        status = output_locks_folder(&self.common.outputs.locks, self.folder, NULL, err);
+    if (status == CLV_OK)
         status = run(&self, err);
     common_options_release(&self.common);
     return status;

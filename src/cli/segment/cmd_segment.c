@@ -13,9 +13,7 @@
 #include "cli/segment/marginals.h"
 #include "cli/segment/overlay_legend.h"
 
-#define STATUS_HEAD    "image\tstatus\tmask\tmessage"
 #define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
-#define REPORT_TITLE   "cleave: segmentation"
 
 enum segment_keys {
     KEY_BOXES = KEYS_COMMAND,
@@ -246,8 +244,6 @@ static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err
     struct segment_counts counts = {0};
     text_init(&run->json, JSON_MAX_SIZE);
     enum clv_status status = begin_report(run, err);
-    if (status == CLV_OK && !segment_is_piped(self))
-        status = folder_create(self->output, err);
     if (status == CLV_OK && self->status_file)
         status = file_create(&table, self->status_file, err);
     if (status == CLV_OK) {
@@ -303,91 +299,6 @@ static enum clv_status open_boxes(struct clv_boxes *boxes, struct input_list *in
     return status == CLV_OK ? box_inputs_assign(inputs, boxes, self->boxes, err) : status;
 }
 
-/* What a run with --resume made itself: the page of a report and a table begin as this program begins them. */
-static bool begins_with(const char *path, const char *const *beginnings, size_t n)
-{
-    char *bytes;
-    size_t size;
-    struct clv_error ignored;
-    bool found = false;
-    if (file_read_head(&bytes, &size, path, 1024, &ignored) != CLV_OK)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        found |= strstr(bytes, beginnings[i]) != NULL;
-    found |= size == 0; /* the table of a shard without images */
-    array_free(bytes);
-    return found;
-}
-
-/* The files beside masks and overlays, and all inputs that options name: the rule of cli/common/outputs.h. */
-static enum clv_status claim_files(struct segment *self, const char *page, struct clv_error *err)
-{
-    static const char *const table_head[] = {STATUS_HEAD, "\tdone\t", "\tfailed\t", "\tfinished before\t"};
-    static const char *const page_head[] = {REPORT_TITLE};
-    size_t n_heads =
-        self->shard.number > 1 ? sizeof table_head / sizeof *table_head : 1; /* a later shard has no head */
-    const char *const inputs[] = {self->model_path, self->features,
-                                  self->data && path_is_folder(self->data) ? NULL : self->data, self->boxes};
-    size_t n = sizeof inputs / sizeof *inputs;
-    bool overwrite = self->existing == EXISTING_OVERWRITE, resume = self->existing == EXISTING_RESUME;
-    struct outputs *outputs = &self->common.outputs;
-    enum clv_status status = CLV_OK;
-    if (self->status_file)
-        status = outputs_claim(outputs, self->status_file,
-                               overwrite || (resume && begins_with(self->status_file, table_head, n_heads)), "", inputs,
-                               n, err);
-    enum path_kind kind = PATH_ABSENT; /* a folder that is still to be made holds nothing */
-    if (status == CLV_OK && page)
-        status = path_look(&kind, page, err);
-    if (status == CLV_OK && kind != PATH_ABSENT)
-        status =
-            outputs_claim(outputs, page, overwrite || (resume && begins_with(page, page_head, 1)), "", inputs, n, err);
-    return status;
-}
-
-static enum clv_status claim_outputs(struct segment *self, struct clv_error *err)
-{
-    char *page = self->report ? path_join(self->report, "index.html") : NULL;
-    char *picture = self->report ? path_join(self->report, "index-pictures/000001-1.jpg") : NULL;
-    enum clv_status status = self->report && !(page && picture) ? fail_memory(err) : claim_files(self, page, err);
-    if (status == CLV_OK && picture) /* of the pictures of a large report the first stands for all */
-        status = output_check_existing(picture, self->existing != EXISTING_REFUSE, "", err);
-    array_free(picture);
-    array_free(page);
-    return status;
-}
-
-/* Masks and overlays, which the options' inputs are spared from as well. Images without an output are told before work
- * starts. */
-static enum clv_status plan(struct output_list *outputs, struct segment *self, const struct input_list *inputs,
-                            struct clv_error *err)
-{
-    const char *const named[] = {self->model_path, self->features,
-                                 self->data && path_is_folder(self->data) ? NULL : self->data, self->boxes};
-    struct outputs *all = &self->common.outputs;
-    enum clv_status status =
-        output_plan(outputs, all, inputs, self->output, self->overlay, self->existing, &self->shard, err);
-    for (size_t i = 0; i < sizeof named / sizeof *named && status == CLV_OK; i++)
-        status = outputs_spare(all, named[i], err);
-    for (size_t m = 0; m < self->maps.n && status == CLV_OK; m++)
-        status = outputs_spare(all, self->maps.folders[m].folder, err);
-    if (status != CLV_OK || !outputs->n_problems)
-        return status;
-    bool ends = self->fail_fast || outputs->n_problems == outputs->n;
-    const char *last = NULL;
-    for (size_t i = 0; i < outputs->n; i++) {
-        if (!outputs->items[i].problem)
-            continue;
-        if (last)
-            console_error("%s", last);
-        last = outputs->items[i].problem;
-    }
-    if (ends)
-        return fail(err, CLV_ERR_CREATE, "%s", last);
-    console_error("%s", last);
-    return CLV_OK;
-}
-
 /* Of the inputs only the shard's are left, as of the outputs. */
 static void cut_to_shard(struct segment_run *run, struct input_list *inputs)
 {
@@ -415,7 +326,9 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
         .outputs = &outputs,
         .progress = &progress,
     };
-    enum clv_status status = claim_outputs(self, err);
+    enum clv_status status = segment_lock(self, err);
+    if (status == CLV_OK)
+        status = segment_claim(self, err);
     if (status == CLV_OK)
         status = open_model(&model, &work.label, self, err);
     if (status == CLV_OK && self->features)
@@ -429,9 +342,11 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     if (status == CLV_OK && self->boxes)
         status = open_boxes(&boxes, &inputs, self, err);
     if (status == CLV_OK)
-        status = plan(&outputs, self, &inputs, err);
+        status = segment_plan(&outputs, self, &inputs, err);
     if (status == CLV_OK)
         cut_to_shard(&work, &inputs);
+    if (status == CLV_OK)
+        status = segment_make_folders(self, err);
     if (status == CLV_OK && self->overlay && !self->marginals && model.labels.from_file)
         status = overlay_legend_write(self->output, &model.labels, self->existing == EXISTING_OVERWRITE, err);
     work.dataset = dataset;

@@ -2,8 +2,8 @@
  *
  * Both parse into struct segment (segment_options.c has what they share) and end in segment_images (cmd_segment.c): it
  * reads the model, finds the inputs (cli/common/inputs.h; with --boxes box_inputs.h), plans all outputs before any work
- * (output_plan.h) and calls segment_all (segment_run.c), which works on images in parallel and tells results in input
- * order (ordered_queue.h). marginals.h has what marginals adds. */
+ * (segment_outputs.c, output_plan.h) and calls segment_all (segment_run.c), which works on images in parallel and tells
+ * results in input order (ordered_queue.h). marginals.h has what marginals adds. */
 #ifndef CLI_SEGMENT_H
 #define CLI_SEGMENT_H
 
@@ -67,6 +67,22 @@ struct segment_run;
 /* Whether labels of an image of this size are sharpened at the pixels. Never with marginal decisions or probabilities,
  * nor where boxes are cut, which does so itself. */
 bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t height_px);
+
+#define STATUS_HEAD  "image\tstatus\tmask\tmessage"
+#define REPORT_TITLE "cleave: segmentation"
+
+/* Before any work: takes the output folder and the report's, as far as they are there, for this run or its shard
+ * (output_locks.h); the files beside masks and overlays must be new, or may be replaced (outputs.h). */
+enum clv_status segment_lock(struct segment *self, struct clv_error *err) CLV_CHECK;
+enum clv_status segment_claim(struct segment *self, struct clv_error *err) CLV_CHECK;
+
+/* Masks and overlays, which the options' inputs are spared from as well. Images without an output are told before work
+ * starts. */
+enum clv_status segment_plan(struct output_list *outputs, struct segment *self, const struct input_list *inputs,
+                             struct clv_error *err) CLV_CHECK;
+
+/* Makes the folders, and takes those that were not there. */
+enum clv_status segment_make_folders(struct segment *self, struct clv_error *err) CLV_CHECK;
 
 /* The whole run: reads the model, finds the inputs, plans the outputs, segment_all, summary. */
 enum clv_status segment_images(struct segment *self, struct clv_error *err) CLV_CHECK;

@@ -170,7 +170,9 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
     const char *hint = self->checkpoint ? ", --resume goes on with a training that was stopped" : "";
     bool may_replace = self->overwrite || (self->resume && train_checkpoints_model_is_own(self));
     struct outputs *outputs = &self->common.outputs;
-    enum clv_status status = outputs_claim(outputs, self->output, may_replace, hint, inputs, n, err);
+    enum clv_status status = self->checkpoint ? output_locks_file(&outputs->locks, self->output, err) : CLV_OK;
+    if (status == CLV_OK)
+        status = outputs_claim(outputs, self->output, may_replace, hint, inputs, n, err);
     if (status == CLV_OK && self->checkpoint)
         status = outputs_claim(outputs, self->checkpoint, self->overwrite || self->resume, hint, inputs, n, err);
     return status;

@@ -221,15 +221,19 @@ START_TEST(what_cannot_be_served_is_told_at_once)
 {
     make_set();
     struct server server = start();
+    char other[512];
+    snprintf(other, sizeof other, "%s/other", temporary_folder());
+    ck_assert_int_eq(run_command(NULL, "cp -r %s %s", folder(), other), 0);
     expect(64, "which folder", "");
     expect(64, "takes one folder", formatted("%s %s", folder(), folder()));
     expect(64, "--port: \"65536\"", formatted("--port 65536 %s", folder()));
-    expect(64, "no IPv4 or IPv6 address", formatted("--listen horse %s", folder()));
+    expect(64, "no IPv4 or IPv6 address", formatted("--listen horse %s", other));
     expect(66, "absent", formatted("%s/absent", temporary_folder()));
     expect(66, "is no folder", formatted("%s/synth/manifest.tsv", temporary_folder()));
     ck_assert_int_eq(run_command(NULL, "mkdir %s/bare", temporary_folder()), 0);
     expect(66, "holds no image", formatted("%s/bare", temporary_folder()));
-    expect(71, "Address already in use", formatted("--port %d %s", server.port, folder()));
+    expect(75, "another run writes there now", folder());
+    expect(71, "Address already in use", formatted("--port %d %s", server.port, other));
     stop(&server);
 }
 END_TEST

@@ -1,0 +1,105 @@
+/* Two runs that would write into the same folder, or keep the same checkpoint. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+#define SEGMENT "\"$CLEAVE\" segment -q -m %s "
+
+/* Shell: waits until somebody holds the folder out. A run that is to stay there waits for its list of images. */
+#define UNTIL_HELD "; for i in $(seq 1000); do flock -n out true || break; sleep 0.01; done; sleep 0.1; "
+
+/* Expects a refusal by status 75 that names the folder. */
+static void expect_refused(const char *part, int code, char *output)
+{
+    ck_assert_msg(code == 75 && strstr(output, part), "status %d, without \"%s\": %s", code, part, output);
+    free(output);
+}
+
+START_TEST(a_second_run_into_a_folder_is_refused_until_the_first_is_dead)
+{
+    const char *folder = temporary_folder(), *model = sample_model(), *set = sample_set();
+    char *output;
+    int code = run_command(&output,
+                           "cd %s && mkdir out && mkfifo list && exec 3<>list && { " SEGMENT
+                           "- -o out <&3 & }; first=$!" UNTIL_HELD SEGMENT "%s/images -o out; status=$?; "
+                           "kill -KILL $first; wait $first; exit $status",
+                           folder, model, model, set);
+    expect_refused("out: another run writes there now", code, output);
+    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 0);
+    free(expect_success("cd %s && " SEGMENT "%s/images -o out --report out", folder, model, set));
+    free(expect_success("cd %s && [ \"$(ls -A out | wc -l)\" = 13 ]", folder));
+}
+END_TEST
+
+START_TEST(shards_get_along_unless_they_do_the_same_part)
+{
+    const char *folder = temporary_folder(), *model = sample_model(), *set = sample_set();
+    static const char *const same[] = {"--shard 1/2", "--shard 2/4", ""};
+    free(expect_success("cd %s && mkdir -p shards/out && mkfifo shards/list", folder));
+    for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
+        char *output;
+        int code = run_command(
+            &output,
+            "cd %s/shards && exec 3<>list && { " SEGMENT "- -o out --shard 1/2 <&3 & }; first=$!" UNTIL_HELD SEGMENT
+            "%s/images -o out --resume --shard 2/2 && " SEGMENT "%s/images -o out --resume --shard 3/4 && " SEGMENT
+            "%s/images -o out --resume %s; status=$?; kill -KILL $first; wait $first; exit $status",
+            folder, model, model, set, model, set, model, set, same[k]);
+        expect_refused("out: another run", code, output);
+    }
+    free(expect_success("cd %s/shards && " SEGMENT
+                        "%s/images -o out --resume --shard 1/2 && [ \"$(ls -A out | wc -l)\" = 12 ]",
+                        folder, model, set));
+}
+END_TEST
+
+START_TEST(a_checkpoint_is_kept_by_one_training_and_other_models_are_free)
+{
+    const char *folder = temporary_folder();
+    char *output;
+    free(expect_success(
+        "cd %s && mkdir models && \"$CLEAVE\" features --data %s/manifest.tsv --split train --superpixels 60 "
+        "--words 10 --codebook-samples 2000 -o f",
+        folder, sample_set()));
+    const char *train = "\"$CLEAVE\" train -q --data ../f --learner pmap --checkpoint-every 0";
+    int code = run_command(
+        &output,
+        "cd %s/models && { %s --passes 1e9 -o m & }; first=$!; for i in $(seq 6000); do [ -e m.checkpoint ] "
+        "&& break; sleep 0.01; done; %s --passes 5 -o other && %s --passes 5 --resume -o m; status=$?; "
+        "kill -KILL $first; wait $first; exit $status",
+        folder, train, train, train);
+    expect_refused("m: another run writes there now", code, output);
+    free(expect_success("cd %s/models && %s --passes 5 --overwrite -o m && [ \"$(ls -A)\" = \"m\nother\" ]", folder,
+                        train));
+}
+END_TEST
+
+START_TEST(a_folder_is_labelled_by_one_server)
+{
+    char *output;
+    int code =
+        run_command(&output,
+                    "cd %s && mkdir -p page/out && cp %s/images/0001.* page/out && cd page && { \"$CLEAVE\" label "
+                    "--no-browser out >/dev/null 2>&1 & }; first=$!" UNTIL_HELD
+                    "timeout 20 \"$CLEAVE\" label --no-browser out; status=$?; kill $first; wait $first; exit $status",
+                    temporary_folder(), sample_set());
+    expect_refused("out: another run writes there now", code, output);
+}
+END_TEST
+
+Suite *cli_locks_suite(void);
+Suite *cli_locks_suite(void)
+{
+    Suite *suite = suite_create("cli_locks");
+    TCase *tests = tcase_create("cli_locks");
+    tcase_set_timeout(tests, 120);
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_test(tests, a_second_run_into_a_folder_is_refused_until_the_first_is_dead);
+    tcase_add_test(tests, shards_get_along_unless_they_do_the_same_part);
+    tcase_add_test(tests, a_checkpoint_is_kept_by_one_training_and_other_models_are_free);
+    tcase_add_test(tests, a_folder_is_labelled_by_one_server);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
