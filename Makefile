@@ -61,7 +61,7 @@ LDFLAGS += --coverage
 endif
 # The libraries that the library stands on: MODULES by their pkg-config files, SYSTEM_LIBS by their names. One list for
 # all that is linked here, for tools (make print-libs) and for the installed cleave.pc.
-MODULES := libpng libjpeg libwebp libtiff-4 jansson expat zlib liblbfgs
+MODULES := libpng libjpeg libwebp libtiff-4 jansson expat zlib
 SYSTEM_LIBS := -lvl -pthread -lm
 ifeq ($(WITH_BK),1)
 MODULES += maxflow

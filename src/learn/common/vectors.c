@@ -106,3 +106,9 @@ FOR_EACH_MACHINE void move_towards(double *restrict a, const double *restrict b,
     for (size_t k = 0; k < n; k++)
         a[k] += share * (b[k] - a[k]);
 }
+
+FOR_EACH_MACHINE void add_scaled(double *restrict a, const double *restrict b, double factor, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        a[k] += factor * b[k];
+}

@@ -9,6 +9,7 @@ double mean_of(const double *values, size_t n);    /* summed in order */
 double squares_of(const double *values, size_t n); /* |values|^2, summed in order */
 
 double inner_product(const double *a, const double *b, size_t n);
+void add_scaled(double *a, const double *b, double factor, size_t n); /* a += factor b */
 void scale_by(double *a, double factor, size_t n);
 void move_towards(double *a, const double *b, double share, size_t n); /* a += share (b - a) */
 

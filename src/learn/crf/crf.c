@@ -3,19 +3,18 @@
  *
  *     min_w  F(w) = NLL(w) + R(w),    R(w) = 0, lambda |w|^2 or lambda sum_k |w_k|
  *
- * with the likelihood of crf_objective.h, by L-BFGS, or OWL-QN where R has corners (Andrew & Gao 2007), of liblbfgs. F
- * is convex. With the square, F - lambda |w|^2 is convex too, so that F* >= F(w) - |dF/dw|^2 / (4 lambda): a bound from
- * below at no cost. */
-#include <lbfgs.h>
+ * with the likelihood of crf_objective.h, by L-BFGS, or OWL-QN where R has corners (lbfgs.h). F is convex. With the
+ * square, F - lambda |w|^2 is convex too, so that F* >= F(w) - |dF/dw|^2 / (4 lambda): a bound from below at no cost. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "learn/common/result.h"
+#include "learn/common/vectors.h"
 #include "learn/crf/crf.h"
 #include "learn/crf/crf_objective.h"
+#include "learn/crf/lbfgs.h"
 
 enum { PENALTY, LAMBDA, PASSES, TOLERANCE, MEMORY, EDGES };
 enum { PENALTY_NONE, PENALTY_L2, PENALTY_L1 };
@@ -34,140 +33,99 @@ static const struct clv_parameter parameters[] = {
 static const char *const penalties[] = {"none", "l2", "l1", NULL};
 static const struct clv_choice choices[] = {{PENALTY, penalties}, {0}};
 
-#define VECTOR            8    /* liblbfgs's vector code takes variables in such numbers */
 #define SMALLEST_GRADIENT 1e-7 /* beside the weights: as good as none */
+#define WINDOW            10   /* steps that `tolerance` looks back over */
 
 struct crf {
     const struct clv_training *training;
     struct clv_training_result *result;
-    struct clv_error *err;
     struct examples examples;
     struct crf_objective objective;
+    struct lbfgs lbfgs;
     int penalty;
     double lambda;
-    size_t size, padded_size;
-    double *x;  /* [padded_size] liblbfgs's */
-    double *w;  /* [size] the last iterate */
-    double nll; /* of the last evaluation */
-    size_t n_evaluations, n_steps;
-    enum clv_status status;
+    size_t size;
+    size_t n_evaluations;   /* that led to the weights */
+    double first_objective; /* before any step */
 };
 
-static bool is_finite(const double *x, size_t n)
+/* F and its gradient, but for absolute values, which OWL-QN looks after. */
+static enum clv_status evaluate(double *value, double *gradient, void *context, const double *w, struct clv_error *err)
 {
-    for (size_t k = 0; k < n; k++)
-        if (!isfinite(x[k]))
-            return false;
-    return true;
-}
-
-/* F and its gradient, but for the absolute values, which OWL-QN looks after. A step that its projection undid leaves a
- * memory of 0 / 0 and then a direction that is no number: without a value there its search fails, and minimise() starts
- * anew. */
-static double evaluate(void *instance, const double *x, double *gradient, int n, double step)
-{
-    (void)step;
-    struct crf *self = instance;
+    struct crf *self = context;
     double squares = 0;
-    memset(gradient, 0, (size_t)n * sizeof *gradient);
-    if (!is_finite(x, self->size))
-        return NAN;
-    if (!self->status)
-        self->status = crf_objective_at(&self->nll, gradient, &self->objective, x, self->err);
-    if (self->status)
-        return NAN;
-    self->n_evaluations++;
+    enum clv_status status = crf_objective_at(value, gradient, &self->objective, w, err);
+    if (status)
+        return status;
     for (size_t k = 0; k < self->size && self->penalty == PENALTY_L2; k++) {
-        squares += x[k] * x[k];
-        gradient[k] += 2 * self->lambda * x[k];
+        squares += w[k] * w[k];
+        gradient[k] += 2 * self->lambda * w[k];
     }
-    return self->nll + self->lambda * squares;
-}
-
-/* After an iteration: liblbfgs stops if this is not 0. */
-static int iterated(void *instance, const double *x, const double *gradient, double objective, double norm,
-                    double gradient_norm, double step, int n, int iteration, int n_tried)
-{
-    (void)gradient, (void)norm, (void)step, (void)n, (void)iteration, (void)n_tried;
-    struct crf *self = instance;
-    double dual = self->penalty == PENALTY_L2 ? objective - gradient_norm * gradient_norm / (4 * self->lambda) : NAN;
-    char note[96];
-    memcpy(self->w, x, self->size * sizeof *x);
-    self->n_steps++;
-    snprintf(note, sizeof note, "objective %.4f, gradient %.2g", objective, gradient_norm);
-    report_progress(self->training->progress, "training", self->n_steps, (size_t)self->training->parameters[PASSES],
-                    note);
-    if (!self->status)
-        self->status = curve_add(
-            self->result, (struct clv_curve_point){(double)self->n_evaluations, objective, dual, NAN}, self->err);
-    if (!self->status && stop_requested(self->training->progress))
-        self->status = CLV_ERR_INTERRUPTED;
-    return self->status;
-}
-
-static void set_options(lbfgs_parameter_t *options, const struct crf *self)
-{
-    const double *given = self->training->parameters;
-    lbfgs_parameter_init(options);
-    options->m = (int)given[MEMORY];
-    options->epsilon = SMALLEST_GRADIENT;
-    options->past = 10;
-    options->delta = given[TOLERANCE];
-    options->max_iterations = (int)given[PASSES] - (int)self->n_steps;
-    if (self->penalty != PENALTY_L1)
-        return;
-    options->orthantwise_c = self->lambda;
-    options->orthantwise_end = (int)self->size;
-    options->linesearch = LBFGS_LINESEARCH_BACKTRACKING;
-}
-
-/* Whether no step along the direction did: the objective's rounding (at the optimum), or a memory that misleads. */
-static bool search_failed(int outcome)
-{
-    return outcome >= LBFGSERR_OUTOFINTERVAL && outcome <= LBFGSERR_INCREASEGRADIENT &&
-           outcome != LBFGSERR_MAXIMUMITERATION;
-}
-
-/* Starts again without memory where a search fails, until that leads nowhere, either. */
-static enum clv_status minimise(struct crf *self)
-{
-    lbfgs_parameter_t options;
-    size_t n_steps;
-    int outcome;
-    do {
-        n_steps = self->n_steps;
-        set_options(&options, self);
-        outcome = lbfgs((int)self->padded_size, self->x, NULL, evaluate, iterated, self, &options);
-    } while (!self->status && search_failed(outcome) && self->n_steps > n_steps &&
-             (double)self->n_steps < self->training->parameters[PASSES]);
-    if (self->status)
-        return self->status;
-    if (outcome == LBFGSERR_OUTOFMEMORY)
-        return fail_memory(self->err);
-    if (outcome < 0 && outcome != LBFGSERR_MAXIMUMITERATION && !search_failed(outcome))
-        return fail(self->err, CLV_ERR_INTERNAL, "liblbfgs ended with code %d", outcome);
+    *value += self->lambda * squares;
     return CLV_OK;
+}
+
+/* Adds a step's point to the curve. */
+static enum clv_status tell(struct crf *self, struct clv_error *err)
+{
+    double objective = self->lbfgs.value, slope = lbfgs_slope(&self->lbfgs);
+    double dual = self->penalty == PENALTY_L2 ? objective - slope * slope / (4 * self->lambda) : NAN;
+    char note[96];
+    snprintf(note, sizeof note, "objective %.4f, gradient %.2g", objective, slope);
+    report_progress(self->training->progress, "training", self->result->n_curve + 1,
+                    (size_t)self->training->parameters[PASSES], note);
+    return curve_add(self->result, (struct clv_curve_point){(double)self->n_evaluations, objective, dual, NAN}, err);
+}
+
+static bool is_done(const struct crf *self)
+{
+    const struct lbfgs *lbfgs = &self->lbfgs;
+    size_t n_steps = self->result->n_curve;
+    double length = sqrt(inner_product(lbfgs->x, lbfgs->x, self->size));
+    if (n_steps >= (size_t)self->training->parameters[PASSES] ||
+        lbfgs_slope(lbfgs) <= SMALLEST_GRADIENT * fmax(1, length))
+        return true;
+    if (n_steps < WINDOW)
+        return false;
+    double before = n_steps == WINDOW ? self->first_objective : self->result->curve[n_steps - WINDOW - 1].objective;
+    return before - lbfgs->value < self->training->parameters[TOLERANCE] * lbfgs->value;
+}
+
+static enum clv_status minimise(struct crf *self, struct clv_error *err)
+{
+    bool moved = true;
+    enum clv_status status = lbfgs_start(&self->lbfgs, err);
+    self->n_evaluations = 1;
+    self->first_objective = self->lbfgs.value;
+    while (!status && !is_done(self)) {
+        int n_tried;
+        if (stop_requested(self->training->progress))
+            return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        status = lbfgs_step(&moved, &n_tried, &self->lbfgs, err);
+        if (status || !moved)
+            break;
+        self->n_evaluations += (size_t)n_tried;
+        status = tell(self, err);
+    }
+    return status;
 }
 
 static enum clv_status crf_open(struct crf *self, const struct clv_training *training,
                                 struct clv_training_result *result, struct clv_error *err)
 {
-    *self = (struct crf){.training = training, .result = result, .err = err};
+    *self = (struct crf){.training = training, .result = result};
     enum clv_status status = examples_open(&self->examples, training, training->parameters[EDGES] != 0, err);
     if (status)
         return status;
     self->penalty = (int)training->parameters[PENALTY];
     self->lambda = self->penalty == PENALTY_NONE ? 0 : training->parameters[LAMBDA];
     self->size = clv_shape_size(&self->examples.shape);
-    self->padded_size = (self->size + VECTOR - 1) / VECTOR * VECTOR;
-    self->x = array_zalloc_aligned(self->padded_size, sizeof *self->x);
-    self->w = array_zalloc(self->size, sizeof *self->w);
-    if (!self->x || !self->w)
-        return fail_memory(err);
-    if (training->init) {
-        memcpy(self->x, training->init, self->size * sizeof *self->x);
-        memcpy(self->w, training->init, self->size * sizeof *self->w);
-    }
+    const struct lbfgs_function function = {evaluate, self, self->penalty == PENALTY_L1 ? self->lambda : 0};
+    status = lbfgs_open(&self->lbfgs, &function, self->size, (size_t)training->parameters[MEMORY], err);
+    if (status)
+        return status;
+    if (training->init)
+        memcpy(self->lbfgs.x, training->init, self->size * sizeof *self->lbfgs.x);
     return crf_objective_open(&self->objective, &self->examples, err);
 }
 
@@ -192,7 +150,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     struct crf self;
     enum clv_status status = crf_open(&self, training, result, err);
     if (!status)
-        status = minimise(&self);
+        status = minimise(&self, err);
     if (status == CLV_ERR_INTERRUPTED) {
         status = CLV_OK;
         result->interrupted = true;
@@ -200,18 +158,17 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     if (!status)
         status = choose_decoding(&result->decoding, &self, err);
     if (!status)
-        status = result_set(result, &self.examples, self.w, err);
+        status = result_set(result, &self.examples, self.lbfgs.x, err);
     crf_objective_release(&self.objective);
     examples_release(&self.examples);
-    array_free(self.x);
-    array_free(self.w);
+    lbfgs_release(&self.lbfgs);
     return status;
 }
 
-/* liblbfgs keeps two vectors a step remembered, and six more. */
+/* L-BFGS keeps two vectors a step remembered, and six more; the result is one. */
 static double bytes(const struct clv_training *training)
 {
-    double vectors = 2 * training->parameters[MEMORY] + 6 + 2;
+    double vectors = 2 * training->parameters[MEMORY] + 6 + 1;
     return crf_objective_bytes(training) + vectors * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
 }
 

@@ -255,8 +255,7 @@ START_TEST(absolute_values_end_where_their_conditions_hold)
 }
 END_TEST
 
-/* -sum log softmax(W x), written out. */
-/* Steps that change nothing leave OWL-QN a memory of 0 / 0: it has to forget, and to end where it was. */
+/* Without a tolerance it goes on until no step leads lower. */
 START_TEST(absolute_values_survive_steps_that_lead_nowhere)
 {
     for (uint64_t seed = 0; seed < 40; seed++) {
@@ -275,6 +274,7 @@ START_TEST(absolute_values_survive_steps_that_lead_nowhere)
 }
 END_TEST
 
+/* -sum log softmax(W x), written out. */
 START_TEST(without_edges_it_is_multinomial_logistic_regression)
 {
     struct toy toy;

@@ -1,0 +1,239 @@
+#include "learn/crf/lbfgs.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "learn/common/vectors.h"
+#include "learn/crf/line_search.h"
+
+enum clv_status lbfgs_open(struct lbfgs *self, const struct lbfgs_function *function, size_t size, size_t memory,
+                           struct clv_error *err)
+{
+    *self = (struct lbfgs){
+        .function = *function,
+        .size = size,
+        .memory = memory,
+        .x = array_zalloc(size, sizeof(double)),
+        .gradient = array_zalloc(size, sizeof(double)),
+        .moves = array_zalloc(memory, size * sizeof(double)),
+        .changes = array_zalloc(memory, size * sizeof(double)),
+        .curvature = array_zalloc(memory, sizeof(double)),
+        .share = array_zalloc(memory, sizeof(double)),
+        .slope = array_zalloc(size, sizeof(double)),
+        .direction = array_zalloc(size, sizeof(double)),
+        .trial = array_zalloc(size, sizeof(double)),
+        .trial_gradient = array_zalloc(size, sizeof(double)),
+    };
+    if (!self->x || !self->gradient || !self->moves || !self->changes || !self->curvature || !self->share ||
+        !self->slope || !self->direction || !self->trial || !self->trial_gradient)
+        return fail_memory(err);
+    return CLV_OK;
+}
+
+void lbfgs_release(struct lbfgs *self)
+{
+    array_free(self->x);
+    array_free(self->gradient);
+    array_free(self->moves);
+    array_free(self->changes);
+    array_free(self->curvature);
+    array_free(self->share);
+    array_free(self->slope);
+    array_free(self->direction);
+    array_free(self->trial);
+    array_free(self->trial_gradient);
+    *self = (struct lbfgs){0};
+}
+
+/* F and the gradient of f. */
+static enum clv_status evaluate(double *value, double *gradient, const struct lbfgs *self, const double *x,
+                                struct clv_error *err)
+{
+    const struct lbfgs_function *function = &self->function;
+    enum clv_status status = function->evaluate(value, gradient, function->context, x, err);
+    for (size_t k = 0; k < self->size && function->l1 > 0 && !status; k++)
+        *value += function->l1 * fabs(x[k]);
+    return status;
+}
+
+/* The gradient; with absolute values the subgradient of least length, 0 where x is 0 and stays there (Andrew & Gao,
+ * equation 4). */
+static void set_slope(struct lbfgs *self)
+{
+    const double l1 = self->function.l1, *x = self->x, *gradient = self->gradient;
+    for (size_t k = 0; k < self->size; k++) {
+        double sign = x[k] > 0 ? 1 : x[k] < 0 ? -1 : gradient[k] > l1 ? -1 : gradient[k] < -l1 ? 1 : 0;
+        self->slope[k] = l1 > 0 ? (sign != 0 ? gradient[k] + sign * l1 : 0) : gradient[k];
+    }
+}
+
+double lbfgs_slope(const struct lbfgs *self)
+{
+    return sqrt(inner_product(self->slope, self->slope, self->size));
+}
+
+enum clv_status lbfgs_start(struct lbfgs *self, struct clv_error *err)
+{
+    enum clv_status status = evaluate(&self->value, self->gradient, self, self->x, err);
+    if (!status)
+        set_slope(self);
+    return status;
+}
+
+bool lbfgs_resume(struct lbfgs *self)
+{
+    if (self->n_kept > self->memory || self->next >= self->memory ||
+        (self->n_kept < self->memory && self->next != self->n_kept))
+        return false;
+    for (size_t k = 0; k < self->n_kept; k++) {
+        self->curvature[k] = inner_product(self->moves + k * self->size, self->changes + k * self->size, self->size);
+        if (!(self->curvature[k] > 0 && isfinite(self->curvature[k])))
+            return false;
+    }
+    set_slope(self);
+    return isfinite(lbfgs_slope(self));
+}
+
+/* --- directions --- */
+
+/* Place of the i-th last move, from 1. */
+static size_t place_of(const struct lbfgs *self, size_t i)
+{
+    return (self->next + self->memory - i) % self->memory;
+}
+
+/* direction = -H slope (Algorithm 7.4), the first H a multiple of the identity (equation 7.20). */
+static void turn(struct lbfgs *self)
+{
+    size_t n = self->size;
+    double *direction = self->direction;
+    for (size_t k = 0; k < n; k++)
+        direction[k] = -self->slope[k];
+    for (size_t i = 1; i <= self->n_kept; i++) {
+        size_t k = place_of(self, i);
+        self->share[k] = inner_product(self->moves + k * n, direction, n) / self->curvature[k];
+        add_scaled(direction, self->changes + k * n, -self->share[k], n);
+    }
+    if (self->n_kept) {
+        size_t k = place_of(self, 1);
+        const double *change = self->changes + k * n;
+        scale_by(direction, self->curvature[k] / inner_product(change, change, n), n);
+    }
+    for (size_t i = self->n_kept; i > 0; i--) {
+        size_t k = place_of(self, i);
+        double share = inner_product(self->changes + k * n, direction, n) / self->curvature[k];
+        add_scaled(direction, self->moves + k * n, self->share[k] - share, n);
+    }
+    for (size_t k = 0; k < n && self->function.l1 > 0; k++) /* downhill in every coordinate, or 0 */
+        if (direction[k] * self->slope[k] >= 0)
+            direction[k] = 0;
+}
+
+/* Keeps the move from x to the trial, unless the gradient did not rise along it: H stays positive definite. Direction
+ * and slope are over by then, and hold it meanwhile. */
+static void remember(struct lbfgs *self)
+{
+    size_t n = self->size, k = self->next;
+    double rise, squares;
+    for (size_t c = 0; c < n; c++) {
+        self->direction[c] = self->trial[c] - self->x[c];
+        self->slope[c] = self->trial_gradient[c] - self->gradient[c];
+    }
+    dot_and_square(&rise, &squares, self->direction, self->slope, n);
+    if (!(rise > DBL_EPSILON * squares && isfinite(rise)))
+        return;
+    memcpy(self->moves + k * n, self->direction, n * sizeof *self->moves);
+    memcpy(self->changes + k * n, self->slope, n * sizeof *self->changes);
+    self->curvature[k] = rise;
+    self->next = (k + 1) % self->memory;
+    self->n_kept += self->n_kept < self->memory;
+}
+
+/* --- steps --- */
+
+static enum clv_status evaluate_along(struct line_point *point, void *context, struct clv_error *err)
+{
+    struct lbfgs *self = context;
+    memcpy(self->trial, self->x, self->size * sizeof *self->trial);
+    add_scaled(self->trial, self->direction, point->step, self->size);
+    enum clv_status status = evaluate(&point->value, self->trial_gradient, self, self->trial, err);
+    if (!status)
+        point->slope = inner_product(self->trial_gradient, self->direction, self->size);
+    return status;
+}
+
+/* The trial: a step along the direction, weights stopping at 0 where they would change their sign. A weight of 0 has
+ * the sign that it is about to get. Returns what the slope promises of it, in all <= 0. */
+static double project_step(struct lbfgs *self, double step)
+{
+    double promise = 0;
+    for (size_t k = 0; k < self->size; k++) {
+        double from = self->x[k], sign = from != 0 ? from : -self->slope[k], to = from + step * self->direction[k];
+        self->trial[k] = to * sign > 0 ? to : 0;
+        promise += self->slope[k] * (self->trial[k] - from);
+    }
+    return promise;
+}
+
+/* Halves the step until it lowers F by a share of what the slope promises (Andrew & Gao, section 3.2). */
+static enum clv_status search_orthant(struct line_point *found, int *n_tried, struct lbfgs *self,
+                                      const struct line_point *start, double step, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    *found = *start;
+    for (*n_tried = 0; *n_tried < LINE_TRIALS && !line_is_lost(start, step) && !status; step /= 2) {
+        double promise = project_step(self, step), value;
+        ++*n_tried;
+        status = evaluate(&value, self->trial_gradient, self, self->trial, err);
+        if (!status && line_lies_low(value, start, promise)) {
+            *found = (struct line_point){.step = step, .value = value};
+            break;
+        }
+    }
+    return status;
+}
+
+/* Along -H slope, the trial being where it leads. */
+static enum clv_status search(struct line_point *found, int *n_tried, struct lbfgs *self, struct clv_error *err)
+{
+    turn(self);
+    const struct line_point start = {0, self->value, inner_product(self->slope, self->direction, self->size)};
+    double length = sqrt(inner_product(self->direction, self->direction, self->size));
+    double step = self->n_kept ? 1 : 1 / length;
+    *found = start;
+    *n_tried = 0;
+    if (!(start.slope < 0) || !isfinite(length) || !isfinite(start.value))
+        return CLV_OK;
+    if (self->function.l1 > 0)
+        return search_orthant(found, n_tried, self, &start, step, err);
+    const struct line line = {evaluate_along, self};
+    return line_search(found, n_tried, &line, &start, step, err);
+}
+
+enum clv_status lbfgs_step(bool *moved, int *n_evaluations, struct lbfgs *self, struct clv_error *err)
+{
+    struct line_point found;
+    size_t n_kept = self->n_kept, next = self->next;
+    enum clv_status status = search(&found, n_evaluations, self, err);
+    if (!status && found.step == 0 && n_kept) { /* the memory misleads: without it */
+        int n_before = *n_evaluations;
+        self->n_kept = self->next = 0;
+        status = search(&found, n_evaluations, self, err);
+        *n_evaluations += n_before;
+    }
+    *moved = !status && found.step > 0;
+    if (!*moved) {
+        self->n_kept = n_kept;
+        self->next = next;
+        return status;
+    }
+    remember(self);
+    memcpy(self->x, self->trial, self->size * sizeof *self->x);
+    memcpy(self->gradient, self->trial_gradient, self->size * sizeof *self->gradient);
+    self->value = found.value;
+    set_slope(self);
+    return CLV_OK;
+}
