@@ -96,7 +96,7 @@ converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools
 reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-page check-digests check-faults mutate check-library check-python coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-libs install uninstall clean help
+.PHONY: all deps demo check check-page check-digests check-faults mutate check-library check-python chroot-check coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -106,7 +106,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED)
 
 help:
 	@sed -n '2,11s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-page check-digests check-faults mutate check-python coverage format lint bench datasets fuzz deb wheel install uninstall clean"
+	@echo "targets: all deps demo check check-page check-digests check-faults mutate check-python chroot-check coverage format lint bench datasets fuzz deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
 	@echo "the papers' tables: $(reproductions)"
 
@@ -166,6 +166,11 @@ check-page: deps
 check-digests: deps
 	$(Q)tools/deps digests
 	$(Q)tools/check-digests $(BUILD)
+
+# `make demo`, `make check` and the packages of `make deb`, each on a fresh Debian 12 of its own (root, debootstrap).
+chroot-check:
+	$(Q)tools/deps chroot
+	$(Q)tools/chroot-check
 
 coverage: deps
 	$(Q)tools/deps coverage
