@@ -216,10 +216,10 @@ END_TEST
 
 START_TEST(parallel_loops_run_with_the_threads_that_there_are)
 {
-#ifdef __SANITIZE_ADDRESS__
-    skip("parallel_loops_run_with_the_threads_that_there_are", "the address sanitizer needs more address space");
-    return;
-#endif
+    if (IS_SANITIZED) {
+        skip("parallel_loops_run_with_the_threads_that_there_are", "a sanitizer needs more address space");
+        return;
+    }
     struct rlimit before, none = {0};
     ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
     none = (struct rlimit){1 << 20, before.rlim_max}; /* no stack of a further thread fits in */

@@ -32,6 +32,13 @@
 /* Prints "skipped: NAME: why" so that a skip is never silent. */
 void skip(const char *name, const char *why);
 
+/* Whether a sanitizer watches: it takes memory and address space of its own, and keeps what was freed for a while. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED true
+#else
+#define IS_SANITIZED false
+#endif
+
 /* A path below the real data folder (CLEAVE_DATA, default ../shared/data), or NULL after skip() when it is not there.
  * The string is static per call site use; copy it to keep it. */
 const char *real_data(const char *test_name, const char *relative);

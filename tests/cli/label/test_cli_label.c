@@ -12,12 +12,8 @@
 #include "support/pictures.h"
 #include "support/support.h"
 
-#define N_HOSTILE 10000
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLACK (512 << 20) /* bytes; what is freed is kept for a while to tell later uses */
-#else
-#define SLACK (4 << 20)
-#endif
+#define N_HOSTILE     10000
+#define SLACK         ((IS_SANITIZED ? 512 : 4) << 20) /* bytes */
 #define N_CONNECTIONS 200
 
 static const char *folder(void)
