@@ -9,7 +9,7 @@
  *
  * To read the source: src/annotate/annotate.c implements this header. A training: tag_problem.c scales features and
  * computes the kernel, tag_fit.c sets up one fit, dual_coordinate.c solves it (tag_structural.c for structured SVMs),
- * and tag_folds.c and tag_threshold.c choose by examples held out. A decision: tag_decide.c, for belief networks
+ * and tag_validate.c, tag_folds.c and tag_threshold.c choose by examples held out. A decision: tag_decide.c, for belief networks
  * branch_bound.c. Inputs: svmlight.c (files of features) and image_tags.c (tagged images). */
 #ifndef CLEAVE_ANNOTATE_H
 #define CLEAVE_ANNOTATE_H
@@ -80,7 +80,7 @@ struct clv_tag_training_result {
     double primal, dual; /* of the objective times lambda, over all tags */
     int32_t n_passes;    /* of the tag that took most */
     bool is_converged;   /* the gap is below the tolerance for every tag */
-    bool interrupted;
+    bool interrupted;    /* asked to stop: the model so far; of tsbc, the thresholds may not be tuned */
 };
 
 /* Trains. Same seed, same bytes at any number of threads. *model is a fresh object; result may be NULL. CLV_ERR_USAGE
@@ -99,7 +99,8 @@ struct clv_tag_grid {
 /* Chooses parameters by n_folds-fold cross-validation on the training examples: the pair with the best goal over
  * held-out examples (Hamming: the least), the first at ties. parameters receives training's with lambda and gamma
  * replaced; scores[n_lambda][n_gamma] (or NULL) the measures of all. Parallel over candidates' folds.
- * CLV_ERR_INTERRUPTED when asked to stop. */
+ * CLV_ERR_INTERRUPTED when asked to stop: parameters stay, scores are those of the pairs that were tried with all folds,
+ * and NaN for others. */
 CLV_API enum clv_status clv_tag_cross_validate(double parameters[CLV_TAG_PARAMETERS], struct clv_tag_score *scores,
                                                const struct clv_tag_training *training, const struct clv_tag_grid *grid,
                                                struct clv_error *err) CLV_CHECK;

@@ -238,7 +238,8 @@ CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dat
  * examples): *best is the candidate with the least mean held-out loss over examples, the first at ties;
  * losses[n_candidates] and standard_errors (either may be NULL) tell the rest. A lambda against the mean of losses
  * (lambda_of_mean) is meant for all examples: the trainings, on fewer, take it so many times larger. n_candidates x
- * n_folds trainings, in parallel, each on one thread. CLV_ERR_INTERRUPTED when asked to stop. */
+ * n_folds trainings, in parallel, each on one thread. CLV_ERR_INTERRUPTED when asked to stop: losses and standard_errors
+ * then tell of the candidates that were tried with all folds, and are NaN for others. */
 CLV_API enum clv_status clv_cross_validate(double *best, double *losses, double *standard_errors,
                                            const struct clv_learner *learner, const struct clv_training *training,
                                            int parameter, const double *candidates, size_t n_candidates,
@@ -250,8 +251,9 @@ struct clv_elimination {
     size_t n_groups, n_dear;      /* the first n_dear are tried before the others */
     const double *thresholds;     /* [n_thresholds] of clv_weights_prune, ascending, from 0 to below 1 */
     size_t n_thresholds;
-    int32_t n_folds;  /* 2 to examples */
-    double tolerance; /* standard errors of its rise by which the held-out loss may rise, >= 0 */
+    int32_t n_folds;                    /* 2 to examples */
+    double tolerance;                   /* standard errors of its rise by which the held-out loss may rise, >= 0 */
+    struct clv_training_result *so_far; /* NULL, or a fresh object, which an interruption fills: see below */
 };
 
 struct clv_elimination_step {
@@ -268,7 +270,10 @@ struct clv_elimination_step {
  * ones of which will do, too, for weights learned on what is left, or 0. *loss is the held-out loss of all features;
  * steps[n_groups + n_thresholds + 2] tells each round's best trial and each threshold, *n_steps how many. Of a and b
  * groups at most (2 + a (a + 1) / 2 + b (b + 1) / 2) n_folds trainings; memory for the features once more.
- * CLV_ERR_INTERRUPTED when asked to stop. */
+ *
+ * CLV_ERR_INTERRUPTED when asked to stop. *so_far is then what was learned outside the first fold with all that is
+ * left, as far as groups were tried; kept, *threshold (0), *loss, steps and *n_steps go with it. Its w is NULL if not
+ * even all features were tried in all folds. */
 CLV_API enum clv_status clv_eliminate(uint8_t *kept, double *threshold, double *loss,
                                       struct clv_elimination_step *steps, size_t *n_steps,
                                       const struct clv_learner *learner, const struct clv_training *training,

@@ -1,4 +1,4 @@
-/* Training models of tags: the learner table, checks, cross-validation, and putting the model together. */
+/* Training models of tags: the learner table, checks, and putting the model together. */
 #include "cleave/annotate.h"
 
 #include <math.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "annotate/tag_folds.h"
+#include "annotate/tag_training.h"
 #include "base/array.h"
 #include "base/error.h"
 
@@ -50,7 +51,7 @@ void clv_tag_training_defaults(struct clv_tag_training *training)
         training->parameters[CLV_TAG_ETA0] = CLV_TAG_LMBM_ETA0;
 }
 
-static enum clv_status check_parameter(int index, double value, struct clv_error *err)
+enum clv_status tag_parameter_check(enum clv_tag_parameter index, double value, struct clv_error *err)
 {
     const struct clv_parameter *p = &clv_tag_parameters[index];
     if (!(value >= p->minimum && value <= p->maximum)) /* NaN fails too */
@@ -58,11 +59,11 @@ static enum clv_status check_parameter(int index, double value, struct clv_error
     return CLV_OK;
 }
 
-static enum clv_status check_training(const struct clv_tag_training *training, struct clv_error *err)
+enum clv_status tag_training_check(const struct clv_tag_training *training, struct clv_error *err)
 {
     const struct clv_tag_learner *learner = training->learner;
     for (int i = 0; i < CLV_TAG_PARAMETERS; i++) {
-        enum clv_status status = check_parameter(i, training->parameters[i], err);
+        enum clv_status status = tag_parameter_check((enum clv_tag_parameter)i, training->parameters[i], err);
         if (status != CLV_OK)
             return status;
     }
@@ -107,148 +108,13 @@ enum clv_status clv_tag_mean_distance(double *mean, const struct clv_tag_trainin
     return CLV_OK;
 }
 
-/* A fit's part of every question put to held-out examples. */
-static struct tag_held_out held_out_of(const struct clv_tag_training *training, const struct tag_problem *problem,
-                                       const struct tag_folds *folds)
-{
-    return (struct tag_held_out){
-        .problem = problem,
-        .folds = folds,
-        .form = CLV_TAGS_INDEPENDENT,
-        .seed = training->seed,
-        .n_threads = training->n_threads,
-        .progress = training->progress,
-    };
-}
-
-/* The sequence by F for each of n_tasks settings: place[n_tasks][n_tags]. */
-static enum clv_status orders_by_f(int32_t *place, const struct clv_tag_training *training,
-                                   const struct tag_problem *problem, const struct tag_folds *folds,
-                                   const double (*parameters)[CLV_TAG_PARAMETERS], size_t n_tasks,
-                                   struct clv_error *err)
-{
-    size_t n = tag_folds_size(folds), k = (size_t)problem->n_tags;
-    struct tag_held_out held = held_out_of(training, problem, folds);
-    held.n_tasks = n_tasks;
-    held.parameters = parameters;
-    held.tags = array_alloc(n_tasks * n, k);
-    enum clv_status status = held.tags ? tag_hold_out(&held, err) : fail_memory(err);
-    for (size_t t = 0; status == CLV_OK && t < n_tasks; t++)
-        tag_order_by_f(place + t * k, folds->truth, held.tags + t * n * k, n, problem->n_tags);
-    array_free(held.tags);
-    return status;
-}
-
-/* Measures of every lambda for the Gram matrix that stands: scores[n_lambda], a column of the table. */
-static enum clv_status validate_column(struct clv_tag_score *scores, const struct clv_tag_training *training,
-                                       const struct tag_problem *problem, const struct tag_folds *folds,
-                                       const double (*parameters)[CLV_TAG_PARAMETERS], size_t n_tasks,
-                                       struct clv_error *err)
-{
-    size_t n = tag_folds_size(folds), k = (size_t)problem->n_tags;
-    bool is_ordered = training->learner->form == CLV_TAGS_LMSBN && training->is_in_f_order;
-    struct tag_held_out held = held_out_of(training, problem, folds);
-    int32_t *place = array_alloc(n_tasks * k, sizeof *place);
-    const int32_t **places = array_alloc(n_tasks, sizeof *places);
-    held.form = training->learner->form;
-    held.is_structural = training->learner->is_structural;
-    held.n_tasks = n_tasks;
-    held.parameters = parameters;
-    held.tags = array_alloc(n_tasks * n, k);
-    enum clv_status status = place && places && held.tags ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && is_ordered) {
-        status = orders_by_f(place, training, problem, folds, parameters, n_tasks, err);
-        for (size_t t = 0; t < n_tasks; t++)
-            places[t] = place + t * k;
-        held.place = places;
-    }
-    if (status == CLV_OK)
-        status = tag_hold_out(&held, err);
-    for (size_t t = 0; status == CLV_OK && t < n_tasks; t++)
-        status = clv_tag_measure(&scores[t], folds->truth, held.tags + t * n * k, n, problem->n_tags, err);
-    array_free(place);
-    array_free(places);
-    array_free(held.tags);
-    return status;
-}
-
-/* scores[n_lambda][n_gamma] */
-static enum clv_status validate_grid(struct clv_tag_score *scores, const struct clv_tag_training *training,
-                                     const struct clv_tag_grid *grid, struct tag_problem *problem,
-                                     const struct tag_folds *folds, struct clv_error *err)
-{
-    size_t n_gamma = training->is_rbf ? grid->n_gamma : 1;
-    double(*parameters)[CLV_TAG_PARAMETERS] = array_alloc(grid->n_lambda, sizeof *parameters);
-    struct clv_tag_score *column = array_alloc(grid->n_lambda, sizeof *column);
-    enum clv_status status = parameters && column ? CLV_OK : fail_memory(err);
-    for (size_t g = 0; status == CLV_OK && g < n_gamma; g++) {
-        for (size_t i = 0; i < grid->n_lambda; i++) {
-            memcpy(parameters[i], training->parameters, sizeof *parameters);
-            parameters[i][CLV_TAG_LAMBDA] = grid->lambda[i];
-            if (training->is_rbf)
-                parameters[i][CLV_TAG_GAMMA] = grid->gamma[g];
-        }
-        report_progress(training->progress, "cross-validation", g, n_gamma, "");
-        status = tag_problem_kernel(problem, training->is_rbf ? grid->gamma[g] : 0, err);
-        if (status == CLV_OK)
-            status = validate_column(column, training, problem, folds, (const double(*)[CLV_TAG_PARAMETERS])parameters,
-                                     grid->n_lambda, err);
-        for (size_t i = 0; status == CLV_OK && i < grid->n_lambda; i++)
-            scores[i * n_gamma + g] = column[i];
-    }
-    array_free(parameters);
-    array_free(column);
-    return status;
-}
-
-enum clv_status clv_tag_cross_validate(double parameters[CLV_TAG_PARAMETERS], struct clv_tag_score *scores,
-                                       const struct clv_tag_training *training, const struct clv_tag_grid *grid,
-                                       struct clv_error *err)
-{
-    size_t n_gamma = training->is_rbf ? grid->n_gamma : 1, n = grid->n_lambda * n_gamma, best = 0;
-    struct tag_problem problem = {0};
-    struct tag_folds folds = {0};
-    enum clv_status status = check_training(training, err);
-    for (size_t i = 0; status == CLV_OK && i < grid->n_lambda; i++)
-        status = check_parameter(CLV_TAG_LAMBDA, grid->lambda[i], err);
-    for (size_t i = 0; status == CLV_OK && training->is_rbf && i < grid->n_gamma; i++)
-        status = check_parameter(CLV_TAG_GAMMA, grid->gamma[i], err);
-    if (status == CLV_OK && !n)
-        status = fail(err, CLV_ERR_USAGE, "cross-validation without candidates");
-    if (status != CLV_OK)
-        return status;
-    struct clv_tag_score *table = array_alloc(n, sizeof *table);
-    status = table ? tag_folds_init(&folds, training, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = tag_problem_init(&problem, training, err);
-    if (status == CLV_OK)
-        status = validate_grid(table, training, grid, &problem, &folds, err);
-    if (status == CLV_OK) {
-        for (size_t i = 1; i < n; i++)
-            if (tag_goal_value(&table[i], training->goal) > tag_goal_value(&table[best], training->goal))
-                best = i;
-        double chosen[CLV_TAG_PARAMETERS];
-        memcpy(chosen, training->parameters, sizeof chosen);
-        chosen[CLV_TAG_LAMBDA] = grid->lambda[best / n_gamma];
-        if (training->is_rbf)
-            chosen[CLV_TAG_GAMMA] = grid->gamma[best % n_gamma];
-        memcpy(parameters, chosen, sizeof chosen);
-        if (scores)
-            memcpy(scores, table, n * sizeof *table);
-    }
-    tag_problem_release(&problem);
-    tag_folds_release(&folds);
-    array_free(table);
-    return status;
-}
-
 /* Thresholds from held-out scores go into the biases. */
 static enum clv_status tune(struct clv_tag_model *model, const struct clv_tag_training *training,
                             const struct tag_problem *problem, const struct tag_folds *folds, const double *parameters,
                             struct clv_error *err)
 {
     size_t n = tag_folds_size(folds), k = (size_t)problem->n_tags;
-    struct tag_held_out held = held_out_of(training, problem, folds);
+    struct tag_held_out held = tag_held_out_of(training, problem, folds);
     double *threshold = array_alloc(k, sizeof *threshold);
     held.n_tasks = 1;
     held.parameters = (const double(*)[CLV_TAG_PARAMETERS])parameters;
@@ -332,7 +198,10 @@ static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_train
     if (status == CLV_OK && (is_ordered || training->learner->is_tuned))
         status = tag_folds_init(&folds, training, err);
     if (status == CLV_OK && is_ordered)
-        status = orders_by_f(place, training, problem, &folds, (const double(*)[CLV_TAG_PARAMETERS])parameters, 1, err);
+        status =
+            tag_orders_by_f(place, training, problem, &folds, (const double(*)[CLV_TAG_PARAMETERS])parameters, 1, err);
+    if (status == CLV_ERR_INTERRUPTED)
+        fail(err, status, "interrupted while held-out examples ordered the tags: nothing is learned yet");
     struct tag_fit_task task = {
         .problem = problem,
         .examples = examples,
@@ -347,8 +216,13 @@ static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_train
     };
     if (status == CLV_OK)
         status = tag_fit(model, result, &task, err);
-    if (status == CLV_OK && training->learner->is_tuned)
+    if (status == CLV_OK && training->learner->is_tuned) {
         status = tune(model, training, problem, &folds, parameters, err);
+        if (status == CLV_ERR_INTERRUPTED) { /* the fit is there */
+            result->interrupted = true;
+            status = CLV_OK;
+        }
+    }
     tag_folds_release(&folds);
     array_free(examples);
     array_free(place);
@@ -362,7 +236,7 @@ enum clv_status clv_tag_train(struct clv_tag_model *model, struct clv_tag_traini
     struct clv_tag_model fresh = {0};
     struct clv_tag_training_result made = {0};
     double parameters[CLV_TAG_PARAMETERS];
-    enum clv_status status = check_training(training, err);
+    enum clv_status status = tag_training_check(training, err);
     if (status == CLV_OK)
         status = tag_problem_init(&problem, training, err);
     if (status != CLV_OK)

@@ -251,8 +251,10 @@ enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *blo
     while (status == CLV_OK && made.n_passes < options->max_passes && !made.is_converged &&
            !stop_requested(options->progress)) {
         double violation = 0;
-        for (size_t i = 0; i < block->n_tags; i++)
+        for (size_t i = 0; i < block->n_tags && !stop_requested(options->progress); i++)
             violation = fmax(violation, pass(block, i, &workers[i], options, made.n_passes));
+        if (stop_requested(options->progress))
+            break;
         made.n_passes++;
         if (violation > violation_wanted)
             continue;
@@ -267,7 +269,8 @@ enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *blo
         violation_wanted /= 4;
     }
     if (status == CLV_OK && !made.is_converged) {
-        rebuild(block, workers);
+        if (!stop_requested(options->progress)) /* which may take as long as a pass */
+            rebuild(block, workers);
         measure(&made, block, workers);
         made.is_converged = made.primal - made.dual <= target;
     }

@@ -55,9 +55,11 @@ static enum clv_status decide_fold(const struct tag_held_out *self, const struct
     enum clv_status status = own ? CLV_OK : fail_memory(err);
     for (size_t at = fold; status == CLV_OK && at < n; at += (size_t)self->folds->n_folds) {
         size_t l = (size_t)self->folds->order[repeat * n + at], slot = (start + l) * k;
+        if (stop_requested(self->progress))
+            status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
         double *scores = self->scores ? self->scores + slot : own;
         tag_fit_scores(scores, model, task, l);
-        if (self->tags)
+        if (status == CLV_OK && self->tags)
             status = clv_tag_decide(self->tags + slot, NULL, model, scores, &search, err);
     }
     array_free(own);
@@ -94,6 +96,8 @@ static enum clv_status hold_out_fold(void *context, size_t index, int thread, st
         status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     if (status == CLV_OK)
         status = decide_fold(self, &model, &task, which, repeat, fold, err);
+    if (status == CLV_OK && self->finished)
+        self->finished[index] = 1;
     clv_tag_model_release(&model);
     array_free(examples);
     return status;
@@ -138,4 +142,33 @@ double tag_goal_value(const struct clv_tag_score *score, enum clv_tag_goal goal)
     case CLV_TAG_F_MICRO: return score->f_micro;
     }
     return 0;
+}
+
+struct tag_held_out tag_held_out_of(const struct clv_tag_training *training, const struct tag_problem *problem,
+                                    const struct tag_folds *folds)
+{
+    return (struct tag_held_out){
+        .problem = problem,
+        .folds = folds,
+        .form = CLV_TAGS_INDEPENDENT,
+        .seed = training->seed,
+        .n_threads = training->n_threads,
+        .progress = training->progress,
+    };
+}
+
+enum clv_status tag_orders_by_f(int32_t *place, const struct clv_tag_training *training,
+                                const struct tag_problem *problem, const struct tag_folds *folds,
+                                const double (*parameters)[CLV_TAG_PARAMETERS], size_t n_tasks, struct clv_error *err)
+{
+    size_t n = tag_folds_size(folds), k = (size_t)problem->n_tags;
+    struct tag_held_out held = tag_held_out_of(training, problem, folds);
+    held.n_tasks = n_tasks;
+    held.parameters = parameters;
+    held.tags = array_alloc(n_tasks * n, k);
+    enum clv_status status = held.tags ? tag_hold_out(&held, err) : fail_memory(err);
+    for (size_t t = 0; status == CLV_OK && t < n_tasks; t++)
+        tag_order_by_f(place + t * k, folds->truth, held.tags + t * n * k, n, problem->n_tags);
+    array_free(held.tags);
+    return status;
 }

@@ -21,7 +21,7 @@ size_t tag_folds_size(const struct tag_folds *folds); /* n_repeats x n */
 
 /* Fits n_tasks x n_repeats x n_folds models, each to what lies outside a fold, and lets each decide the fold:
  * tags[n_tasks][n_repeats][n][n_tags], or scores likewise (either may be NULL). Task t has parameters[t] and place[t]
- * (place may be NULL). Parallel over fits. */
+ * (place may be NULL). Parallel over fits. CLV_ERR_INTERRUPTED when asked to stop; what is finished counts. */
 struct tag_held_out {
     const struct tag_problem *problem;
     const struct tag_folds *folds;
@@ -35,8 +35,19 @@ struct tag_held_out {
     const struct clv_progress *progress;
     uint8_t *tags;
     double *scores;
+    uint8_t *finished; /* [n_tasks][n_repeats][n_folds] becomes 1; or NULL */
 };
 enum clv_status tag_hold_out(const struct tag_held_out *held, struct clv_error *err) CLV_CHECK;
+
+/* A fit's part of every question put to held-out examples. */
+struct tag_held_out tag_held_out_of(const struct clv_tag_training *training, const struct tag_problem *problem,
+                                    const struct tag_folds *folds);
+
+/* The sequence by F for each of n_tasks settings: place[n_tasks][n_tags]. */
+enum clv_status tag_orders_by_f(int32_t *place, const struct clv_tag_training *training,
+                                const struct tag_problem *problem, const struct tag_folds *folds,
+                                const double (*parameters)[CLV_TAG_PARAMETERS], size_t n_tasks,
+                                struct clv_error *err) CLV_CHECK;
 
 /* place[n_tags]: tags by their F over the examples, best first, the lower number first at ties. */
 void tag_order_by_f(int32_t *place, const uint8_t *truth, const uint8_t *tags, size_t n, int32_t n_tags);

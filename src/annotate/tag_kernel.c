@@ -73,6 +73,7 @@ enum clv_status kernel_distances_of(double *distance, const struct kernel_rows *
 struct distances {
     double *distance;
     const struct kernel_rows *a, *b;
+    const struct clv_progress *progress;
 };
 
 static enum clv_status distances_of_chunk(void *context, size_t index, int thread, struct clv_error *err)
@@ -80,14 +81,16 @@ static enum clv_status distances_of_chunk(void *context, size_t index, int threa
     (void)thread;
     const struct distances *self = context;
     size_t first = index * CHUNK, left = self->a->n - first;
+    if (stop_requested(self->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted while the kernel was computed: nothing is learned yet");
     return kernel_distances_of(self->distance + first * self->b->n, self->a, first, left < CHUNK ? left : CHUNK,
                                self->b, err);
 }
 
 enum clv_status kernel_distances(double *distance, const struct kernel_rows *a, const struct kernel_rows *b,
-                                 int n_threads, struct clv_error *err)
+                                 int n_threads, const struct clv_progress *progress, struct clv_error *err)
 {
-    struct distances distances = {distance, a, b};
+    struct distances distances = {distance, a, b, progress};
     return parallel_for((a->n + CHUNK - 1) / CHUNK, n_threads, distances_of_chunk, &distances, err);
 }
 

@@ -14,9 +14,10 @@ struct kernel_rows {
 };
 
 /* distance[a->n][b->n] = |a_i - b_j|^2, and 0 where rounding would make it negative. Equal rows are at distance 0, and
- * the result is symmetric. In parallel, same bytes at any number of threads. O(nonzeros of a x b->n). */
+ * the result is symmetric. In parallel, same bytes at any number of threads. O(nonzeros of a x b->n).
+ * CLV_ERR_INTERRUPTED when asked to stop. */
 enum clv_status kernel_distances(double *distance, const struct kernel_rows *a, const struct kernel_rows *b,
-                                 int n_threads, struct clv_error *err) CLV_CHECK;
+                                 int n_threads, const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* The same for the rows first .. first + n - 1 of a on the calling thread: distance[n][b->n]. */
 enum clv_status kernel_distances_of(double *distance, const struct kernel_rows *a, size_t first, size_t n,

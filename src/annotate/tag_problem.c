@@ -60,7 +60,8 @@ enum clv_status tag_problem_init(struct tag_problem *problem, const struct clv_t
             !(made.distance = array_alloc(n_pairs, sizeof *made.distance)))
             status = fail_memory(err);
         else
-            status = kernel_distances(made.distance, &made.rows, &made.rows, training->n_threads, err);
+            status =
+                kernel_distances(made.distance, &made.rows, &made.rows, training->n_threads, training->progress, err);
     }
     if (status == CLV_OK)
         *problem = made;

@@ -112,7 +112,7 @@ static enum clv_status pass(double *gap, struct machine *self, int32_t *order, i
     size_t n = self->task->n;
     rng_permutation(order, n, self->task->seed, RNG_STREAM(RNG_ORDER, (uint32_t)number));
     *gap = 0;
-    for (size_t at = 0; at < n; at++) {
+    for (size_t at = 0; at < n && !stop_requested(self->task->progress); at++) {
         size_t l = (size_t)order[at];
         double loss, square;
         enum clv_status status = ask(&loss, self, l, err);
@@ -166,7 +166,7 @@ static enum clv_status solve(struct clv_tag_training_result *result, struct mach
     while (status == CLV_OK && result->n_passes < max_passes && !result->is_converged &&
            !stop_requested(self->task->progress)) {
         status = pass(&gap, self, order, result->n_passes++, err);
-        if (status == CLV_OK && lambda * gap <= tolerance)
+        if (status == CLV_OK && lambda * gap <= tolerance && !stop_requested(self->task->progress))
             status = measure(result, self, err);
     }
     if (status == CLV_OK && !result->is_converged)

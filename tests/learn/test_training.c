@@ -381,7 +381,7 @@ START_TEST(elimination_drops_what_does_not_help_and_keeps_what_does)
     static const double thresholds[] = {0, 0.01, 0.9};
     static const uint8_t telling[10] = {1}, nothing[10] = {[6] = 1, [7] = 1, [9] = 1};
     static const uint8_t *const groups[] = {telling, nothing};
-    struct clv_elimination options = {groups, 2, 1, thresholds, 3, 4, 1};
+    struct clv_elimination options = {groups, 2, 1, thresholds, 3, 4, 1, NULL};
     struct clv_elimination_step steps[7] = {0}, again[7] = {0};
     struct toy toy;
     toy_planted(&toy, 40, 12, &potts, w, 3);
@@ -409,7 +409,7 @@ START_TEST(elimination_drops_what_does_not_help_and_keeps_what_does)
     must_fail(
         CLV_ERR_USAGE, "tolerance is nan",
         clv_eliminate(kept, &threshold, &loss, steps, &n_steps, clv_learner_find("ssvm"), &training, &options, err));
-    options = (struct clv_elimination){groups, 2, 0, (const double[]){0.1, 1}, 2, 4, 1};
+    options = (struct clv_elimination){groups, 2, 0, (const double[]){0.1, 1}, 2, 4, 1, NULL};
     must_fail(
         CLV_ERR_USAGE, "threshold 1 is 1",
         clv_eliminate(kept, &threshold, &loss, steps, &n_steps, clv_learner_find("ssvm"), &training, &options, err));

@@ -7,12 +7,12 @@
 #include "base/error.h"
 #include "cli/annotate/annotate.h"
 #include "cli/annotate/annotate_inputs.h"
+#include "cli/annotate/annotate_record.h"
 #include "cli/common/console.h"
 #include "cli/common/outputs.h"
-#include "cli/common/record.h"
 #include "cli/common/signals.h"
 
-enum { MAX_CANDIDATES = 64, KEY_FIRST_PARAMETER = KEYS_LEARNER };
+enum { KEY_FIRST_PARAMETER = KEYS_LEARNER };
 enum train_keys {
     KEY_KERNEL = KEYS_COMMAND,
     KEY_CV,
@@ -23,18 +23,6 @@ enum train_keys {
     KEY_GOAL,
     KEY_SCALE,
     KEY_SPLIT,
-};
-
-struct train {
-    struct common_options common;
-    struct clv_tag_training training;
-    const char *data, *split, *output;
-    double lambda[MAX_CANDIDATES], gamma[MAX_CANDIDATES];
-    size_t n_lambda, n_gamma;
-    int is_given[CLV_TAG_PARAMETERS];
-    int32_t n_folds, n_repeats; /* of cross-validation; 0 folds: none; -1: not given */
-    bool overwrite;
-    FILE *summary;
 };
 
 static const char *const goals[] = {"exact", "hamming", "f-sample", "f-macro", "f-micro"};
@@ -69,7 +57,7 @@ static char parameter_help[CLV_TAG_PARAMETERS][192];
 
 static error_t parse_parameter(int key, char *arg, struct argp_state *state)
 {
-    struct train *self = state->input;
+    struct annotate_training *self = state->input;
     options_note(&self->common, parameter_options, "", key, arg);
     int index = key - KEY_FIRST_PARAMETER;
     char name[64];
@@ -111,7 +99,7 @@ static error_t parse_grid(double *candidates, size_t *n, const char *name, char 
     return 0;
 }
 
-static error_t choose_learner(struct train *self, const char *arg)
+static error_t choose_learner(struct annotate_training *self, const char *arg)
 {
     const char *names[16];
     int index = 0;
@@ -127,7 +115,7 @@ static error_t choose_learner(struct train *self, const char *arg)
 static error_t parse_train(int key, char *arg, struct argp_state *state)
 {
     static const char *const kernels[] = {"linear", "rbf"}, *const orders[] = {"index", "f"};
-    struct train *self = state->input;
+    struct annotate_training *self = state->input;
     struct common_options *common = &self->common;
     int goal = 0;
     error_t failed = 0;
@@ -160,7 +148,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     }
 }
 
-static enum clv_status parse(struct train *self, int argc, char **argv, struct clv_error *err)
+static enum clv_status parse(struct annotate_training *self, int argc, char **argv, struct clv_error *err)
 {
     struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {parameter_argp(), 0, NULL, 0}, {0}};
     const struct argp argp = {
@@ -197,8 +185,8 @@ static enum clv_status parse(struct train *self, int argc, char **argv, struct c
     return annotate_claim(&self->common, self->output, self->overwrite, self->data, NULL, err);
 }
 
-static void print_grid(const struct train *self, const struct clv_tag_grid *grid, const struct clv_tag_score *scores,
-                       const double *chosen)
+static void print_grid(const struct annotate_training *self, const struct clv_tag_grid *grid,
+                       const struct clv_tag_score *scores, const double *chosen) /* NULL: unfinished */
 {
     size_t n_gamma = self->training.is_rbf ? grid->n_gamma : 1;
     console_clear();
@@ -206,17 +194,22 @@ static void print_grid(const struct train *self, const struct clv_tag_grid *grid
             self->n_folds, self->n_repeats, goals[self->training.goal], "lambda", "gamma", "exact", "Hamming",
             "F-sample", "F-macro", "F-micro");
     for (size_t i = 0; i < grid->n_lambda * n_gamma; i++) {
+        if (isnan(scores[i].exact_match))
+            continue; /* interrupted before it had all folds */
         double lambda = grid->lambda[i / n_gamma], gamma = self->training.is_rbf ? grid->gamma[i % n_gamma] : 0;
-        int is_chosen = lambda == chosen[CLV_TAG_LAMBDA] && (!self->training.is_rbf || gamma == chosen[CLV_TAG_GAMMA]);
+        bool is_chosen =
+            chosen && lambda == chosen[CLV_TAG_LAMBDA] && (!self->training.is_rbf || gamma == chosen[CLV_TAG_GAMMA]);
         fprintf(self->summary, "%10.4g %10.4g  %6.2f %8.2f %9.2f %8.2f %8.2f%s\n", lambda, gamma,
                 100 * scores[i].exact_match, 100 * scores[i].hamming, 100 * scores[i].f_sample, 100 * scores[i].f_macro,
                 100 * scores[i].f_micro, is_chosen ? "  chosen" : "");
     }
+    if (!chosen)
+        fprintf(self->summary, "unfinished\n");
     fflush(self->summary);
 }
 
 /* Chooses among the candidates; training->parameters receives the choice. */
-static enum clv_status cross_validate(struct train *self, struct clv_error *err)
+static enum clv_status cross_validate(struct annotate_training *self, struct clv_error *err)
 {
     static const double lambdas[] = {1e-4, 2e-4, 4e-4, 8e-4, 16e-4}, gammas[] = {0.4, 0.63, 1, 1.6, 2.5};
     struct clv_tag_training *training = &self->training;
@@ -249,86 +242,17 @@ static enum clv_status cross_validate(struct train *self, struct clv_error *err)
         training->parameters[CLV_TAG_TOLERANCE] = 1e-4; /* what is thrown away need not be exact */
     status = clv_tag_cross_validate(training->parameters, scores, training, &grid, err);
     training->parameters[CLV_TAG_TOLERANCE] = tolerance;
-    if (status == CLV_OK)
-        print_grid(self, &grid, scores, training->parameters);
+    if (status == CLV_OK || status == CLV_ERR_INTERRUPTED)
+        print_grid(self, &grid, scores, status == CLV_OK ? training->parameters : NULL);
+    if (status == CLV_ERR_INTERRUPTED)
+        status = fail(err, status,
+                      "interrupted in cross-validation: nothing is chosen and no model is learned; the "
+                      "measures above are of what was tried to the end");
     array_free(scores);
     return status;
 }
 
-static enum clv_status note_number(struct clv_tag_model *model, const char *key, double value, struct clv_error *err)
-{
-    struct text text;
-    text_init(&text, 64);
-    text_put_json_number(&text, value);
-    enum clv_status status = text.failed ? fail_memory(err) : clv_record_set(&model->record, key, text.bytes, err);
-    text_release(&text);
-    return status;
-}
-
-/* How the model was made; nothing that may differ between two runs of the same training. */
-static enum clv_status record(struct clv_tag_model *model, const struct train *self, const struct clv_tag_set *set,
-                              const struct clv_set *images, const struct clv_tag_training_result *result,
-                              struct clv_error *err)
-{
-    char digest[DIGEST_SIZE], seed[32], key[80], command[256 + CLV_ERROR_MESSAGE_MAX];
-    const struct clv_tag_training *training = &self->training;
-    enum clv_status status = CLV_OK;
-    if (annotate_is_images(self->data))
-        status = digest_set(digest, images, NULL, err);
-    else
-        status = digest_file(digest, self->data, err);
-    if (status != CLV_OK)
-        return status;
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)training->seed);
-    snprintf(command, sizeof command, "cleave annotate train%s",
-             self->common.canonical.bytes ? self->common.canonical.bytes : "");
-    const char *const entries[][2] = {
-        {"version", clv_version()},
-        {"command", command},
-        {"data", self->data},
-        {"data_digest", digest},
-        {"seed", seed},
-        {"learner", training->learner->name},
-        {"kernel", training->is_rbf ? "rbf" : "linear"},
-        {"interrupted", result->interrupted ? "yes" : "no"},
-        {"converged", result->is_converged ? "yes" : "no"},
-    };
-    for (size_t i = 0; i < sizeof entries / sizeof *entries && status == CLV_OK; i++)
-        status = clv_record_set(&model->record, entries[i][0], entries[i][1], err);
-    for (int i = 0; i < CLV_TAG_PARAMETERS && status == CLV_OK; i++) {
-        snprintf(key, sizeof key, "parameter.%s", clv_tag_parameters[i].name);
-        status = note_number(model, key, i == CLV_TAG_GAMMA ? model->gamma : training->parameters[i], err);
-    }
-    if (status == CLV_OK)
-        status = note_number(model, "examples", (double)set->n, err);
-    if (status == CLV_OK)
-        status = note_number(model, "objective", result->primal, err);
-    if (status == CLV_OK)
-        status = note_number(model, "duality_gap", result->primal - result->dual, err);
-    return status;
-}
-
-static void print_learning(const struct train *self, const struct clv_tag_model *model,
-                           const struct clv_tag_training_result *result)
-{
-    char name[16];
-    console_clear();
-    fprintf(self->summary, "learning  %s, %s kernel, lambda %g", self->training.learner->name,
-            self->training.is_rbf ? "rbf" : "linear", self->training.parameters[CLV_TAG_LAMBDA]);
-    if (model->gamma > 0)
-        fprintf(self->summary, ", gamma %g, %zu support vectors", model->gamma, model->n_vectors);
-    fprintf(self->summary, "\nobjective %.6g, duality gap %.2g after %d passes%s%s\n", result->primal,
-            result->primal - result->dual, result->n_passes, result->is_converged ? "" : " (not converged)",
-            result->interrupted ? " (interrupted)" : "");
-    if (model->form != CLV_TAGS_LMSBN)
-        return;
-    fprintf(self->summary, "sequence ");
-    for (int32_t p = 0; p < model->n_tags; p++)
-        fprintf(self->summary, " %s", clv_tag_name(model, model->place[p], name));
-    fprintf(self->summary, "\n");
-}
-
-static enum clv_status run(struct train *self, struct clv_error *err)
+static enum clv_status run(struct annotate_training *self, struct clv_error *err)
 {
     struct clv_progress progress = console_progress();
     struct clv_tag_set set = {0};
@@ -358,13 +282,13 @@ static enum clv_status run(struct train *self, struct clv_error *err)
         recipe = (struct clv_recipe){0};
     }
     if (status == CLV_OK)
-        status = record(&model, self, &set, &images, &result, err);
+        status = annotate_record(&model, self, &images, &result, err);
     if (status == CLV_OK) {
-        print_learning(self, &model, &result);
+        annotate_print_learning(self, &model, &result);
         status = clv_tag_model_write(self->output, &model, err);
     }
     if (status == CLV_OK && result.interrupted)
-        console_note("interrupted; the model so far is in %s", self->output);
+        annotate_note_interruption(self, &model);
 done:
     training->set = NULL;
     training->progress = NULL;
@@ -377,7 +301,7 @@ done:
 
 enum clv_status annotate_train(int argc, char **argv, struct clv_error *err)
 {
-    struct train self = {.n_folds = -1, .n_repeats = 3};
+    struct annotate_training self = {.n_folds = -1, .n_repeats = 3};
     enum clv_status status = parse(&self, argc, argv, err);
     if (status == CLV_OK)
         status = run(&self, err);

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
 #include "cli/common/signals.h"
@@ -97,7 +98,13 @@ static enum clv_status learn(struct run *self, struct clv_error *err)
     struct clv_training_result *result = &self->outcome.result;
     double started = now_s();
     self->outcome.train_loss = NAN;
-    enum clv_status status = clv_train(result, self->options->learner.learner, training, err);
+    enum clv_status status = CLV_OK;
+    if (self->pruning.so_far.w) {
+        *result = self->pruning.so_far;
+        self->pruning.so_far = (struct clv_training_result){0};
+    } else {
+        status = clv_train(result, self->options->learner.learner, training, err);
+    }
     self->outcome.seconds = now_s() - started;
     if (status == CLV_OK && self->options->n_prune_folds)
         train_prune_weights(result->w, &self->pruning, &training->shape);
@@ -152,9 +159,11 @@ static enum clv_status make_model(struct run *self, struct clv_error *err)
 static enum clv_status write_model(const struct run *self, struct clv_error *err)
 {
     const struct train_options *options = self->options;
-    bool interrupted = self->outcome.result.interrupted;
+    bool interrupted = self->outcome.result.interrupted,
+         goes_on = options->checkpoint && path_exists(options->checkpoint);
     if (interrupted && signals_exit_code() == SIGNALS_REQUEUE) {
-        console_note("stopped; the same line goes on from %s", options->checkpoint);
+        console_note(goes_on ? "stopped; the same line goes on from %s" : "stopped before there was a %s",
+                     options->checkpoint);
         return CLV_OK;
     }
     enum clv_status status = clv_model_write(options->output, &self->model, err);
@@ -164,7 +173,7 @@ static enum clv_status write_model(const struct run *self, struct clv_error *err
         signals_complete();
     if (status == CLV_OK && interrupted)
         console_note("interrupted; the model so far is in %s%s", options->output,
-                     options->checkpoint ? ", and --resume goes on from its checkpoint" : "");
+                     goes_on ? ", and --resume goes on from its checkpoint" : "");
     else if (status == CLV_OK && *self->progress.stop)
         console_note("interrupted; the model in %s is complete", options->output);
     return status;

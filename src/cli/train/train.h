@@ -98,9 +98,12 @@ struct train_pruning {
     uint8_t *kept;               /* [node, then edge features] 0: left out */
     struct clv_dataset *dataset; /* without those */
     double threshold;
+    struct clv_training_result
+        so_far; /* w NULL: all was tried; else what was learned when the search was interrupted */
 };
 void train_pruning_release(struct train_pruning *pruning);
-/* --prune: chooses what to leave out, prints why, and has the training go on with the rest. */
+/* --prune: chooses what to leave out, prints why, and has the training go on with the rest. Interrupted, it chooses
+ * among what was tried, and pruning->so_far is the outcome; CLV_ERR_INTERRUPTED if nothing was. */
 enum clv_status train_prune_choose(struct train_pruning *pruning, struct clv_training *training,
                                    const struct train_options *options, const struct train_data *data,
                                    const struct train_weak *weak, struct clv_error *err) CLV_CHECK;

@@ -82,11 +82,14 @@ static void print_losses(const struct search *self, const double *losses, const 
     FILE *summary = self->options->summary;
     double percent = 100 * self->unit.scale;
     for (size_t i = 0; i < self->grids[0].n; i++) {
+        if (isnan(losses[i]))
+            continue; /* interrupted before it had all folds */
         fprintf(summary, "%10.4g", self->grids[0].values[i]);
         for (size_t g = 1; g < self->n_grids; g++)
             fprintf(summary, "  %10.4g", self->training.parameters[self->index[g]]);
         fprintf(summary, "  %18.2f  %14.2f\n", percent * losses[i], percent * standard_errors[i]);
     }
+    fflush(summary);
 }
 
 /* All values of the first grid, for the others' as they are in training; keeps the best combination so far. */
@@ -97,9 +100,10 @@ static enum clv_status try_row(struct choice *best, struct search *self, struct 
     enum clv_status status =
         clv_cross_validate(&chosen, losses, standard_errors, self->options->learner.learner, &self->training,
                            self->index[0], grid->values, grid->n, self->options->n_folds, err);
+    if (status == CLV_OK || status == CLV_ERR_INTERRUPTED)
+        print_losses(self, losses, standard_errors);
     if (status != CLV_OK)
         return status;
-    print_losses(self, losses, standard_errors);
     for (size_t i = 0; i < grid->n; i++) {
         if (!(losses[i] < best->loss))
             continue;
@@ -138,6 +142,13 @@ static enum clv_status choose(struct choice *best, struct search *self, struct c
             self->training.parameters[self->index[g]] = self->grids[g].values[place[g]];
         status = try_row(best, self, err);
     } while (status == CLV_OK && next_combination(place, self));
+    if (status == CLV_ERR_INTERRUPTED) {
+        fprintf(summary, "unfinished\n");
+        fflush(summary);
+        return fail(err, status,
+                    "interrupted in cross-validation: nothing is chosen and no model is learned; the "
+                    "losses above are of what was tried to the end");
+    }
     if (status != CLV_OK)
         return status;
     fprintf(summary, "chosen    ");

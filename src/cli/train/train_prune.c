@@ -66,6 +66,7 @@ static void print_steps(FILE *stream, const struct groups *groups, const struct 
 
 void train_pruning_release(struct train_pruning *pruning)
 {
+    clv_training_result_release(&pruning->so_far);
     clv_dataset_free(pruning->dataset);
     array_free(pruning->kept);
     *pruning = (struct train_pruning){0};
@@ -89,18 +90,31 @@ enum clv_status train_prune_choose(struct train_pruning *pruning, struct clv_tra
                                      .thresholds = thresholds,
                                      .n_thresholds = N_THRESHOLDS,
                                      .n_folds = options->n_prune_folds,
-                                     .tolerance = options->prune_tolerance};
+                                     .tolerance = options->prune_tolerance,
+                                     .so_far = &pruning->so_far};
     if (status == CLV_OK && (!kept || !steps))
         status = fail_memory(err);
     if (status == CLV_OK)
         status = clv_eliminate(kept, &pruning->threshold, &loss, steps, &n_steps, options->learner.learner, &folds,
                                &trials, err);
+    if (status == CLV_ERR_INTERRUPTED)
+        status = pruning->so_far.w ? CLV_OK
+                                   : fail(err, status,
+                                          "interrupted before pruning had tried all features in all "
+                                          "folds: no model is learned");
     if (status == CLV_OK)
         status = clv_dataset_keep(&pruning->dataset, training->dataset, kept, err);
     if (status == CLV_OK) {
         console_clear();
         fprintf(options->summary, "pruning by %d-fold cross-validation\n", options->n_prune_folds);
         print_steps(options->summary, &groups, steps, n_steps, loss, train_loss_unit(data, training->dataset));
+        if (pruning->so_far.w) {
+            fprintf(options->summary, "unfinished\n");
+            console_note("interrupted while pruning: what was learned outside the first fold, %zu of %zu images or "
+                         "words, is kept, without what is left out so far",
+                         training->n_examples - (training->n_examples - 1) / (size_t)options->n_prune_folds - 1,
+                         training->n_examples);
+        }
         fflush(options->summary);
         training->dataset = pruning->dataset;
     }

@@ -25,7 +25,7 @@ static enum clv_status validate_task(void *context, size_t index, int thread, st
     const struct folds *folds = &self->folds;
     size_t n_folds = (size_t)folds->n_folds, candidate = index / n_folds;
     struct fold_choice choice = {folds->training->dataset, self->parameter, self->candidates[candidate]};
-    enum clv_status status = fold_losses(self->loss + candidate * folds->training->n_examples, folds, &choice,
+    enum clv_status status = fold_losses(self->loss + candidate * folds->training->n_examples, NULL, folds, &choice,
                                          index % n_folds, &as_they_are, 1, err);
     if (status)
         return status;
@@ -33,7 +33,8 @@ static enum clv_status validate_task(void *context, size_t index, int thread, st
     return CLV_OK;
 }
 
-/* Mean and standard error of each candidate's held-out losses; the first of the best candidates. */
+/* Mean and standard error of each candidate's held-out losses, NaN where a fold is missing; the first of the best
+ * candidates. */
 static double choose(double *means, double *standard_errors, const struct validation *self)
 {
     size_t n = self->folds.training->n_examples, best = 0;
@@ -82,11 +83,15 @@ enum clv_status clv_cross_validate(double *best, double *losses, double *standar
     if (status)
         return status;
     validation.loss = array_alloc(n, n_candidates * sizeof *validation.loss);
+    for (size_t k = 0; validation.loss && k < n * n_candidates; k++)
+        validation.loss[k] = NAN;
     status = validation.loss
                  ? parallel_for(n_candidates * (size_t)n_folds, training->n_threads, validate_task, &validation, err)
                  : fail_memory(err);
     if (!status)
         *best = choose(losses, standard_errors, &validation);
+    else if (status == CLV_ERR_INTERRUPTED)
+        choose(losses, standard_errors, &validation);
     folds_release(&validation.folds);
     array_free(validation.loss);
     return status;

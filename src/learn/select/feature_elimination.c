@@ -17,11 +17,13 @@ static const double as_they_are = 0;
 struct elimination {
     struct folds folds;
     const struct clv_elimination *options;
-    size_t n, n_all; /* examples; node and edge features */
-    double *whole;   /* [n] held-out losses of all features */
-    double *losses;  /* [most thresholds, at least 1][n] of the latest trial */
-    uint8_t *trial;  /* [n_all] */
-    size_t n_done;   /* trials */
+    size_t n, n_all;                                /* examples; node and edge features */
+    double *whole;                                  /* [n] held-out losses of all features */
+    double *losses;                                 /* [most thresholds, at least 1][n] of the latest trial */
+    uint8_t *trial;                                 /* [n_all] */
+    size_t n_done;                                  /* trials */
+    struct clv_training_result latest, round, best; /* outside the first fold: the latest trial's, that of the round's
+                                                     * best one, and of what is kept */
 };
 
 struct fold_task {
@@ -36,8 +38,16 @@ static enum clv_status run_fold(void *context, size_t fold, int thread, struct c
 {
     (void)thread;
     const struct fold_task *task = context;
-    return fold_losses(task->losses, &task->self->folds, &task->choice, fold, task->thresholds, task->n_thresholds,
-                       err);
+    struct elimination *self = task->self;
+    return fold_losses(task->losses, self->options->so_far && fold == 0 ? &self->latest : NULL, &self->folds,
+                       &task->choice, fold, task->thresholds, task->n_thresholds, err);
+}
+
+static void move_result(struct clv_training_result *to, struct clv_training_result *from)
+{
+    clv_training_result_release(to);
+    *to = *from;
+    *from = (struct clv_training_result){0};
 }
 
 /* If all goes but one group of each tier. */
@@ -54,6 +64,7 @@ static enum clv_status run_trial(double *losses, struct elimination *self, const
     const struct clv_training *training = self->folds.training;
     struct clv_dataset *sieved = NULL;
     int lambda = clv_learner_parameter(self->folds.learner, "lambda");
+    clv_training_result_release(&self->latest);
     report_progress(training->progress, "pruning", self->n_done++, most_trials(self->options), NULL);
     enum clv_status status = kept ? clv_dataset_keep(&sieved, training->dataset, kept, err) : CLV_OK;
     struct fold_task task = {
@@ -111,11 +122,12 @@ static enum clv_status run_round(struct clv_elimination_step *step, uint8_t *bes
             continue;
         *step = trial;
         memcpy(best, self->trial, self->n_all);
+        move_result(&self->round, &self->latest);
     }
     return status;
 }
 
-/* Rounds over the dear groups, then over the others. */
+/* Rounds over the dear groups, then over the others. Of a round that is interrupted, what was tried counts. */
 static enum clv_status drop_groups(uint8_t *kept, struct clv_elimination_step *steps, size_t *n_steps,
                                    struct elimination *self, struct clv_error *err)
 {
@@ -129,11 +141,12 @@ static enum clv_status drop_groups(uint8_t *kept, struct clv_elimination_step *s
         for (bool goes_on = begin < ends[tier]; goes_on && !status;) {
             struct clv_elimination_step step;
             status = run_round(&step, best, self, kept, dropped, begin, ends[tier], err);
-            goes_on = !status && step.accepted;
-            if (!status && step.group < options->n_groups)
+            goes_on = step.accepted;
+            if (step.group < options->n_groups)
                 steps[(*n_steps)++] = step;
             if (goes_on) {
                 memcpy(kept, best, self->n_all);
+                move_result(&self->best, &self->round);
                 dropped[step.group] = 1;
             }
         }
@@ -199,15 +212,24 @@ enum clv_status clv_eliminate(uint8_t *kept, double *threshold, double *loss, st
     memset(kept, 1, self.n_all);
     status = self.whole && self.losses && self.trial ? run_trial(self.whole, &self, NULL, &as_they_are, 1, err)
                                                      : fail_memory(err);
-    if (!status)
-        status = drop_groups(kept, steps, n_steps, &self, err);
-    if (!status)
-        status = drop_weights(threshold, steps + *n_steps, &self, kept, err);
     if (!status) {
         *loss = mean_of(self.whole, self.n);
+        move_result(&self.best, &self.latest);
+        status = drop_groups(kept, steps, n_steps, &self, err);
+    }
+    if (!status)
+        status = drop_weights(threshold, steps + *n_steps, &self, kept, err);
+    if (!status)
         *n_steps += options->n_thresholds;
+    if (status == CLV_ERR_INTERRUPTED && options->so_far) {
+        *threshold = 0;
+        move_result(options->so_far, &self.best);
+        options->so_far->interrupted = true;
     }
     folds_release(&self.folds);
+    clv_training_result_release(&self.latest);
+    clv_training_result_release(&self.round);
+    clv_training_result_release(&self.best);
     array_free(self.whole);
     array_free(self.losses);
     array_free(self.trial);

@@ -54,8 +54,9 @@ static enum clv_status held_losses(double *losses, const struct folds *self, con
                          self->training->engine, 1, err);
 }
 
-enum clv_status fold_losses(double *losses, const struct folds *self, const struct fold_choice *choice, size_t fold,
-                            const double *thresholds, size_t n_thresholds, struct clv_error *err)
+enum clv_status fold_losses(double *losses, struct clv_training_result *made, const struct folds *self,
+                            const struct fold_choice *choice, size_t fold, const double *thresholds,
+                            size_t n_thresholds, struct clv_error *err)
 {
     enum clv_status status;
     const struct clv_training *all = self->training;
@@ -90,6 +91,10 @@ enum clv_status fold_losses(double *losses, const struct folds *self, const stru
         status = held_losses(held_loss, self, &training, &result, held, n_held, thresholds[t], err);
         for (size_t k = 0; !status && k < n_held; k++)
             losses[t * n + k * n_folds + fold] = held_loss[k];
+    }
+    if (!status && made) {
+        *made = result;
+        result = (struct clv_training_result){0};
     }
 done:
     clv_training_result_release(&result);

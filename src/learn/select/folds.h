@@ -27,8 +27,9 @@ struct fold_choice {
 /* Trains on all but one fold, on one thread; losses[n_thresholds][n_examples] of its examples, by place in `order`,
  * become those of the weights pruned at thresholds[n_thresholds] (clv_weights_prune; 0: as they are). A lambda against
  * the mean of losses is meant for all examples: the training, on fewer, takes it so many times larger.
- * CLV_ERR_INTERRUPTED when asked to stop. */
-enum clv_status fold_losses(double *losses, const struct folds *self, const struct fold_choice *choice, size_t fold,
-                            const double *thresholds, size_t n_thresholds, struct clv_error *err) CLV_CHECK;
+ * CLV_ERR_INTERRUPTED when asked to stop. *made (NULL: not wanted) receives what was learned. */
+enum clv_status fold_losses(double *losses, struct clv_training_result *made, const struct folds *self,
+                            const struct fold_choice *choice, size_t fold, const double *thresholds,
+                            size_t n_thresholds, struct clv_error *err) CLV_CHECK;
 
 #endif

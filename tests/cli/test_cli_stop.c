@@ -1,0 +1,151 @@
+/* What SIGTERM leaves of long choices by cross-validation, and of `cleave annotate train'. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+/* Runs a command in the folder, ends it after so many tenths of a second by SIGTERM, and expects it to end within five
+ * seconds, by status 143. What it says; free() it. */
+static char *stop_after(int tenths, const char *folder, const char *command)
+{
+    char *output;
+    int code = run_command(&output,
+                           "cd %s && { %s & }; work=$!; sleep %d.%d; kill -TERM $work; { sleep 5; kill -KILL $work; } "
+                           ">/dev/null 2>&1 & watch=$!; wait $work; status=$?; kill $watch; exit $status",
+                           folder, command, tenths / 10, tenths % 10);
+    ck_assert_msg(code == 143, "status %d after %d/10 s: %s", code, tenths, output);
+    return output;
+}
+
+/* The same, later and later, until it has got so far as to say `part`. */
+static char *stop_when(const char *part, const char *folder, const char *command)
+{
+    for (int tenths = 4; tenths <= 128; tenths *= 2) {
+        char *output = stop_after(tenths, folder, command);
+        if (strstr(output, part))
+            return output;
+        free(output);
+    }
+    ck_abort_msg("%s: never says \"%s\"", command, part);
+    return NULL;
+}
+
+static const char *make_features(void)
+{
+    const char *folder = temporary_folder();
+    if (!path_exists(formatted("%s/f", folder)))
+        free(expect_success(
+            "cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split train --superpixels 60 --words 10 "
+            "--codebook-samples 2000 -o f",
+            folder, sample_set()));
+    return folder;
+}
+
+START_TEST(cross_validation_prints_its_table_so_far)
+{
+    const char *folder = make_features();
+    char *output = stop_when("  0.01           1  ", folder,
+                             "\"$CLEAVE\" train --data f --learner ssvm --gap 0 --cv 2 --cv-grid lambda=0.01 "
+                             "--cv-grid passes=1,1000000 -o cv.cleave 2>&1");
+    ck_assert_ptr_nonnull(strstr(output, "\nunfinished\n"));
+    ck_assert_ptr_nonnull(strstr(output, "interrupted in cross-validation: nothing is chosen and no model is learned"));
+    ck_assert(!path_exists(formatted("%s/cv.cleave", folder)));
+    free(output);
+}
+END_TEST
+
+START_TEST(pruning_leaves_the_best_model_so_far)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("ln -s %s %s/set", sample_set(), folder));
+    char *output = stop_when("the model so far is in p.cleave", folder,
+                             "\"$CLEAVE\" train --data set/manifest.tsv --split train " SAMPLE_TRAINING
+                             " --passes 1000 --gap 0 --prune 4 --overwrite -o p.cleave 2>&1");
+    ck_assert_ptr_nonnull(strstr(output, "outside the first fold, 6 of 8 images"));
+    ck_assert_ptr_nonnull(strstr(output, "\nunfinished\n"));
+    free(output);
+    char *json = expect_success("cd %s && \"$CLEAVE\" inspect --json p.cleave && \"$CLEAVE\" segment -q -m p.cleave "
+                                "set/images -o pruned",
+                                folder);
+    ck_assert_ptr_nonnull(strstr(json, "\"interrupted\":\"yes\""));
+    ck_assert_int_eq(count_files(formatted("%s/pruned", folder)), 12);
+    free(json);
+}
+END_TEST
+
+/* Examples whose tags are mostly noise, so that learning takes its time. */
+static const char *make_tags(void)
+{
+    const char *folder = temporary_folder();
+    FILE *file = fopen(formatted("%s/tags.svm", folder), "w");
+    ck_assert_ptr_nonnull(file);
+    for (uint32_t l = 0, state = 1; l < 400; l++) {
+        fprintf(file, "%u,%u", l % 3, 3 + l % 4);
+        for (int k = 1; k <= 20; k++)
+            fprintf(file, " %d:%g", k, (double)((state = state * 1664525u + 1013904223u) >> 16) / 65536.0);
+        fprintf(file, "\n");
+    }
+    ck_assert_int_eq(fclose(file), 0);
+    return folder;
+}
+
+START_TEST(models_of_tags_are_kept_as_far_as_they_got)
+{
+    const char *folder = make_tags();
+    static const char *const learners[] = {"lmsbn", "ssvm-full", "tsbc"};
+    for (size_t k = 0; k < sizeof learners / sizeof *learners; k++) {
+        char command[512];
+        snprintf(
+            command, sizeof command,
+            "\"$CLEAVE\" annotate train --data tags.svm --learner %s --lambda 1e-9 --tolerance 1e-12 --passes 1000000 "
+            "--overwrite -o t.cleave 2>&1",
+            learners[k]);
+        char *output = stop_when("interrupted; the model so far is in t.cleave", folder, command);
+        ck_assert_msg(strstr(output, "of 7 tags have weights") && !strstr(output, ": 0 of 7 tags"), "%s", output);
+        ck_assert_int_eq(strstr(output, "thresholds may not be tuned") != NULL, k == 2);
+        free(output);
+        free(expect_success("cd %s && \"$CLEAVE\" annotate predict -m t.cleave --data tags.svm -o t.tsv --overwrite",
+                            folder));
+    }
+}
+END_TEST
+
+START_TEST(cross_validation_of_tags_prints_its_table_so_far_or_what_is_lost)
+{
+    const char *folder = make_tags();
+    char *output =
+        stop_when("\n     1e+06", folder,
+                  "\"$CLEAVE\" annotate train --data tags.svm --learner ssvm-full --cv 2 --cv-repeats 1 --cv-lambda "
+                  "1e6,1e-9 --tolerance 1e-12 --passes 1000000 -o cv.cleave 2>&1");
+    ck_assert_ptr_nonnull(strstr(output, "\nunfinished\n"));
+    ck_assert_ptr_null(strstr(output, "\n     1e-09"));
+    ck_assert_ptr_nonnull(strstr(output, "nothing is chosen and no model is learned"));
+    free(output);
+    output =
+        stop_after(10, folder,
+                   "\"$CLEAVE\" annotate train --data tags.svm --lambda 1e-9 --order-by f --tolerance 1e-12 --passes "
+                   "1000000 -o cv.cleave 2>&1");
+    ck_assert_ptr_nonnull(
+        strstr(output, "interrupted while held-out examples ordered the tags: nothing is learned yet"));
+    ck_assert(!path_exists(formatted("%s/cv.cleave", folder)));
+    free(output);
+}
+END_TEST
+
+Suite *cli_stop_suite(void);
+Suite *cli_stop_suite(void)
+{
+    Suite *suite = suite_create("cli_stop");
+    TCase *tests = tcase_create("cli_stop");
+    tcase_set_timeout(tests, 120);
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_test(tests, cross_validation_prints_its_table_so_far);
+    tcase_add_test(tests, pruning_leaves_the_best_model_so_far);
+    tcase_add_test(tests, models_of_tags_are_kept_as_far_as_they_got);
+    tcase_add_test(tests, cross_validation_of_tags_prints_its_table_so_far_or_what_is_lost);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
