@@ -68,7 +68,7 @@ static bool has_both(const struct border *border, const struct tile *tile)
     size_t stride = (size_t)border->image->width;
     const uint8_t *first = border->before + (size_t)tile->y * stride + (size_t)tile->x;
     for (int32_t y = 0; y < tile->height; y++)
-        if (memchr(first + (size_t)y * stride, !*first, (size_t)tile->width))
+        if (memchr(first + (size_t)y * stride, *first ? 0 : 1, (size_t)tile->width))
             return true;
     return false;
 }

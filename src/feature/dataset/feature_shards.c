@@ -59,24 +59,52 @@ enum clv_status features_index_read(struct path_list *shards, const char *path, 
     return status;
 }
 
-/* A shard's place, from its metadata. */
-static enum clv_status check_place(const struct clv_dataset *part, const char *path, size_t expected, size_t n_shards,
-                                   size_t total, struct clv_error *err)
+/* The whole number at *text, digits alone and at most `maximum`; *text stands behind it. False: there is none. */
+static bool take_number(size_t *value, const char **text, size_t maximum)
+{
+    const char *digits = *text;
+    for (*value = 0; **text >= '0' && **text <= '9' && *value <= maximum; ++*text)
+        *value = 10 * *value + (size_t)(**text - '0');
+    return *text > digits && *value <= maximum;
+}
+
+static bool take_word(const char **text, const char *word)
+{
+    size_t size = strlen(word);
+    bool is_there = strncmp(*text, word, size) == 0;
+    *text += is_there ? size : 0;
+    return is_there;
+}
+
+/* "2/3 of 40" in a file's metadata: shard 2 of 3 of a set of 40 images. */
+static bool parse_place(struct shard *shard, size_t *total, const struct clv_dataset *part)
 {
     const char *text = clv_tensors_metadata(part->file.tensors, FEATURES_SHARD);
-    struct shard shard = {0};
-    size_t said = 0, first, n;
-    int used = 0;
-    if (!text || sscanf(text, "%6d/%6d of %18zu%n", &shard.number, &shard.count, &said, &used) != 3 || text[used] ||
-        shard.number < 1 || shard.count < shard.number || shard.count > SHARD_MAX)
+    size_t number, count;
+    if (!text || !take_number(&number, &text, SHARD_MAX) || !take_word(&text, "/") ||
+        !take_number(&count, &text, SHARD_MAX) || !take_word(&text, " of ") || !take_number(total, &text, INT32_MAX) ||
+        *text || number < 1 || number > count)
+        return false;
+    *shard = (struct shard){(int32_t)number, (int32_t)count};
+    return true;
+}
+
+/* Whether a file is the shard that belongs here; *total is the images of the whole set, 0 until the first file told. */
+static enum clv_status check_place(const struct clv_dataset *part, const char *path, size_t expected, size_t n_shards,
+                                   size_t *total, struct clv_error *err)
+{
+    struct shard shard;
+    size_t said, first, n;
+    if (!parse_place(&shard, &said, part))
         return fail(err, CLV_ERR_DATA, "%s: not a shard that `cleave features --shard' wrote", path);
     if ((size_t)shard.count != n_shards || (size_t)shard.number != expected)
         return fail(err, CLV_ERR_DATA, "%s: is shard %d of %d, where shard %zu of %zu belongs", path, shard.number,
                     shard.count, expected, n_shards);
     shard_block(&first, &n, &shard, said);
-    if (n != part->n || (total && said != total))
+    if (n != part->n || (*total && said != *total))
         return fail(err, CLV_ERR_DATA, "%s: has %zu of %zu images, not those of shard %d of %d of the same set", path,
                     part->n, said, shard.number, shard.count);
+    *total = said;
     return CLV_OK;
 }
 
@@ -154,11 +182,9 @@ static enum clv_status open_shards(struct clv_dataset **dataset, struct clv_reci
         status = features_open_file(part, k ? NULL : &own, path, err);
         whole->n_parts += status == CLV_OK;
         if (status == CLV_OK)
-            status = check_place(*part, path, k + 1, shards->n, total, err);
+            status = check_place(*part, path, k + 1, shards->n, &total, err);
         if (status == CLV_OK && k)
             status = check_alike(whole->parts[0]->file.tensors, (*part)->file.tensors, shards->paths[0], path, err);
-        if (status == CLV_OK && !k)
-            sscanf(clv_tensors_metadata((*part)->file.tensors, FEATURES_SHARD), "%*d/%*d of %18zu", &total);
     }
     if (status == CLV_OK)
         status = join_items(whole, err);

@@ -342,8 +342,8 @@ static enum clv_status check_place(const struct pmap *self, double n_first_steps
     size_t n_first = targets_of(self, 0), n_later = targets_of(self, 1), n_taken = (size_t)place->n_taken;
     if (place->round < 0 || (size_t)place->round >= self->n_rounds || place->pass < 1 ||
         (size_t)place->pass > self->n_passes)
-        return fail(err, CLV_ERR_DATA, "%s: stands at pass %lld of round %lld, which are %zu and %zu", path,
-                    (long long)place->pass, (long long)place->round + 1, self->n_passes, self->n_rounds);
+        return fail(err, CLV_ERR_DATA, "%s: stands at pass %lld after %lld rounds, of %zu and %zu", path,
+                    (long long)place->pass, (long long)place->round, self->n_passes, self->n_rounds);
     if (place->n_taken < 0 || n_taken > targets_of(self, place->round) ||
         (n_taken % self->batch && n_taken != targets_of(self, place->round)))
         return fail(err, CLV_ERR_DATA, "%s: %lld of the pass's %zu examples are taken", path, (long long)place->n_taken,
