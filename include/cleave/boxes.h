@@ -50,7 +50,7 @@ struct clv_boxes {
     struct clv_image_boxes *images; /* [n_images], sorted by image */
     size_t n_images;
     size_t *by_stem; /* [n_images] their indices, sorted by file name without extension */
-    char **labels;   /* [n_labels], in the order met; for YOLO without classes.txt they are numbers */
+    char **labels;   /* [n_labels], in the order met; for YOLO without classes.txt or data.yaml they are numbers */
     size_t n_labels;
     size_t n_skipped;    /* annotations that are no boxes */
     char *first_skipped; /* which one and why, or NULL */

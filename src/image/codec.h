@@ -74,6 +74,10 @@ struct png_grey {
 enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
+/* rgba[height][width][4], colours not multiplied by alpha, all or nothing. */
+enum clv_status png_write_rgba(const char *path, int32_t width, int32_t height, const uint8_t *rgba,
+                               struct clv_error *err) CLV_CHECK;
+
 /* What a writer can take: at least 1x1 pixels, 1 or 3 channels. */
 enum clv_status writable_check(const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 

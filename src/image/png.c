@@ -479,6 +479,25 @@ enum clv_status clv_png_write(const char *path, const struct clv_image *image, s
     return status;
 }
 
+enum clv_status png_write_rgba(const char *path, int32_t width, int32_t height, const uint8_t *rgba,
+                               struct clv_error *err)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    struct job job = {.width = width,
+                      .height = height,
+                      .colour_type = PNG_COLOR_TYPE_RGB_ALPHA,
+                      .samples = (uint8_t *)rgba, /* only read */
+                      .sample_channels = 4,
+                      .plan = &photo_plan};
+    enum clv_status status = encode(&bytes, &size, &job, err);
+    if (status != CLV_OK)
+        return fail_within(err, status, path);
+    status = file_write(path, bytes, size, err);
+    array_free(bytes);
+    return status;
+}
+
 static enum clv_status check_labels(const struct job *job, struct clv_error *err)
 {
     if (job->width < 1 || job->height < 1 || !job->samples)

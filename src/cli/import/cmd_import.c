@@ -23,7 +23,8 @@ enum import_keys { KEY_IMAGES = KEYS_COMMAND, KEY_SHARE, KEY_GROUP };
 
 static const struct argp_option import_options[] = {
     {"output", 'o', "FOLDER", 0, "The new or empty folder of the set", 0},
-    {"images", KEY_IMAGES, "FOLDER", 0, "Where the images are (default: beside the annotations)", 0},
+    {"images", KEY_IMAGES, "FOLDER", 0, "Where the images are (default: beside the annotations; of voc: JPEGImages/)",
+     0},
     {"seed", 's', "N", 0, "Seed of the split (default 0)", 0},
     {"train-share", KEY_SHARE, "X", 0, "Share of images in split train, the rest is test (default 0.8)", 0},
     {"group-by", KEY_GROUP, "NAME", 0,
@@ -100,7 +101,8 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         "Makes a set of annotations of other programs: images/, masks/ of polygons and run lengths, boxes.tsv of what "
         "are only boxes, labels.tsv, and manifest.tsv with the splits train and test.\v"
         "Formats: coco (JSON), labelme (a folder of JSON), cvat (XML), yolo (a folder of text), label-studio (JSON), "
-        "voc (a folder that holds JPEGImages/ and SegmentationClass/). Where objects overlap the smaller one is in "
+        "voc (a folder that holds JPEGImages/ and SegmentationClass/). `cleave segment --export' writes coco, labelme, "
+        "voc and yolo. Where objects overlap the smaller one is in "
         "front. An image with an object that is only a box has no mask but boxes: `cleave train --boxes' learns from "
         "both.",
         children,
@@ -292,7 +294,7 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
     text_init(&self.labels, 1 << 20);
     text_printf(&self.boxes, "image\tlabel\tx\ty\tw\th\n");
     enum clv_status status = CLV_OK;
-    if (!import->options.images) {
+    if (!import->options.images && form >= 0) {
         const char *path = import->options.annotations;
         beside = path_is_folder(path) ? string_copy(path) : path_folder(path);
         import->options.images = beside;

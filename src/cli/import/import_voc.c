@@ -1,5 +1,7 @@
-/* Pascal VOC's layout: JPEGImages/, SegmentationClass/ with palette PNGs of its 20 classes (255 is void), and lists of
- * names in ImageSets/Segmentation/. */
+/* Pascal VOC's layout: JPEGImages/, SegmentationClass/ with palette PNGs (255 is void), lists of names in
+ * ImageSets/Segmentation/. Classes are VOC's 20, or those that a labelmap.txt (of CVAT, or `segment --export voc`)
+ * names. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -72,7 +74,8 @@ static enum clv_status find_split(const char **split, const struct lists *lists,
 /* The image of a mask's stem; NULL: there is none. */
 static char *find_image(const char *folder, const char *mask, const char **ending)
 {
-    static const char *const endings[] = {".jpg", ".jpeg", ".png", ".JPG"};
+    static const char *const endings[] = {".jpg",  ".jpeg", ".png",  ".JPG", ".JPEG", ".PNG",
+                                          ".webp", ".tif",  ".tiff", ".bmp", ".ppm",  ".pgm"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         char *named = path_replace_extension(mask, endings[i]), *path = named ? path_join(folder, named) : NULL;
         array_free(named);
@@ -85,9 +88,25 @@ static char *find_image(const char *folder, const char *mask, const char **endin
     return NULL;
 }
 
-/* One mask with its image; values that are used are marked. */
-static enum clv_status take(struct import_set *self, bool *used, const struct lists *lists, const char *masks,
-                            const char *images, const char *name, struct clv_error *err)
+/* What masks hold: which values, and their colours. */
+struct values {
+    bool is_used[256], has_colour[256];
+    uint8_t colour[256][3];
+};
+
+static void note_values(struct values *values, const struct clv_indexed_image *mask)
+{
+    for (size_t i = 0; i < (size_t)mask->width * (size_t)mask->height; i++)
+        values->is_used[mask->values[i]] = true;
+    for (int v = 0; v < mask->palette_size; v++) {
+        memcpy(values->colour[v], mask->palette[v], 3);
+        values->has_colour[v] = true;
+    }
+}
+
+/* One mask with its image. */
+static enum clv_status take(struct import_set *self, struct values *values, const struct lists *lists,
+                            const char *masks, const char *images, const char *name, struct clv_error *err)
 {
     const char *ending = NULL, *split = NULL;
     struct clv_indexed_image mask = {0};
@@ -104,9 +123,8 @@ static enum clv_status take(struct import_set *self, bool *used, const struct li
     if (status == CLV_OK && (mask.width != width || mask.height != height))
         status =
             fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", path, mask.width, mask.height, width, height);
-    size_t n = status == CLV_OK ? (size_t)width * (size_t)height : 0;
-    for (size_t i = 0; i < n; i++)
-        used[mask.values[i]] = true;
+    if (status == CLV_OK)
+        note_values(values, &mask);
     if (status == CLV_OK)
         status = below ? import_add(self, below, image, split, err) : fail_memory(err);
     if (status == CLV_OK)
@@ -118,16 +136,38 @@ static enum clv_status take(struct import_set *self, bool *used, const struct li
     return status;
 }
 
-/* VOC's classes; "label N" for values beyond them. */
-static void put_labels(struct import_set *self, const bool *used)
+/* The name that labelmap.txt has for a colour: its lines are "name:red,green,blue:parts:actions". *length 0: none. */
+static const char *find_name(size_t *length, const char *map, const uint8_t colour[3])
+{
+    char wanted[32];
+    size_t n = (size_t)snprintf(wanted, sizeof wanted, ":%d,%d,%d:", colour[0], colour[1], colour[2]);
+    for (const char *line = map; line && *line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        size_t size = strcspn(line, "\r\n");
+        const char *found = memmem(line, size, wanted, n);
+        if (found && *line != '#') {
+            *length = (size_t)(found - line);
+            return line;
+        }
+    }
+    *length = 0;
+    return map;
+}
+
+/* Names by colour where there is a map of them, else VOC's classes; "label N" for other values. */
+static void put_labels(struct import_set *self, const struct values *values, const char *map)
 {
     uint8_t palette[256][3];
     clv_default_palette(palette);
     text_printf(&self->labels, "value\tname\tred\tgreen\tblue\n");
     for (int v = 0; v < CLV_VOID; v++) {
-        if ((size_t)v < N_CLASSES)
+        size_t length = 0;
+        const char *name = map && values->has_colour[v] ? find_name(&length, map, values->colour[v]) : map;
+        if (length)
+            text_printf(&self->labels, "%d\t%.*s", v, (int)length, name);
+        else if (!map && (size_t)v < N_CLASSES)
             text_printf(&self->labels, "%d\t%s", v, class_names[v]);
-        else if (used[v])
+        else if (values->is_used[v])
             text_printf(&self->labels, "%d\tlabel %d", v, v);
         else
             continue;
@@ -135,14 +175,30 @@ static void put_labels(struct import_set *self, const bool *used)
     }
 }
 
+/* labelmap.txt, terminated; NULL: there is none. */
+static enum clv_status read_map(char **map, const char *folder, struct clv_error *err)
+{
+    size_t size;
+    char *path = path_join(folder, "labelmap.txt");
+    enum clv_status status = path ? CLV_OK : fail_memory(err);
+    *map = NULL;
+    if (path && path_exists(path))
+        status = file_read(map, &size, path, LARGEST_LIST, err);
+    array_free(path);
+    return status;
+}
+
 enum clv_status import_voc(struct import_set *self, struct clv_error *err)
 {
     const char *folder = self->options->annotations;
     struct path_list files = {0};
     struct lists lists = {0};
-    bool used[256] = {false};
-    char *masks = path_join(folder, "SegmentationClass"), *images = path_join(folder, "JPEGImages");
+    struct values values = {{false}, {false}, {{0}}};
+    char *map = NULL, *masks = path_join(folder, "SegmentationClass");
+    char *images = self->options->images ? string_copy(self->options->images) : path_join(folder, "JPEGImages");
     enum clv_status status = masks && images ? read_lists(&lists, folder, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = read_map(&map, folder, err);
     if (status == CLV_OK && !path_is_folder(masks))
         status = fail(err, CLV_ERR_NO_INPUT,
                       "%s: holds no SegmentationClass/ and JPEGImages/; boxes of VOC are read "
@@ -151,7 +207,7 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
     if (status == CLV_OK)
         status = folder_walk(&files, masks, err);
     for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
-        status = take(self, used, &lists, masks, images, files.paths[i], err);
+        status = take(self, &values, &lists, masks, images, files.paths[i], err);
         if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT)
             continue;
         console_error("%s", err->message);
@@ -160,7 +216,8 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
     }
     if (status == CLV_OK && !self->n)
         status = fail(err, CLV_ERR_NO_INPUT, "%s: no mask in it can be taken over", masks);
-    put_labels(self, used);
+    put_labels(self, &values, map);
+    array_free(map);
     for (int i = 0; i < 3; i++)
         array_free(lists.bytes[i]);
     path_list_release(&files);

@@ -10,6 +10,8 @@
 #include "cli/common/command.h"
 #include "cli/common/console.h"
 #include "cli/segment/box_inputs.h"
+#include "cli/segment/cutouts.h"
+#include "cli/segment/exporting.h"
 #include "cli/segment/marginals.h"
 #include "cli/segment/overlay_legend.h"
 
@@ -59,7 +61,8 @@ static error_t parse_segment(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = self;
-        state->child_inputs[1] = &self->common;
+        state->child_inputs[1] = self;
+        state->child_inputs[2] = &self->common;
         return 0;
     case KEY_DECISION: return option_choice(&self->decision, "--decision", arg, rules, 2, &self->common);
     case KEY_DECODE: return option_decoding(&self->decoding, arg, &self->common);
@@ -79,7 +82,8 @@ static error_t parse_segment(int key, char *arg, struct argp_state *state)
 
 static enum clv_status parse(struct segment *self, int argc, char **argv, struct clv_error *err)
 {
-    static const struct argp_child children[] = {{&segment_argp, 0, NULL, 0}, {&common_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {
+        {&segment_argp, 0, NULL, 0}, {&beside_argp, 0, NULL, 0}, {&common_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         segment_options,
         parse_segment,
@@ -98,6 +102,8 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
     if (status == CLV_OK)
         status = segment_check(self, "segment", err);
+    if (status == CLV_OK)
+        status = beside_check(self, err);
     if (status == CLV_OK && self->decision == DECISION_MARGINAL && (self->boxes || self->refine == REFINE_ALL))
         status = fail(err, CLV_ERR_USAGE, "--decision marginal: does not go with %s",
                       self->boxes ? "--boxes" : "--refine, which sharpens the most probable labelling");
@@ -246,12 +252,15 @@ static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err
     enum clv_status status = begin_report(run, err);
     if (status == CLV_OK && self->status_file)
         status = file_create(&table, self->status_file, err);
+    if (status == CLV_OK && self->export.form)
+        status = exporting_begin(&run->exporting, run, err);
     if (status == CLV_OK) {
         run->status = table.stream;
         if (table.stream && self->shard.number <= 1) /* so that the shards' tables end to end are one run's */
             fputs(STATUS_HEAD "\n", table.stream);
         status = segment_all(&counts, run, err);
     }
+    status = exporting_end(run->exporting, status, err);
     status = finish_report(run, status, err);
     if (table.stream) {
         struct clv_error own;
@@ -336,6 +345,8 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     if (status == CLV_OK)
         status = mask_form_check((enum mask_form)self->mask_form, &model.labels, err);
     if (status == CLV_OK)
+        status = cutout_choose(work.is_cut, self->cutout_labels, &model.labels, err);
+    if (status == CLV_OK)
         status = gather(&inputs, self, &model, dataset, err);
     if (status == CLV_OK && !self->features && !self->boxes)
         status = maps_option_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err);
@@ -380,7 +391,7 @@ enum clv_status segment_images(struct segment *self, struct clv_error *err)
 
 enum clv_status cmd_segment(int argc, char **argv, struct clv_error *err)
 {
-    struct segment self = {.list_separator = '\n', .n_draws = 100};
+    struct segment self = {.list_separator = '\n', .n_draws = 100, .export = {.tolerance = 1}};
     clv_refine_defaults(&self.refining);
     enum clv_status status = parse(&self, argc, argv, err);
     if (status == CLV_OK)

@@ -19,6 +19,8 @@
 #define WINDOW       84 /* of a cut */
 #define OVERLAY      4
 #define REPORT       8
+#define CUTOUT       10 /* and the bytes of its PNG */
+#define EXPORT       12 /* numbers of objects, their contours */
 #define BOX_CUT      64
 #define WORKING      500 /* at working size: superpixels, words, features */
 #define COLOUR_CELLS 1e6 /* in any picture, at most */
@@ -67,11 +69,12 @@ void memory_gate_leave(struct memory_gate *self, double bytes)
 double memory_of_work(const struct memory_work *work, int32_t width, int32_t height, double file_size)
 {
     double n = (double)width * height, decoding = DECODING * n + file_size, later = PICTURE * n;
+    double showing = (work->has_overlay ? OVERLAY : 0) * n + (work->has_report ? REPORT : 0) * n +
+                     (work->has_cutout ? CUTOUT : 0) * n + (work->has_export ? EXPORT : 0) * n;
     if (!work->recipe)
-        return fmax(decoding, (PICTURE + BOX_CUT) * n);
+        return fmax(decoding, PICTURE * n + fmax(BOX_CUT * n, showing));
     double refining = REFINING * n + WINDOW * (double)pixel_cut_window(width, height, PIXEL_CUT_WHOLE) +
                       4 * COLOUR_CELLS * (3 + (work->n_labels > 2 ? work->n_labels : 0));
-    double showing = (work->has_overlay ? OVERLAY : 0) * n + (work->has_report ? REPORT : 0) * n;
     later += WORKING * fmin(n, work->recipe->working_pixels) + (work->is_refined ? fmax(refining, showing) : showing);
     return fmax(decoding, later);
 }

@@ -29,7 +29,7 @@ void memory_gate_leave(struct memory_gate *self, double bytes);
 struct memory_work {
     const struct clv_recipe *recipe; /* NULL: boxes are cut */
     int32_t n_labels;
-    bool is_refined, has_overlay, has_report;
+    bool is_refined, has_overlay, has_report, has_cutout, has_export;
 };
 
 /* An upper bound of the bytes that an image of that size takes, from a file of file_size bytes. */

@@ -17,7 +17,8 @@
 static void output_release(struct output *output)
 {
     array_free(output->mask);
-    array_free(output->overlay);
+    for (int k = 0; k < N_OUTPUTS; k++)
+        array_free(output->beside[k]);
     array_free(output->problem);
 }
 
@@ -29,19 +30,21 @@ void output_list_release(struct output_list *list)
     *list = (struct output_list){0};
 }
 
-/* folder/[below/]output.png; NULL when out of memory. */
-static char *output_path(const char *folder, const char *below, const char *output)
+/* NULL when out of memory. */
+static char *output_path(const char *folder, struct output_place place, const char *output)
 {
-    size_t size = strlen(folder) + strlen(below) + strlen(output) + 8;
+    size_t size = strlen(folder) + strlen(place.below) + strlen(output) + strlen(place.ending) + 2;
     char *path = array_alloc(size, 1);
     bool has_slash = *folder && folder[strlen(folder) - 1] == '/';
     if (path)
-        snprintf(path, size, "%s%s%s%s.png", folder, has_slash ? "" : "/", below, output);
+        snprintf(path, size, "%s%s%s%s%s", folder, has_slash ? "" : "/", place.below, output, place.ending);
     return path;
 }
 
+static const struct output_place mask_place = {"", ".png"};
+
 static enum clv_status make_paths(struct output_list *list, const struct input_list *inputs, const char *folder,
-                                  bool overlays, struct clv_error *err)
+                                  const struct output_place *places, struct clv_error *err)
 {
     list->items = array_zalloc(inputs->n, sizeof *list->items);
     if (!list->items)
@@ -49,10 +52,13 @@ static enum clv_status make_paths(struct output_list *list, const struct input_l
     list->n = inputs->n;
     for (size_t i = 0; i < inputs->n; i++) {
         struct output *output = &list->items[i];
-        output->mask = strcmp(folder, "-") == 0 ? string_copy("-") : output_path(folder, "", inputs->items[i].output);
-        output->overlay = overlays ? output_path(folder, "overlays/", inputs->items[i].output) : NULL;
-        if (!output->mask || (overlays && !output->overlay))
+        const char *name = inputs->items[i].output;
+        output->mask = strcmp(folder, "-") == 0 ? string_copy("-") : output_path(folder, mask_place, name);
+        if (!output->mask)
             return fail_memory(err);
+        for (int k = 0; k < N_OUTPUTS; k++)
+            if (places[k].below && !(output->beside[k] = output_path(folder, places[k], name)))
+                return fail_memory(err);
     }
     return CLV_OK;
 }
@@ -120,14 +126,15 @@ static enum clv_status add_clash(struct output_list *list, const struct input_li
 static enum clv_status find_clashes(struct output_list *list, const struct input_list *inputs, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
-    struct path_of *paths = array_alloc(list->n, 2 * sizeof *paths);
+    struct path_of *paths = array_alloc(list->n, (1 + N_OUTPUTS) * sizeof *paths);
     if (!paths)
         return fail_memory(err);
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++) {
         paths[n++] = (struct path_of){list->items[i].mask, i};
-        if (list->items[i].overlay)
-            paths[n++] = (struct path_of){list->items[i].overlay, i};
+        for (int k = 0; k < N_OUTPUTS; k++)
+            if (list->items[i].beside[k])
+                paths[n++] = (struct path_of){list->items[i].beside[k], i};
     }
     if (n)
         qsort(paths, n, sizeof *paths, compare_paths);
@@ -167,8 +174,9 @@ static enum clv_status add_outputs(struct outputs *outputs, const struct output_
         if (list->items[i].problem)
             continue;
         status = outputs_add(outputs, list->items[i].mask, err);
-        if (status == CLV_OK && list->items[i].overlay)
-            status = outputs_add(outputs, list->items[i].overlay, err);
+        for (int k = 0; k < N_OUTPUTS && status == CLV_OK; k++)
+            if (list->items[i].beside[k])
+                status = outputs_add(outputs, list->items[i].beside[k], err);
     }
     outputs_sort(outputs);
     return status;
@@ -200,14 +208,16 @@ static enum clv_status check_existing(struct output_list *list, enum existing ex
     enum clv_status status = CLV_OK;
     for (size_t i = 0; i < list->n && status == CLV_OK; i++) {
         struct output *output = &list->items[i];
-        const char *paths[] = {output->mask, output->overlay};
-        for (size_t k = 0; k < 2 && paths[k] && !output->problem && status == CLV_OK; k++)
-            status = path_is_folder(paths[k])
-                         ? fail(err, CLV_ERR_CREATE, "%s: is a folder", paths[k])
-                         : output_check_existing(paths[k], may_replace, ", --resume does the rest", err);
         bool there = existing == EXISTING_RESUME && !output->problem;
-        for (size_t k = 0; k < 2 && paths[k] && there && status == CLV_OK; k++)
-            status = check_there(&there, paths[k], err);
+        for (int k = -1; k < N_OUTPUTS && !output->problem && status == CLV_OK; k++) {
+            const char *path = k < 0 ? output->mask : output->beside[k];
+            if (path)
+                status = path_is_folder(path)
+                             ? fail(err, CLV_ERR_CREATE, "%s: is a folder", path)
+                             : output_check_existing(path, may_replace, ", --resume does the rest", err);
+            if (path && there && status == CLV_OK)
+                status = check_there(&there, path, err);
+        }
         output->finished = there;
         list->n_finished += output->finished;
     }
@@ -215,8 +225,8 @@ static enum clv_status check_existing(struct output_list *list, enum existing ex
 }
 
 enum clv_status output_plan(struct output_list *list, struct outputs *outputs, const struct input_list *inputs,
-                            const char *folder, bool overlays, enum existing existing, const struct shard *shard,
-                            struct clv_error *err)
+                            const char *folder, const struct output_place *places, enum existing existing,
+                            const struct shard *shard, struct clv_error *err)
 {
     struct output_list planned = {0};
     *list = planned;
@@ -225,7 +235,7 @@ enum clv_status output_plan(struct output_list *list, struct outputs *outputs, c
     if (status == CLV_OK && kind == PATH_FILE)
         status = fail(err, CLV_ERR_CREATE, "%s: is not a folder", folder);
     if (status == CLV_OK)
-        status = make_paths(&planned, inputs, folder, overlays, err);
+        status = make_paths(&planned, inputs, folder, places, err);
     if (status == CLV_OK)
         status = find_clashes(&planned, inputs, err);
     if (status == CLV_OK)
@@ -247,12 +257,24 @@ enum clv_status output_plan(struct output_list *list, struct outputs *outputs, c
 /* --- outputs of earlier runs among the inputs
  * ---------------------------------------------------------------------------- */
 
-/* A file that exists where an input's mask or overlay goes. */
+/* Pictures that any run may have left, and what is known of them. */
+static const struct own_place {
+    struct output_place place;
+    bool is_mask, may_be_smaller;
+} own_places[] = {
+    {{"", ".png"}, true, false},
+    {{"overlays/", ".png"}, false, false},
+    {{"cutouts/", ".png"}, false, true},
+    {{"voc/SegmentationClass/", ".png"}, true, false},
+};
+#define N_OWN (sizeof own_places / sizeof *own_places)
+
+/* A file that exists where an output of an input goes. */
 struct own {
     dev_t device;
     ino_t inode;
     size_t input;
-    bool is_mask;
+    const struct own_place *place;
 };
 
 static int compare_own(const void *a, const void *b)
@@ -274,16 +296,18 @@ static bool identify(struct own *own, const char *path)
 }
 
 /* Whether the file can have been made from the image: of its size, and a mask of labels below n_labels. */
-static bool may_be_made_from(const char *path, const char *image, bool is_mask, int32_t n_labels,
+static bool may_be_made_from(const char *path, const char *image, const struct own_place *place, int32_t n_labels,
                              const struct clv_image_limits *limits)
 {
     struct clv_indexed_image mask = {0};
     struct clv_error ignored;
     int32_t width, height, own_width, own_height;
     bool may = clv_image_read_size(&width, &height, image, limits, &ignored) == CLV_OK &&
-               clv_image_read_size(&own_width, &own_height, path, limits, &ignored) == CLV_OK && width == own_width &&
-               height == own_height;
-    if (!may || !is_mask)
+               clv_image_read_size(&own_width, &own_height, path, limits, &ignored) == CLV_OK;
+    if (may)
+        may = place->may_be_smaller ? own_width <= width && own_height <= height
+                                    : own_width == width && own_height == height;
+    if (!may || !place->is_mask)
         return may;
     may = clv_indexed_image_read(&mask, path, limits, &ignored) == CLV_OK;
     for (size_t p = 0; may && p < (size_t)mask.width * (size_t)mask.height; p++)
@@ -297,25 +321,21 @@ static enum clv_status list_own(struct own **list, size_t *n, const struct input
                                 struct clv_error *err)
 {
     *n = 0;
-    *list = array_alloc(inputs->n, 2 * sizeof **list);
+    *list = array_alloc(inputs->n, N_OWN * sizeof **list);
     if (!*list)
         return fail_memory(err);
     for (size_t i = 0; i < inputs->n; i++) {
         if (!inputs->items[i].is_from_folder)
             continue;
-        char *mask = output_path(folder, "", inputs->items[i].output);
-        char *overlay = output_path(folder, "overlays/", inputs->items[i].output);
-        struct own own = {.input = i, .is_mask = true};
-        if (identify(&own, mask))
-            (*list)[(*n)++] = own;
-        own.is_mask = false;
-        if (identify(&own, overlay))
-            (*list)[(*n)++] = own;
-        bool complete = mask && overlay;
-        array_free(mask);
-        array_free(overlay);
-        if (!complete)
-            return fail_memory(err);
+        for (size_t k = 0; k < N_OWN; k++) {
+            struct own own = {.input = i, .place = &own_places[k]};
+            char *path = output_path(folder, own_places[k].place, inputs->items[i].output);
+            if (!path)
+                return fail_memory(err);
+            if (identify(&own, path))
+                (*list)[(*n)++] = own;
+            array_free(path);
+        }
     }
     if (*n)
         qsort(*list, *n, sizeof **list, compare_own);
@@ -341,7 +361,7 @@ static bool is_own(const struct own *list, size_t n, const struct input_list *in
     }
     for (size_t k = first; k < n && compare_own(&key, &list[k]) == 0; k++)
         if (list[k].input != i &&
-            may_be_made_from(path, inputs->items[list[k].input].image, list[k].is_mask, n_labels, limits))
+            may_be_made_from(path, inputs->items[list[k].input].image, list[k].place, n_labels, limits))
             return true;
     return false;
 }

@@ -26,6 +26,15 @@ enum refine_choice { REFINE_LARGE, REFINE_ALL, REFINE_NONE };
 /* Which labelling is written: the most probable one, or the one of least expected balanced error. */
 enum decision { DECISION_MAP, DECISION_MARGINAL };
 
+/* Forms of other programs that objects are written in. */
+enum export_form { EXPORT_NONE, EXPORT_COCO, EXPORT_LABELME, EXPORT_VOC, EXPORT_YOLO };
+
+struct export_options {
+    int form;         /* enum export_form */
+    double tolerance; /* pixels, of polygons */
+    bool has_tolerance, runs;
+};
+
 struct segment {
     struct common_options common;
     const char *model_path, *data, *split, *features, *output, *report, *status_file;
@@ -35,7 +44,9 @@ struct segment {
     size_t n_paths;
     struct maps_option maps;
     char list_separator;
-    bool overlay, fail_fast;
+    bool overlay, fail_fast, cutout, crop;
+    const char *cutout_labels; /* the object's, comma-separated; NULL: all but label 0 */
+    struct export_options export;
     enum refine_choice refine;
     struct clv_refine_options refining;
     enum existing existing;
@@ -54,6 +65,10 @@ struct segment {
 /* A child parser of what both commands take: the inputs, -m, -o, --overlay, --status, what to do about existing outputs
  * and failures, --engine. Its input is a struct segment. */
 extern const struct argp segment_argp;
+
+/* Another one, of what `segment` alone writes beside its masks; and what those options must not contradict. */
+extern const struct argp beside_argp;
+enum clv_status beside_check(const struct segment *self, struct clv_error *err) CLV_CHECK;
 
 /* Whether -o - sends the only result to standard output. The argument - is then the image itself, not a list of
  * paths. */
@@ -95,9 +110,11 @@ struct segment_run {
     const struct clv_boxes *boxes;     /* the inputs are objects in them, and the model knows labels only; NULL: none */
     const struct input_list *inputs;   /* of the shard */
     const struct output_list *outputs;
-    size_t first;              /* the inputs are the dataset's items from this one on */
-    struct clv_report *report; /* NULL: none */
-    FILE *status;              /* a line per input, NULL: none */
+    size_t first;                /* the inputs are the dataset's items from this one on */
+    struct clv_report *report;   /* NULL: none */
+    struct exporting *exporting; /* NULL: nothing is exported */
+    bool is_cut[256];            /* labels of the object that is cut out */
+    FILE *status;                /* a line per input, NULL: none */
     const struct clv_progress *progress;
     int32_t label;    /* marginals: whose probability is written */
     struct text json; /* marginals: receives an object per input */

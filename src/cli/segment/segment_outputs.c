@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/common/console.h"
-#include "cli/segment/segment.h"
+#include "cli/segment/exporting.h"
 
 /* What a run with --resume made itself: the page of a report and a table begin as this program begins them. */
 static bool begins_with(const char *path, const char *const *beginnings, size_t n)
@@ -22,6 +22,22 @@ static bool begins_with(const char *path, const char *const *beginnings, size_t 
     found |= size == 0; /* the table of a shard without images */
     array_free(bytes);
     return found;
+}
+
+/* The one file of --export. */
+static enum clv_status claim_export(struct segment *self, const char *const *inputs, size_t n, struct clv_error *err)
+{
+    char *path = NULL;
+    enum path_kind kind = PATH_ABSENT;
+    enum clv_status status = exporting_path(&path, self, err);
+    if (status == CLV_OK && path)
+        status = path_look(&kind, path, err);
+    bool may_replace = self->existing == EXISTING_OVERWRITE ||
+                       (self->existing == EXISTING_RESUME && kind == PATH_FILE && exporting_is_own(path, self));
+    if (status == CLV_OK && kind != PATH_ABSENT)
+        status = outputs_claim(&self->common.outputs, path, may_replace, ", --resume does the rest", inputs, n, err);
+    array_free(path);
+    return status;
 }
 
 /* The files beside masks and overlays, and all inputs that options name: the rule of cli/common/outputs.h. */
@@ -47,7 +63,7 @@ static enum clv_status claim_files(struct segment *self, const char *page, struc
     if (status == CLV_OK && kind != PATH_ABSENT)
         status =
             outputs_claim(outputs, page, overwrite || (resume && begins_with(page, page_head, 1)), "", inputs, n, err);
-    return status;
+    return status == CLV_OK ? claim_export(self, inputs, n, err) : status;
 }
 
 enum clv_status segment_claim(struct segment *self, struct clv_error *err)
@@ -68,8 +84,13 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
     const char *const named[] = {self->model_path, self->features,
                                  self->data && path_is_folder(self->data) ? NULL : self->data, self->boxes};
     struct outputs *all = &self->common.outputs;
-    enum clv_status status =
-        output_plan(outputs, all, inputs, self->output, self->overlay, self->existing, &self->shard, err);
+    struct output_place places[N_OUTPUTS] = {{NULL, NULL}};
+    if (self->overlay)
+        places[OUTPUT_OVERLAY] = (struct output_place){"overlays/", ".png"};
+    if (self->cutout && !segment_is_piped(self))
+        places[OUTPUT_CUTOUT] = (struct output_place){"cutouts/", ".png"};
+    exporting_places(places, (enum export_form)self->export.form);
+    enum clv_status status = output_plan(outputs, all, inputs, self->output, places, self->existing, &self->shard, err);
     for (size_t i = 0; i < sizeof named / sizeof *named && status == CLV_OK; i++)
         status = outputs_spare(all, named[i], err);
     for (size_t m = 0; m < self->maps.n && status == CLV_OK; m++)

@@ -9,14 +9,14 @@
 #include "cleave/score.h"
 #include "cli/common/console.h"
 #include "cli/segment/box_inputs.h"
+#include "cli/segment/cutouts.h"
+#include "cli/segment/exporting.h"
 #include "cli/segment/input_maps.h"
 #include "cli/segment/marginals.h"
 #include "cli/segment/memory_gate.h"
 #include "cli/segment/ordered_queue.h"
+#include "cli/segment/overlay_file.h"
 #include "segment/segment.h"
-
-#define OVERLAY_OPACITY    0.45
-#define OVERLAY_OUTLINE_PX 1
 
 struct job {
     struct segment_run *run;
@@ -37,12 +37,14 @@ struct work {
     uint8_t *unrefined;   /* the same before refining, for the report; or NULL */
     struct marginals_summary marginals;
     struct clv_mask truth;
+    struct contours contours; /* of the objects that are exported */
 };
 
 static void work_release(struct work *work)
 {
     clv_image_release(&work->image);
     clv_mask_release(&work->truth);
+    contours_release(&work->contours);
     array_free(work->labels);
     array_free(work->unrefined);
 }
@@ -155,36 +157,17 @@ static enum clv_status write_mask(const struct work *work, const struct job *job
                            (enum mask_form)job->run->options->mask_form, &job->run->model->labels, err);
 }
 
-static enum clv_status write_overlay(const struct work *work, const struct job *job, struct clv_error *err)
-{
-    struct clv_image painted = {0};
-    enum clv_status status = outputs_make_folder(work->output->overlay, err);
-    if (status == CLV_OK)
-        status = clv_image_new(&painted, work->image.width, work->image.height, work->image.channels, err);
-    if (status == CLV_OK) {
-        size_t size = (size_t)painted.width * (size_t)painted.height * (size_t)painted.channels;
-        memcpy(painted.pixels, work->image.pixels, size);
-        if (job->run->options->marginals)
-            status = marginals_draw(&painted, work->labels, err);
-        else
-            clv_overlay_draw(&painted, work->labels, (const uint8_t(*)[3])job->run->model->labels.palette,
-                             OVERLAY_OPACITY, OVERLAY_OUTLINE_PX, -1);
-    }
-    if (status == CLV_OK)
-        status = clv_png_write(work->output->overlay, &painted, err);
-    clv_image_release(&painted);
-    return status;
-}
-
-/* An output that an earlier run finished is read back for the report. */
+/* An output that an earlier run finished is read back for the report and for what is exported. */
 static enum clv_status read_finished(struct work *work, const struct job *job, struct clv_error *err)
 {
     const struct clv_image_limits *limits = &job->run->options->common.limits;
     struct clv_indexed_image mask = {0};
-    enum clv_status status = input_read_image(&work->image, work->input, limits, err);
+    enum clv_status status = CLV_OK;
+    if (job->run->report)
+        status = input_read_image(&work->image, work->input, limits, err);
     if (status == CLV_OK)
         status = clv_indexed_image_read(&mask, work->output->mask, limits, err);
-    if (status == CLV_OK && (mask.width != work->image.width || mask.height != work->image.height))
+    if (status == CLV_OK && job->run->report && (mask.width != work->image.width || mask.height != work->image.height))
         status = fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", work->output->mask, mask.width,
                       mask.height, work->image.width, work->image.height);
     if (status == CLV_OK) {
@@ -200,24 +183,42 @@ static enum clv_status read_finished(struct work *work, const struct job *job, s
     return status;
 }
 
+/* Of one image. The mask comes last: where it exists, the input is finished. */
+static enum clv_status write_outputs(struct work *work, const struct job *job, struct clv_error *err)
+{
+    const struct segment_run *run = job->run;
+    const char *cutout = segment_is_piped(run->options) ? "-" : work->output->beside[OUTPUT_CUTOUT];
+    enum clv_status status = CLV_OK;
+    if (work->output->beside[OUTPUT_OVERLAY])
+        status = overlay_file_write(work->output->beside[OUTPUT_OVERLAY], &work->image, work->labels, run, err);
+    if (status == CLV_OK && run->options->cutout)
+        status = outputs_make_folder(cutout, err);
+    if (status == CLV_OK && run->options->cutout)
+        status = cutout_write(cutout, &work->image, work->labels, run->is_cut, run->options->crop, err);
+    if (status == CLV_OK && run->exporting)
+        status = exporting_write(run, work->input, work->output, &work->contours, work->labels, err);
+    if (status == CLV_OK && !(run->options->cutout && segment_is_piped(run->options)))
+        status = write_mask(work, job, err);
+    return status;
+}
+
 static enum clv_status process(struct work *work, const struct job *job, size_t index, int thread,
                                struct clv_error *err)
 {
     const struct segment_run *run = job->run;
+    bool is_finished = work->output->finished;
     enum clv_status status = CLV_OK;
     if (stop_requested(run->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     if (work->output->problem)
         return fail(err, CLV_ERR_CREATE, "%s", work->output->problem);
-    if (work->output->finished)
-        return run->report ? read_finished(work, job, err) : CLV_OK;
-    status = compute(work, job, index, thread, err);
-    /* The mask comes last: where it exists, the input is finished. */
-    if (status == CLV_OK && work->output->overlay)
-        status = write_overlay(work, job, err);
-    if (status == CLV_OK)
-        status = write_mask(work, job, err);
-    return status;
+    if (is_finished && (run->report || run->exporting))
+        status = read_finished(work, job, err);
+    else if (!is_finished)
+        status = compute(work, job, index, thread, err);
+    if (status == CLV_OK && run->exporting)
+        status = exporting_trace(&work->contours, run, work->labels, work->width, work->height, err);
+    return status == CLV_OK && !is_finished ? write_outputs(work, job, err) : status;
 }
 
 /* The truth is for the report only: without a readable one the item goes without. */
@@ -294,9 +295,11 @@ static enum clv_status tell(struct job *job, struct work *work, size_t index, en
     if (status == CLV_OK) {
         counts->n_done += !work->output->finished;
         counts->n_finished_before += work->output->finished;
-        if (run->report)
+        if (run->exporting)
+            status = exporting_add(run->exporting, index, &work->contours, err);
+        if (status == CLV_OK && run->report)
             status = add_to_report(work, job, err);
-        if (run->options->json && !work->output->finished)
+        if (status == CLV_OK && run->options->json && !work->output->finished)
             status = marginals_add_json(run, work->input->name, work->output->mask, &work->marginals, err);
     } else {
         counts->n_failed++;
@@ -323,12 +326,14 @@ static double memory_needed(const struct job *job, size_t index)
     const struct output *output = &run->outputs->items[index];
     struct memory_work work = {.recipe = run->boxes ? NULL : &run->model->recipe,
                                .n_labels = run->model->shape.n_labels,
-                               .has_overlay = output->overlay != NULL,
-                               .has_report = run->report != NULL};
+                               .has_overlay = output->beside[OUTPUT_OVERLAY] != NULL,
+                               .has_report = run->report != NULL,
+                               .has_cutout = run->options->cutout,
+                               .has_export = run->exporting != NULL};
     int32_t width, height;
     struct clv_error ignored;
     struct stat file;
-    if (run->dataset || output->problem || (output->finished && !run->report) || input->bytes ||
+    if (run->dataset || output->problem || (output->finished && !run->report && !run->exporting) || input->bytes ||
         clv_image_read_size(&width, &height, input->image, &run->options->common.limits, &ignored) != CLV_OK)
         return 0;
     work.is_refined = segment_refines(run, width, height);

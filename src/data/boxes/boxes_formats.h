@@ -25,6 +25,9 @@ size_t boxes_csv_to_tabs(char *bytes, size_t size);
 /* Adds the lines of classes.txt as labels 0, 1 ..; the same name twice is an error. */
 enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *path, struct clv_error *err) CLV_CHECK;
 
+/* Adds the entry `names` of a data.yaml likewise; without one, nothing. */
+enum clv_status boxes_read_yaml(struct boxes_builder *builder, const char *path, struct clv_error *err) CLV_CHECK;
+
 /* The reader that fits: by content, then by the name of `source`. Sets the form; one file of another form than those
  * before is an error. Takes bytes (array_alloc'd). */
 enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, const char *image, char *bytes,

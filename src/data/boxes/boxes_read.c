@@ -60,19 +60,22 @@ enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, c
     return status;
 }
 
-/* classes.txt in the folder or the one above it, if it is there. */
+/* What names the classes: classes.txt in the folder or the one above it, or else data.yaml or dataset.yaml there or
+ * one further up, if it is there. */
 static enum clv_status read_classes(struct boxes_builder *builder, const char *folder, struct clv_error *err)
 {
-    static const char *const names[] = {CLASSES_NAME, "../" CLASSES_NAME};
+    static const char *const names[] = {CLASSES_NAME,   "../" CLASSES_NAME, "data.yaml",       "dataset.yaml",
+                                        "../data.yaml", "../dataset.yaml",  "../../data.yaml", "../../dataset.yaml"};
     enum clv_status status = CLV_OK;
-    for (int i = 0; i < 2 && status == CLV_OK && !builder->n_classes; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names && status == CLV_OK && !builder->n_classes; i++) {
         char *path = path_join(folder, names[i]);
         if (!path)
             return fail_memory(err);
         enum path_kind kind;
         status = path_look(&kind, path, err);
-        if (status == CLV_OK && kind != PATH_ABSENT)
-            status = boxes_read_classes(builder, path, err);
+        if (status == CLV_OK && kind == PATH_FILE)
+            status = text_ends_with(path, ".yaml") ? boxes_read_yaml(builder, path, err)
+                                                   : boxes_read_classes(builder, path, err);
         array_free(path);
     }
     return status;

@@ -123,7 +123,7 @@ static enum clv_status add_line(struct boxes_builder *builder, char *line, size_
     if (!parse_int32(field, &class) || class < 0)
         return fail(err, CLV_ERR_DATA, "%s: line %zu: class \"%s\" is no number of a class", source, number, field);
     if (n_classes && (size_t) class >= n_classes)
-        return boxes_skip(builder, err, "%s: line %zu: class %d, but classes.txt names %zu", source, number, class,
+        return boxes_skip(builder, err, "%s: line %zu: class %d, but there are names of %zu", source, number, class,
                           n_classes);
     char label[16];
     snprintf(label, sizeof label, "%d", class);

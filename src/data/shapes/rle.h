@@ -2,6 +2,7 @@
 #ifndef DATA_RLE_H
 #define DATA_RLE_H
 
+#include "base/text.h"
 #include "cleave/status.h"
 
 enum rle_order { RLE_BY_COLUMNS, RLE_BY_ROWS }; /* COCO; CVAT */
@@ -30,5 +31,13 @@ enum clv_status rle_fill(uint8_t *mask, int32_t width, int32_t height, const str
 /* The smallest frame around what is inside, relative to `frame`'s own picture; width 0: nothing is. The same errors. */
 enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *frame, const uint32_t *counts, size_t n,
                           enum rle_order order, struct clv_error *err) CLV_CHECK;
+
+/* *counts[*n], by columns, array_free them: of the pixels with object_of[height][width] = object, all within `bounds`,
+ * in a picture of at most RLE_MAX_PIXELS. O(pixels of the bounds). */
+enum clv_status rle_of_object(uint32_t **counts, size_t *n, const int32_t *object_of, int32_t width, int32_t height,
+                              int32_t object, const struct rle_frame *bounds, struct clv_error *err) CLV_CHECK;
+
+/* What rle_parse_compressed reads. */
+void rle_put_compressed(struct text *text, const uint32_t *counts, size_t n);
 
 #endif

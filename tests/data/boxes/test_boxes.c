@@ -384,7 +384,7 @@ START_TEST(objects_without_a_usable_box_are_skipped_alone)
     check_skipped("l.json", LABELME(SHAPE("rectangle", "[[1,2],[1,3]]")), "shape 1 is 0 wide");
     check_skipped("y.txt", "0 0.5 0.5 0.5 0\n", "line 1 is 0.5 wide and 0 high");
     spill(formatted("%s/classes.txt", temporary_folder()), "dog\ncat\ncow\n", 12);
-    check_skipped("y.txt", "3 0.5 0.5 0.5 1\n", "y.txt: line 1: class 3, but classes.txt names 3");
+    check_skipped("y.txt", "3 0.5 0.5 0.5 1\n", "y.txt: line 1: class 3, but there are names of 3");
 }
 END_TEST
 

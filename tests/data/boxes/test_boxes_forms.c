@@ -1,4 +1,5 @@
 /* Boxes as further programs write them: CVAT, Label Studio, CreateML, CSV, YOLO's corners, COCO's run lengths. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,45 @@ START_TEST(csv_is_read_by_the_names_in_use)
 }
 END_TEST
 
+/* The names of a data.yaml, joined by "|", or what is said of it. */
+static void check_yaml(const char *yaml, const char *names)
+{
+    static int count;
+    char folder[256], joined[256] = "";
+    struct clv_boxes boxes = {0};
+    struct clv_error error = {0};
+    snprintf(folder, sizeof folder, "%s/yaml%d", temporary_folder(), count++);
+    ck_assert_int_eq(run_command(NULL, "mkdir -p %s/labels/train", folder), 0);
+    spill(formatted("%s/data.yaml", folder), yaml, strlen(yaml));
+    spill(formatted("%s/labels/train/a.txt", folder), "1 0.5 0.5 0.5 1\n", 16);
+    if (clv_boxes_read(&boxes, formatted("%s/labels/train", folder), &error) != CLV_OK) {
+        ck_assert_msg(*names && strstr(error.message, names), "%s: %s", yaml, error.message);
+        return;
+    }
+    for (size_t i = 0; i < boxes.n_labels; i++)
+        strcat(strcat(joined, i ? "|" : ""), boxes.labels[i]);
+    ck_assert_msg(strcmp(joined, names) == 0, "%s: %s", yaml, joined);
+    clv_boxes_release(&boxes);
+}
+
+START_TEST(yolo_classes_are_named_by_data_yaml_in_every_spelling)
+{
+    check_yaml("train: images\nnames:\n  0: dog\n  1: 'it''s'  # two\n  2: \"a \\\"b\\\"\"\nnc: 3\n",
+               "dog|it's|a \"b\"");
+    check_yaml("# set\r\nnames:   # three\r\n- dog\r\n\r\n- big cat\r\npath: x\r\n", "dog|big cat");
+    check_yaml("nc: 2\nnames: ['dog', cat]\n", "dog|cat");
+    check_yaml("names: [dog,\n  # not one\n  cat ,\n]\nval: y", "dog|cat");
+    check_yaml("names: {0: dog, 1: \"c, d\"}", "dog|c, d");
+    check_yaml("nc: 2\n", "1"); /* no names: numbers */
+    check_yaml("names: [dog, dog]", "data.yaml: \"names\": class \"dog\" is there twice");
+    check_yaml("names:\n  0: dog\n  2: cat\n", "class 1 is not there, or not in its place");
+    check_yaml("names: [dog, cat", "brackets stay open");
+    check_yaml("names: [dog, 'cat]\n", "class 1 has no name");
+    check_yaml("names:\n  dog\n", "class 0 has no number and name");
+    check_yaml("names: {0: dog, cat}", "class 1 has no number and name");
+}
+END_TEST
+
 START_TEST(yolo_corners_and_coco_segmentations_are_bounded)
 {
     struct clv_boxes boxes = read_text("y.txt", "0 0.1 0.2 0.5 0.2 0.5 0.6 0.1 0.4\n1 0.5 0.5 0.5 1\n");
@@ -164,6 +204,7 @@ Suite *boxes_forms_suite(void)
     tcase_add_test(tests, createml_counts_from_the_centre);
     tcase_add_test(tests, csv_is_read_by_the_names_in_use);
     tcase_add_test(tests, yolo_corners_and_coco_segmentations_are_bounded);
+    tcase_add_test(tests, yolo_classes_are_named_by_data_yaml_in_every_spelling);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,0 +1,349 @@
+#include "cli/segment/exporting.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "data/export/export.h"
+
+#define MAX_BYTES ((size_t)1 << 32)
+
+struct exporting {
+    const struct segment_run *run;
+    struct file_writer file; /* the run's; without a stream: it has none */
+    struct text images;      /* COCO's entries */
+    size_t n_annotations;
+    size_t *first;   /* [n inputs] the first input of the same image */
+    bool *is_listed; /* [n inputs] the image has its entry */
+};
+
+void exporting_places(struct output_place places[N_OUTPUTS], enum export_form form)
+{
+    if (form == EXPORT_LABELME)
+        places[OUTPUT_SHAPES] = (struct output_place){"labelme/", ".json"};
+    if (form == EXPORT_YOLO)
+        places[OUTPUT_SHAPES] = (struct output_place){"yolo/labels/", ".txt"};
+    if (form == EXPORT_VOC) {
+        places[OUTPUT_SHAPES] = (struct output_place){"voc/Annotations/", ".xml"};
+        places[OUTPUT_CLASSES] = (struct output_place){"voc/SegmentationClass/", ".png"};
+    }
+}
+
+enum clv_status exporting_path(char **path, const struct segment *options, struct clv_error *err)
+{
+    *path = NULL;
+    if (options->export.form != EXPORT_COCO && options->export.form != EXPORT_VOC)
+        return CLV_OK;
+    char *whole = path_join(
+        options->output, options->export.form == EXPORT_COCO ? "coco.json" : "voc/ImageSets/Segmentation/default.txt");
+    *path = whole ? shard_path(whole, &options->shard, false) : NULL;
+    array_free(whole);
+    return *path ? CLV_OK : fail_memory(err);
+}
+
+bool exporting_is_own(const char *path, const struct segment *options)
+{
+    char *bytes;
+    size_t size;
+    struct clv_error ignored;
+    if (options->export.form != EXPORT_COCO)
+        return true; /* a list of names looks like any other */
+    if (file_read_head(&bytes, &size, path, sizeof COCO_BEGINNING - 1, &ignored) != CLV_OK)
+        return false;
+    bool is_own = size == sizeof COCO_BEGINNING - 1 && memcmp(bytes, COCO_BEGINNING, size) == 0;
+    array_free(bytes);
+    return is_own;
+}
+
+/* --- names of labels
+ * ------------------------------------------------------------------------------------------------------ */
+
+static bool says(const char *path, const struct text *text)
+{
+    char *bytes;
+    size_t size;
+    struct clv_error ignored;
+    if (file_read(&bytes, &size, path, MAX_BYTES, &ignored) != CLV_OK)
+        return false;
+    bool same = size == text->size && memcmp(bytes, text->bytes, size) == 0;
+    array_free(bytes);
+    return same;
+}
+
+/* folder/<below> is `text` afterwards, which is released. What says the same already stays: other shards write it,
+ * too. */
+static enum clv_status write_names(const struct segment *options, const char *below, struct text *text,
+                                   struct clv_error *err)
+{
+    char *path = path_join(options->output, below);
+    enum path_kind kind = PATH_ABSENT;
+    enum clv_status status = path && !text->failed ? path_look(&kind, path, err) : fail_memory(err);
+    if (status == CLV_OK && (kind == PATH_ABSENT || !says(path, text))) {
+        if (kind != PATH_ABSENT && options->existing != EXISTING_OVERWRITE)
+            status = fail(err, CLV_ERR_CREATE, "%s: is there, of other labels; --overwrite replaces it", path);
+        if (status == CLV_OK)
+            status = outputs_make_folder(path, err);
+        if (status == CLV_OK)
+            status = file_write(path, text->bytes ? text->bytes : "", text->size, err);
+    }
+    text_release(text);
+    array_free(path);
+    return status;
+}
+
+static enum clv_status write_all_names(const struct segment_run *run, struct clv_error *err)
+{
+    static const struct {
+        enum export_form form;
+        const char *below;
+        void (*put)(struct text *text, const struct clv_labels *labels);
+    } files[] = {{EXPORT_VOC, "voc/labelmap.txt", voc_put_labelmap},
+                 {EXPORT_YOLO, "yolo/data.yaml", yolo_put_data},
+                 {EXPORT_YOLO, "yolo/classes.txt", yolo_put_classes}};
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < sizeof files / sizeof *files && status == CLV_OK; i++) {
+        struct text text;
+        if (files[i].form != (enum export_form)run->options->export.form)
+            continue;
+        text_init(&text, MAX_BYTES);
+        files[i].put(&text, &run->model->labels);
+        status = write_names(run->options, files[i].below, &text, err);
+    }
+    return status;
+}
+
+/* --- the run's file
+ * ------------------------------------------------------------------------------------------------------- */
+
+static const char *image_of(const struct input *input)
+{
+    return input->image ? input->image : input->name;
+}
+
+struct image_of_input {
+    const char *image;
+    size_t input;
+};
+
+static int compare_images(const void *a, const void *b)
+{
+    const struct image_of_input *first = a, *second = b;
+    int order = strcmp(first->image, second->image);
+    return order ? order : (first->input > second->input) - (first->input < second->input);
+}
+
+static enum clv_status find_first_inputs(struct exporting *self, struct clv_error *err)
+{
+    const struct input_list *inputs = self->run->inputs;
+    struct image_of_input *sorted = array_alloc(inputs->n, sizeof *sorted);
+    self->first = array_alloc(inputs->n, sizeof *self->first);
+    self->is_listed = array_zalloc(inputs->n, sizeof *self->is_listed);
+    if (!sorted || !self->first || !self->is_listed) {
+        array_free(sorted);
+        return fail_memory(err);
+    }
+    for (size_t i = 0; i < inputs->n; i++)
+        sorted[i] = (struct image_of_input){image_of(&inputs->items[i]), i};
+    if (inputs->n)
+        qsort(sorted, inputs->n, sizeof *sorted, compare_images);
+    for (size_t i = 0; i < inputs->n; i++)
+        self->first[sorted[i].input] =
+            i && strcmp(sorted[i].image, sorted[i - 1].image) == 0 ? self->first[sorted[i - 1].input] : sorted[i].input;
+    array_free(sorted);
+    return CLV_OK;
+}
+
+/* Hands the text over to the run's file, and empties it. */
+static enum clv_status flush(struct exporting *self, struct text *text, struct clv_error *err)
+{
+    enum clv_status status = text->failed ? fail_memory(err) : CLV_OK;
+    if (status == CLV_OK && text->size)
+        fwrite(text->bytes, 1, text->size, self->file.stream); /* errors surface in file_commit */
+    text_release(text);
+    return status;
+}
+
+enum clv_status exporting_begin(struct exporting **self, const struct segment_run *run, struct clv_error *err)
+{
+    char *path = NULL;
+    struct exporting *fresh = array_zalloc(1, sizeof *fresh);
+    if (!fresh)
+        return fail_memory(err);
+    fresh->run = run;
+    text_init(&fresh->images, MAX_BYTES);
+    enum clv_status status = find_first_inputs(fresh, err);
+    if (status == CLV_OK)
+        status = write_all_names(run, err);
+    if (status == CLV_OK)
+        status = exporting_path(&path, run->options, err);
+    if (status == CLV_OK && path)
+        status = outputs_make_folder(path, err);
+    if (status == CLV_OK && path)
+        status = file_create(&fresh->file, path, err);
+    if (status == CLV_OK && run->options->export.form == EXPORT_COCO) {
+        struct text text;
+        text_init(&text, MAX_BYTES);
+        coco_begin(&text);
+        status = flush(fresh, &text, err);
+    }
+    array_free(path);
+    *self = fresh;
+    return status;
+}
+
+/* The image's file name below the folder that it was found in; NULL when out of memory. */
+static char *name_below(const struct input *input)
+{
+    const char *name = path_name(image_of(input)), *stem = path_name(input->output);
+    size_t folder = (size_t)(stem - input->output), length = strlen(stem);
+    if (!folder || strncmp(name, stem, length) != 0 || !strchr(".", name[length]))
+        return string_copy(name); /* outputs that go by their masks say nothing of the image's folder */
+    char *below = array_alloc(folder + strlen(name) + 1, 1);
+    if (below) {
+        memcpy(below, input->output, folder);
+        strcpy(below + folder, name);
+    }
+    return below;
+}
+
+enum clv_status exporting_add(struct exporting *self, size_t index, const struct contours *contours,
+                              struct clv_error *err)
+{
+    const struct segment_run *run = self->run;
+    size_t first = self->first[index], image_id = run->first + first + 1;
+    struct text text;
+    if (!self->file.stream)
+        return CLV_OK;
+    char *name = name_below(&run->inputs->items[index]);
+    if (!name)
+        return fail_memory(err);
+    enum clv_status status = CLV_OK;
+    text_init(&text, MAX_BYTES);
+    if (run->options->export.form == EXPORT_COCO) {
+        if (!self->is_listed[first])
+            coco_put_image(&self->images, image_id, name, contours->width, contours->height);
+        status = coco_put_objects(&text, &self->n_annotations, image_id, contours, &run->model->labels,
+                                  run->options->export.runs, err);
+    } else {
+        text_printf(&text, "%s\n", run->inputs->items[index].output);
+    }
+    self->is_listed[first] = true;
+    array_free(name);
+    struct clv_error later;
+    enum clv_status flushed = flush(self, &text, status == CLV_OK ? err : &later);
+    return status == CLV_OK ? flushed : status;
+}
+
+enum clv_status exporting_end(struct exporting *self, enum clv_status status, struct clv_error *err)
+{
+    struct clv_error own;
+    enum clv_status ended = CLV_OK;
+    if (!self)
+        return status;
+    if (self->file.stream && (status == CLV_OK || status == CLV_ERR_INTERRUPTED)) {
+        if (self->run->options->export.form == EXPORT_COCO) {
+            struct text text;
+            text_init(&text, MAX_BYTES);
+            coco_end(&text, &self->images, &self->run->model->labels);
+            text.failed |= self->images.failed;
+            ended = flush(self, &text, &own);
+        }
+        if (ended == CLV_OK)
+            ended = file_commit(&self->file, &own);
+        else
+            file_abort(&self->file);
+    } else if (self->file.stream) {
+        file_abort(&self->file);
+    }
+    text_release(&self->images);
+    array_free(self->first);
+    array_free(self->is_listed);
+    array_free(self);
+    if (status == CLV_OK && ended != CLV_OK)
+        *err = own;
+    return status == CLV_OK ? ended : status;
+}
+
+/* --- an image's files
+ * ----------------------------------------------------------------------------------------------------- */
+
+enum clv_status exporting_trace(struct contours *contours, const struct segment_run *run, const uint8_t *labels,
+                                int32_t width, int32_t height, struct clv_error *err)
+{
+    bool is_traced[256];
+    for (int32_t label = 0; label < 256; label++)
+        is_traced[label] = export_is_object(&run->model->labels, label);
+    enum clv_status status = contours_trace(contours, labels, width, height, is_traced, err);
+    return status == CLV_OK ? contours_simplify(contours, labels, run->options->export.tolerance, err) : status;
+}
+
+/* The path from the folder of `file` to `image`, both there, links resolved; NULL when out of memory. */
+static char *path_between(const char *file, const char *image)
+{
+    char folder[PATH_MAX], target[PATH_MAX], *own = path_folder(file);
+    bool is_known = own && realpath(own, folder) && realpath(image, target);
+    array_free(own);
+    if (!own)
+        return NULL;
+    if (!is_known)
+        return string_copy(image);
+    struct text path;
+    size_t common = 0, n = strlen(folder);
+    folder[n] = '/'; /* the zero byte is not needed below */
+    for (size_t i = 0; i <= n && folder[i] == target[i]; i++)
+        common = folder[i] == '/' ? i + 1 : common;
+    text_init(&path, PATH_MAX * 2);
+    for (size_t i = common; i <= n; i++)
+        if (folder[i] == '/')
+            text_put(&path, "../");
+    text_put(&path, target + common);
+    char *copy = path.failed ? NULL : string_copy(path.bytes);
+    text_release(&path);
+    return copy;
+}
+
+static enum clv_status put_shapes(struct text *text, const struct segment_run *run, const struct input *input,
+                                  const struct output *output, const struct contours *contours, struct clv_error *err)
+{
+    const struct clv_labels *labels = &run->model->labels;
+    enum clv_status status = CLV_OK;
+    if (run->options->export.form == EXPORT_LABELME) {
+        char *image = path_between(output->beside[OUTPUT_SHAPES], image_of(input));
+        status = image ? labelme_put(text, contours, labels, image, err) : fail_memory(err);
+        array_free(image);
+    } else if (run->options->export.form == EXPORT_YOLO) {
+        status = yolo_put(text, contours, labels, err);
+    } else {
+        voc_put(text, contours, labels, path_name(image_of(input)));
+    }
+    return status == CLV_OK && text->failed ? fail_memory(err) : status;
+}
+
+enum clv_status exporting_write(const struct segment_run *run, const struct input *input, const struct output *output,
+                                const struct contours *contours, const uint8_t *labels, struct clv_error *err)
+{
+    const char *shapes = output->beside[OUTPUT_SHAPES], *classes = output->beside[OUTPUT_CLASSES];
+    enum clv_status status = CLV_OK;
+    if (classes) {
+        uint8_t palette[256][3];
+        clv_default_palette(palette);
+        status = outputs_make_folder(classes, err);
+        if (status == CLV_OK)
+            status = clv_png_write_labels(classes, contours->width, contours->height, labels,
+                                          (const uint8_t(*)[3])palette, 256, err);
+    }
+    if (status == CLV_OK && shapes) {
+        struct text text;
+        text_init(&text, MAX_BYTES);
+        status = outputs_make_folder(shapes, err);
+        if (status == CLV_OK)
+            status = put_shapes(&text, run, input, output, contours, err);
+        if (status == CLV_OK)
+            status = file_write(shapes, text.bytes ? text.bytes : "", text.size, err);
+        text_release(&text);
+    }
+    return status;
+}

@@ -1,0 +1,41 @@
+/* --export: a run's objects in the form of another program. An image's own file is written when its mask is; COCO's
+ * one document and VOC's list of names grow image by image, in input order, and appear at the end. */
+#ifndef CLI_EXPORTING_H
+#define CLI_EXPORTING_H
+
+#include "cli/segment/segment.h"
+#include "data/shapes/contour.h"
+
+/* Where an image's own files go, below the output folder: places[OUTPUT_SHAPES] and [OUTPUT_CLASSES]. */
+void exporting_places(struct output_place places[N_OUTPUTS], enum export_form form);
+
+/* The run's one file, array_free it: a shard's lies beside the others'. *path is NULL if the form has none. */
+enum clv_status exporting_path(char **path, const struct segment *options, struct clv_error *err) CLV_CHECK;
+
+/* Whether the file at that path begins as an earlier run's does. */
+bool exporting_is_own(const char *path, const struct segment *options);
+
+/* Makes folders, and writes what tells the labels' names; one of other labels that is there is CLV_ERR_CREATE unless
+ * outputs are overwritten. `run` must outlive it. */
+struct exporting;
+enum clv_status exporting_begin(struct exporting **self, const struct segment_run *run,
+                                struct clv_error *err) CLV_CHECK;
+
+/* The objects of labels[height][width], simplified. */
+enum clv_status exporting_trace(struct contours *contours, const struct segment_run *run, const uint8_t *labels,
+                                int32_t width, int32_t height, struct clv_error *err) CLV_CHECK;
+
+/* Writes the image's own files, if the form has any; from any thread. */
+enum clv_status exporting_write(const struct segment_run *run, const struct input *input, const struct output *output,
+                                const struct contours *contours, const uint8_t *labels,
+                                struct clv_error *err) CLV_CHECK;
+
+/* Adds the image of that index to the run's file; one at a time. */
+enum clv_status exporting_add(struct exporting *self, size_t index, const struct contours *contours,
+                              struct clv_error *err) CLV_CHECK;
+
+/* Writes the run's file and frees all; NULL is fine. After a status other than CLV_OK and CLV_ERR_INTERRUPTED nothing
+ * is written. Returns that status, or else what went wrong now. */
+enum clv_status exporting_end(struct exporting *self, enum clv_status status, struct clv_error *err) CLV_CHECK;
+
+#endif

@@ -1,0 +1,159 @@
+/* The names of classes in YOLO's data.yaml: the entry `names` as a list or a map, in lines or in brackets. Nothing else
+ * of YAML is read. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "data/boxes/boxes_formats.h"
+
+#define LARGEST_YAML ((size_t)1 << 24)
+#define LONGEST_NAME 1024
+#define MAX_CLASSES  100000
+
+struct yaml {
+    struct boxes_builder *builder;
+    const char *path, *cursor;
+    char value[LONGEST_NAME]; /* taken last */
+    size_t n_names;
+};
+
+/* Blanks, and with `lines` line ends, commas and comments. */
+static void skip_blanks(struct yaml *self, bool lines)
+{
+    for (;;) {
+        self->cursor += strspn(self->cursor, lines ? " \t\r\n," : " \t");
+        if (!lines || *self->cursor != '#')
+            return;
+        self->cursor += strcspn(self->cursor, "\n");
+    }
+}
+
+/* Whether a plain value ends here. */
+static bool is_end(const char *at, const char *begin, const char *ends)
+{
+    return !*at || strchr(ends, *at) || strchr("\r\n", *at) || (*at == '#' && (at == begin || strchr(" \t", at[-1])));
+}
+
+/* A quoted value, or a plain one up to one of `ends`, a line's end or a comment; false: too long, or an open quote. */
+static bool take_value(struct yaml *self, const char *ends)
+{
+    size_t n = 0;
+    skip_blanks(self, false);
+    const char *at = self->cursor, quote = *at;
+    bool is_quoted = quote == '"' || quote == '\'';
+    for (at += is_quoted; is_quoted ? *at && *at != '\n' : !is_end(at, self->cursor, ends); at++) {
+        bool is_doubled = quote == '\'' && *at == quote && at[1] == quote;
+        if (is_quoted && *at == quote && !is_doubled)
+            break;
+        at += is_doubled || (quote == '"' && *at == '\\' && at[1]);
+        if (n + 1 >= sizeof self->value)
+            return false;
+        self->value[n++] = *at;
+    }
+    if (is_quoted && *at != quote)
+        return false;
+    while (!is_quoted && n && strchr(" \t", self->value[n - 1]))
+        n--;
+    self->value[n] = 0;
+    self->cursor = at + is_quoted;
+    return true;
+}
+
+static enum clv_status refuse(const struct yaml *self, const char *why, struct clv_error *err)
+{
+    return fail(err, CLV_ERR_DATA, "%s: \"names\": class %zu %s", self->path, self->n_names, why);
+}
+
+/* A name, behind its number if it has one. */
+static enum clv_status take_name(struct yaml *self, bool has_number, const char *ends, struct clv_error *err)
+{
+    int32_t number, index;
+    if (has_number) {
+        if (!take_value(self, ":") || !parse_int32(self->value, &number) || *self->cursor != ':')
+            return refuse(self, "has no number and name", err);
+        if (number < 0 || (size_t)number != self->n_names)
+            return refuse(self, "is not there, or not in its place", err);
+        self->cursor++;
+    }
+    if (!take_value(self, ends) || !self->value[0])
+        return refuse(self, "has no name", err);
+    if (self->n_names >= MAX_CLASSES)
+        return refuse(self, "is one too many", err);
+    enum clv_status status = boxes_label(&index, self->builder, self->value, err);
+    if (status == CLV_OK && (size_t)index != self->n_names)
+        return fail(err, CLV_ERR_DATA, "%s: \"names\": class \"%s\" is there twice", self->path, self->value);
+    self->n_names++;
+    return status;
+}
+
+static enum clv_status take_brackets(struct yaml *self, struct clv_error *err)
+{
+    char closing = *self->cursor++ == '[' ? ']' : '}';
+    enum clv_status status = CLV_OK;
+    for (skip_blanks(self, true); status == CLV_OK && *self->cursor != closing; skip_blanks(self, true)) {
+        if (!*self->cursor)
+            return refuse(self, "and the rest are missing: the brackets stay open", err);
+        status = take_name(self, closing == '}', ",]}", err);
+    }
+    return status;
+}
+
+/* Lines "- name" or "  number: name", up to the next entry. */
+static enum clv_status take_lines(struct yaml *self, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    while (status == CLV_OK && *self->cursor) {
+        const char *line = self->cursor;
+        skip_blanks(self, false);
+        bool is_dash = *self->cursor == '-' && strchr(" \t", self->cursor[1]);
+        if (!strchr("#\r\n", *self->cursor)) {
+            if (self->cursor == line && !is_dash)
+                return CLV_OK;
+            self->cursor += is_dash;
+            status = take_name(self, !is_dash, "", err);
+        }
+        self->cursor += strcspn(self->cursor, "\n");
+        self->cursor += *self->cursor == '\n';
+    }
+    return status;
+}
+
+/* Behind "names:" at the beginning of a line; NULL: there is none. */
+static const char *find_names(const char *text)
+{
+    static const char key[] = "names:";
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, sizeof key - 1) == 0)
+            return line + sizeof key - 1;
+    }
+    return NULL;
+}
+
+enum clv_status boxes_read_yaml(struct boxes_builder *builder, const char *path, struct clv_error *err)
+{
+    char *bytes;
+    size_t size;
+    enum clv_status status = file_read(&bytes, &size, path, LARGEST_YAML, err);
+    if (status != CLV_OK)
+        return status;
+    struct yaml self = {.builder = builder, .path = path, .cursor = find_names(bytes)};
+    if (!text_is_utf8(bytes, size) || memchr(bytes, 0, size))
+        status = fail(err, CLV_ERR_DATA, "%s: this is no UTF-8 text", path);
+    if (status == CLV_OK && self.cursor) {
+        skip_blanks(&self, false);
+        if (*self.cursor == '[' || *self.cursor == '{') {
+            status = take_brackets(&self, err);
+        } else {
+            self.cursor += strcspn(self.cursor, "\n"); /* a comment */
+            self.cursor += *self.cursor == '\n';
+            status = take_lines(&self, err);
+        }
+    }
+    builder->n_classes = self.n_names;
+    array_free(bytes);
+    return status;
+}

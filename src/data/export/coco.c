@@ -1,0 +1,89 @@
+/* COCO's JSON. */
+#include "base/array.h"
+#include "data/export/export.h"
+#include "data/shapes/rle.h"
+
+void coco_begin(struct text *text)
+{
+    text_put(text, COCO_BEGINNING);
+}
+
+static void put_polygon(struct text *text, const struct contours *contours, size_t ring)
+{
+    size_t first = ring ? contours->ring_ends[ring - 1] : 0;
+    text_put(text, "[[");
+    for (size_t i = first; i < contours->ring_ends[ring]; i++)
+        text_printf(text, "%s%d,%d", i > first ? "," : "", contours->points[i][0], contours->points[i][1]);
+    text_put(text, "]]");
+}
+
+static enum clv_status put_runs(struct text *text, const struct contours *contours, size_t k, struct clv_error *err)
+{
+    const struct contour_object *object = &contours->objects[k];
+    const struct rle_frame bounds = {object->left, object->top, object->width, object->height};
+    struct text compressed;
+    uint32_t *counts;
+    size_t n;
+    enum clv_status status = rle_of_object(&counts, &n, contours->object_of, contours->width, contours->height,
+                                           (int32_t)k + 1, &bounds, err);
+    if (status != CLV_OK)
+        return status;
+    text_init(&compressed, text->max);
+    rle_put_compressed(&compressed, counts, n);
+    text_printf(text, "{\"size\":[%d,%d],\"counts\":", contours->height, contours->width);
+    text_put_json(text, compressed.bytes ? compressed.bytes : "");
+    text_put(text, "}");
+    text->failed |= compressed.failed;
+    text_release(&compressed);
+    array_free(counts);
+    return CLV_OK;
+}
+
+enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_t image_id,
+                                 const struct contours *contours, const struct clv_labels *labels, bool runs,
+                                 struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    for (size_t k = 0; k < contours->n_objects && status == CLV_OK; k++) {
+        const struct contour_object *object = &contours->objects[k];
+        size_t first, end;
+        contours_rings(contours, k, &first, &end);
+        text_printf(text, "%s\n{\"id\":%zu,\"image_id\":%zu,\"category_id\":%d,\"iscrowd\":0,\"area\":%lld,",
+                    *n_annotations ? "," : "", *n_annotations + 1, image_id, export_category(labels, object->label),
+                    (long long)object->n_pixels);
+        text_printf(text, "\"bbox\":[%d,%d,%d,%d],\"segmentation\":", object->left, object->top, object->width,
+                    object->height);
+        if (runs || contours_has_holes(contours, k))
+            status = put_runs(text, contours, k, err);
+        else
+            put_polygon(text, contours, first);
+        text_put(text, "}");
+        (*n_annotations)++;
+    }
+    return status;
+}
+
+void coco_put_image(struct text *images, size_t image_id, const char *name, int32_t width, int32_t height)
+{
+    text_printf(images, "%s\n{\"id\":%zu,\"file_name\":", images->size ? "," : "", image_id);
+    text_put_json(images, name);
+    text_printf(images, ",\"width\":%d,\"height\":%d}", width, height);
+}
+
+void coco_end(struct text *text, const struct text *images, const struct clv_labels *labels)
+{
+    const char *separator = "\n";
+    text_put(text, "\n],\"images\":[");
+    if (images->size)
+        text_append(text, images->bytes, images->size);
+    text_put(text, "\n],\"categories\":[");
+    for (int32_t label = 0; label < labels->n_labels; label++) {
+        if (!export_is_object(labels, label))
+            continue;
+        text_printf(text, "%s{\"id\":%d,\"name\":", separator, export_category(labels, label));
+        text_put_json(text, labels->names[label]);
+        text_put(text, ",\"supercategory\":\"\"}");
+        separator = ",\n";
+    }
+    text_put(text, "\n]}\n");
+}

@@ -1,0 +1,46 @@
+/* This room writes objects as other programs read them: COCO (coco.c), labelme (labelme.c), Pascal VOC (voc.c) and
+ * YOLO (yolo.c). Each adds to a text; who calls it makes the file. Objects are contours (data/shapes/contour.h), and so
+ * are polygons and their tolerance.
+ *
+ * `cleave import` reads all of it again (data/boxes). */
+#ifndef DATA_EXPORT_H
+#define DATA_EXPORT_H
+
+#include "base/text.h"
+#include "cleave/data.h"
+#include "data/shapes/contour.h"
+
+/* Whether pixels of a label are objects: a label with a name, but for a label 0 called "background". */
+bool export_is_object(const struct clv_labels *labels, int32_t label);
+
+/* The label's number among those that are objects, from 1. */
+int32_t export_category(const struct clv_labels *labels, int32_t label);
+
+/* COCO is one document of all images: coco_begin, then coco_put_objects for each image, then coco_end with the entries
+ * that coco_put_image collected. *n_annotations counts on. Objects are polygons; those with holes, and all with `runs`,
+ * are compressed run lengths. Coordinates are pixels, (0, 0) the image's upper left corner. */
+#define COCO_BEGINNING "{\"info\":{\"description\":\"cleave segment\"},\"licenses\":[],\"annotations\":["
+void coco_begin(struct text *text);
+enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_t image_id,
+                                 const struct contours *contours, const struct clv_labels *labels, bool runs,
+                                 struct clv_error *err) CLV_CHECK;
+void coco_put_image(struct text *images, size_t image_id, const char *name, int32_t width, int32_t height);
+void coco_end(struct text *text, const struct text *images, const struct clv_labels *labels);
+
+/* One image's JSON of labelme; `image` is the path to it from the JSON's folder. Holes are joined to the outer ring. */
+enum clv_status labelme_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                            const char *image, struct clv_error *err) CLV_CHECK;
+
+/* One image's XML of VOC: boxes, both corners counted from 1 and inside. */
+void voc_put(struct text *text, const struct contours *contours, const struct clv_labels *labels, const char *image);
+/* labelmap.txt: names and colours of the values in SegmentationClass/, as CVAT writes and reads it. */
+void voc_put_labelmap(struct text *text, const struct clv_labels *labels);
+
+/* One image's text of YOLO: class and corners as shares of the sides, holes joined to the outer ring. */
+enum clv_status yolo_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                         struct clv_error *err) CLV_CHECK;
+/* data.yaml, and classes.txt. */
+void yolo_put_data(struct text *text, const struct clv_labels *labels);
+void yolo_put_classes(struct text *text, const struct clv_labels *labels);
+
+#endif

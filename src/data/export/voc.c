@@ -1,0 +1,34 @@
+/* Pascal VOC's XML, one file an image, and the table of names and colours beside it. */
+#include "cleave/image.h"
+#include "data/export/export.h"
+
+void voc_put(struct text *text, const struct contours *contours, const struct clv_labels *labels, const char *image)
+{
+    text_put(text, "<annotation>\n  <folder>JPEGImages</folder>\n  <filename>");
+    text_put_html(text, image);
+    text_printf(text,
+                "</filename>\n  <source><database>Unknown</database></source>\n"
+                "  <size><width>%d</width><height>%d</height><depth>3</depth></size>\n  <segmented>1</segmented>\n",
+                contours->width, contours->height);
+    for (size_t k = 0; k < contours->n_objects; k++) {
+        const struct contour_object *object = &contours->objects[k];
+        text_put(text, "  <object><name>");
+        text_put_html(text, labels->names[object->label]);
+        text_printf(text,
+                    "</name><pose>Unspecified</pose><truncated>0</truncated><difficult>0</difficult><bndbox>"
+                    "<xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox></object>\n",
+                    object->left + 1, object->top + 1, object->left + object->width, object->top + object->height);
+    }
+    text_put(text, "</annotation>\n");
+}
+
+void voc_put_labelmap(struct text *text, const struct clv_labels *labels)
+{
+    uint8_t palette[256][3];
+    clv_default_palette(palette);
+    text_put(text, "# label:color_rgb:parts:actions\n");
+    for (int32_t label = 0; label < labels->n_labels; label++)
+        if (labels->names[label][0])
+            text_printf(text, "%s:%d,%d,%d::\n", labels->names[label], palette[label][0], palette[label][1],
+                        palette[label][2]);
+}

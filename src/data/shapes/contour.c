@@ -1,0 +1,279 @@
+#include "data/shapes/contour.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+#define VISITED (1 << 30) /* beside an object's number: the pixel's upper edge is in a ring */
+
+void contours_release(struct contours *self)
+{
+    array_free(self->objects);
+    array_free(self->points);
+    array_free(self->ring_ends);
+    array_free(self->object_of);
+    *self = (struct contours){0};
+}
+
+/* --- regions
+ * -------------------------------------------------------------------------------------------------------------- */
+
+/* Numbers of parts of regions, from 1; parent[number] leads to the one that stands for the whole region. */
+struct parts {
+    int32_t *parent;
+    size_t n, capacity;
+};
+
+static int32_t find_part(struct parts *parts, int32_t part)
+{
+    while (parts->parent[part] != part)
+        part = parts->parent[part] = parts->parent[parts->parent[part]];
+    return part;
+}
+
+/* What stands for both from now on; a may be 0: there is no such part. */
+static int32_t join_parts(struct parts *parts, int32_t a, int32_t b)
+{
+    int32_t first = a ? find_part(parts, a) : b, second = find_part(parts, b);
+    if (first < second)
+        return parts->parent[second] = first;
+    return parts->parent[first] = second;
+}
+
+/* A part of a pixel's upper left neighbourhood, joined; 0: none of its label. */
+static int32_t part_near(struct parts *parts, const struct contours *self, const uint8_t *labels, int32_t x, int32_t y)
+{
+    static const int8_t offsets[4][2] = {{-1, 0}, {-1, -1}, {0, -1}, {1, -1}};
+    size_t at = (size_t)y * (size_t)self->width + (size_t)x;
+    int32_t part = 0;
+    for (int k = 0; k < 4; k++) {
+        int32_t column = x + offsets[k][0], row = y + offsets[k][1];
+        if (column < 0 || column >= self->width || row < 0)
+            continue;
+        size_t other = (size_t)row * (size_t)self->width + (size_t)column;
+        if (labels[other] == labels[at])
+            part = join_parts(parts, part, self->object_of[other]);
+    }
+    return part;
+}
+
+static enum clv_status find_parts(struct parts *parts, struct contours *self, const uint8_t *labels,
+                                  const bool is_traced[256], struct clv_error *err)
+{
+    size_t at = 0;
+    for (int32_t y = 0; y < self->height; y++)
+        for (int32_t x = 0; x < self->width; x++, at++) {
+            self->object_of[at] = 0;
+            if (!is_traced[labels[at]])
+                continue;
+            int32_t part = part_near(parts, self, labels, x, y);
+            if (!part) {
+                if (array_reserve((void **)&parts->parent, &parts->capacity, parts->n + 2, sizeof *parts->parent))
+                    return fail_memory(err);
+                part = (int32_t)++parts->n;
+                parts->parent[part] = part;
+            }
+            self->object_of[at] = part;
+        }
+    return CLV_OK;
+}
+
+static void include(struct contour_object *object, int32_t x, int32_t y)
+{
+    int32_t right = object->left + object->width, bottom = object->top + object->height;
+    object->left = x < object->left ? x : object->left;
+    object->top = y < object->top ? y : object->top;
+    object->width = (x + 1 > right ? x + 1 : right) - object->left;
+    object->height = (y + 1 > bottom ? y + 1 : bottom) - object->top;
+    object->n_pixels++;
+}
+
+/* Parts become objects. */
+static enum clv_status find_objects(struct contours *self, const uint8_t *labels, const bool is_traced[256],
+                                    struct clv_error *err)
+{
+    struct parts parts = {0};
+    enum clv_status status = find_parts(&parts, self, labels, is_traced, err);
+    int32_t *number = array_zalloc(parts.n + 1, sizeof *number);
+    if (status == CLV_OK && !number)
+        status = fail_memory(err);
+    size_t at = 0;
+    for (int32_t y = 0; y < self->height && status == CLV_OK; y++)
+        for (int32_t x = 0; x < self->width && status == CLV_OK; x++, at++) {
+            if (!self->object_of[at])
+                continue;
+            int32_t part = find_part(&parts, self->object_of[at]);
+            if (!number[part]) {
+                if (array_reserve((void **)&self->objects, &self->objects_capacity, self->n_objects + 1,
+                                  sizeof *self->objects)) {
+                    status = fail_memory(err);
+                    break;
+                }
+                self->objects[self->n_objects] = (struct contour_object){.label = labels[at], .left = x, .top = y};
+                number[part] = (int32_t)++self->n_objects;
+            }
+            self->object_of[at] = number[part];
+            include(&self->objects[number[part] - 1], x, y);
+        }
+    array_free(number);
+    array_free(parts.parent);
+    return status;
+}
+
+/* --- rings
+ * ---------------------------------------------------------------------------------------------------------------- */
+
+/* Directions: right, down, left, up; and where, from a corner reached that way, the pixels ahead lie on either hand. */
+static const int8_t step[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+static const int8_t ahead_right[4][2] = {{0, 0}, {-1, 0}, {-1, -1}, {0, -1}};
+static const int8_t ahead_left[4][2] = {{0, -1}, {0, 0}, {-1, 0}, {-1, -1}};
+
+static int32_t object_at(const struct contours *self, int32_t x, int32_t y)
+{
+    if (x < 0 || y < 0 || x >= self->width || y >= self->height)
+        return 0;
+    return self->object_of[(size_t)y * (size_t)self->width + (size_t)x] & ~VISITED;
+}
+
+bool contour_is_junction(const uint8_t *labels, int32_t width, int32_t height, int32_t x, int32_t y)
+{
+    int around[4], n_edges = 0;
+    for (int k = 0; k < 4; k++) {
+        int32_t column = x + ahead_right[k][0], row = y + ahead_right[k][1];
+        bool is_inside = column >= 0 && row >= 0 && column < width && row < height;
+        around[k] = is_inside ? labels[(size_t)row * (size_t)width + (size_t)column] : -1;
+    }
+    for (int k = 0; k < 4; k++)
+        n_edges += around[k] != around[(k + 1) % 4];
+    return n_edges > 2;
+}
+
+static enum clv_status add_point(struct contours *self, int32_t x, int32_t y, struct clv_error *err)
+{
+    if (array_reserve((void **)&self->points, &self->points_capacity, self->n_points + 1, sizeof *self->points))
+        return fail_memory(err);
+    self->points[self->n_points][0] = x;
+    self->points[self->n_points++][1] = y;
+    return CLV_OK;
+}
+
+/* Along the ring that the upper edge of pixel (left, top) is in, with its object on the right. Where the object touches
+ * itself by a corner the ring goes across. */
+static enum clv_status trace_ring(struct contours *self, const uint8_t *labels, int32_t left, int32_t top,
+                                  struct clv_error *err)
+{
+    int32_t object = object_at(self, left, top), x = left, y = top;
+    enum clv_status status = CLV_OK;
+    int direction = 0;
+    do {
+        if (direction == 0)
+            self->object_of[(size_t)y * (size_t)self->width + (size_t)x] |= VISITED;
+        x += step[direction][0];
+        y += step[direction][1];
+        int before = direction;
+        if (object_at(self, x + ahead_left[before][0], y + ahead_left[before][1]) == object)
+            direction = (before + 3) % 4;
+        else if (object_at(self, x + ahead_right[before][0], y + ahead_right[before][1]) != object)
+            direction = (before + 1) % 4;
+        if (direction != before || contour_is_junction(labels, self->width, self->height, x, y))
+            status = add_point(self, x, y, err);
+    } while (status == CLV_OK && (x != left || y != top || direction != 0));
+    if (status == CLV_OK &&
+        array_reserve((void **)&self->ring_ends, &self->rings_capacity, self->n_rings + 1, sizeof *self->ring_ends))
+        status = fail_memory(err);
+    if (status == CLV_OK)
+        self->ring_ends[self->n_rings++] = self->n_points;
+    return status;
+}
+
+/* All rings in the order met, and whose they are: *owner[n_rings], array_free it. */
+static enum clv_status trace_rings(struct contours *self, int32_t **owner, const uint8_t *labels, struct clv_error *err)
+{
+    size_t capacity = 0;
+    enum clv_status status = CLV_OK;
+    for (int32_t y = 0; y < self->height && status == CLV_OK; y++)
+        for (int32_t x = 0; x < self->width && status == CLV_OK; x++) {
+            int32_t object = self->object_of[(size_t)y * (size_t)self->width + (size_t)x];
+            if (!object || object & VISITED || object_at(self, x, y - 1) == object)
+                continue;
+            status = array_reserve((void **)owner, &capacity, self->n_rings + 1, sizeof **owner)
+                         ? fail_memory(err)
+                         : trace_ring(self, labels, x, y, err);
+            if (status == CLV_OK)
+                (*owner)[self->n_rings - 1] = object - 1;
+        }
+    for (size_t i = 0; i < (size_t)self->width * (size_t)self->height; i++)
+        self->object_of[i] &= ~VISITED;
+    return status;
+}
+
+/* Brings each object's rings together; they keep their order, in which the outer one is the first. */
+static enum clv_status sort_rings(struct contours *self, const int32_t *owner, struct clv_error *err)
+{
+    size_t *place = array_zalloc(self->n_objects + 1, sizeof *place);
+    size_t *order = array_alloc(self->n_rings, sizeof *order), *ends = array_alloc(self->n_rings, sizeof *ends);
+    int32_t(*points)[2] = array_alloc(self->n_points, sizeof *points);
+    enum clv_status status = place && order && ends && points ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK) {
+        for (size_t r = 0; r < self->n_rings; r++)
+            place[owner[r] + 1]++;
+        for (size_t k = 0; k < self->n_objects; k++) {
+            place[k + 1] += place[k];
+            self->objects[k].end_ring = place[k + 1];
+        }
+        for (size_t r = 0; r < self->n_rings; r++)
+            order[place[owner[r]]++] = r;
+        size_t n = 0;
+        for (size_t r = 0; r < self->n_rings; r++) {
+            size_t first = order[r] ? self->ring_ends[order[r] - 1] : 0, size = self->ring_ends[order[r]] - first;
+            memcpy(points + n, self->points + first, size * sizeof *points);
+            n += size;
+            ends[r] = n;
+        }
+        memcpy(self->points, points, n * sizeof *points);
+        memcpy(self->ring_ends, ends, self->n_rings * sizeof *ends);
+    }
+    array_free(place);
+    array_free(order);
+    array_free(ends);
+    array_free(points);
+    return status;
+}
+
+enum clv_status contours_trace(struct contours *self, const uint8_t *labels, int32_t width, int32_t height,
+                               const bool is_traced[256], struct clv_error *err)
+{
+    struct contours fresh = {.width = width, .height = height};
+    int32_t *owner = NULL;
+    enum clv_status status = CLV_OK;
+    if ((int64_t)width * height >= VISITED)
+        return fail(err, CLV_ERR_USAGE, "contours of %dx%d pixels", width, height);
+    fresh.object_of = array_alloc((size_t)width, (size_t)height * sizeof *fresh.object_of);
+    if (!fresh.object_of)
+        return fail_memory(err);
+    status = find_objects(&fresh, labels, is_traced, err);
+    if (status == CLV_OK)
+        status = trace_rings(&fresh, &owner, labels, err);
+    if (status == CLV_OK && fresh.n_rings)
+        status = sort_rings(&fresh, owner, err);
+    array_free(owner);
+    if (status == CLV_OK)
+        *self = fresh;
+    else
+        contours_release(&fresh);
+    return status;
+}
+
+void contours_rings(const struct contours *self, size_t k, size_t *first, size_t *end)
+{
+    *first = k ? self->objects[k - 1].end_ring : 0;
+    *end = self->objects[k].end_ring;
+}
+
+bool contours_has_holes(const struct contours *self, size_t k)
+{
+    size_t first, end;
+    contours_rings(self, k, &first, &end);
+    return end - first > 1;
+}

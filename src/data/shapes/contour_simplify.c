@@ -1,0 +1,186 @@
+/* Simpler polygons within a tolerance. */
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "data/shapes/contour.h"
+
+/* Of a ring that loses more than this share of its area all points stay. */
+#define LARGEST_CHANGE 0.1
+
+/* What simplifying one ring after the other needs; arrays of the longest ring's points and one more. */
+struct simplifying {
+    double squared_tolerance;
+    bool *is_junction, *is_kept; /* of the ring's points */
+    int32_t (*chain)[2];         /* points between two breaks, both included */
+    size_t *index;               /* which points of the ring they are */
+    size_t (*stack)[2];          /* ranges of the chain that are still to be looked at */
+};
+
+/* Squared distance of p to the line between a and b, ends included. */
+static double squared_distance(const int32_t p[2], const int32_t a[2], const int32_t b[2])
+{
+    double along[2] = {(double)b[0] - a[0], (double)b[1] - a[1]}, to[2] = {(double)p[0] - a[0], (double)p[1] - a[1]};
+    double length = along[0] * along[0] + along[1] * along[1];
+    double share = length > 0 ? (to[0] * along[0] + to[1] * along[1]) / length : 0;
+    share = share < 0 ? 0 : share > 1 ? 1 : share;
+    double across = to[0] - share * along[0], down = to[1] - share * along[1];
+    return across * across + down * down;
+}
+
+/* By rows, then columns. */
+static int compare_points(const int32_t a[2], const int32_t b[2])
+{
+    if (a[1] != b[1])
+        return a[1] < b[1] ? -1 : 1;
+    return (a[0] > b[0]) - (a[0] < b[0]);
+}
+
+/* Marks the points of chain[n] that stay between its ends. */
+static void simplify_chain(struct simplifying *self, size_t n)
+{
+    size_t n_ranges = 0;
+    self->stack[n_ranges][0] = 0;
+    self->stack[n_ranges++][1] = n - 1;
+    while (n_ranges) {
+        size_t first = self->stack[--n_ranges][0], last = self->stack[n_ranges][1], farthest = 0;
+        double largest = self->squared_tolerance;
+        for (size_t i = first + 1; i < last; i++) {
+            double distance = squared_distance(self->chain[i], self->chain[first], self->chain[last]);
+            if (distance > largest) {
+                largest = distance;
+                farthest = i;
+            }
+        }
+        if (!farthest)
+            continue;
+        self->is_kept[self->index[farthest]] = true;
+        self->stack[n_ranges][0] = first;
+        self->stack[n_ranges++][1] = farthest;
+        self->stack[n_ranges][0] = farthest;
+        self->stack[n_ranges++][1] = last;
+    }
+}
+
+/* The chain from point `first` of ring[n] to the next one that stays, `size` points in all, in the direction that both
+ * regions beside it take it. */
+static void take_chain(struct simplifying *self, const int32_t (*ring)[2], size_t n, size_t first, size_t size)
+{
+    const int32_t *begin = ring[first], *end = ring[(first + size - 1) % n];
+    int order = compare_points(begin, end);
+    bool is_reversed = order > 0;
+    if (order == 0 && size > 2)
+        is_reversed = compare_points(ring[(first + 1) % n], ring[(first + size - 2) % n]) > 0;
+    for (size_t i = 0; i < size; i++) {
+        size_t at = (first + (is_reversed ? size - 1 - i : i)) % n;
+        memcpy(self->chain[i], ring[at], sizeof *self->chain);
+        self->index[i] = at;
+    }
+}
+
+/* Junctions stay, or the uppermost point where there is none: both regions beside a ring choose the same. */
+static void choose_breaks(struct simplifying *self, const int32_t (*ring)[2], size_t n)
+{
+    size_t n_breaks = 0, first = 0;
+    for (size_t i = 0; i < n; i++) {
+        self->is_kept[i] = self->is_junction[i];
+        n_breaks += self->is_junction[i];
+        if (compare_points(ring[i], ring[first]) < 0)
+            first = i;
+    }
+    if (!n_breaks)
+        self->is_kept[first] = true;
+}
+
+static void simplify_ring(struct simplifying *self, const int32_t (*ring)[2], size_t n)
+{
+    choose_breaks(self, ring, n);
+    size_t start = 0;
+    while (!self->is_kept[start])
+        start++;
+    for (size_t done = 0, size; done < n; done += size - 1) {
+        size_t first = (start + done) % n;
+        for (size = 2; !self->is_kept[(first + size - 1) % n];)
+            size++;
+        take_chain(self, ring, n, first, size);
+        simplify_chain(self, size);
+    }
+}
+
+/* Twice the area of the points that are kept (NULL: all). */
+static int64_t twice_area(const int32_t (*ring)[2], const bool *is_kept, size_t n)
+{
+    int64_t sum = 0;
+    size_t last = n;
+    for (size_t i = 0; i < n; i++)
+        last = !is_kept || is_kept[i] ? i : last;
+    for (size_t i = 0; i < n && last < n; i++) {
+        if (is_kept && !is_kept[i])
+            continue;
+        sum += (int64_t)ring[last][0] * ring[i][1] - (int64_t)ring[i][0] * ring[last][1];
+        last = i;
+    }
+    return sum;
+}
+
+static bool changes_much(const int32_t (*ring)[2], const bool *is_kept, size_t n)
+{
+    double before = (double)twice_area(ring, NULL, n), after = (double)twice_area(ring, is_kept, n);
+    double change = after > before ? after - before : before - after;
+    return change > LARGEST_CHANGE * (before < 0 ? -before : before);
+}
+
+static enum clv_status simplifying_init(struct simplifying *self, const struct contours *contours, double tolerance,
+                                        struct clv_error *err)
+{
+    size_t longest = 0;
+    for (size_t r = 0; r < contours->n_rings; r++) {
+        size_t n = contours->ring_ends[r] - (r ? contours->ring_ends[r - 1] : 0);
+        longest = n > longest ? n : longest;
+    }
+    self->squared_tolerance = tolerance * tolerance;
+    self->is_kept = array_alloc(longest + 1, sizeof *self->is_kept);
+    self->is_junction = array_alloc(longest + 1, sizeof *self->is_junction);
+    self->chain = array_alloc(longest + 1, sizeof *self->chain);
+    self->index = array_alloc(longest + 1, sizeof *self->index);
+    self->stack = array_alloc(longest + 1, sizeof *self->stack);
+    bool is_complete = self->is_kept && self->is_junction && self->chain && self->index && self->stack;
+    return is_complete ? CLV_OK : fail_memory(err);
+}
+
+static void simplifying_release(struct simplifying *self)
+{
+    array_free(self->is_kept);
+    array_free(self->is_junction);
+    array_free(self->chain);
+    array_free(self->index);
+    array_free(self->stack);
+}
+
+enum clv_status contours_simplify(struct contours *contours, const uint8_t *labels, double tolerance,
+                                  struct clv_error *err)
+{
+    struct simplifying self = {0};
+    size_t first = 0, n_kept = 0;
+    if (tolerance <= 0 || !contours->n_rings)
+        return CLV_OK;
+    enum clv_status status = simplifying_init(&self, contours, tolerance, err);
+    for (size_t r = 0; r < contours->n_rings && status == CLV_OK; r++) {
+        const int32_t(*ring)[2] = (const int32_t(*)[2])contours->points + first;
+        size_t n = contours->ring_ends[r] - first;
+        for (size_t i = 0; i < n; i++)
+            self.is_junction[i] =
+                contour_is_junction(labels, contours->width, contours->height, ring[i][0], ring[i][1]);
+        simplify_ring(&self, ring, n);
+        bool keeps_all = changes_much(ring, self.is_kept, n);
+        first = contours->ring_ends[r];
+        for (size_t i = 0; i < n; i++)
+            if (keeps_all || self.is_kept[i])
+                memmove(contours->points[n_kept++], ring[i], sizeof *ring);
+        contours->ring_ends[r] = n_kept;
+    }
+    if (status == CLV_OK)
+        contours->n_points = n_kept;
+    simplifying_release(&self);
+    return status;
+}

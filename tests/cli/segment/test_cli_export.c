@@ -1,0 +1,346 @@
+/* cleave segment --export and --cutout: what other programs read, and what comes back by cleave import. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/file.h"
+#include "image/codec.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+static char model_path[256]; /* of three labels: background, left, right */
+
+/* The animals' left and right halves are labels of their own. */
+static void setup(void)
+{
+    sample_setup();
+    struct clv_set set = {0};
+    const char *folder = temporary_folder(), *table = "value\tname\n0\tbackground\n1\tthe left\n2\tright & <rest>\n";
+    free(expect_success("mkdir -p %s/halves && cp -r %s/. %s/halves", folder, sample_set(), folder));
+    must(clv_set_read(&set, formatted("%s/halves/manifest.tsv", folder), err));
+    for (size_t i = 0; i < set.n_items; i++) {
+        struct clv_mask mask = {0};
+        must(clv_mask_read(&mask, set.items[i].mask, &set.labels, 0, 0, NULL, err));
+        for (int p = 0; p < mask.width * mask.height; p++)
+            mask.labels[p] = mask.labels[p] == 1 && p % mask.width > mask.width / 2 ? 2 : mask.labels[p];
+        must(clv_png_write_labels(set.items[i].mask, mask.width, mask.height, mask.labels, NULL, 0, err));
+        clv_mask_release(&mask);
+    }
+    clv_set_release(&set);
+    spill(formatted("%s/halves/labels.tsv", folder), table, strlen(table));
+    snprintf(model_path, sizeof model_path, "%s/halves.cleave", folder);
+    free(expect_success("\"$CLEAVE\" train -q --learner ssvm --data %s/halves/manifest.tsv %s -o %s", folder,
+                        SAMPLE_TRAINING, model_path));
+}
+
+/* Counts of pixels of an object: in both masks, and in either. */
+struct overlap {
+    int64_t both, either, wrong;
+};
+
+/* Compares the masks of `set`, which was imported, with those in `out` of labels of the model, by names. */
+static struct overlap compare(const char *set_path, const char *out, const char *const *names)
+{
+    struct clv_set set = {0};
+    struct overlap overlap = {0, 0, 0};
+    must(clv_set_read(&set, formatted("%s/manifest.tsv", set_path), err));
+    ck_assert_uint_eq(set.n_items, 12);
+    for (size_t i = 0; i < set.n_items; i++) {
+        struct clv_mask mask = {0};
+        struct clv_indexed_image own = {0};
+        char *stem = path_stem(set.items[i].name);
+        must(clv_mask_read(&mask, set.items[i].mask, &set.labels, 0, 0, NULL, err));
+        must(clv_indexed_image_read(&own, formatted("%s/%s.png", out, stem), NULL, err));
+        ck_assert(own.width == mask.width && own.height == mask.height);
+        for (int p = 0; p < mask.width * mask.height; p++) {
+            bool same = strcmp(set.labels.names[mask.labels[p]], names[own.values[p]]) == 0;
+            overlap.both += same && own.values[p];
+            overlap.either += own.values[p] || mask.labels[p];
+            overlap.wrong += !same;
+        }
+        array_free(stem);
+        clv_mask_release(&mask);
+        clv_indexed_image_release(&own);
+    }
+    clv_set_release(&set);
+    return overlap;
+}
+
+static const char *const three_names[] = {"background", "the left", "right & <rest>"};
+
+/* Segments the sample with --export and imports the result. */
+static struct overlap round_trip(const char *folder, const char *options, const char *form, const char *file)
+{
+    char out[64];
+    snprintf(out, sizeof out, "%s%zu", form, strlen(options));
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s %s/images -o %s --export %s %s", folder, model_path,
+                        sample_set(), out, form, options));
+    free(expect_success("cd %s && \"$CLEAVE\" import %s %s/%s --images %s/images -o %s-set", folder, form, out, file,
+                        sample_set(), out));
+    return compare(formatted("%s/%s-set", folder, out), formatted("%s/%s", folder, out), three_names);
+}
+
+START_TEST(masks_come_back_exactly_from_run_lengths_and_voc)
+{
+    const char *folder = temporary_folder();
+    ck_assert_int_eq(round_trip(folder, "--rle", "coco", "coco.json").wrong, 0);
+    ck_assert_int_eq(round_trip(folder, "", "voc", "voc").wrong, 0);
+    free(expect_success("cd %s && test $(wc -l <voc0/voc/ImageSets/Segmentation/default.txt) = 12 && "
+                        "grep -q 'right &amp; &lt;rest&gt;' -r voc0/voc/Annotations",
+                        folder));
+    /* Boxes of VOC are read where they are. */
+    free(expect_success("cd %s && \"$CLEAVE\" segment %s/images --boxes voc0/voc/Annotations -o cut", folder,
+                        sample_set()));
+}
+END_TEST
+
+START_TEST(polygons_come_back_within_the_tolerance)
+{
+    static const char *const forms[][2] = {{"coco", "coco.json"}, {"labelme", "labelme"}, {"yolo", "yolo"}};
+    const char *folder = temporary_folder();
+    for (int k = 0; k < 3; k++) {
+        struct overlap exact = round_trip(folder, "--tolerance 0", forms[k][0], forms[k][1]);
+        ck_assert_msg(exact.wrong == 0, "%s: %lld pixels differ", forms[k][0], (long long)exact.wrong);
+        struct overlap near = round_trip(folder, "", forms[k][0], forms[k][1]);
+        double iou = (double)near.both / (double)near.either;
+        ck_assert_msg(iou > 0.95, "%s: IoU %g", forms[k][0], iou); /* of objects of some 20 pixels */
+    }
+    free(expect_success("cd %s && grep -q '\"right & <rest>\"' yolo0/yolo/data.yaml && rm yolo0/yolo/classes.txt && "
+                        "\"$CLEAVE\" import yolo yolo0/yolo --images %s/images -o by-yaml && "
+                        "diff by-yaml/labels.tsv yolo0-set/labels.tsv",
+                        folder, sample_set()));
+}
+END_TEST
+
+START_TEST(other_programs_find_what_they_expect)
+{
+    const char *folder = temporary_folder();
+    round_trip(folder, "", "coco", "coco.json");
+    round_trip(folder, "", "labelme", "labelme");
+    if (run_command(NULL, "python3 -c 'import json'")) {
+        skip("other_programs_find_what_they_expect", "there is no python3");
+        return;
+    }
+    spill(formatted("%s/check.py", folder), NULL, 0);
+    static const char script[] =
+        "import json, os, glob\n"
+        "d = json.load(open('coco0/coco.json'))\n"
+        "images = {i['id']: i for i in d['images']}\n"
+        "assert len(images) == len(d['images']) == 12, d['images']\n"
+        "assert [c['name'] for c in d['categories']] == ['the left', 'right & <rest>']\n"
+        "assert len({a['id'] for a in d['annotations']}) == len(d['annotations']) > 12\n"
+        "for a in d['annotations']:\n"
+        "    i, s, (x, y, w, h) = images[a['image_id']], a['segmentation'], a['bbox']\n"
+        "    assert 0 <= x and 0 <= y and x + w <= i['width'] and y + h <= i['height'] and a['area'] <= w * h\n"
+        "    assert a['iscrowd'] == 0 and a['category_id'] in (1, 2) and os.path.splitext(i['file_name'])[1] == "
+        "'.jpg'\n"
+        "    if isinstance(s, list):\n"
+        "        assert len(s) == 1 and len(s[0]) >= 6 and len(s[0]) % 2 == 0\n"
+        "        assert all(x <= p <= x + w for p in s[0][::2]) and all(y <= p <= y + h for p in s[0][1::2])\n"
+        "    else:\n"
+        "        assert s['size'] == [i['height'], i['width']] and isinstance(s['counts'], str)\n"
+        "files = glob.glob('labelme0/labelme/*.json')\n"
+        "assert len(files) == 12\n"
+        "for f in files:\n"
+        "    d = json.load(open(f))\n"
+        "    assert os.path.exists(os.path.join(os.path.dirname(f), d['imagePath'])), d['imagePath']\n"
+        "    assert all(len(s['points']) >= 3 and s['shape_type'] == 'polygon' for s in d['shapes'])\n";
+    spill(formatted("%s/check.py", folder), script, sizeof script - 1);
+    free(expect_success("cd %s && python3 check.py", folder));
+}
+END_TEST
+
+/* Everything below `folder` but COCO's file must be as in the undisturbed run, and that file too. */
+START_TEST(a_resumed_run_has_all_images_in_its_one_file)
+{
+    const char *folder = temporary_folder();
+    char command[1024];
+    snprintf(command, sizeof command, "cd %s && \"$CLEAVE\" segment -m %s %s/images --export coco --cutout", folder,
+             model_path, sample_set());
+    free(expect_success("%s -o whole", command));
+    free(expect_success("%s -o part -t 3", command));
+    ck_assert(same_bytes(formatted("%s/whole", folder), formatted("%s/part", folder)));
+    expect_error(73, "part/coco.json: exists already", "rm -r %s/part/*.png %s/part/cutouts; %s -o part", folder,
+                 folder, command);
+    free(expect_success("cd %s && rm -r part && cp -r whole part && rm part/0003.png part/cutouts/0007.png && "
+                        "rm part/coco.json",
+                        folder));
+    char *output = expect_success("%s -o part --resume", command);
+    ck_assert_ptr_nonnull(strstr(output, "2 images segmented into part, 10 finished before"));
+    free(output);
+    ck_assert(same_bytes(formatted("%s/whole", folder), formatted("%s/part", folder)));
+    spill(formatted("%s/part/coco.json", folder), "{}", 2); /* not ours */
+    expect_error(73, "part/coco.json: exists already", "%s -o part --resume", command);
+    free(expect_success("%s -o part --overwrite", command));
+    ck_assert(same_bytes(formatted("%s/whole", folder), formatted("%s/part", folder)));
+}
+END_TEST
+
+START_TEST(shards_have_a_file_each_whose_images_add_up)
+{
+    const char *folder = temporary_folder();
+    char command[1024];
+    snprintf(command, sizeof command, "cd %s && \"$CLEAVE\" segment -m %s %s/images --export", folder, model_path,
+             sample_set());
+    free(expect_success("%s coco -o one", command));
+    for (int k = 1; k <= 3; k++) {
+        free(expect_success("%s coco -o three --shard %d/3", command, k));
+        free(expect_success("%s yolo -o yolo --shard %d/3", command, k));
+    }
+    free(expect_success("cd %s && grep -ho '^{\"id\":[0-9]*,\"file_name\".*}' one/coco.json | sed 's/,$//' >a && "
+                        "cat three/coco-0000*-of-00003.json | grep -o '^{\"id\":[0-9]*,\"file_name\".*}' | "
+                        "sed 's/,$//' >b && cmp a b && test $(wc -l <a) = 12",
+                        folder));
+    ck_assert_int_eq(count_files(formatted("%s/yolo/yolo/labels", folder)), 12);
+    expect_error(
+        73, "yolo/data.yaml: is there, of other labels",
+        "cd %s && rm -r yolo/*.png yolo/yolo/labels && \"$CLEAVE\" segment -m %s %s/images --export yolo -o yolo",
+        folder, sample_model(), sample_set());
+}
+END_TEST
+
+START_TEST(ctrl_c_leaves_a_file_of_what_is_done)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("mkdir %s/many && for k in $(seq 1 150); do ln %s/images/0001.jpg %s/many/$k.jpg || "
+                        "cp %s/images/0001.jpg %s/many/$k.jpg; done 2>&1",
+                        folder, sample_set(), folder, sample_set(), folder));
+    char command[1024];
+    snprintf(command, sizeof command, "cd %s && exec \"$CLEAVE\" segment -q -m %s many -o stopped --export coco -t 1",
+             folder, sample_model());
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        signal(SIGINT, SIG_DFL);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(99);
+    }
+    for (int k = 0; k < 6000 && !path_exists(formatted("%s/stopped/104.png", folder)); k++)
+        usleep(5000);
+    ck_assert_int_eq(kill(pid, SIGINT), 0);
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 130);
+    int n_done = count_files(formatted("%s/stopped", folder)) - 1;
+    ck_assert_int_lt(n_done, 150);
+    free(expect_success("cd %s && test $(grep -c '^{\"id\":[0-9]*,\"file_name\"' stopped/coco.json) = %d", folder,
+                        n_done));
+    free(expect_success("cd %s && \"$CLEAVE\" segment -q -m %s many -o stopped --export coco --resume && "
+                        "test $(grep -c '^{\"id\":[0-9]*,\"file_name\"' stopped/coco.json) = 150",
+                        folder, sample_model()));
+}
+END_TEST
+
+/* Of boxes that name masks, several objects are of one image. */
+START_TEST(objects_of_boxes_share_their_image)
+{
+    const char *folder = temporary_folder(), *boxes = "image\tmask\tlabel\tx\ty\tw\th\n"
+                                                      "images/0001.jpg\tm/x.png\to\t5\t5\t30\t30\n"
+                                                      "images/0001.jpg\tm/y.png\to\t50\t40\t30\t30\n";
+    spill(formatted("%s/two.tsv", folder), boxes, strlen(boxes));
+    free(expect_success("cd %s && \"$CLEAVE\" segment --data %s/manifest.tsv --boxes two.tsv -o two --export coco "
+                        "--cutout --crop && test $(grep -c file_name two/coco.json) = 1 && "
+                        "test $(grep -c '\"image_id\":1,' two/coco.json) -ge 2",
+                        folder, sample_set()));
+    int32_t width, height;
+    must(clv_image_read_size(&width, &height, formatted("%s/two/cutouts/x.png", folder), NULL, err));
+    ck_assert(width <= 34 && height <= 34);
+}
+END_TEST
+
+static struct wide_samples read_rgba(const char *path)
+{
+    struct wide_samples samples = {0};
+    size_t size;
+    char *bytes = slurp(path, &size);
+    must(png_decode_wide(&samples, (const uint8_t *)bytes, size, NULL, err));
+    free(bytes);
+    return samples;
+}
+
+START_TEST(cut_outs_are_opaque_within_and_clear_without)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s %s/images/0001.jpg -o cut --cutout", folder, sample_model(),
+                        sample_set()));
+    struct wide_samples samples = read_rgba(formatted("%s/cut/cutouts/0001.png", folder));
+    struct clv_indexed_image mask = {0};
+    struct clv_image image = {0};
+    must(clv_indexed_image_read(&mask, formatted("%s/cut/0001.png", folder), NULL, err));
+    must(clv_image_read(&image, formatted("%s/images/0001.jpg", sample_set()), NULL, err));
+    ck_assert(samples.width == mask.width && samples.height == mask.height);
+    int n_soft = 0, n_whole = 0, n_clear = 0;
+    for (int p = 0; p < mask.width * mask.height; p++) {
+        int alpha = samples.rgba[4 * p + 3];
+        n_soft += alpha > 0 && alpha < 255;
+        n_whole += mask.values[p] && alpha == 255;
+        n_clear += !mask.values[p] && alpha == 0;
+    }
+    ck_assert_int_gt(n_soft, 30);
+    ck_assert_int_gt(n_whole, 100);
+    ck_assert_int_gt(n_clear, mask.width * mask.height / 2);
+    /* The pipe gives the same bytes. */
+    free(expect_success("cd %s && \"$CLEAVE\" segment -q -m %s --cutout - -o - <%s/images/0001.jpg >pipe.png && "
+                        "cmp pipe.png cut/cutouts/0001.png",
+                        folder, sample_model(), sample_set()));
+    array_free(samples.rgba);
+    clv_indexed_image_release(&mask);
+    clv_image_release(&image);
+}
+END_TEST
+
+START_TEST(cut_outs_are_of_the_labels_that_are_named)
+{
+    const char *folder = temporary_folder();
+    char command[1024];
+    snprintf(command, sizeof command, "cd %s && \"$CLEAVE\" segment -q -m %s %s/images -o", folder, model_path,
+             sample_set());
+    free(expect_success("%s both --cutout", command));
+    free(expect_success("%s left --cutout-label 'the left'", command));
+    free(expect_success("%s by_number --cutout-label 1", command));
+    free(expect_success("%s all --cutout-label 1,2", command));
+    ck_assert(same_bytes(formatted("%s/left", folder), formatted("%s/by_number", folder)));
+    ck_assert(same_bytes(formatted("%s/both", folder), formatted("%s/all", folder)));
+    ck_assert(!same_bytes(formatted("%s/both/cutouts", folder), formatted("%s/left/cutouts", folder)));
+    expect_error(64, "--cutout-label: \"horse\" is no label", "%s none --cutout-label horse", command);
+    free(expect_success("cd %s && mkdir p && cp %s/images/*.jpg p && \"$CLEAVE\" segment -q -m %s p -o p --crop && "
+                        "\"$CLEAVE\" segment -m %s p -o p --crop --overwrite 2>&1 | grep -q '12 images segmented'",
+                        folder, sample_set(), model_path, model_path));
+}
+END_TEST
+
+START_TEST(options_that_contradict_each_other_are_refused)
+{
+    expect_error(64, "--export: \"mscoco\"", "\"$CLEAVE\" segment -m x y -o z --export mscoco");
+    expect_error(64, "--rle: goes with --export coco", "\"$CLEAVE\" segment -m x y -o z --export yolo --rle");
+    expect_error(64, "VOC's masks are exact", "\"$CLEAVE\" segment -m x y -o z --export voc --tolerance 2");
+    expect_error(64, "--tolerance: \"-1\"", "\"$CLEAVE\" segment -m x y -o z --export coco --tolerance -1");
+    expect_error(64, "leave out --export", "\"$CLEAVE\" segment -m x y -o - --export coco");
+    expect_error(64, "holds no pictures", "\"$CLEAVE\" segment -m x --features y -o z --cutout");
+}
+END_TEST
+
+Suite *cli_export_suite(void);
+Suite *cli_export_suite(void)
+{
+    Suite *suite = suite_create("cli_export");
+    TCase *tests = tcase_create("export");
+    tcase_set_timeout(tests, 60);
+    tcase_add_unchecked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, masks_come_back_exactly_from_run_lengths_and_voc);
+    tcase_add_test(tests, polygons_come_back_within_the_tolerance);
+    tcase_add_test(tests, other_programs_find_what_they_expect);
+    tcase_add_test(tests, a_resumed_run_has_all_images_in_its_one_file);
+    tcase_add_test(tests, shards_have_a_file_each_whose_images_add_up);
+    tcase_add_test(tests, ctrl_c_leaves_a_file_of_what_is_done);
+    tcase_add_test(tests, objects_of_boxes_share_their_image);
+    tcase_add_test(tests, cut_outs_are_opaque_within_and_clear_without);
+    tcase_add_test(tests, cut_outs_are_of_the_labels_that_are_named);
+    tcase_add_test(tests, options_that_contradict_each_other_are_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

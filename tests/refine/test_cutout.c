@@ -1,0 +1,139 @@
+/* Cut-outs against pictures whose true shares of object and ground are known. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "refine/cutout.h"
+#include "support/pictures.h"
+#include "support/support.h"
+
+enum { SIDE = 96 };
+
+static const bool first_is_object[256] = {false, true};
+
+/* A disc over a ground with a sharp, antialiased border: share[SIDE * SIDE] of the disc, by 8 x 8 points a pixel. */
+static void draw(struct clv_image *image, uint8_t *labels, double *share, const int object[3], const int ground[3])
+{
+    uint32_t state = 9;
+    for (int p = 0; p < SIDE * SIDE; p++) {
+        int n = 0;
+        for (int k = 0; k < 64; k++)
+            n += hypot(p % SIDE + (k % 8 + 0.5) / 8 - 47.3, p / SIDE + (k / 8 + 0.5) / 8 - 45.1) < 30;
+        share[p] = n / 64.0;
+        labels[p] = share[p] >= 0.5;
+        for (int c = 0; c < 3; c++) {
+            int value = (int)lround(share[p] * object[c] + (1 - share[p]) * ground[c]) + (int)(noise(&state) % 7) - 3;
+            image->pixels[3 * p + c] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+        }
+    }
+}
+
+START_TEST(alpha_is_the_objects_share_and_the_ground_does_not_shine_through)
+{
+    static const int colours[][3] = {{200, 40, 30}, {30, 160, 60}, {250, 250, 250}, {10, 10, 10}};
+    struct clv_image image = {0};
+    static uint8_t labels[SIDE * SIDE];
+    static double share[SIDE * SIDE];
+    must(clv_image_new(&image, SIDE, SIDE, 3, err));
+    for (int a = 0; a < 4; a++) {
+        const int *object = colours[a], *ground = colours[(a + 1) % 4];
+        struct cutout cutout = {0};
+        double soft_error = 0, hard_error = 0, colour_error = 0;
+        int n_mixed = 0;
+        draw(&image, labels, share, object, ground);
+        must(cutout_make(&cutout, &image, labels, first_is_object, err));
+        for (int p = 0; p < SIDE * SIDE; p++) {
+            double alpha = cutout.rgba[4 * p + 3] / 255.0;
+            if (share[p] == 0 || share[p] == 1) {
+                ck_assert_msg(fabs(alpha - share[p]) < 0.2, "pixel %d, %d: alpha %g of %g", p % SIDE, p / SIDE, alpha,
+                              share[p]);
+                continue;
+            }
+            n_mixed++;
+            soft_error += fabs(alpha - share[p]);
+            hard_error += fabs(labels[p] - share[p]);
+            for (int c = 0; c < 3 && alpha > 0; c++)
+                colour_error += fabs(cutout.rgba[4 * p + c] - (double)object[c]) / 3;
+        }
+        ck_assert_int_gt(n_mixed, 150);
+        ck_assert_msg(soft_error < 0.4 * hard_error, "%d: alpha is off by %g, labels by %g", a, soft_error / n_mixed,
+                      hard_error / n_mixed);
+        ck_assert_msg(colour_error / n_mixed < 12, "%d: colours are off by %g", a, colour_error / n_mixed);
+        cutout_release(&cutout);
+    }
+    clv_image_release(&image);
+}
+END_TEST
+
+/* Where colours tell nothing the border is the labels', smoothed: no step larger than half. */
+static void check_uniform(const struct clv_image *image, const uint8_t *labels)
+{
+    struct cutout cutout = {0};
+    must(cutout_make(&cutout, image, labels, first_is_object, err));
+    for (int p = 0; p < SIDE * SIDE; p++) {
+        if ((p + 1) % SIDE)
+            ck_assert_int_le(abs(cutout.rgba[4 * p + 3] - cutout.rgba[4 * p + 7]), 140);
+        ck_assert(cutout.rgba[4 * p + 3] < 255 || cutout.rgba[4 * p] == 90);
+    }
+    cutout_release(&cutout);
+}
+
+START_TEST(borders_between_like_colours_are_smooth)
+{
+    struct clv_image image = {0};
+    static uint8_t labels[SIDE * SIDE];
+    must(clv_image_new(&image, SIDE, SIDE, 3, err));
+    memset(image.pixels, 90, 3 * SIDE * SIDE);
+    for (int p = 0; p < SIDE * SIDE; p++)
+        labels[p] = p % SIDE > 30 + (p / SIDE) / 3;
+    check_uniform(&image, labels);
+    clv_image_release(&image);
+}
+END_TEST
+
+START_TEST(any_labels_and_sizes_make_a_cutout_that_crops_to_what_shows)
+{
+    static const int32_t sides[][2] = {{1, 1}, {1, 9}, {3, 2}, {40, 7}};
+    uint32_t state = 4;
+    uint8_t labels[40 * 7];
+    for (int round = 0; round < 40; round++) {
+        struct clv_image image = {0};
+        struct cutout cutout = {0}, cropped = {0};
+        const int32_t *side = sides[round % 4];
+        must(clv_image_new(&image, side[0], side[1], 3, err));
+        for (int p = 0; p < side[0] * side[1]; p++) {
+            labels[p] = round < 8 ? (uint8_t)(round / 4) : (uint8_t)(noise(&state) % 5 == 0);
+            for (int c = 0; c < 3; c++)
+                image.pixels[3 * p + c] = (uint8_t)noise(&state);
+        }
+        must(cutout_make(&cutout, &image, labels, first_is_object, err));
+        must(cutout_make(&cropped, &image, labels, first_is_object, err));
+        cutout_crop(&cropped);
+        int n_seen = 0, n_left = 0;
+        for (int p = 0; p < side[0] * side[1]; p++) {
+            n_seen += cutout.rgba[4 * p + 3] > 0;
+            ck_assert(round >= 8 || cutout.rgba[4 * p + 3] == (round / 4 ? 255 : 0));
+        }
+        for (int p = 0; p < cropped.width * cropped.height; p++)
+            n_left += cropped.rgba[4 * p + 3] > 0;
+        ck_assert_int_eq(n_seen, n_left);
+        ck_assert(cropped.width <= side[0] && cropped.height <= side[1]);
+        ck_assert(n_seen || (cropped.width == side[0] && cropped.height == side[1]));
+        cutout_release(&cutout);
+        cutout_release(&cropped);
+        clv_image_release(&image);
+    }
+}
+END_TEST
+
+Suite *cutout_suite(void);
+Suite *cutout_suite(void)
+{
+    Suite *suite = suite_create("cutout");
+    TCase *tests = tcase_create("cutout");
+    tcase_add_test(tests, alpha_is_the_objects_share_and_the_ground_does_not_shine_through);
+    tcase_add_test(tests, borders_between_like_colours_are_smooth);
+    tcase_add_test(tests, any_labels_and_sizes_make_a_cutout_that_crops_to_what_shows);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
