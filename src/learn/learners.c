@@ -30,5 +30,10 @@ const struct clv_learner *clv_learner_find(const char *name)
 
 bool clv_learner_keeps_checkpoints(const struct clv_learner *learner)
 {
-    return learner == &pmap_learner || learner == &mpmap_learner || learner == &wmpmap_learner;
+    static const struct clv_learner *const keepers[] = {&pmap_learner, &mpmap_learner,   &wmpmap_learner,
+                                                        &ssvm_learner, &lapmedn_learner, &crf_learner};
+    for (size_t i = 0; i < sizeof keepers / sizeof *keepers; i++)
+        if (learner == keepers[i])
+            return true;
+    return false;
 }

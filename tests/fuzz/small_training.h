@@ -9,7 +9,7 @@ static inline struct clv_dataset *small_dataset(void)
 {
     static const int64_t row[4] = {0, 2, 4, 6};
     static const int32_t index[6] = {0, 2, 1, 2, 0, 1}, edges[2][2] = {{0, 1}, {1, 2}}, label[3] = {0, 1, 1};
-    static const float edge_features[2] = {1, 0.5}, volume[3] = {2, 1, 1}, theta[6] = {0, 0.25, 0.5, 0, 0.25, 0};
+    static const float edge_features[2] = {1, 0.5}, volume[3] = {2, 1, 1}, theta[6] = {0.25, 0, 0, 0.5, 0, 0.25};
     struct clv_dataset *dataset;
     if (clv_dataset_new(&dataset, 2, NULL) != CLV_OK)
         return NULL;
@@ -43,7 +43,7 @@ static inline enum clv_status small_training(const char *learner_name, const cha
     static const struct {
         const char *name;
         double value;
-    } settings[] = {{"passes", 3}, {"batch", 2}, {"rounds", 1}, {"draws", 3}, {"curve", 1}};
+    } settings[] = {{"passes", 3}, {"batch", 2}, {"rounds", 1}, {"draws", 3}, {"curve", 1}, {"gap", 0}};
     const struct clv_learner *learner = clv_learner_find(learner_name);
     const struct clv_checkpoints checkpoints = {path, resume ? 1e9 : 0, resume, NULL, 0};
     struct clv_dataset *dataset = small_dataset();
@@ -63,6 +63,8 @@ static inline enum clv_status small_training(const char *learner_name, const cha
     clv_training_defaults(&training, learner);
     if (clv_learner_parameter(learner, "kappa") < 0)
         training.n_weak = 0;
+    if (!clv_learner_trains(learner, CLV_PAIRWISE_POTTS, 2, CLV_GRAPH_CHAIN))
+        training.shape.pairwise = CLV_PAIRWISE_FULL;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         int parameter = clv_learner_parameter(learner, settings[i].name);
         if (parameter >= 0)

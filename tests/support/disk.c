@@ -11,6 +11,7 @@
 
 const char *disk_fails_at;
 bool killed_at_rename;
+int disk_renames = -1;
 
 static int look(const char *path, struct stat *info, int flags)
 {
@@ -34,5 +35,10 @@ int rename(const char *old, const char *new)
 {
     if (killed_at_rename)
         raise(SIGKILL);
+    if (disk_renames == 0) {
+        errno = EIO;
+        return -1;
+    }
+    disk_renames -= disk_renames > 0;
     return renameat(AT_FDCWD, old, AT_FDCWD, new);
 }

@@ -10,4 +10,7 @@ extern const char *disk_fails_at;
 /* Whether a rename is where the process is killed. */
 extern bool killed_at_rename;
 
+/* Renames that are done before all others fail with EIO; -1: all are. */
+extern int disk_renames;
+
 #endif

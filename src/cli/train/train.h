@@ -81,9 +81,9 @@ bool train_checkpoints_model_is_own(const struct train_options *options);
 enum clv_status train_checkpoints_use(struct clv_training *training, struct train_checkpoints *self,
                                       const struct train_options *options, const struct train_data *data,
                                       struct clv_error *err) CLV_CHECK;
-/* The lambda of the checkpoint to go on from, if there is one: what --cv chose need not be chosen again. */
-enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const struct train_options *options,
-                                         struct clv_error *err) CLV_CHECK;
+/* A parameter of the checkpoint to go on from, if there is one: what --cv chose need not be chosen again. */
+enum clv_status train_checkpoints_parameter(double *value, bool *found, const char *name,
+                                            const struct train_options *options, struct clv_error *err) CLV_CHECK;
 /* After the model has been written. */
 enum clv_status train_checkpoints_remove(const struct train_options *options, struct clv_error *err) CLV_CHECK;
 

@@ -83,10 +83,11 @@ enum clv_status train_checkpoints_use(struct clv_training *training, struct trai
     return CLV_OK;
 }
 
-enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const struct train_options *options,
-                                         struct clv_error *err)
+enum clv_status train_checkpoints_parameter(double *value, bool *found, const char *name,
+                                            const struct train_options *options, struct clv_error *err)
 {
     struct clv_tensors *tensors;
+    char key[80];
     *found = false;
     enum path_kind kind;
     if (!options->resume || !options->checkpoint)
@@ -97,10 +98,11 @@ enum clv_status train_checkpoints_lambda(double *lambda, bool *found, const stru
     status = clv_tensors_open(&tensors, options->checkpoint, err);
     if (status != CLV_OK)
         return status;
-    const char *text = clv_tensors_metadata(tensors, "parameter.lambda");
-    *found = text && parse_double(text, lambda);
+    snprintf(key, sizeof key, "parameter.%s", name);
+    const char *text = clv_tensors_metadata(tensors, key);
+    *found = text && parse_double(text, value);
     clv_tensors_close(tensors);
-    return *found ? CLV_OK : fail(err, CLV_ERR_DATA, "%s: has no lambda", options->checkpoint);
+    return *found ? CLV_OK : fail(err, CLV_ERR_DATA, "%s: has no %s", options->checkpoint, name);
 }
 
 enum clv_status train_checkpoints_remove(const struct train_options *options, struct clv_error *err)

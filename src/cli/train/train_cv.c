@@ -171,8 +171,9 @@ enum clv_status train_cross_validate(struct clv_training *training, const struct
         return fail(err, CLV_ERR_USAGE, "--cv: %d folds of %zu images or words", options->n_folds,
                     training->n_examples);
     enum clv_status status = take_grids(&self, err);
-    if (status == CLV_OK)
-        status = train_checkpoints_lambda(&training->parameters[self.index[0]], &found, options, err);
+    for (size_t g = 0; g < self.n_grids && status == CLV_OK; g++)
+        status = train_checkpoints_parameter(&training->parameters[self.index[g]], &found,
+                                             options->learner.learner->parameters[self.index[g]].name, options, err);
     if (status != CLV_OK || found)
         return status;
     status = choose(&best, &self, err);

@@ -82,7 +82,7 @@ static const struct argp_option train_options[] = {
      "the same line goes on",
      0},
     {"checkpoint-every", KEY_CHECKPOINT_EVERY, "X", 0,
-     "Seconds between checkpoints of pmap, mpmap and wmpmap (default 120; 0: after every step)", 0},
+     "Seconds between checkpoints of a learner that keeps them (default 120; 0: after every step)", 0},
     {0},
 };
 

@@ -39,10 +39,13 @@ static uint64_t add_example(uint64_t hash, const struct clv_problem *problem, co
     return hash_bytes(hash, theta, theta ? n * (size_t)n_labels * sizeof *theta : 0);
 }
 
-/* Of all that is learned from, but the features, which are large; `fingerprint` stands for them. */
+/* Of all that is learned from, the weights to start from included, but the features, which are large; `fingerprint`
+ * stands for them. */
 static uint64_t digest_examples(const struct clv_training *training, double fingerprint)
 {
     uint64_t hash = hash_bytes(HASH_START, &fingerprint, sizeof fingerprint);
+    if (training->init)
+        hash = hash_bytes(hash, training->init, clv_shape_size(&training->shape) * sizeof *training->init);
     for (size_t i = 0; i < training->n_examples; i++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
         hash = add_example(hash, &problem, problem.label, problem.theta, training->shape.n_labels);

@@ -2,7 +2,7 @@
  *
  * learn/common is what learners share. Read this first, then decoder.h (labellings under given weights) and result.h
  * (what a training hands back). The rest is for some: frank_wolfe.h (the dual of margins), ascent.h (stochastic
- * gradients), evaluate.h (losses), checkpoint.h, l1_ball.h, vectors.h. */
+ * gradients), evaluate.h (losses), checkpoint.h with state.h, l1_ball.h, vectors.h. */
 #ifndef LEARN_EXAMPLES_H
 #define LEARN_EXAMPLES_H
 

@@ -14,6 +14,7 @@
 #include "learn/common/vectors.h"
 #include "learn/crf/crf.h"
 #include "learn/crf/crf_objective.h"
+#include "learn/crf/crf_state.h"
 #include "learn/crf/lbfgs.h"
 
 enum { PENALTY, LAMBDA, PASSES, TOLERANCE, MEMORY, EDGES };
@@ -45,8 +46,8 @@ struct crf {
     int penalty;
     double lambda;
     size_t size;
-    size_t n_evaluations;   /* that led to the weights */
-    double first_objective; /* before any step */
+    struct checkpoints checkpoints;
+    struct crf_state state; /* where it stands */
 };
 
 /* F and its gradient, but for absolute values, which OWL-QN looks after. */
@@ -74,7 +75,8 @@ static enum clv_status tell(struct crf *self, struct clv_error *err)
     snprintf(note, sizeof note, "objective %.4f, gradient %.2g", objective, slope);
     report_progress(self->training->progress, "training", self->result->n_curve + 1,
                     (size_t)self->training->parameters[PASSES], note);
-    return curve_add(self->result, (struct clv_curve_point){(double)self->n_evaluations, objective, dual, NAN}, err);
+    return curve_add(self->result, (struct clv_curve_point){(double)self->state.n_evaluations, objective, dual, NAN},
+                     err);
 }
 
 static bool is_done(const struct crf *self)
@@ -87,16 +89,22 @@ static bool is_done(const struct crf *self)
         return true;
     if (n_steps < WINDOW)
         return false;
-    double before = n_steps == WINDOW ? self->first_objective : self->result->curve[n_steps - WINDOW - 1].objective;
+    double before =
+        n_steps == WINDOW ? self->state.first_objective : self->result->curve[n_steps - WINDOW - 1].objective;
     return before - lbfgs->value < self->training->parameters[TOLERANCE] * lbfgs->value;
 }
 
+/* From where the state is. */
 static enum clv_status minimise(struct crf *self, struct clv_error *err)
 {
+    struct crf_state *state = &self->state;
     bool moved = true;
-    enum clv_status status = lbfgs_start(&self->lbfgs, err);
-    self->n_evaluations = 1;
-    self->first_objective = self->lbfgs.value;
+    enum clv_status status = CLV_OK;
+    if (!state->n_evaluations) {
+        status = lbfgs_start(&self->lbfgs, err);
+        state->n_evaluations = 1;
+        state->first_objective = self->lbfgs.value;
+    }
     while (!status && !is_done(self)) {
         int n_tried;
         if (stop_requested(self->training->progress))
@@ -104,8 +112,10 @@ static enum clv_status minimise(struct crf *self, struct clv_error *err)
         status = lbfgs_step(&moved, &n_tried, &self->lbfgs, err);
         if (status || !moved)
             break;
-        self->n_evaluations += (size_t)n_tried;
+        state->n_evaluations += (size_t)n_tried;
         status = tell(self, err);
+        if (!status && checkpoint_is_due(&self->checkpoints))
+            status = crf_state_write(&self->checkpoints, state, err);
     }
     return status;
 }
@@ -124,6 +134,8 @@ static enum clv_status crf_open(struct crf *self, const struct clv_training *tra
     status = lbfgs_open(&self->lbfgs, &function, self->size, (size_t)training->parameters[MEMORY], err);
     if (status)
         return status;
+    self->state = (struct crf_state){.lbfgs = &self->lbfgs, .result = result};
+    checkpoints_open(&self->checkpoints, &crf_learner, training, self->examples.node_scale);
     if (training->init)
         memcpy(self->lbfgs.x, training->init, self->size * sizeof *self->lbfgs.x);
     return crf_objective_open(&self->objective, &self->examples, err);
@@ -150,10 +162,12 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     struct crf self;
     enum clv_status status = crf_open(&self, training, result, err);
     if (!status)
+        status = crf_state_read(&self.state, &self.checkpoints, err);
+    if (!status)
         status = minimise(&self, err);
     if (status == CLV_ERR_INTERRUPTED) {
-        status = CLV_OK;
         result->interrupted = true;
+        status = training->checkpoints ? crf_state_write(&self.checkpoints, &self.state, err) : CLV_OK;
     }
     if (!status)
         status = choose_decoding(&result->decoding, &self, err);

@@ -13,73 +13,16 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/parallel.h"
 #include "base/rng.h"
 #include "infer/oracle/oracle_state.h"
 #include "learn/common/result.h"
 #include "learn/common/vectors.h"
+#include "learn/margin/bcfw_block.h"
+#include "learn/margin/bcfw_state.h"
 #include "mrf/energy.h"
 
 #define CHECK_EVERY 10 /* passes between looks at all gaps */
-#define BUCKET      64 /* examples whose gaps are summed up together */
-
-#define NO_SHARE     1e-6 /* a labelling of less dual weight is forgotten */
-#define SOME_SHARE   1e-3 /* one of more is counted */
-#define SUPPORT_STEP 8    /* labellings by which a block's support grows */
-
-/* --- blocks --- */
-
-/* indicator[n_nodes][rows] of y; unknown nodes have none. */
-static void set_indicator(double *indicator, const struct bcfw *self, const struct clv_problem *problem,
-                          const int32_t *y)
-{
-    for (size_t i = 0; i < (size_t)problem->n_nodes; i++)
-        for (size_t r = 0; r < self->n_rows; r++)
-            indicator[i * self->n_rows + r] = y[i] == (self->n_rows == 1 ? 1 : (int32_t)r);
-}
-
-static uint64_t hash_labelling(const struct clv_problem *problem, const int32_t *y)
-{
-    return hash_bytes(HASH_START, y, (size_t)problem->n_nodes * sizeof *y);
-}
-
-/* The dual starts at the true labels: v = 0. */
-static void start_block(struct bcfw *self, size_t index)
-{
-    struct bcfw_block *block = &self->blocks[index];
-    const struct clv_problem *problem = &self->examples.problems[index];
-    set_indicator(block->marginal, self, problem, problem->label);
-    pairwise_feature_add(block->pairwise, problem, &self->examples.shape, problem->label, 1);
-    block->loss = self->examples.truth_loss[index];
-    block->gap = 1;
-    block->truth = hash_labelling(problem, problem->label);
-}
-
-/* alpha_i = (1 - step) alpha_i + step [y]. */
-static enum clv_status move_support(struct bcfw_block *block, uint64_t labelling, double step, struct clv_error *err)
-{
-    size_t n = 0;
-    bool is_there = labelling == block->truth;
-    for (size_t k = 0; k < block->n_support; k++) {
-        struct bcfw_share share = block->support[k];
-        share.share = (1 - step) * share.share + (share.labelling == labelling ? step : 0);
-        is_there |= share.labelling == labelling;
-        if (share.share > NO_SHARE)
-            block->support[n++] = share;
-    }
-    block->n_support = n;
-    if (is_there || step <= NO_SHARE)
-        return CLV_OK;
-    if (n % SUPPORT_STEP == 0) {
-        struct bcfw_share *grown = array_realloc(block->support, n + SUPPORT_STEP, sizeof *grown);
-        if (!grown)
-            return fail_memory(err);
-        block->support = grown;
-    }
-    block->support[block->n_support++] = (struct bcfw_share){labelling, step};
-    return CLV_OK;
-}
 
 /* E[L + f] - L(0) of the block under the loaded, loss-augmented field: linear in the marginals. */
 static double block_score(const struct bcfw *self, const struct bcfw_block *block, const struct decoder *decoder,
@@ -125,7 +68,7 @@ static enum clv_status find_direction(struct bcfw *self, size_t example, struct 
     const struct clv_problem *problem = &self->examples.problems[example];
     const struct clv_shape *shape = &self->examples.shape;
     double score, scale = 1 / (self->dual.lambda * (double)self->n);
-    const double *w = self->rules.start && self->n_passes == 1 ? self->rules.start : self->dual.w;
+    const double *w = self->rules.start && self->n_passes == 0 ? self->rules.start : self->dual.w;
     enum clv_status status = decode_augmented(decoder, &score, problem, shape, w, err);
     if (status)
         return status;
@@ -134,7 +77,7 @@ static enum clv_status find_direction(struct bcfw *self, size_t example, struct 
     direction->loss = known_loss(problem, shape->n_labels, direction->y);
 
     /* v_i holds psi_i = Psi(x, y_i) - Psi(x, y), so the direction is E[Psi] - Psi(x, y), up to 1 / (lambda n). */
-    set_indicator(direction->change, self, problem, direction->y);
+    block_indicator(direction->change, self, problem, direction->y);
     for (size_t k = 0; k < (size_t)problem->n_nodes * self->n_rows; k++)
         direction->change[k] = block->marginal[k] - direction->change[k];
     find_spans(self, (size_t)problem->n_nodes);
@@ -170,7 +113,7 @@ static enum clv_status take_step(struct bcfw *self, size_t example, struct clv_e
             block->pairwise[k] += step * (direction->pairwise[k] - block->pairwise[k]);
         block->loss += step * (direction->loss - block->loss);
         if (self->rules.keeps_support)
-            status = move_support(block, hash_labelling(problem, direction->y), step, err);
+            status = block_move_support(block, block_hash(problem, direction->y), step, err);
     }
     double rho = 2 / ((double)self->n_steps++ + 2);
     if (self->average)
@@ -184,7 +127,7 @@ static size_t pick_example(const struct bcfw *self, uint32_t pass, size_t draw)
     if (!self->rules.sampling)
         return (size_t)self->order[draw];
     double total = 0;
-    size_t n_buckets = (self->n + BUCKET - 1) / BUCKET, last = self->n, bucket = 0;
+    size_t n_buckets = (self->n + BCFW_BUCKET - 1) / BCFW_BUCKET, last = self->n, bucket = 0;
     for (size_t b = 0; b < n_buckets; b++)
         total += self->bucket_gap[b];
     double left = total * rng_uniform(self->training->seed, RNG_STREAM(RNG_ORDER, pass), draw);
@@ -194,7 +137,7 @@ static size_t pick_example(const struct bcfw *self, uint32_t pass, size_t draw)
             left -= self->bucket_gap[b];
         }
     left += self->bucket_gap[bucket]; /* within the last one gone into, which rounding may exhaust */
-    for (size_t i = bucket * BUCKET; i < self->n && i < (bucket + 1) * BUCKET && left >= 0; i++)
+    for (size_t i = bucket * BCFW_BUCKET; i < self->n && i < (bucket + 1) * BCFW_BUCKET && left >= 0; i++)
         if (self->blocks[i].gap > 0) {
             last = i;
             left -= self->blocks[i].gap;
@@ -206,18 +149,23 @@ static size_t pick_example(const struct bcfw *self, uint32_t pass, size_t draw)
 static void sum_bucket(struct bcfw *self, size_t bucket)
 {
     double sum = 0;
-    for (size_t i = bucket * BUCKET; i < self->n && i < (bucket + 1) * BUCKET; i++)
+    for (size_t i = bucket * BCFW_BUCKET; i < self->n && i < (bucket + 1) * BCFW_BUCKET; i++)
         sum += self->blocks[i].gap;
     self->bucket_gap[bucket] = sum;
 }
 
-/* One pass: n steps. *stopped is set when the caller asked to stop. */
-static enum clv_status run_pass(struct bcfw *self, uint32_t pass, bool *stopped, struct clv_error *err)
+static bool keeps_checkpoints(const struct bcfw *self)
 {
-    rng_permutation(self->order, self->n, self->training->seed, RNG_STREAM(RNG_ORDER, pass));
-    for (size_t draw = 0; draw < self->n; draw++) {
+    return self->keeper.result && self->training->checkpoints;
+}
+
+/* The rest of the pass that the place is in, n steps in all. *stopped is set when the caller asked to stop. */
+static enum clv_status run_pass(struct bcfw *self, bool *stopped, struct clv_error *err)
+{
+    rng_permutation(self->order, self->n, self->training->seed, RNG_STREAM(RNG_ORDER, self->n_passes));
+    while (self->place.draw < self->n) {
         *stopped = stop_requested(self->training->progress);
-        size_t example = pick_example(self, pass, draw);
+        size_t example = pick_example(self, self->n_passes, self->place.draw);
         if (*stopped || example == self->n)
             return CLV_OK;
         enum clv_status status = find_direction(self, example, err);
@@ -225,7 +173,12 @@ static enum clv_status run_pass(struct bcfw *self, uint32_t pass, bool *stopped,
             status = take_step(self, example, err);
         if (status)
             return status;
-        sum_bucket(self, example / BUCKET);
+        sum_bucket(self, example / BCFW_BUCKET);
+        self->place.draw++;
+        if (keeps_checkpoints(self) && checkpoint_is_due(&self->keeper.checkpoints))
+            status = bcfw_state_write(self, err);
+        if (status)
+            return status;
     }
     return CLV_OK;
 }
@@ -284,7 +237,7 @@ static enum clv_status check(struct bcfw *self, size_t pass, struct clv_error *e
     enum clv_status status = parallel_for(self->n, self->examples.n_threads, check_example, self, err);
     if (status)
         return status;
-    for (size_t b = 0; b * BUCKET < self->n; b++)
+    for (size_t b = 0; b * BCFW_BUCKET < self->n; b++)
         sum_bucket(self, b);
     offer(self, self->dual.w);
     self->best_dual = fmax(self->best_dual, dual_value(&self->dual));
@@ -300,95 +253,6 @@ static enum clv_status check(struct bcfw *self, size_t pass, struct clv_error *e
 
 /* --- the whole --- */
 
-static enum clv_status allocate_blocks(struct bcfw *self, struct clv_error *err)
-{
-    size_t n_marginals = 0, most_nodes = 0;
-    for (size_t i = 0; i < self->n; i++) {
-        size_t n_nodes = (size_t)self->examples.problems[i].n_nodes;
-        n_marginals += n_nodes * self->n_rows;
-        most_nodes = n_nodes > most_nodes ? n_nodes : most_nodes;
-    }
-    struct bcfw_direction *direction = &self->direction;
-    self->blocks = array_zalloc(self->n, sizeof *self->blocks);
-    self->block_memory = array_zalloc(n_marginals + self->n * self->pairwise_size, sizeof(double));
-    self->direction_memory = array_zalloc(most_nodes * self->n_rows + self->pairwise_size + self->size, sizeof(double));
-    direction->y = array_alloc(most_nodes, sizeof *direction->y);
-    direction->spans = array_alloc(self->n_rows + 1, sizeof *direction->spans);
-    if (!direction->spans || !self->blocks || !self->block_memory || !self->direction_memory || !direction->y)
-        return fail_memory(err);
-    direction->change = self->direction_memory;
-    direction->pairwise = direction->change + most_nodes * self->n_rows;
-    direction->delta = direction->pairwise + self->pairwise_size;
-    double *memory = self->block_memory;
-    for (size_t i = 0; i < self->n; i++) {
-        self->blocks[i].marginal = memory;
-        memory += (size_t)self->examples.problems[i].n_nodes * self->n_rows;
-        self->blocks[i].pairwise = memory;
-        memory += self->pairwise_size;
-        start_block(self, i);
-    }
-    return CLV_OK;
-}
-
-enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training, const struct bcfw_rules *rules,
-                          struct clv_error *err)
-{
-    *self = (struct bcfw){.training = training, .rules = *rules, .best_objective = INFINITY, .best_dual = -INFINITY};
-    enum clv_status status = examples_open(&self->examples, training, rules->edges, err);
-    if (status)
-        return status;
-    const struct clv_shape *shape = &self->examples.shape;
-    self->n = self->examples.n;
-    self->n_rows = clv_shape_rows(shape);
-    self->size = clv_shape_size(shape);
-    self->unary_size = clv_shape_unary_size(shape);
-    self->pairwise_size = self->size - self->unary_size;
-    self->dual.size = self->size;
-    self->dual.free_size = shape->pairwise == CLV_PAIRWISE_POTTS ? self->unary_size : self->size;
-    self->dual.loss = mean_of(self->examples.truth_loss, self->n);
-    self->dual.v = array_zalloc(self->size, sizeof(double));
-    self->dual.w = array_zalloc(self->size, sizeof(double));
-    self->best = array_zalloc(self->size, sizeof(double));
-    self->average = rules->averaging ? array_zalloc(self->size, sizeof(double)) : NULL;
-    self->hinge = array_alloc(self->n, sizeof(double));
-    self->order = array_alloc(self->n, sizeof *self->order);
-    self->bucket_gap = array_zalloc((self->n + BUCKET - 1) / BUCKET, sizeof(double));
-    if (!self->bucket_gap || !self->dual.v || !self->dual.w || !self->best || !self->hinge || !self->order ||
-        (rules->averaging && !self->average))
-        return fail_memory(err);
-    return allocate_blocks(self, err);
-}
-
-void bcfw_release(struct bcfw *self)
-{
-    for (size_t i = 0; self->blocks && i < self->n; i++)
-        array_free(self->blocks[i].support);
-    examples_release(&self->examples);
-    array_free(self->dual.v);
-    array_free(self->dual.w);
-    array_free(self->best);
-    array_free(self->average);
-    array_free(self->hinge);
-    array_free(self->order);
-    array_free(self->bucket_gap);
-    array_free(self->blocks);
-    array_free(self->block_memory);
-    array_free(self->direction_memory);
-    array_free(self->direction.y);
-    array_free(self->direction.spans);
-}
-
-double bcfw_bytes(const struct clv_training *training)
-{
-    double n_rows = (double)clv_shape_rows(&training->shape), size = (double)clv_shape_size(&training->shape);
-    double pairwise = size - (double)clv_shape_unary_size(&training->shape), numbers = 6 * size;
-    for (size_t i = 0; i < training->n_examples; i++) {
-        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
-        numbers += n_rows * (double)problem.n_nodes + pairwise;
-    }
-    return numbers * (double)sizeof(double);
-}
-
 void bcfw_set_variance(struct bcfw *self, const double *variance)
 {
     dual_set_variance(&self->dual, variance);
@@ -399,39 +263,65 @@ void bcfw_set_variance(struct bcfw *self, const double *variance)
     self->n_steps = 0;
 }
 
+void bcfw_put_variance(struct bcfw *self, const double *variance)
+{
+    dual_set_variance(&self->dual, variance);
+    for (size_t b = 0; b * BCFW_BUCKET < self->n; b++)
+        sum_bucket(self, b);
+}
+
+void bcfw_keep(struct bcfw *self, const struct clv_learner *learner, struct clv_training_result *result,
+               const struct state_field *own, size_t n_own)
+{
+    self->keeper = (struct bcfw_keeper){.result = result, .own = own, .n_own = n_own};
+    checkpoints_open(&self->keeper.checkpoints, learner, self->training, self->examples.node_scale);
+}
+
+/* Before a pass's first step: from time to time a look at all. *is_over: no further pass is needed. */
+static enum clv_status begin_pass(bool *is_over, struct bcfw *self, struct clv_training_result *result,
+                                  struct clv_error *err)
+{
+    size_t pass = self->place.pass;
+    *is_over = false;
+    if (self->place.is_checked || (pass % CHECK_EVERY != 0 && pass != self->rules.passes)) {
+        self->place.is_checked = true;
+        return CLV_OK;
+    }
+    enum clv_status status = check(self, pass, err);
+    if (!status && result)
+        status = add_to_curve(self, result, pass, err);
+    if (status)
+        return status;
+    double gap = self->best_objective - self->best_dual;
+    *is_over = pass == self->rules.passes || gap <= self->rules.gap * self->best_objective;
+    self->place.is_checked = true;
+    return CLV_OK;
+}
+
 enum clv_status bcfw_solve(struct bcfw *self, struct clv_training_result *result, bool *stopped, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
+    bool is_over = false;
     *stopped = false;
-    for (size_t pass = 0; !status && !*stopped; pass++) {
-        if (pass % CHECK_EVERY == 0 || pass == self->rules.passes) {
-            status = check(self, pass, err);
-            if (!status && result)
-                status = add_to_curve(self, result, pass, err);
-            double gap = self->best_objective - self->best_dual;
-            if (!status && (pass == self->rules.passes || gap <= self->rules.gap * self->best_objective))
-                break;
-        }
-        if (!status)
-            status = run_pass(self, self->n_passes++, stopped, err);
+    enum clv_status status = begin_pass(&is_over, self, result, err);
+    while (!status && !is_over) {
+        status = run_pass(self, stopped, err);
+        if (status || *stopped)
+            break;
+        self->n_passes++;
+        self->place = (struct bcfw_place){.pass = self->place.pass + 1};
+        status = begin_pass(&is_over, self, result, err);
     }
     if (status == CLV_ERR_INTERRUPTED) {
         status = CLV_OK;
         *stopped = true;
     }
+    if (!status && *stopped && keeps_checkpoints(self))
+        return bcfw_state_write(self, err);
+    self->place = (struct bcfw_place){0};
     return status;
 }
 
 const double *bcfw_weights(const struct bcfw *self, bool stopped)
 {
     return !stopped ? self->best : self->average ? self->average : self->dual.w;
-}
-
-size_t bcfw_n_support(const struct bcfw *self)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < self->n; i++)
-        for (size_t k = 0; k < self->blocks[i].n_support; k++)
-            n += self->blocks[i].support[k].share > SOME_SHARE;
-    return n;
 }

@@ -9,6 +9,7 @@
 
 #include "learn/common/examples.h"
 #include "learn/common/frank_wolfe.h"
+#include "learn/common/state.h"
 
 struct bcfw_rules {
     size_t passes; /* at most, of one bcfw_solve */
@@ -48,6 +49,22 @@ struct bcfw_direction {
     double loss;             /* L(y) */
 };
 
+#define BCFW_BUCKET 64 /* examples whose gaps are summed up together */
+
+/* Where a bcfw_solve is. */
+struct bcfw_place {
+    size_t pass, draw; /* of the pass: this many are through */
+    bool is_checked;   /* whether what comes before the pass's first step is through */
+};
+
+/* Its checkpoints, which hold arrays of the owner's as well. */
+struct bcfw_keeper {
+    struct checkpoints checkpoints;
+    struct clv_training_result *result; /* with the curve */
+    const struct state_field *own;      /* [n_own] */
+    size_t n_own;
+};
+
 struct bcfw {
     const struct clv_training *training;
     struct bcfw_rules rules;
@@ -57,14 +74,17 @@ struct bcfw {
     struct bcfw_block *blocks; /* [n] */
     struct bcfw_direction direction;
     double *block_memory, *direction_memory;
-    double *bucket_gap; /* [n / BUCKET, rounded up] */
+    size_t block_memory_size;
+    double *bucket_gap; /* [n / BCFW_BUCKET, rounded up] */
     int32_t *order;     /* [n] of the pass */
     double *average;    /* weighted mean of w over all steps, or NULL */
     double *hinge;      /* [n] of the checks */
     double *best;       /* the w of least objective so far */
     double best_objective, best_hinge, best_dual;
     size_t n_steps;
-    uint32_t n_passes; /* of all calls */
+    uint32_t n_passes; /* that are through, of all calls */
+    struct bcfw_place place;
+    struct bcfw_keeper keeper; /* zeros: no checkpoints */
 };
 
 /* Opens the examples and starts the dual at the true labels. bcfw_release either way. */
@@ -78,8 +98,17 @@ double bcfw_bytes(const struct clv_training *training);
 /* S from here on: variance[size] > 0, not copied. The best weights so far stay a candidate: objectives never rise. */
 void bcfw_set_variance(struct bcfw *self, const double *variance);
 
+/* Keeps checkpoints of learner's training, if it wants any, from here on: its result's curve and own[n_own] (not copied)
+ * are in them. */
+void bcfw_keep(struct bcfw *self, const struct clv_learner *learner, struct clv_training_result *result,
+               const struct state_field *own, size_t n_own);
+
+/* After bcfw_resume: S that was in use then, not copied. */
+void bcfw_put_variance(struct bcfw *self, const double *variance);
+
 /* Runs until the gap is closed or the passes are up; adds points to the result's curve, if it is not NULL. *stopped is
- * set when the caller asked to stop. */
+ * set when the caller asked to stop, after a checkpoint. The first one after bcfw_resume is the rest of the one that was
+ * stopped. */
 enum clv_status bcfw_solve(struct bcfw *self, struct clv_training_result *result, bool *stopped,
                            struct clv_error *err) CLV_CHECK;
 

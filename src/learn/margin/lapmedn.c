@@ -21,7 +21,7 @@
 #include "base/error.h"
 #include "learn/common/result.h"
 #include "learn/common/vectors.h"
-#include "learn/margin/bcfw.h"
+#include "learn/margin/bcfw_state.h"
 #include "learn/margin/laplace.h"
 #include "learn/margin/m3n.h"
 #include "learn/margin/margin_learners.h"
@@ -53,6 +53,8 @@ struct lapmedn {
     double lambda, C; /* of the weights as they are: lambda in units of w^-2 */
     bool is_exact;
     double *variance; /* [size] Sigma_kk of the round */
+    int64_t round;    /* from 1 */
+    struct state_field own[2];
 };
 
 /* The regulariser's value at the round's mean and variances: L(p, q), or KL(p || p0). */
@@ -165,22 +167,46 @@ static enum clv_status tell(double *gap, struct lapmedn *self, struct clv_traini
     return curve_add(result, (struct clv_curve_point){bcfw->n_passes, objective, dual, train_loss}, err);
 }
 
+/* Goes on from a checkpoint, if there is one, else begins the first round. */
+static enum clv_status begin(struct lapmedn *self, struct clv_training_result *result, struct clv_error *err)
+{
+    bool resumed;
+    self->round = 1;
+    self->own[0] = (struct state_field){"round", CLV_I64, 1, &self->round, STATE_FINITE};
+    self->own[1] = (struct state_field){"variance", CLV_F64, self->size, self->variance, STATE_NOT_NEGATIVE};
+    bcfw_keep(&self->bcfw, &lapmedn_learner, result, self->own, 2);
+    enum clv_status status = bcfw_resume(&resumed, &self->bcfw, err);
+    if (status)
+        return status;
+    if (!resumed) {
+        bcfw_set_variance(&self->bcfw, self->variance);
+        return CLV_OK;
+    }
+    if (self->round < 1 || self->round > (int64_t)self->training->parameters[ROUNDS])
+        return state_refuse(&self->bcfw.keeper.checkpoints, "in a round that there is not", err);
+    bcfw_put_variance(&self->bcfw, self->variance);
+    return CLV_OK;
+}
+
 /* The rounds; self->variance is that of the last one's step 1. */
 static enum clv_status run_rounds(struct lapmedn *self, struct clv_training_result *result, bool *stopped,
                                   struct clv_error *err)
 {
     size_t n_rounds = (size_t)self->training->parameters[ROUNDS];
-    for (size_t round = 1;; round++) {
-        bcfw_set_variance(&self->bcfw, self->variance);
-        enum clv_status status = bcfw_solve(&self->bcfw, NULL, stopped, err);
+    enum clv_status status = begin(self, result, err);
+    while (!status) {
+        status = bcfw_solve(&self->bcfw, NULL, stopped, err);
         if (status || *stopped)
             return status;
         double gap;
-        status = tell(&gap, self, result, round, err);
-        if (status || round == n_rounds || gap <= self->training->parameters[GAP])
+        status = tell(&gap, self, result, (size_t)self->round, err);
+        if (status || (size_t)self->round == n_rounds || gap <= self->training->parameters[GAP])
             return status;
         update_variance(self, self->bcfw.best);
+        bcfw_set_variance(&self->bcfw, self->variance);
+        self->round++;
     }
+    return status;
 }
 
 /* The posterior's variances, and notes: KL(p || p0), the KL-norm of Corollary 6, the support. */

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "learn/common/result.h"
-#include "learn/margin/bcfw.h"
+#include "learn/margin/bcfw_state.h"
 #include "learn/margin/margin_learners.h"
 
 enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING, TABLE_VARIANCE };
@@ -53,12 +53,18 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                                      .edges = p[EDGES] != 0,
                                      .start = training->init};
     struct bcfw self;
-    bool stopped = false;
+    bool stopped = false, resumed;
     double *variance = NULL;
     enum clv_status status = bcfw_open(&self, training, &rules, err);
     self.dual.lambda = p[LAMBDA] * self.examples.scale;
     if (!status)
         status = set_variance(&variance, &self, p[TABLE_VARIANCE], err);
+    if (!status) {
+        bcfw_keep(&self, &ssvm_learner, result, NULL, 0);
+        status = bcfw_resume(&resumed, &self, err);
+    }
+    if (!status && resumed)
+        bcfw_put_variance(&self, variance);
     if (!status)
         status = bcfw_solve(&self, result, &stopped, err);
     result->interrupted = stopped;

@@ -138,6 +138,47 @@ START_TEST(the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_complete
 }
 END_TEST
 
+/* About half a second each, checkpoints after a moment. */
+static const struct {
+    const char *learner, *options;
+} others[] = {
+    {"ssvm", "--gap 0 --passes 1200"},
+    {"lapmedn", "--gap 0 --passes 120 --rounds 10"},
+    {"crf", "--edges 0 --penalty l1 --lambda 0.001 --tolerance 0 --passes 1200"},
+};
+
+START_TEST(every_learner_is_stopped_and_killed_and_ends_as_an_undisturbed_one)
+{
+    const char *folder = temporary_folder(), *learner = others[_i].learner;
+    struct path model_path = lasting(formatted("%s/%s.cleave", folder, learner)),
+                checkpoint_path = lasting(formatted("%s/%s.cleave.checkpoint", folder, learner)),
+                options_path = lasting(formatted("--learner %s --seed 1 %s", learner, others[_i].options));
+    const char *model = model_path.text, *checkpoint = checkpoint_path.text, *options = options_path.text;
+    static const int signals[] = {SIGTERM, SIGKILL, SIGINT};
+    free(expect_success("\"$CLEAVE\" train --data %s %s -t 1 -o %s/whole-%s.cleave", features(), options, folder,
+                        learner));
+    for (int k = 0; k < 3; k++) {
+        FILE *output;
+        pid_t pid = start(model, formatted("%s --checkpoint-every 0.02 --resume -t %d", options, 1 + k % 2), &output);
+        wait_until_there(checkpoint, 20);
+        ck_assert_int_eq(kill(pid, signals[k]), 0);
+        int status = wait_for(pid, output);
+        if (signals[k] == SIGKILL)
+            ck_assert(WIFSIGNALED(status));
+        else
+            ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 128 + signals[k], "%s: status %#x", learner,
+                          (unsigned)status);
+        ck_assert(path_exists(checkpoint));
+    }
+    free(expect_success("\"$CLEAVE\" segment -m %s %s/images -o %s/out-%s", model, sample_set(), folder, learner));
+    char *text = expect_success("\"$CLEAVE\" train --data %s %s --resume -o %s", features(), options, model);
+    ck_assert_ptr_nonnull(strstr(text, "going on from "));
+    free(text);
+    ck_assert(!path_exists(checkpoint));
+    ck_assert(same_bytes(model, formatted("%s/whole-%s.cleave", folder, learner)));
+}
+END_TEST
+
 START_TEST(a_job_that_is_to_be_requeued_leaves_a_checkpoint_and_ends_with_75)
 {
     FILE *output;
@@ -160,7 +201,7 @@ START_TEST(a_job_that_is_to_be_requeued_leaves_a_checkpoint_and_ends_with_75)
     free(expect_success("\"$CLEAVE\" train --data %s %s -o %s/straight.cleave", features(), options, folder));
     ck_assert(same_bytes(model, formatted("%s/straight.cleave", folder)));
     ck_assert(!path_exists(formatted("%s.checkpoint", model)));
-    expect_error(64, "--requeue: ssvm keeps no checkpoints", "\"$CLEAVE\" train -l ssvm --data %s --requeue -o %s/s",
+    expect_error(64, "--requeue: m3n keeps no checkpoints", "\"$CLEAVE\" train -l m3n --data %s --requeue -o %s/s",
                  features(), folder);
 }
 END_TEST
@@ -296,8 +337,8 @@ END_TEST
 START_TEST(resuming_what_cannot_be_resumed_is_refused)
 {
     const char *folder = temporary_folder();
-    expect_error(64, "--resume: ssvm keeps no checkpoints", "\"$CLEAVE\" train --data %s --resume -o %s/m.cleave",
-                 features(), folder);
+    expect_error(64, "--resume: m3n keeps no checkpoints",
+                 "\"$CLEAVE\" train --data %s --learner m3n --resume -o %s/m.cleave", features(), folder);
     expect_error(64, "--checkpoint-every: perceptron keeps no checkpoints",
                  "\"$CLEAVE\" train --data %s --learner perceptron --checkpoint-every 5 -o %s/m.cleave", features(),
                  folder);
@@ -330,6 +371,8 @@ Suite *cli_resume_suite(void)
     tcase_add_test(tests, a_training_that_is_killed_again_and_again_ends_as_an_undisturbed_one);
     tcase_add_test(tests, a_feature_file_that_is_cut_short_meanwhile_ends_the_training_by_its_name);
     tcase_add_test(tests, the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_completes);
+    tcase_add_loop_test(tests, every_learner_is_stopped_and_killed_and_ends_as_an_undisturbed_one, 0,
+                        sizeof others / sizeof *others);
     tcase_add_test(tests, a_job_that_is_to_be_requeued_leaves_a_checkpoint_and_ends_with_75);
     tcase_add_test(tests, the_second_signal_ends_at_once_and_writes_no_model);
     tcase_add_test(tests, what_cross_validation_chose_is_not_chosen_again);

@@ -271,7 +271,7 @@ START_TEST(the_first_signal_leaves_a_usable_model)
         ck_assert_ptr_nonnull(strstr(json, "\"interrupted\":\"yes\""));
         free(json);
     }
-    ck_assert_int_eq(count_files(temporary_folder()), 3); /* the models, no temporaries */
+    ck_assert_int_eq(count_files(temporary_folder()), 6); /* models with checkpoints, no temporaries */
 }
 END_TEST
 

@@ -1,0 +1,97 @@
+/* The memory of bcfw.c. */
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "learn/common/vectors.h"
+#include "learn/margin/bcfw_block.h"
+
+static enum clv_status allocate_blocks(struct bcfw *self, struct clv_error *err)
+{
+    size_t n_marginals = 0, most_nodes = 0;
+    for (size_t i = 0; i < self->n; i++) {
+        size_t n_nodes = (size_t)self->examples.problems[i].n_nodes;
+        n_marginals += n_nodes * self->n_rows;
+        most_nodes = n_nodes > most_nodes ? n_nodes : most_nodes;
+    }
+    struct bcfw_direction *direction = &self->direction;
+    self->blocks = array_zalloc(self->n, sizeof *self->blocks);
+    self->block_memory_size = n_marginals + self->n * self->pairwise_size;
+    self->block_memory = array_zalloc(self->block_memory_size, sizeof(double));
+    self->direction_memory = array_zalloc(most_nodes * self->n_rows + self->pairwise_size + self->size, sizeof(double));
+    direction->y = array_alloc(most_nodes, sizeof *direction->y);
+    direction->spans = array_alloc(self->n_rows + 1, sizeof *direction->spans);
+    if (!direction->spans || !self->blocks || !self->block_memory || !self->direction_memory || !direction->y)
+        return fail_memory(err);
+    direction->change = self->direction_memory;
+    direction->pairwise = direction->change + most_nodes * self->n_rows;
+    direction->delta = direction->pairwise + self->pairwise_size;
+    double *memory = self->block_memory;
+    for (size_t i = 0; i < self->n; i++) {
+        self->blocks[i].marginal = memory;
+        memory += (size_t)self->examples.problems[i].n_nodes * self->n_rows;
+        self->blocks[i].pairwise = memory;
+        memory += self->pairwise_size;
+        block_start(self, i);
+    }
+    return CLV_OK;
+}
+
+enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training, const struct bcfw_rules *rules,
+                          struct clv_error *err)
+{
+    *self = (struct bcfw){.training = training, .rules = *rules, .best_objective = INFINITY, .best_dual = -INFINITY};
+    enum clv_status status = examples_open(&self->examples, training, rules->edges, err);
+    if (status)
+        return status;
+    const struct clv_shape *shape = &self->examples.shape;
+    self->n = self->examples.n;
+    self->n_rows = clv_shape_rows(shape);
+    self->size = clv_shape_size(shape);
+    self->unary_size = clv_shape_unary_size(shape);
+    self->pairwise_size = self->size - self->unary_size;
+    self->dual.size = self->size;
+    self->dual.free_size = shape->pairwise == CLV_PAIRWISE_POTTS ? self->unary_size : self->size;
+    self->dual.loss = mean_of(self->examples.truth_loss, self->n);
+    self->dual.v = array_zalloc(self->size, sizeof(double));
+    self->dual.w = array_zalloc(self->size, sizeof(double));
+    self->best = array_zalloc(self->size, sizeof(double));
+    self->average = rules->averaging ? array_zalloc(self->size, sizeof(double)) : NULL;
+    self->hinge = array_alloc(self->n, sizeof(double));
+    self->order = array_alloc(self->n, sizeof *self->order);
+    self->bucket_gap = array_zalloc((self->n + BCFW_BUCKET - 1) / BCFW_BUCKET, sizeof(double));
+    if (!self->bucket_gap || !self->dual.v || !self->dual.w || !self->best || !self->hinge || !self->order ||
+        (rules->averaging && !self->average))
+        return fail_memory(err);
+    return allocate_blocks(self, err);
+}
+
+void bcfw_release(struct bcfw *self)
+{
+    for (size_t i = 0; self->blocks && i < self->n; i++)
+        array_free(self->blocks[i].support);
+    examples_release(&self->examples);
+    array_free(self->dual.v);
+    array_free(self->dual.w);
+    array_free(self->best);
+    array_free(self->average);
+    array_free(self->hinge);
+    array_free(self->order);
+    array_free(self->bucket_gap);
+    array_free(self->blocks);
+    array_free(self->block_memory);
+    array_free(self->direction_memory);
+    array_free(self->direction.y);
+    array_free(self->direction.spans);
+}
+
+double bcfw_bytes(const struct clv_training *training)
+{
+    double n_rows = (double)clv_shape_rows(&training->shape), size = (double)clv_shape_size(&training->shape);
+    double pairwise = size - (double)clv_shape_unary_size(&training->shape), numbers = 6 * size;
+    for (size_t i = 0; i < training->n_examples; i++) {
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        numbers += n_rows * (double)problem.n_nodes + pairwise;
+    }
+    return numbers * (double)sizeof(double);
+}

@@ -1,0 +1,216 @@
+#include "learn/margin/bcfw_state.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "learn/common/state.h"
+#include "learn/margin/bcfw_block.h"
+
+enum { PLACE_PASS, PLACE_DRAW, PLACE_CHECKED, PLACE_PASSES, PLACE_STEPS, N_PLACE };
+enum { OF_LOSS, OF_OBJECTIVE, OF_HINGE, OF_DUAL, N_NUMBERS };
+
+/* What lies in blocks, laid side by side. */
+struct gathered {
+    int64_t place[N_PLACE];
+    double numbers[N_NUMBERS];
+    double *loss, *gap; /* [n] */
+    int64_t *n_support; /* [n] */
+    int64_t *labelling; /* [n_shares] */
+    double *share;      /* [n_shares] */
+    size_t n_shares;
+};
+
+static enum clv_status gathered_open(struct gathered *self, const struct bcfw *bcfw, struct clv_error *err)
+{
+    *self = (struct gathered){.loss = array_zalloc(bcfw->n, sizeof *self->loss),
+                              .gap = array_zalloc(bcfw->n, sizeof *self->gap),
+                              .n_support = array_zalloc(bcfw->n, sizeof *self->n_support)};
+    return self->loss && self->gap && self->n_support ? CLV_OK : fail_memory(err);
+}
+
+static enum clv_status gathered_open_shares(struct gathered *self, struct clv_error *err)
+{
+    self->labelling = array_zalloc(self->n_shares, sizeof *self->labelling);
+    self->share = array_zalloc(self->n_shares, sizeof *self->share);
+    return self->labelling && self->share ? CLV_OK : fail_memory(err);
+}
+
+static void gathered_release(struct gathered *self)
+{
+    array_free(self->loss);
+    array_free(self->gap);
+    array_free(self->n_support);
+    array_free(self->labelling);
+    array_free(self->share);
+}
+
+/* All but the shares, whose number is not known at first. */
+static size_t list_fields(struct state_field fields[STATE_MAX_FIELDS], const struct bcfw *bcfw,
+                          struct gathered *gathered)
+{
+    size_t n = 0;
+    fields[n++] = (struct state_field){"place", CLV_I64, N_PLACE, gathered->place, STATE_FINITE};
+    fields[n++] = (struct state_field){"numbers", CLV_F64, N_NUMBERS, gathered->numbers, STATE_NUMBER};
+    fields[n++] = (struct state_field){"dual", CLV_F64, bcfw->size, bcfw->dual.v, STATE_FINITE};
+    fields[n++] = (struct state_field){"best", CLV_F64, bcfw->size, bcfw->best, STATE_FINITE};
+    fields[n++] = (struct state_field){"blocks", CLV_F64, bcfw->block_memory_size, bcfw->block_memory, STATE_FINITE};
+    fields[n++] = (struct state_field){"losses", CLV_F64, bcfw->n, gathered->loss, STATE_FINITE};
+    fields[n++] = (struct state_field){"gaps", CLV_F64, bcfw->n, gathered->gap, STATE_NOT_NEGATIVE};
+    fields[n++] = (struct state_field){"supports", CLV_I64, bcfw->n, gathered->n_support, STATE_FINITE};
+    if (bcfw->average)
+        fields[n++] = (struct state_field){"average", CLV_F64, bcfw->size, bcfw->average, STATE_FINITE};
+    for (size_t k = 0; k < bcfw->keeper.n_own; k++)
+        fields[n++] = bcfw->keeper.own[k];
+    return n;
+}
+
+static size_t list_shares(struct state_field fields[2], const struct gathered *gathered)
+{
+    fields[0] = (struct state_field){"labellings", CLV_I64, gathered->n_shares, gathered->labelling, STATE_FINITE};
+    fields[1] = (struct state_field){"shares", CLV_F64, gathered->n_shares, gathered->share, STATE_NOT_NEGATIVE};
+    return 2;
+}
+
+static enum clv_status gather(struct gathered *gathered, const struct bcfw *bcfw, struct clv_error *err)
+{
+    const struct bcfw_place *place = &bcfw->place;
+    enum clv_status status = gathered_open(gathered, bcfw, err);
+    if (status)
+        return status;
+    const int64_t numbers[] = {[PLACE_PASS] = (int64_t)place->pass,
+                               [PLACE_DRAW] = (int64_t)place->draw,
+                               [PLACE_CHECKED] = place->is_checked,
+                               [PLACE_PASSES] = bcfw->n_passes,
+                               [PLACE_STEPS] = (int64_t)bcfw->n_steps};
+    memcpy(gathered->place, numbers, sizeof numbers);
+    const double values[] = {[OF_LOSS] = bcfw->dual.loss,
+                             [OF_OBJECTIVE] = bcfw->best_objective,
+                             [OF_HINGE] = bcfw->best_hinge,
+                             [OF_DUAL] = bcfw->best_dual};
+    memcpy(gathered->numbers, values, sizeof values);
+    for (size_t i = 0; i < bcfw->n; i++) {
+        const struct bcfw_block *block = &bcfw->blocks[i];
+        gathered->loss[i] = block->loss;
+        gathered->gap[i] = block->gap;
+        gathered->n_support[i] = (int64_t)block->n_support;
+        gathered->n_shares += block->n_support;
+    }
+    status = gathered_open_shares(gathered, err);
+    for (size_t i = 0, s = 0; i < bcfw->n && !status; i++)
+        for (size_t k = 0; k < bcfw->blocks[i].n_support; k++, s++) {
+            memcpy(&gathered->labelling[s], &bcfw->blocks[i].support[k].labelling, sizeof(int64_t));
+            gathered->share[s] = bcfw->blocks[i].support[k].share;
+        }
+    return status;
+}
+
+enum clv_status bcfw_state_write(struct bcfw *self, struct clv_error *err)
+{
+    struct gathered gathered;
+    struct state_field fields[STATE_MAX_FIELDS];
+    enum clv_status status = gather(&gathered, self, err);
+    if (!status) {
+        size_t n = list_fields(fields, self, &gathered);
+        n += list_shares(&fields[n], &gathered);
+        status = state_write(&self->keeper.checkpoints, fields, n, self->keeper.result, err);
+    }
+    gathered_release(&gathered);
+    return status;
+}
+
+static enum clv_status check_place(const int64_t *place, const struct bcfw *bcfw, struct clv_error *err)
+{
+    int64_t n = (int64_t)bcfw->n, most = (int64_t)bcfw->rules.passes, n_passes = place[PLACE_PASSES];
+    const struct checkpoints *checkpoints = &bcfw->keeper.checkpoints;
+    if (place[PLACE_PASS] < 0 || place[PLACE_PASS] > most || n_passes < place[PLACE_PASS] || n_passes > UINT32_MAX ||
+        place[PLACE_DRAW] < 0 || place[PLACE_DRAW] > n)
+        return state_refuse(checkpoints, "at a pass or a draw that there is not", err);
+    if ((place[PLACE_CHECKED] != 0 && place[PLACE_CHECKED] != 1) || (place[PLACE_DRAW] > 0 && !place[PLACE_CHECKED]) ||
+        (place[PLACE_PASS] == most && place[PLACE_CHECKED]))
+        return state_refuse(checkpoints, "between a pass and its check", err);
+    if (place[PLACE_STEPS] < 0 || place[PLACE_STEPS] > n * place[PLACE_PASS] + place[PLACE_DRAW])
+        return state_refuse(checkpoints, "after more steps than draws", err);
+    return CLV_OK;
+}
+
+/* Numbers of shares, each at most one step's, and in all as many as there are. */
+static enum clv_status count_shares(struct gathered *gathered, const struct bcfw *bcfw, struct clv_error *err)
+{
+    int64_t most = ((int64_t)gathered->place[PLACE_PASSES] + 1) * (int64_t)bcfw->n;
+    for (size_t i = 0; i < bcfw->n; i++) {
+        if (gathered->n_support[i] < 0 || gathered->n_support[i] > most ||
+            (gathered->n_support[i] && !bcfw->rules.keeps_support))
+            return state_refuse(&bcfw->keeper.checkpoints, "with more labellings than steps", err);
+        gathered->n_shares += (size_t)gathered->n_support[i];
+    }
+    return CLV_OK;
+}
+
+static enum clv_status scatter(struct bcfw *bcfw, const struct gathered *gathered, struct clv_error *err)
+{
+    const int64_t *place = gathered->place;
+    bcfw->place = (struct bcfw_place){(size_t)place[PLACE_PASS], (size_t)place[PLACE_DRAW], place[PLACE_CHECKED] != 0};
+    bcfw->n_passes = (uint32_t)place[PLACE_PASSES];
+    bcfw->n_steps = (size_t)place[PLACE_STEPS];
+    bcfw->dual.loss = gathered->numbers[OF_LOSS];
+    bcfw->best_objective = gathered->numbers[OF_OBJECTIVE];
+    bcfw->best_hinge = gathered->numbers[OF_HINGE];
+    bcfw->best_dual = gathered->numbers[OF_DUAL];
+    for (size_t i = 0, s = 0; i < bcfw->n; i++) {
+        struct bcfw_block *block = &bcfw->blocks[i];
+        size_t n = (size_t)gathered->n_support[i];
+        block->loss = gathered->loss[i];
+        block->gap = gathered->gap[i];
+        enum clv_status status = block_reserve(block, n, err);
+        if (status)
+            return status;
+        for (; block->n_support < n; block->n_support++, s++) {
+            struct bcfw_share *share = &block->support[block->n_support];
+            memcpy(&share->labelling, &gathered->labelling[s], sizeof share->labelling);
+            share->share = gathered->share[s];
+        }
+    }
+    return CLV_OK;
+}
+
+static enum clv_status read_all(struct bcfw *self, struct gathered *gathered, const struct clv_tensors *tensors,
+                                struct clv_error *err)
+{
+    struct state_field fields[STATE_MAX_FIELDS];
+    const struct checkpoints *checkpoints = &self->keeper.checkpoints;
+    size_t n = list_fields(fields, self, gathered);
+    enum clv_status status = state_read(fields, n, tensors, checkpoints, err);
+    if (!status)
+        status = check_place(gathered->place, self, err);
+    if (!status)
+        status = count_shares(gathered, self, err);
+    const struct clv_tensor *shares; /* before memory is taken for as many */
+    if (!status)
+        status =
+            clv_tensors_require(&shares, tensors, "shares", CLV_F64, 1, (int64_t[]){(int64_t)gathered->n_shares}, err);
+    if (!status)
+        status = gathered_open_shares(gathered, err);
+    if (!status)
+        status = state_read(fields, list_shares(fields, gathered), tensors, checkpoints, err);
+    if (!status)
+        status = state_read_curve(self->keeper.result, tensors, checkpoints, err);
+    return status ? status : scatter(self, gathered, err);
+}
+
+enum clv_status bcfw_resume(bool *found, struct bcfw *self, struct clv_error *err)
+{
+    struct clv_tensors *tensors;
+    struct gathered gathered;
+    *found = false;
+    enum clv_status status = checkpoint_read(&tensors, &self->keeper.checkpoints, err);
+    if (status || !tensors)
+        return status;
+    status = gathered_open(&gathered, self, err);
+    if (!status)
+        status = read_all(self, &gathered, tensors, err);
+    gathered_release(&gathered);
+    clv_tensors_close(tensors);
+    *found = !status;
+    return status;
+}

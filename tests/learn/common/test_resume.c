@@ -1,0 +1,293 @@
+/* Every learner that keeps checkpoints, killed or stopped anywhere: the rest makes what an undisturbed training makes. */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cleave/tensors.h"
+#include "learn/chains.h"
+#include "learn/common/examples.h"
+#include "support/disk.h"
+
+enum { MOST_SETTINGS = 6 };
+
+/* A training, and how it is to end soon. */
+struct variant {
+    const char *learner;
+    enum { CUTS, CHAINS, HIDDEN_CHAINS, HIDDEN_LOOPS } kind;
+    struct {
+        const char *name;
+        double value;
+    } settings[MOST_SETTINGS];
+    bool warm, validated;
+};
+
+static const struct variant variants[] = {
+    {"ssvm", CUTS, {{"passes", 23}, {"gap", 0}}, false, false},
+    {"ssvm", CHAINS, {{"passes", 12}, {"gap", 0}, {"averaging", 0}}, true, false},
+    {"ssvm", CHAINS, {{"passes", 12}, {"gap", 0}, {"sampling", 0}, {"edges", 0}}, false, false},
+    {"lapmedn", CUTS, {{"passes", 11}, {"gap", 0}, {"rounds", 3}}, false, false},
+    {"lapmedn", CHAINS, {{"passes", 7}, {"gap", 0}, {"rounds", 4}, {"update", 1}}, true, false},
+    {"crf", CHAINS, {{"passes", 12}}, false, false},
+    {"crf", CHAINS, {{"passes", 30}, {"memory", 3}, {"tolerance", 0}}, true, false},
+    {"crf", HIDDEN_CHAINS, {{"penalty", 2}, {"passes", 30}, {"tolerance", 0}}, false, false},
+    {"crf", CHAINS, {{"penalty", 0}, {"edges", 0}, {"passes", 15}}, false, false},
+};
+enum { N_VARIANTS = sizeof variants / sizeof *variants };
+
+static const struct clv_shape shapes[] = {
+    [CUTS] = {2, 6, 2, CLV_PAIRWISE_POTTS},
+    [CHAINS] = {3, 4, 1, CLV_PAIRWISE_FULL},
+    [HIDDEN_CHAINS] = {3, 4, 1, CLV_PAIRWISE_FULL},
+    [HIDDEN_LOOPS] = {2, 4, 2, CLV_PAIRWISE_FULL},
+};
+
+struct case_of {
+    struct toy toy;
+    struct clv_training training;
+    struct clv_checkpoints checkpoints;
+    double start[128];
+};
+
+static void open_case(struct case_of *self, const struct variant *variant)
+{
+    static struct random_problem r;
+    const struct clv_shape *shape = &shapes[variant->kind];
+    toy_begin(&self->toy, shape->n_labels, shape->n_features, shape->n_edge_features, shape->pairwise);
+    for (size_t i = 0; i < 9; i++) {
+        if (variant->kind == CHAINS || variant->kind == HIDDEN_CHAINS)
+            random_chain(&r, shape, 6, true, 300 + i);
+        else
+            random_problem_fill(&r, shape, 6, 0.6, 0.7, 300 + i);
+        for (int32_t k = 1; variant->kind >= HIDDEN_CHAINS && k < 6; k += 2) {
+            r.label[k] = CLV_UNKNOWN;
+            for (int32_t b = 0; b < shape->n_labels; b++)
+                r.theta[k * shape->n_labels + b] = 0;
+        }
+        toy_add(&self->toy, &r.problem);
+    }
+    self->training = toy_training(&self->toy, variant->learner);
+    for (int k = 0; k < MOST_SETTINGS && variant->settings[k].name; k++)
+        set(&self->training, variant->learner, variant->settings[k].name, variant->settings[k].value);
+    for (size_t k = 0; k < clv_shape_size(shape); k++)
+        self->start[k] = 0.3 * rng_normal(9, RNG_TEST, k);
+    project_couplings(self->start, shape);
+    self->training.init = variant->warm ? self->start : NULL;
+    self->training.validation = variant->validated ? self->toy.dataset : NULL;
+    self->checkpoints = (struct clv_checkpoints){formatted("%s/resume.checkpoint", temporary_folder()), 0, 1, NULL, 0};
+    unlink(self->checkpoints.path);
+}
+
+static void same_numbers(const double *a, const double *b, size_t n)
+{
+    ck_assert(!a == !b);
+    ck_assert(!a || !memcmp(a, b, n * sizeof *a));
+}
+
+static void must_be_same(const struct clv_training_result *a, const struct clv_training_result *b,
+                         const struct clv_training *training)
+{
+    ck_assert(!a->interrupted && !b->interrupted);
+    same_numbers(a->w, b->w, clv_shape_size(&training->shape));
+    same_numbers(a->variance, b->variance, clv_shape_size(&training->shape));
+    ck_assert_uint_eq(a->n_curve, b->n_curve);
+    ck_assert(!memcmp(a->curve, b->curve, a->n_curve * sizeof *a->curve));
+    same_numbers(a->validation_loss, b->validation_loss, a->n_curve);
+    ck_assert_uint_eq(a->n_notes, b->n_notes);
+    for (size_t k = 0; k < a->n_notes; k++)
+        ck_assert(!memcmp(&a->notes[k].value, &b->notes[k].value, sizeof(double)));
+    ck_assert_int_eq(a->decoding.rule, b->decoding.rule);
+}
+
+/* The checkpoint is there as the k-th write left it, as if the process had been killed at the next one; k 0: none. False
+ * if the training is over before. */
+static bool kill_at(struct case_of *self, const struct clv_learner *learner, int k)
+{
+    struct clv_training_result result = {0};
+    unlink(self->checkpoints.path);
+    self->checkpoints.every_s = 0;
+    disk_renames = k;
+    enum clv_status status = clv_train(&result, learner, &self->training, NULL);
+    disk_renames = -1;
+    self->checkpoints.every_s = 1e9;
+    clv_training_result_release(&result);
+    ck_assert(status == CLV_OK || status == CLV_ERR_CREATE);
+    ck_assert(path_exists(self->checkpoints.path) == (k > 0));
+    return status != CLV_OK;
+}
+
+START_TEST(a_training_that_is_killed_after_any_step_goes_on_to_the_same_bytes)
+{
+    const struct variant *variant = &variants[_i];
+    const struct clv_learner *learner = clv_learner_find(variant->learner);
+    struct case_of self;
+    int n_killed = 0;
+    open_case(&self, variant);
+    struct clv_training_result whole = run(variant->learner, &self.training);
+    self.training.checkpoints = &self.checkpoints;
+    for (int k = 1; kill_at(&self, learner, k); k += 1 + k / 4, n_killed++) {
+        self.training.n_threads = 1 + k % 3;
+        struct clv_training_result rest = run(variant->learner, &self.training);
+        must_be_same(&whole, &rest, &self.training);
+        clv_training_result_release(&rest);
+    }
+    ck_assert_int_ge(n_killed, 5);
+    clv_training_result_release(&whole);
+    toy_release(&self.toy);
+}
+END_TEST
+
+static volatile int stop;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    stop = 1;
+}
+
+/* Also in the middle of a step, and of a look at all examples. */
+START_TEST(a_training_that_is_stopped_again_and_again_goes_on_to_the_same_bytes)
+{
+    const struct variant *variant = &variants[_i];
+    const struct clv_progress progress = {NULL, NULL, &stop};
+    struct case_of self;
+    open_case(&self, variant);
+    self.checkpoints.every_s = 1e9;
+    struct clv_training_result whole = run(variant->learner, &self.training), part;
+    self.training.checkpoints = &self.checkpoints;
+    self.training.progress = &progress;
+    signal(SIGALRM, on_alarm);
+    for (int k = 0;; k++) {
+        const struct itimerval timer = {.it_value.tv_usec = 20 + 37 * (k % 50)}, none = {.it_value.tv_usec = 0};
+        stop = 0;
+        self.training.n_threads = 1 + k % 2;
+        setitimer(ITIMER_REAL, k < 200 ? &timer : &none, NULL);
+        part = run(variant->learner, &self.training);
+        setitimer(ITIMER_REAL, &none, NULL);
+        if (!part.interrupted)
+            break;
+        ck_assert(path_exists(self.checkpoints.path));
+        clv_training_result_release(&part);
+    }
+    must_be_same(&whole, &part, &self.training);
+    clv_training_result_release(&whole);
+    clv_training_result_release(&part);
+    toy_release(&self.toy);
+}
+END_TEST
+
+/* The checkpoint again, with another number in the k-th place of an array, or one number less. */
+static void spoil(const char *path, const char *bytes, size_t size, const char *name, size_t k, double number, bool cut)
+{
+    struct clv_tensors *tensors;
+    struct clv_tensor own[32];
+    const char *metadata[64][2];
+    char values[1 << 16];
+    spill(path, bytes, size);
+    must(clv_tensors_open(&tensors, path, err));
+    size_t n = clv_tensors_count(tensors), n_metadata = clv_tensors_metadata_count(tensors);
+    ck_assert(n <= 32 && n_metadata <= 64);
+    for (size_t i = 0; i < n; i++) {
+        own[i] = *clv_tensors_at(tensors, i);
+        if (strcmp(own[i].name, name) != 0)
+            continue;
+        size_t width = own[i].dtype == CLV_F32 ? 4 : 8, n_values = (size_t)own[i].shape[0];
+        ck_assert(n_values * width <= sizeof values);
+        memcpy(values, own[i].data, n_values * width);
+        own[i].shape[0] -= cut;
+        const float narrow = (float)number;
+        const int64_t whole = number >= 0x1p63 ? INT64_MAX : (int64_t)fmax(number, -0x1p63);
+        memcpy(values + k * width,
+               own[i].dtype == CLV_F32   ? (const void *)&narrow
+               : own[i].dtype == CLV_I64 ? (const void *)&whole
+                                         : (const void *)&number,
+               width);
+        own[i].data = values;
+    }
+    for (size_t i = 0; i < n_metadata; i++) {
+        metadata[i][0] = clv_tensors_metadata_key(tensors, i);
+        metadata[i][1] = clv_tensors_metadata(tensors, metadata[i][0]);
+    }
+    must(clv_tensors_write(path, own, n, (const char *const(*)[2])metadata, n_metadata, err));
+    clv_tensors_close(tensors);
+}
+
+/* With the file's name, or if it need not be refused with a model. */
+static void must_end(struct case_of *self, const char *learner, const char *name, bool is_refused)
+{
+    struct clv_training_result result = {0};
+    struct clv_error error = {0};
+    enum clv_status status = clv_train(&result, clv_learner_find(learner), &self->training, &error);
+    ck_assert_msg(status == CLV_ERR_DATA || (!is_refused && !status), "%s: %s is taken: %s", learner, name,
+                  error.message);
+    ck_assert(!status || strstr(error.message, "resume.checkpoint"));
+    clv_training_result_release(&result);
+}
+
+/* Numbers that are none in any array of numbers, places that are far off, and arrays that are too short. */
+START_TEST(states_that_no_training_has_are_refused)
+{
+    static const double far[] = {-0x1p63, -7, 1e9, 0x1p63};
+    const struct variant *variant = &variants[_i];
+    struct case_of self;
+    size_t size;
+    struct clv_tensors *tensors;
+    open_case(&self, variant);
+    self.training.checkpoints = &self.checkpoints;
+    ck_assert(kill_at(&self, clv_learner_find(variant->learner), 6));
+    char *bytes = slurp(self.checkpoints.path, &size);
+    const char *copy = formatted("%s/copy", temporary_folder());
+    spill(copy, bytes, size);
+    must(clv_tensors_open(&tensors, copy, err));
+    for (size_t i = 0; i < clv_tensors_count(tensors); i++) {
+        const struct clv_tensor *tensor = clv_tensors_at(tensors, i);
+        size_t n = (size_t)tensor->shape[0];
+        bool is_hash = !strcmp(tensor->name, "labellings");
+        if (!strcmp(tensor->name, "curve"))
+            continue;
+        spoil(self.checkpoints.path, bytes, size, tensor->name, 0, 0, n > 0);
+        if (n > 0)
+            must_end(&self, variant->learner, tensor->name, true);
+        for (size_t k = 0; k < n && tensor->dtype == CLV_I64; k++)
+            for (size_t f = 0; f < sizeof far / sizeof *far; f++) {
+                spoil(self.checkpoints.path, bytes, size, tensor->name, k, far[f], false);
+                must_end(&self, variant->learner, tensor->name, f < 2 && !is_hash);
+            }
+        for (size_t k = 0; k < n && tensor->dtype != CLV_I64; k += 1 + n / 3) {
+            spoil(self.checkpoints.path, bytes, size, tensor->name, k, NAN, false);
+            must_end(&self, variant->learner, tensor->name, true);
+        }
+    }
+    clv_tensors_close(tensors);
+    free(bytes);
+    toy_release(&self.toy);
+}
+END_TEST
+
+/* Weights to start from are part of what a resumed training must share. */
+START_TEST(other_weights_to_start_from_are_told)
+{
+    struct case_of self;
+    struct clv_training_result result = {0};
+    open_case(&self, &variants[1]);
+    self.training.checkpoints = &self.checkpoints;
+    ck_assert(kill_at(&self, clv_learner_find("ssvm"), 3));
+    self.start[2] += 1e-9;
+    must_fail(CLV_ERR_USAGE, "examples was", clv_train(&result, clv_learner_find("ssvm"), &self.training, err));
+    toy_release(&self.toy);
+}
+END_TEST
+
+Suite *resume_suite(void)
+{
+    Suite *suite = suite_create("resume");
+    TCase *tests = tcase_create("resume");
+    tcase_add_loop_test(tests, a_training_that_is_killed_after_any_step_goes_on_to_the_same_bytes, 0, N_VARIANTS);
+    tcase_add_loop_test(tests, a_training_that_is_stopped_again_and_again_goes_on_to_the_same_bytes, 0, N_VARIANTS);
+    tcase_add_loop_test(tests, states_that_no_training_has_are_refused, 0, N_VARIANTS);
+    tcase_add_test(tests, other_weights_to_start_from_are_told);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
