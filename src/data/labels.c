@@ -247,3 +247,14 @@ enum clv_status clv_labels_hide(struct clv_labels *labels, const char *names, st
     memcpy(labels->is_void, is_void, sizeof is_void);
     return CLV_OK;
 }
+
+void labels_put_table(struct text *text, const struct clv_labels *labels)
+{
+    text_put(text, "value\tname\tred\tgreen\tblue\n");
+    for (int32_t value = 0; value < CLV_VOID; value++) {
+        const char *name = labels->is_void[value] ? "void" : value < labels->n_labels ? labels->names[value] : "";
+        const uint8_t *colour = labels->palette[value];
+        if (*name)
+            text_printf(text, "%d\t%s\t%d\t%d\t%d\n", value, name, colour[0], colour[1], colour[2]);
+    }
+}

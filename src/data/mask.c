@@ -8,6 +8,8 @@
 
 #define NO_LABEL (-1)
 
+const char mask_other_value_note[] = "0 and one other value were read as 0 background and 1 foreground";
+
 void clv_mask_release(struct clv_mask *mask)
 {
     array_free(mask->labels);
@@ -38,15 +40,32 @@ static bool has_soft_edges(const size_t count[256])
     return count[0] && count[255] && n_half && 3 * n_between <= count[0] + count[255];
 }
 
-/* Figure and ground without labels.tsv: 0 and 1, or black and full white of a grey image, the edges between them
+/* The value that a mask has beside 0 where these two are all; 0: it has others. */
+static int only_other_value(const size_t count[256])
+{
+    int other = 0, n = 0;
+    for (int v = 1; v < 256; v++)
+        if (count[v]) {
+            other = v;
+            n++;
+        }
+    return n == 1 && count[0] && other != CLV_VOID ? other : 0;
+}
+
+/* Figure and ground without labels.tsv: 0 and 1 or one other value, or black and full white of a grey image, the edges between them
  * perhaps soft; 255 is void otherwise. Returns what there is to say about it, or NULL. */
 static const char *map_binary(int16_t map[256], const size_t count[256], const struct clv_indexed_image *image)
 {
-    int white = (1 << image->bit_depth) - 1;
+    int white = (1 << image->bit_depth) - 1, other = only_other_value(count);
     map[0] = 0;
     map[1] = 1;
     map[CLV_VOID] = CLV_VOID;
-    if (image->palette_size || white == 1 || !count[white])
+    bool has_white = !image->palette_size && white > 1 && count[white];
+    if (other > 1 && !has_white) {
+        map[other] = 1;
+        return mask_other_value_note;
+    }
+    if (!has_white)
         return NULL;
     if (white == 255 && has_soft_edges(count)) {
         for (int v = 0; v < 256; v++)

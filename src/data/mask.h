@@ -22,4 +22,7 @@ enum clv_status mask_from_wide(struct clv_mask *mask, const unsigned char *bytes
                                const struct clv_labels *labels, const struct mask_wanted *wanted,
                                struct clv_error *err) CLV_CHECK;
 
+/* The note of a mask of 0 and one other value, which was read as 1. */
+extern const char mask_other_value_note[];
+
 #endif

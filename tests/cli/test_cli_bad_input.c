@@ -79,7 +79,11 @@ START_TEST(masks_that_do_not_fit_are_refused_before_work_starts)
     uint8_t *values = calloc((size_t)image.width, (size_t)image.height);
     values[image.width + 5] = 7;
     must(clv_png_write_labels(mask, image.width, image.height, values, NULL, 0, err));
+    expect_training_refused(folder, 65, "masks/0003.png: holds 0 and 7, but ");
+    values[image.width + 6] = 9;
+    must(clv_png_write_labels(mask, image.width, image.height, values, NULL, 0, err));
     expect_training_refused(folder, 65, "masks/0003.png: value 7 at pixel (5, 1) has no label");
+    values[image.width + 6] = 0;
     must(clv_jpeg_write(mask, &image, 90, err));
     expect_training_refused(folder, 65, "masks/0003.png: ");
     spill(mask, "", 0);

@@ -35,6 +35,9 @@ START_TEST(two_labels_without_names_are_told_by_their_values)
     expect_labels(four(0, 0, 0, 0), 8, 0, &labels, four(0, 0, 0, 0), false);
     expect_labels(four(0, 15, 15, 0), 4, 0, &labels, four(0, 1, 1, 0), true); /* white in 4 bits */
     expect_labels(four(0, 3, 3, 0), 2, 0, &labels, four(0, 1, 1, 0), true);
+    expect_labels(four(0, 13, 13, 0), 8, 0, &labels, four(0, 1, 1, 0), true); /* one object of a set of many */
+    expect_labels(four(0, 13, 13, 0), 8, 14, &labels, four(0, 1, 1, 0), true);
+    expect_labels(four(7, 0, 0, 0), 4, 0, &labels, four(1, 0, 0, 0), true);
     expect_labels(four(0, 1, 255, 0), 8, 0, &labels, four(0, 1, CLV_VOID, 0), false);
     expect_labels(four(0, 255, 255, 0), 8, 3, &labels, four(0, CLV_VOID, CLV_VOID, 0), false); /* palette: void */
     expect_labels(four(0, 1, 255, 0), 8, 256, &labels, four(0, 1, CLV_VOID, 0), false);
@@ -54,7 +57,8 @@ START_TEST(values_without_a_label_are_named_with_their_pixel)
     } bad[] = {
         {{0, 1, 2, 0}, 8, "m.png: value 2 at pixel (2, 0) has no label"},
         {{0, 255, 20, 0}, 8, "value 20 at pixel (2, 0)"}, /* a label rather than an edge */
-        {{7, 0, 0, 0}, 4, "value 7 at pixel (0, 0)"},
+        {{7, 7, 7, 7}, 4, "value 7 at pixel (0, 0)"},     /* all of it: figure or ground? */
+        {{7, 0, 9, 0}, 4, "value 7 at pixel (0, 0)"},
         {{0, 1, 1, 3}, 2, "value 3 at pixel (3, 0)"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -13,6 +13,7 @@
 #include "cli/common/outputs.h"
 #include "cli/import/import.h"
 #include "data/boxes/boxes.h"
+#include "data/labels.h"
 
 struct import {
     struct common_options common;
@@ -128,30 +129,16 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
 /* --- labels
  * --------------------------------------------------------------------------------------------------------------- */
 
-/* values[n_labels] of the boxes' labels: "background" is 0, others count from 1 in the order met; and labels.tsv. */
+/* values[n_labels] of the boxes' labels, and labels.tsv. */
 static enum clv_status give_values(uint8_t *values, struct import_set *self, const struct clv_boxes *boxes,
                                    struct clv_error *err)
 {
-    uint8_t palette[256][3];
-    int next = 1;
-    clv_default_palette(palette);
-    text_printf(&self->labels, "value\tname\tred\tgreen\tblue\n0\tbackground\t0\t0\t0\n");
-    for (size_t i = 0; i < boxes->n_labels; i++) {
-        const char *name = *boxes->labels[i] ? boxes->labels[i] : "object";
-        if (strcmp(name, "background") == 0) {
-            values[i] = 0;
-            continue;
-        }
-        if (next > CLV_MAX_LABELS - 1)
-            return fail(err, CLV_ERR_DATA, "%s: more than %d labels", self->options->annotations, CLV_MAX_LABELS - 1);
-        if (strpbrk(name, "\t\r\n") || strlen(name) > 63)
-            return fail(err, CLV_ERR_DATA, "%s: label \"%s\" has a tab or line end, or more than 63 bytes",
-                        self->options->annotations, name);
-        values[i] = (uint8_t)next;
-        text_printf(&self->labels, "%d\t%s\t%d\t%d\t%d\n", next, name, palette[next][0], palette[next][1],
-                    palette[next][2]);
-        next++;
-    }
+    struct clv_labels labels = {0};
+    enum clv_status status = boxes_label_values(values, &labels, boxes, self->options->annotations, err);
+    if (status != CLV_OK)
+        return status;
+    labels_put_table(&self->labels, &labels);
+    clv_labels_release(&labels);
     return self->labels.failed ? fail_memory(err) : CLV_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parallel.h"
+#include "cli/common/console.h"
 #include "cli/score/score_counts.h"
 
 struct job {
@@ -184,6 +185,7 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
         clv_confusion_clear(confusion);
         clv_confusion_add(confusion, truth.labels, prediction.labels, (size_t)truth.width * (size_t)truth.height);
         set_score_measure(job->score, index, confusion);
+        scored->note = truth.note;
         clv_confusion_merge(&tally->total, confusion);
         status = keep_counts(job, 0, index, confusion, err);
     }
@@ -230,6 +232,20 @@ static void tally_release(struct tally *tally)
     clv_confusion_release(&tally->nodes);
 }
 
+/* How masks of the truth were read, as training tells it. */
+static void tell_note(const struct set_score *score)
+{
+    const char *note = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < score->inputs->n; i++) {
+        const char *own = score->images[i].note;
+        note = note ? note : own;
+        n += own != NULL;
+    }
+    if (note)
+        console_note("%zu of %zu masks: %s", n, score->inputs->n, note);
+}
+
 enum clv_status score_set(struct set_score *score, const struct score_task *task, struct clv_error *err)
 {
     int n_threads = parallel_threads(task->n_threads);
@@ -264,10 +280,12 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
     }
     array_free(job.tallies);
     array_free(job.nodes.kept);
-    if (status == CLV_OK)
+    if (status == CLV_OK) {
+        tell_note(&fresh);
         *score = fresh;
-    else
+    } else {
         set_score_release(&fresh);
+    }
     return status;
 }
 

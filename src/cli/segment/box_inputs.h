@@ -12,10 +12,16 @@
 enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_boxes *boxes, const char *path,
                                   struct clv_error *err) CLV_CHECK;
 
-/* labels[height][width] = 1 on the object: what is figure in any of its boxes. Notes boxes that reach out of the
- * image. */
+/* Reads the boxes, names the labels of the masks, and gives each label of the boxes its value: (*values)[boxes->n_labels], array_free
+ * them. Boxes of one label are figure, 1; labels->names[1] is theirs. Several labels are values of their own: those of
+ * the labels.tsv of the set at `data` (or NULL) if it names them all, else boxes_label_values. */
+enum clv_status box_inputs_open(struct clv_boxes *boxes, struct clv_labels *labels, uint8_t **values, const char *path,
+                                const char *data, struct clv_error *err) CLV_CHECK;
+
+/* labels[height][width] = values[label] on what is figure in a box of the object, the smaller boxes' in front. Notes
+ * boxes that reach out of the image. */
 enum clv_status box_inputs_cut(uint8_t *labels, const struct input *input, const struct clv_boxes *boxes,
-                               const struct clv_image *image, struct clv_error *err) CLV_CHECK;
+                               const uint8_t *values, const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
 /* Draws the object's boxes into the image. */
 enum clv_status box_inputs_draw(struct clv_image *image, const struct input *input, const struct clv_boxes *boxes,

@@ -13,7 +13,7 @@
 #include "cli/segment/cutouts.h"
 #include "cli/segment/exporting.h"
 #include "cli/segment/marginals.h"
-#include "cli/segment/overlay_legend.h"
+#include "cli/segment/names_file.h"
 
 #define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
 
@@ -31,7 +31,10 @@ enum segment_keys {
 
 static const struct argp_option segment_options[] = {
     {"boxes", KEY_BOXES, "FILE", 0,
-     "Instead of -m: cut out what is in these boxes (TSV, Pascal VOC, COCO, labelme, YOLO; a file or a folder)", 1},
+     "Instead of -m: cut out what is in these boxes (TSV, Pascal VOC, COCO, labelme, YOLO; a file or a folder); "
+     "several "
+     "labels count from 1 in the order met, or as in the set's labels.tsv",
+     1},
     {NULL, 0, NULL, 0, "What comes out:", 2},
     {"refine", KEY_REFINE, NULL, 0,
      "Sharpen labels at the pixels, by cuts of the whole pixel grid (default: of images that are larger than the "
@@ -243,9 +246,8 @@ static void print_summary(const struct segment *self, const struct segment_count
                  segment_is_piped(self) ? "standard output" : self->output, failed, before);
 }
 
-static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err)
+static enum clv_status run_inputs(struct segment *self, struct segment_run *run, struct clv_error *err)
 {
-    const struct segment *self = run->options;
     struct file_writer table = {0};
     struct segment_counts counts = {0};
     text_init(&run->json, JSON_MAX_SIZE);
@@ -253,7 +255,7 @@ static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err
     if (status == CLV_OK && self->status_file)
         status = file_create(&table, self->status_file, err);
     if (status == CLV_OK && self->export.form)
-        status = exporting_begin(&run->exporting, run, err);
+        status = exporting_begin(&run->exporting, self, run, err);
     if (status == CLV_OK) {
         run->status = table.stream;
         if (table.stream && self->shard.number <= 1) /* so that the shards' tables end to end are one run's */
@@ -279,13 +281,10 @@ static enum clv_status run_inputs(struct segment_run *run, struct clv_error *err
     return status == CLV_OK ? counts.first_failure : status;
 }
 
-/* What labels there are, and for marginals which of them is meant: from the model, or figure and ground where boxes
- * take its place. */
+/* The model, and for marginals which of its labels is meant. */
 static enum clv_status open_model(struct clv_model *model, int32_t *label, const struct segment *self,
                                   struct clv_error *err)
 {
-    if (self->boxes)
-        return clv_labels_binary(&model->labels, err);
     enum clv_status status = clv_model_read(model, self->model_path, err);
     if (status == CLV_OK && model->is_letters)
         status = fail(err, CLV_ERR_USAGE, "%s: a model of letters, which segments no images", self->model_path);
@@ -296,16 +295,6 @@ static enum clv_status open_model(struct clv_model *model, int32_t *label, const
     if (status == CLV_OK && self->marginals)
         status = marginals_find_label(label, self, &model->labels, err);
     return status;
-}
-
-static enum clv_status open_boxes(struct clv_boxes *boxes, struct input_list *inputs, const struct segment *self,
-                                  struct clv_error *err)
-{
-    enum clv_status status = clv_boxes_read(boxes, self->boxes, err);
-    if (status == CLV_OK && boxes->n_skipped)
-        console_note("%s: annotations that are no boxes were skipped: %zu, the first is %s", self->boxes,
-                     boxes->n_skipped, boxes->first_skipped);
-    return status == CLV_OK ? box_inputs_assign(inputs, boxes, self->boxes, err) : status;
 }
 
 /* Of the inputs only the shard's are left, as of the outputs. */
@@ -325,6 +314,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     struct clv_model model = {0};
     struct clv_dataset *dataset = NULL;
     struct clv_boxes boxes = {0};
+    uint8_t *values = NULL; /* of the boxes' labels */
     struct input_list inputs = {.skip_below = NULL};
     struct output_list outputs = {0};
     struct segment_run work = {
@@ -339,7 +329,9 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     if (status == CLV_OK)
         status = segment_claim(self, err);
     if (status == CLV_OK)
-        status = open_model(&model, &work.label, self, err);
+        status = self->boxes ? box_inputs_open(&boxes, &model.labels, &values, self->boxes, self->data, err)
+                             : open_model(&model, &work.label, self, err);
+    work.box_values = values;
     if (status == CLV_OK && self->features)
         status = clv_features_open(&dataset, NULL, self->features, err);
     if (status == CLV_OK)
@@ -351,21 +343,22 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     if (status == CLV_OK && !self->features && !self->boxes)
         status = maps_option_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err);
     if (status == CLV_OK && self->boxes)
-        status = open_boxes(&boxes, &inputs, self, err);
+        status = box_inputs_assign(&inputs, &boxes, self->boxes, err);
     if (status == CLV_OK)
         status = segment_plan(&outputs, self, &inputs, err);
     if (status == CLV_OK)
         cut_to_shard(&work, &inputs);
     if (status == CLV_OK)
         status = segment_make_folders(self, err);
-    if (status == CLV_OK && self->overlay && !self->marginals && model.labels.from_file)
-        status = overlay_legend_write(self->output, &model.labels, self->existing == EXISTING_OVERWRITE, err);
+    if (status == CLV_OK)
+        status = names_file_labels(self, &model.labels, err);
     work.dataset = dataset;
     if (status == CLV_OK)
-        status = run_inputs(&work, err);
+        status = run_inputs(self, &work, err);
     output_list_release(&outputs);
     input_list_release(&inputs);
     clv_boxes_release(&boxes);
+    array_free(values);
     clv_dataset_free(dataset);
     clv_model_release(&model);
     return status;

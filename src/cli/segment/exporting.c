@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "cli/segment/names_file.h"
 #include "data/export/export.h"
 
 #define MAX_BYTES ((size_t)1 << 32)
@@ -61,40 +62,7 @@ bool exporting_is_own(const char *path, const struct segment *options)
 /* --- names of labels
  * ------------------------------------------------------------------------------------------------------ */
 
-static bool says(const char *path, const struct text *text)
-{
-    char *bytes;
-    size_t size;
-    struct clv_error ignored;
-    if (file_read(&bytes, &size, path, MAX_BYTES, &ignored) != CLV_OK)
-        return false;
-    bool same = size == text->size && memcmp(bytes, text->bytes, size) == 0;
-    array_free(bytes);
-    return same;
-}
-
-/* folder/<below> is `text` afterwards, which is released. What says the same already stays: other shards write it,
- * too. */
-static enum clv_status write_names(const struct segment *options, const char *below, struct text *text,
-                                   struct clv_error *err)
-{
-    char *path = path_join(options->output, below);
-    enum path_kind kind = PATH_ABSENT;
-    enum clv_status status = path && !text->failed ? path_look(&kind, path, err) : fail_memory(err);
-    if (status == CLV_OK && (kind == PATH_ABSENT || !says(path, text))) {
-        if (kind != PATH_ABSENT && options->existing != EXISTING_OVERWRITE)
-            status = fail(err, CLV_ERR_CREATE, "%s: is there, of other labels; --overwrite replaces it", path);
-        if (status == CLV_OK)
-            status = outputs_make_folder(path, err);
-        if (status == CLV_OK)
-            status = file_write(path, text->bytes ? text->bytes : "", text->size, err);
-    }
-    text_release(text);
-    array_free(path);
-    return status;
-}
-
-static enum clv_status write_all_names(const struct segment_run *run, struct clv_error *err)
+static enum clv_status write_all_names(struct segment *options, const struct segment_run *run, struct clv_error *err)
 {
     static const struct {
         enum export_form form;
@@ -110,7 +78,7 @@ static enum clv_status write_all_names(const struct segment_run *run, struct clv
             continue;
         text_init(&text, MAX_BYTES);
         files[i].put(&text, &run->model->labels);
-        status = write_names(run->options, files[i].below, &text, err);
+        status = names_file_write(options, files[i].below, &text, err);
     }
     return status;
 }
@@ -166,7 +134,8 @@ static enum clv_status flush(struct exporting *self, struct text *text, struct c
     return status;
 }
 
-enum clv_status exporting_begin(struct exporting **self, const struct segment_run *run, struct clv_error *err)
+enum clv_status exporting_begin(struct exporting **self, struct segment *options, const struct segment_run *run,
+                                struct clv_error *err)
 {
     char *path = NULL;
     struct exporting *fresh = array_zalloc(1, sizeof *fresh);
@@ -176,7 +145,7 @@ enum clv_status exporting_begin(struct exporting **self, const struct segment_ru
     text_init(&fresh->images, MAX_BYTES);
     enum clv_status status = find_first_inputs(fresh, err);
     if (status == CLV_OK)
-        status = write_all_names(run, err);
+        status = write_all_names(options, run, err);
     if (status == CLV_OK)
         status = exporting_path(&path, run->options, err);
     if (status == CLV_OK && path)

@@ -108,6 +108,7 @@ struct segment_run {
     const struct clv_model *model;
     const struct clv_dataset *dataset; /* the inputs are its items; NULL: they are images */
     const struct clv_boxes *boxes;     /* the inputs are objects in them, and the model knows labels only; NULL: none */
+    const uint8_t *box_values;         /* [boxes->n_labels] in masks */
     const struct input_list *inputs;   /* of the shard */
     const struct output_list *outputs;
     size_t first;                /* the inputs are the dataset's items from this one on */

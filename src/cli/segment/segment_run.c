@@ -120,7 +120,8 @@ static enum clv_status cut_boxes(struct work *work, const struct job *job, struc
     work->width = work->image.width;
     work->height = work->image.height;
     work->labels = array_alloc((size_t)work->width, (size_t)work->height);
-    return work->labels ? box_inputs_cut(work->labels, work->input, run->boxes, &work->image, err) : fail_memory(err);
+    return work->labels ? box_inputs_cut(work->labels, work->input, run->boxes, run->box_values, &work->image, err)
+                        : fail_memory(err);
 }
 
 static enum clv_status compute(struct work *work, const struct job *job, size_t index, int thread,

@@ -6,12 +6,14 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cli/common/console.h"
+#include "data/mask.h"
 
 /* What came out for one image. */
 struct finding {
     struct clv_error error; /* of an image that is bad; its status is CLV_OK else */
     const char *note;       /* of the mask, or NULL */
     bool has_label[256];    /* in the mask */
+    uint8_t figure;         /* value that was read as label 1; 0: there is none, or white */
 };
 
 /* Images are looked at in batches, so that findings take little memory. */
@@ -45,6 +47,22 @@ static enum clv_status find_box(struct clv_item_boxes *found, const struct clv_m
     return found->boxes ? CLV_OK : fail_memory(err);
 }
 
+/* The value of the mask that was read as figure; 0 where a note says another thing of it. */
+static uint8_t figure_value(const struct clv_mask *mask, const char *path, const struct clv_image_limits *limits)
+{
+    struct clv_indexed_image raw = {0};
+    struct clv_error ignored;
+    uint8_t value = 0;
+    if (!mask->note)
+        return 1;
+    if (mask->note != mask_other_value_note || clv_indexed_image_read(&raw, path, limits, &ignored) != CLV_OK)
+        return 0;
+    for (size_t p = 0; !value && p < (size_t)raw.width * (size_t)raw.height; p++)
+        value = raw.values[p];
+    clv_indexed_image_release(&raw);
+    return value;
+}
+
 static enum clv_status look_at_mask(struct finding *finding, struct check *check, size_t index,
                                     const struct clv_image *image, struct clv_error *err)
 {
@@ -58,6 +76,8 @@ static enum clv_status look_at_mask(struct finding *finding, struct check *check
     for (size_t p = 0; p < n_pixels; p++)
         finding->has_label[mask.labels[p]] = true;
     finding->note = mask.note;
+    if (status == CLV_OK && finding->has_label[1] && !supervision->set.labels.from_file)
+        finding->figure = figure_value(&mask, supervision->set.items[index].mask, check->limits);
     clv_mask_release(&mask);
     return status;
 }
@@ -90,7 +110,23 @@ struct summary {
     size_t n_noted, n_empty;
     const char *note, *first_empty;
     bool has_label[256];
+    uint8_t figure; /* of the first mask with one */
+    const char *first_figure;
 };
+
+/* Masks of 0 and one other value must agree on it: two values are two labels. */
+static enum clv_status check_figure(struct summary *summary, const struct finding *finding, const struct clv_item *item,
+                                    struct clv_error *err)
+{
+    if (!finding->figure || finding->figure == summary->figure)
+        return CLV_OK;
+    if (summary->figure)
+        return fail(err, CLV_ERR_DATA, "%s: holds 0 and %d, but %s 0 and %d: a labels.tsv must name what they are",
+                    item->mask, finding->figure, summary->first_figure, summary->figure);
+    summary->figure = finding->figure;
+    summary->first_figure = item->mask;
+    return CLV_OK;
+}
 
 static void sum_up(struct summary *summary, const struct finding *finding, const struct clv_item *item)
 {
@@ -136,12 +172,15 @@ static enum clv_status look(bool *is_bad, struct summary *summary, struct check 
         status = parallel_for(n_batch, n_threads, look_at_image, check, err);
         for (size_t i = 0; i < n_batch && status == CLV_OK; i++) {
             const struct finding *finding = &check->findings[i];
+            const struct clv_item *item = &self->set.items[check->first + i];
             struct clv_error why = finding->error;
+            if (why.status == CLV_OK && check->first + i < self->n_masks)
+                why.status = check_figure(summary, finding, item, &why);
             is_bad[check->first + i] = why.status != CLV_OK;
             if (why.status != CLV_OK && bad_images_add(&self->bad, why.status, &why) != CLV_OK)
                 status = fail_memory(err);
             else if (why.status == CLV_OK && check->first + i < self->n_masks)
-                sum_up(summary, finding, &self->set.items[check->first + i]);
+                sum_up(summary, finding, item);
         }
     }
     return status;

@@ -37,6 +37,15 @@ enum clv_status boxes_add_outline(struct boxes_builder *builder, struct clv_outl
 /* clv_boxes_read with what the objects' outlines are: polygons and runs. */
 enum clv_status boxes_read_outlines(struct clv_boxes *boxes, const char *path, struct clv_error *err) CLV_CHECK;
 
+/* Labels of boxes in masks: values[boxes->n_labels]. "background" is 0, others, and "object" for boxes without a label,
+ * count from 1 in the order met. labels->names and default colours; `path` is what was read, for messages.
+ * CLV_ERR_DATA: too many labels, or a name that labels.tsv cannot hold. */
+enum clv_status boxes_label_values(uint8_t *values, struct clv_labels *labels, const struct clv_boxes *boxes,
+                                   const char *path, struct clv_error *err) CLV_CHECK;
+
+/* The same by labels that are there; false: one has no such name. */
+bool boxes_values_in(uint8_t *values, const struct clv_labels *labels, const struct clv_boxes *boxes);
+
 /* The index of a label, which is added if it is new. O(length of the label). */
 enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const char *label,
                             struct clv_error *err) CLV_CHECK;

@@ -164,6 +164,37 @@ START_TEST(superpixel_scores_of_perfect_masks_are_perfect)
 }
 END_TEST
 
+START_TEST(masks_of_0_and_one_other_value_are_figure_and_ground)
+{
+    struct clv_set set = {0};
+    const char *folder = temporary_folder();
+    free(expect_success("cp -r %s %s/thirteen", sample_set(), folder));
+    must(clv_set_read(&set, formatted("%s/thirteen/manifest.tsv", folder), err));
+    for (size_t i = 0; i < set.n_items; i++) {
+        struct clv_mask mask = {0};
+        must(clv_mask_read(&mask, set.items[i].mask, &set.labels, 0, 0, NULL, err));
+        for (int p = 0; p < mask.width * mask.height; p++)
+            mask.labels[p] = mask.labels[p] == 1 ? 13 : mask.labels[p];
+        must(clv_png_write_labels(set.items[i].mask, mask.width, mask.height, mask.labels, NULL, 0, err));
+        clv_mask_release(&mask);
+    }
+    clv_set_release(&set);
+    char *output =
+        expect_success("cd %s && \"$CLEAVE\" train --learner ssvm --data thirteen/manifest.tsv --split train %s "
+                       "-o 13.cleave 2>&1",
+                       folder, SAMPLE_TRAINING);
+    ck_assert_ptr_nonnull(strstr(output, "8 of 8 masks: 0 and one other value were read as 0 background and 1 foreg"));
+    free(output);
+    output =
+        expect_success("cd %s && \"$CLEAVE\" segment -q -m 13.cleave --data thirteen/manifest.tsv -o out13 && "
+                       "\"$CLEAVE\" score --data thirteen/manifest.tsv --pred out13 2>&1 >thirteen.txt && "
+                       "\"$CLEAVE\" score --data %s/manifest.tsv --pred out13 >one.txt && cmp one.txt thirteen.txt",
+                       folder, sample_set());
+    ck_assert_ptr_nonnull(strstr(output, "12 of 12 masks: 0 and one other value"));
+    free(output);
+}
+END_TEST
+
 Suite *cli_score_suite(void)
 {
     Suite *suite = suite_create("cli_score");
@@ -171,6 +202,7 @@ Suite *cli_score_suite(void)
     tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, json_holds_the_means_over_images);
+    tcase_add_test(tests, masks_of_0_and_one_other_value_are_figure_and_ground);
     tcase_add_test(tests, known_nodes_of_a_feature_file_are_scored);
     tcase_add_test(tests, void_pixels_never_count_and_named_classes_have_accuracies);
     tcase_add_test(tests, predictions_that_are_missing_or_of_another_size_are_named);

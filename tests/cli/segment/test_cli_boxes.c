@@ -128,6 +128,63 @@ START_TEST(masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one)
 }
 END_TEST
 
+/* A small box of one label within a large one of another, which stands later in the file. */
+START_TEST(labels_of_boxes_are_values_of_masks_the_smaller_box_in_front)
+{
+    const char *folder = temporary_folder(), *labels = "value\tname\n0\tbackground\n1\tdog\n4\tbig cow\n";
+    const char *boxes = HEADER "images/0001.jpg\t\tdog\t40\t30\t20\t20\n"
+                               "images/0001.jpg\t\tbig cow\t10\t10\t80\t60\n"
+                               "images/0002.jpg\t\tbig cow\t10\t10\t70\t60\n";
+    struct clv_indexed_image alone = {0}, large = {0}, both = {0}, other = {0};
+    free(expect_success("cp -r %s %s/L", sample_set(), folder));
+    spill(formatted("%s/L/labels.boxes.tsv", folder), boxes, strlen(boxes));
+    free(
+        expect_success("cd %s/L && for k in dog cow; do grep -e mask -e \"$k\" labels.boxes.tsv >$k.tsv && \"$CLEAVE\" "
+                       "segment images --boxes $k.tsv -o ../$k; done && \"$CLEAVE\" segment images --boxes "
+                       "labels.boxes.tsv -o ../both --export coco",
+                       folder));
+    must(clv_indexed_image_read(&alone, formatted("%s/dog/0001.png", folder), NULL, err));
+    must(clv_indexed_image_read(&large, formatted("%s/cow/0001.png", folder), NULL, err));
+    must(clv_indexed_image_read(&both, formatted("%s/both/0001.png", folder), NULL, err));
+    must(clv_indexed_image_read(&other, formatted("%s/both/0002.png", folder), NULL, err));
+    int n[3] = {0, 0, 0}, n_other[3] = {0, 0, 0};
+    for (int p = 0; p < both.width * both.height; p++) {
+        ck_assert_int_eq(both.values[p], alone.values[p] ? 1 : large.values[p] ? 2 : 0);
+        n[both.values[p]]++;
+    }
+    for (int p = 0; p < other.width * other.height; p++)
+        n_other[other.values[p]]++;
+    ck_assert(n[0] > 100 && n[1] > 20 && n[2] > 100 && n_other[1] == 0 && n_other[2] > 100);
+    free(expect_success("cd %s && cut -f 1,2 both/labels.tsv | tr '\\t\\n' ' ,' | "
+                        "grep -q 'value name,0 background,1 dog,2 big cow,$' && test ! -e dog/labels.tsv && "
+                        "grep -q '\"name\":\"big cow\"' both/coco.json",
+                        folder));
+    /* A set's own numbers come first; a labels.tsv that is there is not replaced, and an input never. */
+    spill(formatted("%s/L/labels.tsv", folder), labels, strlen(labels));
+    free(expect_success("cd %s/L && \"$CLEAVE\" segment --data manifest.tsv --boxes labels.boxes.tsv -o ../numbered && "
+                        "grep -q '^4.big cow' ../numbered/labels.tsv",
+                        folder));
+    clv_indexed_image_release(&other);
+    must(clv_indexed_image_read(&other, formatted("%s/numbered/0002.png", folder), NULL, err));
+    for (int p = 0; p < other.width * other.height; p++)
+        ck_assert(other.values[p] == 0 || other.values[p] == 4);
+    expect_error(73, "numbered/labels.tsv: exists already",
+                 "cd %s && rm numbered/*.png && \"$CLEAVE\" segment L/images --boxes L/labels.boxes.tsv -o numbered",
+                 folder);
+    expect_error(
+        73, "L/labels.tsv: is an input of this command",
+        "cd %s && rm -r L/masks && sed -i s/dog/hen/ L/labels.boxes.tsv && cut -f 1 L/manifest.tsv >L/m.tsv && "
+        "\"$CLEAVE\" segment --data L/m.tsv --boxes L/labels.boxes.tsv -o L --overwrite",
+        folder);
+    expect_error(64, "--masks binary",
+                 "cd %s && \"$CLEAVE\" segment L/images --boxes L/labels.boxes.tsv -o x --masks binary", folder);
+    clv_indexed_image_release(&alone);
+    clv_indexed_image_release(&large);
+    clv_indexed_image_release(&both);
+    clv_indexed_image_release(&other);
+}
+END_TEST
+
 START_TEST(bad_boxes_fail_their_image_by_name_and_the_rest_goes_on)
 {
     const char *folder = temporary_folder(), *boxes = HEADER "images/0001.jpg\t\to\t5\t5\t30\t30\n"
@@ -197,6 +254,7 @@ Suite *cli_boxes_suite(void)
     tcase_add_test(tests, every_form_of_the_same_boxes_gives_the_same_masks);
     tcase_add_test(tests, masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one);
     tcase_add_test(tests, bad_boxes_fail_their_image_by_name_and_the_rest_goes_on);
+    tcase_add_test(tests, labels_of_boxes_are_values_of_masks_the_smaller_box_in_front);
     tcase_add_test(tests, options_that_contradict_boxes_are_refused);
     tcase_add_test(tests, decisions_by_marginals_are_labels_near_the_best_labelling);
     suite_add_tcase(suite, tests);

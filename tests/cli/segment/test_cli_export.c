@@ -197,7 +197,7 @@ START_TEST(shards_have_a_file_each_whose_images_add_up)
                         folder));
     ck_assert_int_eq(count_files(formatted("%s/yolo/yolo/labels", folder)), 12);
     expect_error(
-        73, "yolo/data.yaml: is there, of other labels",
+        73, "yolo/data.yaml: exists already",
         "cd %s && rm -r yolo/*.png yolo/yolo/labels && \"$CLEAVE\" segment -m %s %s/images --export yolo -o yolo",
         folder, sample_model(), sample_set());
 }

@@ -1,0 +1,61 @@
+/* Labels of boxes as values of masks. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "data/boxes/boxes.h"
+
+#define UNNAMED    "object"
+#define BACKGROUND "background"
+
+static enum clv_status name_value(struct clv_labels *labels, int32_t value, const char *name, const char *path,
+                                  struct clv_error *err)
+{
+    if (value > CLV_MAX_LABELS - 1)
+        return fail(err, CLV_ERR_DATA, "%s: more than %d labels", path, CLV_MAX_LABELS - 1);
+    if (strpbrk(name, "\t\r\n") || strlen(name) >= sizeof *labels->names)
+        return fail(err, CLV_ERR_DATA, "%s: label \"%s\" has a tab or line end, or more than 63 bytes", path, name);
+    snprintf(labels->names[value], sizeof *labels->names, "%s", name);
+    return CLV_OK;
+}
+
+enum clv_status boxes_label_values(uint8_t *values, struct clv_labels *labels, const struct clv_boxes *boxes,
+                                   const char *path, struct clv_error *err)
+{
+    struct clv_labels fresh = {.from_file = true, .n_labels = 1};
+    fresh.names = array_zalloc(CLV_MAX_LABELS, sizeof *fresh.names);
+    fresh.palette = array_alloc(256, sizeof *fresh.palette);
+    enum clv_status status = fresh.names && fresh.palette ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK) {
+        clv_default_palette(fresh.palette);
+        status = name_value(&fresh, 0, BACKGROUND, path, err);
+    }
+    for (size_t i = 0; i < boxes->n_labels && status == CLV_OK; i++) {
+        const char *name = *boxes->labels[i] ? boxes->labels[i] : UNNAMED;
+        values[i] = 0;
+        if (strcmp(name, BACKGROUND) == 0)
+            continue;
+        status = name_value(&fresh, fresh.n_labels, name, path, err);
+        values[i] = (uint8_t)fresh.n_labels++;
+    }
+    if (status == CLV_OK)
+        *labels = fresh;
+    else
+        clv_labels_release(&fresh);
+    return status;
+}
+
+bool boxes_values_in(uint8_t *values, const struct clv_labels *labels, const struct clv_boxes *boxes)
+{
+    for (size_t i = 0; i < boxes->n_labels; i++) {
+        int32_t value = 0;
+        const char *name = *boxes->labels[i] ? boxes->labels[i] : UNNAMED;
+        while (value < labels->n_labels && strcmp(labels->names[value], name) != 0)
+            value++;
+        if (value == labels->n_labels)
+            return false;
+        values[i] = (uint8_t)value;
+    }
+    return true;
+}
