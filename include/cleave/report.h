@@ -25,6 +25,8 @@ struct clv_report_item {
     const uint8_t *unrefined;          /* the segmentation before clv_refine, to show what changed; or NULL */
     double unrefined_weighted_hamming; /* its score; NaN: none; only looked at with `unrefined` */
     const char *tags, *true_tags;      /* "sea, beach": predicted and true ones, shown below the name; or NULL */
+    const uint8_t *probability; /* [height][width] in place of labels: 255 times a label's probability; or NULL */
+    const char *note;           /* shown below the name and told with the pictures of probabilities; or NULL */
 };
 
 struct clv_report;

@@ -1,5 +1,5 @@
 /* This room writes the report: report.c takes items and spools them, pictures.c shrinks and encodes their pictures,
- * page.c writes the markup around them, with the style of page_style.c and the script of page_script.c. Read
+ * page.c writes the markup around them, page_row.c that of each, with the style of page_style.c and the script of page_script.c. Read
  * report.c first. This header declares the parts of the page. */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
@@ -7,17 +7,32 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "cleave/report.h"
 #include "report/pictures.h"
 
 extern const char page_style[], page_script[];
+
+/* Rows that are elements from the start, and whose pictures a page takes in; 2,000 would make it half a gigabyte. */
+#define PAGE_ROWS 100
+
+/* "Mask"; of probabilities "Probability". */
+const char *page_layer_name(int layer, bool is_probability);
+
+/* A number with the locale's point replaced would break CSS and data attributes: digits are put together from
+ * integers. */
+void page_put_fixed(struct text *text, double value, int decimals);
+
+/* Writes the text and releases it; -1 if it is not whole. */
+int page_flush(FILE *stream, struct text *text);
 
 /* Weighted Hamming of the items in cells of 1/HISTOGRAM_CELLS; the last one holds 1. */
 #define HISTOGRAM_CELLS 400
 
 /* What is known once all items have come. */
 struct page_totals {
-    size_t n_images, n_segmented, n_failures, n_scored, n_with_iou, n_with_truth, n_refined, n_refined_scored;
+    size_t n_images, n_segmented, n_failures, n_scored, n_with_iou, n_with_truth, n_refined, n_refined_scored,
+        n_probable;
     double sum_unrefined; /* weighted Hamming before refining, of n_refined_scored items */
     double sum_weighted_hamming, sum_iou, highest_weighted_hamming;
     size_t histogram[HISTOGRAM_CELLS + 1];
@@ -44,10 +59,10 @@ void page_write_tail(FILE *stream, const struct page_totals *totals);
 #define PICTURE_NAME_MAX 48
 void page_picture_name(char name[PICTURE_NAME_MAX], size_t number, int layer, const char *type);
 
-/* One item or one failed file; the same. Pictures go by their files' names; at[layer] is where in the stream a name
- * stands. */
-int page_write_item(FILE *stream, const struct clv_report_item *item, const struct pictures *pictures, size_t number,
-                    long at[N_LAYERS]);
-int page_write_failure(FILE *stream, const char *name, const char *message);
+/* One item or one failed file; the same. `place` counts both, from 1. Pictures go by their files' names; at[layer] is
+ * where in the stream a name stands. */
+int page_write_item(FILE *stream, const struct page_header *header, const struct clv_report_item *item,
+                    const struct pictures *pictures, size_t number, size_t place, long at[N_LAYERS]);
+int page_write_failure(FILE *stream, const char *name, const char *message, size_t place);
 
 #endif

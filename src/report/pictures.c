@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "report/probability.h"
 
 #define LONGEST_SIDE_PX 640
 #define JPEG_QUALITY    85
@@ -44,12 +45,19 @@ static enum clv_status encode_jpeg(struct pictures *pictures, enum layer layer, 
     return clv_jpeg_encode(&pictures->layer[layer].bytes, &pictures->layer[layer].size, image, JPEG_QUALITY, err);
 }
 
+static void count_labels(struct pictures *pictures, enum layer layer, const uint8_t *labels)
+{
+    for (size_t i = 0; i < (size_t)pictures->width * (size_t)pictures->height; i++)
+        pictures->layer[layer].counts[labels[i]]++;
+}
+
 static enum clv_status encode_labels(struct pictures *pictures, enum layer layer, const uint8_t *labels,
                                      const uint8_t (*palette)[3], struct clv_error *err)
 {
-    int highest = 0;
-    for (size_t i = 0; i < (size_t)pictures->width * (size_t)pictures->height; i++)
-        highest = labels[i] > highest ? labels[i] : highest;
+    int highest = 255;
+    count_labels(pictures, layer, labels);
+    while (highest > 0 && !pictures->layer[layer].counts[highest])
+        highest--;
     pictures->layer[layer].type = "image/png";
     return clv_png_encode_labels(&pictures->layer[layer].bytes, &pictures->layer[layer].size, pictures->width,
                                  pictures->height, labels, palette, highest + 1, err);
@@ -62,10 +70,34 @@ static enum clv_status encode_refined(struct pictures *pictures, struct clv_imag
     for (size_t i = 0; i < (size_t)photo->width * (size_t)photo->height; i++) {
         uint8_t *pixel = photo->pixels + 3 * i;
         memset(pixel, (2 * pixel[0] + 5 * pixel[1] + pixel[2]) / 16 + 112, 3);
+        pictures->layer[LAYER_REFINED].counts[before[i] == after[i] ? CHANGE_NONE
+                                              : after[i]            ? CHANGE_GAINED
+                                                                    : CHANGE_LOST]++;
         if (before[i] != after[i])
             memcpy(pixel, after[i] ? gained_colour : lost_colour, 3);
     }
     return encode_jpeg(pictures, LAYER_REFINED, photo, err);
+}
+
+/* The map in greys, and over the photo. */
+static enum clv_status show_probability(struct pictures *pictures, struct clv_image *photo,
+                                        const struct clv_report_item *item, struct clv_error *err)
+{
+    uint8_t greys[256][3];
+    size_t n = (size_t)photo->width * (size_t)photo->height;
+    uint8_t *values = array_alloc(n, 1);
+    if (!values)
+        return fail_memory(err);
+    for (int v = 0; v < 256; v++)
+        memset(greys[v], v, 3);
+    clv_labels_resize(values, photo->width, photo->height, item->probability, item->image->width, item->image->height);
+    enum clv_status status = encode_labels(pictures, LAYER_MASK, values, (const uint8_t(*)[3])greys, err);
+    if (status == CLV_OK)
+        status = probability_draw(photo, values, OUTLINE_PX, err);
+    if (status == CLV_OK)
+        status = encode_jpeg(pictures, LAYER_OVERLAY, photo, err);
+    array_free(values);
+    return status;
 }
 
 static int32_t shrunk_side(int32_t side, double factor)
@@ -89,6 +121,8 @@ enum clv_status pictures_make(struct pictures *pictures, const struct clv_report
         status = clv_image_resize(&photo, source, made.width, made.height, err);
     if (status == CLV_OK)
         status = encode_jpeg(&made, LAYER_IMAGE, &photo, err);
+    if (status == CLV_OK && item->probability)
+        status = show_probability(&made, &photo, item, err);
     if (status != CLV_OK || !item->labels)
         goto done;
 
@@ -103,6 +137,7 @@ enum clv_status pictures_make(struct pictures *pictures, const struct clv_report
             goto done;
     }
     clv_overlay_draw(&photo, labels, palette, TINT, OUTLINE_PX, CLV_VOID);
+    count_labels(&made, LAYER_OVERLAY, labels);
     status = encode_jpeg(&made, LAYER_OVERLAY, &photo, err);
     if (status == CLV_OK)
         status = encode_labels(&made, LAYER_MASK, labels, palette, err);

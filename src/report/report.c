@@ -14,9 +14,8 @@
 #include "base/base64.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "image/overlay_palette.h"
 #include "report/page.h"
-
-#define MOST_INSIDE 100 /* items whose pictures a page takes in; 2,000 would make it half a gigabyte */
 
 /* A picture whose place is not decided yet. */
 struct kept {
@@ -85,6 +84,8 @@ static enum clv_status copy_header(struct page_header *header, const char *title
     header->title = string_copy(title);
     header->names = array_copy(labels->names, (size_t)labels->n_labels, sizeof *labels->names);
     header->palette = array_copy(labels->palette, 256, sizeof *labels->palette);
+    if (header->palette)
+        overlay_palette(header->palette, (const uint8_t(*)[3])labels->palette, labels->n_labels);
     header->n_labels = labels->n_labels;
     header->label_0_is_void = labels->is_void[0];
     header->facts = array_zalloc(2 * n_summary, sizeof *header->facts);
@@ -144,6 +145,7 @@ static void count_item(struct page_totals *totals, const struct clv_report_item 
     totals->n_images++;
     totals->n_segmented += item->labels != NULL;
     totals->n_with_truth += item->truth != NULL;
+    totals->n_probable += item->probability != NULL;
     totals->n_refined += item->unrefined != NULL;
     if (item->unrefined && isfinite(item->unrefined_weighted_hamming)) {
         totals->n_refined_scored++;
@@ -230,7 +232,7 @@ static enum clv_status store_pictures(struct clv_report *report, const struct pi
                                       const long at[N_LAYERS], struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
-    if (number > MOST_INSIDE && !report->header.is_beside)
+    if (number > PAGE_ROWS && !report->header.is_beside)
         status = move_beside(report, err);
     for (int layer = 0; layer < N_LAYERS && status == CLV_OK; layer++) {
         struct kept kept = {.at = at[layer], .size = pictures->layer[layer].size, .type = pictures->layer[layer].type};
@@ -257,7 +259,10 @@ enum clv_status clv_report_add(struct clv_report *report, const struct clv_repor
         return fail_within(err, status, item->name);
     long at[N_LAYERS] = {0};
     size_t number = report->totals.n_images + 1;
-    status = check_spool(report, page_write_item(report->spool, item, &pictures, number, at), err);
+    status = check_spool(report,
+                         page_write_item(report->spool, &report->header, item, &pictures, number,
+                                         number + report->totals.n_failures, at),
+                         err);
     if (status == CLV_OK) {
         status = store_pictures(report, &pictures, number, at, err);
         report->broken |= status != CLV_OK;
@@ -271,7 +276,8 @@ enum clv_status clv_report_add(struct clv_report *report, const struct clv_repor
 enum clv_status clv_report_add_failure(struct clv_report *report, const char *name, const char *message,
                                        struct clv_error *err)
 {
-    enum clv_status status = check_spool(report, page_write_failure(report->spool, name, message), err);
+    size_t place = report->totals.n_images + report->totals.n_failures + 1;
+    enum clv_status status = check_spool(report, page_write_failure(report->spool, name, message, place), err);
     report->totals.n_failures += status == CLV_OK;
     return status;
 }

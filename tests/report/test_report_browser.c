@@ -1,5 +1,6 @@
 /* The report in a real browser: a user's keys, no network, no complaint on the console. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/browser.h"
@@ -126,6 +127,119 @@ START_TEST(large_view_switches_layers_and_walks_the_images)
 }
 END_TEST
 
+/* A report of 250 images whose scores fall with their number, and a failure. */
+static const char *make_long_report(void)
+{
+    const char *folder = formatted("%s/long", temporary_folder());
+    struct clv_labels labels;
+    struct clv_report *report;
+    struct clv_image image = {0};
+    uint8_t mask[SIDE * SIDE] = {0};
+    must(clv_labels_binary(&labels, err));
+    must(clv_image_new(&image, SIDE, SIDE, 3, err));
+    must(clv_report_begin(&report, folder, "Long", &labels, NULL, 0, err));
+    memset(mask, 1, SIDE * SIDE / 4);
+    must(clv_report_add_failure(report, "a-->b & c", "truncated", err));
+    for (int k = 0; k < 250; k++) {
+        char name[64];
+        snprintf(name, sizeof name, "%d--><b>&\"'.jpg", k);
+        struct clv_report_item item = {.name = name,
+                                       .image = &image,
+                                       .labels = mask,
+                                       .truth = mask,
+                                       .weighted_hamming = (250 - k) / 1000.0,
+                                       .mean_iou = 0.5};
+        must(clv_report_add(report, &item, err));
+    }
+    must(clv_report_finish(report, err));
+    clv_image_release(&image);
+    clv_labels_release(&labels);
+    return formatted("%s/index.html", folder);
+}
+
+START_TEST(a_long_list_is_in_the_page_part_by_part)
+{
+    struct browser *browser = browser_open("a_long_list_is_in_the_page_part_by_part", make_long_report());
+    if (!browser)
+        return;
+    static const char n[] = "document.querySelectorAll('.card').length";
+    static const char top[] = "document.querySelector('.card').dataset.name";
+    static const char part[] = "document.getElementById('part').textContent";
+    expect(browser, "100", n);
+    expect(browser, "0--><b>&\"'.jpg", top);
+    expect(browser, "1 \xe2\x80\x93 100 of 251", part);
+    browser_evaluate(browser, "document.getElementById('later').click()");
+    expect(browser, "100--><b>&\"'.jpg", top);
+    expect(browser, "100", n);
+    browser_press(browser, "End");
+    expect(browser, "a-->b & c", focus);
+    expect(browser, "51", n);
+    expect(browser, "true", "document.getElementById('later').disabled");
+    browser_press(browser, "k");
+    browser_press(browser, "Enter"); /* in the large view, back over the border of two parts */
+    browser_evaluate(browser, "Array.from({length: 50}, () => document.getElementById('before').click()).length");
+    expect(browser, "199--><b>&\"'.jpg", "document.getElementById('viewname').textContent");
+    expect(browser, "200 of 250", "document.getElementById('viewplace').textContent");
+    browser_press(browser, "Escape");
+    expect(browser, "199--><b>&\"'.jpg", focus);
+    browser_evaluate(browser, "document.querySelector('[data-sort=best]').click()");
+    expect(browser, "249--><b>&\"'.jpg", top);
+    browser_press(browser, "/");
+    browser_press(browser, "7");
+    expect(browser, "43", n);
+    expect(browser, "true", "document.getElementById('pager').hidden");
+    ck_assert_str_eq(browser_problems(browser), "");
+    browser_close(browser);
+}
+END_TEST
+
+/* Sends the stage what a finger sends that moves so far to the right. */
+static void swipe(struct browser *browser, int right, int down)
+{
+    browser_evaluate(browser,
+                     formatted("(() => { const stage = document.getElementById('stage');"
+                               "const at = (x, y) => new Touch({identifier: 1, target: stage, clientX: x, clientY: "
+                               "y});"
+                               "const send = (type, list, touch) => stage.dispatchEvent(new TouchEvent(type, {touches: "
+                               "list, changedTouches: [touch], bubbles: true}));"
+                               "const first = at(200, 200), last = at(200 + %d, 200 + %d);"
+                               "send('touchstart', [first], first); send('touchend', [], last); })()",
+                               right, down));
+}
+
+START_TEST(fingers_turn_images_and_every_view_has_its_legend)
+{
+    struct browser *browser = browser_open("fingers_turn_images_and_every_view_has_its_legend", make_report());
+    if (!browser)
+        return;
+    static const char title[] = "document.getElementById('viewname').textContent";
+    static const char legends[] = "[...document.querySelectorAll('#view [data-of]')].filter(l => !l.hidden).map(l => "
+                                  "l.textContent).join()";
+    browser_evaluate(browser, "document.querySelector('.card figure').click()");
+    expect(browser, "b/9.jpg", title);
+    expect(browser, "true", "document.getElementById('before').disabled");
+    swipe(browser, -120, 20);
+    expect(browser, "a/<i>x</i>.jpg", title);
+    swipe(browser, -30, 0); /* hardly moved, or up and down: no */
+    swipe(browser, -120, 200);
+    expect(browser, "a/<i>x</i>.jpg", title);
+    swipe(browser, 120, -20);
+    expect(browser, "b/9.jpg", title);
+    static const char *const wanted[] = {"", "backgroundforeground", "backgroundforeground", "backgroundforeground",
+                                         "false alarmmissright figure"};
+    for (char key = '1'; key <= '5'; key++) {
+        browser_press(browser, (char[]){key, 0});
+        expect(browser, wanted[key - '1'], legends);
+    }
+    expect(browser, "Mask of b/9.jpg: 50.0 % background, 50.0 % foreground",
+           "document.querySelector('.card [data-layer=\"3\"]').alt");
+    expect(browser, "Difference of b/9.jpg: 50.0 % right ground, 33.3 % right figure, 16.7 % false alarm",
+           "document.querySelector('.card [data-layer=\"5\"]').alt");
+    ck_assert_str_eq(browser_problems(browser), "");
+    browser_close(browser);
+}
+END_TEST
+
 START_TEST(filter_hides_what_does_not_match)
 {
     struct browser *browser = browser_open("filter_hides_what_does_not_match", make_report());
@@ -175,6 +289,8 @@ Suite *report_browser_suite(void)
     tcase_add_test(tests, keys_move_the_focus);
     tcase_add_test(tests, large_view_switches_layers_and_walks_the_images);
     tcase_add_test(tests, filter_hides_what_does_not_match);
+    tcase_add_test(tests, a_long_list_is_in_the_page_part_by_part);
+    tcase_add_test(tests, fingers_turn_images_and_every_view_has_its_legend);
     tcase_add_test(tests, every_picture_decodes_and_markup_in_names_stays_text);
     suite_add_tcase(suite, tests);
     return suite;

@@ -70,7 +70,8 @@ static void run_chromium(const char *name, const int input[2], const int output[
 static void note_problem(struct browser *browser, const char *kind, const char *text)
 {
     size_t used = strlen(browser->problems);
-    snprintf(browser->problems + used, sizeof browser->problems - used, "%s: %s\n", kind, text ? text : "?");
+    if (used + 1 < sizeof browser->problems)
+        snprintf(browser->problems + used, sizeof browser->problems - used, "%s: %s\n", kind, text ? text : "?");
 }
 
 static const char *string_at(const json_t *object, const char *outer, const char *inner)
@@ -93,7 +94,8 @@ static void on_event(struct browser *browser, const char *method, const json_t *
         note_problem(browser, "log", string_at(params, "entry", "text"));
     } else if (strcmp(method, "Network.requestWillBeSent") == 0) {
         const char *url = string_at(params, "request", "url");
-        if (!url || (strncmp(url, "data:", 5) != 0 && strcmp(url, browser->page) != 0))
+        size_t folder = (size_t)(strrchr(browser->page, '/') + 1 - browser->page);
+        if (!url || (strncmp(url, "data:", 5) != 0 && strncmp(url, browser->page, folder) != 0))
             note_problem(browser, "request", url);
     }
 }

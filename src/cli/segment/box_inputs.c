@@ -233,13 +233,15 @@ enum clv_status box_inputs_draw(struct clv_image *image, const struct input *inp
                                 struct clv_error *err)
 {
     static const uint8_t dark[3] = {30, 30, 30}, bright[3] = {255, 220, 0};
+    int32_t longest = image->width > image->height ? image->width : image->height;
+    int32_t width = longest < 640 ? 1 : longest / 320; /* two pixels where the report shows it */
     struct clv_box *placed = NULL;
     size_t n = 0;
     enum clv_status status = place(&placed, &n, input, boxes, image, false, err);
     for (size_t k = 0; k < n; k++) {
         struct clv_pixel_box box = clv_box_pixels(&placed[k], image->width, image->height);
-        draw_outline(image, box, 1, dark);
-        draw_outline(image, box, 0, bright);
+        for (int32_t grow = 1 - 2 * width; grow <= width; grow++)
+            draw_outline(image, box, grow, grow > 0 || grow <= -width ? dark : bright);
     }
     array_free(placed);
     return status;

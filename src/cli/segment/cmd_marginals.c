@@ -55,7 +55,7 @@ static enum clv_status run(struct marginals *all, struct clv_error *err)
             .letters = all->letters, .model_path = self->model_path, .n_threads = self->common.n_threads};
         if (!self->model_path)
             return fail(err, CLV_ERR_USAGE, "marginals: -m is missing: which model?");
-        if (self->data || self->features || self->n_paths || self->label || self->json || self->overlay)
+        if (self->data || self->features || self->n_paths || self->label || self->json || self->overlay || self->report)
             return fail(err, CLV_ERR_USAGE, "--letters excludes images and what is told or drawn of them");
         const char *const inputs[] = {self->model_path, all->letters.path};
         enum clv_status claimed = CLV_OK;

@@ -22,7 +22,6 @@ enum segment_keys {
     KEY_DECISION,
     KEY_DECODE,
     KEY_DRAWS,
-    KEY_REPORT,
     KEY_MASKS,
     KEY_REFINE,
     KEY_NO_REFINE,
@@ -49,7 +48,6 @@ static const struct argp_option segment_options[] = {
     {"decode", KEY_DECODE, "RULE", 0, DECODING_HELP, 2},
     {"draws", KEY_DRAWS, "N", 0, "Perturb-and-MAP draws of --decision marginal (default 100)", 3},
     {"seed", 's', "N", 0, "Seed of the draws (default 0)", 3},
-    {"report", KEY_REPORT, "FOLDER", 0, "Also one HTML page, FOLDER/index.html, with everything side by side", 2},
     {"masks", KEY_MASKS, "FORM", 0,
      "8-bit PNG: palette (default; values are label numbers, two labels black and white), grey (the numbers as grey "
      "values) or binary (0 and 255)",
@@ -72,7 +70,6 @@ static error_t parse_segment(int key, char *arg, struct argp_state *state)
     case KEY_DRAWS: return option_int(&self->n_draws, "--draws", arg, 1, 1000000, &self->common);
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_BOXES: self->boxes = arg; return 0;
-    case KEY_REPORT: self->report = arg; return 0;
     case KEY_MASKS: return option_choice(&self->mask_form, "--masks", arg, forms, 4, &self->common);
     case KEY_REFINE: self->refine = REFINE_ALL; return 0;
     case KEY_NO_REFINE: self->refine = REFINE_NONE; return 0;
@@ -202,6 +199,8 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
     if (self->refine == REFINE_LARGE && self->decision == DECISION_MAP && !self->boxes)
         snprintf(refined, sizeof refined, "at the pixels, images of more than %d, coupling %g",
                  run->model->recipe.working_pixels, self->refining.coupling);
+    char draws[32];
+    snprintf(draws, sizeof draws, "%d", self->n_draws);
     const char *const summary[][2] = {
         {self->boxes ? "Boxes" : "Model", self->boxes ? self->boxes : self->model_path},
         {self->boxes ? "Method" : "Learner", self->boxes ? "box to cut"
@@ -210,8 +209,17 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
         {"Refined", self->boxes ? "at the pixels" : refined},
         {"Version", clv_version()},
     };
-    return clv_report_begin(&run->report, self->report, REPORT_TITLE, &run->model->labels, summary,
-                            sizeof summary / sizeof *summary, err);
+    const char *const probable[][2] = {
+        {summary[0][0], summary[0][1]},
+        {summary[1][0], summary[1][1]},
+        {"Label", run->model->labels.names[run->label]},
+        {"Draws", draws},
+        {"Version", clv_version()},
+    };
+    return self->marginals ? clv_report_begin(&run->report, self->report, MARGINALS_TITLE, &run->model->labels,
+                                              probable, sizeof probable / sizeof *probable, err)
+                           : clv_report_begin(&run->report, self->report, REPORT_TITLE, &run->model->labels, summary,
+                                              sizeof summary / sizeof *summary, err);
 }
 
 /* A status that ended the run keeps its message; the page is finished all the same, with what there is. */

@@ -6,10 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/maths.h"
-
-#define TINT_OPACITY 0.8
-static const uint8_t tint[3] = {255, 120, 0};
+#include "report/probability.h"
 
 enum clv_status marginals_find_label(int32_t *label, const struct segment *options, const struct clv_labels *labels,
                                      struct clv_error *err)
@@ -24,12 +21,6 @@ enum clv_status marginals_find_label(int32_t *label, const struct segment *optio
                     options->label, labels->n_labels);
     *label = found;
     return CLV_OK;
-}
-
-/* H(p) in bits. */
-static double entropy(double p)
-{
-    return p <= 0 || p >= 1 ? 0 : -(p * portable_log2(p) + (1 - p) * portable_log2(1 - p));
 }
 
 static double node_pixels(const struct clv_problem *problem, size_t node)
@@ -52,7 +43,7 @@ enum clv_status marginals_of_nodes(int32_t *value, struct marginals_summary *sum
         double p = marginals[i * k + (size_t)run->label], weight = node_pixels(problem, i);
         value[i] = (int32_t)lrint(255 * p);
         found.share += weight * p;
-        found.entropy += weight * entropy(p);
+        found.entropy += weight * probability_entropy(p);
         pixels += weight;
     }
     if (status == CLV_OK) {
@@ -62,27 +53,6 @@ enum clv_status marginals_of_nodes(int32_t *value, struct marginals_summary *sum
     }
     array_free(marginals);
     return status;
-}
-
-enum clv_status marginals_draw(struct clv_image *image, const uint8_t *probability, struct clv_error *err)
-{
-    size_t n = (size_t)image->width * (size_t)image->height;
-    uint8_t *labels = array_alloc(n, 1), palette[256][3] = {{0}};
-    double opacity[256];
-    if (!labels)
-        return fail_memory(err);
-    for (int v = 0; v < 256; v++)
-        opacity[v] = TINT_OPACITY * entropy(v / 255.0);
-    for (size_t i = 0; i < n; i++) {
-        uint8_t *pixel = &image->pixels[3 * i];
-        double grey = (299 * pixel[0] + 587 * pixel[1] + 114 * pixel[2]) / 1000.0, share = opacity[probability[i]];
-        for (int c = 0; c < 3; c++)
-            pixel[c] = (uint8_t)lrint(grey + share * (tint[c] - grey));
-        labels[i] = probability[i] > 127;
-    }
-    clv_overlay_draw(image, labels, (const uint8_t(*)[3])palette, 0, 1, -1);
-    array_free(labels);
-    return CLV_OK;
 }
 
 enum clv_status marginals_add_json(struct segment_run *run, const char *image, const char *map,

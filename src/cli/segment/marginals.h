@@ -23,10 +23,6 @@ enum clv_status marginals_of_nodes(int32_t *value, struct marginals_summary *sum
                                    const struct clv_problem *problem, struct clv_oracle *oracle,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Over an image of 3 channels, in place: grey, tinted the more the less certain probability[height][width] / 255 is,
- * with the outline of where the label is the more probable one. */
-enum clv_status marginals_draw(struct clv_image *image, const uint8_t *probability, struct clv_error *err) CLV_CHECK;
-
 /* Appends an image's object to run->json; prints the document. */
 enum clv_status marginals_add_json(struct segment_run *run, const char *image, const char *map,
                                    const struct marginals_summary *summary, struct clv_error *err) CLV_CHECK;

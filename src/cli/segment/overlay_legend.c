@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/common/console.h"
 #include "cli/common/outputs.h"
+#include "image/overlay_palette.h"
 
 #define LINE_PX   24
 #define SWATCH_PX 16
@@ -17,6 +18,8 @@
 
 static void draw(struct text *text, const struct clv_labels *labels)
 {
+    uint8_t palette[256][3];
+    overlay_palette(palette, (const uint8_t(*)[3])labels->palette, labels->n_labels);
     size_t longest = 0;
     int n = 0;
     for (int32_t label = 0; label < labels->n_labels; label++) {
@@ -30,7 +33,7 @@ static void draw(struct text *text, const struct clv_labels *labels)
                 3 * MARGIN_PX + SWATCH_PX + LETTER_PX * longest, 2 * MARGIN_PX + n * LINE_PX);
     int top = MARGIN_PX;
     for (int32_t label = 0; label < labels->n_labels; label++) {
-        const uint8_t *colour = labels->palette[label];
+        const uint8_t *colour = palette[label];
         if (!labels->names[label][0])
             continue;
         text_printf(text,

@@ -83,8 +83,9 @@ struct segment_run;
  * nor where boxes are cut, which does so itself. */
 bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t height_px);
 
-#define STATUS_HEAD  "image\tstatus\tmask\tmessage"
-#define REPORT_TITLE "cleave: segmentation"
+#define STATUS_HEAD     "image\tstatus\tmask\tmessage"
+#define REPORT_TITLE    "cleave: segmentation"
+#define MARGINALS_TITLE "cleave: probabilities"
 
 /* Before any work: takes the output folder and the report's, as far as they are there, for this run or its shard
  * (output_locks.h); the files beside masks and overlays must be new, or may be replaced (outputs.h). */

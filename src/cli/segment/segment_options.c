@@ -11,6 +11,7 @@ enum shared_keys {
     KEY_RESUME,
     KEY_FAIL_FAST,
     KEY_STATUS,
+    KEY_REPORT,
     KEY_ENGINE,
     KEY_MAPS,
     KEY_SHARD,
@@ -29,6 +30,7 @@ static const struct argp_option shared_options[] = {
     {"output", 'o', "FOLDER", 0,
      "Where the results go: FOLDER/<image stem>.png, subfolders kept; - is standard output, for one image", 2},
     {"overlay", KEY_OVERLAY, NULL, 0, "Also FOLDER/overlays/<image stem>.png: the image, tinted and outlined", 2},
+    {"report", KEY_REPORT, "FOLDER", 0, "Also one HTML page, FOLDER/index.html, with everything side by side", 2},
     {"status", KEY_STATUS, "FILE", 0, "Also a table: image, done or failed, mask, message (tab-separated; - is stdout)",
      2},
     {NULL, 0, NULL, 0, "How to go about it:", 3},
@@ -65,6 +67,7 @@ static error_t parse_shared(int key, char *arg, struct argp_state *state)
     case KEY_FEATURES: self->features = arg; return 0;
     case KEY_MAPS: return option_maps(&self->maps, arg, &self->common);
     case KEY_OVERLAY: self->overlay = true; return 0;
+    case KEY_REPORT: self->report = arg; return 0;
     case KEY_STATUS: self->status_file = arg; return 0;
     case KEY_OVERWRITE: return parse_existing(self, EXISTING_OVERWRITE);
     case KEY_RESUME: return parse_existing(self, EXISTING_RESUME);

@@ -44,7 +44,7 @@ static enum clv_status claim_export(struct segment *self, const char *const *inp
 static enum clv_status claim_files(struct segment *self, const char *page, struct clv_error *err)
 {
     static const char *const table_head[] = {STATUS_HEAD, "\tdone\t", "\tfailed\t", "\tfinished before\t"};
-    static const char *const page_head[] = {REPORT_TITLE};
+    static const char *const page_head[] = {REPORT_TITLE, MARGINALS_TITLE};
     size_t n_heads =
         self->shard.number > 1 ? sizeof table_head / sizeof *table_head : 1; /* a later shard has no head */
     const char *const inputs[] = {self->model_path, self->features,
@@ -62,7 +62,7 @@ static enum clv_status claim_files(struct segment *self, const char *page, struc
         status = path_look(&kind, page, err);
     if (status == CLV_OK && kind != PATH_ABSENT)
         status =
-            outputs_claim(outputs, page, overwrite || (resume && begins_with(page, page_head, 1)), "", inputs, n, err);
+            outputs_claim(outputs, page, overwrite || (resume && begins_with(page, page_head, 2)), "", inputs, n, err);
     return status == CLV_OK ? claim_export(self, inputs, n, err) : status;
 }
 

@@ -16,6 +16,7 @@
 #include "cli/segment/memory_gate.h"
 #include "cli/segment/ordered_queue.h"
 #include "cli/segment/overlay_file.h"
+#include "report/probability.h"
 #include "segment/segment.h"
 
 struct job {
@@ -262,6 +263,15 @@ static enum clv_status add_to_report(struct work *work, const struct job *job, s
     };
     struct clv_image_score score;
     enum clv_status status = CLV_OK;
+    char note[80];
+    if (job->run->options->marginals) {
+        double share, entropy;
+        probability_means(&share, &entropy, work->labels, (size_t)work->width * (size_t)work->height);
+        snprintf(note, sizeof note, "%.1f %% expected, mean entropy %.3f bits", 100 * share, entropy);
+        item.probability = work->labels;
+        item.labels = item.truth = NULL;
+        item.note = note;
+    }
     if (item.truth && item.unrefined) {
         status = score_against_truth(&score, work, job, item.unrefined, err);
         item.unrefined_weighted_hamming = status == CLV_OK ? score.weighted_hamming : NAN;

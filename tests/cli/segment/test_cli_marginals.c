@@ -123,6 +123,25 @@ START_TEST(same_seed_gives_the_same_maps_at_any_thread_count_and_another_seed_ot
 }
 END_TEST
 
+START_TEST(a_report_shows_maps_and_how_uncertain_they_are)
+{
+    const char *folder = temporary_folder();
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" marginals -m %s --data %s/manifest.tsv --split test -o shown --draws 10 "
+        "--report shown-page && \"$CLEAVE\" marginals -m %s --data %s/manifest.tsv --split test -o shown "
+        "--draws 10 --report shown-page --resume",
+        folder, sample_model(), sample_set(), sample_model(), sample_set()));
+    char *page = slurp(formatted("%s/shown-page/index.html", folder), NULL);
+    ck_assert_ptr_nonnull(strstr(page, "<dt>Label</dt><dd>foreground</dd>"));
+    ck_assert_ptr_nonnull(strstr(page, "alt=\"Probability of images/00"));
+    ck_assert_ptr_nonnull(strstr(page, " % expected, mean entropy "));
+    ck_assert_ptr_nonnull(strstr(page, "</i>uncertain</span>"));
+    ck_assert_ptr_null(strstr(page, "alt=\"Difference of"));
+    free(page);
+    expect_error(64, "--letters excludes images", "\"$CLEAVE\" marginals -m x --letters y --report z");
+}
+END_TEST
+
 START_TEST(json_tells_every_image)
 {
     const char *folder = temporary_folder();
@@ -209,6 +228,7 @@ Suite *cli_marginals_suite(void)
     tcase_add_test(tests, without_edges_a_map_is_the_logistic_function_of_the_scores);
     tcase_add_test(tests, the_two_labels_maps_add_up_to_one);
     tcase_add_test(tests, same_seed_gives_the_same_maps_at_any_thread_count_and_another_seed_others);
+    tcase_add_test(tests, a_report_shows_maps_and_how_uncertain_they_are);
     tcase_add_test(tests, json_tells_every_image);
     tcase_add_test(tests, bad_requests_and_bad_images_are_named);
     tcase_add_test(tests, a_signal_leaves_whole_maps_only);

@@ -1,0 +1,52 @@
+#include "report/probability.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+
+#define TINT_OPACITY 0.8
+
+const uint8_t uncertain_colour[3] = {255, 120, 0};
+
+double probability_entropy(double p)
+{
+    return p <= 0 || p >= 1 ? 0 : -(p * portable_log2(p) + (1 - p) * portable_log2(1 - p));
+}
+
+enum clv_status probability_draw(struct clv_image *image, const uint8_t *probability, int32_t outline_px,
+                                 struct clv_error *err)
+{
+    size_t n = (size_t)image->width * (size_t)image->height;
+    uint8_t *labels = array_alloc(n, 1), palette[256][3] = {{0}};
+    double opacity[256];
+    if (!labels)
+        return fail_memory(err);
+    for (int v = 0; v < 256; v++)
+        opacity[v] = TINT_OPACITY * probability_entropy(v / 255.0);
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *pixel = &image->pixels[3 * i];
+        double grey = (299 * pixel[0] + 587 * pixel[1] + 114 * pixel[2]) / 1000.0, share = opacity[probability[i]];
+        for (int c = 0; c < 3; c++)
+            pixel[c] = (uint8_t)lrint(grey + share * (uncertain_colour[c] - grey));
+        labels[i] = probability[i] > 127;
+    }
+    clv_overlay_draw(image, labels, (const uint8_t(*)[3])palette, 0, outline_px, -1);
+    array_free(labels);
+    return CLV_OK;
+}
+
+void probability_means(double *share, double *entropy, const uint8_t *probability, size_t n)
+{
+    double sum = 0, entropies = 0, of_value[256];
+    for (int v = 0; v < 256; v++)
+        of_value[v] = probability_entropy(v / 255.0);
+    for (size_t i = 0; i < n; i++) {
+        sum += probability[i];
+        entropies += of_value[probability[i]];
+    }
+    *share = n ? sum / 255 / (double)n : 0;
+    *entropy = n ? entropies / (double)n : 0;
+}

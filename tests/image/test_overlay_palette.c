@@ -1,0 +1,43 @@
+/* Colours that colour-blind eyes tell apart. */
+#include <string.h>
+
+#include "image/overlay_palette.h"
+#include "support/support.h"
+
+START_TEST(labels_that_colour_blind_eyes_confuse_get_other_shades)
+{
+    static const uint8_t red_and_green[256][3] = {[1] = {150, 60, 20}, [2] = {90, 90, 20}, [3] = {30, 60, 200}};
+    uint8_t made[256][3];
+    ck_assert_double_lt(overlay_palette_distance(red_and_green[1], red_and_green[2]), 20);
+    overlay_palette(made, red_and_green, 4);
+    ck_assert_mem_eq(made[0], red_and_green[0], 3);
+    ck_assert_mem_eq(made[1], red_and_green[1], 3);
+    for (int a = 1; a < 4; a++)
+        for (int b = 1; b < a; b++)
+            ck_assert_double_ge(overlay_palette_distance(made[a], made[b]), 60);
+    ck_assert(memcmp(made[3], red_and_green[3], 3) == 0); /* was far enough */
+}
+END_TEST
+
+START_TEST(the_usual_labels_are_told_apart)
+{
+    uint8_t palette[256][3], made[256][3];
+    clv_default_palette(palette);
+    overlay_palette(made, (const uint8_t(*)[3])palette, 7);
+    for (int a = 1; a < 7; a++)
+        for (int b = 1; b < a; b++)
+            ck_assert_msg(overlay_palette_distance(made[a], made[b]) >= 40, "%d and %d: %g", a, b,
+                          overlay_palette_distance(made[a], made[b]));
+}
+END_TEST
+
+Suite *overlay_palette_suite(void);
+Suite *overlay_palette_suite(void)
+{
+    Suite *suite = suite_create("overlay_palette");
+    TCase *tests = tcase_create("overlay_palette");
+    tcase_add_test(tests, labels_that_colour_blind_eyes_confuse_get_other_shades);
+    tcase_add_test(tests, the_usual_labels_are_told_apart);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
