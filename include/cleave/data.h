@@ -88,6 +88,8 @@ struct clv_set {
     size_t n_skipped;       /* bare folder: files that are no images by content */
     size_t n_unreadable;    /* bare folder: subfolders that may not be read, which were passed over */
     char *first_unreadable; /* one of them, or NULL */
+    size_t n_links;         /* bare folder: links to folders that were followed */
+    char *first_link;       /* the first of them, or NULL */
     size_t n_lone_masks;    /* bare folder: files of masks/ that are of no image's name */
     char *first_lone_mask;  /* the first of them, or NULL */
 };
@@ -111,8 +113,9 @@ CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, 
 /* A bare folder: every image below it, or, when it holds `masks/`, those of `images/`, or if there is no such folder
  * all that are not in masks/, with the mask of the same relative stem where there is one (two are an error). An image
  * is what begins like a PNG or JPEG, or is called .png, .jpg or .jpeg: a damaged one is to fail by name, not to be
- * skipped. Names that begin with a dot are passed over; other files are counted, and so are subfolders that may not be
- * read. labels.tsv in the folder is read. CLV_ERR_NO_INPUT if there is no image. */
+ * skipped. Names that begin with a dot are passed over; links to folders are followed and counted, but no folder is
+ * read twice; other files are counted, and so are subfolders that may not be read. labels.tsv in the folder is read.
+ * CLV_ERR_NO_INPUT if there is no image. */
 CLV_API enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err) CLV_CHECK;
 
 /* A manifest file or a folder, whichever `path` is. */

@@ -197,6 +197,7 @@ void path_list_release(struct path_list *list)
         array_free(list->paths[i]);
     array_free(list->paths);
     array_free(list->first_unreadable);
+    array_free(list->first_link);
     *list = (struct path_list){0};
 }
 
@@ -216,6 +217,17 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* A walk: what it found, which folders it has been in, and links to folders that it has not followed yet. */
+struct walk {
+    struct path_list files, links;
+    struct place {
+        dev_t device;
+        ino_t inode;
+    } * seen;
+    size_t n_seen, seen_capacity;
+    bool follows; /* links: only these lead to one folder twice */
+};
+
 /* A folder below the one that was asked for: passed over if this user may not read it. */
 static enum clv_status fail_to_open(struct path_list *list, const char *folder, const char *below,
                                     struct clv_error *err)
@@ -227,18 +239,56 @@ static enum clv_status fail_to_open(struct path_list *list, const char *folder, 
     return CLV_OK;
 }
 
-static enum clv_status walk(struct path_list *list, const char *root, const char *below, struct clv_error *err)
+/* *is_new: the walk comes here for the first time. */
+static enum clv_status see(bool *is_new, struct walk *self, const struct stat *info, struct clv_error *err)
+{
+    *is_new = true;
+    for (size_t i = 0; self->follows && i < self->n_seen; i++)
+        *is_new &= self->seen[i].device != info->st_dev || self->seen[i].inode != info->st_ino;
+    if (!*is_new)
+        return CLV_OK;
+    if (array_reserve((void **)&self->seen, &self->seen_capacity, self->n_seen + 1, sizeof *self->seen))
+        return fail_memory(err);
+    self->seen[self->n_seen++] = (struct place){info->st_dev, info->st_ino};
+    return CLV_OK;
+}
+
+static enum clv_status walk(struct walk *self, const char *root, const char *below, struct clv_error *err);
+
+/* What lies at root/inside. */
+static enum clv_status take_entry(struct walk *self, const char *root, const char *inside, struct clv_error *err)
 {
     struct stat info;
     enum clv_status status = CLV_OK;
-    char *folder = path_join(root, below), *inside = NULL, *full = NULL;
-    DIR *stream = folder ? opendir(*folder ? folder : ".") : NULL;
-    if (!folder) {
+    char *full = path_join(root, inside);
+    if (!full)
         status = fail_memory(err);
-    } else if (!stream) {
-        status = fail_to_open(list, folder, below, err);
-    }
-    while (status == CLV_OK && stream) {
+    else if (lstat(full, &info) == 0 && S_ISDIR(info.st_mode))
+        status = walk(self, root, inside, err);
+    else if (stat(full, &info) == 0 && S_ISDIR(info.st_mode))
+        status = path_list_add(&self->links, inside, err);
+    else
+        status = path_list_add(&self->files, inside, err);
+    array_free(full);
+    return status;
+}
+
+static enum clv_status walk(struct walk *self, const char *root, const char *below, struct clv_error *err)
+{
+    struct stat info;
+    bool is_new = false;
+    enum clv_status status = CLV_OK;
+    char *folder = path_join(root, below);
+    DIR *stream = folder ? opendir(*folder ? folder : ".") : NULL;
+    if (!folder)
+        status = fail_memory(err);
+    else if (!stream)
+        status = fail_to_open(&self->files, folder, below, err);
+    else if (fstat(dirfd(stream), &info))
+        status = fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read folder", folder);
+    else
+        status = see(&is_new, self, &info, err);
+    while (status == CLV_OK && is_new) {
         errno = 0;
         struct dirent *entry = readdir(stream);
         if (!entry && errno)
@@ -247,16 +297,9 @@ static enum clv_status walk(struct path_list *list, const char *root, const char
             break;
         if (entry->d_name[0] == '.')
             continue;
-        inside = path_join(below, entry->d_name);
-        full = inside ? path_join(root, inside) : NULL;
-        if (!full)
-            status = fail_memory(err);
-        else if (lstat(full, &info) == 0 && S_ISDIR(info.st_mode))
-            status = walk(list, root, inside, err);
-        else if (!(stat(full, &info) == 0 && S_ISDIR(info.st_mode)))
-            status = path_list_add(list, inside, err);
+        char *inside = path_join(below, entry->d_name);
+        status = inside ? take_entry(self, root, inside, err) : fail_memory(err);
         array_free(inside);
-        array_free(full);
     }
     if (stream)
         closedir(stream);
@@ -264,16 +307,46 @@ static enum clv_status walk(struct path_list *list, const char *root, const char
     return status;
 }
 
+static void sort_paths(struct path_list *list)
+{
+    if (list->n)
+        qsort(list->paths, list->n, sizeof *list->paths, compare_paths);
+}
+
+/* Links that real folders hold, then links that those lead to, and so on. */
+static enum clv_status follow_links(struct walk *self, const char *root, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    self->follows = true;
+    while (status == CLV_OK && self->links.n) {
+        struct path_list links = self->links;
+        self->links = (struct path_list){0};
+        sort_paths(&links);
+        for (size_t i = 0; i < links.n && status == CLV_OK; i++) {
+            size_t n_before = self->n_seen;
+            status = walk(self, root, links.paths[i], err);
+            if (status == CLV_OK && self->n_seen > n_before && !self->files.n_links++ &&
+                !(self->files.first_link = path_join(root, links.paths[i])))
+                status = fail_memory(err);
+        }
+        path_list_release(&links);
+    }
+    return status;
+}
+
 enum clv_status folder_walk(struct path_list *list, const char *folder, struct clv_error *err)
 {
-    struct path_list found = {0};
-    enum clv_status status = walk(&found, folder, "", err);
+    struct walk self = {.n_seen = 0};
+    enum clv_status status = walk(&self, folder, "", err);
+    if (status == CLV_OK)
+        status = follow_links(&self, folder, err);
+    path_list_release(&self.links);
+    array_free(self.seen);
     if (status != CLV_OK) {
-        path_list_release(&found);
+        path_list_release(&self.files);
         return status;
     }
-    if (found.n)
-        qsort(found.paths, found.n, sizeof *found.paths, compare_paths);
-    *list = found;
+    sort_paths(&self.files);
+    *list = self.files;
     return CLV_OK;
 }

@@ -46,13 +46,16 @@ struct path_list {
     size_t n, capacity;
     size_t n_unreadable;    /* by folder_walk: folders below that may not be read */
     char *first_unreadable; /* NULL: none */
+    size_t n_links;         /* by folder_walk: links to folders that were followed */
+    char *first_link;       /* NULL: none */
 };
 void path_list_release(struct path_list *list);
 enum clv_status path_list_add(struct path_list *list, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Every file below `folder`, subfolders included (links to folders are not followed; names that begin with a dot are
- * skipped), as paths relative to it, sorted by bytes. Subfolders that this user may not read (lost+found) are counted
- * and passed over; whatever else goes wrong is an error. */
+/* Every file below `folder`, subfolders included (names that begin with a dot are skipped), as paths relative to it,
+ * sorted by bytes. Links to folders are followed after all else, in the order of their paths, and counted, but no folder
+ * is walked twice. Subfolders that this user may not read (lost+found) are counted and passed over; whatever else goes
+ * wrong is an error. */
 enum clv_status folder_walk(struct path_list *list, const char *folder, struct clv_error *err) CLV_CHECK;
 
 #endif

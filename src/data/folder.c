@@ -119,6 +119,11 @@ static enum clv_status walk_below(struct path_list *list, struct clv_set *set, c
         set->first_unreadable = files.first_unreadable;
         files.first_unreadable = NULL;
     }
+    set->n_links += files.n_links;
+    if (status == CLV_OK && !set->first_link) {
+        set->first_link = files.first_link;
+        files.first_link = NULL;
+    }
     path_list_release(&files);
     array_free(folder);
     return status;

@@ -27,6 +27,7 @@ void clv_set_release(struct clv_set *set)
     array_free(set->items);
     array_free(set->root);
     array_free(set->first_unreadable);
+    array_free(set->first_link);
     array_free(set->first_lone_mask);
     clv_labels_release(&set->labels);
     *set = (struct clv_set){0};

@@ -400,6 +400,34 @@ START_TEST(masks_of_two_labels_in_every_form_are_the_same_to_score)
 }
 END_TEST
 
+/* A link to a folder elsewhere, another one to the same, one in a circle, one to a file. */
+START_TEST(links_to_folders_are_followed_once_which_a_note_tells)
+{
+    const char *folder = temporary_folder();
+    free(expect_success(
+        "cd %s && mkdir -p links/photos/deep links/elsewhere/more && cp %s/images/0001.jpg links/photos && "
+        "cp %s/images/0002.jpg links/elsewhere && cp %s/images/0003.jpg links/elsewhere/more && "
+        "cp %s/images/0004.jpg links/lone.jpg && cd links/photos && ln -s ../../elsewhere deep/there && "
+        "ln -s ../elsewhere again && ln -s .. circle && ln -s ../lone.jpg 0004.jpg && ln -s nowhere gone",
+        folder, sample_set(), sample_set(), sample_set(), sample_set()));
+    char *output =
+        expect_success("cd %s/links && rm -r photos/circle && ln -s . photos/circle && \"$CLEAVE\" segment -m %s "
+                       "photos -o out && find out -name '*.png' | sort | tr '\\n' ' '",
+                       folder, sample_model());
+    ck_assert_msg(strstr(output, "photos: links to folders were followed: 1, the first is photos/again") != NULL, "%s",
+                  output);
+    ck_assert_msg(strstr(output, "out/0001.png out/0004.png out/again/0002.png out/again/more/0003.png ") != NULL, "%s",
+                  output);
+    free(output);
+    output =
+        expect_success("cd %s && mkdir linked && ln -s %s/images linked/images && ln -s %s/masks linked/masks && mkdir "
+                       "linked/images2 && \"$CLEAVE\" train --learner ssvm --data linked %s -o linked.cleave",
+                       folder, sample_set(), sample_set(), SAMPLE_TRAINING);
+    ck_assert_ptr_nonnull(strstr(output, "images    12,"));
+    free(output);
+}
+END_TEST
+
 Suite *cli_folders_suite(void)
 {
     Suite *suite = suite_create("cli_folders");
@@ -423,6 +451,7 @@ Suite *cli_folders_suite(void)
     tcase_add_test(tests, a_full_disk_ends_the_run_and_leaves_whole_masks_only);
     tcase_add_test(tests, masks_of_two_labels_in_every_form_are_the_same_to_score);
     tcase_add_test(tests, sets_with_named_labels_give_palette_masks);
+    tcase_add_test(tests, links_to_folders_are_followed_once_which_a_note_tells);
     suite_add_tcase(suite, tests);
     return suite;
 }

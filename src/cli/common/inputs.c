@@ -141,6 +141,8 @@ enum clv_status inputs_add_path(struct input_list *list, const char *path, struc
     if (status == CLV_OK && files.n_unreadable)
         console_note("%s: folders that may not be read were left out: %zu, the first is %s", path, files.n_unreadable,
                      files.first_unreadable);
+    if (status == CLV_OK && files.n_links)
+        console_note("%s: links to folders were followed: %zu, the first is %s", path, files.n_links, files.first_link);
     path_list_release(&files);
     return status;
 }

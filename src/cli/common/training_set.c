@@ -52,6 +52,8 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
     if (set->n_unreadable)
         console_note("%s: folders that may not be read were left out: %zu, the first is %s", path, set->n_unreadable,
                      set->first_unreadable);
+    if (set->n_links)
+        console_note("%s: links to folders were followed: %zu, the first is %s", path, set->n_links, set->first_link);
     if (!splits && prefer_train) {
         size_t n_train = 0;
         for (size_t i = 0; i < set->n_items; i++)
