@@ -12,6 +12,7 @@
 #include "cli/common/shard_option.h"
 #include "cli/common/training_set.h"
 #include "feature/dataset/feature_shards.h"
+#include "feature/recipe/memory_estimate.h"
 
 struct features {
     struct common_options common;
@@ -143,6 +144,17 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
     return status;
 }
 
+/* As many as there is memory for. */
+static enum clv_status choose_threads(struct features *self, const struct clv_set *set, const struct clv_recipe *recipe,
+                                      struct clv_error *err)
+{
+    int n_threads = 1;
+    enum clv_status status =
+        memory_choose_threads(&n_threads, set, recipe, &self->common.limits, self->common.n_threads, err);
+    self->common.n_threads = n_threads;
+    return status;
+}
+
 static enum clv_status run(struct features *self, struct clv_error *err)
 {
     const struct common_options *common = &self->common;
@@ -154,8 +166,12 @@ static enum clv_status run(struct features *self, struct clv_error *err)
         status = training_set_hide(&set, self->voids, err);
     if (status == CLV_OK)
         status = maps_option_add(&set, &self->recipe.maps, &common->outputs, err);
+    if (status == CLV_OK && !self->model_path)
+        status = choose_threads(self, &set, &self->recipe.recipe, err);
     if (status == CLV_OK)
         status = make_recipe(&recipe, self, &set, &progress, err);
+    if (status == CLV_OK && self->model_path)
+        status = choose_threads(self, &set, &recipe, err);
     if (status == CLV_OK)
         status =
             self->shard.count

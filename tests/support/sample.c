@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "support/support.h"
@@ -49,6 +52,21 @@ void sample_enlarge(const char *path, int width, int height)
     clv_image_release(&image);
     clv_image_release(&large);
     clv_set_release(&set);
+}
+
+double peak_of(const char *command)
+{
+    struct rusage usage;
+    int status;
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    ck_assert_int_eq(wait4(child, &status, 0, &usage), child);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s: status %d", command, status);
+    return 1024.0 * (double)usage.ru_maxrss;
 }
 
 static char *expand(const char *format, va_list args)

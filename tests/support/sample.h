@@ -21,6 +21,9 @@ void expect_error(int code, const char *part, const char *format, ...) __attribu
 /* Runs a command that must succeed; returns what it printed, free() it. */
 char *expect_success(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The most memory that a shell command's children have in use, in bytes; the command must succeed. */
+double peak_of(const char *command);
+
 /* Number of files below a folder, 0 if there is none; whether two files, or two folders, hold the same bytes. */
 int count_files(const char *folder);
 int same_bytes(const char *a, const char *b);

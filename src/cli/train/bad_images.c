@@ -14,7 +14,7 @@ void bad_images_release(struct bad_images *self)
 
 enum clv_status bad_images_add(struct bad_images *self, enum clv_status status, struct clv_error *err)
 {
-    if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT)
+    if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT && status != CLV_ERR_MEMORY)
         return status;
     if (array_reserve((void **)&self->messages, &self->capacity, self->n + 1, sizeof *self->messages))
         return fail_memory(err);

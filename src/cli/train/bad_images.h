@@ -13,7 +13,7 @@ struct bad_images {
 };
 void bad_images_release(struct bad_images *self);
 
-/* Takes a failure in if it is one image's own (what it holds, or that it cannot be read): CLV_OK then, else
+/* Takes a failure in if it is one image's own (what it holds, that it cannot be read or is too large): CLV_OK then, else
  * `status`. */
 enum clv_status bad_images_add(struct bad_images *self, enum clv_status status, struct clv_error *err) CLV_CHECK;
 

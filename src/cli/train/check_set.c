@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "cli/common/console.h"
 #include "data/mask.h"
+#include "feature/recipe/memory_estimate.h"
 
 /* What came out for one image. */
 struct finding {
@@ -21,6 +22,7 @@ struct finding {
 
 struct check {
     struct supervision *supervision;
+    const struct clv_recipe *recipe;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
     size_t first; /* image of the batch */
@@ -96,9 +98,12 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
     enum clv_status status = clv_image_read(&image, set->items[item].image, check->limits, &finding->error);
     if (status == CLV_OK && item < check->supervision->n_masks)
         status = look_at_mask(finding, check, item, &image, &finding->error);
+    bool is_too_large =
+        status == CLV_OK && memory_check_extraction(check->recipe, set->items[item].image, image.width, image.height,
+                                                    set->labels.n_labels, &finding->error) != CLV_OK;
     clv_image_release(&image);
     parallel_progress(check->progress, "looking at images", &check->n_done, set->n_items, set->items[item].name);
-    if (status == CLV_OK || status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT)
+    if (is_too_large || status == CLV_OK || status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT)
         return CLV_OK;
     if (err)
         *err = finding->error;
@@ -206,11 +211,12 @@ static void drop(struct supervision *self, const bool *is_bad)
     self->set.n_items = kept;
 }
 
-enum clv_status check_set(struct supervision *self, const char *path, bool skip, const struct common_options *common,
-                          const struct clv_progress *progress, struct clv_error *err)
+enum clv_status check_set(struct supervision *self, const char *path, const struct clv_recipe *recipe, bool skip,
+                          const struct common_options *common, const struct clv_progress *progress,
+                          struct clv_error *err)
 {
     size_t n = self->set.n_items;
-    struct check check = {.supervision = self, .limits = &common->limits, .progress = progress};
+    struct check check = {.supervision = self, .recipe = recipe, .limits = &common->limits, .progress = progress};
     struct summary summary = {0};
     size_t n_before = self->bad.n;
     bool *is_bad = array_zalloc(n, sizeof *is_bad);

@@ -7,9 +7,11 @@
 
 /* Reads every image, and every mask against its image's size. What is bad is named, all of it (with self->bad, which
  * were found so before): an error, or with `skip` left out. Notes how masks were understood (0/255 as 0/1), which hold
- * nothing but background, and if all hold one label alone. Where images have boxes, boxes of those with masks receive
+ * nothing but background, and if all hold one label alone. Bad is, too, an image whose features take more memory than
+ * can be had while they are made. Where images have boxes, boxes of those with masks receive
  * the box of the mask's figure; none where there is no figure. */
-enum clv_status check_set(struct supervision *self, const char *path, bool skip, const struct common_options *common,
-                          const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+enum clv_status check_set(struct supervision *self, const char *path, const struct clv_recipe *recipe, bool skip,
+                          const struct common_options *common, const struct clv_progress *progress,
+                          struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -10,6 +10,7 @@
 #include "cli/common/console.h"
 #include "cli/common/training_set.h"
 #include "cli/train/check_set.h"
+#include "feature/recipe/memory_estimate.h"
 
 void train_data_release(struct train_data *data)
 {
@@ -86,7 +87,7 @@ static enum clv_status extract_set(struct train_data *data, const struct train_o
     data->recipe = options->init ? start->recipe : options->recipe.recipe; /* before it is learned, it owns nothing */
     if (options->init)
         start->recipe = (struct clv_recipe){0};
-    status = check_set(&supervision, options->data, options->skip_bad, common, progress, err);
+    status = check_set(&supervision, options->data, &data->recipe, options->skip_bad, common, progress, err);
     if (status == CLV_OK)
         status = maps_option_add(set, &options->recipe.maps, &common->outputs, err);
     if (status == CLV_OK && options->init)
@@ -96,6 +97,9 @@ static enum clv_status extract_set(struct train_data *data, const struct train_o
         status = recipe_options_learn_maps(&data->recipe, &options->recipe, set, progress, err);
     if (status == CLV_OK)
         status = clv_dataset_check_memory(set, &data->recipe, &common->limits, err);
+    int n_threads = 1;
+    if (status == CLV_OK)
+        status = memory_choose_threads(&n_threads, set, &data->recipe, &common->limits, common->n_threads, err);
     if (status != CLV_OK)
         goto done;
     struct clv_item_boxes *boxes = supervision.n_boxed ? supervision.boxes : NULL;
@@ -109,11 +113,11 @@ static enum clv_status extract_set(struct train_data *data, const struct train_o
     }
     data->has_recipe = true;
     if (!options->init)
-        status = clv_recipe_learn(&data->recipe, images, set->n_items, options->seed, common->n_threads,
-                                  &common->limits, progress, err);
+        status = clv_recipe_learn(&data->recipe, images, set->n_items, options->seed, n_threads, &common->limits,
+                                  progress, err);
     if (status == CLV_OK)
         status = clv_dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, clv_box_figure, &data->recipe,
-                                           common->n_threads, &common->limits, progress, err);
+                                           n_threads, &common->limits, progress, err);
     data->labels = set->labels;
     set->labels = (struct clv_labels){0};
     if (status == CLV_OK && data->recipe.n_maps) {

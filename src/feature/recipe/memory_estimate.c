@@ -1,10 +1,12 @@
 #include "feature/recipe/memory_estimate.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/contrast.h"
 #include "feature/blocks/hog.h"
@@ -13,6 +15,16 @@
 #include "feature/recipe/recipe.h"
 
 #define GIGABYTE 1e9
+
+/* Of extraction, bytes a pixel of the picture as it is read, or of the working copy. */
+#define DECODING    15  /* the picture, a second one to turn it, coefficients of progressive JPEG */
+#define PICTURE     3   /* what stays while it is worked on */
+#define WORKING     110 /* colours, superpixels, sums of gradients, planes of blocks */
+#define WORD        4   /* of each scale */
+#define DESCRIPTOR  141 /* a cell's, with those beyond the border */
+#define LIST        4   /* of pixels, of a patch's window; of wider ones where a block wants them */
+#define ITEMS       8   /* that a thread's batch holds (extract.c) */
+#define ITEM_EXCESS 2   /* superpixels may meet more words than squares do, and rows grow in steps */
 
 enum { RGB_MET = 30, CHROMA_MET = 12, STATISTICS = 6, POSITION_MET = 4, SIZE = 2, BINS_MET = 2 };
 
@@ -103,4 +115,55 @@ enum clv_status clv_dataset_check_memory(const struct clv_set *set, const struct
         "the features of %zu images need about %.3g GB of memory, %.3g GB can be had; fewer nodes, blocks or images "
         "need less, a feature file (cleave features) next to none",
         set->n_items, needed / GIGABYTE, had / GIGABYTE);
+}
+
+double memory_of_extraction(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels)
+{
+    double n = (double)width * height, working = fmin(n, recipe->working_pixels), step = recipe->step_px;
+    double item = ITEM_EXCESS * memory_of_image(recipe, width, height, n_labels);
+    double of_pixel = WORKING + WORD * recipe->n_scales + DESCRIPTOR / (step * step);
+    if (recipe->nodes == CLV_NODES_PATCHES) {
+        double windows = (double)recipe->patch_px / recipe->patch_step_px;
+        bool has_wide = recipe->blocks & (CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE);
+        of_pixel += LIST * windows * windows * (has_wide ? 10 : 1); /* wide ones are three times as wide */
+    }
+    return fmax(DECODING * n, PICTURE * n + of_pixel * working + 2 * item) + ITEMS * item;
+}
+
+static enum clv_status refuse(const char *path, double needed, double had, struct clv_error *err)
+{
+    return fail(
+        err, CLV_ERR_MEMORY,
+        "%s: making its features may take %.3g GB of memory, %.3g GB can be had; fewer --working-pixels need less",
+        path, needed / GIGABYTE, had / GIGABYTE);
+}
+
+enum clv_status memory_check_extraction(const struct clv_recipe *recipe, const char *path, int32_t width,
+                                        int32_t height, int32_t n_labels, struct clv_error *err)
+{
+    double needed = memory_of_extraction(recipe, width, height, n_labels), had = memory_available();
+    return needed <= had ? CLV_OK : refuse(path, needed, had, err);
+}
+
+enum clv_status memory_choose_threads(int *chosen, const struct clv_set *set, const struct clv_recipe *recipe,
+                                      const struct clv_image_limits *limits, int n_threads, struct clv_error *err)
+{
+    double had = memory_available(), most = 0;
+    const char *largest = NULL;
+    n_threads = parallel_threads(n_threads);
+    for (size_t i = 0; i < set->n_items; i++) {
+        int32_t width, height;
+        struct clv_error ignored; /* whoever reads the image will say */
+        if (clv_image_read_size(&width, &height, set->items[i].image, limits, &ignored) != CLV_OK)
+            continue;
+        double needed = memory_of_extraction(recipe, width, height, set->labels.n_labels);
+        if (needed > most) {
+            most = needed;
+            largest = set->items[i].image;
+        }
+    }
+    if (most > had)
+        return refuse(largest, most, had, err);
+    *chosen = most * n_threads > had ? (int)(had / most) : n_threads;
+    return CLV_OK;
 }

@@ -2,28 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "support/sample.h"
 #include "support/support.h"
-
-/* The most memory that a shell command's children have in use, in bytes; the command must succeed. */
-static double peak_of(const char *command)
-{
-    struct rusage usage;
-    int status;
-    pid_t child = fork();
-    ck_assert_int_ge(child, 0);
-    if (child == 0) {
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-        _exit(127);
-    }
-    ck_assert_int_eq(wait4(child, &status, 0, &usage), child);
-    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s: status %d", command, status);
-    return 1024.0 * (double)usage.ru_maxrss;
-}
 
 START_TEST(what_is_estimated_is_never_less_than_what_is_taken)
 {
