@@ -13,8 +13,9 @@ static inline uint8_t over_white(uint32_t value, uint32_t alpha)
 /* low..high to 0..255, rounded to nearest; what lies outside is cut. low < high < 2^16. */
 static inline uint8_t sample_scaled(uint32_t value, uint32_t low, uint32_t high)
 {
-    uint32_t span = high > low ? high - low : 1, above = value <= low ? 0 : value - low;
-    return (uint8_t)((255 * (above < span ? above : span) + span / 2) / span);
+    if (value <= low || value >= high)
+        return value <= low ? 0 : 255;
+    return (uint8_t)((255 * (value - low) + (high - low) / 2) / (high - low));
 }
 
 #endif
