@@ -87,43 +87,35 @@ enum clv_status file_read_head(char **bytes, size_t *size, const char *path, siz
     return read_bytes(bytes, size, path, wanted, SIZE_MAX, err);
 }
 
-/* Maps in use, for the signal handler: a slot is claimed, filled, and then published with a single atomic store. Files
- * that find no slot free are mapped all the same. */
-enum slot_state { SLOT_FREE, SLOT_CLAIMED, SLOT_PUBLISHED };
+/* Maps in use, for the signal handler. A slot is taken by its size going from 0 to 1, and it is complete from the size
+ * of its map on. Files that find no slot free are mapped all the same. */
 #define MAX_MAPS 64
 static struct map_slot {
-    atomic_int state;
-    struct file_map map;
+    atomic_size_t size;
+    atomic_uintptr_t bytes;
+    _Atomic(const char *) path;
 } map_slots[MAX_MAPS];
 
-static void publish_map(const struct file_map *map)
+static void publish_map(struct file_map *map)
 {
     for (int i = 0; i < MAX_MAPS; i++) {
-        int expected = SLOT_FREE;
-        if (atomic_compare_exchange_strong(&map_slots[i].state, &expected, SLOT_CLAIMED)) {
-            map_slots[i].map = *map;
-            atomic_store(&map_slots[i].state, SLOT_PUBLISHED);
+        size_t expected = 0;
+        if (atomic_compare_exchange_strong(&map_slots[i].size, &expected, 1)) {
+            atomic_store(&map_slots[i].bytes, (uintptr_t)map->bytes);
+            atomic_store(&map_slots[i].path, map->path);
+            atomic_store(&map_slots[i].size, map->size);
+            map->slot = i + 1;
             return;
         }
     }
 }
 
-static void withdraw_map(const struct file_map *map)
-{
-    for (int i = 0; i < MAX_MAPS; i++)
-        if (atomic_load(&map_slots[i].state) == SLOT_PUBLISHED && map_slots[i].map.path == map->path) {
-            atomic_store(&map_slots[i].state, SLOT_FREE);
-            return;
-        }
-}
-
 const char *file_map_at(const void *address)
 {
     for (int i = 0; i < MAX_MAPS; i++) {
-        const struct file_map *map = &map_slots[i].map;
-        if (atomic_load(&map_slots[i].state) == SLOT_PUBLISHED &&
-            (uintptr_t)address - (uintptr_t)map->bytes < map->size)
-            return map->path;
+        size_t size = atomic_load(&map_slots[i].size);
+        if ((uintptr_t)address - atomic_load(&map_slots[i].bytes) < size)
+            return atomic_load(&map_slots[i].path);
     }
     return NULL;
 }
@@ -144,7 +136,7 @@ enum clv_status file_map_open(struct file_map *map, const char *path, struct clv
         else if (bytes == MAP_FAILED)
             status = fail_errno(err, CLV_ERR_OS, "%s: cannot map", path);
         if (status == CLV_OK) {
-            *map = (struct file_map){bytes, size, copy};
+            *map = (struct file_map){bytes, size, copy, 0};
             publish_map(map);
         } else {
             array_free(copy);
@@ -159,7 +151,10 @@ enum clv_status file_map_open(struct file_map *map, const char *path, struct clv
 void file_map_close(struct file_map *map)
 {
     if (map->bytes) {
-        withdraw_map(map);
+        if (map->slot) {
+            atomic_store(&map_slots[map->slot - 1].bytes, 0);
+            atomic_store(&map_slots[map->slot - 1].size, 0);
+        }
         munmap((void *)map->bytes, map->size);
         array_free(map->path);
     }

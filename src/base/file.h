@@ -24,6 +24,7 @@ struct file_map {
     const unsigned char *bytes;
     size_t size;
     char *path;
+    int slot; /* own use of file_map_at */
 };
 enum clv_status file_map_open(struct file_map *map, const char *path, struct clv_error *err) CLV_CHECK;
 void file_map_close(struct file_map *map);

@@ -149,13 +149,13 @@ enum clv_status train_refining_learn(struct clv_model *model, const struct train
 
 /* How the model was made, into its record. Nothing that may differ between two runs of the same training: no times,
  * threads or output. */
-enum clv_status train_record(struct clv_model *model, const struct train_options *options,
-                             const struct train_data *data, const struct clv_training *training,
-                             const struct train_outcome *outcome, struct clv_error *err) CLV_CHECK;
+enum clv_status train_record(struct clv_model *model, const struct train_options *self, const struct train_data *data,
+                             const struct clv_training *training, const struct train_outcome *outcome,
+                             struct clv_error *err) CLV_CHECK;
 
 /* The summary's parts. */
-void train_print_data(const struct train_options *options, const struct train_data *data, double seconds);
-void train_print_learning(const struct train_options *options, const struct train_data *data,
+void train_print_data(const struct train_options *self, const struct train_data *data, double seconds);
+void train_print_learning(const struct train_options *self, const struct train_data *data,
                           const struct train_outcome *outcome);
 
 #endif

@@ -9,7 +9,8 @@
 #include "data/boxes/boxes_formats.h"
 #include "data/tsv.h"
 
-#define CLASSES_NAME "classes.txt"
+#define CLASSES_NAME  "classes.txt"
+#define CLASSES_ABOVE "../classes.txt"
 
 /* A table's header: the column "image" between tabs in the first line. */
 static bool has_header(const char *bytes, size_t size)
@@ -64,8 +65,8 @@ enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, c
  * one further up, if it is there. */
 static enum clv_status read_classes(struct boxes_builder *builder, const char *folder, struct clv_error *err)
 {
-    static const char *const names[] = {CLASSES_NAME,   "../" CLASSES_NAME, "data.yaml",       "dataset.yaml",
-                                        "../data.yaml", "../dataset.yaml",  "../../data.yaml", "../../dataset.yaml"};
+    static const char *const names[] = {CLASSES_NAME,   CLASSES_ABOVE,     "data.yaml",       "dataset.yaml",
+                                        "../data.yaml", "../dataset.yaml", "../../data.yaml", "../../dataset.yaml"};
     enum clv_status status = CLV_OK;
     for (size_t i = 0; i < sizeof names / sizeof *names && status == CLV_OK && !builder->n_classes; i++) {
         char *path = path_join(folder, names[i]);

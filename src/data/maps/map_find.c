@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -17,8 +18,7 @@ static enum clv_status look(char **path, const char *stem, struct clv_error *err
         char *candidate = array_alloc(length + 16, 1);
         if (!candidate)
             return fail_memory(err);
-        memcpy(candidate, stem, length);
-        memcpy(candidate + length, extensions[k], strlen(extensions[k]) + 1);
+        snprintf(candidate, length + 16, "%s%s", stem, extensions[k]);
         bool is_there = path_exists(candidate);
         if (is_there && *path) {
             enum clv_status status = fail(err, CLV_ERR_DATA, "two maps of one name, %s and %s", *path, candidate);
