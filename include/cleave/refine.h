@@ -58,6 +58,25 @@ CLV_API enum clv_status clv_refine_labels(uint8_t *labels, const struct clv_imag
 CLV_API enum clv_status clv_refine_prior(float *prior, const struct clv_example *example, const double *margin,
                                          struct clv_error *err) CLV_CHECK;
 
+/* Sharpens what a network says of an image, without a model: labels[height][width] from probabilities[n_labels][height]
+ * [width] in 0..1, of the image's own size, or for two labels probabilities[height][width] of label 1. A label is the
+ * likeliest, and then clv_refine's cut (clv_refine_labels' expansion for more labels) lets borders follow the image's
+ * edges: by the log odds in units of their mean size, softly clipped at 3, as prior.
+ *
+ * Colours and couplings count by how soft the map's borders are, for a border that the map knows to the pixel is no
+ * business of theirs: not at all up to a blur of 2 pixels, in full from 5 on. The blur is that of the Gaussian which
+ * makes straight edges as soft: the integral of 4 q (1 - q) over the image, per pixel of border, q how likely the
+ * likeliest label is against the next.
+ *
+ * options may be NULL: clv_refine_probabilities_defaults. Time and memory as clv_refine's, and 5 bytes a pixel. Errors:
+ * CLV_ERR_USAGE (options, image, n_labels), CLV_ERR_DATA (a probability that is none, naming label and pixel),
+ * CLV_ERR_MEMORY; labels are then unchanged. */
+CLV_API void clv_refine_probabilities_defaults(struct clv_refine_options *options, int32_t n_labels);
+CLV_API enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image *image,
+                                                 const float *probabilities, int32_t n_labels,
+                                                 const struct clv_refine_options *options,
+                                                 struct clv_error *err) CLV_CHECK;
+
 #ifdef __cplusplus
 }
 #endif

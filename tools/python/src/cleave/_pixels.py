@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import as_image, copied, pointer
-from ._errors import DataError, UsageError, call
+from ._errors import UsageError, call
 from ._native import ffi, lib
 
 VOID = 255
@@ -48,21 +48,10 @@ def box_cut(image: Labels, box: Box, *, probability: bool = False) -> Any:
     return labels if likely is None else (labels, likely)
 
 
-# Weights of refine: of the map's log odds, scaled to a mean size of 1 and bent towards 3, so that its certainty counts and
-# not its calibration; of colours nearby and overall; of the borders. Chosen on the training images of the horses.
-_WEIGHTS = {"prior": 8.0, "nearby": 0.5, "overall": 0.25, "balance": 0.0, "coupling": 1.0}
-
-
-def _scaled_odds(probability: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    inside = np.clip(probability, 0.0025, 0.9975).astype(np.float64)
-    odds = np.log(inside) - np.log(1 - inside)
-    size = np.abs(odds).mean()
-    return (3 * np.tanh(odds / (3 * size)) if size > 0 else odds).astype(np.float32)
-
-
 def refine(image: Labels, probabilities: npt.NDArray[Any], **weights: float) -> Labels:
-    """Sharpens a network's map at the pixels: labels uint8 [height, width], by an exact minimum cut for two labels and by
-    expansion for more.
+    """Sharpens a network's map at the pixels, without a model: labels uint8 [height, width], by an exact minimum cut for
+    two labels and by expansion for more. How far colours may move a border depends on how soft the map makes it; one that
+    is sharp to the pixel stays (`clv_refine_probabilities`).
 
     probabilities   floats in 0..1 of the image's size: [height, width] of label 1, or [height, width, n_labels]
     **weights       prior (of the map), nearby and overall (of colours), balance, coupling (of borders)
@@ -73,19 +62,13 @@ def refine(image: Labels, probabilities: npt.NDArray[Any], **weights: float) -> 
         raise UsageError(f"probabilities is an array of {given.dtype}, floats in 0..1 are needed")
     if given.shape[:2] != (native.height, native.width) or given.ndim > 3:
         raise UsageError(f"probabilities has shape {given.shape}, the image {(native.height, native.width)}")
-    if not (np.isfinite(given).all() and given.min() >= 0 and given.max() <= 1):
-        raise DataError("probabilities holds a value that is not in 0..1")
+    n_labels = given.shape[2] if given.ndim == 3 else 2
     options = ffi.new("struct clv_refine_options *")
-    lib.clv_refine_defaults(options)
-    if given.ndim == 2:
-        for name, value in {**_WEIGHTS, **weights}.items():
-            setattr(options, name, value)
-        labels, prior = (given > 0.5).astype(np.uint8), _scaled_odds(given)
-        call(lib.clv_refine, pointer("uint8_t", labels), native, pointer("float", prior), ffi.NULL, options)
-        return labels
+    lib.clv_refine_probabilities_defaults(options, n_labels)
     for name, value in weights.items():
         setattr(options, name, value)
-    votes = np.ascontiguousarray(np.moveaxis(given, 2, 0), np.float32)
-    labels = votes.argmax(axis=0).astype(np.uint8)
-    call(lib.clv_refine_labels, pointer("uint8_t", labels), native, pointer("float", votes), given.shape[2], options)
+    planes = given[:, :, 1] if given.ndim == 3 and n_labels == 2 else given
+    planes = np.ascontiguousarray(np.moveaxis(planes, 2, 0) if planes.ndim == 3 else planes, np.float32)
+    labels = np.empty(given.shape[:2], np.uint8)
+    call(lib.clv_refine_probabilities, pointer("uint8_t", labels), native, pointer("float", planes), n_labels, options)
     return labels

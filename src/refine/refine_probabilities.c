@@ -1,0 +1,146 @@
+/* Refining what a network says, without a model: how far colours may move a border depends on how sure the map is of
+ * where that border is. */
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+#include "refine/refine.h"
+
+/* Chosen on the training images of the horses (make bench-maps with MAPS_SPLIT=train). */
+#define LEAST     0.0025F /* probabilities are clipped to this .. 1 - this */
+#define ODDS_CLIP 3.0
+#define SHARP     2.0 /* pixels of blur up to which a border stays where it is .. */
+#define SOFT      5.0 /* .. and from which on colours count in full */
+#define BLUR_WIDTH                                                                                                     \
+    2.2567583342 /* 4 / sqrt(pi): the integral of 4 p (1 - p) across an edge blurred by a Gaussian of 1 */
+
+void clv_refine_probabilities_defaults(struct clv_refine_options *options, int32_t n_labels)
+{
+    clv_refine_defaults(options);
+    if (n_labels == 2)
+        *options = (struct clv_refine_options){.prior = 8, .nearby = 0.5, .overall = 0.25, .coupling = 1, .rounds = 1};
+}
+
+/* The probabilities of one image, label by label. */
+struct planes {
+    const float *values; /* [n_planes][n]; one plane: of label 1 of two */
+    int32_t n_labels, width, height;
+    size_t n;
+};
+
+static enum clv_status check(const struct planes *self, const struct clv_image *image, struct clv_error *err)
+{
+    int32_t n_planes = self->n_labels == 2 ? 1 : self->n_labels;
+    if (self->n_labels < 2 || self->n_labels > CLV_MAX_LABELS)
+        return fail(err, CLV_ERR_USAGE, "refining: %d labels, must be 2..%d", self->n_labels, CLV_MAX_LABELS);
+    if (image->channels != 3 || image->width < 1 || image->height < 1 ||
+        (int64_t)image->width * image->height > REFINE_MAX_PIXELS)
+        return fail(err, CLV_ERR_USAGE, "refining needs 3 channels and at most %d pixels, not %dx%d with %d channels",
+                    REFINE_MAX_PIXELS, image->width, image->height, image->channels);
+    for (int32_t a = 0; a < n_planes; a++)
+        for (size_t p = 0; p < self->n; p++) {
+            float value = self->values[(size_t)a * self->n + p];
+            if (!(value >= 0 && value <= 1))
+                return fail(err, CLV_ERR_DATA, "pixel (%zu, %zu): its probability of label %d is %g, not in 0..1",
+                            p % (size_t)self->width, p / (size_t)self->width, self->n_labels == 2 ? 1 : a,
+                            (double)value);
+        }
+    return CLV_OK;
+}
+
+/* labels[n] = the likeliest; the first of equals. */
+static void take_likeliest(uint8_t *labels, const struct planes *self)
+{
+    for (size_t p = 0; p < self->n; p++) {
+        if (self->n_labels == 2) {
+            labels[p] = self->values[p] > 0.5F;
+            continue;
+        }
+        labels[p] = 0;
+        for (int32_t a = 1; a < self->n_labels; a++)
+            if (self->values[(size_t)a * self->n + p] > self->values[labels[p] * self->n + p])
+                labels[p] = (uint8_t)a;
+    }
+}
+
+/* How likely the label is, in the choice between it and the next best one. */
+static float surety(const struct planes *self, size_t p, uint8_t label)
+{
+    if (self->n_labels == 2)
+        return label ? self->values[p] : 1 - self->values[p];
+    float next = 0, best = self->values[label * self->n + p];
+    for (int32_t a = 0; a < self->n_labels; a++)
+        if (a != label)
+            next = fmaxf(next, self->values[(size_t)a * self->n + p]);
+    return best > 0 ? best / (best + next) : 0.5F;
+}
+
+/* The blur of the map's borders in pixels: the sigma of the Gaussian that makes straight edges as soft. 0 where there
+ * is no border. */
+static double measure_blur(const uint8_t *labels, const struct planes *self)
+{
+    double unsure = 0, length = 0;
+    size_t width = (size_t)self->width;
+    for (size_t p = 0; p < self->n; p++) {
+        double q = (double)surety(self, p, labels[p]);
+        unsure += 4 * q * (1 - q);
+        bool across = p % width + 1 < width && labels[p] != labels[p + 1];
+        bool down = p + width < self->n && labels[p] != labels[p + width];
+        length += across && down ? 1.4142135623730951 : across || down; /* a diagonal step */
+    }
+    return length > 0 ? unsure / length / BLUR_WIDTH : 0;
+}
+
+/* prior[n]: log odds in units of their mean size, softly clipped: a map's certainty counts, not its calibration. */
+static void scale_odds(float *prior, const struct planes *self)
+{
+    double size = 0;
+    for (size_t p = 0; p < self->n; p++) {
+        float inside = fminf(fmaxf(self->values[p], LEAST), 1 - LEAST);
+        prior[p] = (float)portable_log((double)(inside / (1 - inside)));
+        size += fabs((double)prior[p]);
+    }
+    size = size > 0 ? ODDS_CLIP * size / (double)self->n : 1;
+    for (size_t p = 0; p < self->n; p++)
+        prior[p] = (float)(ODDS_CLIP * portable_tanh((double)prior[p] / size));
+}
+
+enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image *image, const float *probabilities,
+                                         int32_t n_labels, const struct clv_refine_options *options,
+                                         struct clv_error *err)
+{
+    struct clv_refine_options weights;
+    const struct planes planes = {probabilities, n_labels, image->width, image->height,
+                                  (size_t)image->width * (size_t)image->height};
+    clv_refine_probabilities_defaults(&weights, n_labels);
+    weights = options ? *options : weights;
+    enum clv_status status = check(&planes, image, err);
+    if (status == CLV_OK)
+        status = refine_check_options(&weights, err);
+    if (status != CLV_OK)
+        return status;
+    uint8_t *made = array_alloc(planes.n, sizeof *made);
+    float *prior = n_labels == 2 ? array_alloc(planes.n, sizeof *prior) : NULL;
+    if (!made || (n_labels == 2 && !prior)) {
+        status = fail_memory(err);
+        goto done;
+    }
+    take_likeliest(made, &planes);
+    double blur = measure_blur(made, &planes), share = fmin(fmax((blur - SHARP) / (SOFT - SHARP), 0), 1);
+    weights.nearby *= share;
+    weights.overall *= share;
+    weights.coupling *= share;
+    if (share > 0 && n_labels == 2) {
+        scale_odds(prior, &planes);
+        status = clv_refine(made, image, prior, NULL, &weights, err);
+    } else if (share > 0) {
+        status = clv_refine_labels(made, image, probabilities, n_labels, &weights, err);
+    }
+    for (size_t p = 0; status == CLV_OK && p < planes.n; p++)
+        labels[p] = made[p];
+done:
+    array_free(made);
+    array_free(prior);
+    return status;
+}
