@@ -201,7 +201,7 @@ CLV_API bool clv_learner_trains(const struct clv_learner *learner, enum clv_pair
 
 CLV_API const struct clv_learner *clv_learner_find(const char *name); /* or NULL */
 CLV_API const struct clv_learner *clv_learner_at(size_t index);       /* NULL past the end */
-/* Whether a training may be given checkpoints: the learners that may run for long. */
+/* Whether a training may be given checkpoints: ssvm, lapmedn, pmap, mpmap, wmpmap, mssvm, lssvm, hcrf, eps, crf. */
 CLV_API bool clv_learner_keeps_checkpoints(const struct clv_learner *learner);
 
 /* Fills parameters with the learner's defaults. */

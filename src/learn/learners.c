@@ -30,8 +30,10 @@ const struct clv_learner *clv_learner_find(const char *name)
 
 bool clv_learner_keeps_checkpoints(const struct clv_learner *learner)
 {
-    static const struct clv_learner *const keepers[] = {&pmap_learner, &mpmap_learner,   &wmpmap_learner,
-                                                        &ssvm_learner, &lapmedn_learner, &crf_learner};
+    static const struct clv_learner *const keepers[] = {
+        &ssvm_learner,  &lapmedn_learner, &pmap_learner, &mpmap_learner, &wmpmap_learner,
+        &mssvm_learner, &lssvm_learner,   &hcrf_learner, &eps_learner,   &crf_learner,
+    };
     for (size_t i = 0; i < sizeof keepers / sizeof *keepers; i++)
         if (learner == keepers[i])
             return true;

@@ -4,7 +4,8 @@
  *     min_w  F(w) = NLL(w) + R(w),    R(w) = 0, lambda |w|^2 or lambda sum_k |w_k|
  *
  * with the likelihood of crf_objective.h, by L-BFGS, or OWL-QN where R has corners (lbfgs.h). F is convex. With the
- * square, F - lambda |w|^2 is convex too, so that F* >= F(w) - |dF/dw|^2 / (4 lambda): a bound from below at no cost. */
+ * square, F - lambda |w|^2 is convex too, so that F* >= F(w) - |dF/dw|^2 / (4 lambda): a bound from below at no
+ * cost. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 #include "learn/common/examples.h"
 #include "learn/common/vectors.h"
 #include "learn/hidden/cccp_dual.h"
-#include "learn/hidden/hidden_descent.h"
+#include "learn/hidden/hidden_state.h"
 
 /* The plane at v = self->best. */
 static enum clv_status linearise(struct hidden_descent *self, struct clv_error *err)
@@ -44,99 +44,179 @@ static bool is_done(const struct hidden_descent *self)
     return self->n_done >= self->n_passes;
 }
 
-/* Plain steps down P, in self->n_inner passes at most. self->best becomes the lowest point met, which may be the one it
- * was. */
-static enum clv_status lower_plainly(struct hidden_descent *self, struct clv_error *err)
+/* A plain step down P, and the lowest point met so far in self->best. */
+static enum clv_status step_plainly(struct hidden_descent *self, struct clv_error *err)
 {
-    size_t size = self->hidden.size;
-    double *w = self->ascent.w, lowest = INFINITY;
-    memcpy(w, self->best, size * sizeof *w);
-    for (size_t k = 0; k < self->n_inner && !is_done(self); k++, self->n_done++) {
-        double value;
-        enum clv_status status = surrogate_at(&value, self, w, err);
-        if (status)
-            return status;
-        if (value < lowest) {
-            lowest = value;
-            memcpy(self->best, w, size * sizeof *w);
-        }
-        for (size_t j = 0; j < size; j++)
-            self->gradient[j] -= self->plane[j];
-        hidden_descent_step(self);
+    double value, *w = self->ascent.w;
+    enum clv_status status = surrogate_at(&value, self, w, err);
+    if (status)
+        return status;
+    if (value < self->place.lowest) {
+        self->place.lowest = value;
+        memcpy(self->best, w, self->hidden.size * sizeof *w);
+    }
+    for (size_t k = 0; k < self->hidden.size; k++)
+        self->gradient[k] -= self->plane[k];
+    hidden_descent_step(self);
+    self->place.n_inner++;
+    self->n_done++;
+    return CLV_OK;
+}
+
+/* The next of: the plane, n_inner plain steps, of which the lowest point met is kept, a look. */
+static enum clv_status go_on_plainly(struct hidden_descent *self, struct clv_error *err)
+{
+    struct hidden_place *place = &self->place;
+    enum clv_status status = CLV_OK;
+    if (place->stage == STAGE_LINEARISE) {
+        status = linearise(self, err);
+        memcpy(self->ascent.w, self->best, self->hidden.size * sizeof *self->best);
+        place->lowest = INFINITY;
+        place->n_inner = 0;
+    } else if (place->stage == STAGE_LOWER && place->n_inner < self->n_inner && !is_done(self)) {
+        return step_plainly(self, err);
+    } else if (place->stage == STAGE_LOOK) {
+        status = hidden_descent_look(self, self->result, self->best, err);
+    }
+    if (!status)
+        place->stage = place->stage == STAGE_LINEARISE ? STAGE_LOWER
+                       : place->stage == STAGE_LOWER   ? STAGE_LOOK
+                                                       : STAGE_LINEARISE;
+    return status;
+}
+
+static enum clv_status start_dual(struct hidden_descent *self, struct clv_error *err)
+{
+    enum clv_status status = hidden_dual_lay(self->dual, self->best, err);
+    if (!status)
+        status = linearise(self, err);
+    if (!status)
+        status = surrogate_at(&self->place.lowest, self, self->best, err);
+    if (status)
+        return status;
+    hidden_dual_set_plane(self->dual, self->plane);
+    self->place.next_look = self->curve_every;
+    self->place.stage = STAGE_LOWER;
+    return CLV_OK;
+}
+
+/* n_inner - 1 passes of the dual. */
+static enum clv_status lower(struct hidden_descent *self, struct clv_error *err)
+{
+    struct hidden_place *place = &self->place;
+    if (place->n_inner + 1 >= self->n_inner || self->n_done + 1 >= self->n_passes) {
+        place->stage = STAGE_EVALUATE;
+        return CLV_OK;
+    }
+    enum clv_status status = hidden_dual_steps(&place->n_taken, self->dual, self->training->seed, self->n_done, err);
+    if (!status && place->n_taken == self->hidden.examples.n) {
+        place->n_taken = 0;
+        place->n_inner++;
+        self->n_done++;
+    }
+    return status;
+}
+
+/* A pass that evaluates P at the average of the dual's iterates. Where that is below the value of P at self->best, both
+ * become the average's; otherwise the plane stays and the same dual problem goes on. */
+static enum clv_status evaluate(struct hidden_descent *self, struct clv_error *err)
+{
+    double value;
+    enum clv_status status = surrogate_at(&value, self, self->dual->average, err);
+    if (status)
+        return status;
+    self->n_done++;
+    self->place.n_inner = 0;
+    self->place.stage = STAGE_LOOK;
+    if (value < self->place.lowest) {
+        self->place.lowest = value;
+        memcpy(self->best, self->dual->average, self->hidden.size * sizeof *self->best);
+        self->place.stage = STAGE_LINEARISE;
     }
     return CLV_OK;
 }
 
-static enum clv_status alternate_plainly(struct hidden_descent *self, struct clv_training_result *result,
-                                         struct clv_error *err)
+static enum clv_status move_plane(struct hidden_descent *self, struct clv_error *err)
+{
+    size_t size = self->hidden.size;
+    double tangent = inner_product(self->best, self->plane, size);
+    enum clv_status status = linearise(self, err);
+    if (status)
+        return status;
+    self->place.lowest += tangent - inner_product(self->best, self->plane, size);
+    hidden_dual_set_plane(self->dual, self->plane);
+    self->place.stage = STAGE_LOOK;
+    return CLV_OK;
+}
+
+static enum clv_status look(struct hidden_descent *self, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
-    while (!status && !is_done(self)) {
-        status = linearise(self, err);
-        if (!status)
-            status = lower_plainly(self, err);
-        if (!status)
-            status = hidden_descent_look(self, result, self->best, err);
+    if (self->n_done >= self->place.next_look || is_done(self)) {
+        status = hidden_descent_look(self, self->result, self->best, err);
+        if (status)
+            return status;
+        self->place.next_look = self->n_done + self->curve_every;
     }
+    self->place.stage = STAGE_LOWER;
     return status;
 }
 
-/* n_inner - 1 passes of the dual, and one that evaluates P at the average of its iterates. Where that is below *lowest,
- * the value of P at self->best, *is_lower becomes true, and *lowest and self->best become the average's. */
-static enum clv_status lower_by_dual(bool *is_lower, double *lowest, struct hidden_descent *self,
-                                     struct hidden_dual *dual, struct clv_error *err)
+static enum clv_status go_on_by_dual(struct hidden_descent *self, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    double value = INFINITY;
-    for (size_t k = 1; k < self->n_inner && !status && self->n_done + 1 < self->n_passes; k++, self->n_done++)
-        status = hidden_dual_pass(dual, self->training->seed, self->n_done, err);
-    if (!status)
-        status = surrogate_at(&value, self, dual->average, err);
-    self->n_done++;
-    *is_lower = !status && value < *lowest;
-    if (*is_lower) {
-        *lowest = value;
-        memcpy(self->best, dual->average, self->hidden.size * sizeof *self->best);
+    switch (self->place.stage) {
+    case STAGE_START: return start_dual(self, err);
+    case STAGE_LOWER: return lower(self, err);
+    case STAGE_EVALUATE: return evaluate(self, err);
+    case STAGE_LINEARISE: return move_plane(self, err);
+    case STAGE_LOOK: break;
     }
-    return status;
+    return look(self, err);
 }
 
-/* Where P did not get lower, the plane stays and the same dual problem goes on. */
-static enum clv_status alternate_by_dual(struct hidden_descent *self, struct hidden_dual *dual,
-                                         struct clv_training_result *result, struct clv_error *err)
+/* Where a checkpoint says, or at the beginning. */
+static enum clv_status begin(struct hidden_descent *self, struct clv_error *err)
 {
-    size_t size = self->hidden.size, next_look = self->curve_every;
-    double lowest = INFINITY;
-    enum clv_status status = hidden_dual_open(dual, &self->hidden, self->lambda, self->best, err);
-    if (!status)
-        status = linearise(self, err);
-    if (!status)
-        status = surrogate_at(&lowest, self, self->best, err);
-    if (!status)
-        hidden_dual_set_plane(dual, self->plane);
-    while (!status && !is_done(self)) {
-        bool is_lower;
-        status = lower_by_dual(&is_lower, &lowest, self, dual, err);
-        if (!status && is_lower) {
-            double tangent = inner_product(self->best, self->plane, size);
-            status = linearise(self, err);
-            lowest += tangent - inner_product(self->best, self->plane, size);
-            hidden_dual_set_plane(dual, self->plane);
-        }
-        if (!status && (self->n_done >= next_look || is_done(self))) {
-            status = hidden_descent_look(self, result, self->best, err);
-            next_look = self->n_done + self->curve_every;
-        }
+    struct clv_tensors *tensors;
+    memcpy(self->best, self->ascent.w, self->hidden.size * sizeof *self->best);
+    enum clv_status status = hidden_state_open(&tensors, self, err);
+    if (!status && tensors)
+        status = hidden_state_take(self, tensors, err);
+    if (!status && tensors && self->dual)
+        hidden_dual_resume(self->dual, self->plane);
+    if (self->place.stage == STAGE_START && self->is_published)
+        self->place.stage = STAGE_LINEARISE;
+    return status;
+}
+
+/* Ends where a round of stages does. */
+static enum clv_status alternate(struct hidden_descent *self, struct clv_error *err)
+{
+    enum hidden_stage first = self->is_published ? STAGE_LINEARISE : STAGE_LOWER;
+    enum clv_status status = begin(self, err);
+    while (!status && !(is_done(self) && self->place.stage == first)) {
+        status = self->is_published ? go_on_plainly(self, err) : go_on_by_dual(self, err);
+        if (!status)
+            status = hidden_state_keep(self, err);
     }
     return status;
 }
 
-enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_training_result *result, struct clv_error *err)
+enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_error *err)
 {
     struct hidden_dual dual = {0};
-    memcpy(self->best, self->ascent.w, self->hidden.size * sizeof *self->best);
-    enum clv_status status =
-        self->is_published ? alternate_plainly(self, result, err) : alternate_by_dual(self, &dual, result, err);
+    enum clv_status status = CLV_OK;
+    if (!self->is_published) {
+        status = hidden_dual_open(&dual, &self->hidden, self->lambda, err);
+        self->dual = &dual;
+    }
+    if (!status)
+        status = alternate(self, err);
+    if (status == CLV_ERR_INTERRUPTED && self->training->checkpoints) {
+        enum clv_status written = hidden_state_write(self, err);
+        status = written ? written : status;
+    }
+    self->dual = NULL;
     hidden_dual_release(&dual);
     return status;
 }

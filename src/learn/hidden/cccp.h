@@ -4,8 +4,7 @@
 
 #include "learn/hidden/hidden_descent.h"
 
-/* The concave-convex procedure from self->ascent.w; leaves the lowest point in self->best. */
-enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_training_result *result,
-                            struct clv_error *err) CLV_CHECK;
+/* The concave-convex procedure from self->ascent.w or a checkpoint; leaves the lowest point in self->best. */
+enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_error *err) CLV_CHECK;
 
 #endif

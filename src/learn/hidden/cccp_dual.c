@@ -36,8 +36,8 @@ static size_t taken_from(const struct hidden_dual *self, size_t k)
     return left < HIDDEN_PARTS ? left : HIDDEN_PARTS;
 }
 
-/* Tangents of all examples' clamped terms at w, raised by the loss of the truth itself. */
-static enum clv_status lay_first(struct hidden_dual *self, const double *w, struct clv_error *err)
+/* Of all examples' clamped terms, raised by the loss of the truth itself. */
+enum clv_status hidden_dual_lay(struct hidden_dual *self, const double *w, struct clv_error *err)
 {
     struct hidden *hidden = self->hidden;
     size_t n = hidden->examples.n, size = self->point.size;
@@ -57,8 +57,7 @@ static enum clv_status lay_first(struct hidden_dual *self, const double *w, stru
     return CLV_OK;
 }
 
-enum clv_status hidden_dual_open(struct hidden_dual *self, struct hidden *hidden, double lambda, const double *w,
-                                 struct clv_error *err)
+enum clv_status hidden_dual_open(struct hidden_dual *self, struct hidden *hidden, double lambda, struct clv_error *err)
 {
     size_t n = hidden->examples.n, size = hidden->size;
     const struct clv_shape *shape = &hidden->examples.shape;
@@ -81,7 +80,7 @@ enum clv_status hidden_dual_open(struct hidden_dual *self, struct hidden *hidden
         return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         self->order[i] = (int32_t)i;
-    return lay_first(self, w, err);
+    return CLV_OK;
 }
 
 void hidden_dual_release(struct hidden_dual *self)
@@ -116,6 +115,12 @@ void hidden_dual_set_plane(struct hidden_dual *self, const double *plane)
     self->n_steps = 0;
 }
 
+void hidden_dual_resume(struct hidden_dual *self, const double *plane)
+{
+    memcpy(self->plane, plane, self->point.size * sizeof *plane);
+    dual_set_variance(&self->point, NULL);
+}
+
 /* Moves example i's bound towards a tangent of this slope and height. */
 static void step(struct hidden_dual *self, int32_t i, const double *slope, double height)
 {
@@ -133,23 +138,22 @@ static void step(struct hidden_dual *self, int32_t i, const double *slope, doubl
     move_towards(self->average, point->w, 2 / (++self->n_steps + 1), point->size);
 }
 
-enum clv_status hidden_dual_pass(struct hidden_dual *self, uint64_t seed, size_t pass, struct clv_error *err)
+enum clv_status hidden_dual_steps(size_t *n_taken, struct hidden_dual *self, uint64_t seed, size_t pass,
+                                  struct clv_error *err)
 {
     struct hidden *hidden = self->hidden;
-    size_t n = hidden->examples.n, size = self->point.size;
+    size_t n = hidden->examples.n, size = self->point.size, taken = taken_from(self, *n_taken);
+    const int32_t *these = &self->order[*n_taken];
+    double height[HIDDEN_PARTS];
     rng_permutation(self->order, n, seed, RNG_STREAM(RNG_ORDER, (uint32_t)pass));
-    for (size_t k = 0; k < n; k += HIDDEN_PARTS) {
-        size_t taken = taken_from(self, k);
-        const int32_t *these = &self->order[k];
-        double height[HIDDEN_PARTS];
-        enum clv_status status =
-            hidden_gradient(self->change, NULL, NULL, hidden, HIDDEN_FREE, these, taken, self->point.w, err);
-        if (status)
-            return status;
-        for (size_t j = 0; j < taken; j++)
-            height[j] = hidden->items[these[j]].free - inner_product(laid(self, j), self->point.w, size);
-        for (size_t j = 0; j < taken; j++)
-            step(self, these[j], laid(self, j), height[j]);
-    }
+    enum clv_status status =
+        hidden_gradient(self->change, NULL, NULL, hidden, HIDDEN_FREE, these, taken, self->point.w, err);
+    if (status)
+        return status;
+    for (size_t j = 0; j < taken; j++)
+        height[j] = hidden->items[these[j]].free - inner_product(laid(self, j), self->point.w, size);
+    for (size_t j = 0; j < taken; j++)
+        step(self, these[j], laid(self, j), height[j]);
+    *n_taken += taken;
     return CLV_OK;
 }

@@ -20,16 +20,23 @@ struct hidden_dual {
     int32_t *order;          /* [n] */
 };
 
-/* The first bounds are the tangents at w[size] of the true labels' score. O(n size) memory and time, and a pass of
- * inference. */
-enum clv_status hidden_dual_open(struct hidden_dual *self, struct hidden *hidden, double lambda, const double *w,
+/* O(n size) memory. */
+enum clv_status hidden_dual_open(struct hidden_dual *self, struct hidden *hidden, double lambda,
                                  struct clv_error *err) CLV_CHECK;
 void hidden_dual_release(struct hidden_dual *self); /* also after a failure, and of zeros */
 
 /* Another plane: all bounds stay true, the average starts anew. */
 void hidden_dual_set_plane(struct hidden_dual *self, const double *plane);
 
-/* A step for each example, in an order drawn by (seed, pass). */
-enum clv_status hidden_dual_pass(struct hidden_dual *self, uint64_t seed, size_t pass, struct clv_error *err) CLV_CHECK;
+/* The first bounds: tangents at w[size] of the true labels' score. A pass of inference. */
+enum clv_status hidden_dual_lay(struct hidden_dual *self, const double *w, struct clv_error *err) CLV_CHECK;
+
+/* After bounds, v, average, n_steps and the point's loss were put back, with the plane that they belong to. */
+void hidden_dual_resume(struct hidden_dual *self, const double *plane);
+
+/* Steps for some examples of a pass, in an order drawn by (seed, pass), of which *n_taken have had theirs: all have
+ * once that is n. */
+enum clv_status hidden_dual_steps(size_t *n_taken, struct hidden_dual *self, uint64_t seed, size_t pass,
+                                  struct clv_error *err) CLV_CHECK;
 
 #endif

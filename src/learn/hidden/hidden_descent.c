@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "learn/common/result.h"
 #include "learn/common/vectors.h"
+#include "learn/hidden/hidden_state.h"
 
 #define SHARP_STEPS 8 /* how much shorter steps are after smooth passes */
 
@@ -22,7 +23,7 @@ enum clv_status hidden_descent_open(struct hidden_descent *self, bool averaging,
     size_t size = self->hidden.size, n = self->hidden.examples.n;
     averaging = averaging && hidden_descent_is_adagrad(self) && !self->is_published;
     self->gradient = array_alloc(size, sizeof *self->gradient);
-    self->plane = array_alloc(size, sizeof *self->plane);
+    self->plane = array_zalloc(size, sizeof *self->plane);
     self->best = array_alloc(size, sizeof *self->best);
     self->order = array_alloc(n, sizeof *self->order);
     self->all = array_alloc(n, sizeof *self->all);
@@ -119,39 +120,80 @@ static enum clv_status sharpen(struct hidden_descent *self, const struct hidden_
     return hidden_set_temperatures(&self->hidden, settings->visible_temperature, settings->hidden_temperature, err);
 }
 
+/* The rest of the pass that the place is in. */
+static enum clv_status run_pass(struct hidden_descent *self, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    size_t n = self->hidden.examples.n, *n_taken = &self->place.n_taken;
+    if (self->batch < n)
+        rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, (uint32_t)self->n_done));
+    else
+        memcpy(self->order, self->all, n * sizeof *self->order);
+    while (!status && *n_taken < n) {
+        size_t taken = n - *n_taken < self->batch ? n - *n_taken : self->batch;
+        status = hidden_gradient(self->gradient, NULL, NULL, &self->hidden, HIDDEN_BOTH, &self->order[*n_taken], taken,
+                                 self->ascent.w, err);
+        if (status)
+            return status;
+        hidden_descent_step(self);
+        *n_taken += taken;
+        status = hidden_state_keep(self, err);
+    }
+    return status;
+}
+
+/* Where a checkpoint says, or at the beginning. */
+static enum clv_status begin(struct hidden_descent *self, struct clv_error *err)
+{
+    struct clv_tensors *tensors;
+    enum clv_status status = hidden_state_open(&tensors, self, err);
+    self->place.stage = STAGE_LOWER;
+    if (self->place.is_sharp)
+        self->ascent.rate = self->rate / SHARP_STEPS;
+    else if (!status && self->n_smooth > 0)
+        status = hidden_set_temperatures(&self->hidden, 1, 1, err);
+    if (!status && tensors)
+        return hidden_state_take(self, tensors, err);
+    clv_tensors_close(tensors);
+    return status;
+}
+
+/* Whether the curve lacks a point of the passes that are through. */
+static bool look_is_due(const struct hidden_descent *self, const struct clv_training_result *result)
+{
+    if (self->place.n_taken || !self->n_done || (self->n_done % self->curve_every && self->n_done != self->n_passes))
+        return false;
+    return !result->n_curve || result->curve[result->n_curve - 1].pass != (double)self->n_done;
+}
+
 /* Algorithm 1, or AdaGrad in its place; its first passes may be smooth: the likelihood with the loss added, whose
  * gradients change little by little, leads to where hinges are better off than by themselves. */
-enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_training_result *result,
-                                   struct clv_error *err)
+enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_error *err)
 {
+    struct clv_training_result *result = self->result;
     const struct hidden_settings settings = self->hidden.settings;
-    size_t n = self->hidden.examples.n;
-    enum clv_status status = CLV_OK;
     if (settings.visible_temperature > 0)
         self->n_smooth = 0;
-    if (self->n_smooth > 0)
-        status = hidden_set_temperatures(&self->hidden, 1, 1, err);
-    while (!status && self->n_done < self->n_passes) {
-        if (self->n_done == self->n_smooth && self->n_smooth > 0)
-            status = sharpen(self, &settings, err);
-        if (status)
-            break;
-        if (self->batch < n)
-            rng_permutation(self->order, n, self->training->seed, RNG_STREAM(RNG_ORDER, (uint32_t)self->n_done));
-        else
-            memcpy(self->order, self->all, n * sizeof *self->order);
-        for (size_t k = 0; !status && k < n; k += self->batch) {
-            size_t taken = n - k < self->batch ? n - k : self->batch;
-            status = hidden_gradient(self->gradient, NULL, NULL, &self->hidden, HIDDEN_BOTH, &self->order[k], taken,
-                                     self->ascent.w, err);
-            if (!status)
-                hidden_descent_step(self);
-        }
-        if (status)
-            break;
-        self->n_done++;
-        if (self->n_done % self->curve_every == 0 || self->n_done == self->n_passes)
+    enum clv_status status = begin(self, err);
+    while (!status) {
+        if (look_is_due(self, result))
             status = hidden_descent_look(self, result, ascent_point(&self->ascent), err);
+        if (status || self->n_done >= self->n_passes)
+            break;
+        if (self->n_done == self->n_smooth && self->n_smooth > 0 && !self->place.is_sharp) {
+            status = sharpen(self, &settings, err);
+            self->place.is_sharp = true;
+        }
+        if (!status)
+            status = run_pass(self, err);
+        if (!status) {
+            self->n_done++;
+            self->place.n_taken = 0;
+        }
+    }
+    if (status == CLV_ERR_INTERRUPTED && self->training->checkpoints) {
+        enum clv_status written = hidden_state_write(self, err);
+        status = written ? written : status;
     }
     return status;
 }

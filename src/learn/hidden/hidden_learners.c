@@ -142,7 +142,8 @@ static enum clv_status start(struct hidden_descent *self, struct clv_error *err)
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
-                             double visible_temperature, double hidden_temperature, struct clv_error *err)
+                             const struct clv_learner *learner, double visible_temperature, double hidden_temperature,
+                             struct clv_error *err)
 {
     const struct hidden_settings settings = {
         .visible_temperature = visible_temperature,
@@ -153,6 +154,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     };
     struct hidden_descent self = {
         .training = training,
+        .result = result,
         .solver = (enum hidden_solver)training->parameters[SOLVER],
         .is_published = training->parameters[PAPER] >= 1,
     };
@@ -171,8 +173,10 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     if (!status)
         status = start(&self, err);
     result->decoding = hidden_decoding(&settings);
-    if (!status)
-        status = self.solver == SOLVER_CCCP ? hidden_cccp(&self, result, err) : hidden_descent_run(&self, result, err);
+    if (!status) {
+        checkpoints_open(&self.checkpoints, learner, training, self.hidden.examples.node_scale);
+        status = self.solver == SOLVER_CCCP ? hidden_cccp(&self, err) : hidden_descent_run(&self, err);
+    }
     if (status == CLV_ERR_INTERRUPTED && self.ascent.w) {
         result->interrupted = true;
         status = CLV_OK;
@@ -190,26 +194,26 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 static enum clv_status train_mssvm(struct clv_training_result *result, const struct clv_training *training,
                                    struct clv_error *err)
 {
-    return train(result, training, 0, 1, err);
+    return train(result, training, &mssvm_learner, 0, 1, err);
 }
 
 static enum clv_status train_lssvm(struct clv_training_result *result, const struct clv_training *training,
                                    struct clv_error *err)
 {
-    return train(result, training, 0, 0, err);
+    return train(result, training, &lssvm_learner, 0, 0, err);
 }
 
 static enum clv_status train_hcrf(struct clv_training_result *result, const struct clv_training *training,
                                   struct clv_error *err)
 {
-    return train(result, training, 1, 1, err);
+    return train(result, training, &hcrf_learner, 1, 1, err);
 }
 
 static enum clv_status train_eps(struct clv_training_result *result, const struct clv_training *training,
                                  struct clv_error *err)
 {
     double epsilon = training->parameters[EPSILON];
-    return train(result, training, epsilon, epsilon, err);
+    return train(result, training, &eps_learner, epsilon, epsilon, err);
 }
 
 /* What the four have in common. */

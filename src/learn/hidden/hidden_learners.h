@@ -4,7 +4,7 @@
  * parameters. A training: hidden_descent.c takes steps by AdaGrad or the plain subgradient, or cccp.c alternates
  * linearisations and convex problems (by their dual, cccp_dual.c). Both ask objective.c for gradients over examples;
  * inference.c chooses, for one example, between elimination and belief propagation. full_adagrad.c is only for --solver
- * adagrad-full. */
+ * adagrad-full. messages.c is what an objective remembers from step to step, hidden_state.c what a checkpoint holds. */
 #ifndef LEARN_HIDDEN_LEARNERS_H
 #define LEARN_HIDDEN_LEARNERS_H
 

@@ -7,10 +7,8 @@
 #include "base/parallel.h"
 #include "learn/common/result.h"
 #include "learn/hidden/inference.h"
+#include "learn/hidden/messages.h"
 #include "mrf/energy.h"
-
-/* Messages of all examples together that are kept at most; beyond, every run starts from nothing. */
-#define MESSAGE_BYTES_MAX ((size_t)1 << 30)
 
 /* Which of the examples' terms elimination can do. Threads share nothing but what is theirs. */
 static enum clv_status look_at_graph(void *context, size_t index, int thread, struct clv_error *err)
@@ -31,55 +29,6 @@ static enum clv_status look_at_graph(void *context, size_t index, int thread, st
     if (!status)
         status = hidden_choose(&item->free_by, space, &self->settings, &graph, NULL, err);
     return status ? status : hidden_choose(&item->clamped_by, space, &self->settings, &graph, problem->label, err);
-}
-
-static size_t n_messages(const struct hidden *self, size_t index)
-{
-    return 2 * (size_t)self->examples.problems[index].n_edges * (size_t)self->examples.shape.n_labels;
-}
-
-/* Of an example's messages, those that its terms need. */
-static int needs_messages(const struct hidden *self, size_t index, enum hidden_messages which)
-{
-    const struct hidden_item *item = &self->items[index];
-    const struct hidden_settings *settings = &self->settings;
-    if (which == HIDDEN_OF_CLAMPED)
-        return item->clamped_by == HIDDEN_PROPAGATION;
-    bool is_both = settings->visible_temperature == 0 && settings->hidden_temperature > 0;
-    return item->free_by == HIDDEN_PROPAGATION && (which == HIDDEN_OF_FREE || is_both);
-}
-
-static void forget_messages(struct hidden *self)
-{
-    for (size_t i = 0; self->items && i < self->examples.n; i++)
-        for (int which = 0; which < HIDDEN_N_MESSAGES; which++) {
-            array_free(self->items[i].messages[which]);
-            self->items[i].messages[which] = NULL;
-            self->items[i].has_messages[which] = 0;
-        }
-}
-
-/* All or none, so that nothing depends on the order of examples. */
-static enum clv_status make_messages(struct hidden *self, struct clv_error *err)
-{
-    size_t total = 0;
-    forget_messages(self);
-    for (size_t i = 0; i < self->examples.n; i++)
-        for (int which = 0; which < HIDDEN_N_MESSAGES; which++)
-            if (needs_messages(self, i, (enum hidden_messages)which))
-                total += n_messages(self, i) * sizeof(float);
-    if (total > MESSAGE_BYTES_MAX)
-        return CLV_OK;
-    for (size_t i = 0; i < self->examples.n; i++)
-        for (int which = 0; which < HIDDEN_N_MESSAGES; which++) {
-            float **messages = &self->items[i].messages[which];
-            if (!needs_messages(self, i, (enum hidden_messages)which))
-                continue;
-            *messages = array_alloc(n_messages(self, i) + 1, sizeof **messages);
-            if (!*messages)
-                return fail_memory(err);
-        }
-    return CLV_OK;
 }
 
 /* The unit of the loss, in which a known node weighs 1 on the mean. */
@@ -124,15 +73,17 @@ enum clv_status hidden_set_temperatures(struct hidden *self, double visible, dou
     self->settings.visible_temperature = visible;
     self->settings.hidden_temperature = hidden;
     enum clv_status status = parallel_for(self->examples.n, self->examples.n_threads, look_at_graph, self, err);
-    return status ? status : make_messages(self, err);
+    return status ? status : messages_make(self, err);
 }
 
 void hidden_release(struct hidden *self)
 {
-    forget_messages(self);
+    messages_free(self);
     hidden_workspaces_free(self->workspaces, self->examples.n_threads);
     array_free(self->items);
     array_free(self->parts);
+    array_free(self->memo.messages);
+    array_free(self->memo.counts);
     examples_release(&self->examples);
     *self = (struct hidden){0};
 }
@@ -254,6 +205,17 @@ static enum clv_status do_part(void *context, size_t part, int thread, struct cl
     return status;
 }
 
+/* Trainings that keep checkpoints can undo what a step that is interrupted has done to messages and counts. */
+static enum clv_status remember(struct hidden *self, const int32_t *taken, size_t n, struct clv_error *err)
+{
+    struct hidden_memo *memo = &self->memo;
+    if (array_reserve((void **)&memo->messages, &memo->capacity, messages_size(self, taken, n) + 1, sizeof(float)) ||
+        array_reserve((void **)&memo->counts, &memo->count_capacity, n * MESSAGES_COUNTS, sizeof(int64_t)))
+        return fail_memory(err);
+    messages_copy(memo->messages, memo->counts, self, taken, n);
+    return CLV_OK;
+}
+
 enum clv_status hidden_gradient(double *gradient, double *free, double *clamped, struct hidden *self,
                                 enum hidden_terms terms, const int32_t *taken, size_t n, const double *w,
                                 struct clv_error *err)
@@ -261,7 +223,12 @@ enum clv_status hidden_gradient(double *gradient, double *free, double *clamped,
     struct pass pass = {self, terms, taken, n, w};
     size_t n_parts = n < HIDDEN_PARTS ? n : HIDDEN_PARTS;
     double sum_free = 0, sum_clamped = 0, share = 1 / (double)n;
-    enum clv_status status = parallel_for(n_parts, self->examples.n_threads, do_part, &pass, err);
+    bool remembers = self->examples.training->checkpoints && terms != HIDDEN_LOOK;
+    enum clv_status status = remembers ? remember(self, taken, n, err) : CLV_OK;
+    if (!status)
+        status = parallel_for(n_parts, self->examples.n_threads, do_part, &pass, err);
+    if (status == CLV_ERR_INTERRUPTED && remembers)
+        messages_put(self, self->memo.messages, self->memo.counts, taken, n);
     if (status)
         return status;
     for (size_t k = 0; k < self->size; k++) {

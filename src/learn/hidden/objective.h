@@ -53,6 +53,13 @@ struct hidden_item {
 
 struct hidden_workspace;
 
+/* What a step found, to be put back if it is interrupted. */
+struct hidden_memo {
+    float *messages;
+    int64_t *counts;
+    size_t capacity, count_capacity;
+};
+
 struct hidden {
     struct hidden_settings settings;
     struct examples examples;
@@ -61,6 +68,7 @@ struct hidden {
     double mean_known;                   /* known nodes per example */
     struct hidden_item *items;           /* [n] */
     struct hidden_workspace *workspaces; /* [n_threads] */
+    struct hidden_memo memo;             /* of trainings with checkpoints */
     double *parts; /* [HIDDEN_PARTS][size] sums of gradients, each of every HIDDEN_PARTS-th example taken */
 };
 
@@ -78,8 +86,8 @@ enum clv_status hidden_set_temperatures(struct hidden *self, double visible, dou
 
 /* gradient[size] = mean over the n examples taken[n] of the joint feature's expectation under the free term minus that
  * under the clamped one, or of one of them alone; *free and *clamped (each may be NULL) the terms' means.
- * CLV_ERR_INTERRUPTED when asked to stop. Cost: the terms' inference, and the non-zeros of nodes whose label is in
- * doubt times the labels. */
+ * CLV_ERR_INTERRUPTED when asked to stop, which in trainings with checkpoints leaves everything as it was. Cost: the
+ * terms' inference, and the non-zeros of nodes whose label is in doubt times the labels. */
 enum clv_status hidden_gradient(double *gradient, double *free, double *clamped, struct hidden *self,
                                 enum hidden_terms terms, const int32_t *taken, size_t n, const double *w,
                                 struct clv_error *err) CLV_CHECK;

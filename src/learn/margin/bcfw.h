@@ -98,8 +98,8 @@ double bcfw_bytes(const struct clv_training *training);
 /* S from here on: variance[size] > 0, not copied. The best weights so far stay a candidate: objectives never rise. */
 void bcfw_set_variance(struct bcfw *self, const double *variance);
 
-/* Keeps checkpoints of learner's training, if it wants any, from here on: its result's curve and own[n_own] (not copied)
- * are in them. */
+/* Keeps checkpoints of the learner's training, if it wants any, from here on: the result's curve and own[n_own] (not
+ * copied) are in them. */
 void bcfw_keep(struct bcfw *self, const struct clv_learner *learner, struct clv_training_result *result,
                const struct state_field *own, size_t n_own);
 
@@ -107,8 +107,8 @@ void bcfw_keep(struct bcfw *self, const struct clv_learner *learner, struct clv_
 void bcfw_put_variance(struct bcfw *self, const double *variance);
 
 /* Runs until the gap is closed or the passes are up; adds points to the result's curve, if it is not NULL. *stopped is
- * set when the caller asked to stop, after a checkpoint. The first one after bcfw_resume is the rest of the one that was
- * stopped. */
+ * set when the caller asked to stop, after a checkpoint. The first call after bcfw_resume is the rest of the one that
+ * was stopped. */
 enum clv_status bcfw_solve(struct bcfw *self, struct clv_training_result *result, bool *stopped,
                            struct clv_error *err) CLV_CHECK;
 

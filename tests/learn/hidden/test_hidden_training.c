@@ -57,14 +57,16 @@ START_TEST(the_dual_is_a_bound_that_its_passes_reach)
             toy_hidden(&toy, 11, shape, CHAINS, 30 + t);
             open_toy(&hidden, &training, &toy, temperatures[t][0], temperatures[t][1], 1);
             random_weights(w, shape, 1);
-            must(hidden_dual_open(&dual, &hidden, 0.1, w, err));
+            must(hidden_dual_open(&dual, &hidden, 0.1, err));
+            must(hidden_dual_lay(&dual, w, err));
             for (uint64_t round = 1; round <= 2; round++) {
                 random_weights(w, shape, round);
                 must(hidden_gradient(plane, NULL, NULL, &hidden, HIDDEN_CLAMPED, all, 11, w, err));
                 hidden_dual_set_plane(&dual, plane);
                 double before = dual_value(&dual.point);
                 for (size_t pass = 0; pass < 400; pass++)
-                    must(hidden_dual_pass(&dual, round, pass, err));
+                    for (size_t n_taken = 0; n_taken < dual.hidden->examples.n;)
+                        must(hidden_dual_steps(&n_taken, &dual, round, pass, err));
                 double bound = dual_value(&dual.point), reached = surrogate(&hidden, &dual, dual.average, all);
                 ck_assert_double_gt(bound, before);
                 ck_assert_double_le(bound, reached + 1e-9);

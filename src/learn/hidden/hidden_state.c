@@ -1,0 +1,184 @@
+#include "learn/hidden/hidden_state.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "learn/hidden/messages.h"
+
+enum { PLACE_DONE, PLACE_TAKEN, PLACE_SHARP, PLACE_STEPS, PLACE_STAGE, PLACE_INNER, PLACE_NEXT_LOOK, N_PLACE };
+enum { OF_LOWEST, OF_LOSS, OF_STEPS, N_NUMBERS };
+
+/* What does not lie in one array of the descent's. */
+struct gathered {
+    int64_t place[N_PLACE];
+    double numbers[N_NUMBERS];
+    float *messages;
+    int64_t *counts; /* [n][MESSAGES_COUNTS] */
+    size_t n_messages, n_counts;
+};
+
+static enum clv_status gathered_open(struct gathered *self, const struct hidden_descent *descent, struct clv_error *err)
+{
+    size_t n = descent->hidden.examples.n;
+    *self = (struct gathered){.n_messages = messages_size(&descent->hidden, descent->all, n),
+                              .n_counts = n * MESSAGES_COUNTS};
+    self->messages = array_zalloc(self->n_messages, sizeof *self->messages);
+    self->counts = array_zalloc(self->n_counts, sizeof *self->counts);
+    return self->messages && self->counts ? CLV_OK : fail_memory(err);
+}
+
+static void gathered_release(struct gathered *self)
+{
+    array_free(self->messages);
+    array_free(self->counts);
+}
+
+static void add(struct state_field *fields, size_t *n, const char *name, double *values, size_t size,
+                enum state_range range)
+{
+    fields[(*n)++] = (struct state_field){name, CLV_F64, size, values, range};
+}
+
+/* What the concave-convex procedure keeps. */
+static size_t list_cccp(struct state_field *fields, size_t n, const struct hidden_descent *self, double *numbers)
+{
+    size_t size = self->hidden.size, n_examples = self->hidden.examples.n;
+    struct hidden_dual *dual = self->dual;
+    add(fields, &n, "numbers", numbers, N_NUMBERS, STATE_NUMBER);
+    add(fields, &n, "best", self->best, size, STATE_FINITE);
+    add(fields, &n, "plane", self->plane, size, STATE_FINITE);
+    if (!dual)
+        return n;
+    add(fields, &n, "slopes", dual->slope, n_examples * size, STATE_FINITE);
+    add(fields, &n, "heights", dual->height, n_examples, STATE_FINITE);
+    add(fields, &n, "dual", dual->point.v, size, STATE_FINITE);
+    add(fields, &n, "average", dual->average, size, STATE_FINITE);
+    return n;
+}
+
+/* Everything but the place. */
+static size_t list_fields(struct state_field fields[STATE_MAX_FIELDS], const struct hidden_descent *self,
+                          struct gathered *gathered)
+{
+    const struct ascent *ascent = &self->ascent;
+    size_t size = self->hidden.size, n = 0;
+    fields[n++] = (struct state_field){"messages", CLV_F32, gathered->n_messages, gathered->messages, STATE_FINITE};
+    fields[n++] = (struct state_field){"counts", CLV_I64, gathered->n_counts, gathered->counts, STATE_FINITE};
+    add(fields, &n, "w", ascent->w, size, STATE_FINITE);
+    if (self->solver == SOLVER_CCCP)
+        return list_cccp(fields, n, self, gathered->numbers);
+    add(fields, &n, "squares", ascent->squares, size, STATE_NOT_NEGATIVE);
+    if (ascent->average)
+        add(fields, &n, "average", ascent->average, size, STATE_FINITE);
+    if (self->solver == SOLVER_FULL_ADAGRAD) {
+        add(fields, &n, "products", self->full.products, size * size, STATE_FINITE);
+        add(fields, &n, "vectors", self->full.vectors, size * size, STATE_FINITE);
+    }
+    return n;
+}
+
+enum clv_status hidden_state_write(struct hidden_descent *self, struct clv_error *err)
+{
+    struct gathered gathered;
+    struct state_field fields[STATE_MAX_FIELDS];
+    const struct hidden_place *place = &self->place;
+    enum clv_status status = gathered_open(&gathered, self, err);
+    if (!status) {
+        const int64_t numbers[N_PLACE] = {[PLACE_DONE] = (int64_t)self->n_done,
+                                          [PLACE_TAKEN] = (int64_t)place->n_taken,
+                                          [PLACE_SHARP] = place->is_sharp,
+                                          [PLACE_STEPS] = (int64_t)self->ascent.n_steps,
+                                          [PLACE_STAGE] = place->stage,
+                                          [PLACE_INNER] = (int64_t)place->n_inner,
+                                          [PLACE_NEXT_LOOK] = (int64_t)place->next_look};
+        memcpy(gathered.place, numbers, sizeof numbers);
+        gathered.numbers[OF_LOWEST] = place->lowest;
+        gathered.numbers[OF_LOSS] = self->dual ? self->dual->point.loss : 0;
+        gathered.numbers[OF_STEPS] = self->dual ? self->dual->n_steps : 0;
+        messages_copy(gathered.messages, gathered.counts, &self->hidden, self->all, self->hidden.examples.n);
+        size_t n = place->stage == STAGE_START ? 0 : list_fields(fields, self, &gathered);
+        fields[n] = (struct state_field){"place", CLV_I64, N_PLACE, gathered.place, STATE_FINITE};
+        status = state_write(&self->checkpoints, fields, n + 1, self->result, err);
+    }
+    gathered_release(&gathered);
+    return status;
+}
+
+enum clv_status hidden_state_keep(struct hidden_descent *self, struct clv_error *err)
+{
+    return checkpoint_is_due(&self->checkpoints) ? hidden_state_write(self, err) : CLV_OK;
+}
+
+static bool lies_within(int64_t number, size_t most)
+{
+    return number >= 0 && (uint64_t)number <= most;
+}
+
+static enum clv_status check_place(const int64_t *place, const struct hidden_descent *self, struct clv_error *err)
+{
+    size_t n = self->hidden.examples.n, most = self->n_passes;
+    bool is_cccp = self->solver == SOLVER_CCCP;
+    if (!lies_within(place[PLACE_DONE], most) || !lies_within(place[PLACE_TAKEN], n) ||
+        !lies_within(place[PLACE_SHARP], 1) || (place[PLACE_SHARP] && place[PLACE_DONE] < (int64_t)self->n_smooth))
+        return state_refuse(&self->checkpoints, "at a pass or an example that there is not", err);
+    if (place[PLACE_TAKEN] % (is_cccp ? HIDDEN_PARTS : (int64_t)self->batch) && place[PLACE_TAKEN] != (int64_t)n)
+        return state_refuse(&self->checkpoints, "within a step", err);
+    if (!lies_within(place[PLACE_STEPS], most * n))
+        return state_refuse(&self->checkpoints, "after steps that were not made", err);
+    if (!lies_within(place[PLACE_STAGE], is_cccp ? STAGE_LOOK : STAGE_LOWER) ||
+        !lies_within(place[PLACE_INNER], self->n_inner) ||
+        !lies_within(place[PLACE_NEXT_LOOK], most + self->curve_every))
+        return state_refuse(&self->checkpoints, "at a stage that there is not", err);
+    return CLV_OK;
+}
+
+enum clv_status hidden_state_open(struct clv_tensors **tensors, struct hidden_descent *self, struct clv_error *err)
+{
+    int64_t place[N_PLACE] = {0};
+    const struct state_field field = {"place", CLV_I64, N_PLACE, place, STATE_FINITE};
+    enum clv_status status = checkpoint_read(tensors, &self->checkpoints, err);
+    if (status || !*tensors)
+        return status;
+    status = state_read(&field, 1, *tensors, &self->checkpoints, err);
+    if (!status)
+        status = check_place(place, self, err);
+    if (!status && place[PLACE_STAGE] != STAGE_START) {
+        self->n_done = (size_t)place[PLACE_DONE];
+        self->ascent.n_steps = (double)place[PLACE_STEPS];
+        self->place = (struct hidden_place){.n_taken = (size_t)place[PLACE_TAKEN],
+                                            .is_sharp = place[PLACE_SHARP] != 0,
+                                            .stage = (enum hidden_stage)place[PLACE_STAGE],
+                                            .n_inner = (size_t)place[PLACE_INNER],
+                                            .next_look = (size_t)place[PLACE_NEXT_LOOK]};
+        return CLV_OK;
+    }
+    clv_tensors_close(*tensors);
+    *tensors = NULL;
+    return status;
+}
+
+enum clv_status hidden_state_take(struct hidden_descent *self, struct clv_tensors *tensors, struct clv_error *err)
+{
+    struct gathered gathered;
+    struct state_field fields[STATE_MAX_FIELDS];
+    enum clv_status status = gathered_open(&gathered, self, err);
+    if (!status)
+        status = state_read(fields, list_fields(fields, self, &gathered), tensors, &self->checkpoints, err);
+    if (!status)
+        status = state_read_curve(self->result, tensors, &self->checkpoints, err);
+    for (size_t k = 0; k < gathered.n_counts && !status; k++)
+        if (gathered.counts[k] < 0 || (k % MESSAGES_COUNTS < HIDDEN_N_MESSAGES && gathered.counts[k] > 1))
+            status = state_refuse(&self->checkpoints, "after runs of belief propagation that were not made", err);
+    if (!status) {
+        messages_put(&self->hidden, gathered.messages, gathered.counts, self->all, self->hidden.examples.n);
+        self->place.lowest = gathered.numbers[OF_LOWEST];
+        if (self->dual) {
+            self->dual->point.loss = gathered.numbers[OF_LOSS];
+            self->dual->n_steps = gathered.numbers[OF_STEPS];
+        }
+    }
+    gathered_release(&gathered);
+    clv_tensors_close(tensors);
+    return status;
+}

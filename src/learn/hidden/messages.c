@@ -1,0 +1,105 @@
+#include "learn/hidden/messages.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+/* Messages of all examples together that are kept at most; beyond, every run starts from nothing. */
+#define MESSAGE_BYTES_MAX ((size_t)1 << 30)
+
+static size_t n_messages(const struct hidden *self, size_t index)
+{
+    return 2 * (size_t)self->examples.problems[index].n_edges * (size_t)self->examples.shape.n_labels;
+}
+
+/* Of an example's messages, those that its terms need. */
+static int needs_messages(const struct hidden *self, size_t index, enum hidden_messages which)
+{
+    const struct hidden_item *item = &self->items[index];
+    const struct hidden_settings *settings = &self->settings;
+    if (which == HIDDEN_OF_CLAMPED)
+        return item->clamped_by == HIDDEN_PROPAGATION;
+    bool is_both = settings->visible_temperature == 0 && settings->hidden_temperature > 0;
+    return item->free_by == HIDDEN_PROPAGATION && (which == HIDDEN_OF_FREE || is_both);
+}
+
+void messages_free(struct hidden *self)
+{
+    for (size_t i = 0; self->items && i < self->examples.n; i++)
+        for (int which = 0; which < HIDDEN_N_MESSAGES; which++) {
+            array_free(self->items[i].messages[which]);
+            self->items[i].messages[which] = NULL;
+            self->items[i].has_messages[which] = 0;
+        }
+}
+
+enum clv_status messages_make(struct hidden *self, struct clv_error *err)
+{
+    size_t total = 0;
+    messages_free(self);
+    for (size_t i = 0; i < self->examples.n; i++)
+        for (int which = 0; which < HIDDEN_N_MESSAGES; which++)
+            if (needs_messages(self, i, (enum hidden_messages)which))
+                total += n_messages(self, i) * sizeof(float);
+    if (total > MESSAGE_BYTES_MAX)
+        return CLV_OK;
+    for (size_t i = 0; i < self->examples.n; i++)
+        for (int which = 0; which < HIDDEN_N_MESSAGES; which++) {
+            float **messages = &self->items[i].messages[which];
+            if (!needs_messages(self, i, (enum hidden_messages)which))
+                continue;
+            *messages = array_alloc(n_messages(self, i) + 1, sizeof **messages);
+            if (!*messages)
+                return fail_memory(err);
+        }
+    return CLV_OK;
+}
+
+size_t messages_size(const struct hidden *self, const int32_t *taken, size_t n)
+{
+    size_t size = 0;
+    for (size_t k = 0; k < n; k++)
+        for (int which = 0; which < HIDDEN_N_MESSAGES; which++)
+            size += self->items[taken[k]].messages[which] ? n_messages(self, (size_t)taken[k]) : 0;
+    return size;
+}
+
+void messages_copy(float *to, int64_t *counts, const struct hidden *self, const int32_t *taken, size_t n)
+{
+    for (size_t k = 0; k < n; k++, counts += MESSAGES_COUNTS) {
+        const struct hidden_item *item = &self->items[taken[k]];
+        size_t size = n_messages(self, (size_t)taken[k]);
+        for (int which = 0; which < HIDDEN_N_MESSAGES; which++) {
+            counts[which] = item->has_messages[which];
+            if (!item->messages[which])
+                continue;
+            if (item->has_messages[which])
+                memcpy(to, item->messages[which], size * sizeof *to);
+            else
+                memset(to, 0, size * sizeof *to);
+            to += size;
+        }
+        counts[HIDDEN_N_MESSAGES] = item->n_runs;
+        counts[HIDDEN_N_MESSAGES + 1] = item->n_sweeps;
+        counts[HIDDEN_N_MESSAGES + 2] = item->n_converged;
+    }
+}
+
+void messages_put(struct hidden *self, const float *from, const int64_t *counts, const int32_t *taken, size_t n)
+{
+    for (size_t k = 0; k < n; k++, counts += MESSAGES_COUNTS) {
+        struct hidden_item *item = &self->items[taken[k]];
+        size_t size = n_messages(self, (size_t)taken[k]);
+        for (int which = 0; which < HIDDEN_N_MESSAGES; which++) {
+            item->has_messages[which] = item->messages[which] && counts[which];
+            if (!item->messages[which])
+                continue;
+            memcpy(item->messages[which], from, size * sizeof *from);
+            from += size;
+        }
+        item->n_runs = counts[HIDDEN_N_MESSAGES];
+        item->n_sweeps = counts[HIDDEN_N_MESSAGES + 1];
+        item->n_converged = counts[HIDDEN_N_MESSAGES + 2];
+    }
+}
