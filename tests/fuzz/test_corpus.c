@@ -1,5 +1,6 @@
 /* Every fuzz target over its seeds: tests/fuzz/corpus/<target>/. */
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,7 +162,8 @@ static void count_down(void *context, const char *what, size_t done, size_t tota
 /* And the checkpoints of every learner that keeps them: after some steps, and after all. */
 START_TEST(checkpoint_seeds_are_survived)
 {
-    const char *path = formatted("%s/small.checkpoint", temporary_folder());
+    char path[512]; /* outlives sixteen names by formatted() */
+    snprintf(path, sizeof path, "%s/small.checkpoint", temporary_folder());
     int n_written = 0;
     for (size_t l = 0; clv_learner_at(l); l++)
         for (int left = 2; left < 100 && clv_learner_keeps_checkpoints(clv_learner_at(l)); left += 90) {
@@ -175,7 +177,7 @@ START_TEST(checkpoint_seeds_are_survived)
             seed("checkpoint", formatted("%s-%s", learner, left > 2 ? "end" : "middle"), (uint8_t *)bytes, size);
             n_written++;
         }
-    ck_assert_int_ge(n_written, 6);
+    ck_assert_int_ge(n_written, 20);
 }
 END_TEST
 
