@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "learn/hidden/discrimination.h"
+#include "learn/slow_steps.h"
 
 /* --- one weight --- */
 
@@ -248,6 +249,113 @@ START_TEST(irrelevant_features_shrink)
 }
 END_TEST
 
+/* --- rounds --- */
+
+#define ROUNDS_SIZE 8
+
+/* The toy with each weight's features multiplied by scale: what is learned is divided by it. */
+static void stretch(struct toy *fresh, const struct toy *toy, const double *scale)
+{
+    static float value[RANDOM_MAX_NODES * RANDOM_MAX_FEATURES], edge_features[RANDOM_MAX_EDGES * 2];
+    size_t d = (size_t)toy->shape.n_features, p = (size_t)toy->shape.n_edge_features;
+    toy_begin(fresh, toy->shape.n_labels, (int32_t)d, (int32_t)p, toy->shape.pairwise);
+    for (size_t i = 0; i < toy->n; i++) {
+        struct clv_problem problem = clv_dataset_problem(toy->dataset, i);
+        for (int64_t k = problem.row[0]; k < problem.row[problem.n_nodes]; k++)
+            value[k] = (float)((double)problem.value[k] * scale[problem.index[k]]);
+        for (size_t k = 0; k < (size_t)problem.n_edges * p; k++)
+            edge_features[k] = (float)((double)problem.edge_features[k] * scale[d + k % p]);
+        problem.value = value;
+        problem.edge_features = edge_features;
+        toy_add(fresh, &problem);
+    }
+}
+
+/* What step 1 minimises, by enumeration. */
+static double value_of_step(const struct toy *toy, const double *mean, const double *variance, double C)
+{
+    double value = 0;
+    for (size_t k = 0; k < ROUNDS_SIZE; k++)
+        value += mean[k] * mean[k] / (2 * variance[k]);
+    for (size_t i = 0; i < toy->n; i++)
+        value += C * toy_hinge(toy, i, mean, NULL);
+    return value;
+}
+
+/* Algorithm 1 with step 1 by another learner: under variances S it is an M3N of features multiplied by S^1/2, which
+ * starts from S = I in the units of `units`. Step 2 is (12), or the mean over eta = mean / S of the exact posterior. */
+START_TEST(rounds_are_those_of_algorithm_1)
+{
+    static const struct clv_shape cuts = {2, 6, 2, CLV_PAIRWISE_POTTS};
+    for (int trial = 0; trial < 4; trial++) {
+        struct toy toy, stretched;
+        int is_raw = trial % 2, is_exact = trial / 2;
+        toy_random(&toy, 6, 9, &cuts, 3);
+        double unit = is_raw ? 1 : sqrt(toy_scale(&toy)), C = 20, lambda = 5, variance[ROUNDS_SIZE];
+        for (size_t k = 0; k < ROUNDS_SIZE; k++)
+            variance[k] = 1 / (unit * unit);
+        for (int n_rounds = 1; n_rounds < 4; n_rounds++) {
+            struct clv_training training = toy_training(&toy, "lapmedn");
+            set(&training, "lapmedn", "units", is_raw);
+            set(&training, "lapmedn", "update", is_exact);
+            set(&training, "lapmedn", "C", C);
+            set(&training, "lapmedn", "lambda", lambda);
+            set(&training, "lapmedn", "rounds", n_rounds);
+            set(&training, "lapmedn", "gap", 1e-9);
+            set(&training, "lapmedn", "passes", 300);
+            struct clv_training_result result = run("lapmedn", &training);
+            double scale[ROUNDS_SIZE], norm = 0, root = sqrt(lambda);
+            for (size_t k = 0; k < ROUNDS_SIZE; k++)
+                scale[k] = sqrt(variance[k]);
+            stretch(&stretched, &toy, scale);
+            struct clv_training_result step = learn(&stretched, "m3n", C, 0, 0, 2e-3);
+            const struct clv_curve_point *last = &step.curve[step.n_curve - 1];
+            ck_assert_double_le(value_of_step(&toy, result.w, variance, C), 1.03 * last->objective);
+            ck_assert_double_ge(value_of_step(&toy, result.w, variance, C), last->dual);
+            for (size_t k = 0; k < ROUNDS_SIZE; k++) {
+                double mean = result.w[k], m = mean * unit, kl, ignored, posterior;
+                norm += sqrt(m * m + 1 / lambda) - log((sqrt(lambda * m * m + 1) + 1) / 2) / root; /* Corollary 6 */
+                if (is_exact) {
+                    integrate(&kl, &ignored, &posterior, laplace_eta(m, lambda), lambda);
+                    ck_assert_double_eq_tol(result.variance[k] * unit * unit, posterior, 1e-4 * posterior);
+                    variance[k] = laplace_exact_scale(m, lambda) / (unit * unit);
+                } else {
+                    ck_assert_double_eq_tol(result.variance[k], variance[k], 1e-9 * variance[k]);
+                    variance[k] = sqrt((variance[k] + mean * mean) / (lambda * unit * unit));
+                }
+            }
+            ck_assert_str_eq(result.notes[1].name, "kl_norm");
+            ck_assert_double_eq_tol(result.notes[1].value, norm, 1e-9 * norm);
+            clv_training_result_release(&result);
+            clv_training_result_release(&step);
+            toy_release(&stretched);
+        }
+        toy_release(&toy);
+    }
+}
+END_TEST
+
+/* Nodes that hold pixels of both labels give the truth a loss, which is part of both bounds. */
+START_TEST(bounds_meet_where_the_truth_has_a_loss)
+{
+    for (int update = 0; update < 2; update++) {
+        struct toy toy;
+        toy_mixed(&toy, 5, 8, 4);
+        struct clv_training_result result = learn(&toy, "lapmedn", 2, 5, update, 1e-4);
+        const struct clv_curve_point *last = &result.curve[result.n_curve - 1];
+        double floor = update ? 0 : ROUNDS_SIZE * laplace_bound_floor(), slacks = 0, value = 0;
+        for (size_t i = 0; i < toy.n; i++)
+            slacks += toy_hinge(&toy, i, result.w, NULL);
+        for (size_t k = 0; k < ROUNDS_SIZE; k++)
+            value += update ? laplace_kl(result.w[k], 5) : laplace_kl(2 * result.w[k], 5) / 2;
+        ck_assert_double_eq_tol(last->objective - floor, value + 2 * slacks, 1e-3 * slacks);
+        ck_assert_double_le(last->objective - last->dual, 1e-3 * slacks);
+        clv_training_result_release(&result);
+        toy_release(&toy);
+    }
+}
+END_TEST
+
 Suite *lapmedn_suite(void)
 {
     Suite *suite = suite_create("lapmedn");
@@ -260,6 +368,8 @@ Suite *lapmedn_suite(void)
     tcase_add_test(tcase, bound_never_rises_between_rounds);
     tcase_add_test(tcase, lapmedn_tends_to_l1m3n_as_lambda_grows);
     tcase_add_test(tcase, irrelevant_features_shrink);
+    tcase_add_test(tcase, rounds_are_those_of_algorithm_1);
+    tcase_add_test(tcase, bounds_meet_where_the_truth_has_a_loss);
     suite_add_tcase(suite, tcase);
     return suite;
 }
