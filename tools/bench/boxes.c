@@ -1,157 +1,219 @@
-/* Box to cut: `cleave segment --boxes` (2 threads) against OpenCV's grabCut (5 iterations, the same boxes, its own
- * threads) on the 100 objects of boxes-berkeley, tight boxes and boxes a tenth wider on each side, as processes, taking
- * turns: intersection over union and weighted Hamming loss, means over objects, and images a second. */
-#include <string.h>
+/* Box to cut (clv_box_cut) against OpenCV's grabCut (5 iterations, the same boxes): objects of Berkeley, of the horses'
+ * test split and of MSRC's validation split, in boxes of four kinds (box_objects.h). Mean intersection over union, mean
+ * share of wrong pixels among those in the box, CPU seconds an object of either algorithm alone.
+ *
+ *     build/bench/boxes [--set NAME] [--every N] [--ours | --reuse]
+ *
+ * --set: one of berkeley, unseen (those of Berkeley's that no weight of box to cut was learned from), horses, msrc. --every: each Nth object only. --ours: without grabCut. --reuse: grabCut's
+ * masks of an earlier run. */
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/parallel.h"
+#include "box_objects.h"
 #include "cleave.h"
 #include "process.h"
 
-#define ROUNDS 2
-#define WIDER  0.1
+#define N_THREADS 2
 
-static char cleave[4096], opencv[4096], table[4096], manifest[4096], root[4096], ours[4096], theirs[4096],
-    log_file[4096];
-
-struct quality {
-    double iou, weighted_hamming; /* sums */
-    int n;
+static const struct {
+    const char *name, *folder, *split;
+    bool only_unseen; /* photos of Berkeley's that no weight was learned from */
+} sets[] = {
+    {"berkeley", "boxes-berkeley", "", false},
+    {"unseen", "boxes-berkeley", "", true},
+    {"horses", "horses", "test", false},
+    {"msrc", "msrc21", "validation", false},
 };
 
-/* One object's prediction; 0 if there is none. */
-static int score_one(struct quality *quality, const char *folder, const struct clv_box *box,
-                     const struct clv_labels *labels)
+enum peer { GRABCUT, GRABCUT_BEFORE, NO_PEER };
+
+/* One set, one kind of boxes. */
+struct cell {
+    const struct box_object *objects;
+    size_t n, every;
+    enum box_kind kind;
+    const char *masks; /* grabCut's folder */
+    struct box_quality *ours, *theirs;
+    bool *has_answer; /* of grabCut */
+    double *seconds;
+};
+
+static enum clv_status judge(void *context, size_t index, int thread, struct clv_error *err)
 {
-    char path[8300], truth_path[8300];
-    const char *name = strrchr(box->mask, '/');
-    struct clv_mask truth = {0}, prediction = {0};
-    struct clv_confusion confusion;
-    struct clv_error error;
-    snprintf(path, sizeof path, "%s/%s", folder, name ? name + 1 : box->mask);
-    snprintf(truth_path, sizeof truth_path, "%s/%s", root, box->mask);
-    if (access(path, R_OK) != 0)
-        return 0;
-    if (clv_mask_read(&truth, truth_path, labels, 0, 0, NULL, &error) ||
-        clv_mask_read(&prediction, path, labels, truth.width, truth.height, NULL, &error) ||
-        clv_confusion_init(&confusion, 2, &error)) {
-        fprintf(stderr, "boxes: %s\n", error.message);
-        exit(1);
-    }
-    clv_confusion_add(&confusion, truth.labels, prediction.labels, (size_t)truth.width * (size_t)truth.height);
-    quality->iou += clv_confusion_iou(&confusion, 1);
-    quality->weighted_hamming += clv_confusion_score(&confusion).weighted_hamming;
-    quality->n++;
-    clv_confusion_release(&confusion);
-    clv_mask_release(&truth);
-    clv_mask_release(&prediction);
-    return 1;
+    (void)thread;
+    struct cell *cell = context;
+    const struct box_object *object = &cell->objects[index * cell->every];
+    struct clv_pixel_box pixels = box_of_kind(object, cell->kind);
+    struct clv_box box = {.x = pixels.first_x,
+                          .y = pixels.first_y,
+                          .width = pixels.end_x - pixels.first_x,
+                          .height = pixels.end_y - pixels.first_y};
+    struct clv_image image = {0};
+    struct clv_indexed_image mask = {0};
+    char path[8300];
+    uint8_t *labels = malloc((size_t)object->width * (size_t)object->height);
+    enum clv_status status = labels ? clv_image_read(&image, object->image, NULL, err) : CLV_ERR_MEMORY;
+    double begin = bench_cpu();
+    if (status == CLV_OK)
+        status = clv_box_cut(labels, NULL, &image, &box, NULL, err);
+    cell->seconds[index] = bench_cpu() - begin;
+    if (status == CLV_OK)
+        cell->ours[index] = box_judge(object, pixels, labels);
+    snprintf(path, sizeof path, "%s/%s.png", cell->masks, object->name);
+    cell->has_answer[index] = access(path, R_OK) == 0;
+    if (status == CLV_OK && cell->has_answer[index] &&
+        (status = clv_indexed_image_read(&mask, path, NULL, err)) == CLV_OK)
+        cell->theirs[index] = box_judge(object, pixels, mask.values);
+    clv_indexed_image_release(&mask);
+    clv_image_release(&image);
+    free(labels);
+    return status;
 }
 
-/* Of ours on everything, of both where grabCut has a mask. */
-static void score_all(struct quality quality[3], const struct clv_boxes *boxes)
+/* Sums of one side, where grabCut answers or everywhere. */
+static struct box_quality average(const struct cell *cell, const struct box_quality *qualities, bool only_answered)
 {
-    struct clv_labels labels = {0};
-    struct clv_error error;
-    if (clv_labels_binary(&labels, &error))
-        exit(1);
-    for (size_t i = 0; i < boxes->n_images; i++)
-        for (size_t k = 0; k < boxes->images[i].n_boxes; k++) {
-            const struct clv_box *box = &boxes->images[i].boxes[k];
-            score_one(&quality[0], ours, box, &labels);
-            if (score_one(&quality[2], theirs, box, &labels))
-                score_one(&quality[1], ours, box, &labels);
+    struct box_quality sum = {0, 0};
+    double n = 0;
+    for (size_t i = 0; i < cell->n; i++)
+        if (!only_answered || cell->has_answer[i]) {
+            sum.iou += qualities[i].iou;
+            sum.wrong += qualities[i].wrong;
+            n++;
         }
-    clv_labels_release(&labels);
+    return n > 0 ? (struct box_quality){sum.iou / n, 100 * sum.wrong / n} : sum;
 }
 
-static void write_wider(const char *path, const struct clv_boxes *boxes, double wider)
+static void report(const struct cell *cell, const char *set, int n_answers, double peer_seconds)
 {
-    FILE *stream = fopen(path, "w");
+    struct box_quality all = average(cell, cell->ours, false), ours = average(cell, cell->ours, true),
+                       theirs = average(cell, cell->theirs, true);
+    double seconds = 0;
+    for (size_t i = 0; i < cell->n; i++)
+        seconds += cell->seconds[i] / (double)cell->n;
+    printf("boxes, %s, %s: IoU %.4f, %.2f %% wrong in the box, %.3f s on %zu objects", set, box_kind_names[cell->kind],
+           all.iou, all.wrong, seconds, cell->n);
+    if (n_answers > 0)
+        printf("; on the %d that grabCut answers: ours %.4f, %.2f %%, grabCut %.4f, %.2f %%", n_answers, ours.iou,
+               ours.wrong, theirs.iou, theirs.wrong);
+    if (peer_seconds > 0)
+        printf(", %.3f s (%.1f times)", peer_seconds / n_answers, peer_seconds / n_answers / seconds);
+    puts("");
+    fflush(stdout);
+}
+
+/* grabCut on the cell's boxes: the CPU seconds that it took, 0 if its masks are there already. */
+static double run_peer(const struct cell *cell, const char *opencv)
+{
+    char table[8300], log_file[8300], folder[8300];
+    int n = 0, n_failed = 0;
+    double seconds = 0;
+    snprintf(table, sizeof table, "%s.tsv", cell->masks);
+    snprintf(log_file, sizeof log_file, "%s.log", cell->masks);
+    snprintf(folder, sizeof folder, "%s", cell->masks);
+    FILE *stream = fopen(table, "w");
     if (!stream)
         exit(1);
-    fputs("image\tmask\tx\ty\tw\th\n", stream);
-    for (size_t i = 0; i < boxes->n_images; i++)
-        for (size_t k = 0; k < boxes->images[i].n_boxes; k++) {
-            const struct clv_box *box = &boxes->images[i].boxes[k];
-            double dx = (int)(wider * box->width + 0.5), dy = (int)(wider * box->height + 0.5);
-            fprintf(stream, "%s\t%s\t%g\t%g\t%g\t%g\n", boxes->images[i].image, box->mask, box->x - dx, box->y - dy,
-                    box->width + 2 * dx, box->height + 2 * dy);
-        }
+    fputs("image\tname\tx\ty\tw\th\n", stream);
+    for (size_t i = 0; i < cell->n; i++) {
+        const struct box_object *object = &cell->objects[i * cell->every];
+        struct clv_pixel_box box = box_of_kind(object, cell->kind);
+        char path[8300];
+        snprintf(path, sizeof path, "%s/%s.png", cell->masks, object->name);
+        remove(path);
+        fprintf(stream, "%s\t%s\t%d\t%d\t%d\t%d\n", object->image, object->name, box.first_x, box.first_y,
+                box.end_x - box.first_x, box.end_y - box.first_y);
+    }
     if (fclose(stream))
         exit(1);
-}
-
-/* Runs both on boxes wider by that share, in turns, and prints a line. */
-static int compare(const struct clv_boxes *boxes, double wider, int n_rounds)
-{
-    char own_table[8200], share[32];
-    snprintf(own_table, sizeof own_table, "%s.tsv", ours);
-    snprintf(share, sizeof share, "%g", wider);
-    write_wider(own_table, boxes, wider);
-    char *a[] = {cleave, "segment", "--data", manifest, "--boxes",     own_table, "-o",
-                 ours,   "-t",      "2",      "-q",     "--overwrite", NULL};
-    char *b[] = {opencv, "boxes", table, share, theirs, NULL};
-    struct bench_series wall[2] = {0}, cpu[2] = {0};
-    int n = 0, n_failed = 0;
-    for (int round = 0; round < n_rounds; round++) {
-        struct run own = run_program(a, log_file), other = {0};
-        if (!own.exit_code)
-            other = run_program(b, log_file);
-        FILE *stream = fopen(log_file, "r");
-        if (own.exit_code || other.exit_code || !stream || fscanf(stream, "%d %d", &n, &n_failed) != 2) {
-            printf("boxes: %s failed\n", own.exit_code ? "cleave segment" : "grabCut");
-            print_log(log_file);
-            return 1;
-        }
-        fclose(stream);
-        bench_add(&wall[0], other.wall);
-        bench_add(&wall[1], own.wall);
-        bench_add(&cpu[0], other.cpu);
-        bench_add(&cpu[1], own.cpu);
+    char *arguments[] = {(char *)opencv, "boxes", table, folder, NULL};
+    struct run run = run_program(arguments, log_file);
+    stream = fopen(log_file, "r");
+    if (run.exit_code || !stream || fscanf(stream, "%d %d %lf", &n, &n_failed, &seconds) != 3) {
+        puts("boxes: grabCut failed");
+        print_log(log_file);
+        exit(1);
     }
-    struct quality q[3] = {0};
-    score_all(q, boxes);
-    struct bench_summary ratio = bench_ratio(&wall[0], &wall[1]), by_cpu = bench_ratio(&cpu[0], &cpu[1]);
-    printf(
-        "boxes, %s: %.1fx OpenCV grabCut's images/s (%.1f..%.1f), per CPU second %.1fx (%.3f s against %.3f s an "
-        "image); "
-        "IoU %.4f, weighted Hamming %.2f %% on %d objects; where grabCut answers (%d, %d failed): ours %.4f, %.2f %%, "
-        "grabCut %.4f, %.2f %%; %d rounds\n",
-        wider > 0 ? "a tenth wider" : "tight", ratio.median, ratio.low, ratio.high, by_cpu.median,
-        bench_summarise(cpu[1]).median / q[0].n, bench_summarise(cpu[0]).median / (n + n_failed), q[0].iou / q[0].n,
-        100 * q[0].weighted_hamming / q[0].n, q[0].n, n, n_failed, q[1].iou / q[1].n,
-        100 * q[1].weighted_hamming / q[1].n, q[2].iou / q[2].n, 100 * q[2].weighted_hamming / q[2].n, n_rounds);
-    return 0;
-}
-
-int main(void)
-{
-    const char *build = getenv("CLEAVE_BUILD") ? getenv("CLEAVE_BUILD") : "build", *found;
-    struct clv_boxes boxes = {0};
-    struct clv_error error;
-    snprintf(cleave, sizeof cleave, "%s/cleave", build);
-    snprintf(opencv, sizeof opencv, "%s/bench/opencv", build);
-    snprintf(log_file, sizeof log_file, "%s/bench/boxes.log", build);
-    if (access(opencv, X_OK) != 0) {
-        puts("boxes: skipped: OpenCV is absent");
-        return 0;
-    }
-    if (!(found = bench_data("boxes", "boxes-berkeley/boxes.tsv")))
-        return 0;
-    snprintf(table, sizeof table, "%s", found);
-    snprintf(root, sizeof root, "%.*s", (int)(strrchr(table, '/') - table), table);
-    snprintf(manifest, sizeof manifest, "%.4000s/manifest.tsv", root);
-    if (clv_boxes_read(&boxes, table, &error)) {
-        fprintf(stderr, "boxes: %s\n", error.message);
-        return 1;
-    }
-    int failed = 0;
-    for (int wide = 0; wide < 2; wide++) {
-        snprintf(ours, sizeof ours, "%.4000s/bench/boxes%d.ours", build, wide);
-        snprintf(theirs, sizeof theirs, "%.4000s/bench/boxes%d.grabcut", build, wide);
-        failed |= compare(&boxes, wide ? WIDER : 0, ROUNDS);
-    }
-    clv_boxes_release(&boxes);
+    fclose(stream);
+    remove(table);
     remove(log_file);
-    return failed;
+    return seconds;
+}
+
+static void compare(const struct box_objects *objects, size_t set, size_t every, enum peer peer)
+{
+    const char *build = getenv("CLEAVE_BUILD") ? getenv("CLEAVE_BUILD") : "build";
+    char opencv[4096], masks[4096];
+    size_t n = (objects->n + every - 1) / every;
+    snprintf(opencv, sizeof opencv, "%s/bench/opencv", build);
+    if (access(opencv, X_OK) != 0) {
+        puts("boxes: OpenCV is absent: ours alone");
+        peer = NO_PEER;
+    }
+    for (enum box_kind kind = 0; kind < N_BOX_KINDS; kind++) {
+        snprintf(masks, sizeof masks, "%.3900s/bench/grabcut-%s%d", build, sets[set].name, (int)kind);
+        struct cell cell = {
+            .objects = objects->items, .n = n, .every = every, .kind = kind, .masks = peer == NO_PEER ? "" : masks};
+        struct clv_error err;
+        int n_answers = 0;
+        cell.ours = calloc(n, sizeof *cell.ours);
+        cell.theirs = calloc(n, sizeof *cell.theirs);
+        cell.has_answer = calloc(n, sizeof *cell.has_answer);
+        cell.seconds = calloc(n, sizeof *cell.seconds);
+        if (!cell.ours || !cell.theirs || !cell.has_answer || !cell.seconds)
+            exit(1);
+        double seconds = peer == GRABCUT ? run_peer(&cell, opencv) : 0;
+        box_stop_on(parallel_for(n, N_THREADS, judge, &cell, &err), &err);
+        for (size_t i = 0; i < n; i++)
+            n_answers += cell.has_answer[i];
+        report(&cell, sets[set].name, n_answers, seconds);
+        free(cell.ours);
+        free(cell.theirs);
+        free(cell.has_answer);
+        free(cell.seconds);
+    }
+}
+
+static void keep_unseen(struct box_objects *objects)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < objects->n; i++)
+        if (box_is_of_grabcut_50(&objects->items[i]))
+            objects->items[n++] = objects->items[i];
+        else
+            free(objects->items[i].truth);
+    objects->n = n;
+}
+
+int main(int argc, char **argv)
+{
+    const char *only = NULL;
+    enum peer peer = GRABCUT;
+    size_t every = 1;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--ours") == 0)
+            peer = NO_PEER;
+        else if (strcmp(argv[i], "--reuse") == 0)
+            peer = GRABCUT_BEFORE;
+        else if (strcmp(argv[i], "--set") == 0 && i + 1 < argc)
+            only = argv[++i];
+        else if (strcmp(argv[i], "--every") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
+            every = (size_t)atoi(argv[++i]);
+        else {
+            fprintf(stderr, "usage: boxes [--set berkeley|unseen|horses|msrc] [--every N] [--ours | --reuse]\n");
+            return 64;
+        }
+    }
+    for (size_t set = 0; set < sizeof sets / sizeof *sets; set++) {
+        struct box_objects objects;
+        if ((only && strcmp(only, sets[set].name) != 0) ||
+            !box_objects_read(&objects, sets[set].folder, sets[set].split))
+            continue;
+        if (sets[set].only_unseen)
+            keep_unseen(&objects);
+        compare(&objects, set, every, peer);
+        box_objects_release(&objects);
+    }
+    return 0;
 }

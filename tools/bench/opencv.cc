@@ -3,9 +3,9 @@
 //   opencv slic MANIFEST N EVERY LABELS      SLIC of about N superpixels on every EVERY-th image that has a mask; prints
 //                                            Mpixel per CPU second on one thread; LABELS receives, for each image,
 //                                            int32 width, height, labels[height][width]
-//   opencv boxes BOXES WIDER OUT             GrabCut (5 iterations) of each row of BOXES (columns image, mask, x, y, w, h), the
-//                                            box wider by that share on each side; OUT/<mask stem>.png is the mask, of a
-//                                            row that fails there is none; prints how many succeeded and failed
+//   opencv boxes BOXES OUT                   GrabCut (5 iterations) of each row of BOXES (columns image, name, x, y, w, h);
+//                                            OUT/<name>.png is the mask, of a row that fails there is none; prints how
+//                                            many succeeded and failed, and the CPU seconds of grabCut alone
 //   opencv grabcut MANIFEST BOXES SPLIT OUT  GrabCut (5 iterations) from the true boxes; OUT/<stem>.png is the mask and
 //                                            OUT/<stem>.overlay.png the overlay; prints images per wall and CPU second
 //   opencv clicks                            for the robot user: reads int32 width, height, is_new, an image's RGB pixels if it
@@ -134,30 +134,30 @@ static int grabcut(const std::string &manifest, const std::string &boxes, const 
     return 0;
 }
 
-static int boxes(const std::string &table, double wider, const std::string &out)
+static int boxes(const std::string &table, const std::string &out)
 {
     int n = 0, n_failed = 0;
+    double used = 0;
     fs::create_directories(out);
     for (const auto &row : read_table(table)) {
-        cv::Mat image = cv::imread((fs::path(table).parent_path() / row.at("image")).string(), cv::IMREAD_COLOR);
+        cv::Mat image = cv::imread(row.at("image"), cv::IMREAD_COLOR);
         if (image.empty())
             return 1;
         cv::Mat mask, background, foreground;
-        int x = std::stoi(row.at("x")), y = std::stoi(row.at("y")), w = std::stoi(row.at("w")),
-            h = std::stoi(row.at("h"));
-        int dx = int(std::lround(wider * w)), dy = int(std::lround(wider * h));
-        cv::Rect box = cv::Rect(x - dx, y - dy, w + 2 * dx, h + 2 * dy) & cv::Rect(0, 0, image.cols, image.rows);
+        cv::Rect box(std::stoi(row.at("x")), std::stoi(row.at("y")), std::stoi(row.at("w")), std::stoi(row.at("h")));
+        double begin = seconds(CLOCK_PROCESS_CPUTIME_ID);
         try {
             cv::grabCut(image, mask, box, background, foreground, 5, cv::GC_INIT_WITH_RECT);
         } catch (const cv::Exception &) {
             n_failed++;
             continue;
         }
+        used += seconds(CLOCK_PROCESS_CPUTIME_ID) - begin;
         cv::Mat label = mask & 1; // GC_FGD is 1, GC_PR_FGD 3
-        cv::imwrite((fs::path(out) / fs::path(row.at("mask")).stem()).string() + ".png", label);
+        cv::imwrite((fs::path(out) / row.at("name")).string() + ".png", label);
         n++;
     }
-    printf("%d %d\n", n, n_failed);
+    printf("%d %d %.6f\n", n, n_failed, used);
     return 0;
 }
 
@@ -205,13 +205,12 @@ int main(int argc, char **argv)
         return slic(argv[2], std::atoi(argv[3]), std::atoi(argv[4]), argv[5]);
     if (command == "grabcut" && argc == 6)
         return grabcut(argv[2], argv[3], argv[4], argv[5]);
-    if (command == "boxes" && argc == 5)
-        return boxes(argv[2], std::atof(argv[3]), argv[4]);
+    if (command == "boxes" && argc == 4)
+        return boxes(argv[2], argv[3]);
     if (command == "clicks" && argc == 2)
         return clicks();
-    fprintf(
-        stderr,
-        "usage: opencv clicks | opencv slic MANIFEST N EVERY LABELS | opencv boxes BOXES WIDER OUT | opencv grabcut "
-        "MANIFEST BOXES SPLIT OUT\n");
+    fprintf(stderr,
+            "usage: opencv clicks | opencv slic MANIFEST N EVERY LABELS | opencv boxes BOXES OUT | opencv grabcut "
+            "MANIFEST BOXES SPLIT OUT\n");
     return 64;
 }
