@@ -205,7 +205,7 @@ datasets: deps
 
 # The papers' tables beside ours: OUT keeps every result with its settings, and a run that was stopped goes on.
 $(reproductions): reproduce-%: deps
-	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/steps $(BUILD)/bench/branch
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/steps $(BUILD)/bench/branch $(BUILD)/learn/box_weights
 	$(Q)tools/reproduce/$* $(BUILD) $(or $(OUT),$(BUILD)/reproduce-$*)
 
 fuzz: deps
@@ -324,6 +324,12 @@ $(BUILD)/faults/mutate: tools/faults/mutate.c tools/faults/trial.c $(patsubst %.
 	$(Q)$(CC) $(CPPFLAGS) -Itests $(filter-out -MMD -MP,$(CFLAGS)) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS)
 
 $(BUILD)/datasets/%: tools/datasets/%.c $(library_objects)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD   $@")
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -pie -o $@ $< $(library_objects) $(LDLIBS)
+
+# Programs that learn constants of the source.
+$(BUILD)/learn/%: tools/learn/%.c $(library_objects)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -pie -o $@ $< $(library_objects) $(LDLIBS)

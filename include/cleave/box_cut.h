@@ -1,10 +1,12 @@
-/* From a box around an object to its outline, without any training: figure and ground are learned from the inside and
- * the surroundings of that one box.
+/* From a box around an object to its outline, without any training of yours: figure and ground are learned from the
+ * inside and the surroundings of that one box. The box may be tight or roomy.
  *
  *     clv_box_cut(labels, NULL, &image, &box, NULL, &error);       labels[height][width]: 1 on the object in the box
  *
- * To read the source: src/box_cut/box_cut.c runs the rounds. box_scene.c cuts the surroundings into superpixels and
- * measures them, box_model.c estimates figure and ground and cuts. box_figure.c serves trainings from boxes. */
+ * To read the source: src/box_cut/box_cut.c has the steps. box_scene.c cuts the surroundings into superpixels and
+ * measures them, box_affinity.c compares them, box_fillings.c proposes what is figure, box_features.c and box_score.c
+ * judge by the weights of box_weights.c, which tools/learn/box_weights.c learned; box_mincut.c cuts. box_figure.c
+ * serves trainings from boxes. */
 #ifndef CLEAVE_BOX_CUT_H
 #define CLEAVE_BOX_CUT_H
 
@@ -16,8 +18,8 @@ extern "C" {
 
 struct clv_box_cut_options {
     int32_t n_superpixels;  /* wanted in the box and its surroundings, 1..4000, default 700 */
-    int32_t rounds;         /* of learning colours and cutting, 1..100, default 5 */
-    double coupling;        /* how smooth the superpixels' cut is, 0..1000, default 6.25 */
+    int32_t rounds;         /* of learning colours and cutting, for each proposal, 1..100, default 5 */
+    double coupling;        /* how smooth the superpixels' cut is, 0..1000, default 1.5 */
     double refine_coupling; /* how smooth the border at the pixels is, 0..1000, default 2; see clv_refine_options */
 };
 CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
@@ -26,15 +28,18 @@ CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
  * probability[height][width] (or NULL) = how likely the object is at each pixel by colours and place, of its
  * superpixel, 0 outside the box; for learners that take soft labels.
  *
- * The box and a margin around it are cut into superpixels, none across the box's border. Each round estimates the
- * densities of figure and ground at every superpixel of the box by kernels over colour, texture and place, from the
- * labels of the round before, and finds the minimum cut; what helps besides is a prior over the place in the box, and
- * how large a step of colour leads to a superpixel from outside the box. As in Lempitsky et al. (2009), the figure has
- * to come near all four sides. A cut of the pixels (clv_refine) ends it.
+ * The box and a margin around it are cut into superpixels, none across the box's border. Three proposals, which give
+ * the figure more or less of the box, come from rounds of estimating the densities of figure and ground at every
+ * superpixel by kernels over colour, texture and place, from the labels of the round before, and of finding the minimum
+ * cut. A small network then tells the log odds of figure at each superpixel from all proposals, from how unlike the
+ * surroundings it and the box's bands are, from the least step of colour that leads out of the box, from place, and
+ * from what is figure around. Its weights were learned from photos with tight, wider and inaccurate boxes, so that
+ * nothing supposes how tight a box is; sides on the image's border count as open. A cut of the superpixels, and one of
+ * the pixels (clv_refine), end it.
  *
  * A box over the whole image leaves no ground to learn from: place and colours within decide then. Image of 3 channels,
  * box placed in it (clv_boxes_place). Box and margin of more than 2 Mpixel are cut at that size, and the labels
- * enlarged. One thread, deterministic. O(pixels of box and margin + n_superpixels^2 x rounds): about 0.03 s for an
+ * enlarged. One thread, deterministic. O(pixels of box and margin + n_superpixels^2 x rounds): about 0.04 s for an
  * image of 0.15 Mpixel. Errors: CLV_ERR_USAGE (an option, the image, a box that is not in it), CLV_ERR_MEMORY; outputs
  * are then unchanged. */
 CLV_API enum clv_status clv_box_cut(uint8_t *labels, float *probability, const struct clv_image *image,

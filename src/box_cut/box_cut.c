@@ -1,4 +1,4 @@
-#include "cleave/box_cut.h"
+#include "box_cut/box_cut.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,17 +6,17 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/maths.h"
-#include "box_cut/box_model.h"
+#include "box_cut/box_mincut.h"
+#include "box_cut/box_score.h"
 #include "cleave/refine.h"
 
 #define MAX_SUPERPIXELS 4000
 #define LARGEST_CUT     (1 << 21) /* pixels */
-#define PRIOR_CLIP      3.0f      /* of log odds at the pixels */
-#define LABEL_SHARE     0.5f      /* of the superpixels' cut in the pixels' prior; the rest is the log odds */
+#define PRIOR_CLIP      4.0       /* of log odds at the pixels */
 
 void clv_box_cut_defaults(struct clv_box_cut_options *options)
 {
-    *options = (struct clv_box_cut_options){.n_superpixels = 700, .rounds = 5, .coupling = 6.25, .refine_coupling = 2};
+    *options = (struct clv_box_cut_options){.n_superpixels = 700, .rounds = 5, .coupling = 1.5, .refine_coupling = 2};
 }
 
 static enum clv_status check(const struct clv_image *image, const struct clv_box *box,
@@ -45,7 +45,7 @@ static enum clv_status check(const struct clv_image *image, const struct clv_box
 /* The superpixels' cut sharpened at the pixels of `image`, the crop or a smaller copy: labels[height][width]. The
  * ground outside the box is certain. */
 static enum clv_status sharpen(uint8_t *labels, const struct clv_image *image, const struct box_scene *scene,
-                               const int32_t *figure, const float *odds, double coupling, struct clv_error *err)
+                               const int32_t *figure, const double *odds, double coupling, struct clv_error *err)
 {
     struct clv_pixel_box box = box_scene_scale(scene, image->width, image->height);
     struct clv_refine_options refining;
@@ -61,10 +61,8 @@ static enum clv_status sharpen(uint8_t *labels, const struct clv_image *image, c
             int32_t i = box_scene_at(scene, image, x, y);
             is_fixed[p] = x < box.first_x || x >= box.end_x || y < box.first_y || y >= box.end_y;
             labels[p] = (uint8_t)(!is_fixed[p] && figure[i]);
-            if (!is_fixed[p] && scene->regions[i].is_inside) {
-                float cut = figure[i] ? PRIOR_CLIP : -PRIOR_CLIP;
-                prior[p] = fminf(fmaxf(LABEL_SHARE * cut + (1 - LABEL_SHARE) * odds[i], -PRIOR_CLIP), PRIOR_CLIP);
-            }
+            if (!is_fixed[p] && scene->regions[i].is_inside)
+                prior[p] = (float)fmin(fmax(odds[i], -PRIOR_CLIP), PRIOR_CLIP);
         }
     clv_refine_defaults(&refining);
     refining.prior = 1;
@@ -77,7 +75,7 @@ static enum clv_status sharpen(uint8_t *labels, const struct clv_image *image, c
 
 /* labels[height][width] of the crop. A large one is cut smaller, to bound time and memory. */
 static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene, const int32_t *figure,
-                                  const float *odds, double coupling, struct clv_error *err)
+                                  const double *odds, double coupling, struct clv_error *err)
 {
     const struct clv_image *image = &scene->image;
     double scale = sqrt(LARGEST_CUT / ((double)image->width * image->height));
@@ -99,7 +97,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene
 
 /* From the crop to the whole image. */
 static void write_out(uint8_t *labels, float *probability, const struct box_scene *scene, const struct clv_image *image,
-                      const uint8_t *cut, const float *odds)
+                      const uint8_t *cut, const double *odds)
 {
     size_t stride = (size_t)image->width, n = stride * (size_t)image->height;
     if (labels)
@@ -113,17 +111,37 @@ static void write_out(uint8_t *labels, float *probability, const struct box_scen
                 labels[p] = cut[(size_t)y * (size_t)scene->image.width + (size_t)x];
             int32_t i = probability ? box_scene_at(scene, &scene->image, x, y) : 0;
             if (probability && scene->regions[i].is_inside)
-                probability[p] = 1 / (1 + portable_expf(-odds[i]));
+                probability[p] = (float)(1 / (1 + portable_exp(-odds[i])));
         }
 }
 
-enum clv_status clv_box_cut(uint8_t *labels, float *probability, const struct clv_image *image,
-                            const struct clv_box *box, const struct clv_box_cut_options *options, struct clv_error *err)
+/* figure[n] and odds[n] of the superpixels. */
+static enum clv_status solve(int32_t *figure, double *odds, const struct box_scene *scene,
+                             const struct clv_box_cut_options *options, const struct box_weights *weights,
+                             struct clv_error *err)
+{
+    struct box_affinity affinity = {0};
+    struct box_mincut cut = {0};
+    enum clv_status status = box_affinity_init(&affinity, scene, err);
+    if (status == CLV_OK)
+        status = box_score(odds, &affinity, weights, options->rounds, err);
+    if (status == CLV_OK)
+        status = box_mincut_init(&cut, &affinity, options->coupling, err);
+    if (status == CLV_OK)
+        status = box_mincut_solve(figure, &cut, odds, err);
+    box_mincut_release(&cut);
+    box_affinity_release(&affinity);
+    return status;
+}
+
+enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const struct clv_image *image,
+                                 const struct clv_box *box, const struct clv_box_cut_options *options,
+                                 const struct box_weights *weights, struct clv_error *err)
 {
     struct clv_box_cut_options defaults;
     struct box_scene scene = {0};
     int32_t *figure = NULL;
-    float *odds = NULL;
+    double *odds = NULL;
     uint8_t *cut = NULL;
     clv_box_cut_defaults(&defaults);
     options = options ? options : &defaults;
@@ -141,7 +159,7 @@ enum clv_status clv_box_cut(uint8_t *labels, float *probability, const struct cl
     if (!figure || !odds || !cut)
         status = fail_memory(err);
     if (status == CLV_OK)
-        status = box_model_solve(figure, odds, &scene, options, err);
+        status = solve(figure, odds, &scene, options, weights, err);
     if (status == CLV_OK && labels)
         status = cut_pixels(cut, &scene, figure, odds, options->refine_coupling, err);
     if (status == CLV_OK)
@@ -151,4 +169,10 @@ enum clv_status clv_box_cut(uint8_t *labels, float *probability, const struct cl
     array_free(cut);
     box_scene_release(&scene);
     return status;
+}
+
+enum clv_status clv_box_cut(uint8_t *labels, float *probability, const struct clv_image *image,
+                            const struct clv_box *box, const struct clv_box_cut_options *options, struct clv_error *err)
+{
+    return box_cut_weighted(labels, probability, image, box, options, &box_weights, err);
 }

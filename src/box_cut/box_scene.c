@@ -36,6 +36,7 @@ static enum clv_status crop(struct box_scene *scene, const struct clv_image *ima
     scene->box = (struct clv_pixel_box){box.first_x - area.first_x, box.first_y - area.first_y,
                                         box.end_x - area.first_x, box.end_y - area.first_y};
     scene->shape = (float)(height / width);
+    scene->image_pixels = (double)image->width * image->height;
     enum clv_status status =
         clv_image_new(&scene->image, area.end_x - area.first_x, area.end_y - area.first_y, image->channels, err);
     if (status != CLV_OK)

@@ -24,6 +24,7 @@ struct box_scene {
     struct clv_adjacency adjacency;
     struct box_region *regions; /* [superpixels.n] */
     float shape;                /* height of the box / its width */
+    double image_pixels;        /* of the whole image */
 };
 void box_scene_release(struct box_scene *scene);
 

@@ -73,6 +73,69 @@ START_TEST(an_object_unlike_its_ground_is_found_in_tight_and_in_wide_boxes)
 }
 END_TEST
 
+/* The tight box of a mask, each side longer by that share in all, cut at the image's border. */
+static struct clv_box box_around(const struct clv_mask *mask, double wider)
+{
+    int low[2] = {INT_MAX, INT_MAX}, high[2] = {-1, -1};
+    const int size[2] = {mask->width, mask->height};
+    for (int p = 0; p < mask->width * mask->height; p++) {
+        const int place[2] = {p % mask->width, p / mask->width};
+        for (int k = 0; mask->labels[p] == 1 && k < 2; k++) {
+            low[k] = place[k] < low[k] ? place[k] : low[k];
+            high[k] = place[k] >= high[k] ? place[k] + 1 : high[k];
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        double out = 0.5 * wider * (high[k] - low[k]);
+        low[k] = (int)fmax(0, low[k] - out);
+        high[k] = (int)fmin(size[k], high[k] + out);
+    }
+    return (struct clv_box){.x = low[0], .y = low[1], .width = high[0] - low[0], .height = high[1] - low[1]};
+}
+
+/* Drawn animals, which no weight was learned from; stones and bushes have their colours. */
+START_TEST(boxes_may_be_wider_than_the_object)
+{
+    struct clv_set set = {0};
+    const struct {
+        double wider, iou;
+    } bars[] = {{0, 0.8}, {0.1, 0.74}, {0.25, 0.7}};
+    must(clv_set_read(&set, "assets/animals", err));
+    for (size_t b = 0; b < 3; b++) {
+        double both = 0, either = 0;
+        for (size_t i = 0; i < set.n_items; i++) {
+            struct scene scene = {0};
+            struct clv_mask mask = {0};
+            must(clv_image_read(&scene.image, set.items[i].image, NULL, err));
+            must(clv_mask_read(&mask, set.items[i].mask, &set.labels, 0, 0, NULL, err));
+            struct clv_box box = box_around(&mask, bars[b].wider);
+            scene.labels = malloc((size_t)(mask.width * mask.height));
+            must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
+            for (int p = 0; p < mask.width * mask.height; p++) {
+                both += mask.labels[p] == 1 && scene.labels[p];
+                either += mask.labels[p] == 1 || scene.labels[p];
+            }
+            clv_mask_release(&mask);
+            release(&scene);
+        }
+        ck_assert_msg(both / either > bars[b].iou, "sides longer by %g: IoU %g", bars[b].wider, both / either);
+    }
+    clv_set_release(&set);
+}
+END_TEST
+
+/* Cut off by the image's border, where the box's sides lie, too. */
+START_TEST(an_object_may_leave_the_image)
+{
+    struct scene scene = draw(200, 150, 190, 130, 60, 50, orange);
+    const struct clv_box box = {.x = 125, .y = 75, .width = 75, .height = 75};
+    must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
+    ck_assert_msg(iou(&scene) > 0.97, "IoU %g", iou(&scene));
+    ck_assert_int_eq(scene.labels[149 * 200 + 199], 1);
+    release(&scene);
+}
+END_TEST
+
 /* The same colours left of the box: only what is not outside as well can be figure. */
 START_TEST(colours_that_are_outside_too_are_ground)
 {
@@ -109,7 +172,7 @@ START_TEST(labels_and_probabilities_agree_and_end_at_the_box)
             }
         }
     ck_assert_double_gt(sum[1] / n[1], 0.9);
-    ck_assert_double_lt(sum[0] / n[0], 0.1);
+    ck_assert_double_lt(sum[0] / n[0], 0.3);
     uint8_t *labels = malloc(160 * 120); /* each output alone is the same */
     float *probability = malloc(160 * 120 * sizeof *probability);
     must(clv_box_cut(labels, NULL, &scene.image, &box, NULL, err));
@@ -259,6 +322,8 @@ Suite *box_cut_suite(void)
     Suite *suite = suite_create("box_cut");
     TCase *tests = tcase_create("box_cut");
     tcase_add_test(tests, an_object_unlike_its_ground_is_found_in_tight_and_in_wide_boxes);
+    tcase_add_test(tests, boxes_may_be_wider_than_the_object);
+    tcase_add_test(tests, an_object_may_leave_the_image);
     tcase_add_test(tests, colours_that_are_outside_too_are_ground);
     tcase_add_test(tests, labels_and_probabilities_agree_and_end_at_the_box);
     tcase_add_test(tests, without_contrast_the_figure_still_spans_the_box);

@@ -1,0 +1,109 @@
+#include "box_cut/box_affinity.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+
+#define LIGHTNESS      0.43f /* weight of L in the kernels' colours */
+#define WIDE_COLOUR    4.0   /* s */
+#define NEAR_PLACE     0.48  /* standard deviation, in sides of the box; the narrower kernel's is this / sqrt(8) */
+#define ROUGHNESS      0.01f
+#define STEP_FREE      4.7f /* in Lab */
+#define LIKENESS_RANGE 8.0f
+#define MAX_SWEEPS     30
+
+void box_affinity_release(struct box_affinity *self)
+{
+    array_free(self->wide);
+    array_free(self->near);
+    array_free(self->place);
+    array_free(self->step);
+    array_free(self->likeness);
+    *self = (struct box_affinity){0};
+}
+
+static float colour_distance(const struct box_region *a, const struct box_region *b, float lightness)
+{
+    float dl = a->lab[0] - b->lab[0], da = a->lab[1] - b->lab[1], db = a->lab[2] - b->lab[2];
+    return lightness * dl * dl + da * da + db * db;
+}
+
+static void fill_kernels(struct box_affinity *self)
+{
+    const float colour_scale = (float)(-0.5 / (WIDE_COLOUR * WIDE_COLOUR));
+    /* The box is 2 x 2 in the regions' coordinates; NEAR_PLACE counts in the mean of its sides. */
+    const float across = (float)(-0.125 / (NEAR_PLACE * NEAR_PLACE) / self->scene->shape);
+    const float down = (float)(-0.125 / (NEAR_PLACE * NEAR_PLACE) * self->scene->shape);
+    size_t n = (size_t)self->n;
+    for (size_t i = 0; i < n; i++) {
+        const struct box_region *a = &self->scene->regions[i];
+        self->near[i * n + i] = self->wide[i * n + i] = self->place[i * n + i] = 0;
+        for (size_t j = 0; j < i; j++) {
+            const struct box_region *b = &self->scene->regions[j];
+            float dx = a->x - b->x, dy = a->y - b->y, rough = a->roughness - b->roughness;
+            float wide = portable_expf(colour_scale * colour_distance(a, b, LIGHTNESS));
+            float place = portable_expf(across * dx * dx + down * dy * dy), square = place * place;
+            float near = wide * wide * wide * place / (1 + ROUGHNESS * rough * rough);
+            self->wide[i * n + j] = self->wide[j * n + i] = wide;
+            self->near[i * n + j] = self->near[j * n + i] = near;
+            self->place[i * n + j] = self->place[j * n + i] = square * square * square * square;
+        }
+    }
+}
+
+enum clv_status box_affinity_init(struct box_affinity *self, const struct box_scene *scene, struct clv_error *err)
+{
+    size_t n = (size_t)scene->superpixels.n, m = (size_t)scene->adjacency.n_edges;
+    *self = (struct box_affinity){.scene = scene, .n = (int32_t)n};
+    if (!(self->near = array_alloc(n * n, sizeof(float))) || !(self->wide = array_alloc(n * n, sizeof(float))) ||
+        !(self->place = array_alloc(n * n, sizeof(float))) || !(self->step = array_alloc(m, sizeof(float))) ||
+        !(self->likeness = array_alloc(m, sizeof(float)))) {
+        box_affinity_release(self);
+        return fail_memory(err);
+    }
+    for (size_t e = 0; e < m; e++) {
+        const int32_t *edge = scene->adjacency.edges[e];
+        self->step[e] = sqrtf(colour_distance(&scene->regions[edge[0]], &scene->regions[edge[1]], 1));
+        self->likeness[e] = portable_expf(-self->step[e] / LIKENESS_RANGE);
+    }
+    fill_kernels(self);
+    return CLV_OK;
+}
+
+/* Row by row of the symmetric kernel: lanes over i, and each sum's order is that of j. */
+void box_affinity_apply(float *sums, const float *kernel, const float *weights, int32_t n_nodes)
+{
+    size_t n = (size_t)n_nodes;
+    for (size_t i = 0; i < n; i++)
+        sums[i] = 0;
+    for (size_t j = 0; j < n; j++) {
+        const float *row = kernel + j * n;
+        float weight = weights[j];
+        for (size_t i = 0; weight > 0 && i < n; i++)
+            sums[i] += row[i] * weight;
+    }
+}
+
+/* Sweeps over the edges to and fro settle it. */
+void box_affinity_measure(double *distance, const struct box_affinity *self, enum box_way way)
+{
+    const struct clv_adjacency *adjacency = &self->scene->adjacency;
+    bool fell = true;
+    for (int sweep = 0; sweep < MAX_SWEEPS && fell; sweep++) {
+        fell = false;
+        for (int32_t k = 0; k < adjacency->n_edges; k++) {
+            int32_t e = sweep % 2 ? adjacency->n_edges - 1 - k : k;
+            const int32_t *edge = adjacency->edges[e];
+            double step = way == BOX_LARGEST_STEP ? self->step[e] : fmaxf(0, self->step[e] - STEP_FREE);
+            for (int end = 0; end < 2; end++) {
+                double from = distance[edge[end]], reached = way == BOX_LARGEST_STEP ? fmax(from, step) : from + step;
+                if (reached < distance[edge[1 - end]]) {
+                    distance[edge[1 - end]] = reached;
+                    fell = true;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,322 @@
+#include "box_cut/box_features.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+
+#define RATIO_LIMIT 5.0  /* of log ratios and scores */
+#define RATIO_MIN   2e-4 /* added to densities */
+#define STEP_RANGE  32.0 /* in Lab */
+#define LEAP_RANGE  12.0
+#define FAR         300.0
+#define RIM         0.85f /* of the way from the box's centre to a side */
+
+enum { SUMS = 5, BANDS = 4 };
+
+void box_features_release(struct box_features *self)
+{
+    array_free(self->values);
+    array_free(self->sums);
+    array_free(self->weights);
+    array_free(self->smooth);
+    array_free(self->distance[0]);
+    array_free(self->distance[1]);
+    *self = (struct box_features){0};
+}
+
+static double clip(double x, double limit)
+{
+    return fmin(fmax(x, -limit), limit);
+}
+
+static double log_ratio(double figure, double figure_mass, double ground, double ground_mass)
+{
+    return clip(portable_log((figure / figure_mass + RATIO_MIN) / (ground / ground_mass + RATIO_MIN)), RATIO_LIMIT);
+}
+
+static double nearness(double distance, double range)
+{
+    return isfinite(distance) ? portable_exp(-distance / range) : 0;
+}
+
+/* 0 in the centre of the box, 1 at its sides. */
+static float rim_of(const struct box_region *region)
+{
+    return fmaxf(fabsf(region->x), fabsf(region->y));
+}
+
+/* Sums over the superpixels. */
+struct totals {
+    double inside, outside; /* shares */
+    double side;            /* of a square of the box's area, in the superpixels' pixels */
+    double area;            /* of the box, in images */
+    double at_border[4];    /* whether left, top, right, bottom lie on the image's border */
+};
+
+/* The weights of the kernels' sums: inside, outside, and length of border with the outside (row 2). */
+static struct totals prepare(struct box_features *self)
+{
+    const struct box_scene *scene = self->affinity->scene;
+    const struct box_region *regions = scene->regions;
+    const struct clv_adjacency *adjacency = &scene->adjacency;
+    size_t n = (size_t)self->n;
+    float *inside = self->weights, *outside = inside + n, *contact = outside + n;
+    struct totals totals = {
+        .area = (double)(scene->box.end_x - scene->box.first_x) * (scene->box.end_y - scene->box.first_y) /
+                scene->image_pixels,
+        .at_border = {scene->box.first_x == 0, scene->box.first_y == 0, scene->box.end_x == scene->image.width,
+                      scene->box.end_y == scene->image.height},
+    };
+    for (size_t i = 0; i < n; i++) {
+        inside[i] = regions[i].is_inside ? regions[i].share : 0;
+        outside[i] = regions[i].share - inside[i];
+        contact[i] = 0;
+        totals.inside += inside[i];
+        totals.outside += outside[i];
+        self->distance[0][i] = self->distance[1][i] = regions[i].is_inside ? INFINITY : 0;
+    }
+    for (int32_t e = 0; e < adjacency->n_edges; e++)
+        for (int end = 0; end < 2; end++) {
+            int32_t i = adjacency->edges[e][end], j = adjacency->edges[e][1 - end];
+            if (regions[i].is_inside && !regions[j].is_inside)
+                contact[i] += adjacency->boundary_length[e];
+        }
+    totals.side = sqrt(totals.inside * (double)scene->superpixels.width * scene->superpixels.height);
+    return totals;
+}
+
+/* Places: how near the sides that are not the image's border, and those that are. Returns how many it wrote. */
+static int fill_place(float *row, const struct box_region *region, const struct totals *totals)
+{
+    bool open_x = totals->at_border[region->x < 0 ? 0 : 2] > 0, open_y = totals->at_border[region->y < 0 ? 1 : 3] > 0;
+    float x = fabsf(region->x), y = fabsf(region->y), ax = open_x ? 0 : x, ay = open_y ? 0 : y;
+    const float places[] = {
+        fmaxf(ax, ay), fminf(ax, ay),        ax * ax * ax * ax + ay * ay * ay * ay, fmaxf(x - ax, y - ay), x,
+        region->y,     region->y * region->y};
+    int n = (int)(sizeof places / sizeof *places);
+    for (int k = 0; k < n; k++)
+        row[k] = places[k];
+    return n;
+}
+
+/* How unlike its surroundings each band of the box is, from the sides to the middle: it tells how tight the box is. */
+static void fill_bands(struct box_features *self, size_t column)
+{
+    const struct box_region *regions = self->affinity->scene->regions;
+    double sum[BANDS] = {0}, mass[BANDS] = {0};
+    for (int32_t i = 0; i < self->n; i++)
+        if (regions[i].is_inside) {
+            float rim = rim_of(&regions[i]);
+            int band = rim > 0.9F ? 0 : rim > 0.75F ? 1 : rim > 0.5F ? 2 : 3;
+            sum[band] += regions[i].share * self->values[(size_t)i * BOX_FEATURES + 1];
+            mass[band] += regions[i].share;
+        }
+    for (int32_t i = 0; i < self->n; i++)
+        for (size_t b = 0; b < BANDS && regions[i].is_inside; b++)
+            self->values[(size_t)i * BOX_FEATURES + column + b] = (float)(mass[b] > 0 ? sum[b] / mass[b] : 0);
+}
+
+static void fill_scene(struct box_features *self)
+{
+    const struct box_affinity *affinity = self->affinity;
+    const struct box_scene *scene = affinity->scene;
+    size_t n = (size_t)self->n;
+    const struct totals totals = prepare(self);
+    const float *inside = self->weights, *outside = inside + n, *contact = outside + n;
+    float *near_in = self->sums, *near_out = near_in + n, *wide_in = near_out + n, *wide_out = wide_in + n,
+          *near_contact = wide_out + n, *wide_contact = self->smooth;
+    int k = 0;
+    box_affinity_measure(self->distance[0], affinity, BOX_SUM_OF_STEPS);
+    box_affinity_measure(self->distance[1], affinity, BOX_LARGEST_STEP);
+    box_affinity_apply(near_in, affinity->near, inside, self->n);
+    box_affinity_apply(near_out, affinity->near, outside, self->n);
+    box_affinity_apply(wide_in, affinity->wide, inside, self->n);
+    box_affinity_apply(wide_out, affinity->wide, outside, self->n);
+    box_affinity_apply(near_contact, affinity->near, contact, self->n);
+    box_affinity_apply(wide_contact, affinity->wide, contact, self->n);
+    for (size_t i = 0; i < n; i++) {
+        const struct box_region *region = &scene->regions[i];
+        float *row = self->values + i * BOX_FEATURES;
+        if (!region->is_inside)
+            continue;
+        double near = (near_in[i] + region->share) / totals.inside, wide = (wide_in[i] + region->share) / totals.inside;
+        k = 0;
+        row[k++] = (float)log_ratio(near, 1, near_out[i], totals.outside + 1e-9);
+        row[k++] = (float)log_ratio(wide, 1, wide_out[i], totals.outside + 1e-9);
+        row[k++] = (float)nearness(self->distance[0][i], STEP_RANGE);
+        row[k++] = (float)nearness(self->distance[1][i], LEAP_RANGE);
+        /* What is alike: its length along the box by its size, as in Zhu et al. (2014). */
+        row[k++] = (float)portable_log(0.05 + near_contact[i] / totals.side / sqrt(near));
+        row[k++] = (float)portable_log(0.05 + wide_contact[i] / totals.side / sqrt(wide));
+        row[k++] = (float)(contact[i] > 0);
+        row[k++] = (float)portable_log(0.01 + wide);
+        k += fill_place(row + k, region, &totals);
+        row[k++] = region->roughness / 8;
+        row[k++] = (float)portable_log(scene->shape);
+        row[k++] = (float)totals.area;
+        row[k++] = (float)(totals.at_border[0] + totals.at_border[1] + totals.at_border[2] + totals.at_border[3]) / 2;
+    }
+    fill_bands(self, (size_t)k);
+}
+
+void box_features_add_filling(struct box_features *self, int k, const int32_t *figure, const double *score)
+{
+    const struct box_region *regions = self->affinity->scene->regions;
+    double inside = 0, filled = 0, sure = 0;
+    for (int32_t i = 0; i < self->n; i++)
+        if (regions[i].is_inside) {
+            inside += regions[i].share;
+            filled += figure[i] ? regions[i].share : 0;
+            sure += regions[i].share * fabs(clip(score[i], RATIO_LIMIT));
+        }
+    for (int32_t i = 0; i < self->n; i++) {
+        float *row = self->values + (size_t)i * BOX_FEATURES + BOX_SCENE_FEATURES + 4 * (size_t)k;
+        if (!regions[i].is_inside)
+            continue;
+        row[0] = (float)clip(score[i], RATIO_LIMIT);
+        row[1] = (float)figure[i];
+        row[2] = (float)(filled / inside);
+        row[3] = (float)(sure / inside);
+    }
+}
+
+/* Neighbours' soft labels by the border's length, smooth[n] with a share of their own, and alike[n] by likeness as
+ * well. scratch[2][n]. */
+static void mix_neighbours(struct box_features *self, float *alike, float *scratch, const double *q)
+{
+    const struct clv_adjacency *adjacency = &self->affinity->scene->adjacency;
+    size_t n = (size_t)self->n;
+    float *length = scratch, *like = scratch + n;
+    for (size_t i = 0; i < n; i++)
+        self->smooth[i] = alike[i] = length[i] = like[i] = 0;
+    for (int32_t e = 0; e < adjacency->n_edges; e++)
+        for (int end = 0; end < 2; end++) {
+            int32_t i = adjacency->edges[e][end], j = adjacency->edges[e][1 - end];
+            float weight = adjacency->boundary_length[e];
+            self->smooth[i] += weight * (float)q[j];
+            length[i] += weight;
+            weight *= self->affinity->likeness[e];
+            alike[i] += weight * (float)q[j];
+            like[i] += weight;
+        }
+    for (size_t i = 0; i < n; i++) {
+        alike[i] = like[i] > 0 ? alike[i] / like[i] : 0;
+        self->smooth[i] = 0.3F * (float)q[i] + (length[i] > 0 ? 0.7F * self->smooth[i] / length[i] : 0);
+    }
+}
+
+/* The mixed soft label at a place in the box's coordinates; 0 outside the crop. */
+static float look(const struct box_features *self, double x, double y)
+{
+    const struct clv_superpixels *map = &self->affinity->scene->superpixels;
+    const struct clv_pixel_box *box = &self->working;
+    double column = box->first_x + 0.5 * (x + 1) * (box->end_x - box->first_x);
+    double row = box->first_y + 0.5 * (y + 1) * (box->end_y - box->first_y);
+    if (!(column >= 0 && row >= 0 && column < map->width && row < map->height))
+        return 0;
+    return self->smooth[map->labels[(size_t)row * (size_t)map->width + (size_t)column]];
+}
+
+/* Soft labels around: towards the centre line and away from it, above and below, twice; and those mirrored. */
+static void fill_context(float *row, const struct box_features *self, const struct box_region *region)
+{
+    static const double radii[2] = {0.3, 0.7};
+    double x = region->x, y = region->y, inward = x > 0 ? -1 : 1;
+    int k = 0;
+    for (int r = 0; r < 2; r++) {
+        row[k++] = look(self, x + inward * radii[r], y);
+        row[k++] = look(self, x - inward * radii[r], y);
+        row[k++] = look(self, x, y - radii[r]);
+        row[k++] = look(self, x, y + radii[r]);
+    }
+    row[k++] = look(self, -x, y);
+}
+
+/* figure and ground, the kernels' weights, and distances' sources; their masses, and the soft figure's shares of the
+ * box and of its rim. */
+static void prepare_soft(struct box_features *self, double mass[2], double share[2], const double *q)
+{
+    const struct box_region *regions = self->affinity->scene->regions;
+    float *figure = self->weights, *ground = figure + self->n, *all = ground + self->n;
+    double inside = 0, rim = 0, rim_mass = 1e-9;
+    mass[0] = mass[1] = 1e-5;
+    for (int32_t i = 0; i < self->n; i++) {
+        all[i] = regions[i].share;
+        figure[i] = (float)(regions[i].share * q[i]);
+        ground[i] = (float)(regions[i].share * (1 - q[i]));
+        mass[0] += ground[i];
+        mass[1] += figure[i];
+        self->distance[0][i] = q[i] < 0.25 ? 0 : INFINITY;
+        self->distance[1][i] = q[i] > 0.75 ? 0 : INFINITY;
+        if (!regions[i].is_inside)
+            continue;
+        inside += regions[i].share;
+        if (rim_of(&regions[i]) > RIM) {
+            rim += figure[i];
+            rim_mass += regions[i].share;
+        }
+    }
+    share[0] = mass[1] / inside;
+    share[1] = rim / rim_mass;
+}
+
+void box_features_add_soft(struct box_features *self, const double *q, const double *score)
+{
+    const struct box_affinity *affinity = self->affinity;
+    size_t n = (size_t)self->n;
+    double mass[2], share[2];
+    prepare_soft(self, mass, share, q);
+    const float *figure = self->weights, *ground = figure + n, *all = ground + n;
+    float *near[2] = {self->sums, self->sums + n}, *wide[2] = {near[1] + n, near[1] + 2 * n}, *place = near[1] + 3 * n;
+    float *place_all = self->weights + 3 * n, *alike = self->weights + 4 * n;
+    mix_neighbours(self, alike, self->sums, q);
+    for (int way = 0; way < 2; way++)
+        box_affinity_measure(self->distance[way], affinity, BOX_SUM_OF_STEPS);
+    box_affinity_apply(near[1], affinity->near, figure, self->n);
+    box_affinity_apply(near[0], affinity->near, ground, self->n);
+    box_affinity_apply(wide[1], affinity->wide, figure, self->n);
+    box_affinity_apply(wide[0], affinity->wide, ground, self->n);
+    box_affinity_apply(place, affinity->place, figure, self->n);
+    box_affinity_apply(place_all, affinity->place, all, self->n);
+    for (size_t i = 0; i < n; i++) {
+        float *row = self->values + i * BOX_FEATURES + BOX_SCENE_FEATURES + BOX_FILLING_FEATURES;
+        double to_ground = fmin(self->distance[0][i], FAR), to_figure = fmin(self->distance[1][i], FAR);
+        int k = 0;
+        if (!affinity->scene->regions[i].is_inside)
+            continue;
+        row[k++] = (float)log_ratio(near[1][i], mass[1], near[0][i], mass[0]);
+        row[k++] = (float)log_ratio(wide[1][i], mass[1], wide[0][i], mass[0]);
+        row[k++] = (float)log_ratio(near[1][i], 1, near[0][i], 1);
+        row[k++] = (float)clip(score[i], RATIO_LIMIT);
+        row[k++] = (float)q[i];
+        row[k++] = self->smooth[i];
+        row[k++] = alike[i];
+        row[k++] = place_all[i] > 0 ? place[i] / place_all[i] : 0;
+        row[k++] = (float)((to_ground - to_figure) / (to_ground + to_figure + 3));
+        row[k++] = (float)nearness(to_ground, STEP_RANGE);
+        row[k++] = (float)nearness(to_figure, STEP_RANGE);
+        row[k++] = (float)share[0];
+        row[k++] = (float)share[1];
+        fill_context(row + k, self, &affinity->scene->regions[i]);
+    }
+}
+
+enum clv_status box_features_init(struct box_features *self, const struct box_affinity *affinity, struct clv_error *err)
+{
+    const struct clv_superpixels *map = &affinity->scene->superpixels;
+    size_t n = (size_t)affinity->n;
+    *self = (struct box_features){.affinity = affinity, .n = affinity->n};
+    self->working = box_scene_scale(affinity->scene, map->width, map->height);
+    if (!(self->values = array_zalloc(n * BOX_FEATURES, sizeof(float))) ||
+        !(self->sums = array_alloc(n * SUMS, sizeof(float))) ||
+        !(self->weights = array_alloc(n * SUMS, sizeof(float))) || !(self->smooth = array_alloc(n, sizeof(float))) ||
+        !(self->distance[0] = array_alloc(n, sizeof(double))) ||
+        !(self->distance[1] = array_alloc(n, sizeof(double)))) {
+        box_features_release(self);
+        return fail_memory(err);
+    }
+    fill_scene(self);
+    return CLV_OK;
+}

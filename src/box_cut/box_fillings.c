@@ -1,0 +1,199 @@
+/* Figure and ground among superpixels i of shares a_i, from soft labels q (figure 1), by the kernels K of
+ * box_affinity.h:
+ *
+ *     f_i = sum_(j != i) a_j q_j K_ij / sum_j a_j q_j,   g_i the same with 1 - q: densities
+ *     u_i = clip(log f_i / g_i) + the same for the second kernel, without place + prior_i
+ *
+ * Each round solves the cut of a_i u_i, and mixes its labels with the logistic of u into the next q. Outside the box
+ * q = 0 for good. The fillings differ in how much of the box the prior gives to the figure: a generous one, a sparing
+ * one, and one between. */
+#include "box_cut/box_fillings.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+#include "box_cut/box_mincut.h"
+
+/* Chosen on boxes of horses and of MSRC objects. What a box is like, tight or wide, is for the weights to tell that
+ * are learned from all fillings. */
+#define COUPLING       6.25
+#define WIDE_WEIGHT    0.6
+#define LIKELIHOOD_MIN 2e-4
+#define LIKELIHOOD_MAX 5.1 /* log ratios are clipped here */
+#define PRIOR_WEIGHT   0.6
+#define PRIOR_CENTRE   1.6  /* log odds of figure in the middle of a box .. */
+#define PRIOR_FALL     5.2  /* .. and how much less they are in the middle of a side */
+#define STEP_WEIGHT    2.05 /* of the colour step from outside */
+#define STEP_RANGE     32.0
+#define STEP_CENTRE    0.625
+#define OUTSIDE_WEIGHT 0.32 /* of log of density inside the box / outside */
+#define OUTSIDE_CLIP   4.8
+#define START_MIXED    0.8 /* share of colours in the first q; the rest is the prior alone */
+#define EXTENT_STEP    0.3
+#define EXTENT_TRIES   24
+#define SOFT_SHARE     0.4 /* of the logistic in the next q */
+
+/* `shift` is added to the prior's log odds; the figure spans at least `extent` of the box's width and height. */
+static const struct {
+    double shift, extent;
+} fillings[BOX_FILLINGS] = {{1.5, 0.64}, {-1.5, 0.4}, {0, 0.64}};
+
+struct proposal {
+    const struct box_affinity *affinity;
+    const struct box_region *regions;
+    int32_t n;
+    struct box_mincut cut;
+    double *prior, *q, *score; /* [n] */
+    float *weighted[2];        /* [n] a_j (1 - q_j), a_j q_j */
+    float *sums[4];            /* [n] of the kernel with place and of the other one, by ground and figure */
+    int32_t *figure;           /* [n] */
+};
+
+static void proposal_release(struct proposal *self)
+{
+    box_mincut_release(&self->cut);
+    array_free(self->prior);
+    array_free(self->q);
+    array_free(self->score);
+    for (int k = 0; k < 2; k++)
+        array_free(self->weighted[k]);
+    for (int k = 0; k < 4; k++)
+        array_free(self->sums[k]);
+    array_free(self->figure);
+}
+
+static enum clv_status proposal_init(struct proposal *self, const struct box_affinity *affinity, struct clv_error *err)
+{
+    size_t n = (size_t)affinity->n;
+    *self = (struct proposal){.affinity = affinity, .regions = affinity->scene->regions, .n = affinity->n};
+    bool is_there = (self->prior = array_alloc(n, sizeof(double))) && (self->q = array_alloc(n, sizeof(double))) &&
+                    (self->score = array_zalloc(n, sizeof(double))) &&
+                    (self->figure = array_zalloc(n, sizeof *self->figure));
+    for (int k = 0; k < 2; k++)
+        is_there = is_there && (self->weighted[k] = array_alloc(n, sizeof(float)));
+    for (int k = 0; k < 4; k++)
+        is_there = is_there && (self->sums[k] = array_alloc(n, sizeof(float)));
+    return is_there ? box_mincut_init(&self->cut, affinity, COUPLING, err) : fail_memory(err);
+}
+
+static double logistic(double x)
+{
+    return 1 / (1 + portable_exp(-x));
+}
+
+static double clip(double x, double limit)
+{
+    return fmin(fmax(x, -limit), limit);
+}
+
+/* Prior and first q. Inside, colours are a mixture of figure and of a ground like the one outside: where their density
+ * is I inside and O outside, figure has the share 1 - (1 - p) O / I of it. */
+static void start(struct proposal *self, double shift)
+{
+    double inside = 0, outside = 0;
+    for (int32_t i = 0; i < self->n; i++) {
+        const struct box_region *region = &self->regions[i];
+        *(region->is_inside ? &inside : &outside) += region->share;
+        self->weighted[0][i] = region->is_inside ? 0 : region->share;
+        self->weighted[1][i] = region->share - self->weighted[0][i];
+        self->prior[i] = region->is_inside ? INFINITY : 0;
+    }
+    box_affinity_measure(self->prior, self->affinity, BOX_SUM_OF_STEPS);
+    for (int k = 0; k < 2; k++)
+        box_affinity_apply(self->sums[k], self->affinity->near, self->weighted[k], self->n);
+    for (int32_t i = 0; i < self->n; i++) {
+        const struct box_region *region = &self->regions[i];
+        double steps = self->prior[i], x = region->x, y = region->y;
+        self->prior[i] = self->q[i] = 0;
+        if (!region->is_inside)
+            continue;
+        self->prior[i] = PRIOR_CENTRE + shift - PRIOR_FALL * (x * x * x * x + y * y * y * y);
+        if (isfinite(steps))
+            self->prior[i] += STEP_WEIGHT * (1 - portable_exp(-steps / STEP_RANGE) - STEP_CENTRE);
+        double p = logistic(self->prior[i]);
+        self->q[i] = p;
+        if (outside > 0) {
+            double ratio = (self->sums[1][i] + region->share) / inside / (self->sums[0][i] / outside + 1e-12);
+            self->q[i] = START_MIXED * fmin(fmax(1 - (1 - p) / ratio, 0.02), 0.98) + (1 - START_MIXED) * p;
+            self->prior[i] += OUTSIDE_WEIGHT * clip(portable_log(ratio), OUTSIDE_CLIP);
+        }
+    }
+}
+
+/* log (f_i / g_i) from two sums; mass are the sums of a (1 - q) and a q. */
+static double log_ratio(float ground, float figure, const double mass[2])
+{
+    return clip(portable_log((figure / mass[1] + LIKELIHOOD_MIN) / (ground / mass[0] + LIKELIHOOD_MIN)),
+                LIKELIHOOD_MAX);
+}
+
+static void score_regions(struct proposal *self)
+{
+    double mass[2] = {1e-5, 1e-5};
+    for (int32_t i = 0; i < self->n; i++) {
+        self->weighted[1][i] = (float)(self->regions[i].share * self->q[i]);
+        self->weighted[0][i] = (float)(self->regions[i].share * (1 - self->q[i]));
+        mass[0] += self->weighted[0][i];
+        mass[1] += self->weighted[1][i];
+    }
+    for (int k = 0; k < 4; k++)
+        box_affinity_apply(self->sums[k], k < 2 ? self->affinity->near : self->affinity->wide, self->weighted[k % 2],
+                           self->n);
+    for (int32_t i = 0; i < self->n; i++)
+        if (self->regions[i].is_inside)
+            self->score[i] = log_ratio(self->sums[0][i], self->sums[1][i], mass) +
+                             WIDE_WEIGHT * log_ratio(self->sums[2][i], self->sums[3][i], mass) +
+                             PRIOR_WEIGHT * self->prior[i];
+}
+
+/* Whether the figure spans enough of the box in both directions. */
+static bool spans(const struct proposal *self, double extent)
+{
+    double low[2] = {1, 1}, high[2] = {-1, -1};
+    for (int32_t i = 0; i < self->n; i++)
+        for (int k = 0; self->figure[i] && k < 2; k++) {
+            low[k] = fmin(low[k], self->regions[i].low[k]);
+            high[k] = fmax(high[k], self->regions[i].high[k]);
+        }
+    return high[0] - low[0] >= 2 * extent && high[1] - low[1] >= 2 * extent;
+}
+
+/* The minimum cut; scores rise together until it spans enough. */
+static enum clv_status cut(struct proposal *self, double extent, struct clv_error *err)
+{
+    enum clv_status status = box_mincut_solve(self->figure, &self->cut, self->score, err);
+    for (int attempt = 0; status == CLV_OK && attempt < EXTENT_TRIES && !spans(self, extent); attempt++) {
+        for (int32_t i = 0; i < self->n; i++)
+            if (self->regions[i].is_inside)
+                self->score[i] += EXTENT_STEP;
+        status = box_mincut_solve(self->figure, &self->cut, self->score, err);
+    }
+    return status;
+}
+
+enum clv_status box_fillings_propose(double *q, double *score, struct box_features *features, int32_t rounds,
+                                     struct clv_error *err)
+{
+    struct proposal self;
+    enum clv_status status = proposal_init(&self, features->affinity, err);
+    for (int k = 0; k < BOX_FILLINGS && status == CLV_OK; k++) {
+        start(&self, fillings[k].shift);
+        for (int32_t round = 0; round < rounds && status == CLV_OK; round++) {
+            score_regions(&self);
+            status = cut(&self, fillings[k].extent, err);
+            for (int32_t i = 0; i < self.n && status == CLV_OK; i++)
+                if (self.regions[i].is_inside)
+                    self.q[i] = SOFT_SHARE * logistic(self.score[i]) + (1 - SOFT_SHARE) * self.figure[i];
+        }
+        if (status == CLV_OK)
+            box_features_add_filling(features, k, self.figure, self.score);
+    }
+    for (int32_t i = 0; i < self.n && status == CLV_OK; i++) {
+        q[i] = self.q[i];
+        score[i] = self.score[i];
+    }
+    proposal_release(&self);
+    return status;
+}

@@ -1,0 +1,420 @@
+/* Learns the weights of box to cut (src/box_cut/box_weights.c), the same bytes on every machine:
+ *
+ *     build/learn/box_weights OUT.c     what `make reproduce-boxes` runs
+ *
+ * It learns from objects of Berkeley, of the horses' training split and of MSRC's, each in boxes of four kinds
+ * (tools/bench/box_objects.h); those photos of Berkeley's that are also in GrabCut-50, the set that box to cut is
+ * judged by elsewhere, are left out. First it prints what clv_box_cut reaches on boxes that its weights have not been
+ * learned from: by four folds of the objects, and by learning from the other two sets.
+ *
+ * Every superpixel of a box is an example with the shares of figure and ground in it; the loss is logistic, an object's
+ * weight higher where it fills little of its box (so that the union counts, too), a set's as below. Adam (Kingma and Ba
+ * 2015) in mini-batches, with a rate that falls to 0, a little weight decay on all but constants. */
+#include <unistd.h>
+
+#include "../bench/box_objects.h"
+#include "base/maths.h"
+#include "base/parallel.h"
+#include "box_cut/box_cut.h"
+#include "box_cut/box_score.h"
+#include "cleave.h"
+
+enum { N_SETS = 3, N_FOLDS = 4, EPOCHS = 6, BATCH = 512, EVERY = 3 /* each third superpixel */ };
+enum { ROW = BOX_FEATURES + 2, N_PARAMETERS = sizeof(struct box_weights) / sizeof(float) };
+
+#define RATE  3e-3
+#define DECAY 1e-3
+
+static const struct {
+    const char *name, *folder, *split;
+    double weight;
+} sets[N_SETS] = {
+    {"berkeley", "boxes-berkeley", "", 1},
+    {"horses", "horses", "train", 0.4},
+    {"msrc", "msrc21", "train", 0.4}, /* rough masks, open around their objects */
+};
+
+/* One object in one box: rows[n][ROW] of features, and shares of the box's pixels that are figure and ground. */
+struct sample {
+    int set, object;
+    enum box_kind kind;
+    const struct box_object *of;
+    float *rows;
+    size_t n;
+    double weight;
+};
+
+struct samples {
+    struct sample *items;
+    size_t n;
+};
+
+static struct clv_box box_of(struct clv_pixel_box pixels)
+{
+    return (struct clv_box){.x = pixels.first_x,
+                            .y = pixels.first_y,
+                            .width = pixels.end_x - pixels.first_x,
+                            .height = pixels.end_y - pixels.first_y};
+}
+
+/* shares[n][2] of figure and ground in each superpixel, of the box's pixels. */
+static void measure_truth(double (*shares)[2], const struct box_scene *scene, const struct box_object *object)
+{
+    const struct clv_pixel_box *box = &scene->box;
+    double area = (double)(box->end_x - box->first_x) * (box->end_y - box->first_y);
+    for (int32_t y = box->first_y; y < box->end_y; y++)
+        for (int32_t x = box->first_x; x < box->end_x; x++) {
+            size_t row = (size_t)(y + scene->crop.first_y), column = (size_t)(x + scene->crop.first_x);
+            uint8_t label = object->truth[row * (size_t)object->width + column];
+            if (label != CLV_VOID)
+                shares[box_scene_at(scene, &scene->image, x, y)][!label] += 1 / area;
+        }
+}
+
+static enum clv_status gather_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct sample *sample = &((struct samples *)context)->items[index];
+    struct clv_box_cut_options options;
+    struct clv_image image = {0};
+    struct box_scene scene = {0};
+    struct box_affinity affinity = {0};
+    float *values = NULL;
+    clv_box_cut_defaults(&options);
+    enum clv_status status = clv_image_read(&image, sample->of->image, NULL, err);
+    if (status == CLV_OK)
+        status = box_scene_init(&scene, &image, box_of_kind(sample->of, sample->kind), options.n_superpixels, err);
+    if (status == CLV_OK)
+        status = box_affinity_init(&affinity, &scene, err);
+    if (status == CLV_OK)
+        status = box_score_features(&values, &affinity, options.rounds, err);
+    size_t n = (size_t)affinity.n;
+    double(*shares)[2] = calloc(n + 1, sizeof *shares), known[2] = {0, 0};
+    sample->rows = malloc((n / EVERY + 1) * ROW * sizeof(float));
+    if (status == CLV_OK && (!shares || !sample->rows))
+        status = CLV_ERR_MEMORY;
+    if (status == CLV_OK)
+        measure_truth(shares, &scene, sample->of);
+    for (size_t i = 0, k = 0; i < n && status == CLV_OK; i++) {
+        known[0] += shares[i][0];
+        known[1] += shares[i][1];
+        if (!scene.regions[i].is_inside || k++ % EVERY)
+            continue;
+        float *row = sample->rows + ROW * sample->n++;
+        memcpy(row, values + i * BOX_FEATURES, BOX_FEATURES * sizeof *row);
+        row[BOX_FEATURES] = (float)shares[i][0];
+        row[BOX_FEATURES + 1] = (float)shares[i][1];
+    }
+    sample->weight = 0.5 + 0.25 / fmax(known[0] / (known[0] + known[1] + 1e-9), 0.1);
+    free(shares);
+    clv_free(values);
+    box_affinity_release(&affinity);
+    box_scene_release(&scene);
+    clv_image_release(&image);
+    return status;
+}
+
+static void gather(struct samples *samples, const struct box_objects objects[N_SETS])
+{
+    struct clv_error err;
+    *samples = (struct samples){0};
+    for (int set = 0; set < N_SETS; set++) {
+        size_t first = samples->n;
+        for (size_t i = 0; i < objects[set].n; i++) {
+            if (box_is_of_grabcut_50(&objects[set].items[i]))
+                continue;
+            samples->items = realloc(samples->items, (samples->n + N_BOX_KINDS) * sizeof *samples->items);
+            if (!samples->items)
+                exit(1);
+            for (enum box_kind kind = 0; kind < N_BOX_KINDS; kind++)
+                samples->items[samples->n++] = (struct sample){.set = set,
+                                                               .object = (int)((samples->n - first) / N_BOX_KINDS),
+                                                               .kind = kind,
+                                                               .of = &objects[set].items[i]};
+        }
+        fprintf(stderr, "%s: %zu objects\n", sets[set].name, (samples->n - first) / N_BOX_KINDS);
+    }
+    box_stop_on(parallel_for(samples->n, 0, gather_one, samples, &err), &err);
+}
+
+/* What is learned from: everything but a fold (or -1), or but a set (or -1). */
+struct choice {
+    int fold, set;
+};
+
+static bool is_chosen(struct choice choice, const struct sample *sample)
+{
+    return sample->object % N_FOLDS != choice.fold && sample->set != choice.set;
+}
+
+struct examples {
+    const float **rows; /* [n][ROW] */
+    float *weights;     /* [n], such that a superpixel weighs 1 on average */
+    size_t n;
+    double mean[BOX_FEATURES], scale[BOX_FEATURES]; /* of features */
+};
+
+static void choose(struct examples *examples, const struct samples *samples, struct choice choice)
+{
+    double count[N_SETS] = {0}, total = 0, square[BOX_FEATURES] = {0};
+    size_t n = 0;
+    for (size_t s = 0; s < samples->n; s++)
+        if (is_chosen(choice, &samples->items[s])) {
+            count[samples->items[s].set]++;
+            n += samples->items[s].n;
+        }
+    *examples = (struct examples){.rows = malloc(n * sizeof *examples->rows), .weights = malloc(n * sizeof(float))};
+    if (!examples->rows || !examples->weights)
+        exit(1);
+    for (size_t s = 0; s < samples->n; s++) {
+        const struct sample *sample = &samples->items[s];
+        for (size_t i = 0; i < sample->n && is_chosen(choice, sample); i++) {
+            const float *row = sample->rows + i * ROW;
+            double weight = sets[sample->set].weight / count[sample->set] * sample->weight;
+            examples->rows[examples->n] = row;
+            examples->weights[examples->n++] = (float)weight;
+            total += weight * (row[BOX_FEATURES] + row[BOX_FEATURES + 1]);
+            for (int k = 0; k < BOX_FEATURES; k++) {
+                examples->mean[k] += row[k] / (double)n;
+                square[k] += (double)row[k] * row[k] / (double)n;
+            }
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        examples->weights[i] *= (float)((double)n / total);
+    for (int k = 0; k < BOX_FEATURES; k++)
+        examples->scale[k] = 1 / sqrt(fmax(square[k] - examples->mean[k] * examples->mean[k], 1e-6));
+}
+
+/* Adds the loss's gradient at one standardised row (its last entry 1). */
+static void add_gradient(struct box_weights *gradient, const struct box_weights *weights, const float *row,
+                         const float *shares, double weight)
+{
+    float hidden[BOX_HIDDEN];
+    double score = 0;
+    for (int k = 0; k <= BOX_FEATURES; k++)
+        score += (double)weights->linear[k] * row[k];
+    for (int h = 0; h < BOX_HIDDEN; h++) {
+        float sum = 0;
+        for (int k = 0; k <= BOX_FEATURES; k++)
+            sum += weights->hidden[h][k] * row[k];
+        hidden[h] = fmaxf(0, sum);
+        score += (double)weights->output[h] * hidden[h];
+    }
+    double p = 1 / (1 + portable_exp(-score));
+    float slope = (float)(weight * (p * (shares[0] + shares[1]) - shares[0]));
+    for (int k = 0; k <= BOX_FEATURES; k++)
+        gradient->linear[k] += slope * row[k];
+    for (int h = 0; h < BOX_HIDDEN; h++) {
+        float back = hidden[h] > 0 ? slope * weights->output[h] : 0;
+        gradient->output[h] += slope * hidden[h];
+        for (int k = 0; k <= BOX_FEATURES && back != 0; k++)
+            gradient->hidden[h][k] += back * row[k];
+    }
+}
+
+static void standardise(float *row, const struct examples *examples, const float *values)
+{
+    for (int k = 0; k < BOX_FEATURES; k++)
+        row[k] = (float)fmin(fmax((values[k] - examples->mean[k]) * examples->scale[k], -6), 6);
+    row[BOX_FEATURES] = 1;
+}
+
+/* Weights of standardised features into weights of the features as they are. */
+static void unstandardise(struct box_weights *weights, const struct examples *examples)
+{
+    for (int h = -1; h < BOX_HIDDEN; h++) {
+        float *row = h < 0 ? weights->linear : weights->hidden[h];
+        double constant = row[BOX_FEATURES];
+        for (int k = 0; k < BOX_FEATURES; k++) {
+            row[k] = (float)(row[k] * examples->scale[k]);
+            constant -= row[k] * examples->mean[k];
+        }
+        row[BOX_FEATURES] = (float)constant;
+    }
+}
+
+static void start(struct box_weights *weights)
+{
+    *weights = (struct box_weights){0};
+    for (int h = 0; h < BOX_HIDDEN; h++) {
+        weights->output[h] = (float)(0.3 / sqrt(BOX_HIDDEN) * rng_normal(1, RNG_STREAM(RNG_INIT, 0), (uint64_t)h));
+        for (int k = 0; k < BOX_FEATURES; k++)
+            weights->hidden[h][k] =
+                (float)(rng_normal(1, RNG_STREAM(RNG_INIT, h + 1), (uint64_t)k) / sqrt(BOX_FEATURES));
+    }
+}
+
+/* One step of Adam; constants do not decay. */
+static void step_on(struct box_weights *weights, const struct box_weights *gradient, float *first, float *second,
+                    double rate, double correction[2])
+{
+    float *w = (float *)weights;
+    const float *g = (const float *)gradient;
+    correction[0] *= 0.9;
+    correction[1] *= 0.999;
+    for (size_t k = 0; k < N_PARAMETERS; k++) {
+        float slope = g[k] / BATCH + (float)DECAY * w[k];
+        first[k] = 0.9F * first[k] + 0.1F * slope;
+        second[k] = 0.999F * second[k] + 0.001F * slope * slope;
+        w[k] -= (float)(rate * (first[k] / (1 - correction[0])) / (sqrt(second[k] / (1 - correction[1])) + 1e-8));
+    }
+}
+
+static void learn(struct box_weights *weights, const struct samples *samples, struct choice choice)
+{
+    struct examples examples;
+    struct box_weights gradient;
+    float first[N_PARAMETERS] = {0}, second[N_PARAMETERS] = {0}, row[BOX_FEATURES + 1];
+    double correction[2] = {1, 1};
+    choose(&examples, samples, choice);
+    size_t per_epoch = examples.n / BATCH, n_steps = EPOCHS * per_epoch, step = 0;
+    int32_t *order = malloc(examples.n * sizeof *order);
+    if (!order)
+        exit(1);
+    start(weights);
+    for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+        rng_permutation(order, examples.n, 1, RNG_STREAM(RNG_ORDER, epoch));
+        for (size_t at = 0; at < per_epoch; at++, step++) {
+            gradient = (struct box_weights){0};
+            for (size_t k = 0; k < BATCH; k++) {
+                size_t i = (size_t)order[at * BATCH + k];
+                standardise(row, &examples, examples.rows[i]);
+                add_gradient(&gradient, weights, row, examples.rows[i] + BOX_FEATURES, examples.weights[i]);
+            }
+            step_on(weights, &gradient, first, second, RATE * (1 - (double)step / (double)n_steps), correction);
+        }
+    }
+    unstandardise(weights, &examples);
+    free(order);
+    free(examples.rows);
+    free(examples.weights);
+}
+
+struct trial {
+    const struct samples *samples;
+    struct box_weights weights[N_FOLDS];
+    bool by_fold; /* weights are those of the folds, else of the sets left out */
+    struct box_quality *qualities;
+};
+
+static enum clv_status try_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct trial *trial = context;
+    const struct sample *sample = &trial->samples->items[index];
+    struct clv_pixel_box pixels = box_of_kind(sample->of, sample->kind);
+    struct clv_box box = box_of(pixels);
+    struct clv_image image = {0};
+    uint8_t *labels = malloc((size_t)sample->of->width * (size_t)sample->of->height);
+    enum clv_status status = labels ? clv_image_read(&image, sample->of->image, NULL, err) : CLV_ERR_MEMORY;
+    if (status == CLV_OK)
+        status = box_cut_weighted(labels, NULL, &image, &box, NULL,
+                                  &trial->weights[trial->by_fold ? sample->object % N_FOLDS : sample->set], err);
+    if (status == CLV_OK)
+        trial->qualities[index] = box_judge(sample->of, pixels, labels);
+    clv_image_release(&image);
+    free(labels);
+    return status;
+}
+
+/* Prints IoU and the wrong share of the box's pixels, of weights that have not seen the object's fold, or set. */
+static void cross_validate(const struct samples *samples, bool by_fold)
+{
+    struct clv_error err;
+    struct trial trial = {
+        .samples = samples, .by_fold = by_fold, .qualities = calloc(samples->n, sizeof *trial.qualities)};
+    if (!trial.qualities)
+        exit(1);
+    for (int k = 0; k < (by_fold ? (int)N_FOLDS : (int)N_SETS); k++)
+        learn(&trial.weights[k], samples, by_fold ? (struct choice){k, -1} : (struct choice){-1, k});
+    box_stop_on(parallel_for(samples->n, 0, try_one, &trial, &err), &err);
+    for (int set = 0; set < N_SETS; set++) {
+        printf("%s, learned from %s:", sets[set].name, by_fold ? "three of four folds" : "the other two sets");
+        for (enum box_kind kind = 0; kind < N_BOX_KINDS; kind++) {
+            struct box_quality sum = {0, 0};
+            double n = 0;
+            for (size_t s = 0; s < samples->n; s++)
+                if (samples->items[s].set == set && samples->items[s].kind == kind) {
+                    sum.iou += trial.qualities[s].iou;
+                    sum.wrong += trial.qualities[s].wrong;
+                    n++;
+                }
+            printf("%s %s %.3f, %.1f %%", kind ? ";" : "", box_kind_names[kind], sum.iou / n, 100 * sum.wrong / n);
+        }
+        puts("");
+        fflush(stdout);
+    }
+    free(trial.qualities);
+}
+
+/* Numbers of a table, each with six digits; the column of the next one is returned. */
+static int write_number(FILE *stream, int column, float value)
+{
+    char text[32];
+    int length = snprintf(text, sizeof text, "%.6gF", value);
+    if (!strpbrk(text, ".e"))
+        length = snprintf(text, sizeof text, "%.6g.0F", value);
+    if (column + length + 2 > 118) {
+        fputs("\n       ", stream);
+        column = 7;
+    }
+    return column + fprintf(stream, " %s,", text);
+}
+
+static void write_weights(const char *path, const struct box_weights *weights)
+{
+    FILE *stream = fopen(path, "w");
+    int column = 12;
+    if (!stream) {
+        fprintf(stderr, "boxes: %s cannot be written\n", path);
+        exit(73);
+    }
+    fputs("/* Learned by `make reproduce-boxes` (tools/learn/box_weights.c), which writes this file. */\n"
+          "#include \"box_cut/box_weights.h\"\n\n/* clang-format off */\nconst struct box_weights box_weights = {\n    "
+          ".linear = {",
+          stream);
+    for (int k = 0; k <= BOX_FEATURES; k++)
+        column = write_number(stream, column, weights->linear[k]);
+    fputs("},\n    .output = {", stream);
+    column = 12;
+    for (int h = 0; h < BOX_HIDDEN; h++)
+        column = write_number(stream, column, weights->output[h]);
+    fputs("},\n    .hidden = {\n", stream);
+    for (int h = 0; h < BOX_HIDDEN; h++) {
+        fputs("        {", stream);
+        column = 9;
+        for (int k = 0; k <= BOX_FEATURES; k++)
+            column = write_number(stream, column, weights->hidden[h][k]);
+        fputs("},\n", stream);
+    }
+    fputs("    },\n};\n", stream);
+    if (fclose(stream))
+        exit(74);
+}
+
+int main(int argc, char **argv)
+{
+    struct box_objects objects[N_SETS];
+    struct samples samples;
+    struct box_weights weights;
+    bool only_learn = argc == 3 && strcmp(argv[2], "--only-learn") == 0;
+    if (argc != 2 && !only_learn) {
+        fprintf(stderr, "usage: box_weights OUT.c [--only-learn]\n");
+        return 64;
+    }
+    for (int set = 0; set < N_SETS; set++)
+        if (!box_objects_read(&objects[set], sets[set].folder, sets[set].split))
+            return 66;
+    gather(&samples, objects);
+    learn(&weights, &samples, (struct choice){-1, -1});
+    write_weights(argv[1], &weights);
+    for (int by_fold = 1; by_fold >= 0 && !only_learn; by_fold--)
+        cross_validate(&samples, by_fold);
+    for (size_t s = 0; s < samples.n; s++)
+        free(samples.items[s].rows);
+    free(samples.items);
+    for (int set = 0; set < N_SETS; set++)
+        box_objects_release(&objects[set]);
+    return 0;
+}
