@@ -27,7 +27,7 @@ void clv_dataset_free(struct clv_dataset *dataset)
         return;
     for (size_t i = 0; i < dataset->n && !dataset->parts; i++)
         dataset_item_release(&dataset->items[i]);
-    for (size_t k = 0; k < dataset->n_parts; k++)
+    for (size_t k = 0; dataset->parts && k < dataset->n_parts; k++)
         clv_dataset_free(dataset->parts[k]);
     array_free(dataset->parts);
     array_free(dataset->items);

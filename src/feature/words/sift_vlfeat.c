@@ -53,10 +53,11 @@ enum clv_status sift_vlfeat_extract(struct sift_grid *grid, const float *luma, i
     /* A frame reaches from the first bin's centre to the last's, 3 bins; half of that before the centre of its cell. */
     int32_t first = (step_px - 1) / 2, frame = 3 * bin_px, before = frame / 2;
     int32_t last_x = first + (n_columns - 1) * step_px + frame, last_y = first + (n_rows - 1) * step_px + frame;
-    if ((int64_t)(last_x + 1) * (last_y + 1) > INT32_MAX)
+    size_t n_across = (size_t)last_x + 1, n_down = (size_t)last_y + 1;
+    if (n_across * n_down > INT32_MAX)
         return fail(err, CLV_ERR_USAGE, "SIFT by VLFeat: %dx%d pixels are too many for it", width, height);
     size_t n_cells = (size_t)n_columns * (size_t)n_rows;
-    float *continued = array_alloc((size_t)(last_x + 1), (size_t)(last_y + 1) * sizeof *continued);
+    float *continued = array_alloc(n_across, n_down * sizeof *continued);
     uint8_t *values = array_alloc(n_cells, SIZE);
     if (!continued || !values) {
         array_free(continued);

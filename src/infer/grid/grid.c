@@ -166,7 +166,7 @@ static enum clv_status fill(struct grid_cut *cut, int32_t *queue, int32_t *n_dec
     int32_t tail = 0;
     for (int32_t y = 0; y < grid->height; y++) {
         const uint8_t *held_row = held + (size_t)y * (size_t)grid->width;
-        const float *unary, *coupling[4];
+        const float *unary, *coupling[4] = {NULL};
         grid->row(grid->context, &unary, coupling, y);
         rows_next(&rows, grid, coupling, y, scale);
         tail = cut->n_arcs == 4 ? fill_row(cut, queue, tail, &rows, unary, held_row, y, scale, 4)
