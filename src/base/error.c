@@ -93,7 +93,7 @@ enum clv_status fail_within(struct clv_error *err, enum clv_status status, const
 
 int stop_requested(const struct clv_progress *progress)
 {
-    return progress && progress->stop && *progress->stop;
+    return progress && progress->stop && __atomic_load_n(progress->stop, __ATOMIC_RELAXED);
 }
 
 void report_progress(const struct clv_progress *progress, const char *what, size_t done, size_t total, const char *note)

@@ -1,6 +1,7 @@
 #include "cli/common/signals.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +9,7 @@
 #include "base/file.h"
 #include "cleave/status.h"
 
-static volatile int stop; /* int-sized stores are atomic on every machine that glibc runs on */
+static volatile int stop;
 static volatile sig_atomic_t received, requeues;
 
 static int asks_for_requeue(int number)
@@ -18,14 +19,15 @@ static int asks_for_requeue(int number)
 
 static void on_signal(int number)
 {
-    if (stop && asks_for_requeue(number))
+    bool again = __atomic_load_n(&stop, __ATOMIC_RELAXED);
+    if (again && asks_for_requeue(number))
         return;
-    if (stop) {
+    if (again) {
         file_remove_temporaries();
         _exit(128 + number);
     }
     received = number;
-    stop = 1;
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED); /* other threads look at it */
 }
 
 /* Whoever read our output has gone: as by default, but with nothing left behind. */

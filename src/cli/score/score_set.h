@@ -15,7 +15,7 @@
 struct scored_image {
     struct clv_image_score pixel; /* of the written mask */
     struct clv_image_score
-        superpixel; /* the same measures, each superpixel counted as its majority labels; if has_superpixels */
+        superpixel;   /* the same measures, each superpixel counted as its majority labels; if has_superpixels */
     const char *note; /* how the truth was read, or NULL */
 };
 

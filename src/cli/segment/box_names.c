@@ -1,4 +1,5 @@
 /* Which values boxes' labels have in masks. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -32,7 +33,7 @@ static enum clv_status name_one(struct clv_labels *labels, const char *name, str
 {
     enum clv_status status = clv_labels_binary(labels, err);
     if (status == CLV_OK && *name && strlen(name) < sizeof *labels->names && !strpbrk(name, "\t\r\n"))
-        strcpy(labels->names[1], name);
+        snprintf(labels->names[1], sizeof *labels->names, "%s", name);
     return status;
 }
 

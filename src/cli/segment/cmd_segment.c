@@ -129,7 +129,8 @@ static enum clv_status add_data(struct input_list *inputs, const struct segment 
         status = inputs_add_set(inputs, &set, common, err);
     inputs->n_skipped += set.n_skipped;
     if (set.n_links)
-        console_note("%s: links to folders were followed: %zu, the first is %s", self->data, set.n_links, set.first_link);
+        console_note("%s: links to folders were followed: %zu, the first is %s", self->data, set.n_links,
+                     set.first_link);
     if (set.n_unreadable)
         console_note("%s: folders that may not be read were left out: %zu, the first is %s", self->data,
                      set.n_unreadable, set.first_unreadable);

@@ -1,6 +1,7 @@
 #include "cli/segment/exporting.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,8 +60,7 @@ bool exporting_is_own(const char *path, const struct segment *options)
     return is_own;
 }
 
-/* --- names of labels
- * ------------------------------------------------------------------------------------------------------ */
+/* Names of labels. */
 
 static enum clv_status write_all_names(struct segment *options, const struct segment_run *run, struct clv_error *err)
 {
@@ -83,8 +83,7 @@ static enum clv_status write_all_names(struct segment *options, const struct seg
     return status;
 }
 
-/* --- the run's file
- * ------------------------------------------------------------------------------------------------------- */
+/* The run's file. */
 
 static const char *image_of(const struct input *input)
 {
@@ -170,11 +169,10 @@ static char *name_below(const struct input *input)
     size_t folder = (size_t)(stem - input->output), length = strlen(stem);
     if (!folder || strncmp(name, stem, length) != 0 || !strchr(".", name[length]))
         return string_copy(name); /* outputs that go by their masks say nothing of the image's folder */
-    char *below = array_alloc(folder + strlen(name) + 1, 1);
-    if (below) {
-        memcpy(below, input->output, folder);
-        strcpy(below + folder, name);
-    }
+    size_t size = folder + strlen(name) + 1;
+    char *below = array_alloc(size, 1);
+    if (below)
+        snprintf(below, size, "%.*s%s", (int)folder, input->output, name);
     return below;
 }
 
@@ -208,7 +206,7 @@ enum clv_status exporting_add(struct exporting *self, size_t index, const struct
 
 enum clv_status exporting_end(struct exporting *self, enum clv_status status, struct clv_error *err)
 {
-    struct clv_error own;
+    struct clv_error own = {0};
     enum clv_status ended = CLV_OK;
     if (!self)
         return status;
@@ -236,8 +234,7 @@ enum clv_status exporting_end(struct exporting *self, enum clv_status status, st
     return status == CLV_OK ? ended : status;
 }
 
-/* --- an image's files
- * ----------------------------------------------------------------------------------------------------- */
+/* An image's files. */
 
 enum clv_status exporting_trace(struct contours *contours, const struct segment_run *run, const uint8_t *labels,
                                 int32_t width, int32_t height, struct clv_error *err)
