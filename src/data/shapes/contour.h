@@ -53,9 +53,8 @@ bool contour_is_junction(const uint8_t *labels, int32_t width, int32_t height, i
  * ring that replaces it, and the other way round. `labels` are those that were traced. What two regions share stays
  * shared: both sides are broken where three or more regions meet and simplified alike in between. Two borders closer
  * than the tolerance may come to cross. A ring whose area would change by more than a tenth keeps all its points; so do
- * all with a tolerance of 0. O(points log points)
- * mostly, O(points^2) at worst. */
-enum clv_status contours_simplify(struct contours *self, const uint8_t *labels, double tolerance,
+ * all with a tolerance of 0. O(points log points) mostly, O(points^2) at worst. */
+enum clv_status contours_simplify(struct contours *contours, const uint8_t *labels, double tolerance,
                                   struct clv_error *err) CLV_CHECK;
 
 #endif

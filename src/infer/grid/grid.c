@@ -108,9 +108,9 @@ static void rows_next(struct rows *rows, const struct grid_rows *grid, const flo
         rows->before[k] = rows->now[k];
         rows->now[k] = now;
         memset(now, 0, (size_t)grid->width * sizeof *now);
-        if (y >= plane.n_rows)
-            continue;
         const float *c = coupling[k];
+        if (y >= plane.n_rows || !c)
+            continue;
         for (int32_t x = plane.first; x < plane.last; x++)
             now[x] = (int32_t)rint(c[x] * scale);
     }
