@@ -181,11 +181,12 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, st
     return status;
 }
 
-/* Without any there is nothing to cut out. */
+/* Without any, nor a model to tell, there is nothing to cut out. */
 static bool has_figure(const struct click_scene *scene, const struct click_request *request)
 {
     size_t n = (size_t)scene->image->width * (size_t)scene->image->height;
-    return memchr(request->seeds, CLICK_FIGURE, n) || (request->before && memchr(request->before, 1, n));
+    return request->prior || memchr(request->seeds, CLICK_FIGURE, n) ||
+           (request->before && memchr(request->before, 1, n));
 }
 
 enum clv_status click_cut(uint8_t *labels, const struct click_scene *scene, const struct click_request *request,

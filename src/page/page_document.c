@@ -8,6 +8,7 @@
 #include "cleave/box_cut.h"
 #include "cleave/oracle.h"
 #include "cleave/refine.h"
+#include "cleave/segment.h"
 
 void page_document_release(struct page_document *document)
 {
@@ -35,7 +36,8 @@ enum clv_status page_document_open(struct page_document *document, const char *p
     return status;
 }
 
-enum clv_status page_document_import(struct page_document *document, const uint8_t *labels, struct clv_error *err)
+enum clv_status page_document_import(struct page_document *document, const uint8_t *labels, enum page_kind kind,
+                                     struct clv_error *err)
 {
     size_t n = page_document_size(document);
     bool is_there[256] = {false};
@@ -45,7 +47,7 @@ enum clv_status page_document_import(struct page_document *document, const uint8
     enum clv_status status = CLV_OK;
     for (int32_t label = 1; label < CLV_VOID && status == CLV_OK; label++)
         if (is_there[label] && object < PAGE_MAX_OBJECTS) {
-            struct page_event event = {.kind = PAGE_MASK, .object = object, .label = label};
+            struct page_event event = {.kind = kind, .object = object, .label = label};
             object++;
             status = page_runs_encode(&event.result, labels, n, (uint8_t)label, err);
             if (status == CLV_OK)
@@ -116,7 +118,7 @@ static void fence(uint8_t *seeds, const struct clv_image *image, const struct pa
 }
 
 /* seeds[height][width] for an object: its own strokes in their order, over all other objects, which are barred. Returns
- * how many strokes are its own. */
+ * how many strokes are its own, a suggestion among them. */
 static int32_t gather_seeds(uint8_t *seeds, const struct page_document *document, const struct page_event *fresh)
 {
     const struct page_history *history = &document->history;
@@ -138,12 +140,12 @@ static int32_t gather_seeds(uint8_t *seeds, const struct page_document *document
                       event->kind == PAGE_FIGURE   ? CLICK_FIGURE
                       : event->kind == PAGE_GROUND ? CLICK_GROUND
                                                    : CLICK_FREE);
-        n += event->kind == PAGE_FIGURE || event->kind == PAGE_GROUND;
+        n += event->kind == PAGE_FIGURE || event->kind == PAGE_GROUND || event->kind == PAGE_SUGGESTION;
     }
     return n;
 }
 
-/* Whether an object began with anything but strokes. */
+/* Whether an object began with anything but strokes and what the model sees. */
 static bool is_edited(const struct page_document *document, int32_t object)
 {
     for (size_t k = 0; k < document->history.cursor; k++) {
@@ -194,7 +196,7 @@ static enum clv_status cut(uint8_t *labels, const struct page_document *document
 enum clv_status page_document_draw(struct page_document *document, struct page_event *event, struct clv_error *err)
 {
     size_t n = page_document_size(document);
-    if (event->kind == PAGE_MASK)
+    if (event->kind == PAGE_MASK || event->kind == PAGE_SUGGESTION)
         return fail(err, CLV_ERR_USAGE, "a mask is no stroke");
     uint8_t *labels = array_alloc(n, 1);
     enum clv_status status = labels ? cut(labels, document, event, err) : fail_memory(err);
@@ -286,5 +288,21 @@ enum clv_status page_document_use_model(struct page_document *document, const st
     array_free(margin);
     array_free(y);
     clv_example_release(&example);
+    return status;
+}
+
+enum clv_status page_document_suggest(uint8_t *labels, const struct page_document *document,
+                                      const struct clv_model *model, struct clv_error *err)
+{
+    if (!document->prior) {
+        struct clv_segment_options options;
+        clv_segment_defaults(&options);
+        options.is_refined = true;
+        return clv_segment(labels, model, &document->image, &options, err);
+    }
+    uint8_t *seeds = array_zalloc(page_document_size(document), 1);
+    struct click_request request = {.seeds = seeds, .prior = document->prior};
+    enum clv_status status = seeds ? click_cut(labels, document->scene, &request, err) : fail_memory(err);
+    array_free(seeds);
     return status;
 }

@@ -21,8 +21,9 @@ enum clv_status page_document_open(struct page_document *document, const char *p
 
 size_t page_document_size(const struct page_document *document); /* in pixels */
 
-/* The objects from a mask of another program, one for each label above 0. Void pixels belong to none. */
-enum clv_status page_document_import(struct page_document *document, const uint8_t *labels,
+/* The objects from a mask of another program (PAGE_MASK) or from the model's (PAGE_SUGGESTION), one for each label
+ * above 0. Void pixels belong to none. */
+enum clv_status page_document_import(struct page_document *document, const uint8_t *labels, enum page_kind kind,
                                      struct clv_error *err) CLV_CHECK;
 
 /* Cuts the event's object anew and adds the event, which it takes over. Nothing changes in case of an error. */
@@ -42,5 +43,10 @@ int32_t page_document_n_objects(const struct page_document *document); /* number
 /* What the model says of the image: scores for later cuts, of two labels. */
 enum clv_status page_document_use_model(struct page_document *document, const struct clv_model *model,
                                         struct clv_error *err) CLV_CHECK;
+
+/* labels[height][width] as the model in use sees them: of two labels as a cut without strokes, to which strokes are
+ * added later; of more by clv_segment. */
+enum clv_status page_document_suggest(uint8_t *labels, const struct page_document *document,
+                                      const struct clv_model *model, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "cleave/segment.h"
 #include "page/page_session.h"
 
 #define MAX_ANSWER     ((size_t)512 << 20)
@@ -266,12 +265,9 @@ static enum clv_status step(struct page_response *response, struct page_session 
 
 static enum clv_status see(uint8_t *labels, const struct page_session *session, struct clv_error *err)
 {
-    struct clv_segment_options options;
-    clv_segment_defaults(&options);
-    options.is_refined = 1;
     if (!session->model.w)
         return fail(err, CLV_ERR_USAGE, "there is no model yet: train one");
-    return clv_segment(labels, &session->model, &session->document.image, &options, err);
+    return page_document_suggest(labels, &session->document, &session->model, err);
 }
 
 /* What the model sees; shown, not kept. */
@@ -301,7 +297,7 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
         uint8_t *labels = array_alloc(page_document_size(&session->document), 1);
         status = labels ? see(labels, session, err) : fail_memory(err);
         if (status == CLV_OK)
-            status = page_document_import(&session->document, labels, err);
+            status = page_document_import(&session->document, labels, PAGE_SUGGESTION, err);
         array_free(labels);
     }
     if (status != CLV_OK)

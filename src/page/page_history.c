@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
-static const char *const kinds[] = {"figure", "ground", "erase", "box", "mask", "delete"};
+static const char *const kinds[] = {"figure", "ground", "erase", "box", "mask", "delete", "suggestion"};
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
 void page_event_release(struct page_event *event)

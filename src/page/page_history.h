@@ -15,12 +15,13 @@
 #define PAGE_MAX_RADIUS  500
 
 enum page_kind {
-    PAGE_FIGURE, /* a stroke on the object */
-    PAGE_GROUND, /* beside it */
-    PAGE_ERASE,  /* takes strokes away */
-    PAGE_BOX,    /* two corners */
-    PAGE_MASK,   /* the object as another program or the model has it */
-    PAGE_DELETE, /* the object is gone */
+    PAGE_FIGURE,     /* a stroke on the object */
+    PAGE_GROUND,     /* beside it */
+    PAGE_ERASE,      /* takes strokes away */
+    PAGE_BOX,        /* two corners */
+    PAGE_MASK,       /* the object as another program has it: strokes change it near themselves */
+    PAGE_DELETE,     /* the object is gone */
+    PAGE_SUGGESTION, /* the object as the model sees it: strokes may change all of it */
 };
 
 struct page_event {

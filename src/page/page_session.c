@@ -192,7 +192,7 @@ static enum clv_status read_drawn(struct page_session *session, const struct pag
         if (painted && memcmp(painted, mask, n) != 0) {
             page_history_release(&document->history);
             document->history.is_accepted = item->status == PAGE_ACCEPTED;
-            status = page_document_import(document, mask, err);
+            status = page_document_import(document, mask, PAGE_MASK, err);
         }
     }
     array_free(painted);

@@ -126,6 +126,31 @@ START_TEST(without_figure_there_is_none)
 }
 END_TEST
 
+/* A model that takes a strip at the bottom for the object's. */
+START_TEST(a_models_score_is_cut_without_strokes_and_gives_way_to_them)
+{
+    struct picture *picture = draw();
+    float *prior = calloc(WIDTH * HEIGHT, sizeof *prior);
+    ck_assert_ptr_nonnull(prior);
+    struct click_request request = {.seeds = picture->seeds, .prior = prior};
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        prior[p] = picture->truth[p] || p >= 80 * WIDTH ? 1.2F : -1.2F;
+    must(click_cut(picture->labels, picture->scene, &request, err));
+    double suggested = iou(picture);
+    ck_assert_double_gt(suggested, 0.6);
+    ck_assert_int_eq(picture->labels[20 * WIDTH + 20], 0);
+    struct click_press at = {60, 86, false};
+    memset(picture->seeds + 86 * WIDTH + 58, CLICK_GROUND, 5);
+    request = (struct click_request){
+        .seeds = picture->seeds, .before = picture->labels, .latest = &at, .n_strokes = 2, .prior = prior};
+    must(click_cut(picture->labels, picture->scene, &request, err));
+    ck_assert_double_gt(iou(picture), suggested);
+    ck_assert_int_eq(picture->labels[86 * WIDTH + 60], 0);
+    free(prior);
+    release(picture);
+}
+END_TEST
+
 START_TEST(the_same_clicks_give_the_same_labels)
 {
     struct picture *a = draw(), *b = draw();
@@ -198,6 +223,7 @@ Suite *click_suite(void)
     tcase_add_test(tcase, pixels_under_strokes_are_what_the_strokes_say);
     tcase_add_test(tcase, a_stroke_far_away_leaves_an_edited_mask_alone);
     tcase_add_test(tcase, without_figure_there_is_none);
+    tcase_add_test(tcase, a_models_score_is_cut_without_strokes_and_gives_way_to_them);
     tcase_add_test(tcase, the_same_clicks_give_the_same_labels);
     tcase_add_test(tcase, a_large_image_is_cut_to_its_own_pixels);
     tcase_add_test(tcase, one_pixel_and_one_colour_are_images_too);

@@ -1,0 +1,115 @@
+/* The open image: what is drawn, suggested and taken over from elsewhere. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "page/page_document.h"
+#include "support/support.h"
+
+enum { WIDTH = 90, HEIGHT = 60 };
+
+/* Two orange squares in blue, of which only the left one is the object, and a model that takes both for it. */
+static void open_document(struct page_document *document)
+{
+    struct clv_image image = {0};
+    const char *path = formatted("%s/squares.png", temporary_folder());
+    must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
+    for (int p = 0; p < WIDTH * HEIGHT; p++) {
+        bool is_orange = abs(p / WIDTH - 30) < 12 && (abs(p % WIDTH - 22) < 12 || abs(p % WIDTH - 67) < 12);
+        const uint8_t colour[2][3] = {{60, 90, 150}, {200, 120, 40}};
+        memcpy(image.pixels + 3 * p, colour[is_orange], 3);
+    }
+    must(clv_png_write(path, &image, err));
+    must(page_document_open(document, path, NULL, err));
+    document->prior = array_alloc(WIDTH * HEIGHT, sizeof *document->prior);
+    ck_assert_ptr_nonnull(document->prior);
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        document->prior[p] = image.pixels[3 * p] == 200 ? 1.2F : -1.2F;
+    clv_image_release(&image);
+}
+
+static void draw(struct page_document *document, enum page_kind kind, double x, double y)
+{
+    const double point[2] = {x, y};
+    struct page_event event = {.kind = kind, .label = 1, .radius = 3, .n_points = 1};
+    event.points = array_copy(point, 1, sizeof point);
+    ck_assert_ptr_nonnull(event.points);
+    must(page_document_draw(document, &event, err));
+}
+
+/* Pixels of the left and the right square that are labelled. */
+static void count(int n[2], const struct page_document *document)
+{
+    uint8_t labels[WIDTH * HEIGHT];
+    page_document_paint(labels, document);
+    n[0] = n[1] = 0;
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        n[p % WIDTH >= WIDTH / 2] += labels[p];
+}
+
+START_TEST(a_suggestion_is_what_the_model_sees)
+{
+    struct page_document document;
+    struct clv_model model = {0};
+    uint8_t labels[WIDTH * HEIGHT];
+    int n[2];
+    open_document(&document);
+    must(page_document_suggest(labels, &document, &model, err));
+    must(page_document_import(&document, labels, PAGE_SUGGESTION, err));
+    count(n, &document);
+    ck_assert_int_eq(n[0], 23 * 23);
+    ck_assert_int_eq(n[1], 23 * 23);
+    page_document_release(&document);
+}
+END_TEST
+
+START_TEST(a_stroke_on_a_suggestion_corrects_all_that_is_alike_wrong)
+{
+    struct page_document document;
+    struct clv_model model = {0};
+    uint8_t labels[WIDTH * HEIGHT];
+    int n[2];
+    open_document(&document);
+    must(page_document_suggest(labels, &document, &model, err));
+    must(page_document_import(&document, labels, PAGE_SUGGESTION, err));
+    draw(&document, PAGE_GROUND, 67, 30);
+    count(n, &document);
+    ck_assert_int_eq(n[0], 23 * 23);
+    ck_assert_int_eq(n[1], 0);
+    page_document_release(&document);
+}
+END_TEST
+
+START_TEST(a_suggestion_is_saved_as_one)
+{
+    struct page_document document;
+    struct page_history again = {0};
+    struct clv_model model = {0};
+    struct text json;
+    uint8_t labels[WIDTH * HEIGHT];
+    open_document(&document);
+    must(page_document_suggest(labels, &document, &model, err));
+    must(page_document_import(&document, labels, PAGE_SUGGESTION, err));
+    text_init(&json, 1 << 20);
+    page_history_put(&json, &document.history, WIDTH, HEIGHT);
+    ck_assert_ptr_nonnull(strstr(json.bytes, "\"kind\": \"suggestion\""));
+    must(page_history_parse(&again, json.bytes, json.size, "strokes", WIDTH, HEIGHT, err));
+    ck_assert_int_eq(again.events[0].kind, PAGE_SUGGESTION);
+    struct page_event event = {.kind = PAGE_SUGGESTION, .label = 1};
+    must_fail(CLV_ERR_USAGE, "a mask is no stroke", page_document_draw(&document, &event, err));
+    text_release(&json);
+    page_history_release(&again);
+    page_document_release(&document);
+}
+END_TEST
+
+Suite *page_document_suite(void)
+{
+    Suite *suite = suite_create("page_document");
+    TCase *tcase = tcase_create("page_document");
+    tcase_add_test(tcase, a_suggestion_is_what_the_model_sees);
+    tcase_add_test(tcase, a_stroke_on_a_suggestion_corrects_all_that_is_alike_wrong);
+    tcase_add_test(tcase, a_suggestion_is_saved_as_one);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
