@@ -123,7 +123,7 @@ demo: deps
 check: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
 	$(Q)tools/check-layers $(BUILD)
-	$(Q)CLEAVE_BUILD=$(BUILD) CK_DEFAULT_TIMEOUT=$${CK_DEFAULT_TIMEOUT:-300} $(BUILD)/run-tests
+	$(Q)CLEAVE_BUILD=$(BUILD) $(BUILD)/run-tests
 	$(Q)tools/first-hour $(BUILD)
 	$(Q)$(MAKE) --no-print-directory check-library
 

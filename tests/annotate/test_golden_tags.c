@@ -220,7 +220,6 @@ Suite *golden_tags_suite(void)
 {
     Suite *suite = suite_create("golden_tags");
     TCase *tc = tcase_create("golden_tags");
-    tcase_set_timeout(tc, 120);
     tcase_add_test(tc, every_learner_of_tags_makes_what_it_made);
     tcase_add_test(tc, models_of_many_tags_decide_as_they_did);
     tcase_add_test(tc, thresholds_lie_halfway_between_the_scores_they_part);

@@ -291,7 +291,6 @@ Suite *cli_bad_input_suite(void)
 {
     Suite *suite = suite_create("cli_bad_input");
     TCase *tests = tcase_create("cli_bad_input");
-    tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, manifests_that_lead_astray_are_refused);
     tcase_add_test(tests, manifests_from_windows_are_read);

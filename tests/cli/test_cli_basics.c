@@ -245,7 +245,6 @@ Suite *cli_basics_suite(void)
 {
     Suite *suite = suite_create("cli_basics");
     TCase *tests = tcase_create("cli_basics");
-    tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, what_is_no_model_says_so);
     tcase_add_test(tests, quiet_training_is_quiet);

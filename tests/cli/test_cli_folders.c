@@ -432,7 +432,6 @@ Suite *cli_folders_suite(void)
 {
     Suite *suite = suite_create("cli_folders");
     TCase *tests = tcase_create("cli_folders");
-    tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, bad_images_are_reported_and_the_rest_goes_on);
     tcase_add_test(tests, a_folder_of_many_formats);

@@ -94,7 +94,6 @@ Suite *cli_locks_suite(void)
 {
     Suite *suite = suite_create("cli_locks");
     TCase *tests = tcase_create("cli_locks");
-    tcase_set_timeout(tests, 120);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, a_second_run_into_a_folder_is_refused_until_the_first_is_dead);
     tcase_add_test(tests, shards_get_along_unless_they_do_the_same_part);

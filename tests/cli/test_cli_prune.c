@@ -192,7 +192,6 @@ Suite *cli_prune_suite(void)
 {
     Suite *suite = suite_create("cli_prune");
     TCase *tc = tcase_create("cli_prune");
-    tcase_set_timeout(tc, 120);
     tcase_add_unchecked_fixture(tc, sample_setup, NULL);
     tcase_add_test(tc, small_weights_go_and_masks_are_those_of_all_features);
     tcase_add_test(tc, a_threshold_of_zero_changes_no_mask);

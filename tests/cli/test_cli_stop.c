@@ -140,7 +140,6 @@ Suite *cli_stop_suite(void)
 {
     Suite *suite = suite_create("cli_stop");
     TCase *tests = tcase_create("cli_stop");
-    tcase_set_timeout(tests, 120);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, cross_validation_prints_its_table_so_far);
     tcase_add_test(tests, pruning_leaves_the_best_model_so_far);

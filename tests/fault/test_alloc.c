@@ -199,7 +199,6 @@ Suite *alloc_suite(void)
 {
     Suite *suite = suite_create("alloc");
     TCase *tests = tcase_create("alloc");
-    tcase_set_timeout(tests, 1200);
     tcase_add_unchecked_fixture(tests, setup, NULL);
     tcase_add_test(tests, training_survives_every_failed_allocation);
     tcase_add_test(tests, letters_survive_every_failed_allocation);

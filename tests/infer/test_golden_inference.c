@@ -440,7 +440,6 @@ Suite *golden_inference_suite(void)
 {
     Suite *suite = suite_create("golden_inference");
     TCase *tc = tcase_create("golden_inference");
-    tcase_set_timeout(tc, 120);
     tcase_add_test(tc, every_kind_of_inference_finds_what_it_found);
     tcase_add_test(tc, every_step_from_an_image_to_its_outline_makes_what_it_made);
     suite_add_tcase(suite, tc);

@@ -214,7 +214,6 @@ Suite *golden_trainings_suite(void)
 {
     Suite *suite = suite_create("golden_trainings");
     TCase *tc = tcase_create("golden_trainings");
-    tcase_set_timeout(tc, 600);
     tcase_add_test(tc, every_learner_makes_what_it_made_and_every_parameter_matters);
     suite_add_tcase(suite, tc);
     return suite;

@@ -148,7 +148,6 @@ Suite *pixel_cut_suite(void)
 {
     Suite *suite = suite_create("pixel_cut");
     TCase *tests = tcase_create("pixel_cut");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, parts_make_the_labels_of_the_whole_wherever_they_decide);
     tcase_add_test(tests, photographs_have_the_same_labels_in_parts_and_whole);
     suite_add_tcase(suite, tests);

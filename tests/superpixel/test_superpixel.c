@@ -239,7 +239,6 @@ Suite *superpixel_suite(void)
     tcase_add_test(tests, bad_options_are_named);
     suite_add_tcase(suite, tests);
     TCase *real = tcase_create("real images");
-    tcase_set_timeout(real, 300); /* VLFeat takes its time */
     tcase_add_test(real, real_horses_keep_their_outlines);
     suite_add_tcase(suite, real);
     return suite;

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/support.h"
+
 enum { MAX_JOBS = 64 };
 
 #define SUITE(name) Suite *name##_suite(void);
@@ -93,6 +95,8 @@ static long job_count(void)
 
 int main(void)
 {
+    /* Seconds a test: enough on a busy machine, with a sanitizer, or counting lines. */
+    setenv("CK_DEFAULT_TIMEOUT", IS_SANITIZED ? "3600" : "600", 0);
     struct tally *tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (tally == MAP_FAILED)
         return EXIT_FAILURE;

@@ -234,7 +234,6 @@ Suite *cli_annotate_suite(void)
 {
     Suite *suite = suite_create("cli_annotate");
     TCase *tests = tcase_create("cli_annotate");
-    tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, setup, NULL);
     tcase_add_test(tests, training_predicting_and_scoring_agree);
     tcase_add_test(tests, predictions_come_as_json_and_to_a_file);
@@ -245,7 +244,6 @@ Suite *cli_annotate_suite(void)
     tcase_add_test(tests, bad_data_is_named_by_line_and_value);
     tcase_add_test(tests, bad_options_are_named);
     TCase *models = tcase_create("models");
-    tcase_set_timeout(models, 300);
     tcase_add_unchecked_fixture(models, setup, NULL);
     tcase_add_unchecked_fixture(models, sample_setup, NULL);
     tcase_add_test(models, models_of_the_other_kind_are_refused);

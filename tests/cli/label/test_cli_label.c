@@ -256,7 +256,6 @@ Suite *cli_label_suite(void)
 {
     Suite *suite = suite_create("cli_label");
     TCase *tcase = tcase_create("cli_label");
-    tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, ten_thousand_hostile_requests_change_nothing);
     tcase_add_test(tcase, slow_connections_do_not_keep_the_page_waiting);
     tcase_add_test(tcase, what_cannot_be_served_is_told_at_once);

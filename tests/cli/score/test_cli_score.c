@@ -199,7 +199,6 @@ Suite *cli_score_suite(void)
 {
     Suite *suite = suite_create("cli_score");
     TCase *tests = tcase_create("cli_score");
-    tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, json_holds_the_means_over_images);
     tcase_add_test(tests, masks_of_0_and_one_other_value_are_figure_and_ground);

@@ -77,7 +77,6 @@ Suite *cli_score_shards_suite(void)
     Suite *suite = suite_create("cli_score_shards");
     TCase *tcase = tcase_create("shards");
     tcase_add_unchecked_fixture(tcase, make_tables, NULL);
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, merged_tables_print_what_one_run_prints);
     tcase_add_test(tcase, tables_that_do_not_make_a_whole_are_named);
     tcase_add_test(tcase, options_that_do_not_go_together_are_refused);

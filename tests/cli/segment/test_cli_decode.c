@@ -67,7 +67,6 @@ Suite *cli_decode_suite(void)
 {
     Suite *suite = suite_create("cli_decode");
     TCase *tests = tcase_create("cli_decode");
-    tcase_set_timeout(tests, 120);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, feature_files_are_scored_by_the_rule_asked_for);
     tcase_add_test(tests, labels_by_any_rule_are_refined);

@@ -329,7 +329,6 @@ Suite *cli_export_suite(void)
 {
     Suite *suite = suite_create("cli_export");
     TCase *tests = tcase_create("export");
-    tcase_set_timeout(tests, 60);
     tcase_add_unchecked_fixture(tests, setup, NULL);
     tcase_add_test(tests, masks_come_back_exactly_from_run_lengths_and_voc);
     tcase_add_test(tests, polygons_come_back_within_the_tolerance);

@@ -222,7 +222,6 @@ Suite *cli_marginals_suite(void)
 {
     Suite *suite = suite_create("cli_marginals");
     TCase *tests = tcase_create("cli_marginals");
-    tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, maps_are_grey_and_of_the_image_s_size);
     tcase_add_test(tests, without_edges_a_map_is_the_logistic_function_of_the_scores);

@@ -62,7 +62,6 @@ Suite *cli_memory_suite(void)
 {
     Suite *suite = suite_create("cli_memory");
     TCase *tests = tcase_create("memory");
-    tcase_set_timeout(tests, 120);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, what_is_estimated_is_never_less_than_what_is_taken);
     tcase_add_test(tests, what_does_not_fit_is_refused_by_name_and_the_rest_goes_on);

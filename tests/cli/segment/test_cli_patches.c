@@ -411,7 +411,6 @@ Suite *cli_patches_suite(void)
 {
     Suite *suite = suite_create("cli_patches");
     TCase *tcase = tcase_create("patches");
-    tcase_set_timeout(tcase, 120);
     tcase_add_unchecked_fixture(tcase, draw_set, NULL);
     tcase_add_test(tcase, categories_are_found_and_scored_by_name);
     tcase_add_test(tcase, masks_have_the_labels_palette_and_the_report_its_legend);

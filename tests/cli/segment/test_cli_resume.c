@@ -368,7 +368,6 @@ Suite *cli_resume_suite(void)
 {
     Suite *suite = suite_create("cli_resume");
     TCase *tests = tcase_create("cli_resume");
-    tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, setup, NULL);
     tcase_add_test(tests, a_training_that_is_killed_again_and_again_ends_as_an_undisturbed_one);
     tcase_add_test(tests, a_feature_file_that_is_cut_short_meanwhile_ends_the_training_by_its_name);

@@ -335,7 +335,6 @@ Suite *cli_run_suite(void)
 {
     Suite *suite = suite_create("cli_run");
     TCase *tests = tcase_create("cli_run");
-    tcase_set_timeout(tests, 300);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, the_documented_lines_work_as_written);
     tcase_add_test(tests, masks_are_label_numbers_at_the_image_s_own_size);

@@ -113,7 +113,6 @@ Suite *cli_maps_suite(void)
 {
     Suite *suite = suite_create("cli_maps");
     TCase *tests = tcase_create("cli_maps");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, maps_make_masks_better_and_any_number_of_threads_the_same_ones);
     tcase_add_test(tests, a_manifest_s_column_names_maps_as_the_option_does);
     tcase_add_test(tests, bad_options_about_maps_are_refused);

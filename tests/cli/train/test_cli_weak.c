@@ -397,7 +397,6 @@ Suite *cli_weak_suite(void)
 {
     Suite *suite = suite_create("cli_weak");
     TCase *tests = tcase_create("cli_weak");
-    tcase_set_timeout(tests, 120);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, only_the_named_masks_are_read);
     tcase_add_test(tests, unlabelled_images_teach_without_their_masks);

@@ -161,7 +161,6 @@ Suite *keep_suite(void)
 {
     Suite *suite = suite_create("keep");
     TCase *tc = tcase_create("keep");
-    tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, features_left_out_leave_the_others_as_they_were, 0, 4);
     tcase_add_test(tc, without_a_scale_its_words_are_not_looked_at);
     tcase_add_test(tc, feature_files_say_what_is_left_out);

@@ -291,7 +291,6 @@ Suite *patches_suite(void)
 {
     Suite *suite = suite_create("patches");
     TCase *tcase = tcase_create("patches");
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, rows_describe_the_pixels_of_their_patch);
     tcase_add_test(tcase, windows_are_clipped_at_the_image_and_scenes_are_all_of_it);
     tcase_add_test(tcase, images_of_any_size_have_patches);

@@ -209,7 +209,6 @@ Suite *views_suite(void)
 {
     Suite *suite = suite_create("views");
     TCase *tc = tcase_create("views");
-    tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, features_of_images_of_any_size_are_finite, 0, 12);
     tcase_add_test(tc, features_are_the_same_at_any_number_of_threads);
     tcase_add_loop_test(tc, rows_of_mapped_histograms_multiply_to_the_kernel, CLV_KERNEL_MAP_CHI2,

@@ -73,7 +73,6 @@ Suite *memory_estimate_suite(void)
 {
     Suite *suite = suite_create("memory_estimate");
     TCase *tests = tcase_create("memory_estimate");
-    tcase_set_timeout(tests, 120);
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, features_take_no_more_than_is_estimated);
     tcase_add_test(tests, an_image_that_does_not_fit_is_named_and_the_rest_goes_on);
