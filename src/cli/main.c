@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "cleave/status.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
@@ -75,8 +76,30 @@ static int unknown_command(const char *name)
     return clv_status_exit_code(CLV_ERR_USAGE);
 }
 
+/* Whether mpirun started several of this command, all to do the same work: this build knows nothing of the others. What
+ * is told its shard is fine. */
+static bool is_one_of_many_alike(int argc, char **argv)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}; /* Open MPI, MPICH */
+    int32_t n = 0;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && n < 2; k++)
+        if (!getenv(sizes[k]) || !parse_int32(getenv(sizes[k]), &n))
+            n = 0;
+    for (int i = 1; i < argc && n > 1; i++)
+        if (strncmp(argv[i], "--shard", strlen("--shard")) == 0)
+            n = 0;
+    if (n > 1)
+        console_error(
+            "started %d times by mpirun, and each would do all of the work: cleave does not use MPI; segment, "
+            "marginals, features and score take their part by --shard I/%d",
+            n, n);
+    return n > 1;
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
+    if (is_one_of_many_alike(argc, argv))
+        return clv_status_exit_code(CLV_ERR_USAGE);
     char title[64];
     snprintf(title, sizeof title, "cleave %s", command->name);
     argv[0] = title;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unistd.h>
+
 #include "support/sample.h"
 #include "support/support.h"
 
@@ -149,16 +151,32 @@ START_TEST(feature_shards_that_are_no_whole_are_named_and_nothing_is_written)
 }
 END_TEST
 
+/* Each of mpirun's processes would do the same work over the same output. */
+START_TEST(copies_that_mpirun_starts_are_refused_unless_each_has_its_shard)
+{
+    static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+    const char *folder = temporary_folder();
+    for (int k = 0; k < 2; k++)
+        expect_error(64, "started 3 times by mpirun", "cd %s && %s=3 \"$CLEAVE\" segment -m %s %s/images -o alike",
+                     folder, variables[k], sample_model(), sample_set());
+    ck_assert_int_ne(access(formatted("%s/alike", folder), F_OK), 0);
+    free(expect_success("cd %s && OMPI_COMM_WORLD_SIZE=1 \"$CLEAVE\" segment -m %s %s/images -o alone", folder,
+                        sample_model(), sample_set()));
+    free(expect_success("cd %s && PMI_SIZE=2 \"$CLEAVE\" segment --shard 1/2 -m %s %s/images -o parts", folder,
+                        sample_model(), sample_set()));
+}
+END_TEST
+
 Suite *cli_shards_suite(void)
 {
     Suite *suite = suite_create("cli_shards");
     TCase *tcase = tcase_create("shards");
     tcase_add_unchecked_fixture(tcase, sample_setup, NULL);
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, three_shards_write_the_masks_the_table_and_the_pages_of_one_run);
     tcase_add_test(tcase, items_of_a_feature_file_are_sharded_and_more_shards_than_items_leave_some_empty);
     tcase_add_test(tcase, clashes_with_other_shards_and_bad_shards_are_refused);
     tcase_add_test(tcase, an_index_of_feature_shards_trains_scores_and_segments_as_one_file_does);
+    tcase_add_test(tcase, copies_that_mpirun_starts_are_refused_unless_each_has_its_shard);
     tcase_add_test(tcase, feature_shards_that_are_no_whole_are_named_and_nothing_is_written);
     suite_add_tcase(suite, tcase);
     return suite;
