@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-/* All learners have these and ignore those that they do not use. The objectives, with y_il = 1 or -1 and z as in
+/* All learners have these and ignore those that they do not use (clv_tag_idle). The objectives, with y_il = 1 or -1 and z as in
  * tag_model.h:
  *     R + 1/(lambda n) sum_il [1 - z_il]_+                                bc, tsbc, lmsbn, lmbm
  *     R + 1/(lambda n) sum_l max_y (|y - y_l|_H + f(y) - f(y_l))          ssvm-chain, ssvm-full
@@ -75,6 +75,9 @@ struct clv_tag_training {
  * hinges each, and with weak regularisation decisions confirm each other whatever the input (Miao & Rao, Remark 5). */
 #define CLV_TAG_LMBM_ETA0 1000 /* by cross-validation on the scene set */
 CLV_API void clv_tag_training_defaults(struct clv_tag_training *training);
+
+/* Why a parameter cannot change what that training results in: a clause ("--kernel is linear"), static; NULL: it can. */
+CLV_API const char *clv_tag_idle(const struct clv_tag_training *training, enum clv_tag_parameter parameter);
 
 struct clv_tag_training_result {
     double primal, dual; /* of the objective times lambda, over all tags */

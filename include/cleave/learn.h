@@ -193,6 +193,7 @@ struct clv_learner {
     double (*bytes)(
         const struct clv_training *training); /* memory it touches beyond the data, about; NULL: weights alone */
     bool lambda_of_mean; /* whether its "lambda" is against the mean of the examples' losses, not their sum */
+    const char *(*idle)(const struct clv_training *training, int parameter); /* see clv_learner_idle; NULL: never */
 };
 
 /* Whether the learner trains a form for that many labels on such graphs. */
@@ -208,6 +209,11 @@ CLV_API bool clv_learner_keeps_checkpoints(const struct clv_learner *learner);
 CLV_API void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner);
 /* Index of a parameter, or -1. */
 CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char *name);
+/* Why a parameter cannot change what that training results in, whatever its value: a clause that names what is in the
+ * way ("--solver is lp", "every image has a mask"), static; NULL: it can. Other parameters count as they are set. A
+ * training without a dataset is judged by its parameters alone. */
+CLV_API const char *clv_learner_idle(const struct clv_learner *learner, const struct clv_training *training,
+                                     int parameter);
 /* The names of a parameter's values, NULL-terminated; NULL: it is a number. */
 CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner, int parameter);
 

@@ -51,6 +51,16 @@ void clv_tag_training_defaults(struct clv_tag_training *training)
         training->parameters[CLV_TAG_ETA0] = CLV_TAG_LMBM_ETA0;
 }
 
+const char *clv_tag_idle(const struct clv_tag_training *training, enum clv_tag_parameter parameter)
+{
+    bool is_alone = training->learner->form == CLV_TAGS_INDEPENDENT;
+    if (parameter == CLV_TAG_GAMMA && !training->is_rbf)
+        return "--kernel is linear";
+    if ((parameter == CLV_TAG_ORDER || parameter == CLV_TAG_ETA0) && is_alone)
+        return "it has no couplings between tags";
+    return parameter == CLV_TAG_ETA0 && training->parameters[CLV_TAG_ORDER] < 2 ? "--order is 1" : NULL;
+}
+
 enum clv_status tag_parameter_check(enum clv_tag_parameter index, double value, struct clv_error *err)
 {
     const struct clv_parameter *p = &clv_tag_parameters[index];

@@ -331,6 +331,52 @@ START_TEST(cross_validation_prefers_what_generalises)
 }
 END_TEST
 
+static bool is_same_model(const struct clv_tag_model *a, const struct clv_tag_model *b)
+{
+    size_t n_couplings = clv_tag_coupling_count(a->form, a->n_tags, a->order), k = (size_t)a->n_tags;
+    return a->order == b->order && a->gamma == b->gamma && a->n_vectors == b->n_vectors &&
+           same_numbers(a->bias, b->bias, k) && same_numbers(a->coupling, b->coupling, n_couplings) &&
+           (!a->weight || same_numbers(a->weight, b->weight, k * (size_t)a->n_features)) &&
+           (!a->coefficient || same_numbers(a->coefficient, b->coefficient, k * a->n_vectors));
+}
+
+/* Where clv_tag_idle says that a parameter has no effect none of its values changes the model, else one does. */
+START_TEST(a_parameter_changes_the_model_or_says_why_not)
+{
+    static const double values[] = {0.01, 1, 2, 3, 1000};
+    struct clv_tag_set set = make_set();
+    for (int setting = 0; setting < 4; setting++)
+        for (size_t l = 0; clv_tag_learner_at(l); l++) {
+            const struct clv_tag_learner *learner = clv_tag_learner_at(l);
+            struct clv_tag_training training = training_of(&set, learner->name, setting % 2);
+            if (learner->is_structural && training.is_rbf)
+                continue;
+            training.parameters[CLV_TAG_PASSES] = 200;
+            training.parameters[CLV_TAG_ORDER] = setting < 2 ? 2 : 1;
+            struct clv_tag_model base = train(&training, NULL);
+            for (int k = 0; k < CLV_TAG_PARAMETERS; k++) {
+                const struct clv_parameter *p = &clv_tag_parameters[k];
+                struct clv_tag_training other = training;
+                bool differs = false;
+                for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+                    struct clv_tag_model model;
+                    other.parameters[k] = fmin(fmax(values[v], p->minimum), p->maximum);
+                    if (clv_tag_train(&model, NULL, &other, NULL))
+                        continue; /* an order that this learner does not have */
+                    differs |= !is_same_model(&base, &model);
+                    clv_tag_model_release(&model);
+                }
+                const char *why = clv_tag_idle(&training, (enum clv_tag_parameter)k);
+                ck_assert_msg(differs == !why, "%s, order %g, %s: --%s %s: %s", learner->name,
+                              training.parameters[CLV_TAG_ORDER], training.is_rbf ? "rbf" : "linear", p->name,
+                              differs ? "changes the model" : "changes nothing", why ? why : "said to have an effect");
+            }
+            clv_tag_model_release(&base);
+        }
+    clv_tag_set_release(&set);
+}
+END_TEST
+
 START_TEST(bad_trainings_are_refused_by_value)
 {
     struct clv_tag_set set = make_set();
@@ -368,6 +414,7 @@ Suite *annotate_suite(void)
     tcase_add_test(tests, tuned_thresholds_improve_every_goal_or_leave_it);
     tcase_add_test(tests, tags_are_put_in_the_sequence_of_their_f);
     tcase_add_test(tests, cross_validation_prefers_what_generalises);
+    tcase_add_test(tests, a_parameter_changes_the_model_or_says_why_not);
     tcase_add_test(tests, bad_trainings_are_refused_by_value);
     suite_add_tcase(suite, tests);
     return suite;

@@ -18,6 +18,7 @@ struct annotate_training {
     double lambda[MAX_CANDIDATES], gamma[MAX_CANDIDATES];
     size_t n_lambda, n_gamma;
     int is_given[CLV_TAG_PARAMETERS];
+    bool is_goal_given;
     int32_t n_folds, n_repeats; /* of cross-validation; 0 folds: none; -1: not given */
     bool overwrite;
     FILE *summary;

@@ -143,9 +143,35 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_GOAL:
         failed = option_choice(&goal, "--goal", arg, goals, sizeof goals / sizeof *goals, common);
         self->training.goal = (enum clv_tag_goal)goal;
+        self->is_goal_given = true;
         return failed;
     default: return ARGP_ERR_UNKNOWN;
     }
+}
+
+/* Refuses what was given and cannot have any effect. */
+static enum clv_status check_effect(const struct annotate_training *self, struct clv_error *err)
+{
+    const struct clv_tag_training *training = &self->training;
+    const char *learner = training->learner->name;
+    for (int i = 0; i < CLV_TAG_PARAMETERS; i++) {
+        const char *why = self->is_given[i] ? clv_tag_idle(training, (enum clv_tag_parameter)i) : NULL;
+        if (why)
+            return fail(err, CLV_ERR_USAGE, "--%s has no effect with --learner %s: %s", clv_tag_parameters[i].name,
+                        learner, why);
+    }
+    if (self->n_gamma && !training->is_rbf)
+        return fail(err, CLV_ERR_USAGE, "--cv-gamma has no effect: --kernel is linear");
+    if (training->is_in_f_order && training->learner->form != CLV_TAGS_LMSBN)
+        return fail(err, CLV_ERR_USAGE, "--order-by f has no effect with --learner %s: it decides all tags at once",
+                    learner);
+    if (self->is_goal_given && !self->n_folds && !training->learner->is_tuned)
+        return fail(err, CLV_ERR_USAGE, "--goal has no effect with --learner %s: there is no cross-validation",
+                    learner);
+    if (self->n_repeats && !self->n_folds && !training->learner->is_tuned && !training->is_in_f_order)
+        return fail(err, CLV_ERR_USAGE, "--cv-repeats has no effect with --learner %s: there is no cross-validation",
+                    learner);
+    return CLV_OK;
 }
 
 static enum clv_status parse(struct annotate_training *self, int argc, char **argv, struct clv_error *err)
@@ -181,6 +207,11 @@ static enum clv_status parse(struct annotate_training *self, int argc, char **ar
     if (!self->n_folds && (self->n_lambda || self->n_gamma))
         return fail(err, CLV_ERR_USAGE, "--cv-%s: there is no cross-validation; --cv K asks for it",
                     self->n_lambda ? "lambda" : "gamma");
+    status = check_effect(self, err);
+    if (status != CLV_OK)
+        return status;
+    if (!self->n_repeats)
+        self->n_repeats = 3;
     self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
     return annotate_claim(&self->common, self->output, self->overwrite, self->data, NULL, err);
 }
@@ -301,7 +332,7 @@ done:
 
 enum clv_status annotate_train(int argc, char **argv, struct clv_error *err)
 {
-    struct annotate_training self = {.n_folds = -1, .n_repeats = 3};
+    struct annotate_training self = {.n_folds = -1};
     enum clv_status status = parse(&self, argc, argv, err);
     if (status == CLV_OK)
         status = run(&self, err);

@@ -53,6 +53,8 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     double started = now_s();
     enum clv_status status = learner_options_apply(&options->learner, options->letters.path != NULL, training);
     if (status == CLV_OK)
+        status = train_effect_check(options, training, err);
+    if (status == CLV_OK)
         status = train_init_read(&self->start, options, err);
     if (status == CLV_OK)
         status = train_data_load(&self->data, options, &self->start, &self->progress, err);
@@ -75,6 +77,8 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     if (status == CLV_OK && options->validate)
         status = train_validation_load(&self->validation, options, &self->data, &self->progress, err);
     training->validation = self->validation;
+    if (status == CLV_OK)
+        status = train_effect_check(options, training, err);
     if (status == CLV_OK)
         status = train_checkpoints_use(training, &self->checkpoints, options, &self->data, err);
     return status;

@@ -87,6 +87,14 @@ enum clv_status train_checkpoints_parameter(double *value, bool *found, const ch
 /* After the model has been written. */
 enum clv_status train_checkpoints_remove(const struct train_options *options, struct clv_error *err) CLV_CHECK;
 
+/* The learner's parameter that a grid is of, or -1; NULL: of the default one, its regularisation. */
+int train_grid_parameter(const struct cv_grid *grid, const struct clv_learner *learner);
+
+/* Refuses parameters that were given, and grids of such, that cannot have an effect (clv_learner_idle): by the options
+ * alone as long as the training has no dataset, then by the data, too. CLV_ERR_USAGE names both. */
+enum clv_status train_effect_check(const struct train_options *options, const struct clv_training *training,
+                                   struct clv_error *err) CLV_CHECK;
+
 /* --cv: chooses among all combinations of the candidates by cross-validation, prints the losses, sets the
  * parameters. */
 enum clv_status train_cross_validate(struct clv_training *training, const struct train_options *options,

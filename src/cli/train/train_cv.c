@@ -16,11 +16,10 @@ static int regularisation_of(const struct clv_learner *learner)
     return index;
 }
 
-/* The parameter that the grid is of, or -1. */
-static int grid_parameter(const struct cv_grid *grid, const struct clv_learner *learner)
+int train_grid_parameter(const struct cv_grid *grid, const struct clv_learner *learner)
 {
     char name[64];
-    if (!grid->name)
+    if (!grid || !grid->name)
         return regularisation_of(learner);
     snprintf(name, sizeof name, "%.*s", (int)grid->name_length, grid->name);
     return clv_learner_parameter(learner, name);
@@ -62,7 +61,7 @@ static enum clv_status take_grids(struct search *self, struct clv_error *err)
         default_grid(self, regularisation);
     for (size_t g = 0; g < self->n_grids; g++) {
         const struct cv_grid *grid = &self->grids[g];
-        index[g] = grid_parameter(grid, learner);
+        index[g] = train_grid_parameter(grid, learner);
         if (index[g] < 0)
             return fail(err, CLV_ERR_USAGE, "--cv-grid: learner \"%s\" has no parameter \"%.*s\"", learner->name,
                         (int)grid->name_length, grid->name ? grid->name : "");

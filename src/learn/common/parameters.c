@@ -1,4 +1,4 @@
-/* What a learner's table says of it: parameters, their values, the forms that it trains. */
+/* What a learner's table says of it: parameters, their values, when they matter, the forms that it trains. */
 #include <string.h>
 
 #include "cleave/learn.h"
@@ -17,6 +17,11 @@ const char *const *clv_learner_choices(const struct clv_learner *learner, int pa
         if (choice->parameter == parameter)
             return choice->names;
     return NULL;
+}
+
+const char *clv_learner_idle(const struct clv_learner *learner, const struct clv_training *training, int parameter)
+{
+    return learner->idle ? learner->idle(training, parameter) : NULL;
 }
 
 void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner)

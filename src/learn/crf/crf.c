@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "learn/common/idle.h"
 #include "learn/common/result.h"
 #include "learn/common/vectors.h"
 #include "learn/crf/crf.h"
@@ -157,6 +158,13 @@ static enum clv_status choose_decoding(struct clv_decoding *decoding, const stru
     return CLV_OK;
 }
 
+static const char *idle(const struct clv_training *training, int parameter)
+{
+    if (parameter == LAMBDA && training->parameters[PENALTY] == PENALTY_NONE)
+        return "--penalty is none";
+    return parameter == EDGES ? idle_edges(training) : NULL;
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -195,5 +203,6 @@ const struct clv_learner crf_learner = {
     .takes_init = true,
     .trains = CLV_TRAINS_FULL_CHAINS | CLV_TRAINS_FULL_FORESTS,
     .train = train,
+    .idle = idle,
     .bytes = bytes,
 };

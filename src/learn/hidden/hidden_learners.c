@@ -12,10 +12,12 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "learn/common/idle.h"
 #include "learn/common/result.h"
 #include "learn/hidden/cccp.h"
 #include "learn/hidden/hidden_descent.h"
 #include "learn/hidden/hidden_learners.h"
+#include "learn/hidden/inference.h"
 
 enum {
     SOLVER,
@@ -93,30 +95,45 @@ static void choose_settings(struct hidden_descent *self)
         self->rate = (given[RATE] > 0 ? given[RATE] : 0.3) / sqrt(examples->node_scale);
 }
 
-/* seen[size] = 1 where a weight belongs to a feature that some known node, or edge between two, has. */
-static void see_known(uint8_t *seen, const struct hidden *hidden)
+/* seen[clv_shape_size] = 1 where a weight belongs to a feature that some known node, or edge between two, has. */
+static void see_known(uint8_t *seen, const struct clv_training *training)
 {
-    const struct clv_shape *shape = &hidden->examples.shape;
+    const struct clv_shape *shape = &training->shape;
     size_t d = (size_t)shape->n_features, p = (size_t)shape->n_edge_features, n_rows = clv_shape_rows(shape);
-    size_t n_unary = clv_shape_unary_size(shape);
-    memset(seen, 0, hidden->size);
-    for (size_t i = 0; i < hidden->examples.n; i++) {
-        const struct clv_problem *problem = &hidden->examples.problems[i];
-        for (int32_t node = 0; node < problem->n_nodes; node++)
-            for (int64_t k = problem->row[node]; problem->label[node] != CLV_UNKNOWN && k < problem->row[node + 1]; k++)
-                seen[problem->index[k]] |= problem->value[k] != 0;
-        for (int32_t e = 0; shape->pairwise != CLV_PAIRWISE_NONE && e < problem->n_edges; e++) {
-            if (problem->label[problem->edges[e][0]] == CLV_UNKNOWN ||
-                problem->label[problem->edges[e][1]] == CLV_UNKNOWN)
+    size_t n_unary = clv_shape_unary_size(shape), size = clv_shape_size(shape);
+    memset(seen, 0, size);
+    for (size_t i = 0; i < training->n_examples; i++) {
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        for (int32_t node = 0; node < problem.n_nodes; node++)
+            for (int64_t k = problem.row[node]; problem.label[node] != CLV_UNKNOWN && k < problem.row[node + 1]; k++)
+                seen[problem.index[k]] |= problem.value[k] != 0;
+        for (int32_t e = 0; shape->pairwise != CLV_PAIRWISE_NONE && e < problem.n_edges; e++) {
+            if (problem.label[problem.edges[e][0]] == CLV_UNKNOWN || problem.label[problem.edges[e][1]] == CLV_UNKNOWN)
                 continue;
             for (size_t f = 0; f < p; f++)
-                seen[n_unary + f] |= problem->edge_features[(size_t)e * p + f] != 0;
+                seen[n_unary + f] |= problem.edge_features[(size_t)e * p + f] != 0;
         }
     }
     for (size_t r = n_rows; r-- > 1;)
         memcpy(&seen[r * d], seen, d);
-    for (size_t c = n_unary + p; c < hidden->size; c++)
+    for (size_t c = n_unary + p; c < size; c++)
         seen[c] = seen[c - p];
+}
+
+/* Of the random weights to start from. */
+static const char *idle_random(const struct clv_training *training, bool is_published)
+{
+    size_t n_hidden = 0, size = clv_shape_size(&training->shape);
+    if (training->init || is_published || !training->dataset)
+        return idle_start(training);
+    uint8_t *seen = array_zalloc(size, 1);
+    if (!seen)
+        return NULL;
+    see_known(seen, training);
+    for (size_t k = 0; k < size; k++)
+        n_hidden += !seen[k];
+    array_free(seen);
+    return n_hidden ? NULL : "nodes of known label have all features";
 }
 
 static enum clv_status start(struct hidden_descent *self, struct clv_error *err)
@@ -130,7 +147,7 @@ static enum clv_status start(struct hidden_descent *self, struct clv_error *err)
         if (!seen)
             return fail_memory(err);
         if (!self->is_published)
-            see_known(seen, &self->hidden);
+            see_known(seen, training);
         for (size_t k = 0; k < self->hidden.size; k++)
             w[k] = seen[k] ? 0 : deviation * rng_normal(training->seed, RNG_STREAM(RNG_INIT, 0), k);
         array_free(seen);
@@ -216,23 +233,97 @@ static enum clv_status train_eps(struct clv_training_result *result, const struc
     return train(result, training, &eps_learner, epsilon, epsilon, err);
 }
 
+static const char *idle_unless_published(int parameter, bool is_adagrad, bool is_cccp)
+{
+    if ((parameter == AVERAGING || parameter == BATCH || parameter == SMOOTH) && !is_adagrad)
+        return is_cccp ? "--solver is cccp" : "--solver is subgradient";
+    return parameter == RATE && is_cccp ? "--solver is cccp and --paper is 0" : NULL;
+}
+
+static const char *idle_if_published(const struct clv_training *training, int parameter)
+{
+    bool is_subgradient = training->parameters[SOLVER] == SOLVER_SUBGRADIENT;
+    if (parameter == PAPER && is_subgradient)
+        return "--solver is subgradient";
+    return parameter == LAMBDA || parameter == AVERAGING || parameter == BATCH
+               ? is_subgradient ? "--solver is subgradient" : "--paper is 1"
+               : NULL;
+}
+
+/* What belief propagation and elimination are told. */
+static const char *idle_inference(const struct clv_training *training, int parameter, double visible, double hidden)
+{
+    struct hidden_settings settings = {.visible_temperature = visible,
+                                       .hidden_temperature = hidden,
+                                       .cells = parameter == CELLS ? 0 : (size_t)training->parameters[CELLS]};
+    if (!training->dataset || hidden_propagates(training, &settings))
+        return NULL;
+    return settings.cells ? "elimination of that many --cells is exact" : "inference is exact on these graphs";
+}
+
+static const char *idle(const struct clv_training *training, int parameter, double visible, double hidden)
+{
+    const double *p = training->parameters;
+    enum hidden_solver solver = (enum hidden_solver)p[SOLVER];
+    bool is_adagrad = solver == SOLVER_ADAGRAD || solver == SOLVER_FULL_ADAGRAD, is_cccp = solver == SOLVER_CCCP;
+    const char *why = NULL;
+    if (parameter == LAMBDA && p[C] > 0)
+        return "--c is above 0";
+    if (parameter == INNER && !is_cccp)
+        return "--solver is not cccp";
+    if (parameter == SMOOTH && visible > 0)
+        return "there are no maxima to smooth";
+    if (parameter == START)
+        return idle_random(training, p[PAPER] >= 1 || solver == SOLVER_SUBGRADIENT);
+    if (parameter == SWEEPS || parameter == CELLS)
+        return idle_inference(training, parameter, visible, hidden);
+    if (p[PAPER] >= 1 || solver == SOLVER_SUBGRADIENT)
+        why = idle_if_published(training, parameter);
+    else
+        why = idle_unless_published(parameter, is_adagrad, is_cccp);
+    return !why && parameter == SMOOTH && !is_adagrad ? "--solver is neither adagrad nor adagrad-full" : why;
+}
+
+static const char *idle_mssvm(const struct clv_training *training, int parameter)
+{
+    return idle(training, parameter, 0, 1);
+}
+
+static const char *idle_lssvm(const struct clv_training *training, int parameter)
+{
+    return idle(training, parameter, 0, 0);
+}
+
+static const char *idle_hcrf(const struct clv_training *training, int parameter)
+{
+    return idle(training, parameter, 1, 1);
+}
+
+static const char *idle_eps(const struct clv_training *training, int parameter)
+{
+    return idle(training, parameter, training->parameters[EPSILON], training->parameters[EPSILON]);
+}
+
 /* What the four have in common. */
-#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN)                                                                      \
+#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE)                                                                \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .choices = choices, .takes_init = true,      \
         .takes_hidden = true, .train = (TRAIN), .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .lambda_of_mean = true,  \
+        .idle = (IDLE),                                                                                                \
     }
 
-const struct clv_learner mssvm_learner = LEARNER(
-    "mssvm", "marginal structured SVM: hidden nodes are summed out (Ping, Liu & Ihler 2014)", parameters, train_mssvm);
+const struct clv_learner mssvm_learner =
+    LEARNER("mssvm", "marginal structured SVM: hidden nodes are summed out (Ping, Liu & Ihler 2014)", parameters,
+            train_mssvm, idle_mssvm);
 
-const struct clv_learner lssvm_learner = LEARNER(
-    "lssvm", "latent structured SVM: hidden nodes are maximised over (Yu & Joachims 2009)", parameters, train_lssvm);
+const struct clv_learner lssvm_learner =
+    LEARNER("lssvm", "latent structured SVM: hidden nodes are maximised over (Yu & Joachims 2009)", parameters,
+            train_lssvm, idle_lssvm);
 
 const struct clv_learner hcrf_learner =
     LEARNER("hcrf", "hidden conditional random field: the likelihood of the known labels (Quattoni et al. 2007)",
-            likelihood_parameters, train_hcrf);
+            likelihood_parameters, train_hcrf, idle_hcrf);
 
 const struct clv_learner eps_learner =
     LEARNER("eps", "between them: visible and hidden nodes at one temperature (Schwing et al. 2012)",
-            extension_parameters, train_eps);
+            extension_parameters, train_eps, idle_eps);

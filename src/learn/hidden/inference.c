@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "feature/dataset/dataset.h"
 #include "infer/bp/bp_state.h"
 
 /* Messages are as good as those of the step before: what is left changes gradients by less than the step itself. */
@@ -110,6 +111,40 @@ enum clv_status hidden_choose(enum hidden_method *method, struct hidden_workspac
     status = bucket_fits(bucket, &fits, graph, &options, settings->cells, err);
     *method = fits ? HIDDEN_BUCKETS : HIDDEN_PROPAGATION;
     return status;
+}
+
+enum clv_status hidden_choose_both(struct hidden_item *item, struct hidden_workspace *self,
+                                   const struct hidden_settings *settings, const struct clv_problem *problem,
+                                   const struct clv_shape *shape, struct clv_error *err)
+{
+    const struct clv_field graph = {
+        .n_nodes = problem->n_nodes,
+        .n_edges = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges,
+        .n_labels = shape->n_labels,
+        .form = shape->pairwise,
+        .edges = problem->edges,
+    };
+    enum clv_status status = hidden_workspace_set(self, problem, shape, err);
+    if (!status)
+        status = hidden_choose(&item->free_by, self, settings, &graph, NULL, err);
+    return status ? status : hidden_choose(&item->clamped_by, self, settings, &graph, problem->label, err);
+}
+
+bool hidden_propagates(const struct clv_training *training, const struct hidden_settings *settings)
+{
+    struct hidden_workspace *space;
+    struct clv_error ignored;
+    bool is_found = hidden_workspaces_new(&space, 1, &ignored) != CLV_OK;
+    for (size_t i = 0; !is_found && i < training->n_examples; i++) {
+        struct hidden_item item = {0};
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        is_found = !problem.label ||
+                   hidden_choose_both(&item, space, settings, &problem, &training->shape, &ignored) != CLV_OK ||
+                   item.free_by == HIDDEN_PROPAGATION || item.clamped_by == HIDDEN_PROPAGATION;
+        dataset_looked_at(training->dataset, &problem);
+    }
+    hidden_workspaces_free(space, 1);
+    return is_found;
 }
 
 static enum clv_status eliminate(struct hidden_workspace *self, struct hidden_term *term, enum hidden_method method,

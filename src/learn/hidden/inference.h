@@ -41,6 +41,14 @@ enum clv_status hidden_choose(enum hidden_method *method, struct hidden_workspac
                               const struct hidden_settings *settings, const struct clv_field *graph,
                               const int32_t *label, struct clv_error *err) CLV_CHECK;
 
+/* The same for both terms of an example: item->free_by and item->clamped_by. */
+enum clv_status hidden_choose_both(struct hidden_item *item, struct hidden_workspace *self,
+                                   const struct hidden_settings *settings, const struct clv_problem *problem,
+                                   const struct clv_shape *shape, struct clv_error *err) CLV_CHECK;
+
+/* Whether belief propagation works out any term of the training's examples; true where that cannot be told. */
+bool hidden_propagates(const struct clv_training *training, const struct hidden_settings *settings);
+
 /* The clamped term of the field of an example. */
 enum clv_status hidden_clamped(struct hidden_workspace *self, struct hidden_item *item,
                                const struct hidden_settings *settings, const struct clv_field *field,

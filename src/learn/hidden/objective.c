@@ -14,21 +14,8 @@
 static enum clv_status look_at_graph(void *context, size_t index, int thread, struct clv_error *err)
 {
     struct hidden *self = context;
-    struct hidden_workspace *space = &self->workspaces[thread];
-    struct hidden_item *item = &self->items[index];
-    const struct clv_problem *problem = &self->examples.problems[index];
-    const struct clv_shape *shape = &self->examples.shape;
-    enum clv_status status = hidden_workspace_set(space, problem, shape, err);
-    const struct clv_field graph = {
-        .n_nodes = problem->n_nodes,
-        .n_edges = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges,
-        .n_labels = shape->n_labels,
-        .form = shape->pairwise,
-        .edges = problem->edges,
-    };
-    if (!status)
-        status = hidden_choose(&item->free_by, space, &self->settings, &graph, NULL, err);
-    return status ? status : hidden_choose(&item->clamped_by, space, &self->settings, &graph, problem->label, err);
+    return hidden_choose_both(&self->items[index], &self->workspaces[thread], &self->settings,
+                              &self->examples.problems[index], &self->examples.shape, err);
 }
 
 /* The unit of the loss, in which a known node weighs 1 on the mean. */

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "infer/elimination/min_entropy.h"
+#include "learn/common/idle.h"
 #include "learn/common/result.h"
 #include "learn/latent/latent.h"
 #include "learn/latent/latent_learners.h"
@@ -80,6 +81,11 @@ static enum clv_status descend(struct m3e *self, struct clv_training_result *res
     return CLV_OK;
 }
 
+static const char *idle(const struct clv_training *training, int parameter)
+{
+    return parameter == DEVIATION ? idle_start(training) : NULL;
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -117,5 +123,6 @@ const struct clv_learner m3e_learner = {
     .takes_init = true,
     .takes_hidden = true,
     .train = train,
+    .idle = idle,
     .trains = CLV_TRAINS_FULL_FORESTS,
 };

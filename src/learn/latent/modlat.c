@@ -18,6 +18,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "learn/common/idle.h"
 #include "learn/common/result.h"
 #include "learn/latent/latent.h"
 #include "learn/latent/latent_learners.h"
@@ -212,6 +213,11 @@ static enum clv_status modlat_open(struct modlat *self, const struct clv_trainin
     return status;
 }
 
+static const char *idle(const struct clv_training *training, int parameter)
+{
+    return parameter == DEVIATION ? idle_start(training) : parameter == BETA ? idle_hidden(training) : NULL;
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -244,5 +250,6 @@ const struct clv_learner modlat_learner = {
     .takes_init = true,
     .takes_hidden = true,
     .train = train,
+    .idle = idle,
     .trains = CLV_TRAINS_FULL_FORESTS,
 };

@@ -7,6 +7,7 @@
  * small sets. */
 #include <math.h>
 
+#include "learn/common/idle.h"
 #include "learn/cutting/cutting.h"
 #include "learn/margin/descent.h"
 #include "learn/margin/m3n.h"
@@ -30,6 +31,16 @@ static const struct clv_parameter parameters[] = {
 
 static const struct clv_choice choices[] = {
     {SOLVER, (const char *const[]){"subgradient", "lp", NULL}}, {UNITS, m3n_units}, {0}};
+
+static const char *idle(const struct clv_training *training, int parameter)
+{
+    bool is_online = training->parameters[SOLVER] == SUBGRADIENT;
+    if ((parameter == RATE || parameter == AVERAGING) && !is_online)
+        return "--solver is lp";
+    if (parameter == GAP && is_online)
+        return "--solver is subgradient";
+    return parameter == EDGES ? idle_edges(training) : NULL;
+}
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
@@ -65,5 +76,6 @@ const struct clv_learner l1m3n_learner = {
     .choices = choices,
     .takes_init = true,
     .train = train,
+    .idle = idle,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

@@ -19,6 +19,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "learn/common/idle.h"
 #include "learn/common/result.h"
 #include "learn/common/vectors.h"
 #include "learn/margin/bcfw_state.h"
@@ -226,6 +227,11 @@ static enum clv_status tell_posterior(struct lapmedn *self, struct clv_training_
     return result_set_variance(result, &self->bcfw.examples, self->variance, err);
 }
 
+static const char *idle(const struct clv_training *training, int parameter)
+{
+    return parameter == EDGES ? idle_edges(training) : NULL;
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -251,5 +257,6 @@ const struct clv_learner lapmedn_learner = {
     .choices = choices,
     .takes_init = true,
     .train = train,
+    .idle = idle,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

@@ -6,6 +6,7 @@
  * are 1 / (2 beta sqrt(t)) with C = 200 beta (section 7.1.2, after Ratliff, Bagnell, Zinkevich 2007). It is also the
  * Gaussian maximum entropy discrimination Markov network, whose posterior mean is w (Theorem 3). */
 #include "learn/margin/m3n.h"
+#include "learn/common/idle.h"
 
 #include "learn/common/result.h"
 #include "learn/margin/bcfw.h"
@@ -86,6 +87,16 @@ static enum clv_status train_by_bcfw(struct clv_training_result *result, const s
     return status;
 }
 
+static const char *idle(const struct clv_training *training, int parameter)
+{
+    bool is_online = training->parameters[SOLVER] == SUBGRADIENT;
+    if (parameter == BETA && !is_online)
+        return "--solver is bcfw";
+    if (parameter == GAP && is_online)
+        return "--solver is subgradient";
+    return parameter == EDGES ? idle_edges(training) : NULL;
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -100,5 +111,6 @@ const struct clv_learner m3n_learner = {
     .choices = choices,
     .takes_init = true,
     .train = train,
+    .idle = idle,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

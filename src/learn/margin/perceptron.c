@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "learn/common/examples.h"
+#include "learn/common/idle.h"
 #include "learn/common/result.h"
 #include "learn/margin/margin_learners.h"
 
@@ -86,6 +87,11 @@ static enum clv_status perceptron_open(struct perceptron *self, const struct clv
     return CLV_OK;
 }
 
+static const char *idle(const struct clv_training *training, int parameter)
+{
+    return parameter == EDGES ? idle_edges(training) : NULL;
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -128,5 +134,6 @@ const struct clv_learner perceptron_learner = {
     .parameters = parameters,
     .takes_init = true,
     .train = train,
+    .idle = idle,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
 };

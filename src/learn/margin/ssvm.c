@@ -9,6 +9,7 @@
  * Minding the gaps for block Frank-Wolfe optimization of structured SVMs (ICML 2016), gap sampling. */
 #include "base/array.h"
 #include "base/error.h"
+#include "learn/common/idle.h"
 #include "learn/common/result.h"
 #include "learn/margin/bcfw_state.h"
 #include "learn/margin/margin_learners.h"
@@ -39,6 +40,13 @@ static enum clv_status set_variance(double **variance, struct bcfw *self, double
         (*variance)[k] = k < self->unary_size ? 1 : tables;
     bcfw_set_variance(self, *variance);
     return CLV_OK;
+}
+
+static const char *idle(const struct clv_training *training, int parameter)
+{
+    return parameter == EDGES            ? idle_edges(training)
+           : parameter == TABLE_VARIANCE ? idle_tables(training, training->parameters[EDGES] != 0)
+                                         : NULL;
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
@@ -81,6 +89,7 @@ const struct clv_learner ssvm_learner = {
     .parameters = parameters,
     .takes_init = true,
     .train = train,
+    .idle = idle,
     .bytes = bcfw_bytes,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
     .lambda_of_mean = true,

@@ -1,4 +1,5 @@
 /* The objective of ssvm.c by projected stochastic subgradient descent with Pegasos's steps (descent.c). */
+#include "learn/common/idle.h"
 #include "learn/margin/descent.h"
 #include "learn/margin/margin_learners.h"
 
@@ -11,6 +12,11 @@ static const struct clv_parameter parameters[] = {
     [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},
     {0},
 };
+
+static const char *idle(const struct clv_training *training, int parameter)
+{
+    return parameter == EDGES ? idle_edges(training) : NULL;
+}
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
@@ -37,6 +43,7 @@ const struct clv_learner subgradient_learner = {
     .parameters = parameters,
     .takes_init = true,
     .train = train,
+    .idle = idle,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
     .lambda_of_mean = true,
 };

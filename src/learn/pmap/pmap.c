@@ -300,14 +300,15 @@ static enum clv_status run_round(struct pmap *self, struct clv_error *err)
     return status;
 }
 
-/* Weak examples as the state's `start` sees them. */
+/* Weak examples as their teacher saw them, if they have one, and from the second time on as the state's `start` does. */
 static enum clv_status guess(struct pmap *self, struct clv_error *err)
 {
     const double *parameters = self->training->parameters;
     struct partial_options options = {self->targets.objective == PMAP_WEIGHTED, (uint32_t)parameters[PMAP_DRAWS],
                                       parameters[PMAP_SHARPNESS]};
+    const struct clv_guesses *guesses = self->state.place.round == 1 ? self->training->guesses : NULL;
     self->n = targets_of(self, self->state.place.round);
-    return pmap_targets_guess(&self->targets, self->state.start, parameters[PMAP_KAPPA], &options,
+    return pmap_targets_guess(&self->targets, self->state.start, parameters[PMAP_KAPPA], &options, guesses,
                               self->training->seed + (uint64_t)self->state.place.round, err);
 }
 

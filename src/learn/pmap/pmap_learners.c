@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "learn/common/examples.h"
+#include "learn/common/idle.h"
 #include "learn/pmap/pmap.h"
 
 #define SHARED_PARAMETERS                                                                                              \
@@ -58,20 +59,41 @@ static double bytes(const struct clv_training *training)
     return (batch + 4) * (double)sizeof(double) * (double)clv_shape_size(&training->shape);
 }
 
+static const char *idle_weighted(const struct clv_training *training, int parameter)
+{
+    switch (parameter) {
+    case PMAP_RATE: return training->parameters[PMAP_STEP] == 0 ? "--step is 0" : NULL;
+    case PMAP_EDGES: return idle_edges(training);
+    case PMAP_TABLE_VARIANCE: return idle_tables(training, training->parameters[PMAP_EDGES] != 0);
+    case PMAP_KAPPA:
+    case PMAP_ROUNDS: return idle_mixture(training);
+    case PMAP_DRAWS:
+    case PMAP_SHARPNESS: return idle_weak(training);
+    default: return NULL;
+    }
+}
+
+/* Without any mask, the others take the likeliest labels for masks, which no power of marginals changes. */
+static const char *idle(const struct clv_training *training, int parameter)
+{
+    return parameter == PMAP_SHARPNESS ? idle_mixture(training) : idle_weighted(training, parameter);
+}
+
 /* What the three have in common. */
-#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN)                                                                      \
+#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE)                                                                \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .train = (TRAIN),        \
-        .bytes = bytes, .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .lambda_of_mean = true,                    \
+        .bytes = bytes, .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .lambda_of_mean = true, .idle = (IDLE),    \
     }
 
 const struct clv_learner pmap_learner =
     LEARNER("pmap", "perturb-and-MAP likelihood of whole labellings (Hazan and Jaakkola 2012; Shpakova et al. 2018)",
-            joint_parameters, train_joint);
+            joint_parameters, train_joint, idle);
 
 const struct clv_learner mpmap_learner =
     LEARNER("mpmap", "perturb-and-MAP likelihood of each node's label (Shpakova et al. 2018)", marginal_parameters,
-            train_marginal);
+            train_marginal, idle);
 
-const struct clv_learner wmpmap_learner = LEARNER(
-    "wmpmap", "the same, weighed as the loss weighs (Shpakova et al. 2018)", marginal_parameters, train_weighted);
+const struct clv_learner wmpmap_learner =
+    LEARNER("wmpmap", "the same, weighed as the loss weighs (Shpakova et al. 2018)", marginal_parameters,
+            train_weighted, idle_weighted);

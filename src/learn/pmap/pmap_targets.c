@@ -89,6 +89,7 @@ struct guessing {
     struct pmap_targets *targets;
     const double *w;
     const struct partial_options *options;
+    const struct clv_guesses *guesses;
     uint64_t seed;
 };
 
@@ -103,9 +104,9 @@ static enum clv_status guess_example(void *context, size_t k, int thread, struct
     struct pmap_guess guess = targets->guesses[k];
     if (stop_requested(examples->training->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    const struct clv_guesses *guesses = examples->training->guesses;
-    if (guesses)
-        return partial_weigh(guess.weight, guess.label, guesses->q[k], problem, &examples->shape, self->options, err);
+    if (self->guesses)
+        return partial_weigh(guess.weight, guess.label, self->guesses->q[k], problem, &examples->shape, self->options,
+                             err);
     if (targets->objective == PMAP_JOINT)
         return partial_map(guess.label, decoder, problem, given, &examples->shape, self->w, err);
     return partial_marginals(guess.weight, guess.label, decoder, problem, given, &examples->shape, self->w,
@@ -113,9 +114,10 @@ static enum clv_status guess_example(void *context, size_t k, int thread, struct
 }
 
 enum clv_status pmap_targets_guess(struct pmap_targets *self, const double *w, double kappa,
-                                   const struct partial_options *options, uint64_t seed, struct clv_error *err)
+                                   const struct partial_options *options, const struct clv_guesses *guesses,
+                                   uint64_t seed, struct clv_error *err)
 {
-    struct guessing guessing = {self, w, options, seed};
+    struct guessing guessing = {self, w, options, guesses, seed};
     enum clv_status status = parallel_for(self->n_weak, self->examples->n_threads, guess_example, &guessing, err);
     if (status)
         return status;

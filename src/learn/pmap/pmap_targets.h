@@ -33,11 +33,12 @@ enum clv_status pmap_targets_open(struct pmap_targets *self, const struct exampl
                                   enum pmap_objective objective, struct clv_error *err) CLV_CHECK;
 void pmap_targets_release(struct pmap_targets *self);
 
-/* The weak examples', as w sees them: from conditional draws, or by MAP for PMAP_JOINT, which takes no options. A weak
+/* The weak examples', as `guesses` say or, if that is NULL, as w sees them: from conditional draws, or by MAP for
+ * PMAP_JOINT, which takes no options. A weak
  * example weighs kappa times a labelled one; scales are such that their mean over all examples stays what it was. In
  * parallel. */
 enum clv_status pmap_targets_guess(struct pmap_targets *self, const double *w, double kappa,
-                                   const struct partial_options *options, uint64_t seed,
-                                   struct clv_error *err) CLV_CHECK;
+                                   const struct partial_options *options, const struct clv_guesses *guesses,
+                                   uint64_t seed, struct clv_error *err) CLV_CHECK;
 
 #endif

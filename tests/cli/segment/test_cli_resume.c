@@ -146,7 +146,7 @@ static const struct {
     {"lapmedn", "--gap 0 --passes 120 --rounds 10"},
     {"mssvm", "--passes 1500"},
     {"hcrf", "--solver cccp --passes 1200"},
-    {"crf", "--edges 0 --penalty l1 --lambda 0.001 --tolerance 0 --passes 1200"},
+    {"crf", "--penalty l1 --lambda 0.001 --tolerance 0 --passes 1200"},
 };
 
 START_TEST(every_learner_is_stopped_and_killed_and_ends_as_an_undisturbed_one)

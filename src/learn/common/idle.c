@@ -1,0 +1,45 @@
+#include "learn/common/idle.h"
+
+#include "feature/dataset/dataset.h"
+
+const char *idle_edges(const struct clv_training *training)
+{
+    return training->dataset && training->shape.pairwise == CLV_PAIRWISE_NONE ? "there are no pairwise terms" : NULL;
+}
+
+const char *idle_tables(const struct clv_training *training, bool with_edges)
+{
+    if (!with_edges)
+        return "--edges is 0";
+    return training->dataset && training->shape.pairwise != CLV_PAIRWISE_FULL ? "there are no full pairwise tables"
+                                                                              : NULL;
+}
+
+const char *idle_weak(const struct clv_training *training)
+{
+    return training->dataset && !training->n_weak ? "every image has a mask" : NULL;
+}
+
+const char *idle_mixture(const struct clv_training *training)
+{
+    return training->dataset && !training->n_examples ? "no image has a mask" : idle_weak(training);
+}
+
+const char *idle_hidden(const struct clv_training *training)
+{
+    for (size_t i = 0; training->dataset && i < training->n_examples; i++) {
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        bool is_hidden = false;
+        for (int32_t k = 0; k < problem.n_nodes && problem.label; k++)
+            is_hidden |= problem.label[k] == CLV_UNKNOWN;
+        dataset_looked_at(training->dataset, &problem);
+        if (is_hidden)
+            return NULL;
+    }
+    return training->dataset ? "every label is known" : NULL;
+}
+
+const char *idle_start(const struct clv_training *training)
+{
+    return training->init ? "--init gives all weights" : NULL;
+}

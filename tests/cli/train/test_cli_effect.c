@@ -1,0 +1,110 @@
+/* Options that cannot have any effect are refused, and the complaint names what is in the way. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+#define TRAIN "\"$CLEAVE\" train --seed 1 --superpixels 60 --words 10 --codebook-samples 1000 -o "
+
+/* Before anything is read: there is no such set. */
+START_TEST(options_that_rule_each_other_out_are_refused_at_once)
+{
+    static const char *const lines[][2] = {
+        {"--learner mssvm --solver subgradient --lambda 1",
+         "--lambda has no effect with --learner mssvm: --solver is subgradient"},
+        {"--lambda 1 --learner mssvm --c 2", "--lambda has no effect with --learner mssvm: --c is above 0"},
+        {"--learner wmpmap --step 0 --rate 0.1", "--rate has no effect with --learner wmpmap: --step is 0"},
+        {"--learner m3n --solver subgradient --gap 0.1",
+         "--gap has no effect with --learner m3n: --solver is subgradient"},
+        {"--learner m3n --beta 2", "--beta has no effect with --learner m3n: --solver is bcfw"},
+        {"--learner crf --penalty none --lambda 1", "--lambda has no effect with --learner crf: --penalty is none"},
+        {"--learner crf --penalty none --cv 3", "--cv: --lambda has no effect with --learner crf: --penalty is none"},
+        {"--learner m3n --cv 3 --cv-grid beta=1,2",
+         "--cv-grid: --beta has no effect with --learner m3n: --solver is bcfw"},
+        {"--learner ssvm --edges 0 --table-variance 2",
+         "--table-variance has no effect with --learner ssvm: --edges is 0"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        expect_error(64, lines[i][1], TRAIN "%s/m --data %s/absent %s", temporary_folder(), temporary_folder(),
+                     lines[i][0]);
+}
+END_TEST
+
+START_TEST(options_that_the_data_rule_out_are_refused)
+{
+    static const char *const lines[][2] = {
+        {"wmpmap --kappa 2", "--kappa has no effect with --learner wmpmap: every image has a mask"},
+        {"mpmap --rounds 2", "--rounds has no effect with --learner mpmap: every image has a mask"},
+        {"mpmap --draws 5", "--draws has no effect with --learner mpmap: every image has a mask"},
+        {"ssvm --table-variance 2",
+         "--table-variance has no effect with --learner ssvm: there are no full pairwise tables"},
+        {"ssvm --no-edges --edges 1", "--edges has no effect with --learner ssvm: there are no pairwise terms"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        expect_error(64, lines[i][1], TRAIN "%s/m --data %s/manifest.tsv --split train --learner %s",
+                     temporary_folder(), sample_set(), lines[i][0]);
+    free(expect_success("cp -r %s/images %s/bare", sample_set(), temporary_folder()));
+    expect_error(64, "--rounds has no effect with --learner wmpmap: no image has a mask",
+                 TRAIN "%s/m --data %s/bare --boxes %s/boxes.tsv --learner wmpmap --rounds 2", temporary_folder(),
+                 temporary_folder(), sample_set());
+}
+END_TEST
+
+/* With masks and boxes the boxes' images are labelled by a teacher, and in a second round by what was learned. */
+START_TEST(a_second_round_labels_anew)
+{
+    spill(formatted("%s/only", temporary_folder()), "images/0001.jpg\nimages/0002.jpg\n", 32);
+    static const char *const settings[] = {"--rounds 1 --passes 4", "--rounds 2 --passes 4",
+                                           "--rounds 2 --passes 4 --draws 7"};
+    for (int i = 0; i < 3; i++)
+        free(expect_success("cd %s && " TRAIN "m%d --data %s/manifest.tsv --split train --only only --boxes "
+                            "%s/boxes.tsv --learner wmpmap %s",
+                            temporary_folder(), i, sample_set(), sample_set(), settings[i]));
+    for (int i = 1; i < 3; i++)
+        ck_assert(!same_bytes(formatted("%s/m0", temporary_folder()), formatted("%s/m%d", temporary_folder(), i)));
+}
+END_TEST
+
+/* A candidate of another parameter may be what gives it an effect. */
+START_TEST(a_grid_that_gives_an_option_its_effect_is_taken)
+{
+    free(expect_success("cd %s && " TRAIN "m --data %s/manifest.tsv --split train --learner m3n --beta 2 --passes 2 "
+                        "--cv 2 --cv-grid solver=0,1",
+                        temporary_folder(), sample_set()));
+}
+END_TEST
+
+START_TEST(annotate_refuses_what_has_no_effect)
+{
+    static const char *const lines[][2] = {
+        {"--gamma 1", "--gamma has no effect with --learner lmsbn: --kernel is linear"},
+        {"--learner bc --eta0 1", "--eta0 has no effect with --learner bc: it has no couplings between tags"},
+        {"--learner tsbc --order 1", "--order has no effect with --learner tsbc: it has no couplings between tags"},
+        {"--order 1 --eta0 1", "--eta0 has no effect with --learner lmsbn: --order is 1"},
+        {"--cv-gamma 1", "--cv-gamma has no effect: --kernel is linear"},
+        {"--learner lmbm --order-by f", "--order-by f has no effect with --learner lmbm: it decides all tags at once"},
+        {"--lambda 1 --goal exact", "--goal has no effect with --learner lmsbn: there is no cross-validation"},
+        {"--lambda 1 --cv-repeats 2", "--cv-repeats has no effect with --learner lmsbn: there is no cross-validation"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        expect_error(64, lines[i][1], "\"$CLEAVE\" annotate train --data absent -o %s/m %s", temporary_folder(),
+                     lines[i][0]);
+}
+END_TEST
+
+Suite *cli_effect_suite(void);
+Suite *cli_effect_suite(void)
+{
+    Suite *suite = suite_create("cli_effect");
+    TCase *tcase = tcase_create("options");
+    tcase_set_timeout(tcase, 120);
+    tcase_add_unchecked_fixture(tcase, sample_setup, NULL);
+    tcase_add_test(tcase, options_that_rule_each_other_out_are_refused_at_once);
+    tcase_add_test(tcase, options_that_the_data_rule_out_are_refused);
+    tcase_add_test(tcase, a_second_round_labels_anew);
+    tcase_add_test(tcase, a_grid_that_gives_an_option_its_effect_is_taken);
+    tcase_add_test(tcase, annotate_refuses_what_has_no_effect);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
