@@ -5,8 +5,8 @@
  *
  * To read the source: src/box_cut/box_cut.c has the steps. box_scene.c cuts the surroundings into superpixels and
  * measures them, box_affinity.c compares them, box_fillings.c proposes what is figure, box_features.c and box_score.c
- * judge by the weights of box_weights.c, which tools/learn/box_weights.c learned; box_mincut.c cuts. box_figure.c
- * serves trainings from boxes. */
+ * judge by the weights of box_weights.c, which tools/learn/box_weights.c learned; box_mincut.c cuts. box_cut_all.c
+ * does many boxes, box_figure.c serves trainings from them. */
 #ifndef CLEAVE_BOX_CUT_H
 #define CLEAVE_BOX_CUT_H
 
@@ -45,6 +45,16 @@ CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
 CLV_API enum clv_status clv_box_cut(uint8_t *labels, float *probability, const struct clv_image *image,
                                     const struct clv_box *box, const struct clv_box_cut_options *options,
                                     struct clv_error *err) CLV_CHECK;
+
+/* Many boxes in one image, each pixel one label: labels[height][width] = values[k], 1..254, on the object in box k, 0
+ * on the ground. Boxes are cut one by one. Where several cover a pixel, what is likely by each of them decides together
+ * with the image's edges and colours (clv_refine_labels); a box of less than a quarter of another's area is in front of
+ * it. If that took more than 2^26 votes (boxes and labels times pixels that overlap), the smaller box is in front, no
+ * more. n_boxes may be 0. Memory: 6 bytes a pixel, and the votes at 4. Errors: as clv_box_cut, CLV_ERR_USAGE also for a
+ * value. */
+CLV_API enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image *image, const struct clv_box *boxes,
+                                        const uint8_t *values, size_t n_boxes,
+                                        const struct clv_box_cut_options *options, struct clv_error *err) CLV_CHECK;
 
 /* A clv_figure_estimate: what box to cut (clv_box_cut) says, the larger one of several boxes'; half of it the labels
  * and half the probabilities. */

@@ -282,6 +282,65 @@ START_TEST(one_superpixel_and_one_round_are_enough_for_an_answer)
 }
 END_TEST
 
+/* An orange ellipse and, to the right, a green one that touches it, in boxes that overlap. */
+static struct scene draw_two(uint8_t *truth)
+{
+    struct scene scene = draw(220, 120, 80, 60, 40, 35, orange);
+    const uint8_t green[3] = {40, 140, 60};
+    for (int y = 0, p = 0; y < 120; y++)
+        for (int x = 0; x < 220; x++, p++) {
+            double u = (x + 0.5 - 140) / 40, v = (y + 0.5 - 60) / 35;
+            truth[p] = scene.truth[p] ? 1 : u * u + v * v < 1 ? 7 : 0;
+            for (int k = 0; k < 3 && truth[p] == 7; k++)
+                scene.image.pixels[3 * p + k] = (uint8_t)(green[k] + noise_at(x, y, 20));
+        }
+    return scene;
+}
+
+START_TEST(many_boxes_make_one_labelling)
+{
+    uint8_t *truth = malloc(220 * 120), *alone = malloc(220 * 120), *turned = malloc(220 * 120);
+    struct scene scene = draw_two(truth);
+    const struct clv_box boxes[] = {{.x = 36, .y = 20, .width = 100, .height = 80},
+                                    {.x = 96, .y = 22, .width = 90, .height = 77},
+                                    {.x = 200, .y = 5, .width = 15, .height = 12}};
+    const struct clv_box back[] = {boxes[2], boxes[1], boxes[0]};
+    const uint8_t values[] = {1, 7, 254}, back_values[] = {254, 7, 1};
+    must(clv_box_cut_all(scene.labels, &scene.image, boxes, values, 3, NULL, err));
+    must(clv_box_cut_all(turned, &scene.image, back, back_values, 3, NULL, err));
+    must(clv_box_cut(alone, NULL, &scene.image, &boxes[2], NULL, err));
+    ck_assert_mem_eq(turned, scene.labels, 220 * 120);
+    int both[8] = {0}, either[8] = {0};
+    for (int y = 0, p = 0; y < 120; y++)
+        for (int x = 0; x < 220; x++, p++) {
+            int label = scene.labels[p];
+            if (x >= 200 && x < 215 && y >= 5 && y < 17) { /* nothing overlaps: as by itself */
+                ck_assert_int_eq(label, alone[p] ? 254 : 0);
+                continue;
+            }
+            ck_assert(label == 0 || label == 1 || label == 7);
+            for (int a = 1; a < 8; a += 6) {
+                both[a] += truth[p] == a && label == a;
+                either[a] += truth[p] == a || label == a;
+            }
+        }
+    for (int a = 1; a < 8; a += 6)
+        ck_assert_msg(both[a] > 0.93 * either[a], "label %d: IoU %g", a, (double)both[a] / either[a]);
+    must(clv_box_cut_all(scene.labels, &scene.image, boxes, values, 0, NULL, err));
+    for (int p = 0; p < 220 * 120; p++)
+        ck_assert_int_eq(scene.labels[p], 0);
+    const uint8_t bad[] = {1, 0, 255};
+    memset(scene.labels, 77, 220 * 120);
+    must_fail(CLV_ERR_USAGE, "box 1 has the value 0, must be 1..254",
+              clv_box_cut_all(scene.labels, &scene.image, boxes, bad, 3, NULL, err));
+    ck_assert_int_eq(scene.labels[60 * 220 + 80], 77);
+    free(truth);
+    free(alone);
+    free(turned);
+    release(&scene);
+}
+END_TEST
+
 START_TEST(what_is_out_of_range_is_refused_and_outputs_stay)
 {
     struct scene scene = draw(60, 50, 30, 25, 20, 20, orange);
@@ -331,6 +390,7 @@ Suite *box_cut_suite(void)
     tcase_add_test(tests, boxes_over_everything_and_images_of_one_pixel_have_an_answer);
     tcase_add_test(tests, large_images_are_cut_smaller_and_come_out_whole);
     tcase_add_test(tests, one_superpixel_and_one_round_are_enough_for_an_answer);
+    tcase_add_test(tests, many_boxes_make_one_labelling);
     tcase_add_test(tests, what_is_out_of_range_is_refused_and_outputs_stay);
     suite_add_tcase(suite, tests);
     return suite;

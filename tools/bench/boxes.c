@@ -4,8 +4,8 @@
  *
  *     build/bench/boxes [--set NAME] [--every N] [--ours | --reuse]
  *
- * --set: one of berkeley, unseen (those of Berkeley's that no weight of box to cut was learned from), horses, msrc. --every: each Nth object only. --ours: without grabCut. --reuse: grabCut's
- * masks of an earlier run. */
+ * --set: one of berkeley, unseen (those of Berkeley's that no weight of box to cut was learned from), horses, msrc.
+ * --every: each Nth object only. --ours: without grabCut. --reuse: grabCut's masks of an earlier run. */
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -177,32 +177,19 @@ static enum clv_status place(struct clv_box **placed, size_t *n, const struct in
     return CLV_OK;
 }
 
-/* The larger boxes first, then as they stand in the file. */
-static int compare_areas(const void *a, const void *b)
-{
-    const struct clv_box *first = a, *second = b;
-    double difference = first->width * first->height - second->width * second->height;
-    if (difference < 0 || difference > 0)
-        return difference > 0 ? -1 : 1;
-    return (first->place > second->place) - (first->place < second->place);
-}
-
 enum clv_status box_inputs_cut(uint8_t *labels, const struct input *input, const struct clv_boxes *boxes,
                                const uint8_t *values, const struct clv_image *image, struct clv_error *err)
 {
-    size_t n_pixels = (size_t)image->width * (size_t)image->height, n = 0;
+    size_t n = 0;
     struct clv_box *placed = NULL;
-    uint8_t *own = array_alloc(n_pixels, 1);
-    enum clv_status status = own ? place(&placed, &n, input, boxes, image, true, err) : fail_memory(err);
-    if (status == CLV_OK) {
-        memset(labels, 0, n_pixels);
-        qsort(placed, n, sizeof *placed, compare_areas);
-    }
-    for (size_t k = 0; k < n && status == CLV_OK; k++) {
-        status = clv_box_cut(own, NULL, image, &placed[k], NULL, err);
-        for (size_t p = 0; p < n_pixels && status == CLV_OK; p++)
-            labels[p] = own[p] ? values[placed[k].label] : labels[p];
-    }
+    enum clv_status status = place(&placed, &n, input, boxes, image, true, err);
+    uint8_t *own = status == CLV_OK ? array_alloc(n, 1) : NULL;
+    if (status == CLV_OK && !own)
+        status = fail_memory(err);
+    for (size_t k = 0; k < n && status == CLV_OK; k++)
+        own[k] = values[placed[k].label];
+    if (status == CLV_OK)
+        status = clv_box_cut_all(labels, image, placed, own, n, NULL, err);
     array_free(placed);
     array_free(own);
     return status;
