@@ -64,9 +64,12 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
 {
     const struct click_scene *scene = self->view.scene;
     struct click_trace *trace = self->view.request->trace;
-    const float(*weights)[CLICK_PHASES][CLICK_FEATURES] = trace && trace->weights ? trace->weights : click_weights;
     const struct click_request *request = self->view.request;
-    const float *w = weights[round > 0][request->is_edit ? CLICK_PHASES - 1 : click_phase(request->n_strokes)];
+    bool has_prior = request->prior;
+    const float(*weights)[CLICK_PHASES][CLICK_FEATURES] =
+        trace && trace->weights ? trace->weights : click_weights[has_prior];
+    int phase = request->is_edit ? CLICK_PHASES - 1 : click_phase(request->n_strokes, has_prior);
+    const float *w = weights[round > 0][phase];
     enum clv_status status = click_features_fill(self->features, &self->view, round ? self->q : NULL, err);
     if (status != CLV_OK)
         return status;

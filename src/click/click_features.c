@@ -38,6 +38,8 @@ enum feature {
     F_LATEST_AGAINST, /* the label before, where the latest stroke is near */
     F_BORDER_NEAR,    /* at the image's border */
     F_LATEST_FIRM,    /* within the circle that the latest stroke makes believe is wrong */
+    F_PRIOR_NEAR,     /* what the model says of like colours nearby .. */
+    F_PRIOR_WIDE,     /* .. and anywhere */
     F_SIZE,
 };
 _Static_assert(F_SIZE == CLICK_FEATURES, "click_weights.c has a weight for each feature");
@@ -52,9 +54,10 @@ void click_view_release(struct click_view *view)
     *view = (struct click_view){0};
 }
 
-int click_phase(int32_t n_strokes)
+int click_phase(int32_t n_strokes, bool has_prior)
 {
-    return n_strokes <= 1 ? 0 : n_strokes <= 4 ? 1 : 2;
+    int32_t n = n_strokes + has_prior; /* a score shows as much as a stroke */
+    return n <= 1 ? 0 : n <= 4 ? 1 : 2;
 }
 
 /* Which superpixels have seeds of one sort only. */
@@ -196,6 +199,18 @@ static void fill_latest(struct click_view *view, const float *steps, float radiu
     }
 }
 
+/* Mean of the model's score over a superpixel and those like it, by a row of a kernel. */
+static float mean_prior(const float *row, const struct click_view *view, const float *prior, int32_t at)
+{
+    const struct click_region *regions = view->scene->regions;
+    float sum = regions[at].share * prior[at], weight = regions[at].share;
+    for (int32_t j = 0; j < view->scene->superpixels.n; j++) {
+        sum += row[j] * regions[j].share * prior[j];
+        weight += row[j] * regions[j].share;
+    }
+    return sum / weight;
+}
+
 static void fill_fixed(struct click_view *view, const struct reach reach[2], const float *prior)
 {
     const struct click_scene *scene = view->scene;
@@ -215,6 +230,11 @@ static void fill_fixed(struct click_view *view, const struct reach reach[2], con
         f[F_LIKE_GROUND] = reach[0].like[i];
         f[F_BEFORE] = view->request->before ? 2 * view->before[i] - 1 : 0;
         f[F_PRIOR] = prior[i];
+        if (view->request->prior) {
+            size_t row = (size_t)i * (size_t)scene->superpixels.n;
+            f[F_PRIOR_NEAR] = mean_prior(scene->near_kernel + row, view, prior, i);
+            f[F_PRIOR_WIDE] = mean_prior(scene->wide_kernel + row, view, prior, i);
+        }
     }
 }
 

@@ -4,14 +4,16 @@
 
 #include "click/click_scene.h"
 
-#define CLICK_FEATURES 23
+#define CLICK_FEATURES 25
 #define CLICK_ROUNDS   3
 
-/* Stages: before colours of figure and ground are known, and after. Phases: 1, 2..4, 5 and more strokes. */
+/* Without a learned model's score, and with it. Stages: before colours of figure and ground are known, and after.
+ * Phases without a score: 1, 2..4, 5 and more strokes; with it: 0, 1..3, 4 and more. */
+#define CLICK_KINDS  2
 #define CLICK_STAGES 2
 #define CLICK_PHASES 3
-extern const float click_weights[CLICK_STAGES][CLICK_PHASES][CLICK_FEATURES];
-int click_phase(int32_t n_strokes);
+extern const float click_weights[CLICK_KINDS][CLICK_STAGES][CLICK_PHASES][CLICK_FEATURES];
+int click_phase(int32_t n_strokes, bool has_prior);
 
 struct click_trace {
     int32_t n;       /* superpixels */

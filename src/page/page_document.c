@@ -118,7 +118,7 @@ static void fence(uint8_t *seeds, const struct clv_image *image, const struct pa
 }
 
 /* seeds[height][width] for an object: its own strokes in their order, over all other objects, which are barred. Returns
- * how many strokes are its own, a suggestion among them. */
+ * how many strokes are its own. */
 static int32_t gather_seeds(uint8_t *seeds, const struct page_document *document, const struct page_event *fresh)
 {
     const struct page_history *history = &document->history;
@@ -140,7 +140,7 @@ static int32_t gather_seeds(uint8_t *seeds, const struct page_document *document
                       event->kind == PAGE_FIGURE   ? CLICK_FIGURE
                       : event->kind == PAGE_GROUND ? CLICK_GROUND
                                                    : CLICK_FREE);
-        n += event->kind == PAGE_FIGURE || event->kind == PAGE_GROUND || event->kind == PAGE_SUGGESTION;
+        n += event->kind == PAGE_FIGURE || event->kind == PAGE_GROUND;
     }
     return n;
 }

@@ -65,7 +65,9 @@ START_TEST(the_first_stroke_some_and_many_have_weights_of_their_own)
 {
     static const int phases[] = {0, 0, 1, 1, 1, 2, 2};
     for (int n = 1; n < 7; n++)
-        ck_assert_int_eq(click_phase(n), phases[n]);
+        ck_assert_int_eq(click_phase(n, false), phases[n]);
+    for (int n = 0; n < 6; n++) /* a model's score counts as one */
+        ck_assert_int_eq(click_phase(n, true), phases[n + 1]);
 }
 END_TEST
 
@@ -142,10 +144,32 @@ START_TEST(a_models_score_is_cut_without_strokes_and_gives_way_to_them)
     struct click_press at = {60, 86, false};
     memset(picture->seeds + 86 * WIDTH + 58, CLICK_GROUND, 5);
     request = (struct click_request){
-        .seeds = picture->seeds, .before = picture->labels, .latest = &at, .n_strokes = 2, .prior = prior};
+        .seeds = picture->seeds, .before = picture->labels, .latest = &at, .n_strokes = 1, .prior = prior};
     must(click_cut(picture->labels, picture->scene, &request, err));
     ck_assert_double_gt(iou(picture), suggested);
     ck_assert_int_eq(picture->labels[86 * WIDTH + 60], 0);
+    free(prior);
+    release(picture);
+}
+END_TEST
+
+/* A model of few images: right on the whole, and wrong in three of ten blocks. */
+START_TEST(a_models_score_counts_with_those_of_like_colours)
+{
+    struct picture *picture = draw();
+    float *prior = calloc(WIDTH * HEIGHT, sizeof *prior);
+    unsigned state = 7;
+    bool is_wrong[HEIGHT / 6][WIDTH / 6];
+    ck_assert_ptr_nonnull(prior);
+    for (int k = 0; k < (HEIGHT / 6) * (WIDTH / 6); k++) {
+        state = state * 1664525u + 1013904223u;
+        is_wrong[k / (WIDTH / 6)][k % (WIDTH / 6)] = (state >> 16) % 10 < 3;
+    }
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        prior[p] = (picture->truth[p] != is_wrong[p / WIDTH / 6][p % WIDTH / 6]) ? 1 : -1;
+    struct click_request request = {.seeds = picture->seeds, .prior = prior};
+    must(click_cut(picture->labels, picture->scene, &request, err));
+    ck_assert_double_gt(iou(picture), 0.95);
     free(prior);
     release(picture);
 }
@@ -224,6 +248,7 @@ Suite *click_suite(void)
     tcase_add_test(tcase, a_stroke_far_away_leaves_an_edited_mask_alone);
     tcase_add_test(tcase, without_figure_there_is_none);
     tcase_add_test(tcase, a_models_score_is_cut_without_strokes_and_gives_way_to_them);
+    tcase_add_test(tcase, a_models_score_counts_with_those_of_like_colours);
     tcase_add_test(tcase, the_same_clicks_give_the_same_labels);
     tcase_add_test(tcase, a_large_image_is_cut_to_its_own_pixels);
     tcase_add_test(tcase, one_pixel_and_one_colour_are_images_too);

@@ -148,7 +148,7 @@ static double train(struct clv_model *model, const struct bench *bench)
     char *const arguments[] = {(char *)bench->cleave,
                                "train",
                                "--learner",
-                               "ssvm",
+                               "wmpmap",
                                "--data",
                                data,
                                "--seed",
