@@ -126,8 +126,8 @@ static void *run(void *context)
 static void become_train(const struct label_trainer *trainer, const char *folds)
 {
     char *const arguments[] = {"cleave",       "train",       "--learner", "wmpmap", "--data",      trainer->folder,
-                               "--only",       trainer->list, "--seed",    "1",    "--overwrite", "-o",
-                               trainer->model, "--cv-grid",   "1e-05",     "--cv", (char *)folds, NULL};
+                               "--only",       trainer->list, "--seed",    "1",      "--overwrite", "-o",
+                               trainer->model, "--cv-grid",   "1e-05",     "--cv",   (char *)folds, NULL};
     setenv("TERM", "xterm", 1);
     setenv("NO_COLOR", "1", 1);
     (void)!nice(NICENESS);
