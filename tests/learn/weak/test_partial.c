@@ -88,6 +88,36 @@ START_TEST(marginals_count_conditional_draws)
 }
 END_TEST
 
+/* However strong the couplings: what is given holds, and the others are as if nothing else had ever been possible. */
+START_TEST(given_labels_hold_against_any_coupling)
+{
+    static struct random_problem r;
+    struct decoder *decoder;
+    enum { N = 9 };
+    int n_against = 0;
+    must(decoders_new(&decoder, 1, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        double w[8], silent[N] = {0};
+        int32_t given[N], y[N], label[N];
+        random_problem_fill(&r, &potts, N, 0.6, 0.6, seed);
+        random_weights(w, seed);
+        for (size_t k = 6; k < 8; k++)
+            w[k] *= 300;
+        for (size_t k = 0; k < 6; k++)
+            w[k] *= 50;
+        give_some(given, &r);
+        slow_map(y, &r, given, w, silent);
+        must(partial_map(label, decoder, &r.problem, given, &potts, w, err));
+        ck_assert(!memcmp(label, y, sizeof y));
+        slow_map(y, &r, NULL, w, silent);
+        for (int32_t i = 0; i < N; i++)
+            n_against += given[i] != CLV_UNKNOWN && y[i] != given[i];
+    }
+    ck_assert_int_gt(n_against, 10);
+    decoders_free(decoder, 1);
+}
+END_TEST
+
 /* P_i(b) = q_i(b) V_b / sum q_i V with V_b = sum_i V_i (P_i(b) + 0.01), found by bisection on V_1, and the weights of a
  * label's expected pixels sum to a half. */
 START_TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
@@ -547,6 +577,7 @@ Suite *partial_suite(void)
     Suite *suite = suite_create("partial");
     TCase *tests = tcase_create("partial");
     tcase_add_test(tests, marginals_count_conditional_draws);
+    tcase_add_test(tests, given_labels_hold_against_any_coupling);
     tcase_add_test(tests, weights_come_from_the_volumes_that_agree_with_the_marginals);
     tcase_add_test(tests, sharper_marginals_are_their_powers);
     tcase_add_test(tests, given_labels_hold_for_several_labels);
