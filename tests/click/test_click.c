@@ -71,6 +71,15 @@ START_TEST(the_first_stroke_some_and_many_have_weights_of_their_own)
 }
 END_TEST
 
+START_TEST(lightness_tells_colours_apart_as_much_as_it_is_told_to)
+{
+    const struct click_region a = {.lab = {50, 10, -20}}, b = {.lab = {30, 13, -16}};
+    ck_assert_float_eq(click_colour_distance(&a, &b, 0), 25);
+    ck_assert_float_eq(click_colour_distance(&a, &b, 0.25F), 125);
+    ck_assert_float_eq(click_colour_distance(&b, &a, 1), 425);
+}
+END_TEST
+
 START_TEST(a_click_on_the_object_and_one_beside_it_cut_it_out)
 {
     struct picture *picture = draw();
@@ -243,6 +252,7 @@ Suite *click_suite(void)
     Suite *suite = suite_create("click");
     TCase *tcase = tcase_create("click");
     tcase_add_test(tcase, the_first_stroke_some_and_many_have_weights_of_their_own);
+    tcase_add_test(tcase, lightness_tells_colours_apart_as_much_as_it_is_told_to);
     tcase_add_test(tcase, a_click_on_the_object_and_one_beside_it_cut_it_out);
     tcase_add_test(tcase, pixels_under_strokes_are_what_the_strokes_say);
     tcase_add_test(tcase, a_stroke_far_away_leaves_an_edited_mask_alone);

@@ -141,6 +141,29 @@ START_TEST(without_a_scale_models_that_differ_by_a_factor_decide_alike)
 }
 END_TEST
 
+/* Unary scores of mean size 3 stand for themselves. */
+START_TEST(without_a_scale_scores_have_the_usual_size)
+{
+    double sum = 0;
+    int n_differ = 0;
+    for (int i = 0; i < N; i++)
+        sum += fabs((double)x[i]);
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct clv_decision_options options = {.n_draws = 8, .seed = seed};
+        struct toy any, usual;
+        toy_init(&any, 0.7, 0);
+        toy_init(&usual, 3 * N / sum, 0);
+        int y = decide(&any, &options);
+        options.scale = 1;
+        ck_assert_int_eq(decide(&usual, &options), y);
+        n_differ += decide(&any, &options) != y;
+        clv_oracle_free(any.oracle);
+        clv_oracle_free(usual.oracle);
+    }
+    ck_assert_int_gt(n_differ, 0);
+}
+END_TEST
+
 START_TEST(defaults_follow_the_learner)
 {
     static const struct {
@@ -185,6 +208,7 @@ Suite *decide_suite(void)
     tcase_add_test(tests, a_decision_has_the_least_expected_balanced_error_of_all_labellings);
     tcase_add_test(tests, a_label_that_is_absent_has_no_share);
     tcase_add_test(tests, balanced_models_decide_at_one_half);
+    tcase_add_test(tests, without_a_scale_scores_have_the_usual_size);
     tcase_add_test(tests, without_a_scale_models_that_differ_by_a_factor_decide_alike);
     tcase_add_test(tests, defaults_follow_the_learner);
     tcase_add_test(tests, decisions_from_nothing_are_refused);
