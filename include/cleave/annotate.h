@@ -9,8 +9,8 @@
  *
  * To read the source: src/annotate/annotate.c implements this header. A training: tag_problem.c scales features and
  * computes the kernel, tag_fit.c sets up one fit, dual_coordinate.c solves it (tag_structural.c for structured SVMs),
- * and tag_validate.c, tag_folds.c and tag_threshold.c choose by examples held out. A decision: tag_decide.c, for belief networks
- * branch_bound.c. Inputs: svmlight.c (files of features) and image_tags.c (tagged images). */
+ * and tag_validate.c, tag_folds.c and tag_threshold.c choose by examples held out. A decision: tag_decide.c, for
+ * belief networks branch_bound.c. Inputs: svmlight.c (files of features) and image_tags.c (tagged images). */
 #ifndef CLEAVE_ANNOTATE_H
 #define CLEAVE_ANNOTATE_H
 
@@ -24,8 +24,8 @@
 extern "C" {
 #endif
 
-/* All learners have these and ignore those that they do not use (clv_tag_idle). The objectives, with y_il = 1 or -1 and z as in
- * tag_model.h:
+/* All learners have these and ignore those that they do not use (clv_tag_idle). The objectives, with y_il = 1 or -1 and
+ * z as in tag_model.h:
  *     R + 1/(lambda n) sum_il [1 - z_il]_+                                bc, tsbc, lmsbn, lmbm
  *     R + 1/(lambda n) sum_l max_y (|y - y_l|_H + f(y) - f(y_l))          ssvm-chain, ssvm-full
  *     R = 1/2 |w|^2 + (1 + eta0)/2 |couplings|^2
@@ -76,7 +76,7 @@ struct clv_tag_training {
 #define CLV_TAG_LMBM_ETA0 1000 /* by cross-validation on the scene set */
 CLV_API void clv_tag_training_defaults(struct clv_tag_training *training);
 
-/* Why a parameter cannot change what that training results in: a clause ("--kernel is linear"), static; NULL: it can. */
+/* Why a parameter cannot change what that training gives: a clause ("--kernel is linear"), static; NULL: it can. */
 CLV_API const char *clv_tag_idle(const struct clv_tag_training *training, enum clv_tag_parameter parameter);
 
 struct clv_tag_training_result {
@@ -102,8 +102,8 @@ struct clv_tag_grid {
 /* Chooses parameters by n_folds-fold cross-validation on the training examples: the pair with the best goal over
  * held-out examples (Hamming: the least), the first at ties. parameters receives training's with lambda and gamma
  * replaced; scores[n_lambda][n_gamma] (or NULL) the measures of all. Parallel over candidates' folds.
- * CLV_ERR_INTERRUPTED when asked to stop: parameters stay, scores are those of the pairs that were tried with all folds,
- * and NaN for others. */
+ * CLV_ERR_INTERRUPTED when asked to stop: parameters stay, scores are those of the pairs that were tried with all
+ * folds, and NaN for others. */
 CLV_API enum clv_status clv_tag_cross_validate(double parameters[CLV_TAG_PARAMETERS], struct clv_tag_score *scores,
                                                const struct clv_tag_training *training, const struct clv_tag_grid *grid,
                                                struct clv_error *err) CLV_CHECK;

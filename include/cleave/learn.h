@@ -244,8 +244,8 @@ CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dat
  * examples): *best is the candidate with the least mean held-out loss over examples, the first at ties;
  * losses[n_candidates] and standard_errors (either may be NULL) tell the rest. A lambda against the mean of losses
  * (lambda_of_mean) is meant for all examples: the trainings, on fewer, take it so many times larger. n_candidates x
- * n_folds trainings, in parallel, each on one thread. CLV_ERR_INTERRUPTED when asked to stop: losses and standard_errors
- * then tell of the candidates that were tried with all folds, and are NaN for others. */
+ * n_folds trainings, in parallel, each on one thread. CLV_ERR_INTERRUPTED when asked to stop: losses and
+ * standard_errors then tell of the candidates that were tried with all folds, and are NaN for others. */
 CLV_API enum clv_status clv_cross_validate(double *best, double *losses, double *standard_errors,
                                            const struct clv_learner *learner, const struct clv_training *training,
                                            int parameter, const double *candidates, size_t n_candidates,

@@ -53,9 +53,9 @@ void path_list_release(struct path_list *list);
 enum clv_status path_list_add(struct path_list *list, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Every file below `folder`, subfolders included (names that begin with a dot are skipped), as paths relative to it,
- * sorted by bytes. Links to folders are followed after all else, in the order of their paths, and counted, but no folder
- * is walked twice. Subfolders that this user may not read (lost+found) are counted and passed over; whatever else goes
- * wrong is an error. */
+ * sorted by bytes. Links to folders are followed after all else, in the order of their paths, and counted, but no
+ * folder is walked twice. Subfolders that this user may not read (lost+found) are counted and passed over; whatever
+ * else goes wrong is an error. */
 enum clv_status folder_walk(struct path_list *list, const char *folder, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -47,7 +47,8 @@ struct click_request {
 };
 
 /* labels[height][width] = 1 on the object, else 0. Without figure, in seeds or before, and without a prior all are 0.
- * labels may be the request's `before`. One thread, deterministic. Errors: CLV_ERR_MEMORY; labels are then unchanged. */
+ * labels may be the request's `before`. One thread, deterministic. Errors: CLV_ERR_MEMORY; labels are then
+ * unchanged. */
 enum clv_status click_cut(uint8_t *labels, const struct click_scene *scene, const struct click_request *request,
                           struct clv_error *err) CLV_CHECK;
 

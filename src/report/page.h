@@ -1,6 +1,6 @@
 /* This room writes the report: report.c takes items and spools them, pictures.c shrinks and encodes their pictures,
- * page.c writes the markup around them, page_row.c that of each, with the style of page_style.c and the script of page_script.c. Read
- * report.c first. This header declares the parts of the page. */
+ * page.c writes the markup around them, page_row.c that of each, with the style of page_style.c and the script of
+ * page_script.c. Read report.c first. This header declares the parts of the page. */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 

@@ -48,8 +48,8 @@ static bool hold(struct output_locks *self, int fd, char *file)
     return fits;
 }
 
-/* Locks a part of a file for this open file alone, or a folder (part is NULL) by flock's operation. False with EAGAIN if
- * another has it. */
+/* Locks a part of a file for this open file alone, or a folder (part is NULL) by flock's operation. False with
+ * EAGAIN if another has it. */
 static bool lock(int fd, const struct flock *part, int operation)
 {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -12,9 +12,10 @@
 enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_boxes *boxes, const char *path,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Reads the boxes, names the labels of the masks, and gives each label of the boxes its value: (*values)[boxes->n_labels], array_free
- * them. Boxes of one label are figure, 1; labels->names[1] is theirs. Several labels are values of their own: those of
- * the labels.tsv of the set at `data` (or NULL) if it names them all, else boxes_label_values. */
+/* Reads the boxes, names the labels of the masks, and gives each label of the boxes its value:
+ * (*values)[boxes->n_labels], array_free them. Boxes of one label are figure, 1; labels->names[1] is theirs. Several
+ * labels are values of their own: those of the labels.tsv of the set at `data` (or NULL) if it names them all, else
+ * boxes_label_values. */
 enum clv_status box_inputs_open(struct clv_boxes *boxes, struct clv_labels *labels, uint8_t **values, const char *path,
                                 const char *data, struct clv_error *err) CLV_CHECK;
 

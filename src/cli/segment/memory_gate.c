@@ -11,8 +11,8 @@
 /* What the program takes before the first image, and what the allocator may hold back. */
 #define PROCESS_BYTES 32e6
 
-/* Bytes a pixel: above what PNG and superpixels are seen to take (tests/cli/segment/test_cli_memory.c); other formats and
- * patches are not measured. */
+/* Bytes a pixel: above what PNG and superpixels are seen to take (tests/cli/segment/test_cli_memory.c); other
+ * formats and patches are not measured. */
 #define DECODING     15 /* the picture, a second one to turn it, coefficients of progressive JPEG */
 #define PICTURE      4  /* picture and labels */
 #define REFINING     5  /* two labellings, colours, the labelling before */

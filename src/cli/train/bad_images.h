@@ -13,8 +13,8 @@ struct bad_images {
 };
 void bad_images_release(struct bad_images *self);
 
-/* Takes a failure in if it is one image's own (what it holds, that it cannot be read or is too large): CLV_OK then, else
- * `status`. */
+/* Takes a failure in if it is one image's own (what it holds, that it cannot be read or is too large): CLV_OK then,
+ * else `status`. */
 enum clv_status bad_images_add(struct bad_images *self, enum clv_status status, struct clv_error *err) CLV_CHECK;
 
 /* Names all of them: as notes with `skip`, else as errors, and fails. `n_images` is how many there were, of `path`. */

@@ -2,7 +2,8 @@
 #include "base/error.h"
 #include "cli/train/train.h"
 
-/* Why the parameter is idle whatever the candidates of --cv-grid, each by itself, make of the others; NULL: it is not. */
+/* Why the parameter is idle whatever the candidates of --cv-grid, each by itself, make of the others; NULL: it is
+ * not. */
 static const char *idle_in_all(const struct train_options *options, const struct clv_training *training, int index)
 {
     const struct clv_learner *learner = options->learner.learner;

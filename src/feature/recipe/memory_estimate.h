@@ -8,13 +8,13 @@
  * pixels, each with as many different words as a square of its area meets. */
 double memory_of_image(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels);
 
-/* An upper bound of the bytes that one thread takes while it makes the features of such an image, and of the images that
- * wait with it to be taken over. Measured by tests/feature/recipe/test_memory_estimate.c. */
+/* An upper bound of the bytes that one thread takes while it makes the features of such an image, and of the images
+ * that wait with it to be taken over. Measured by tests/feature/recipe/test_memory_estimate.c. */
 double memory_of_extraction(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels);
 
 /* How many of n_threads (0: all the machine's) may extract the set's images at a time, at least 1, so that what can be
- * had is enough. CLV_ERR_MEMORY names an image that does not fit alone. Images that cannot be read are left to who reads
- * them. */
+ * had is enough. CLV_ERR_MEMORY names an image that does not fit alone. Images that cannot be read are left to who
+ * reads them. */
 enum clv_status memory_choose_threads(int *chosen, const struct clv_set *set, const struct clv_recipe *recipe,
                                       const struct clv_image_limits *limits, int n_threads,
                                       struct clv_error *err) CLV_CHECK;

@@ -300,7 +300,8 @@ static enum clv_status run_round(struct pmap *self, struct clv_error *err)
     return status;
 }
 
-/* Weak examples as their teacher saw them, if they have one, and from the second time on as the state's `start` does. */
+/* Weak examples as their teacher saw them, if they have one, and from the second time on as the state's `start`
+ * does. */
 static enum clv_status guess(struct pmap *self, struct clv_error *err)
 {
     const double *parameters = self->training->parameters;
