@@ -11,6 +11,7 @@
 #include "cli/common/recipe_options.h"
 #include "cli/common/shard_option.h"
 #include "cli/common/training_set.h"
+#include "cli/common/usable_images.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/recipe/memory_estimate.h"
 
@@ -19,14 +20,14 @@ struct features {
     struct recipe_options recipe;
     const char *data, *split, *voids, *model_path, *output;
     uint64_t seed;
-    bool overwrite, index;
+    bool overwrite, index, skip_bad;
     struct shard shard;
     char **paths; /* [n_paths] of shards, for --index */
     size_t n_paths;
     char *own_output; /* of the shard */
 };
 
-enum features_keys { KEY_SPLIT = KEYS_COMMAND, KEY_VOID, KEY_SHARD, KEY_INDEX };
+enum features_keys { KEY_SPLIT = KEYS_COMMAND, KEY_VOID, KEY_SHARD, KEY_INDEX, KEY_SKIP_BAD };
 
 static const struct argp_option features_options[] = {
     {"data", 'd', "PATH", 0, "The images: a manifest or a folder", 0},
@@ -34,6 +35,10 @@ static const struct argp_option features_options[] = {
     {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
     {"output", 'o', "FILE", 0, "The feature file to write (safetensors), all or nothing", 0},
     {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
+    {"skip-bad", KEY_SKIP_BAD, NULL, 0,
+     "Look at all images and masks first, and go on without those that cannot be read, or do not fit each other; they "
+     "are named",
+     0},
     {"shard", KEY_SHARD, "I/N", 0, SHARD_HELP ". -o x.safetensors becomes x-0000I-of-0000N.safetensors", 0},
     {"index", KEY_INDEX, NULL, 0,
      "The arguments are all shards, in order: write to -o (x.safetensors.index.json, beside them) what stands for all "
@@ -60,6 +65,7 @@ static error_t parse_features(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SHARD: return option_shard(&self->shard, arg, &self->common);
     case KEY_INDEX: self->index = true; return 0;
+    case KEY_SKIP_BAD: self->skip_bad = true; return 0;
     case 'd': self->data = arg; return 0;
     case 'o': self->output = arg; return 0;
     case 'm': self->model_path = arg; return 0;
@@ -91,7 +97,7 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
         return status;
     if (self->n_paths && !self->index)
         return fail(err, CLV_ERR_USAGE, "%s: features takes no arguments; --data names the images", self->paths[0]);
-    if (self->index && (self->data || self->shard.count || !self->n_paths || !self->output))
+    if (self->index && (self->data || self->shard.count || self->skip_bad || !self->n_paths || !self->output))
         return fail(err, CLV_ERR_USAGE, "--index: goes with -o and the shards alone");
     if (self->index)
         return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", (const char *const *)self->paths,
@@ -144,13 +150,16 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
     return status;
 }
 
-/* As many as there is memory for. */
-static enum clv_status choose_threads(struct features *self, const struct clv_set *set, const struct clv_recipe *recipe,
-                                      struct clv_error *err)
+/* The images that are usable, and as many threads as there is memory for. */
+static enum clv_status look_ahead(struct features *self, struct clv_set *set, const struct clv_recipe *recipe,
+                                  const struct clv_progress *progress, struct clv_error *err)
 {
     int n_threads = 1;
-    enum clv_status status =
-        memory_choose_threads(&n_threads, set, recipe, &self->common.limits, self->common.n_threads, err);
+    enum clv_status status = CLV_OK;
+    if (self->skip_bad)
+        status = usable_images_keep(set, self->data, recipe, &self->common, progress, err);
+    if (status == CLV_OK)
+        status = memory_choose_threads(&n_threads, set, recipe, &self->common.limits, self->common.n_threads, err);
     self->common.n_threads = n_threads;
     return status;
 }
@@ -167,11 +176,11 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     if (status == CLV_OK)
         status = maps_option_add(&set, &self->recipe.maps, &common->outputs, err);
     if (status == CLV_OK && !self->model_path)
-        status = choose_threads(self, &set, &self->recipe.recipe, err);
+        status = look_ahead(self, &set, &self->recipe.recipe, &progress, err);
     if (status == CLV_OK)
         status = make_recipe(&recipe, self, &set, &progress, err);
     if (status == CLV_OK && self->model_path)
-        status = choose_threads(self, &set, &recipe, err);
+        status = look_ahead(self, &set, &recipe, &progress, err);
     if (status == CLV_OK)
         status =
             self->shard.count

@@ -3,7 +3,7 @@
 #define CLI_BOX_HINTS_H
 
 #include "cleave/features.h"
-#include "cli/train/bad_images.h"
+#include "cli/common/bad_images.h"
 
 /* boxes[n_items], array_free each item's and the whole. */
 void box_hints_free(struct clv_item_boxes *boxes, size_t n_items);

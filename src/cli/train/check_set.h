@@ -2,7 +2,7 @@
 #ifndef CLI_CHECK_SET_H
 #define CLI_CHECK_SET_H
 
-#include "cli/train/bad_images.h"
+#include "cli/common/bad_images.h"
 #include "cli/train/supervision.h"
 
 /* Reads every image, and every mask against its image's size. What is bad is named, all of it (with self->bad, which

@@ -3,8 +3,8 @@
 #define CLI_SUPERVISION_H
 
 #include "cleave/features.h"
+#include "cli/common/bad_images.h"
 #include "cli/common/options.h"
-#include "cli/train/bad_images.h"
 
 /* What the command line says. Every name is a path or a comma-separated list of splits; NULL where not given. */
 struct supervision_options {

@@ -7,7 +7,8 @@
 #include "support/support.h"
 
 /* Learners that take images without masks, quickly. */
-#define WEAK_TRAINING "--seed 1 --superpixels 120 --words 20 --codebook-samples 2000 --passes 8 --learner "
+#define WEAK_RECIPE   "--seed 1 --superpixels 120 --words 20 --codebook-samples 2000"
+#define WEAK_TRAINING WEAK_RECIPE " --passes 8 --learner "
 
 /* A copy of the sample set as "set", with the list "only" of its first three images; 0001 .. 0008 are the split
  * train. */
@@ -259,6 +260,45 @@ START_TEST(all_bad_images_and_masks_are_named_at_once_and_can_be_skipped)
 }
 END_TEST
 
+/* The same file as from a set that never had the bad ones, at any number of threads, with a recipe learned or a model's. */
+START_TEST(features_are_made_without_bad_images_that_are_named)
+{
+    const char *folder = copy_set();
+    free(expect_success("cd %s && grep -Ev '/000[246]' set/manifest.tsv >set/good.tsv && "
+                        "\"$CLEAVE\" features --data set/good.tsv " WEAK_RECIPE " -o good.safetensors && "
+                        "\"$CLEAVE\" train --data set/good.tsv " WEAK_TRAINING "ssvm -o m.cleave && "
+                        "\"$CLEAVE\" features --data set/good.tsv -m m.cleave -o model.safetensors",
+                        folder));
+    free(expect_success("cd %s/set && echo no >masks/0002.png && head -c 2000 images/0004.jpg >x && "
+                        "mv x images/0004.jpg && cp masks/0001.png masks/0006.png",
+                        folder));
+    char *output;
+    int code = run_command(
+        &output, "cd %s && \"$CLEAVE\" features --data set/manifest.tsv " WEAK_RECIPE " -o bad.safetensors 2>&1",
+        folder);
+    ck_assert_int_eq(code, 65);
+    free(output);
+    output = expect_success(
+        "cd %s && ! test -e bad.safetensors && \"$CLEAVE\" features --skip-bad --data set/manifest.tsv " WEAK_RECIPE
+        " --threads 2 -o bad.safetensors 2>&1 && cmp good.safetensors bad.safetensors && "
+        "\"$CLEAVE\" features --skip-bad --data set/manifest.tsv -m m.cleave --threads 1 "
+        "-o bad-model.safetensors 2>&1 && cmp model.safetensors bad-model.safetensors",
+        folder);
+    static const char *const named[] = {"left out: set/masks/0002.png", "left out: set/images/0004.jpg",
+                                        "left out: set/masks/0006.png", "images were left out as bad"};
+    for (int i = 0; i < 4; i++)
+        ck_assert_msg(strstr(output, named[i]) != NULL, "%s: %s", named[i], output);
+    free(output);
+    code = run_command(&output,
+                       "cd %s && for i in set/images/*; do echo no >$i; done; \"$CLEAVE\" features --skip-bad "
+                       "--data set/manifest.tsv -o none.safetensors 2>&1",
+                       folder);
+    ck_assert_int_eq(code, 65);
+    ck_assert_msg(strstr(output, "can be used") != NULL, "%s", output);
+    free(output);
+}
+END_TEST
+
 static void fill_masks(const char *folder, const char *which, uint8_t value)
 {
     for (int i = 1; i <= 8; i++) {
@@ -409,6 +449,7 @@ Suite *cli_weak_suite(void)
     tcase_add_test(tests, a_folder_with_few_masks_and_boxes_teaches_in_one_line);
     tcase_add_test(tests, boxes_without_any_mask_work_whatever_the_split);
     tcase_add_test(tests, all_bad_images_and_masks_are_named_at_once_and_can_be_skipped);
+    tcase_add_test(tests, features_are_made_without_bad_images_that_are_named);
     tcase_add_test(tests, masks_that_tell_nothing_apart_draw_a_warning);
     tcase_add_test(tests, masks_of_one_label_are_fine_beside_boxes);
     tcase_add_test(tests, images_of_unlabelled_splits_keep_their_masks_to_themselves_by_default);

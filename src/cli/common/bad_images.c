@@ -1,4 +1,4 @@
-#include "cli/train/bad_images.h"
+#include "cli/common/bad_images.h"
 
 #include "base/array.h"
 #include "base/error.h"
@@ -42,7 +42,7 @@ enum clv_status bad_images_tell(const struct bad_images *self, bool skip, size_t
         return CLV_OK;
     }
     if (skip)
-        return fail(err, self->status, "%s: none of the %zu images can be learned from", path, n_images);
+        return fail(err, self->status, "%s: none of the %zu images can be used", path, n_images);
     if (self->n == 1)
         return fail(err, self->status, "%s (--skip-bad goes on without it)", self->messages[0]);
     return fail(err, self->status, "%s: %zu of %zu images cannot be learned from; --skip-bad goes on without them",
