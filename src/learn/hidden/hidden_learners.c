@@ -35,7 +35,8 @@ enum {
     CURVE,
     PAPER,
     SMOOTH,
-    EPSILON
+    EPSILON,
+    HIDDEN_EPSILON
 };
 
 #define PARAMETERS(margin)                                                                                             \
@@ -65,7 +66,10 @@ enum {
 static const struct clv_parameter parameters[] = {PARAMETERS(1), [EPSILON] = {0}};
 static const struct clv_parameter likelihood_parameters[] = {PARAMETERS(0), [EPSILON] = {0}};
 static const struct clv_parameter extension_parameters[] = {
-    PARAMETERS(1), [EPSILON] = {"epsilon", 0.5, 1e-3, 1, "temperature of visible and hidden nodes"}, {0}};
+    PARAMETERS(1),
+    [EPSILON] = {"epsilon", 0.5, 0, 1, "temperature of visible nodes; 0: the maximum over them"},
+    [HIDDEN_EPSILON] = {"hidden-epsilon", 0, 0, 1, "temperature of hidden nodes; 0: that of the visible ones"},
+    {0}};
 
 static const char *const solvers[] = {"adagrad", "subgradient", "cccp", "adagrad-full", NULL};
 static const struct clv_choice choices[] = {{SOLVER, solvers}, {0}};
@@ -226,11 +230,17 @@ static enum clv_status train_hcrf(struct clv_training_result *result, const stru
     return train(result, training, &hcrf_learner, 1, 1, err);
 }
 
+/* Those of visible nodes, too, are a special case (Schwing et al. 2012). */
+static double hidden_epsilon(const struct clv_training *training)
+{
+    const double *p = training->parameters;
+    return p[HIDDEN_EPSILON] > 0 ? p[HIDDEN_EPSILON] : p[EPSILON];
+}
+
 static enum clv_status train_eps(struct clv_training_result *result, const struct clv_training *training,
                                  struct clv_error *err)
 {
-    double epsilon = training->parameters[EPSILON];
-    return train(result, training, &eps_learner, epsilon, epsilon, err);
+    return train(result, training, &eps_learner, training->parameters[EPSILON], hidden_epsilon(training), err);
 }
 
 static const char *idle_unless_published(int parameter, bool is_adagrad, bool is_cccp)
@@ -301,7 +311,7 @@ static const char *idle_hcrf(const struct clv_training *training, int parameter)
 
 static const char *idle_eps(const struct clv_training *training, int parameter)
 {
-    return idle(training, parameter, training->parameters[EPSILON], training->parameters[EPSILON]);
+    return idle(training, parameter, training->parameters[EPSILON], hidden_epsilon(training));
 }
 
 /* What the four have in common. */
@@ -324,6 +334,6 @@ const struct clv_learner hcrf_learner =
     LEARNER("hcrf", "hidden conditional random field: the likelihood of the known labels (Quattoni et al. 2007)",
             likelihood_parameters, train_hcrf, idle_hcrf);
 
-const struct clv_learner eps_learner =
-    LEARNER("eps", "between them: visible and hidden nodes at one temperature (Schwing et al. 2012)",
-            extension_parameters, train_eps, idle_eps);
+const struct clv_learner eps_learner = LEARNER(
+    "eps", "between them: visible and hidden nodes at temperatures of their own (Ping, Liu & Ihler 2014, equation 5)",
+    extension_parameters, train_eps, idle_eps);

@@ -29,6 +29,95 @@ START_TEST(cccp_never_raises_its_objective)
 }
 END_TEST
 
+/* Table 1 of Ping, Liu & Ihler (2014): the same weights as the learners that are named there, to the bytes. */
+START_TEST(the_four_corners_of_the_objective_are_the_named_learners)
+{
+    static const struct {
+        const char *learner;
+        double visible, hidden, margin;
+    } corners[] = {{"lssvm", 0, 0, 1}, {"mssvm", 0, 1, 1}, {"hcrf", 1, 1, 0}, {"hcrf", 1, 0, 0}};
+    for (int solver = 0; solver < 3; solver++)
+        for (size_t k = 0; k < sizeof corners / sizeof *corners; k++) {
+            struct toy toy;
+            struct clv_training_result results[2];
+            toy_hidden(&toy, 6, &full3, k % 2 ? CHAINS : LOOPS, 4);
+            for (int is_eps = 0; is_eps < 2; is_eps++) {
+                const char *learner = is_eps ? "eps" : corners[k].learner;
+                struct clv_training training = toy_training(&toy, learner);
+                set(&training, learner, "solver", solver);
+                set(&training, learner, "passes", 20);
+                set(&training, learner, "margin", corners[k].margin);
+                if (is_eps) {
+                    set(&training, learner, "epsilon", corners[k].visible);
+                    set(&training, learner, "hidden-epsilon", corners[k].hidden);
+                }
+                results[is_eps] = run(learner, &training);
+            }
+            ck_assert_mem_eq(results[0].w, results[1].w, clv_shape_size(&full3) * sizeof *results[0].w);
+            ck_assert_int_eq(results[0].decoding.rule, results[1].decoding.rule);
+            clv_training_result_release(&results[0]);
+            clv_training_result_release(&results[1]);
+            toy_release(&toy);
+        }
+}
+END_TEST
+
+/* Both temperatures free: CCCP, whose objective never rises, and AdaGrad come to the same, and neither to that of other
+ * temperatures. */
+START_TEST(both_temperatures_are_free)
+{
+    static const double cases[][2] = {{0.2, 0.8}, {0.8, 0.2}, {0, 0.4}};
+    struct toy toy;
+    toy_hidden(&toy, 6, &full3, CHAINS, 5);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        double reached[2], w[2][64];
+        for (int is_cccp = 0; is_cccp < 2; is_cccp++) {
+            struct clv_training training = toy_training(&toy, "eps");
+            set(&training, "eps", "solver", is_cccp ? 2 : 0);
+            set(&training, "eps", "epsilon", cases[k][0]);
+            set(&training, "eps", "hidden-epsilon", cases[k][1]);
+            set(&training, "eps", "lambda", 0.05);
+            set(&training, "eps", "curve", is_cccp ? 6 : 10);
+            struct clv_training_result result = run("eps", &training);
+            for (size_t at = 1; is_cccp && at < result.n_curve; at++)
+                ck_assert_double_le(result.curve[at].objective, result.curve[at - 1].objective + 1e-9);
+            reached[is_cccp] = result.curve[result.n_curve - 1].objective;
+            ck_assert_int_eq(result.decoding.rule, CLV_DECODE_MARGINAL_MAP);
+            ck_assert_double_eq(result.decoding.hidden_temperature, cases[k][1]);
+            memcpy(w[is_cccp], result.w, clv_shape_size(&full3) * sizeof *result.w);
+            clv_training_result_release(&result);
+        }
+        ck_assert_msg(fabs(reached[0] - reached[1]) < 0.05 * reached[1], "%g %g: adagrad %g, cccp %g", cases[k][0],
+                      cases[k][1], reached[0], reached[1]);
+        { /* it is the objective of these temperatures that is lowest here */
+            struct clv_training training;
+            struct hidden hidden;
+            double value, clamped, unused[64], other[64], squares[2] = {0, 0}, objective[2];
+            int32_t all[6] = {0, 1, 2, 3, 4, 5};
+            struct clv_training plain = toy_training(&toy, "eps");
+            set(&plain, "eps", "solver", 2);
+            set(&plain, "eps", "lambda", 0.05);
+            struct clv_training_result result = run("eps", &plain); /* .5 and .5 */
+            memcpy(other, result.w, clv_shape_size(&full3) * sizeof *other);
+            clv_training_result_release(&result);
+            open_toy(&hidden, &training, &toy, cases[k][0], cases[k][1], 1);
+            double lambda = 0.05 * hidden.examples.node_scale * hidden.mean_known;
+            for (int at = 0; at < 2; at++) {
+                const double *point = at ? other : w[1];
+                must(hidden_gradient(unused, &value, &clamped, &hidden, HIDDEN_BOTH, all, 6, point, err));
+                for (size_t i = 0; i < clv_shape_size(&full3); i++)
+                    squares[at] += point[i] * point[i];
+                objective[at] = value - clamped + lambda / 2 * squares[at];
+            }
+            ck_assert_double_lt(objective[0], objective[1]);
+            hidden_release(&hidden);
+            ck_assert_double_eq_tol(objective[0], reached[1], 1e-6 * reached[1]);
+        }
+    }
+    toy_release(&toy);
+}
+END_TEST
+
 /* P of the convex problem at w. */
 static double surrogate(struct hidden *hidden, const struct hidden_dual *dual, const double *w, const int32_t *all)
 {
@@ -309,10 +398,11 @@ START_TEST(bad_parameters_are_refused)
     static const struct {
         const char *learner, *parameter;
         double value;
-    } bad[] = {{"mssvm", "solver", 4}, {"mssvm", "solver", 0.5}, {"lssvm", "c", -1},     {"hcrf", "sweeps", 0},
-               {"eps", "epsilon", 0},  {"eps", "epsilon", 1.5},  {"mssvm", "inner", 1},  {"mssvm", "lambda", 0},
-               {"hcrf", "margin", -1}, {"mssvm", "rate", NAN},   {"mssvm", "batch", -2}, {"mssvm", "start", 1e9},
-               {"mssvm", "smooth", 1}};
+    } bad[] = {{"mssvm", "solver", 4},         {"mssvm", "solver", 0.5}, {"lssvm", "c", -1},
+               {"hcrf", "sweeps", 0},          {"eps", "epsilon", -0.1}, {"eps", "epsilon", 1.5},
+               {"eps", "hidden-epsilon", 1.5}, {"mssvm", "inner", 1},    {"mssvm", "lambda", 0},
+               {"hcrf", "margin", -1},         {"mssvm", "rate", NAN},   {"mssvm", "batch", -2},
+               {"mssvm", "start", 1e9},        {"mssvm", "smooth", 1}};
     struct toy toy;
     toy_hidden(&toy, 2, &full3, CHAINS, 1);
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
@@ -337,6 +427,8 @@ Suite *hidden_training_suite(void)
     Suite *suite = suite_create("hidden_training");
     TCase *tests = tcase_create("hidden_training");
     tcase_add_test(tests, cccp_never_raises_its_objective);
+    tcase_add_test(tests, the_four_corners_of_the_objective_are_the_named_learners);
+    tcase_add_test(tests, both_temperatures_are_free);
     tcase_add_test(tests, the_dual_is_a_bound_that_its_passes_reach);
     tcase_add_test(tests, every_solver_comes_near_the_best_objective);
     tcase_add_test(tests, same_seed_same_bytes_at_any_thread_count);
