@@ -16,7 +16,7 @@ static struct pmap_example random_example(struct random_problem *r, float *weigh
         weight[c] = (float)fmax(0, 2 * rng_uniform(seed, RNG_TEST, 70000 + (uint64_t)c) - 1);
     if (seed % 3 == 0 && n_nodes > 2)
         r->label[seed % (uint64_t)n_nodes] = CLV_UNKNOWN;
-    return (struct pmap_example){r->problem, is_joint ? NULL : weight, 0.7};
+    return (struct pmap_example){.problem = r->problem, .weight = is_joint ? NULL : weight, .scale = 0.7};
 }
 
 /* The estimate by its definition, all labellings enumerated. */
@@ -112,7 +112,7 @@ START_TEST(without_couplings_the_expected_gradient_is_logistic_regressions)
                 expected[4 * b + p->index[k]] += ((b == p->label[i]) - exp(u[b]) / sum) * (double)p->value[k];
     }
     for (int is_marginal = 0; is_marginal < 2; is_marginal++) {
-        struct pmap_example example = {*p, is_marginal ? weight : NULL, 1};
+        struct pmap_example example = {.problem = *p, .weight = is_marginal ? weight : NULL, .scale = 1};
         struct pmap_draws draws = {chain_shape, true, true, 8};
         double mean[12] = {0}, mean_value = 0, gradient[CHAIN_SIZE], one;
         for (uint32_t draw = 0; draw < N_DRAWS; draw++) {

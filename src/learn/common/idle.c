@@ -25,6 +25,20 @@ const char *idle_mixture(const struct clv_training *training)
     return training->dataset && !training->n_examples ? "no image has a mask" : idle_weak(training);
 }
 
+const char *idle_given(const struct clv_training *training)
+{
+    for (size_t k = 0; training->dataset && training->given && k < training->n_weak; k++) {
+        bool is_given = false;
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->weak[k]);
+        for (int32_t i = 0; i < problem.n_nodes && training->given[k]; i++)
+            is_given |= training->given[k][i] != CLV_UNKNOWN;
+        dataset_looked_at(training->dataset, &problem);
+        if (is_given)
+            return idle_mixture(training);
+    }
+    return training->dataset ? "no image without a mask has boxes" : NULL;
+}
+
 const char *idle_hidden(const struct clv_training *training)
 {
     for (size_t i = 0; training->dataset && i < training->n_examples; i++) {

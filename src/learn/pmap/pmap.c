@@ -242,7 +242,7 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     self->batch = (size_t)parameters[PMAP_BATCH] < n_all ? (size_t)parameters[PMAP_BATCH] : n_all;
     self->n_passes = (size_t)parameters[PMAP_PASSES];
     self->n_rounds = 1 + (training->n_weak ? (size_t)parameters[PMAP_ROUNDS] : 0);
-    status = pmap_targets_open(&self->targets, examples, objective, err);
+    status = pmap_targets_open(&self->targets, examples, objective, parameters[PMAP_CONDITIONAL] != 0, err);
     if (!status)
         status =
             ascent_open(&self->ascent, &examples->shape, parameters[PMAP_STEP] != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "learn/pmap/pmap_tables.h"
+#include "learn/weak/partial.h"
 #include "mrf/energy.h"
 
 void pmap_workspace_release(struct pmap_workspace *self)
@@ -37,6 +38,7 @@ struct drawing {
     const struct pmap_draws *draws;
     const struct clv_problem *problem;
     const float *weight;
+    const int32_t *given;
     double scale, value;
     struct clv_field *field; /* perturbed */
     struct pmap_workspace *space;
@@ -102,10 +104,16 @@ static void visit_clamp(void *context, int32_t node, double cost, const int32_t 
     self->value -= t * lost;
 }
 
+/* Whether the node's label is neither left out nor given. */
+static bool counts(const struct drawing *self, int32_t i)
+{
+    return self->problem->label[i] != CLV_UNKNOWN && (!self->given || self->given[i] == CLV_UNKNOWN);
+}
+
 /* Whether y_B is to be found for node i: reduced, if the label that y_A does not give it has a weight. */
 static bool is_wanted(const struct drawing *self, int32_t i)
 {
-    if (self->problem->label[i] == CLV_UNKNOWN)
+    if (!counts(self, i))
         return false;
     return !self->draws->reduction || label_weight(self, i, 1 - self->space->y[i]) > 0;
 }
@@ -158,7 +166,7 @@ static void clamp_apart(struct drawing *self)
     size_t n_labels = (size_t)self->field->n_labels;
     for (int32_t i = 0; i < self->field->n_nodes; i++) {
         int32_t best = space->y[i];
-        for (int32_t b = 0; b < (int32_t)n_labels && self->problem->label[i] != CLV_UNKNOWN; b++) {
+        for (int32_t b = 0; b < (int32_t)n_labels && counts(self, i); b++) {
             double t = label_weight(self, i, b);
             if (b == best || t <= 0)
                 continue;
@@ -226,6 +234,7 @@ static enum clv_status perturb(struct drawing *self, uint32_t draw, struct decod
     for (size_t i = 0; i < n_nodes; i++)
         if (self->problem->label[i] == CLV_UNKNOWN)
             memset(field->unary + i * n_rows, 0, n_rows * sizeof *field->unary);
+    partial_force(field, self->given);
     enum clv_status status = clv_oracle_map(decoder->oracle, self->space->y, NULL, field, err);
     if (status)
         return status;
@@ -239,7 +248,8 @@ enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_dra
                           struct pmap_workspace *workspace, struct decoder *decoder, struct clv_error *err)
 {
     const struct clv_problem *problem = &example->problem;
-    struct drawing drawing = {self, problem, example->weight, example->scale, 0, &decoder->field, workspace};
+    struct drawing drawing = {self,           problem, example->weight, example->given,
+                              example->scale, 0,       &decoder->field, workspace};
     enum clv_status status =
         reserve(workspace, (size_t)problem->n_nodes, (size_t)problem->n_edges, clv_shape_rows(&self->shape), err);
     if (!status)

@@ -19,7 +19,10 @@
 struct pmap_example {
     struct clv_problem problem;
     const float *weight; /* [n_nodes][n_labels] of log P(y_i = b | x), or NULL: joint */
-    double scale;        /* of the whole */
+    const int32_t
+        *given;   /* [n_nodes] labels, or CLV_UNKNOWN: all P are given these, whose nodes count no more; or NULL:
+                             none are. For Potts form, and without edges */
+    double scale; /* of the whole */
 };
 
 /* Two labels with Potts form, chains with full tables, or any number of labels without edges. */

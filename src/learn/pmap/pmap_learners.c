@@ -16,7 +16,9 @@
     [PMAP_AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},                \
     [PMAP_EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"}, [PMAP_TABLE_VARIANCE] = TABLE_VARIANCE_PARAMETER, \
     [PMAP_KAPPA] = {"kappa", 1, 0, 1e6, "weight of an image without a mask against one with"},                         \
-    [PMAP_ROUNDS] = {"rounds", 1, 1, 1000, "times that images without masks are labelled and learned from"}
+    [PMAP_ROUNDS] = {"rounds", 1, 1, 1000, "times that images without masks are labelled and learned from"},           \
+    [PMAP_CONDITIONAL] = {"conditional", 0, 0, 1,                                                                      \
+                          "of images with boxes 1: the likelihood given what is outside them; 0: of all labels"}
 
 static const struct clv_parameter joint_parameters[] = {
     SHARED_PARAMETERS,
@@ -67,6 +69,7 @@ static const char *idle_weighted(const struct clv_training *training, int parame
     case PMAP_TABLE_VARIANCE: return idle_tables(training, training->parameters[PMAP_EDGES] != 0);
     case PMAP_KAPPA:
     case PMAP_ROUNDS: return idle_mixture(training);
+    case PMAP_CONDITIONAL: return idle_given(training);
     case PMAP_DRAWS:
     case PMAP_SHARPNESS: return idle_weak(training);
     default: return NULL;

@@ -30,6 +30,7 @@ static void place_guesses(struct pmap_targets *self, float *weight)
         target->problem = clv_dataset_problem(training->dataset, (size_t)training->weak[k]);
         target->problem.label = label;
         target->weight = self->objective == PMAP_JOINT ? NULL : weight;
+        target->given = self->conditional ? given_of(training, k) : NULL;
         self->guesses[k] = (struct pmap_guess){weight, label};
         label += target->problem.n_nodes;
         weight += (size_t)target->problem.n_nodes * (size_t)self->examples->shape.n_labels;
@@ -37,11 +38,11 @@ static void place_guesses(struct pmap_targets *self, float *weight)
 }
 
 enum clv_status pmap_targets_open(struct pmap_targets *self, const struct examples *examples,
-                                  enum pmap_objective objective, struct clv_error *err)
+                                  enum pmap_objective objective, bool conditional, struct clv_error *err)
 {
     const struct clv_training *training = examples->training;
     size_t n_labels = (size_t)examples->shape.n_labels, n_nodes = 0, n_known = 0, n_guessed = 0;
-    *self = (struct pmap_targets){.examples = examples, .objective = objective};
+    *self = (struct pmap_targets){.examples = examples, .objective = objective, .conditional = conditional};
     self->n_labelled = examples->n;
     self->n_weak = training->n_weak;
     for (size_t i = 0; i < examples->n; i++) {
@@ -63,7 +64,7 @@ enum clv_status pmap_targets_open(struct pmap_targets *self, const struct exampl
     float *weight = self->weights;
     for (size_t i = 0; i < self->n_labelled; i++) {
         const struct clv_problem *problem = &examples->problems[i];
-        self->list[i] = (struct pmap_example){*problem, NULL, self->unit};
+        self->list[i] = (struct pmap_example){.problem = *problem, .scale = self->unit};
         if (objective == PMAP_WEIGHTED) {
             self->list[i].weight = problem->theta;
         } else if (objective == PMAP_MARGINAL) {

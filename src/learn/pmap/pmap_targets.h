@@ -16,6 +16,7 @@ enum pmap_objective {
 struct pmap_targets {
     const struct examples *examples;
     enum pmap_objective objective;
+    bool conditional;          /* weak examples: of labels that are not given, given those that are */
     struct pmap_example *list; /* [n_labelled + n_weak]; weak ones after the first guess */
     size_t n_labelled, n_weak;
     double unit;    /* a labelled example's scale as long as there is no weak one */
@@ -30,7 +31,7 @@ struct pmap_targets {
 /* The labelled examples', of scale 1 for PMAP_WEIGHTED, else 1 / mean number of known nodes. Release also after a
  * failure. */
 enum clv_status pmap_targets_open(struct pmap_targets *self, const struct examples *examples,
-                                  enum pmap_objective objective, struct clv_error *err) CLV_CHECK;
+                                  enum pmap_objective objective, bool conditional, struct clv_error *err) CLV_CHECK;
 void pmap_targets_release(struct pmap_targets *self);
 
 /* The weak examples', as `guesses` say or, if that is NULL, as w sees them: from conditional draws, or by MAP for

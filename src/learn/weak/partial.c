@@ -15,15 +15,10 @@
 #define MOST_ROUNDS  200
 #define LEAST_VOLUME 0.01 /* of the image's, added to each label's */
 
-enum clv_status partial_load(struct decoder *decoder, const struct clv_problem *problem, const int32_t *given,
-                             const struct clv_shape *shape, const double *w, struct clv_error *err)
+void partial_force(struct clv_field *field, const int32_t *given)
 {
-    struct clv_field *field = &decoder->field;
-    enum clv_status status = decoder_load(decoder, problem, shape, w, err);
-    if (status || !given)
-        return status;
     size_t n_labels = (size_t)field->n_labels;
-    for (size_t i = 0; i < (size_t)field->n_nodes; i++) {
+    for (size_t i = 0; given && i < (size_t)field->n_nodes; i++) {
         if (given[i] == CLV_UNKNOWN)
             continue;
         if (n_labels == 2) {
@@ -35,13 +30,21 @@ enum clv_status partial_load(struct decoder *decoder, const struct clv_problem *
             best = fmax(best, unary[b]);
         unary[given[i]] = best + BEYOND_NOISE;
     }
-    for (int32_t e = 0; e < field->n_edges; e++)
+    for (int32_t e = 0; given && e < field->n_edges; e++)
         for (int end = 0; end < 2; end++) {
             int32_t i = field->edges[e][end];
             if (given[i] != CLV_UNKNOWN)
                 field->unary[i] += given[i] ? field->pairwise[e] : -field->pairwise[e];
         }
-    return CLV_OK;
+}
+
+enum clv_status partial_load(struct decoder *decoder, const struct clv_problem *problem, const int32_t *given,
+                             const struct clv_shape *shape, const double *w, struct clv_error *err)
+{
+    enum clv_status status = decoder_load(decoder, problem, shape, w, err);
+    if (status == CLV_OK)
+        partial_force(&decoder->field, given);
+    return status;
 }
 
 /* counts[n_nodes][n_labels] = V_i P(y_i = b), expected pixels of each label, from the marginals q of a model that was

@@ -15,6 +15,9 @@
 enum clv_status partial_load(struct decoder *decoder, const struct clv_problem *problem, const int32_t *given,
                              const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
 
+/* The same of a field that is loaded and perturbed: does nothing without `given`. */
+void partial_force(struct clv_field *field, const int32_t *given);
+
 struct partial_options {
     bool weighted;    /* for weighted likelihood */
     uint32_t n_draws; /* >= 1 */

@@ -43,7 +43,8 @@ static void begin(struct walk *self)
             squares += (double)p.value[k] * (double)p.value[k] / (MASKS * NODES);
         for (int32_t k = 0; k < 2 * NODES; k++)
             self->weight[i][k] = self->wanted.is_weighted ? p.theta[k] : p.label[k / 2] == k % 2;
-        self->list[i] = (struct pmap_example){p, self->weight[i], self->wanted.is_weighted ? 1 : 1.0 / NODES};
+        self->list[i] = (struct pmap_example){
+            .problem = p, .weight = self->weight[i], .scale = self->wanted.is_weighted ? 1 : 1.0 / NODES};
     }
     self->node_scale = squares;
     if (self->wanted.init) {
@@ -68,7 +69,7 @@ static void label_weak(struct walk *self, size_t round)
                                    self->wanted.averages ? self->mean : self->w, &options,
                                    (self->wanted.seed + round) ^ (0x6775657373ULL + ((uint64_t)k << 40)), err));
         p.label = self->label[k];
-        self->list[MASKS + k] = (struct pmap_example){p, self->weight[MASKS + k], 1};
+        self->list[MASKS + k] = (struct pmap_example){.problem = p, .weight = self->weight[MASKS + k], .scale = 1};
     }
     for (size_t i = 0; i < MASKS + WEAK; i++)
         self->list[i].scale = (i < MASKS ? 1 : kappa) * unit * (MASKS + WEAK) / (MASKS + kappa * WEAK);
@@ -219,7 +220,7 @@ START_TEST(the_estimate_of_full_tables_and_its_gradient_are_those_by_enumeration
             weight[k] = (float)rng_uniform(seed, RNG_TEST, 500 + (uint64_t)k);
         for (size_t k = 0; k < CHAIN_SIZE; k++)
             w[k] = rng_normal(seed, RNG_TEST, 600 + k);
-        const struct pmap_example example = {r.problem, weight, 0.7};
+        const struct pmap_example example = {.problem = r.problem, .weight = weight, .scale = 0.7};
         const struct pmap_draws draws = {chain_shape, seed & 1, seed & 2, seed};
         must(pmap_draw(&value, gradient, &draws, &example, 4, w, &space, decoder, err));
         ck_assert_double_eq_tol(value, slow_value(&example, w, seed), 1e-6);

@@ -302,8 +302,12 @@ START_TEST(what_is_given_teaches)
     struct toy toy;
     const int32_t *given[16];
     toy_planted(&toy, 18, 12, &potts, w, 6);
-    for (size_t i = 0; i < 16; i++)
+    int32_t turned[16][12];
+    const int32_t *turned_rows[16];
+    for (size_t i = 0; i < 16; i++) {
         given[i] = clv_dataset_problem(toy.dataset, 2 + i).label;
+        turned_rows[i] = turned[i];
+    }
     for (int l = 0; l < 3; l++) {
         double with, without;
         struct clv_training training = weak_training(&toy, learners[l], 2, given);
@@ -316,6 +320,20 @@ START_TEST(what_is_given_teaches)
         must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, NULL, training.engine, 1,
                           err));
         ck_assert_msg(with < 0.7 * without, "%s: %g, from the two masks alone %g", learners[l], with, without);
+        /* given all labels none is left whose likelihood could tell: whatever they are, they teach nothing */
+        struct clv_training_result conditional[2];
+        training.n_weak = 16;
+        set(&training, learners[l], "conditional", 1);
+        for (int is_turned = 0; is_turned < 2; is_turned++) {
+            for (int32_t k = 0; k < 16 * 12; k++)
+                turned[k / 12][k % 12] = is_turned ? 1 - given[k / 12][k % 12] : given[k / 12][k % 12];
+            training.given = turned_rows;
+            conditional[is_turned] = run(learners[l], &training);
+        }
+        ck_assert_mem_eq(conditional[0].w, conditional[1].w, clv_shape_size(&toy.shape) * sizeof *conditional[0].w);
+        ck_assert_mem_ne(conditional[0].w, taught.w, clv_shape_size(&toy.shape) * sizeof *taught.w);
+        clv_training_result_release(&conditional[0]);
+        clv_training_result_release(&conditional[1]);
         clv_training_result_release(&taught);
         clv_training_result_release(&alone);
     }
