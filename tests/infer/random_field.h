@@ -107,20 +107,4 @@ static inline void divide(struct sample *s, double temperature)
         s->pairwise[c] /= temperature;
 }
 
-/* Fails each request of `call` in turn: CLV_ERR_MEMORY every time, until it makes no more. */
-#define must_survive_failed_requests(call)                                                                             \
-    do {                                                                                                               \
-        enum clv_status status_ = CLV_ERR_MEMORY;                                                                      \
-        size_t request_ = 0;                                                                                           \
-        while (status_ == CLV_ERR_MEMORY) {                                                                            \
-            struct clv_error error_ = {0};                                                                             \
-            struct clv_error *err = &error_;                                                                           \
-            array_fail_request(++request_);                                                                            \
-            status_ = (call);                                                                                          \
-            array_fail_request(0);                                                                                     \
-            ck_assert_msg(status_ == CLV_ERR_MEMORY || status_ == CLV_OK, "%s", error_.message);                       \
-        }                                                                                                              \
-        ck_assert_uint_gt(request_, 1);                                                                                \
-    } while (0)
-
 #endif

@@ -1,121 +1,15 @@
 /* The page without network and browser: requests in, files out. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "page/page.h"
-#include "support/support.h"
+#include "page/small_page.h"
 
-enum { WIDTH = 90, HEIGHT = 60 };
-
-static struct page_options options;
-static char started[4096]; /* what the trainer was given */
-
-static enum clv_status start(void *context, const char *names, struct clv_error *err)
-{
-    (void)context;
-    (void)err;
-    snprintf(started, sizeof started, "%s", names);
-    return CLV_OK;
-}
-static void stop(void *context)
-{
-    (void)context;
-}
-static void tell(void *context, struct text *json)
-{
-    (void)context;
-    text_put(json, "{\"running\":false,\"models\":0}");
-}
-static int32_t count(void *context)
-{
-    (void)context;
-    return 0;
-}
-static const struct page_trainer trainer = {NULL, start, stop, tell, count};
-
-static const char *in_folder(const char *name)
-{
-    return formatted("%s/set/%s", temporary_folder(), name);
-}
-
-/* An orange square in the middle of blue. */
-static void put_picture(const char *name)
-{
-    struct clv_image image = {0};
-    must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
-    for (int p = 0; p < WIDTH * HEIGHT; p++) {
-        bool is_figure = abs(p % WIDTH - 45) < 18 && abs(p / WIDTH - 30) < 18;
-        const uint8_t colour[2][3] = {{60, 90, 150}, {200, 120, 40}};
-        memcpy(image.pixels + 3 * p, colour[is_figure], 3);
-    }
-    must(clv_png_write(in_folder(name), &image, err));
-    clv_image_release(&image);
-}
-
-static struct page_session *open_session(void)
-{
-    struct page_session *session = NULL;
-    static char folder[4096], model[4200];
-    snprintf(folder, sizeof folder, "%s", formatted("%s/set", temporary_folder()));
-    snprintf(model, sizeof model, "%s/label.cleave", folder);
-    options = (struct page_options){
-        .folder = folder,
-        .model = model,
-        .access = {.token = "0123456789abcdef0123456789abcdef", .cookie = "cleave-1", .hosts = {"127.0.0.1:1"}},
-        .trainer = &trainer};
-    must(page_session_new(&session, &options, err));
-    return session;
-}
-
-static struct page_session *fresh_session(void)
-{
-    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
-    put_picture("a.png");
-    put_picture("b.png");
-    return open_session();
-}
-
-/* The answer's body, to free(); its code has to be as expected. */
-static char *answer(struct page_session *session, int code, const char *method, const char *path, const char *body)
-{
-    struct page_response response;
-    struct page_request request = {.method = method,
-                                   .path = path,
-                                   .host = "127.0.0.1:1",
-                                   .origin = "http://127.0.0.1:1",
-                                   .cookie = "cleave-1=0123456789abcdef0123456789abcdef",
-                                   .body = body,
-                                   .size = body ? strlen(body) : 0};
-    page_handle(&response, session, &request);
-    char *text = strdup(response.body.bytes ? response.body.bytes : "");
-    ck_assert_msg(response.code == code, "%s %s: %d %s", method, path, response.code, text);
-    page_response_release(&response);
-    return text;
-}
-
-static void expect(struct page_session *session, int code, const char *method, const char *path, const char *body,
-                   const char *part)
-{
-    char *text = answer(session, code, method, path, body);
-    ck_assert_msg(strstr(text, part) != NULL, "\"%s\" is not in %s", part, text);
-    free(text);
-}
-
-static char *runs_of(const char *text)
-{
-    const char *runs = strstr(text, "\"runs\":");
-    ck_assert_ptr_nonnull(runs);
-    return strdup(runs);
-}
-
-#define FIGURE(revision)                                                                                               \
-    "{\"revision\":" #revision ",\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"
-#define GROUND(revision)                                                                                               \
-    "{\"revision\":" #revision ",\"kind\":\"ground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[5,5]}"
+/* A strokes file, and a stroke in it. */
+#define STROKES(cursor, strokes)                                                                                       \
+    "{\"width\":90,\"height\":60,\"accepted\":0,\"cursor\":" cursor ",\"strokes\":[" strokes "]}"
+#define STROKE(kind, object, label, radius, mask)                                                                      \
+    "{\"kind\":\"" kind "\",\"object\":" object ",\"label\":" label ",\"radius\":" radius                              \
+    ",\"points\":[5,5],\"mask\":" mask "}"
 
 START_TEST(strokes_are_saved_at_once_and_found_again)
 {
@@ -315,6 +209,143 @@ START_TEST(folders_that_cannot_be_labelled_are_refused_by_name)
 }
 END_TEST
 
+START_TEST(strokes_in_a_box_stay_in_it)
+{
+    struct page_session *session = fresh_session();
+    struct clv_indexed_image mask = {0};
+    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    free(answer(session, 200, "POST", "/api/stroke/0",
+                "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"points\":[20,10,45,50]}"));
+    free(answer(session, 200, "POST", "/api/stroke/0",
+                "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":2,\"points\":[40,30]}"));
+    must(clv_indexed_image_read(&mask, in_folder("masks/a.png"), NULL, err));
+    int inside = 0, outside = 0;
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        *(p % WIDTH < 45 ? &inside : &outside) += mask.values[p];
+    ck_assert(inside > 550 && inside <= 17 * 35); /* the square's left part */
+    ck_assert_int_eq(outside, 0);
+    clv_indexed_image_release(&mask);
+    page_session_free(session);
+}
+END_TEST
+
+START_TEST(a_stroke_that_is_erased_counts_no_more_and_a_deleted_object_is_gone)
+{
+    struct page_session *session = fresh_session();
+    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    char *one = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)), *runs = runs_of(one);
+    /* A stroke on the ground, which is taken away again. */
+    free(answer(session, 200, "POST", "/api/stroke/0",
+                "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[8,50]}"));
+    char *erased =
+        answer(session, 200, "POST", "/api/stroke/0",
+               "{\"revision\":2,\"kind\":\"erase\",\"object\":0,\"label\":1,\"radius\":6,\"points\":[8,50]}");
+    ck_assert_ptr_nonnull(strstr(erased, "\"kind\":\"erase\""));
+    char *deleted =
+        answer(session, 200, "POST", "/api/stroke/0", "{\"revision\":3,\"kind\":\"delete\",\"object\":0,\"label\":1}");
+    ck_assert_ptr_nonnull(strstr(deleted, "\"objects\":[]"));
+    ck_assert_ptr_nonnull(strstr(deleted, "\"strokes\":[]"));
+    ck_assert_ptr_nonnull(strstr(deleted, "\"runs\":[0,5400]"));
+    char *boxes = slurp(in_folder("boxes.tsv"), NULL);
+    ck_assert_ptr_null(strstr(boxes, "a.png"));
+    page_session_free(session);
+    free(one);
+    free(runs);
+    free(erased);
+    free(deleted);
+    free(boxes);
+}
+END_TEST
+
+START_TEST(boxes_of_the_image_are_found_in_whatever_column_it_stands)
+{
+    const char rows[] =
+        "label\tnote\timage\tx\ty\tw\th\ncow\ta.png\tb.png\t1\t2\t3\t4\nold\t\ta.png\t0\t0\t9\t9\nshort\n";
+    struct page_session *session = fresh_session();
+    spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
+    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    char *boxes = slurp(in_folder("boxes.tsv"), NULL);
+    ck_assert_str_eq(boxes, "label\tnote\timage\tx\ty\tw\th\ncow\ta.png\tb.png\t1\t2\t3\t4\nshort\n"
+                            "foreground\t\ta.png\t28\t13\t35\t35\n");
+    page_session_free(session);
+    free(boxes);
+}
+END_TEST
+
+START_TEST(labels_end_where_masks_have_no_value_for_more)
+{
+    struct page_session *session = fresh_session();
+    page_session_free(session);
+    FILE *stream = fopen(in_folder("labels.tsv"), "w");
+    ck_assert_ptr_nonnull(stream);
+    fprintf(stream, "value\tname\tred\tgreen\tblue\n");
+    for (int k = 0; k < CLV_MAX_LABELS; k++)
+        fprintf(stream, "%d\tlabel%d\t%d\t0\t0\n", k, k, k);
+    ck_assert_int_eq(fclose(stream), 0);
+    size_t size = 0, size_after = 0;
+    char *before = slurp(in_folder("labels.tsv"), &size);
+    session = open_session();
+    expect(session, 400, "POST", "/api/label", "{\"name\":\"more\"}", "255 labels already");
+    char *after = slurp(in_folder("labels.tsv"), &size_after);
+    ck_assert_uint_eq(size_after, size);
+    ck_assert_mem_eq(after, before, size);
+    page_session_free(session);
+    free(before);
+    free(after);
+}
+END_TEST
+
+/* Strokes as another program may have written them. */
+START_TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
+{
+    struct page_session *session = fresh_session();
+    static const char *const bad[][2] = {
+        {"[1", "strokes/a.json"},
+        {"{}", "width, height, accepted, cursor or strokes is missing"},
+        {"{\"width\":9,\"height\":60,\"accepted\":0,\"cursor\":0,\"strokes\":[]}", "9x60, this one is 90x60"},
+        {STROKES("2", ""), "cursor 2 of 0 strokes"},
+        {STROKES("-1", ""), "cursor -1"},
+        {STROKES("1", "{\"kind\":\"figure\"}"), "object or label is missing"},
+        {STROKES("1", STROKE("blob", "0", "1", "3", "[5400]")), "kind \\\"blob\\\""},
+        {STROKES("1", STROKE("figure", "250", "1", "3", "[5400]")), "object 250, must be 0..249"},
+        {STROKES("1", STROKE("figure", "0", "255", "3", "[5400]")), "label 255, must be 1..254"},
+        {STROKES("1", STROKE("figure", "0", "0", "3", "[5400]")), "label 0, must be 1..254"},
+        {STROKES("1", STROKE("figure", "0", "1", "501", "[5400]")), "radius must be 0..500"},
+        {STROKES("1", STROKE("figure", "0", "1", "3", "1")), "a stroke without its mask"},
+        {STROKES("1", STROKE("figure", "0", "1", "3", "[5400.5]")), "run 0 is no length"},
+        {STROKES("1", STROKE("figure", "0", "1", "3", "[5401,-1]")), "run 1 is no length"},
+        {STROKES("1", STROKE("figure", "0", "1", "3", "[5399]")), "not of the image's size"},
+        {STROKES("1", STROKE("figure", "0", "1", "3", "[5400,1]")), "not of the image's size"},
+    };
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        spill(in_folder("strokes/a.json"), bad[k][0], strlen(bad[k][0]));
+        expect(session, 422, "GET", "/api/open/0", NULL, bad[k][1]);
+        expect(session, 422, "GET", "/api/open/0", NULL, "strokes/a.json");
+        expect(session, 409, "POST", "/api/stroke/0", FIGURE(0), "open it again");
+        char *kept = slurp(in_folder("strokes/a.json"), NULL);
+        ck_assert_str_eq(kept, bad[k][0]);
+        free(kept);
+    }
+    const char *good = STROKES("1", STROKE("figure", "0", "1", "3", "[5300,100]"));
+    spill(in_folder("strokes/a.json"), good, strlen(good));
+    expect(session, 200, "GET", "/api/open/0", NULL, "\"runs\":[0,5300,1,100]");
+    page_session_free(session);
+}
+END_TEST
+
+START_TEST(a_folder_that_takes_no_files_is_refused_before_anything_is_drawn)
+{
+    struct page_session *session = fresh_session(), *refused = NULL;
+    page_session_free(session);
+    ck_assert_int_eq(chmod(temporary_folder(), 0755), 0);
+    ck_assert_int_eq(setresuid(65534, 65534, 0), 0); /* nobody, whom permissions stop */
+    must_fail(CLV_ERR_CREATE, "cannot save labels there", page_session_new(&refused, &options, err));
+    ck_assert_int_eq(setresuid(0, 0, 0), 0);
+    ck_assert_ptr_null(refused);
+}
+END_TEST
+
 Suite *page_session_suite(void)
 {
     Suite *suite = suite_create("page_session");
@@ -327,6 +358,12 @@ Suite *page_session_suite(void)
     tcase_add_test(tcase, an_object_takes_no_pixel_of_another_but_under_its_strokes);
     tcase_add_test(tcase, what_makes_no_sense_changes_nothing);
     tcase_add_test(tcase, folders_that_cannot_be_labelled_are_refused_by_name);
+    tcase_add_test(tcase, strokes_in_a_box_stay_in_it);
+    tcase_add_test(tcase, a_stroke_that_is_erased_counts_no_more_and_a_deleted_object_is_gone);
+    tcase_add_test(tcase, boxes_of_the_image_are_found_in_whatever_column_it_stands);
+    tcase_add_test(tcase, labels_end_where_masks_have_no_value_for_more);
+    tcase_add_test(tcase, damaged_strokes_are_refused_by_name_and_stay_as_they_are);
+    tcase_add_test(tcase, a_folder_that_takes_no_files_is_refused_before_anything_is_drawn);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -1,0 +1,285 @@
+/* Files that other programs write, or damage: rare kinds show what they should, wrong ones are refused for what is wrong
+ * with them, and none is read when memory runs out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "image/codec.h"
+#include "support/support.h"
+
+#define CORPUS "tests/fuzz/corpus/image/"
+
+/* A file in memory with a few of its bytes changed. */
+static char *patched(size_t *size, const char *name, size_t at, const char *bytes, size_t n)
+{
+    char *file = slurp(formatted(CORPUS "%s", name), size);
+    ck_assert_uint_le(at + n, *size);
+    memcpy(file + at, bytes, n);
+    return file;
+}
+
+START_TEST(damaged_headers_are_refused_for_what_is_wrong)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+        const char *bytes;
+        size_t n;
+        const char *part;
+    } cases[] = {
+        {"rgb24.bmp", 14, "\x0d\0\0\0", 4, "a header of 13 bytes"},
+        {"rgb24.bmp", 28, "\2\0", 2, "a BMP of 2 bits a pixel"},
+        {"rgb24.bmp", 30, "\1\0\0\0", 4, "a compressed BMP (kind 1)"},
+        {"fields32.bmp", 54, "\0\0\0\0", 4, "colours by the bits 0"},
+        {"fields32.bmp", 54, "\5\0\0\0", 4, "colours by the bits 0x5"},
+        {"labels4.bmp", 46, "\x11\0\0\0", 4, "17 colours of 4 bits"},
+        {"labels8.bmp", 46, "\1\0\0\0", 4, "palette index beyond the palette of 1 entries"},
+        {"rgb.ppm", 9, "0  ", 3, "largest value is not 1 to 65535"},
+        {"plain.pgm", 9, "999999999999", 12, "header has no size"},
+        {"rgb.ppm", 9, "9  ", 3, "larger than the largest"},
+        {"lossy.webp", 12, "VP9 ", 4, "corrupt WebP: "},
+        {"lossy.webp", 23, "\0\0\0", 3, "its header is damaged"},
+        {"rgb.tif", 2, "*\0\xff\xff\xff\x7f", 6, "outside of the file"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        size_t size;
+        struct clv_image image = {.width = -7};
+        struct clv_indexed_image mask;
+        char *file = patched(&size, cases[k].name, cases[k].at, cases[k].bytes, cases[k].n);
+        must_fail(CLV_ERR_DATA, cases[k].part, clv_image_decode(&image, file, size, NULL, err));
+        ck_assert_int_eq(image.width, -7);
+        if (strstr(cases[k].name, "labels"))
+            must_fail(CLV_ERR_DATA, cases[k].part, clv_indexed_image_decode(&mask, file, size, NULL, err));
+        free(file);
+    }
+}
+END_TEST
+
+/* What OS/2 wrote: a header of 12 bytes, sizes of 16 bits, three bytes a colour of the palette. */
+START_TEST(bitmaps_of_os2_show_their_palette)
+{
+    static const unsigned char file[] = {'B', 'M', 0,   0,  0,    0, 0, 0, 0,    0, 32, 0, 0,       0,
+                                         12,  0,   0,   0,  3,    0, 2, 0, 1,    0, 1,  0, /**/ 10, 20,
+                                         30,  200, 100, 50, 0x40, 0, 0, 0, 0xa0, 0, 0,  0};
+    static const int expected[2][3] = {{1, 0, 1}, {0, 1, 0}}; /* rows from the top; they are stored from the bottom */
+    struct clv_image image;
+    struct clv_indexed_image mask;
+    must(clv_image_decode(&image, file, sizeof file, NULL, err));
+    must(clv_indexed_image_decode(&mask, file, sizeof file, NULL, err));
+    ck_assert(image.width == 3 && image.height == 2 && mask.palette_size == 2);
+    for (int p = 0; p < 6; p++) {
+        static const uint8_t colours[2][3] = {{30, 20, 10}, {50, 100, 200}};
+        ck_assert_mem_eq(image.pixels + 3 * p, colours[expected[p / 3][p % 3]], 3);
+        ck_assert_int_eq(mask.values[p], expected[p / 3][p % 3]);
+    }
+    clv_image_release(&image);
+    clv_indexed_image_release(&mask);
+}
+END_TEST
+
+START_TEST(plain_samples_have_to_be_numbers_up_to_the_largest)
+{
+    struct clv_image image;
+    must(clv_image_decode(&image, "P2 2 1 9 9 0 ", 13, NULL, err));
+    ck_assert(image.pixels[0] == 255 && image.pixels[3] == 0);
+    clv_image_release(&image);
+    must_fail(CLV_ERR_DATA, "no number up to the largest", clv_image_decode(&image, "P2 2 1 9 10 0 ", 14, NULL, err));
+    must_fail(CLV_ERR_DATA, "no number up to the largest", clv_image_decode(&image, "P2 2 1 9 x 0 ", 13, NULL, err));
+    must_fail(CLV_ERR_DATA, "truncated", clv_image_decode(&image, "P2 2 1 9", 8, NULL, err));
+}
+END_TEST
+
+START_TEST(pages_are_of_tiffs_alone)
+{
+    struct clv_image image;
+    size_t size;
+    char *file = slurp(CORPUS "rgb.ppm", &size);
+    const char *path = formatted("%s/no.tif", temporary_folder());
+    spill(path, file, size);
+    must_fail(CLV_ERR_DATA, "no.tif#2: not a TIFF", clv_image_read(&image, formatted("%s#2", path), NULL, err));
+    must(clv_image_read(&image, path, NULL, err));
+    clv_image_release(&image);
+    free(file);
+}
+END_TEST
+
+/* A TIFF of a directory of whole numbers, and 2 x 2 bytes of samples behind it. */
+struct entry {
+    uint16_t tag, type; /* 3: 16 bits, 4: 32 bits */
+    uint32_t count, value;
+};
+
+enum { WIDTH_TAG = 256, HEIGHT_TAG = 257, BITS_TAG = 258, KIND_TAG = 262, STRIPS_TAG = 273, BYTES_TAG = 279 };
+
+static size_t put_tiff(uint8_t file[512], const struct entry *entries, size_t n)
+{
+    size_t samples = 8 + 2 + 12 * n + 4;
+    memcpy(file, "II*\0\10\0\0\0", 8);
+    file[8] = (uint8_t)n;
+    file[9] = 0;
+    for (size_t k = 0; k < n; k++) {
+        struct entry entry = entries[k];
+        if (entry.tag == STRIPS_TAG)
+            entry.value = (uint32_t)samples;
+        memcpy(file + 10 + 12 * k, &entry, sizeof entry);
+    }
+    memset(file + samples - 4, 0, 4);
+    memcpy(file + samples, "\0\1\2\3", 4);
+    return samples + 4;
+}
+
+START_TEST(tiffs_lack_nothing_that_tells_what_they_show)
+{
+    static const struct entry full[] = {{WIDTH_TAG, 3, 1, 2}, {HEIGHT_TAG, 3, 1, 2}, {BITS_TAG, 3, 1, 8},
+                                        {KIND_TAG, 3, 1, 1},  {STRIPS_TAG, 4, 1, 0}, {BYTES_TAG, 4, 1, 4}};
+    static const struct entry reduced = {254, 4, 1, 1}, compression = {259, 3, 1, 34712};
+    struct entry entries[8];
+    uint8_t file[512];
+    struct clv_image image;
+    struct clv_indexed_image mask;
+    size_t size = put_tiff(file, full, 6);
+    must(clv_indexed_image_decode(&mask, file, size, NULL, err));
+    ck_assert_mem_eq(mask.values, "\0\1\2\3", 4);
+    clv_indexed_image_release(&mask);
+
+    memcpy(entries, full, sizeof full);
+    entries[3].value = 0; /* white is zero */
+    size = put_tiff(file, entries, 6);
+    must(clv_indexed_image_decode(&mask, file, size, NULL, err));
+    ck_assert_mem_eq(mask.values, "\377\376\375\374", 4);
+    clv_indexed_image_release(&mask);
+
+    for (size_t left_out = 0; left_out < 6; left_out++) {
+        size_t n = 0;
+        if (left_out == 2) /* bits have a default */
+            continue;
+        for (size_t k = 0; k < 6; k++)
+            if (k != left_out)
+                entries[n++] = full[k];
+        size = put_tiff(file, entries, n);
+        const char *part = left_out == 3 ? "a page without size or kind" : "corrupt TIFF";
+        if (left_out != 5) /* libtiff guesses the bytes of a strip */
+            must_fail(CLV_ERR_DATA, part, clv_image_decode(&image, file, size, NULL, err));
+    }
+    entries[0] = reduced;
+    memcpy(entries + 1, full, sizeof full);
+    size = put_tiff(file, entries, 7);
+    must_fail(CLV_ERR_DATA, "without a full picture", clv_image_decode(&image, file, size, NULL, err));
+
+    memcpy(entries, full, sizeof full);
+    memmove(entries + 4, entries + 3, 3 * sizeof *entries);
+    entries[3] = compression;
+    size = put_tiff(file, entries, 7);
+    must_fail(CLV_ERR_DATA, "corrupt TIFF: ", clv_image_decode(&image, file, size, NULL, err));
+    must_fail(CLV_ERR_DATA, "corrupt TIFF: ", clv_indexed_image_decode(&mask, file, size, NULL, err));
+}
+END_TEST
+
+/* Colours of 16 bits, all reds first. */
+START_TEST(palettes_of_tiffs_are_kept_with_the_values)
+{
+    static const struct entry entries[] = {{WIDTH_TAG, 3, 1, 2},
+                                           {HEIGHT_TAG, 3, 1, 2},
+                                           {BITS_TAG, 3, 1, 8},
+                                           {KIND_TAG, 3, 1, 3},
+                                           {STRIPS_TAG, 4, 1, 0},
+                                           {BYTES_TAG, 4, 1, 4},
+                                           {320, 3, 768, 8 + 2 + 12 * 7 + 4 + 4}};
+    uint8_t file[512 + 1536];
+    struct clv_indexed_image mask;
+    struct clv_image image;
+    size_t size = put_tiff(file, entries, 7);
+    for (size_t i = 0; i < 768; i++) {
+        uint16_t value = (uint16_t)(i % 256 * 257 / (1 + i / 256));
+        memcpy(file + size + 2 * i, &value, 2);
+    }
+    size += 1536;
+    must(clv_indexed_image_decode(&mask, file, size, NULL, err));
+    must(clv_image_decode(&image, file, size, NULL, err));
+    ck_assert_int_eq(mask.palette_size, 256);
+    ck_assert_mem_eq(mask.values, "\0\1\2\3", 4);
+    ck_assert(mask.palette[200][0] == 200 && mask.palette[200][1] == 100 && mask.palette[200][2] == 67);
+    for (int p = 0; p < 4; p++)
+        ck_assert_int_eq(image.pixels[3 * p], p);
+    clv_indexed_image_release(&mask);
+    clv_image_release(&image);
+}
+END_TEST
+
+START_TEST(animated_webp_is_refused)
+{
+    static const char file[] = "RIFF\x24\0\0\0WEBPVP8X\x0a\0\0\0\2\0\0\0\x13\0\0\x0c\0\0"
+                               "ANIM\6\0\0\0\0\0\0\0\0\0";
+    struct clv_image image;
+    must_fail(CLV_ERR_DATA, "an animated WebP", clv_image_decode(&image, file, sizeof file - 1, NULL, err));
+}
+END_TEST
+
+START_TEST(no_image_comes_out_when_memory_runs_out)
+{
+    static const char *const names[] = {"rgb.tif",
+                                        "g16-tiles.tif",
+                                        "lossy.webp",
+                                        "alpha.webp",
+                                        "rgb24.bmp",
+                                        "labels8.bmp",
+                                        "plain.ppm",
+                                        "bits.pbm",
+                                        "pages.tif",
+                                        "labels.tif",
+                                        "grey-16-interlaced.png"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        size_t size;
+        char *file = slurp(formatted(CORPUS "%s", names[k]), &size);
+        struct clv_image image = {.width = -7}, resized = {.width = -7};
+        must_keep_when_requests_fail(clv_image_decode(&image, file, size, NULL, err),
+                                     ck_assert_int_eq(image.width, -7));
+        must_keep_when_requests_fail(clv_image_resize(&resized, &image, 7, 40, err),
+                                     ck_assert_int_eq(resized.width, -7));
+        ck_assert(image.width > 0 && resized.width == 7);
+        clv_image_release(&image);
+        clv_image_release(&resized);
+        if (strstr(names[k], "label") || strstr(names[k], "bits")) {
+            struct clv_indexed_image mask = {.width = -7};
+            must_keep_when_requests_fail(clv_indexed_image_decode(&mask, file, size, NULL, err),
+                                         ck_assert_int_eq(mask.width, -7));
+            clv_indexed_image_release(&mask);
+        }
+        free(file);
+    }
+}
+END_TEST
+
+START_TEST(no_file_comes_out_when_memory_runs_out)
+{
+    struct clv_image image = {0};
+    uint8_t *bytes = NULL;
+    size_t size;
+    must(clv_image_read(&image, CORPUS "rgb.ppm", NULL, err));
+    must_keep_when_requests_fail(clv_jpeg_encode(&bytes, &size, &image, 90, err), ck_assert_ptr_null(bytes));
+    ck_assert_ptr_nonnull(bytes);
+    clv_free(bytes);
+    bytes = NULL;
+    must_keep_when_requests_fail(clv_png_encode(&bytes, &size, &image, err), ck_assert_ptr_null(bytes));
+    ck_assert_ptr_nonnull(bytes);
+    clv_free(bytes);
+    clv_image_release(&image);
+}
+END_TEST
+
+Suite *odd_files_suite(void)
+{
+    Suite *suite = suite_create("odd_files");
+    TCase *tests = tcase_create("odd_files");
+    tcase_add_test(tests, damaged_headers_are_refused_for_what_is_wrong);
+    tcase_add_test(tests, bitmaps_of_os2_show_their_palette);
+    tcase_add_test(tests, plain_samples_have_to_be_numbers_up_to_the_largest);
+    tcase_add_test(tests, pages_are_of_tiffs_alone);
+    tcase_add_test(tests, tiffs_lack_nothing_that_tells_what_they_show);
+    tcase_add_test(tests, palettes_of_tiffs_are_kept_with_the_values);
+    tcase_add_test(tests, animated_webp_is_refused);
+    tcase_add_test(tests, no_image_comes_out_when_memory_runs_out);
+    tcase_add_test(tests, no_file_comes_out_when_memory_runs_out);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,127 @@
+/* A folder of small pictures, its session and requests to it, without network and browser. */
+#ifndef TESTS_SMALL_PAGE_H
+#define TESTS_SMALL_PAGE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "page/page.h"
+#include "support/support.h"
+
+enum { WIDTH = 90, HEIGHT = 60 };
+
+static struct page_options options;
+
+/* A trainer that learns nothing. */
+static char started[4096]; /* what it was given */
+static int n_stops;
+static int32_t n_models; /* that it says it has made */
+
+static inline enum clv_status start(void *context, const char *names, struct clv_error *err)
+{
+    (void)context;
+    (void)err;
+    snprintf(started, sizeof started, "%s", names);
+    return CLV_OK;
+}
+static inline void stop(void *context)
+{
+    (void)context;
+    n_stops++;
+}
+static inline void tell(void *context, struct text *json)
+{
+    (void)context;
+    text_put(json, "{\"running\":false,\"models\":0}");
+}
+static inline int32_t count(void *context)
+{
+    (void)context;
+    return n_models;
+}
+static const struct page_trainer trainer = {NULL, start, stop, tell, count};
+
+static inline const char *in_folder(const char *name)
+{
+    return formatted("%s/set/%s", temporary_folder(), name);
+}
+
+/* An orange square in the middle of blue. */
+static inline void put_picture(const char *name)
+{
+    struct clv_image image = {0};
+    must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
+    for (int p = 0; p < WIDTH * HEIGHT; p++) {
+        bool is_figure = abs(p % WIDTH - 45) < 18 && abs(p / WIDTH - 30) < 18;
+        const uint8_t colour[2][3] = {{60, 90, 150}, {200, 120, 40}};
+        memcpy(image.pixels + 3 * p, colour[is_figure], 3);
+    }
+    must(clv_png_write(in_folder(name), &image, err));
+    clv_image_release(&image);
+}
+
+static inline struct page_session *open_session(void)
+{
+    struct page_session *session = NULL;
+    static char folder[4096], model[4200];
+    snprintf(folder, sizeof folder, "%s", formatted("%s/set", temporary_folder()));
+    snprintf(model, sizeof model, "%s/label.cleave", folder);
+    options = (struct page_options){
+        .folder = folder,
+        .model = model,
+        .access = {.token = "0123456789abcdef0123456789abcdef", .cookie = "cleave-1", .hosts = {"127.0.0.1:1"}},
+        .trainer = &trainer};
+    must(page_session_new(&session, &options, err));
+    return session;
+}
+
+static inline struct page_session *fresh_session(void)
+{
+    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    put_picture("a.png");
+    put_picture("b.png");
+    return open_session();
+}
+
+/* The answer's body, to free(); its code has to be as expected. */
+static inline char *answer(struct page_session *session, int code, const char *method, const char *path,
+                           const char *body)
+{
+    struct page_response response;
+    struct page_request request = {.method = method,
+                                   .path = path,
+                                   .host = "127.0.0.1:1",
+                                   .origin = "http://127.0.0.1:1",
+                                   .cookie = "cleave-1=0123456789abcdef0123456789abcdef",
+                                   .body = body,
+                                   .size = body ? strlen(body) : 0};
+    page_handle(&response, session, &request);
+    char *text = strdup(response.body.bytes ? response.body.bytes : "");
+    ck_assert_msg(response.code == code, "%s %s: %d %s", method, path, response.code, text);
+    page_response_release(&response);
+    return text;
+}
+
+static inline void expect(struct page_session *session, int code, const char *method, const char *path,
+                          const char *body, const char *part)
+{
+    char *text = answer(session, code, method, path, body);
+    ck_assert_msg(strstr(text, part) != NULL, "\"%s\" is not in %s", part, text);
+    free(text);
+}
+
+static inline char *runs_of(const char *text)
+{
+    const char *runs = strstr(text, "\"runs\":");
+    ck_assert_ptr_nonnull(runs);
+    return strdup(runs);
+}
+
+#define FIGURE(revision)                                                                                               \
+    "{\"revision\":" #revision ",\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"
+#define GROUND(revision)                                                                                               \
+    "{\"revision\":" #revision ",\"kind\":\"ground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[5,5]}"
+
+#endif

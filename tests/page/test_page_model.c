@@ -1,0 +1,224 @@
+/* The page with a model: what it suggests, which image is worth labelling next. */
+#include <time.h>
+#include <unistd.h>
+
+#include "page/small_page.h"
+#include "support/sample.h"
+
+#define BY_COLOUR "--learner crf --blocks colour,size"
+
+static bool is_in_square(int p)
+{
+    return abs(p / WIDTH - 30) < 12 && (abs(p % WIDTH - 22) < 12 || abs(p % WIDTH - 67) < 12);
+}
+
+/* An orange square on the left and a green one on the right, in blue. */
+static void put_two_coloured(const char *name)
+{
+    struct clv_image image = {0};
+    must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
+    for (int p = 0; p < WIDTH * HEIGHT; p++) {
+        const uint8_t colour[3][3] = {{60, 90, 150}, {200, 120, 40}, {40, 160, 60}};
+        memcpy(image.pixels + 3 * p, colour[is_in_square(p) ? 1 + (p % WIDTH >= 45) : 0], 3);
+    }
+    must(clv_png_write(in_folder(name), &image, err));
+    clv_image_release(&image);
+}
+
+/* a.png, b.png and c.png of two colours, the first two with masks. */
+static struct page_session *labelled_session(void)
+{
+    uint8_t labels[WIDTH * HEIGHT];
+    page_session_free(fresh_session());
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        labels[p] = is_in_square(p);
+    for (int i = 0; i < 3; i++) {
+        put_two_coloured(formatted("%c.png", 'a' + i));
+        if (i < 2)
+            must(clv_png_write_labels(in_folder(formatted("masks/%c.png", 'a' + i)), WIDTH, HEIGHT, labels, NULL, 0,
+                                      err));
+    }
+    return open_session();
+}
+
+static void learn(const char *training)
+{
+    free(expect_success("cd %s/set && printf 'a.png\nb.png\n' >../only && \"$CLEAVE\" train --data . --only ../only "
+                        "--seed 1 --superpixels 40 -t 1 %s --overwrite -o label.cleave",
+                        temporary_folder(), training));
+}
+
+/* Counts the labels of an answer's runs, inside and outside of the square of put_picture. */
+static void count_runs(int inside[3], int outside[3], const char *text)
+{
+    int p = 0;
+    const char *at = strstr(text, "\"runs\":[") + strlen("\"runs\":[");
+    memset(inside, 0, 3 * sizeof *inside);
+    memset(outside, 0, 3 * sizeof *outside);
+    for (;;) {
+        char *next;
+        long label = strtol(at, &next, 10), length = strtol(next + 1, &next, 10);
+        ck_assert(label >= 0 && label < 3 && length > 0 && p + length <= WIDTH * HEIGHT);
+        for (int end = p + (int)length; p < end; p++)
+            (is_in_square(p) ? inside : outside)[label]++;
+        if (*next != ',')
+            break;
+        at = next + 1;
+    }
+    ck_assert_int_eq(p, WIDTH * HEIGHT);
+}
+
+/* The state, once every image that can be ranked is: "expected" of as many as `n` is not -1. */
+static char *ranked_state(struct page_session *session, int n)
+{
+    const struct timespec while_ranking = {.tv_nsec = 20000000};
+    for (;;) {
+        int n_unknown = 0;
+        char *state = answer(session, 200, "GET", "/api/state", NULL);
+        for (const char *at = state; (at = strstr(at, "\"expected\":-1.0000")); at++)
+            n_unknown++;
+        if (n_unknown == 3 - n)
+            return state;
+        free(state);
+        nanosleep(&while_ranking, NULL);
+    }
+}
+
+START_TEST(a_model_learned_meanwhile_suggests_the_rest)
+{
+    int inside[3], outside[3];
+    struct page_session *session = labelled_session();
+    learn(BY_COLOUR);
+    expect(session, 200, "GET", "/api/state", NULL, "\"has_model\":false");
+    free(answer(session, 200, "GET", "/api/open/2", NULL));
+    expect(session, 400, "POST", "/api/suggest/2", "{\"revision\":0}", "there is no model yet");
+    expect(session, 400, "POST", "/api/accept/2", "{\"revision\":0,\"suggestion\":1}", "there is no model yet");
+    n_models = 1;
+    expect(session, 200, "GET", "/api/state", NULL, "\"has_model\":true");
+    char *text = answer(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}"), *runs = runs_of(text);
+    count_runs(inside, outside, text);
+    ck_assert_int_eq(inside[1], 2 * 23 * 23);
+    ck_assert_int_eq(outside[1], 0);
+    ck_assert_int_ne(access(in_folder("masks/c.png"), F_OK), 0); /* shown, not kept */
+    free(text);
+
+    text = answer(session, 200, "POST", "/api/accept/2", "{\"revision\":0,\"suggestion\":1}");
+    ck_assert_ptr_nonnull(strstr(text, "\"accepted\":true"));
+    char *kept = runs_of(text);
+    *strchr(kept, ']') = *strchr(runs, ']') = 0;
+    ck_assert_str_eq(kept, runs);
+    ck_assert_int_eq(access(in_folder("masks/c.png"), F_OK), 0);
+    char *strokes = slurp(in_folder("strokes/c.json"), NULL);
+    ck_assert_ptr_nonnull(strstr(strokes, "\"kind\": \"suggestion\""));
+    page_session_free(session);
+    free(text);
+    free(runs);
+    free(kept);
+    free(strokes);
+}
+END_TEST
+
+START_TEST(strokes_are_joined_by_what_the_model_knows)
+{
+    int inside[3], outside[3];
+    struct page_session *session = labelled_session();
+    for (int has_model = 0; has_model < 2; has_model++) {
+        free(answer(session, 200, "GET", "/api/open/2", NULL));
+        char *text =
+            answer(session, 200, "POST", "/api/stroke/2",
+                   "{\"revision\":0,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":1,\"points\":[22,30]}");
+        count_runs(inside, outside, text);
+        ck_assert_int_eq(inside[1], has_model ? 2 * 23 * 23 : 23 * 23);
+        ck_assert_int_eq(outside[1], 0);
+        page_session_free(session);
+        free(text);
+        unlink(in_folder("masks/c.png"));
+        unlink(in_folder("strokes/c.json"));
+        learn(BY_COLOUR);
+        session = open_session(); /* finds the model */
+        expect(session, 200, "GET", "/api/state", NULL, "\"has_model\":true");
+    }
+    page_session_free(session);
+}
+END_TEST
+
+START_TEST(images_are_ranked_by_the_error_that_the_model_expects)
+{
+    struct page_session *session = labelled_session();
+    struct clv_image image = {0};
+    double expected[3];
+    /* Nothing like what was learned: no colour is certain there. */
+    must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        for (int c = 0; c < 3; c++)
+            image.pixels[3 * p + c] = (uint8_t)(p % 3 ? 130 : 105);
+    must(clv_png_write(in_folder("c.png"), &image, err));
+    learn(BY_COLOUR);
+    spill(in_folder("b.png"), "no image", 8);
+    n_models = 1;
+    char *state = ranked_state(session, 2);
+    const char *at = state;
+    for (int i = 0; i < 3; i++) {
+        at = strstr(at, "\"expected\":") + strlen("\"expected\":");
+        expected[i] = strtod(at, NULL);
+    }
+    ck_assert_double_eq(expected[1], -1); /* a damaged one is nowhere in the order, and opening it says why */
+    expect(session, 422, "GET", "/api/open/1", NULL, "b.png");
+    ck_assert(expected[0] >= 0 && expected[0] < expected[2] && expected[2] <= 0.5);
+    clv_image_release(&image);
+    page_session_free(session);
+    free(state);
+}
+END_TEST
+
+START_TEST(a_model_of_three_labels_suggests_all_of_them)
+{
+    int inside[3], outside[3];
+    struct page_session *session = labelled_session();
+    uint8_t labels[WIDTH * HEIGHT];
+    free(answer(session, 200, "POST", "/api/label", "{\"name\":\"sky\"}"));
+    page_session_free(session);
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        labels[p] = is_in_square(p) ? 1 : p / WIDTH < 30 ? 2 : 0;
+    for (int i = 0; i < 2; i++)
+        must(clv_png_write_labels(in_folder(formatted("masks/%c.png", 'a' + i)), WIDTH, HEIGHT, labels, NULL, 0, err));
+    learn("--learner independent --blocks colour,position --passes 30");
+    session = open_session();
+    free(answer(session, 200, "GET", "/api/open/2", NULL));
+    char *text = answer(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}");
+    count_runs(inside, outside, text);
+    ck_assert_int_eq(inside[1], 2 * 23 * 23);
+    ck_assert_int_gt(outside[0], 1500);
+    ck_assert_int_gt(outside[2], 1500);
+    page_session_free(session);
+    free(text);
+}
+END_TEST
+
+START_TEST(a_damaged_model_is_named_and_the_page_goes_on_without_it)
+{
+    struct page_session *session = fresh_session(), *refused = NULL;
+    spill(in_folder("label.cleave"), "no model", 8);
+    n_models = 1;
+    expect(session, 422, "GET", "/api/state", NULL, "label.cleave");
+    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    expect(session, 400, "POST", "/api/suggest/0", "{\"revision\":1}", "there is no model yet");
+    page_session_free(session);
+    must_fail(CLV_ERR_DATA, "label.cleave", page_session_new(&refused, &options, err));
+    ck_assert_ptr_null(refused);
+}
+END_TEST
+
+Suite *page_model_suite(void)
+{
+    Suite *suite = suite_create("page_model");
+    TCase *tcase = tcase_create("page_model");
+    tcase_add_test(tcase, a_model_learned_meanwhile_suggests_the_rest);
+    tcase_add_test(tcase, strokes_are_joined_by_what_the_model_knows);
+    tcase_add_test(tcase, images_are_ranked_by_the_error_that_the_model_expects);
+    tcase_add_test(tcase, a_model_of_three_labels_suggests_all_of_them);
+    tcase_add_test(tcase, a_damaged_model_is_named_and_the_page_goes_on_without_it);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
