@@ -7,6 +7,7 @@
  * a lower bound of the problem's, and any w in the ball gives an upper one. */
 #include "learn/cutting/cutting.h"
 
+#if WITH_LP
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -204,3 +205,5 @@ enum clv_status cutting_train(struct clv_training_result *result, struct example
     cutting_release(&self);
     return status;
 }
+
+#endif

@@ -1,5 +1,5 @@
 /* The structured hinge on an L1 ball by constraint generation with a linear program: l1m3n --solver lp, in builds
- * WITH_LP=1. Nothing else enters here; lp.h is the solver. */
+ * WITH_LP=1; in others this folder is empty. Nothing else enters here; lp.h is the solver. */
 #ifndef LEARN_CUTTING_H
 #define LEARN_CUTTING_H
 
@@ -12,7 +12,7 @@ struct cutting_rules {
 };
 
 /* min_w mean_i H_i(w), couplings >= 0, |w|_1 <= radius, into *result. Memory and time grow with rounds x examples x
- * weights: for small sets. CLV_ERR_USAGE in builds without a solver. */
+ * weights: for small sets. */
 enum clv_status cutting_train(struct clv_training_result *result, struct examples *examples,
                               const struct cutting_rules *rules, struct clv_error *err) CLV_CHECK;
 

@@ -1,13 +1,12 @@
 #include "learn/cutting/lp.h"
 
-#include "base/error.h"
-
 #if WITH_LP
 #include <coin/Clp_C_Interface.h>
 #include <float.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/error.h"
 
 /* Rows wait until the next optimum is asked for: the solver copies its matrix whenever some are added. */
 struct lp {
@@ -105,38 +104,6 @@ enum clv_status lp_optimise(struct lp *lp, double *x, double *value, struct clv_
     *value = Clp_objectiveValue(lp->program);
     memcpy(x, Clp_getColSolution(lp->program), lp->n_columns * sizeof *x);
     return CLV_OK;
-}
-
-#else
-
-enum clv_status lp_new(struct lp **lp, size_t n_columns, const double *cost, struct clv_error *err)
-{
-    (void)n_columns, (void)cost;
-    *lp = NULL;
-    return fail(err, CLV_ERR_USAGE, "this cleave was built without a solver of linear programs (WITH_LP=0)");
-}
-
-void lp_free(struct lp *lp)
-{
-    (void)lp;
-}
-
-void lp_set_bounds(struct lp *lp, size_t column, double least, double most)
-{
-    (void)lp, (void)column, (void)least, (void)most;
-}
-
-enum clv_status lp_add_row(struct lp *lp, size_t n, const int *column, const double *value, double at_least,
-                           struct clv_error *err)
-{
-    (void)lp, (void)n, (void)column, (void)value, (void)at_least;
-    return fail(err, CLV_ERR_INTERNAL, "no linear program");
-}
-
-enum clv_status lp_optimise(struct lp *lp, double *x, double *value, struct clv_error *err)
-{
-    (void)lp, (void)x, (void)value;
-    return fail(err, CLV_ERR_INTERNAL, "no linear program");
 }
 
 #endif

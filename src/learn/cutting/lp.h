@@ -1,5 +1,5 @@
 /* Linear programs that grow by rows: min <cost, x> subject to rows >= their right sides and bounds. The one place that
- * knows the solver, Clp, which is in builds WITH_LP=1. */
+ * knows the solver, Clp. */
 #ifndef LEARN_LP_H
 #define LEARN_LP_H
 
@@ -7,7 +7,7 @@
 
 struct lp;
 
-/* Columns with their costs, from 0 to infinity at first. CLV_ERR_USAGE in builds without the solver. */
+/* Columns with their costs, from 0 to infinity at first. */
 enum clv_status lp_new(struct lp **lp, size_t n_columns, const double *cost, struct clv_error *err) CLV_CHECK;
 void lp_free(struct lp *lp);
 

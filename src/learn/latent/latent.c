@@ -72,16 +72,13 @@ static void add_expectation(double *gradient, const struct clv_problem *problem,
         }
     if (shape->pairwise == CLV_PAIRWISE_NONE)
         return;
-    bool is_potts = shape->pairwise == CLV_PAIRWISE_POTTS;
     for (size_t e = 0; e < (size_t)problem->n_edges; e++) {
         const double *a = weight + (size_t)problem->edges[e][0] * k, *b = weight + (size_t)problem->edges[e][1] * k;
         for (size_t st = 0; st < k * k; st++) {
             double by = scale * a[st / k] * b[st % k];
-            double *target = gradient + clv_shape_unary_size(shape) + (is_potts ? 0 : st * p);
-            if (by == 0 || (is_potts && st / k == st % k))
-                continue;
-            for (size_t f = 0; f < p; f++)
-                target[f] += (is_potts ? -by : by) * (double)problem->edge_features[e * p + f];
+            double *target = gradient + clv_shape_unary_size(shape) + st * p;
+            for (size_t f = 0; f < p && by != 0; f++)
+                target[f] += by * (double)problem->edge_features[e * p + f];
         }
     }
 }

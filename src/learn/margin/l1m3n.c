@@ -7,6 +7,7 @@
  * small sets. */
 #include <math.h>
 
+#include "base/error.h"
 #include "learn/common/idle.h"
 #include "learn/cutting/cutting.h"
 #include "learn/margin/descent.h"
@@ -42,6 +43,18 @@ static const char *idle(const struct clv_training *training, int parameter)
     return parameter == EDGES ? idle_edges(training) : NULL;
 }
 
+static enum clv_status train_by_programs(struct clv_training_result *result, struct examples *examples, double radius,
+                                         const double *p, struct clv_error *err)
+{
+#if WITH_LP
+    const struct cutting_rules rules = {radius, p[GAP], (size_t)p[PASSES]};
+    return cutting_train(result, examples, &rules, err);
+#else
+    (void)result, (void)examples, (void)radius, (void)p;
+    return fail(err, CLV_ERR_USAGE, "this cleave was built without a solver of linear programs (WITH_LP=0)");
+#endif
+}
+
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
@@ -51,16 +64,14 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     if (status)
         return status;
     double radius = p[RADIUS] / sqrt(m3n_squared_unit(&examples, p[UNITS]));
-    size_t passes = (size_t)p[PASSES];
     if (p[SOLVER] == LP) {
-        const struct cutting_rules rules = {radius, p[GAP], passes};
-        status = cutting_train(result, &examples, &rules, err);
+        status = train_by_programs(result, &examples, radius, p, err);
     } else {
         const struct descent_rules rules = {.rate = p[RATE] * radius,
                                             .radius = radius,
                                             .step = DESCENT_ADAPTIVE,
                                             .ball = DESCENT_L1,
-                                            .passes = passes,
+                                            .passes = (size_t)p[PASSES],
                                             .unit = 1,
                                             .averaging = p[AVERAGING] != 0};
         status = descent_train(result, &examples, &rules, err);
