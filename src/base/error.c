@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static const struct {
     const char *name;
     int exit_code;
@@ -49,9 +51,7 @@ static void record(struct clv_error *err, enum clv_status status, int os_errno, 
         const char *reason = strerror_r(os_errno, text, sizeof text);
         snprintf(err->message + used, sizeof err->message - used, ": %s", reason);
     }
-    for (char *c = err->message; *c; c++) /* one line, whatever a file name holds */
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
+    text_hide_controls(err->message); /* one line, whatever a file name holds */
 }
 
 enum clv_status fail(struct clv_error *err, enum clv_status status, const char *format, ...)

@@ -249,6 +249,17 @@ size_t split_tabs(char *line, char **fields, size_t max)
     return n;
 }
 
+void text_hide_controls(char *line)
+{
+    for (unsigned char *c = (unsigned char *)line; *c; c++) {
+        bool is_pair = *c == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f;
+        if (is_pair)
+            *c++ = '?';
+        if (is_pair || *c < ' ' || *c == 127)
+            *c = '?';
+    }
+}
+
 bool text_ends_with(const char *string, const char *suffix)
 {
     size_t length = strlen(string), tail = strlen(suffix);

@@ -40,6 +40,10 @@ char *line_next(char **cursor, char *end);
 /* Splits a line at tabs in place; returns the number of fields, of which at most `max` are stored. */
 size_t split_tabs(char *line, char **fields, size_t max);
 
+/* Puts "?" in place of every control character that a terminal may obey: below 32, 127, and c2 80 to c2 9f in UTF-8. May
+ * be called by a handler of signals. */
+void text_hide_controls(char *line);
+
 bool text_is_utf8(const char *bytes, size_t size); /* valid throughout (RFC 3629); a zero byte is a valid character */
 bool text_ends_with(const char *string, const char *suffix); /* ASCII case-insensitive */
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/common/signals.h"
 
 #define FIRST_SHOWN_S 1.0
@@ -137,19 +138,11 @@ static void wipe(void)
     console.line_stands = false;
 }
 
-/* Whatever a file name holds. */
-static void make_one_line(char *line)
-{
-    for (char *c = line; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
-}
-
 static void message(const char *colour, const char *format, va_list args)
 {
     char line[CLV_ERROR_MESSAGE_MAX + 256];
     vsnprintf(line, sizeof line, format, args);
-    make_one_line(line);
+    text_hide_controls(line);
     pthread_mutex_lock(&console.lock);
     wipe();
     if (console.colour)
@@ -209,7 +202,7 @@ static void draw(size_t done, size_t total, const char *note, double elapsed_s)
     if (note)
         snprintf(line + used, sizeof line - (size_t)used, ", %s", note);
 
-    make_one_line(line);
+    text_hide_controls(line);
     struct winsize window;
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 ? window.ws_col : 80;
     fprintf(console.raw, "\r%.*s\033[K", columns - 1, line);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cleave/status.h"
 
 static volatile int stop;
@@ -38,7 +39,7 @@ static void on_broken_pipe(int number)
     raise(number);
 }
 
-/* What a terminal might take for an escape is shown as "?", here as elsewhere, but by what a handler may call. */
+/* By what a handler may call. */
 static void write_message(const char *path)
 {
     static const char begin[] = "cleave: ", end[] = ": cannot be read any more; it was cut short, or its disk fails\n";
@@ -46,7 +47,9 @@ static void write_message(const char *path)
     size_t n = sizeof begin - 1;
     memcpy(line, begin, n);
     for (; *path && n < sizeof line - sizeof end; path++)
-        line[n++] = (unsigned char)*path < 32 || (unsigned char)*path == 127 ? '?' : *path;
+        line[n++] = *path;
+    line[n] = 0;
+    text_hide_controls(line);
     memcpy(line + n, end, sizeof end - 1);
     if (write(STDERR_FILENO, line, n + sizeof end - 1) < 0)
         return; /* nobody to tell */

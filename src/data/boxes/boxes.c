@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "data/boxes/boxes_find.h"
 #include "data/shapes/outline.h"
 
@@ -219,9 +220,7 @@ static enum clv_status count_skipped(struct boxes_builder *builder, const char *
     if (builder->boxes.n_skipped++)
         return CLV_OK;
     vsnprintf(message, sizeof message, format, args);
-    for (char *c = message; *c; c++) /* one line */
-        if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';
+    text_hide_controls(message); /* one line */
     builder->boxes.first_skipped = string_copy(message);
     return builder->boxes.first_skipped ? CLV_OK : fail_memory(err);
 }

@@ -1,108 +1,10 @@
 /* `cleave label` as a program: what it refuses to start on, and requests that mean ill. */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "cli/label/small_server.h"
 #include "support/pictures.h"
-#include "support/support.h"
 
 #define N_HOSTILE     10000
 #define SLACK         ((IS_SANITIZED ? 512 : 4) << 20) /* bytes */
 #define N_CONNECTIONS 200
-
-static const char *folder(void)
-{
-    return formatted("%s/set", temporary_folder());
-}
-
-static void make_set(void)
-{
-    ck_assert_int_eq(run_command(NULL,
-                                 "\"$CLEAVE\" synth -q -n 2 --size 64x48 -o %s/synth && mkdir %s && "
-                                 "cp %s/synth/images/* %s/",
-                                 temporary_folder(), folder(), temporary_folder(), folder()),
-                     0);
-}
-
-struct server {
-    pid_t child;
-    int port;
-    char token[64];
-};
-
-static struct server start(void)
-{
-    struct server server = {0};
-    char line[256] = "";
-    int ends[2];
-    ck_assert_int_eq(run_command(NULL, "true"), 0); /* sets $CLEAVE */
-    ck_assert_int_eq(pipe(ends), 0);
-    const char *set = folder(); /* another one in another process */
-    server.child = fork();
-    ck_assert_int_ge(server.child, 0);
-    if (server.child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        execl(getenv("CLEAVE"), "cleave", "label", set, "--no-browser", (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    FILE *stream = fdopen(ends[0], "r");
-    ck_assert_ptr_nonnull(fgets(line, sizeof line, stream));
-    fclose(stream);
-    ck_assert_msg(sscanf(line, "http://127.0.0.1:%d/?token=%32s", &server.port, server.token) == 2, "%s", line);
-    return server;
-}
-
-static void stop(const struct server *server)
-{
-    int how = 0;
-    kill(server->child, SIGINT);
-    ck_assert_int_eq(waitpid(server->child, &how, 0), server->child);
-    ck_assert_msg(WIFEXITED(how) && WEXITSTATUS(how) == 130, "status is %d", how);
-}
-
-static int connect_to(const struct server *server)
-{
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)server->port)};
-    struct timeval patience = {.tv_sec = 30};
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int connection = socket(AF_INET, SOCK_STREAM, 0);
-    ck_assert_int_ge(connection, 0);
-    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    ck_assert_msg(connect(connection, (struct sockaddr *)&at, sizeof at) == 0, "%s", strerror(errno));
-    return connection;
-}
-
-/* Sends bytes and reads what comes until the other side closes; the answer's code, 0: none. */
-static int exchange(char *answer, size_t capacity, const struct server *server, const char *bytes, size_t size)
-{
-    int connection = connect_to(server), code = 0;
-    size_t used = 0;
-    (void)!send(connection, bytes, size, MSG_NOSIGNAL);
-    shutdown(connection, SHUT_WR);
-    for (ssize_t n; used + 1 < capacity && (n = recv(connection, answer + used, capacity - 1 - used, 0)) > 0;)
-        used += (size_t)n;
-    answer[used] = 0;
-    close(connection);
-    return sscanf(answer, "HTTP/1.%*d %d", &code) == 1 ? code : 0;
-}
-
-/* As the page asks. */
-static int ask(char *answer, size_t capacity, const struct server *server, const char *path)
-{
-    const char *request =
-        formatted("GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nCookie: cleave-%d=%s\r\nConnection: close\r\n\r\n", path,
-                  server->port, server->port, server->token);
-    return exchange(answer, capacity, server, request, strlen(request));
-}
 
 /* Resident memory in bytes. */
 static long memory_of(const struct server *server)

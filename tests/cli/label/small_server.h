@@ -1,0 +1,123 @@
+/* `cleave label` started on a small folder, and requests to it over the network. */
+#ifndef TESTS_SMALL_SERVER_H
+#define TESTS_SMALL_SERVER_H
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/support.h"
+
+static inline const char *folder(void)
+{
+    return formatted("%s/set", temporary_folder());
+}
+
+/* Of two images; what was drawn of them is beside, in synth/. */
+static inline void make_set(void)
+{
+    ck_assert_int_eq(run_command(NULL,
+                                 "\"$CLEAVE\" synth -q -n 2 --size 64x48 -o %s/synth && mkdir %s && "
+                                 "cp %s/synth/images/* %s/",
+                                 temporary_folder(), folder(), temporary_folder(), folder()),
+                     0);
+}
+
+struct server {
+    pid_t child;
+    int port;
+    char token[64];
+};
+
+/* With these arguments, which end with NULL, after the folder. */
+static inline struct server start_with(const char *const *more)
+{
+    struct server server = {0};
+    char line[256] = "";
+    int ends[2];
+    ck_assert_int_eq(run_command(NULL, "true"), 0); /* sets $CLEAVE */
+    ck_assert_int_eq(pipe(ends), 0);
+    const char *set = folder(); /* another one in another process */
+    server.child = fork();
+    ck_assert_int_ge(server.child, 0);
+    if (server.child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        const char *arguments[8] = {"cleave", "label", set};
+        for (int k = 0; more[k]; k++)
+            arguments[3 + k] = more[k];
+        execv(getenv("CLEAVE"), (char *const *)arguments);
+        _exit(127);
+    }
+    close(ends[1]);
+    FILE *stream = fdopen(ends[0], "r");
+    ck_assert_ptr_nonnull(fgets(line, sizeof line, stream));
+    fclose(stream);
+    ck_assert_msg(sscanf(line, "http://127.0.0.1:%d/?token=%32s", &server.port, server.token) == 2, "%s", line);
+    return server;
+}
+
+static inline struct server start(void)
+{
+    return start_with((const char *const[]){"--no-browser", NULL});
+}
+
+static inline void stop(const struct server *server)
+{
+    int how = 0;
+    kill(server->child, SIGINT);
+    ck_assert_int_eq(waitpid(server->child, &how, 0), server->child);
+    ck_assert_msg(WIFEXITED(how) && WEXITSTATUS(how) == 130, "status is %d", how);
+}
+
+static inline int connect_to(const struct server *server)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)server->port)};
+    struct timeval patience = {.tv_sec = 30};
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int connection = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_ge(connection, 0);
+    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    ck_assert_msg(connect(connection, (struct sockaddr *)&at, sizeof at) == 0, "%s", strerror(errno));
+    return connection;
+}
+
+/* Sends bytes and reads what comes until the other side closes; the answer's code, 0: none. */
+static inline int exchange(char *answer, size_t capacity, const struct server *server, const char *bytes, size_t size)
+{
+    int connection = connect_to(server), code = 0;
+    size_t used = 0;
+    (void)!send(connection, bytes, size, MSG_NOSIGNAL);
+    shutdown(connection, SHUT_WR);
+    for (ssize_t n; used + 1 < capacity && (n = recv(connection, answer + used, capacity - 1 - used, 0)) > 0;)
+        used += (size_t)n;
+    answer[used] = 0;
+    close(connection);
+    return sscanf(answer, "HTTP/1.%*d %d", &code) == 1 ? code : 0;
+}
+
+/* As the page asks. */
+static inline int ask(char *answer, size_t capacity, const struct server *server, const char *path)
+{
+    const char *request =
+        formatted("GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nCookie: cleave-%d=%s\r\nConnection: close\r\n\r\n", path,
+                  server->port, server->port, server->token);
+    return exchange(answer, capacity, server, request, strlen(request));
+}
+
+static inline int post(char *answer, size_t capacity, const struct server *server, const char *path, const char *body)
+{
+    const char *request =
+        formatted("POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nOrigin: http://127.0.0.1:%d\r\nCookie: cleave-%d=%s\r\n"
+                  "Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
+                  path, server->port, server->port, server->port, server->token, strlen(body), body);
+    return exchange(answer, capacity, server, request, strlen(request));
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* `cleave label` as a program: its link, and learning in the background. */
+#include <time.h>
+
+#include "cli/label/small_server.h"
+
+static char heard[1 << 16];
+
+/* Both images are labelled as they were drawn. */
+static void make_labelled_set(void)
+{
+    make_set();
+    ck_assert_int_eq(run_command(NULL, "cp -r %s/synth/masks %s/masks", temporary_folder(), folder()), 0);
+}
+
+/* What the page is told once no training is running. */
+static const char *wait_for_training(const struct server *server)
+{
+    const struct timespec a_while = {.tv_nsec = 20000000};
+    for (;;) {
+        ck_assert_int_eq(ask(heard, sizeof heard, server, "/api/training"), 200);
+        if (strstr(heard, "\"running\":false"))
+            return heard;
+        nanosleep(&a_while, NULL);
+    }
+}
+
+START_TEST(a_training_in_the_background_makes_the_model_that_the_page_then_has)
+{
+    make_labelled_set();
+    struct server server = start();
+    ck_assert_int_eq(ask(heard, sizeof heard, &server, "/api/state"), 200);
+    ck_assert_ptr_nonnull(strstr(heard, "\"has_model\":false"));
+    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+    ck_assert_ptr_nonnull(strstr(heard, "\"running\":true"));
+    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 400);
+    ck_assert_ptr_nonnull(strstr(heard, "training is under way"));
+    const char *told = wait_for_training(&server);
+    ck_assert_msg(strstr(told, "\"models\":1") && strstr(told, "\"error\":\"\""), "%s", told);
+    double loss = strtod(strstr(told, "\"loss\":") + 7, NULL), error = strtod(strstr(told, "_error\":") + 8, NULL);
+    ck_assert_msg(loss > 0 && loss < 100 && error >= 0 && error < 100, "%s", told); /* of the cross-validation */
+    ck_assert_int_eq(ask(heard, sizeof heard, &server, "/api/state"), 200);
+    ck_assert_ptr_nonnull(strstr(heard, "\"has_model\":true"));
+    stop(&server);
+    char *record = NULL;
+    ck_assert_int_eq(run_command(&record, "\"$CLEAVE\" inspect %s/label.cleave", folder()), 0);
+    ck_assert_ptr_nonnull(strstr(record, "wmpmap"));
+    ck_assert_int_eq(run_command(NULL, "test ! -e %s/strokes/.accepted", folder()), 0);
+    free(record);
+}
+END_TEST
+
+START_TEST(a_training_that_fails_says_why_and_leaves_no_model)
+{
+    make_labelled_set();
+    struct server server = start();
+    ck_assert_int_eq(run_command(NULL, "for f in %s/*.jpg; do echo x >$f; done", folder()), 0);
+    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+    const char *told = wait_for_training(&server);
+    ck_assert_msg(strstr(told, "\"models\":0") && strstr(told, "2 of 2 images cannot be learned from") &&
+                      strstr(told, "\"loss\":null"),
+                  "%s", told);
+    stop(&server);
+    ck_assert_int_eq(run_command(NULL, "test ! -e %s/label.cleave", folder()), 0);
+}
+END_TEST
+
+START_TEST(a_training_is_stopped_by_the_page_and_with_the_program)
+{
+    make_labelled_set();
+    struct server server = start();
+    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/stop", "{}"), 200);
+    const char *told = wait_for_training(&server);
+    ck_assert_msg(strstr(told, "\"error\":\"\""), "%s", told); /* it did as it was told */
+    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+    stop(&server); /* waits for its child */
+}
+END_TEST
+
+START_TEST(the_link_is_opened_in_a_browser_and_changes_for_a_cookie)
+{
+    make_set();
+    const char *opener = formatted("%s/bin/xdg-open", temporary_folder());
+    ck_assert_int_eq(run_command(NULL,
+                                 "mkdir %s/bin && printf '#!/bin/sh\\necho \"$1\" >%s/opened\\n' >%s && chmod +x %s",
+                                 temporary_folder(), temporary_folder(), opener, opener),
+                     0);
+    setenv("DISPLAY", ":7", 1);
+    setenv("PATH", formatted("%s/bin:%s", temporary_folder(), getenv("PATH")), 1);
+    struct server server = start_with((const char *const[]){"--listen", "127.0.0.1", NULL});
+    const char *link = formatted("/?token=%s", server.token);
+    const char *request =
+        formatted("GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n", link, server.port);
+    ck_assert_int_eq(exchange(heard, sizeof heard, &server, request, strlen(request)), 303);
+    ck_assert_ptr_nonnull(strstr(heard, "Location: /\r\n"));
+    ck_assert_ptr_nonnull(strstr(heard, formatted("Set-Cookie: cleave-%d=%s; HttpOnly; SameSite=Strict; Path=/\r\n",
+                                                  server.port, server.token)));
+    ck_assert_int_eq(ask(heard, sizeof heard, &server, "/"), 200);
+    ck_assert_ptr_nonnull(strstr(heard, "<!doctype html>"));
+    ck_assert_int_eq(run_command(NULL,
+                                 "for i in $(seq 200); do test -s %s/opened && break; sleep .02; done; "
+                                 "test \"$(cat %s/opened)\" = 'http://127.0.0.1:%d%s'",
+                                 temporary_folder(), temporary_folder(), server.port, link),
+                     0);
+    stop(&server);
+}
+END_TEST
+
+START_TEST(bodies_without_end_are_refused)
+{
+    make_set();
+    struct server server = start();
+    size_t size = 3u << 19; /* half a megabyte too many */
+    char *request = malloc(size + 1000);
+    int head = snprintf(request, 1000,
+                        "POST /api/label HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nOrigin: http://127.0.0.1:%d\r\n"
+                        "Cookie: cleave-%d=%s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
+                        server.port, server.port, server.port, server.token, size);
+    memset(request + head, ' ', size);
+    ck_assert_int_eq(exchange(heard, sizeof heard, &server, request, (size_t)head + size), 413);
+    stop(&server);
+    free(request);
+}
+END_TEST
+
+Suite *cli_label_training_suite(void)
+{
+    Suite *suite = suite_create("cli_label_training");
+    TCase *tcase = tcase_create("cli_label_training");
+    tcase_add_test(tcase, a_training_in_the_background_makes_the_model_that_the_page_then_has);
+    tcase_add_test(tcase, a_training_that_fails_says_why_and_leaves_no_model);
+    tcase_add_test(tcase, a_training_is_stopped_by_the_page_and_with_the_program);
+    tcase_add_test(tcase, the_link_is_opened_in_a_browser_and_changes_for_a_cookie);
+    tcase_add_test(tcase, bodies_without_end_are_refused);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

@@ -1,0 +1,124 @@
+/* What a person sees: colours and progress on a terminal alone, and nothing that a terminal would obey. */
+#include <errno.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+#define COLUMNS 60
+
+struct terminal {
+    pid_t child;
+    int fd;
+    char seen[1 << 16];
+    size_t n;
+};
+
+/* A shell command on a terminal of its own. */
+static void start(struct terminal *self, const char *command)
+{
+    struct winsize size = {.ws_row = 24, .ws_col = COLUMNS};
+    ck_assert_int_eq(run_command(NULL, "true"), 0); /* sets $CLEAVE */
+    *self = (struct terminal){0};
+    self->child = forkpty(&self->fd, NULL, NULL, &size);
+    ck_assert_int_ge(self->child, 0);
+    if (self->child == 0) {
+        setenv("TERM", "xterm", 1);
+        unsetenv("NO_COLOR");
+        execl("/bin/sh", "sh", "-c", formatted("exec %s", command), (char *)NULL);
+        _exit(127);
+    }
+}
+
+/* Reads until `part` was seen, or to the end. */
+static bool see(struct terminal *self, const char *part)
+{
+    while (!part || !strstr(self->seen, part)) {
+        ssize_t n = read(self->fd, self->seen + self->n, sizeof self->seen - 1 - self->n);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        self->n += (size_t)n;
+        self->seen[self->n] = 0;
+        ck_assert_uint_lt(self->n, sizeof self->seen - 1);
+    }
+    return true;
+}
+
+static int finish(struct terminal *self)
+{
+    int how;
+    (void)see(self, NULL);
+    close(self->fd);
+    ck_assert_int_eq(waitpid(self->child, &how, 0), self->child);
+    return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+}
+
+START_TEST(messages_are_coloured_on_a_terminal_alone)
+{
+    static struct terminal terminal;
+    start(&terminal, "\"$CLEAVE\" inspect absent");
+    ck_assert_int_eq(finish(&terminal), 66);
+    ck_assert_msg(strstr(terminal.seen, "\033[1;31mcleave:\033[0m absent: ") == terminal.seen, "%s", terminal.seen);
+    start(&terminal, "env NO_COLOR=1 \"$CLEAVE\" inspect absent");
+    ck_assert_int_eq(finish(&terminal), 66);
+    ck_assert_msg(strstr(terminal.seen, "cleave: absent: ") == terminal.seen, "%s", terminal.seen);
+    start(&terminal, "env TERM=dumb \"$CLEAVE\" inspect absent");
+    ck_assert_int_eq(finish(&terminal), 66);
+    ck_assert_msg(strstr(terminal.seen, "cleave: absent: ") == terminal.seen, "%s", terminal.seen);
+    expect_error(66, "cleave: absent: ", "\"$CLEAVE\" inspect absent");
+}
+END_TEST
+
+/* An escape of seven bits, and one of eight as UTF-8 has it; letters that begin like the latter stay. */
+START_TEST(names_of_files_command_no_terminal)
+{
+    char *output;
+    ck_assert_int_eq(run_command(&output, "\"$CLEAVE\" inspect \"$(printf 'a\\033[2Jb\\302\\233c\\302\\251\\302')\""),
+                     66);
+    ck_assert_msg(strstr(output, "a?[2Jb??c\302\251\302: "), "%s", output);
+    free(output);
+}
+END_TEST
+
+/* Nothing for a second, then a line that fits, is written over and taken away again. */
+START_TEST(progress_is_one_line_of_a_terminal_after_a_second)
+{
+    static struct terminal terminal;
+    start(&terminal,
+          formatted("\"$CLEAVE\" train --data %s/manifest.tsv --split train --superpixels 30 --blocks size,colour "
+                    "--learner subgradient --passes 900000 --threads 1 -o %s/long.cleave",
+                    sample_set(), temporary_folder()));
+    ck_assert_msg(see(&terminal, " left"), "%s", terminal.seen);
+    ck_assert(see(&terminal, "\033[K"));
+    kill(terminal.child, SIGINT);
+    ck_assert_int_eq(finish(&terminal), 130);
+    const char *line = strstr(terminal.seen, "\rtraining ");
+    ck_assert_msg(line && strstr(line, "/900000, "), "%s", terminal.seen);
+    size_t shown = strcspn(line + 1, "\033\r");
+    ck_assert_uint_lt(shown, COLUMNS);
+    ck_assert_msg(strncmp(line + 1 + shown, "\033[K", 3) == 0, "%s", terminal.seen);
+    ck_assert(strstr(terminal.seen, " min ") || strstr(terminal.seen, " s left"));
+    char *output = expect_success("cd %s && \"$CLEAVE\" inspect long.cleave", temporary_folder());
+    free(output);
+}
+END_TEST
+
+Suite *cli_console_suite(void)
+{
+    Suite *suite = suite_create("cli_console");
+    TCase *tests = tcase_create("cli_console");
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_add_test(tests, messages_are_coloured_on_a_terminal_alone);
+    tcase_add_test(tests, names_of_files_command_no_terminal);
+    tcase_add_test(tests, progress_is_one_line_of_a_terminal_after_a_second);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
