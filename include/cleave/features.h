@@ -173,6 +173,7 @@ struct clv_example {
     int32_t (*edges)[2];
     float *edge_features;
     float *volume;  /* pixels of the ORIGINAL image */
+    float *place;   /* [n_nodes][2] as in struct clv_problem */
     int32_t *label; /* NULL until clv_example_set_truth */
     float *counts;  /* [n_nodes][n_labels] original pixels of each true label; NULL until then */
     float *theta;   /* [n_nodes][n_labels] */

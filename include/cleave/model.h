@@ -6,7 +6,8 @@
  *         clv_model_release(&model);
  *     }
  *
- * To read the source: src/model/model.c (in memory, decoding), then model_file.c (reading and writing). metadata.c is
+ * To read the source: src/model/model.c (in memory, decoding), then model_file.c (reading and writing; shape_file.c has
+ * the weights). stage.c makes fields, of one stage or two. metadata.c is
  * shared with models of tags; record.c and attachment.c are what a model carries beside weights; decide.c turns
  * marginals into labels; prune.c leaves features out. */
 #ifndef CLEAVE_MODEL_H
@@ -35,6 +36,15 @@ CLV_API enum clv_status clv_record_set(struct clv_record *record, const char *ke
                                        struct clv_error *err) CLV_CHECK;
 CLV_API const char *clv_record_get(const struct clv_record *record, const char *key); /* or NULL */
 
+/* The first of two stages. Its marginals, of belief propagation on its scores divided by the temperature, are features
+ * that the second stage sees beside the recipe's: each node's own, its neighbours', those above, below, beside and
+ * further away, and the whole image's (auto-context, Tu & Bai 2010). */
+struct clv_stage {
+    struct clv_shape shape; /* the features are the recipe's */
+    double *w;              /* [clv_shape_size(shape)] */
+    double temperature;     /* > 0 */
+};
+
 /* W and couplings under one recipe. A struct of zeros is an empty model; clv_model_release makes one of any. */
 struct clv_model {
     struct clv_shape shape;
@@ -47,6 +57,7 @@ struct clv_model {
     struct clv_record record;
     struct clv_tensor *extra; /* what a learner keeps besides w (variances, kernels); see clv_model_attach */
     size_t n_extra;
+    struct clv_stage *first; /* NULL: a model of one stage; else shape and w are the second one's */
 };
 CLV_API void clv_model_release(struct clv_model *model);
 
@@ -60,8 +71,10 @@ CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *mode
 /* Files: old or new, never half; the same model gives the same bytes.
  *   tensors   unary f64 [rows][d]; pairwise f64 [p] (Potts) or [K][K][p] (full); palette u8 [256][3];
  *             codebook.S u8 [n_words][128]; kept u8 [d + p] of pruned models; extra.NAME
- *   metadata  format "cleave model 1"; as JSON: model (n_labels, n_features, n_edge_features, pairwise, and unless it
- *             is the oracle's decoding and hidden_temperature), labels, recipe (or "none", or "letters"), record
+ *             and of models of two stages first.unary, first.pairwise
+ *   metadata  format "cleave model 1", of two stages "cleave model 2"; as JSON: model (n_labels, n_features, n_edge_features, pairwise, and unless it
+ *             is the oracle's decoding and hidden_temperature), labels, recipe (or "none", or "letters"), record,
+ *             of two stages first (the members of model, temperature)
  * Writing and reading check everything and refuse with CLV_ERR_DATA, naming file and value: another format or version,
  * truncation, weights that are not finite, negative couplings, sizes that disagree with each other or with the recipe.
  */

@@ -173,6 +173,9 @@ static enum clv_status run(struct prune *self, struct clv_error *err)
     double before, after;
     FILE *summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
     enum clv_status status = clv_model_read(&model, self->model_path, err);
+    if (status == CLV_OK && model.first)
+        status = fail(err, CLV_ERR_USAGE, "%s: has two stages, which both look at features; prune takes models of one",
+                      self->model_path);
     if (status == CLV_OK)
         status = load_data(&dataset, self, &model, err);
     if (status == CLV_OK)

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "model/field.h"
+#include "model/stage.h"
 
 #define USUAL_SCORE 3.0 /* mean size of unary scores where nothing tells their scale */
 
@@ -110,6 +111,6 @@ enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, cons
 done:
     array_free(gain);
     array_free(z);
-    model_field_release(&field);
+    scored_field_release(&field);
     return status;
 }

@@ -3,10 +3,9 @@
 #include "base/array.h"
 #include "base/error.h"
 
-enum clv_status model_field_init(struct clv_field *field, const struct clv_model *model,
-                                 const struct clv_problem *problem, struct clv_error *err)
+enum clv_status scored_field_init(struct clv_field *field, const struct clv_shape *shape, const double *w,
+                                  const struct clv_problem *problem, struct clv_error *err)
 {
-    const struct clv_shape *shape = &model->shape;
     *field = (struct clv_field){0};
     enum clv_status status = clv_problem_check(problem, shape, err);
     if (status != CLV_OK)
@@ -24,12 +23,12 @@ enum clv_status model_field_init(struct clv_field *field, const struct clv_model
         field->pairwise = array_alloc(m * (shape->pairwise == CLV_PAIRWISE_FULL ? k * k : 1), sizeof(double));
     if (!field->unary || (shape->pairwise != CLV_PAIRWISE_NONE && !field->pairwise))
         return fail_memory(err);
-    clv_unary_scores(field->unary, problem, shape, model->w);
-    clv_pairwise_scores(field->pairwise, problem, shape, model->w);
+    clv_unary_scores(field->unary, problem, shape, w);
+    clv_pairwise_scores(field->pairwise, problem, shape, w);
     return CLV_OK;
 }
 
-void model_field_release(struct clv_field *field)
+void scored_field_release(struct clv_field *field)
 {
     array_free(field->unary);
     array_free(field->pairwise);

@@ -6,6 +6,7 @@
 #include "model/attachment.h"
 #include "model/field.h"
 #include "model/record.h"
+#include "model/stage.h"
 
 void clv_model_release(struct clv_model *model)
 {
@@ -16,6 +17,7 @@ void clv_model_release(struct clv_model *model)
     for (size_t i = 0; i < model->n_extra; i++)
         tensor_release(&model->extra[i]);
     array_free(model->extra);
+    stage_free(model->first);
     *model = (struct clv_model){0};
 }
 
@@ -26,7 +28,7 @@ enum clv_status clv_model_decode(int32_t *y, const struct clv_model *model, cons
     enum clv_status status = model_field_init(&field, model, problem, err);
     if (status == CLV_OK)
         status = clv_oracle_decode(oracle, y, &field, is_visible, &model->decoding, err);
-    model_field_release(&field);
+    scored_field_release(&field);
     return status;
 }
 
@@ -69,6 +71,6 @@ enum clv_status clv_model_marginals(double *marginals, double *bound, double *st
         status = propagated_marginals(marginals, bound, &field, err);
     else if (status == CLV_OK)
         status = clv_perturbed_marginals(oracle, marginals, bound, standard_error, &field, seed, n_draws, err);
-    model_field_release(&field);
+    scored_field_release(&field);
     return status;
 }

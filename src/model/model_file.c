@@ -15,61 +15,65 @@
 #include "model/metadata.h"
 #include "model/model_file.h"
 #include "model/record.h"
+#include "model/shape_file.h"
+#include "model/stage.h"
 
 #define FORMAT        "cleave model "
 #define VERSION       "1"
+#define STAGED        "2" /* of two stages */
 #define EXTRA         "extra."
 #define LETTERS       "letters" /* in place of a recipe */
-#define N_METADATA    5
-#define N_OWN_TENSORS (3 + RECIPE_TENSORS) /* unary, pairwise, palette, the recipe's */
+#define N_METADATA    6
+#define N_OWN_TENSORS (5 + RECIPE_TENSORS) /* unary and pairwise of two stages, palette, the recipe's */
 
-static const char *const pairwise_names[] = {
-    [CLV_PAIRWISE_NONE] = "none", [CLV_PAIRWISE_POTTS] = "potts", [CLV_PAIRWISE_FULL] = "full"};
-#define N_PAIRWISE ((int)(sizeof pairwise_names / sizeof *pairwise_names))
+static const struct weight_names names_of_last = {"unary", "pairwise"},
+                                 names_of_first = {"first.unary", "first.pairwise"};
 
 /* --- what must hold of any model --- */
+
+static enum clv_status check_stages(const struct clv_model *model, const char *name, struct clv_error *err)
+{
+    const struct clv_shape *first = &model->first->shape, *last = &model->shape;
+    enum clv_status status = shape_check(first, name, err);
+    if (status != CLV_OK)
+        return status;
+    struct clv_shape next = stage_next_shape(first, last->pairwise);
+    if (first->n_labels != last->n_labels || last->n_features != next.n_features ||
+        last->n_edge_features != next.n_edge_features)
+        return fail(err, CLV_ERR_DATA,
+                    "%s: %d labels, %d features and %d of edges do not come after a first stage of %d, %d and %d", name,
+                    last->n_labels, last->n_features, last->n_edge_features, first->n_labels, first->n_features,
+                    first->n_edge_features);
+    if (!(model->first->temperature > 0 && isfinite(model->first->temperature)))
+        return fail(err, CLV_ERR_DATA, "%s: the first stage's temperature is %g", name, model->first->temperature);
+    return CLV_OK;
+}
 
 static enum clv_status check_shape(const struct clv_model *model, const char *name, struct clv_error *err)
 {
     const struct clv_shape *shape = &model->shape;
-    if (shape->n_labels < 2 || shape->n_labels > CLV_MAX_LABELS)
-        return fail(err, CLV_ERR_DATA, "%s: n_labels is %d, must be 2 to %d", name, shape->n_labels, CLV_MAX_LABELS);
-    if (shape->n_features < 1 || shape->n_edge_features < 0 ||
-        (shape->n_edge_features < 1 && shape->pairwise != CLV_PAIRWISE_NONE))
-        return fail(err, CLV_ERR_DATA, "%s: n_features is %d and n_edge_features %d", name, shape->n_features,
-                    shape->n_edge_features);
+    enum clv_status status = shape_check(shape, name, err);
+    if (status == CLV_OK && model->first)
+        status = check_stages(model, name, err);
+    if (status != CLV_OK)
+        return status;
     if (model->labels.n_labels != shape->n_labels)
         return fail(err, CLV_ERR_DATA, "%s: weights for %d labels, names for %d", name, shape->n_labels,
                     model->labels.n_labels);
-    if (model->is_letters && (shape->n_labels != CLV_LETTER_LABELS || shape->n_features != CLV_LETTER_FEATURES))
+    const struct clv_shape *of_nodes = model->first ? &model->first->shape : shape;
+    if (model->is_letters && (shape->n_labels != CLV_LETTER_LABELS || of_nodes->n_features != CLV_LETTER_FEATURES))
         return fail(err, CLV_ERR_DATA, "%s: %d labels and %d features, letters have %d and %d", name, shape->n_labels,
-                    shape->n_features, CLV_LETTER_LABELS, CLV_LETTER_FEATURES);
+                    of_nodes->n_features, CLV_LETTER_LABELS, CLV_LETTER_FEATURES);
     if (!model->has_recipe)
         return CLV_OK;
     int32_t n_features = clv_recipe_n_features(&model->recipe);
     int32_t n_edge_features = clv_recipe_n_edge_features(&model->recipe);
-    if (shape->n_features != n_features)
-        return fail(err, CLV_ERR_DATA, "%s: n_features is %d, its recipe makes %d", name, shape->n_features,
+    if (of_nodes->n_features != n_features)
+        return fail(err, CLV_ERR_DATA, "%s: n_features is %d, its recipe makes %d", name, of_nodes->n_features,
                     n_features);
-    if (shape->n_edge_features != n_edge_features)
-        return fail(err, CLV_ERR_DATA, "%s: n_edge_features is %d, its recipe makes %d", name, shape->n_edge_features,
-                    n_edge_features);
-    return CLV_OK;
-}
-
-static enum clv_status check_weights(const struct clv_shape *shape, const double *unary, const double *pairwise,
-                                     const char *name, struct clv_error *err)
-{
-    size_t n_unary = clv_shape_unary_size(shape), n_pairwise = clv_shape_size(shape) - n_unary;
-    for (size_t i = 0; i < n_unary; i++)
-        if (!isfinite(unary[i]))
-            return fail(err, CLV_ERR_DATA, "%s: unary weight %zu is %g", name, i, unary[i]);
-    for (size_t i = 0; pairwise && i < n_pairwise; i++) {
-        if (!isfinite(pairwise[i]))
-            return fail(err, CLV_ERR_DATA, "%s: pairwise weight %zu is %g", name, i, pairwise[i]);
-        if (pairwise[i] < 0 && shape->pairwise == CLV_PAIRWISE_POTTS)
-            return fail(err, CLV_ERR_DATA, "%s: coupling %zu is %g, must not be negative", name, i, pairwise[i]);
-    }
+    if (of_nodes->n_edge_features != n_edge_features)
+        return fail(err, CLV_ERR_DATA, "%s: n_edge_features is %d, its recipe makes %d", name,
+                    of_nodes->n_edge_features, n_edge_features);
     return CLV_OK;
 }
 
@@ -77,12 +81,13 @@ static enum clv_status check_weights(const struct clv_shape *shape, const double
 
 /* The JSON texts of the metadata. */
 struct header {
-    struct text model, labels, recipe, record;
+    struct text model, first, labels, recipe, record;
 };
 
 static void release_header(struct header *header)
 {
     text_release(&header->model);
+    text_release(&header->first);
     text_release(&header->labels);
     text_release(&header->recipe);
     text_release(&header->record);
@@ -90,18 +95,24 @@ static void release_header(struct header *header)
 
 static enum clv_status put_header(struct header *header, const struct clv_model *model, struct clv_error *err)
 {
-    struct text *const texts[] = {&header->model, &header->labels, &header->recipe, &header->record};
+    struct text *const texts[] = {&header->model, &header->first, &header->labels, &header->recipe, &header->record};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         text_init(texts[i], SIZE_MAX / 2);
-    text_printf(&header->model, "{\"n_labels\":%d,\"n_features\":%d,\"n_edge_features\":%d,\"pairwise\":\"%s\"",
-                model->shape.n_labels, model->shape.n_features, model->shape.n_edge_features,
-                pairwise_names[model->shape.pairwise]);
+    text_put(&header->model, "{");
+    shape_put_json(&header->model, &model->shape);
     if (model->decoding.rule != CLV_DECODE_ORACLE) {
         text_printf(&header->model,
                     ",\"decoding\":\"%s\",\"hidden_temperature\":", clv_decoding_rule_name(model->decoding.rule));
         text_put_json_number(&header->model, model->decoding.hidden_temperature);
     }
     text_put(&header->model, "}");
+    if (model->first) {
+        text_put(&header->first, "{");
+        shape_put_json(&header->first, &model->first->shape);
+        text_put(&header->first, ",\"temperature\":");
+        text_put_json_number(&header->first, model->first->temperature);
+        text_put(&header->first, "}");
+    }
     labels_put_json(&header->labels, &model->labels);
     if (model->has_recipe)
         recipe_put_json(&header->recipe, &model->recipe);
@@ -117,21 +128,9 @@ static enum clv_status put_header(struct header *header, const struct clv_model 
 /* The model's own tensors, as views of it; returns how many. */
 static size_t own_tensors(struct clv_tensor *tensors, const struct clv_model *model)
 {
-    const struct clv_shape *shape = &model->shape;
-    int64_t k = shape->n_labels, p = shape->n_edge_features;
-    const double *pairwise = model->w + clv_shape_unary_size(shape);
-    size_t n = 0;
-    tensors[n++] = (struct clv_tensor){.name = "unary",
-                                       .dtype = CLV_F64,
-                                       .n_dimensions = 2,
-                                       .shape = {(int64_t)clv_shape_rows(shape), shape->n_features},
-                                       .data = model->w};
-    if (shape->pairwise == CLV_PAIRWISE_POTTS)
-        tensors[n++] = (struct clv_tensor){
-            .name = "pairwise", .dtype = CLV_F64, .n_dimensions = 1, .shape = {p}, .data = pairwise};
-    if (shape->pairwise == CLV_PAIRWISE_FULL)
-        tensors[n++] = (struct clv_tensor){
-            .name = "pairwise", .dtype = CLV_F64, .n_dimensions = 3, .shape = {k, k, p}, .data = pairwise};
+    size_t n = weights_tensors(tensors, &model->shape, model->w, &names_of_last);
+    if (model->first)
+        n += weights_tensors(tensors + n, &model->first->shape, model->first->w, &names_of_first);
     tensors[n++] = labels_tensor(&model->labels);
     if (model->has_recipe)
         n += recipe_tensors(tensors + n, &model->recipe);
@@ -159,13 +158,15 @@ static enum clv_status put_extra(struct clv_tensor *tensors, struct text *names,
 
 enum clv_status clv_model_write(const char *path, const struct clv_model *model, struct clv_error *err)
 {
-    if ((int)model->shape.pairwise < 0 || (int)model->shape.pairwise >= N_PAIRWISE)
+    if (!shape_has_form(&model->shape) || (model->first && !shape_has_form(&model->first->shape)))
         return fail(err, CLV_ERR_USAGE, "%s: unknown pairwise form %d", path, (int)model->shape.pairwise);
     if (!model->w || !model->labels.palette)
         return fail(err, CLV_ERR_USAGE, "%s: the model has no weights or no labels", path);
     enum clv_status status = check_shape(model, path, err);
     if (status == CLV_OK)
-        status = check_weights(&model->shape, model->w, model->w + clv_shape_unary_size(&model->shape), path, err);
+        status = weights_check(&model->shape, model->w, path, err);
+    if (status == CLV_OK && model->first)
+        status = weights_check(&model->first->shape, model->first->w, path, err);
     if (status != CLV_OK)
         return status;
     struct header header;
@@ -181,12 +182,13 @@ enum clv_status clv_model_write(const char *path, const struct clv_model *model,
     status = put_extra(tensors + n, &names, model, err);
     if (status != CLV_OK)
         goto done;
-    const char *const metadata[N_METADATA][2] = {{"format", FORMAT VERSION},
+    const char *const metadata[N_METADATA][2] = {{"format", model->first ? FORMAT STAGED : FORMAT VERSION},
                                                  {"model", header.model.bytes},
                                                  {"labels", header.labels.bytes},
                                                  {"recipe", header.recipe.bytes},
-                                                 {"record", header.record.bytes}};
-    status = clv_tensors_write(path, tensors, n + model->n_extra, metadata, N_METADATA, err);
+                                                 {"record", header.record.bytes},
+                                                 {"first", header.first.bytes}};
+    status = clv_tensors_write(path, tensors, n + model->n_extra, metadata, N_METADATA - !model->first, err);
 done:
     release_header(&header);
     text_release(&names);
@@ -203,9 +205,9 @@ static enum clv_status check_format(const struct clv_tensors *tensors, const cha
         return fail(err, CLV_ERR_DATA, "%s: is a model of tags, for `cleave annotate'", path);
     if (!format || strncmp(format, FORMAT, strlen(FORMAT)) != 0)
         return fail(err, CLV_ERR_DATA, "%s: not a cleave model (format \"%.60s\")", path, format ? format : "");
-    if (strcmp(format + strlen(FORMAT), VERSION) != 0)
-        return fail(err, CLV_ERR_DATA, "%s: a cleave model of version \"%.60s\", this program reads version %s", path,
-                    format + strlen(FORMAT), VERSION);
+    if (strcmp(format + strlen(FORMAT), VERSION) != 0 && strcmp(format + strlen(FORMAT), STAGED) != 0)
+        return fail(err, CLV_ERR_DATA, "%s: a cleave model of version \"%.60s\", this program reads version %s and %s",
+                    path, format + strlen(FORMAT), VERSION, STAGED);
     return CLV_OK;
 }
 
@@ -234,53 +236,31 @@ static enum clv_status read_shape(struct clv_shape *shape, struct clv_decoding *
                                   const struct clv_tensors *tensors, const char *path, struct clv_error *err)
 {
     struct json_value *root;
-    const char *form = "";
     enum clv_status status = metadata_parse(&root, tensors, "model", path, err);
     if (status == CLV_OK)
-        status = metadata_count(&shape->n_labels, root, "n_labels", INT32_MIN, INT32_MAX, path, err);
-    if (status == CLV_OK)
-        status = metadata_count(&shape->n_features, root, "n_features", INT32_MIN, INT32_MAX, path, err);
-    if (status == CLV_OK)
-        status = metadata_count(&shape->n_edge_features, root, "n_edge_features", INT32_MIN, INT32_MAX, path, err);
-    if (status == CLV_OK) {
-        int i = 0;
-        json_get_text(json_member(root, "pairwise"), &form);
-        while (i < N_PAIRWISE && strcmp(form, pairwise_names[i]) != 0)
-            i++;
-        shape->pairwise = (enum clv_pairwise)i;
-        if (i == N_PAIRWISE)
-            status = fail(err, CLV_ERR_DATA, "%s: pairwise form \"%.60s\" is none of none, potts, full", path, form);
-    }
+        status = shape_read(shape, root, path, err);
     if (status == CLV_OK)
         status = read_decoding(decoding, root, path, err);
     json_root_free(root);
     return status;
 }
 
-static enum clv_status read_weights(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
-                                    struct clv_error *err)
+/* A model of two stages says what its first one is; its weights come once that has been checked. */
+static enum clv_status read_first(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
+                                  struct clv_error *err)
 {
-    const struct clv_shape *shape = &model->shape;
-    int64_t k = shape->n_labels, p = shape->n_edge_features;
-    const struct clv_tensor *unary, *pairwise = NULL;
-    enum clv_status status = clv_tensors_require(&unary, tensors, "unary", CLV_F64, 2,
-                                                 (int64_t[]){(int64_t)clv_shape_rows(shape), shape->n_features}, err);
-    if (status == CLV_OK && shape->pairwise == CLV_PAIRWISE_POTTS)
-        status = clv_tensors_require(&pairwise, tensors, "pairwise", CLV_F64, 1, (int64_t[]){p}, err);
-    if (status == CLV_OK && shape->pairwise == CLV_PAIRWISE_FULL)
-        status = clv_tensors_require(&pairwise, tensors, "pairwise", CLV_F64, 3, (int64_t[]){k, k, p}, err);
+    struct json_value *root;
+    if (strcmp(clv_tensors_metadata(tensors, "format"), FORMAT STAGED) != 0)
+        return CLV_OK;
+    enum clv_status status = metadata_parse(&root, tensors, "first", path, err);
+    if (status == CLV_OK && !(model->first = array_zalloc(1, sizeof *model->first)))
+        status = fail_memory(err);
     if (status == CLV_OK)
-        status = check_weights(shape, unary->data, pairwise ? pairwise->data : NULL, path, err);
-    if (status != CLV_OK)
-        return status;
-    size_t n_unary = clv_shape_unary_size(shape), n = clv_shape_size(shape);
-    model->w = array_alloc(n, sizeof *model->w);
-    if (!model->w)
-        return fail_memory(err);
-    memcpy(model->w, unary->data, n_unary * sizeof *model->w);
-    if (pairwise)
-        memcpy(model->w + n_unary, pairwise->data, (n - n_unary) * sizeof *model->w);
-    return CLV_OK;
+        status = shape_read(&model->first->shape, root, path, err);
+    if (status == CLV_OK && !json_get_double(json_member(root, "temperature"), &model->first->temperature))
+        status = fail(err, CLV_ERR_DATA, "%s: the first stage has no temperature", path);
+    json_root_free(root);
+    return status;
 }
 
 /* Attached tensors; any other that is not the model's own was put there by something this program does not know. */
@@ -319,6 +299,8 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     if (status == CLV_OK)
         status = read_shape(&fresh.shape, &fresh.decoding, tensors, path, err);
     if (status == CLV_OK)
+        status = read_first(&fresh, tensors, path, err);
+    if (status == CLV_OK)
         status = metadata_require(&labels, tensors, "labels", path, err);
     if (status == CLV_OK)
         status = labels_parse(&fresh.labels, labels, tensors, path, err);
@@ -332,7 +314,9 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     if (status == CLV_OK)
         status = check_shape(&fresh, path, err);
     if (status == CLV_OK)
-        status = read_weights(&fresh, tensors, path, err);
+        status = weights_read(&fresh.w, &fresh.shape, tensors, &names_of_last, path, err);
+    if (status == CLV_OK && fresh.first)
+        status = weights_read(&fresh.first->w, &fresh.first->shape, tensors, &names_of_first, path, err);
     if (status == CLV_OK)
         status = read_extra(&fresh, tensors, path, err);
     if (status == CLV_OK)

@@ -37,6 +37,8 @@ enum clv_status clv_model_leave_out(struct clv_model *model, struct clv_error *e
     const struct clv_shape *shape = &model->shape;
     if (!model->has_recipe)
         return fail(err, CLV_ERR_USAGE, "the model was learned from features made elsewhere; it has no recipe");
+    if (model->first)
+        return fail(err, CLV_ERR_USAGE, "the model has two stages, which both look at features");
     size_t d = (size_t)shape->n_features, p = (size_t)shape->n_edge_features;
     size_t n_unary = clv_shape_unary_size(shape), n_pairwise = clv_shape_size(shape) - n_unary;
     uint8_t *kept = array_alloc(d + p, sizeof *kept);

@@ -132,6 +132,10 @@ static enum clv_status check_truth(const struct clv_problem *problem, const stru
     for (int32_t i = 0; problem->volume && i < problem->n_nodes; i++)
         if (!isfinite(problem->volume[i]) || problem->volume[i] < 0)
             return fail(err, CLV_ERR_DATA, "node %d: volume is %g", i, (double)problem->volume[i]);
+    for (int32_t i = 0; problem->place && i < problem->n_nodes; i++)
+        if (!isfinite(problem->place[2 * (size_t)i]) || !isfinite(problem->place[2 * (size_t)i + 1]))
+            return fail(err, CLV_ERR_DATA, "node %d: its place is %g, %g", i, (double)problem->place[2 * (size_t)i],
+                        (double)problem->place[2 * (size_t)i + 1]);
     return CLV_OK;
 }
 

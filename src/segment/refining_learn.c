@@ -54,6 +54,7 @@ static enum clv_status gather(struct sample *sample, const struct search *self, 
     struct clv_oracle *oracle = NULL;
     struct clv_map *maps = NULL;
     model.w = (double *)example->w;
+    model.first = NULL; /* the example's problem has its features already */
     int32_t *y = array_alloc((size_t)nodes->problem.n_nodes, sizeof *y);
     enum clv_status status = y ? CLV_OK : fail_memory(err);
     if (status == CLV_OK && nodes->problem.n_nodes != example->problem->n_nodes)

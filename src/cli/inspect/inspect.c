@@ -12,6 +12,7 @@
 #include "cli/common/pruning.h"
 #include "cli/common/recipe_options.h"
 #include "cli/inspect/inspect_sparsity.h"
+#include "feature/context/context.h"
 #include "model/record.h"
 
 #define JSON_MAX ((size_t)1 << 28)
@@ -45,7 +46,9 @@ static struct weight *sorted_row(const struct clv_model *model, size_t row)
 
 static void feature_name(char name[96], const struct clv_model *model, int32_t feature)
 {
-    if (model->has_recipe)
+    if (model->first && feature >= model->first->shape.n_features)
+        context_name(name, 96, model->shape.n_labels, feature - model->first->shape.n_features);
+    else if (model->has_recipe)
         clv_recipe_feature_name(name, 96, &model->recipe, feature);
     else if (model->is_letters)
         clv_letters_feature_name(name, 96, feature);
@@ -55,7 +58,10 @@ static void feature_name(char name[96], const struct clv_model *model, int32_t f
 
 static void edge_feature_name(char name[96], const struct clv_model *model, int32_t feature)
 {
-    const char *known = model->has_recipe ? clv_recipe_edge_feature_name(&model->recipe, feature) : NULL;
+    int32_t n_own = model->first ? model->first->shape.n_edge_features : model->shape.n_edge_features;
+    const char *known = feature >= n_own    ? context_edge_name(feature - n_own)
+                        : model->has_recipe ? clv_recipe_edge_feature_name(&model->recipe, feature)
+                                            : NULL;
     if (known)
         snprintf(name, 96, "%s", known);
     else
@@ -175,6 +181,10 @@ enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, doubl
             printf(" %d %s%s", label, model->labels.names[label], label + 1 < model->labels.n_labels ? "," : "");
     printf("\nweights       %zu: %d node features, %d edge features, pairwise %s\n", size, shape->n_features,
            shape->n_edge_features, pairwise_name(shape->pairwise));
+    if (model->first)
+        printf("stages        2, the first of %d node features, %d edge features, pairwise %s, temperature %.4g\n",
+               model->first->shape.n_features, model->first->shape.n_edge_features,
+               pairwise_name(model->first->shape.pairwise), model->first->temperature);
     if (model->has_recipe)
         print_recipe(&model->recipe);
     else
@@ -336,6 +346,8 @@ enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, doubl
     put_number(&text, "node_features", model->shape.n_features);
     put_number(&text, "edge_features", model->shape.n_edge_features);
     put_string(&text, "pairwise", pairwise_name(model->shape.pairwise));
+    if (model->first)
+        put_number(&text, "stages", 2);
     put_key(&text, "recipe");
     if (model->has_recipe) {
         text_put(&text, "{");

@@ -9,6 +9,7 @@
 #include "cli/common/console.h"
 #include "cli/common/signals.h"
 #include "cli/train/train.h"
+#include "model/stage.h"
 
 /* All that one run holds, stage by stage. */
 struct run {
@@ -21,6 +22,7 @@ struct run {
     struct train_weak weak;
     struct clv_dataset *validation;
     struct clv_training training; /* views of the above */
+    struct clv_stage *first;      /* of two, or NULL */
     struct train_pruning pruning;
     struct train_outcome outcome;
     struct clv_model model;
@@ -31,6 +33,7 @@ static void run_release(struct run *self)
     clv_model_release(&self->model);
     clv_training_result_release(&self->outcome.result);
     train_pruning_release(&self->pruning);
+    stage_free(self->first);
     clv_dataset_free(self->validation);
     train_weak_release(&self->weak);
     array_free(self->examples);
@@ -90,7 +93,11 @@ static enum clv_status choose(struct run *self, struct clv_error *err)
     const struct train_options *options = self->options;
     enum clv_status status = CLV_OK;
     if (options->n_folds)
-        status = train_cross_validate(&self->training, options, &self->data, &self->weak, err);
+        status = train_cross_validate(&self->training, options, &self->data, &self->weak, options->n_stages > 1, err);
+    if (status == CLV_OK)
+        status = train_stages_learn(&self->first, &self->training, options, &self->data, self->validation, err);
+    if (status == CLV_OK && options->n_folds && self->first)
+        status = train_cross_validate(&self->training, options, &self->data, &self->weak, false, err);
     if (status == CLV_OK && options->n_prune_folds)
         status = train_prune_choose(&self->pruning, &self->training, options, &self->data, &self->weak, err);
     return status;
@@ -150,6 +157,8 @@ static enum clv_status make_model(struct run *self, struct clv_error *err)
     model->has_recipe = self->data.has_recipe;
     model->is_letters = self->data.is_letters;
     model->labels = self->data.labels;
+    model->first = self->first;
+    self->first = NULL;
     self->data.recipe = (struct clv_recipe){0};
     self->data.labels = (struct clv_labels){0};
     if (!result->interrupted)

@@ -96,10 +96,16 @@ enum clv_status train_effect_check(const struct train_options *options, const st
                                    struct clv_error *err) CLV_CHECK;
 
 /* --cv: chooses among all combinations of the candidates by cross-validation, prints the losses, sets the
- * parameters. */
+ * parameters. Those of a checkpoint are taken in their place, but for the first of two stages, which keeps none. */
 enum clv_status train_cross_validate(struct clv_training *training, const struct train_options *options,
-                                     const struct train_data *data, const struct train_weak *weak,
+                                     const struct train_data *data, const struct train_weak *weak, bool is_first,
                                      struct clv_error *err) CLV_CHECK;
+
+/* --stages 2: learns the first stage: *first (stage_free), NULL without it. The data's features, and those of the
+ * validation set if there is one, are those of the second stage from here on, and so is the training's shape. */
+enum clv_status train_stages_learn(struct clv_stage **first, struct clv_training *training,
+                                   const struct train_options *options, struct train_data *data,
+                                   struct clv_dataset *validation, struct clv_error *err) CLV_CHECK;
 
 /* What --prune chose. */
 struct train_pruning {

@@ -158,7 +158,7 @@ static enum clv_status choose(struct choice *best, struct search *self, struct c
 }
 
 enum clv_status train_cross_validate(struct clv_training *training, const struct train_options *options,
-                                     const struct train_data *data, const struct train_weak *weak,
+                                     const struct train_data *data, const struct train_weak *weak, bool is_first,
                                      struct clv_error *err)
 {
     struct search self = {.options = options,
@@ -170,7 +170,7 @@ enum clv_status train_cross_validate(struct clv_training *training, const struct
         return fail(err, CLV_ERR_USAGE, "--cv: %d folds of %zu images or words", options->n_folds,
                     training->n_examples);
     enum clv_status status = take_grids(&self, err);
-    for (size_t g = 0; g < self.n_grids && status == CLV_OK; g++)
+    for (size_t g = 0; g < self.n_grids && status == CLV_OK && !is_first; g++)
         status = train_checkpoints_parameter(&training->parameters[self.index[g]], &found,
                                              options->learner.learner->parameters[self.index[g]].name, options, err);
     if (status != CLV_OK || found)

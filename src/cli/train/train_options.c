@@ -20,6 +20,7 @@ enum train_keys {
     KEY_PAIRWISE,
     KEY_LOSS,
     KEY_VOID,
+    KEY_STAGES,
     KEY_CV,
     KEY_CV_GRID,
     KEY_PRUNE,
@@ -61,6 +62,10 @@ static const struct argp_option train_options[] = {
     {"loss", KEY_LOSS, "NAME", 0, LOSS_HELP, 0},
     {"no-edges", KEY_NO_EDGES, NULL, 0, "The same as --pairwise none: an unstructured model, for comparison", 0},
     {"validate", KEY_VALIDATE, "NAME,..", 0, "Report the loss on these splits (or on a feature file), too", 0},
+    {"stages", KEY_STAGES, "N", 0,
+     "1, or 2: what a first model says of each node's surroundings becomes features of a second one, as said of images "
+     "that it was not learned from (default 1; takes 5 trainings more)",
+     0},
     {"cv", KEY_CV, "K", 0, "Choose lambda by K-fold cross-validation among the images trained on", 0},
     {"cv-grid", KEY_CV_GRID, "X,..", 0,
      "The candidates of --cv (default: 0.01, 0.1, 1, 10, 100 times lambda); again as NAME=X,.. for other parameters, "
@@ -138,6 +143,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_SKIP_BAD: self->skip_bad = true; return 0;
     case KEY_VOID: self->supervision.voids = arg; return 0;
     case KEY_LOSS: return option_loss(&self->loss, arg, &self->common);
+    case KEY_STAGES: return option_int(&self->n_stages, "--stages", arg, 1, 2, &self->common);
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
     case KEY_CV_GRID: return parse_grid(self, arg);
     case KEY_PRUNE: return option_int(&self->n_prune_folds, "--prune", arg, 2, 1000, &self->common);
@@ -180,7 +186,7 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
 
 enum clv_status train_options_parse(struct train_options *self, int argc, char **argv, struct clv_error *err)
 {
-    *self = (struct train_options){.checkpoint_every_s = 120, .prune_tolerance = 0.5};
+    *self = (struct train_options){.n_stages = 1, .checkpoint_every_s = 120, .prune_tolerance = 0.5};
     struct argp_child children[] = {
         {&common_argp, 0, NULL, 0}, {recipe_argp(), 0, NULL, 0}, {learner_argp(argc, argv), 0, NULL, 0}, {0}};
     const struct argp argp = {
@@ -213,6 +219,11 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
         return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
     if (self->n_grids && !self->n_folds)
         return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
+    if (self->n_stages > 1 && (self->letters.path || self->init || self->n_prune_folds))
+        return fail(err, CLV_ERR_USAGE, "--stages 2 excludes --%s",
+                    self->letters.path ? "letters"
+                    : self->init       ? "init: which stage would start from it?"
+                                       : "prune: both stages need all features");
     if (self->prune_tolerance_given && !self->n_prune_folds)
         return fail(err, CLV_ERR_USAGE, "--prune-tolerance: --prune is missing: how many folds?");
     if (self->validate && is_tensor_file(self->data) && !is_tensor_file(self->validate))

@@ -44,7 +44,8 @@ struct train_options {
     struct supervision_options supervision;
     struct letters_option letters; /* instead of data */
     uint64_t seed;
-    int32_t n_folds; /* 0: no cross-validation */
+    int32_t n_stages; /* 1 or 2 */
+    int32_t n_folds;  /* 0: no cross-validation */
     struct cv_grid grids[MAX_GRIDS];
     size_t n_grids;        /* 0: around the default */
     int32_t n_prune_folds; /* 0: no pruning */

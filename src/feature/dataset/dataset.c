@@ -15,6 +15,7 @@ void dataset_item_release(struct dataset_item *item)
     array_free(item->edges);
     array_free(item->edge_features);
     array_free(item->volume);
+    array_free(item->place);
     array_free(item->label);
     array_free(item->theta);
     array_free(item->counts);
@@ -27,6 +28,10 @@ void clv_dataset_free(struct clv_dataset *dataset)
         return;
     for (size_t i = 0; i < dataset->n && !dataset->parts; i++)
         dataset_item_release(&dataset->items[i]);
+    for (size_t i = 0; i < dataset->n && dataset->parts; i++) { /* views of the parts' but for other features */
+        dataset->items[i].name = NULL;
+        dataset_item_release(&dataset->items[i]);
+    }
     for (size_t k = 0; dataset->parts && k < dataset->n_parts; k++)
         clv_dataset_free(dataset->parts[k]);
     array_free(dataset->parts);
@@ -39,6 +44,7 @@ void clv_dataset_free(struct clv_dataset *dataset)
     array_free(dataset->file.label);
     array_free(dataset->file.theta);
     array_free(dataset->file.volume);
+    array_free(dataset->file.place);
     array_free(dataset->file.looked_at);
     array_free(dataset);
 }
@@ -174,6 +180,7 @@ static void point_to_own_arrays(struct dataset_item *item)
     problem->edges = (const int32_t(*)[2])item->edges;
     problem->edge_features = item->edge_features;
     problem->volume = item->volume;
+    problem->place = item->place;
     problem->label = item->label;
     problem->theta = item->theta;
 }
@@ -197,10 +204,12 @@ enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_pr
     item.edges = array_copy(problem->edges, m, sizeof *item.edges);
     item.edge_features = array_copy(problem->edge_features, m * p, sizeof *item.edge_features);
     item.volume = problem->volume ? array_copy(problem->volume, n, sizeof *item.volume) : NULL;
+    item.place = problem->place ? array_copy(problem->place, n, 2 * sizeof *item.place) : NULL;
     item.label = problem->label ? array_copy(problem->label, n, sizeof *item.label) : NULL;
     item.theta = problem->theta ? array_copy(problem->theta, n * k, sizeof *item.theta) : NULL;
     if (!item.name || !item.row || !item.index || !item.value || !item.edges || !item.edge_features ||
-        (problem->volume && !item.volume) || (problem->label && !item.label) || (problem->theta && !item.theta)) {
+        (problem->volume && !item.volume) || (problem->place && !item.place) || (problem->label && !item.label) ||
+        (problem->theta && !item.theta)) {
         status = fail_memory(err);
         goto done;
     }
@@ -213,6 +222,27 @@ enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_pr
 done:
     dataset_item_release(&item);
     return status;
+}
+
+void dataset_replace_features(struct clv_dataset *dataset, size_t index, const struct clv_problem *problem,
+                              int64_t *row, int32_t *indices, float *value, float *edge_features)
+{
+    struct dataset_item *item = &dataset->items[index];
+    array_free(item->row);
+    array_free(item->index);
+    array_free(item->value);
+    item->row = row;
+    item->index = indices;
+    item->value = value;
+    if (edge_features) {
+        array_free(item->edge_features);
+        item->edge_features = edge_features;
+    }
+    item->problem = *problem;
+    if (index == 0) {
+        dataset->n_features = problem->n_features;
+        dataset->n_edge_features = problem->n_edge_features;
+    }
 }
 
 /* Gives back what a growing array took too much; a smaller block that cannot be had is no loss. */
@@ -237,6 +267,7 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
         .edges = example->edges,
         .edge_features = example->edge_features,
         .volume = example->volume,
+        .place = example->place,
         .label = example->label,
         .theta = example->theta,
         .counts = example->counts,
@@ -255,6 +286,7 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
     example->edges = NULL;
     example->edge_features = NULL;
     example->volume = NULL;
+    example->place = NULL;
     example->label = NULL;
     example->theta = NULL;
     example->counts = NULL;

@@ -21,6 +21,7 @@ struct dataset_item {
     int32_t (*edges)[2];
     float *edge_features;
     float *volume;
+    float *place;
     int32_t *label;
     float *theta;
     float *counts; /* that theta was made of, or NULL */
@@ -40,6 +41,7 @@ struct dataset_file {
     int32_t *label;                  /* [N] */
     float *theta;                    /* [N][n_labels] */
     float *volume;                   /* [N] ones, if the file has none */
+    float *place;                    /* [N][2] of superpixels, or NULL */
     atomic_size_t *looked_at;        /* bytes since pages were last given back */
 };
 
@@ -66,6 +68,12 @@ void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_probl
 
 /* The item must be complete and fit those before; it is the dataset's from here on. */
 enum clv_status dataset_append(struct clv_dataset *dataset, struct dataset_item *item, struct clv_error *err) CLV_CHECK;
+
+/* Gives an item other features, of arrays that become its own: `problem` has their sizes and points to them, to the rest
+ * of what the item has already. Those of an item in memory are freed. Items may be changed at the same time; all must
+ * have the same sizes in the end, which the dataset's are at once. */
+void dataset_replace_features(struct clv_dataset *dataset, size_t index, const struct clv_problem *problem,
+                              int64_t *row, int32_t *indices, float *value, float *edge_features);
 
 /* Moves an extracted example's arrays into the dataset; what the dataset does not keep stays in the example, for its
  * release. */

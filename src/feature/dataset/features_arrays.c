@@ -221,7 +221,8 @@ static enum clv_status read_superpixels(struct features_reading *self, struct cl
     file->size = arrays->size->data;
     file->superpixels = arrays->superpixels->data;
     file->superpixel_offset = array_zalloc((size_t)self->n + 1, sizeof *file->superpixel_offset);
-    if (!file->superpixel_offset)
+    file->place = array_alloc((size_t)features_node_offsets(self)[self->n], 2 * sizeof *file->place);
+    if (!file->superpixel_offset || !file->place)
         return fail_memory(err);
     int64_t total = 0, there = arrays->superpixels->shape[0];
     for (int64_t i = 0; i < self->n; i++) {

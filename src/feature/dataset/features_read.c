@@ -15,6 +15,7 @@
 #include "feature/dataset/features_format.h"
 #include "feature/example/truth.h"
 #include "feature/recipe/recipe_file.h"
+#include "superpixel/places.h"
 
 static enum clv_status check_format(struct features_reading *self, struct clv_error *err)
 {
@@ -123,6 +124,11 @@ static enum clv_status read_item(struct features_reading *self, size_t index, co
         status = clv_problem_check(problem, &shape, err);
     if (status == CLV_OK)
         status = check_superpixels(file, index, problem->n_nodes, err);
+    if (status == CLV_OK && file->superpixels) {
+        problem->place = file->place + 2 * first;
+        status = region_places(file->place + 2 * first, file->superpixels + file->superpixel_offset[index],
+                               file->size[index][2], file->size[index][3], problem->n_nodes, err);
+    }
     dataset_looked_at(self->dataset, problem);
     if (status != CLV_OK) {
         fail_within(err, status, item->name);

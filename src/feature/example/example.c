@@ -8,6 +8,7 @@
 #include "feature/blocks/working.h"
 #include "feature/example/views.h"
 #include "feature/recipe/recipe.h"
+#include "superpixel/places.h"
 
 void clv_example_release(struct clv_example *example)
 {
@@ -18,6 +19,7 @@ void clv_example_release(struct clv_example *example)
     array_free(example->edges);
     array_free(example->edge_features);
     array_free(example->volume);
+    array_free(example->place);
     array_free(example->label);
     array_free(example->counts);
     array_free(example->theta);
@@ -123,6 +125,14 @@ done:
     return status;
 }
 
+static enum clv_status find_places(struct clv_example *example, struct clv_error *err)
+{
+    const struct clv_superpixels *nodes = &example->superpixels;
+    example->place = array_alloc((size_t)nodes->n, 2 * sizeof *example->place);
+    return example->place ? region_places(example->place, nodes->labels, nodes->width, nodes->height, nodes->n, err)
+                          : fail_memory(err);
+}
+
 static enum clv_status fill_edges(struct clv_example *example, const struct views *views,
                                   const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
                                   const struct plan *plan, struct clv_error *err)
@@ -219,6 +229,8 @@ enum clv_status clv_example_extract_maps(struct clv_example *example, const stru
         status = fill_edges(&made, &views, &adjacency, recipe, &plan, err);
     if (status == CLV_OK)
         status = count_volume(&made, err);
+    if (status == CLV_OK)
+        status = find_places(&made, err);
     int32_t n_edges = adjacency.n_edges, n_features = plan.at.n_features;
     if (status == CLV_OK)
         leave_out(&made, n_edges, recipe);
@@ -240,6 +252,7 @@ enum clv_status clv_example_extract_maps(struct clv_example *example, const stru
                                             .value = made.value,
                                             .edges = (const int32_t(*)[2])made.edges,
                                             .edge_features = made.edge_features,
-                                            .volume = made.volume};
+                                            .volume = made.volume,
+                                            .place = made.place};
     return CLV_OK;
 }

@@ -1,0 +1,35 @@
+/* What a second stage sees beside an image's own features: what a first one said of the nodes around each node
+ * (auto-context, Tu & Bai 2010; stacked hierarchical labelling, Munoz, Bagnell & Hebert 2010).
+ *
+ * A channel is a label, or of two labels label 1 alone, whose probability p is written as 2 p - 1. Of each channel a
+ * node has its own value (and soft bins of its log-odds), means over its neighbours in the graph once, twice and four times, means
+ * over the sectors of rings around it, and the mean of the image. Of two labels it has its place in the figure's own
+ * coordinates, too. Means of sectors and places need the nodes' places, and stay 0 without. */
+#ifndef FEATURE_CONTEXT_H
+#define FEATURE_CONTEXT_H
+
+#include "cleave/problem.h"
+
+int32_t context_size(int32_t n_labels);
+void context_name(char *name, size_t size, int32_t n_labels, int32_t index);
+
+/* Features of edges: how alike the ends' marginals are, alone and times the edge's second feature. They are for
+ * couplings; problems that have no edge features get none. */
+int32_t context_edge_size(int32_t n_edge_features, enum clv_pairwise form);
+const char *context_edge_name(int32_t index);
+
+/* A problem with these features behind its own; what it does not own are views of the one that it was made from. */
+struct context {
+    struct clv_problem problem;
+    int64_t *row;
+    int32_t *index;
+    float *value, *edge_features;
+};
+void context_release(struct context *self);
+
+/* marginals[n_nodes][n_labels] of a checked problem; n_edge_features of context_edge_size. O(nodes x cells x channels),
+ * cells being at most 1024 of a grid over the image, and O(size of the problem). */
+enum clv_status context_init(struct context *self, const struct clv_problem *problem, const double *marginals,
+                             int32_t n_labels, int32_t n_edge_features, struct clv_error *err) CLV_CHECK;
+
+#endif

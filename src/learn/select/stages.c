@@ -1,0 +1,302 @@
+#include "learn/select/stages.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+#include "feature/dataset/dataset.h"
+#include "model/stage.h"
+
+/* How the temperature is chosen: of the mean size of unary scores times these, what makes held-out truths most likely
+ * in some images. */
+static const double temperatures[] = {0.03, 0.06, 0.1, 0.15, 0.25, 0.4, 0.6, 1, 2};
+#define N_TEMPERATURES (sizeof temperatures / sizeof *temperatures)
+enum { MAX_CALIBRATED = 48 };
+static const double USUAL = 0.33; /* without any truth */
+
+struct learning {
+    const struct clv_learner *learner;
+    const struct clv_training *training;
+    const int32_t *fold; /* [items of the dataset] */
+    struct clv_progress silent;
+    struct clv_stage stages[STAGE_FOLDS + 1]; /* learned without the fold; the last one from all */
+    size_t n_done;
+};
+
+static void learning_release(struct learning *self)
+{
+    for (size_t f = 0; f <= STAGE_FOLDS; f++)
+        array_free(self->stages[f].w);
+}
+
+/* The training's examples and weak examples that are not of fold f. */
+struct selection {
+    int32_t *examples, *weak;
+    const int32_t **given;
+};
+
+static void selection_release(struct selection *self)
+{
+    array_free(self->examples);
+    array_free(self->weak);
+    array_free(self->given);
+}
+
+static enum clv_status select_without(struct selection *self, struct clv_training *training, const int32_t *fold,
+                                      int32_t f, struct clv_error *err)
+{
+    const struct clv_training all = *training;
+    self->examples = array_alloc(all.n_examples, sizeof *self->examples);
+    self->weak = array_alloc(all.n_weak, sizeof *self->weak);
+    self->given = array_alloc(all.n_weak, sizeof *self->given);
+    if (!self->examples || !self->weak || !self->given)
+        return fail_memory(err);
+    training->n_examples = training->n_weak = 0;
+    for (size_t i = 0; i < all.n_examples; i++)
+        if (fold[all.examples[i]] != f)
+            self->examples[training->n_examples++] = all.examples[i];
+    for (size_t i = 0; i < all.n_weak; i++)
+        if (fold[all.weak[i]] != f) {
+            self->given[training->n_weak] = all.given ? all.given[i] : NULL;
+            self->weak[training->n_weak++] = all.weak[i];
+        }
+    training->examples = self->examples;
+    training->weak = self->weak;
+    training->given = all.given ? self->given : NULL;
+    return CLV_OK;
+}
+
+/* The one that learns from all comes first, as it takes longest. */
+static enum clv_status learn_task(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct learning *self = context;
+    size_t f = (index + STAGE_FOLDS) % (STAGE_FOLDS + 1);
+    struct clv_training training = *self->training;
+    struct clv_training_result result = {0};
+    struct selection selection = {0};
+    training.n_threads = 1;
+    training.progress = &self->silent;
+    training.checkpoints = NULL;
+    training.validation = NULL;
+    enum clv_status status =
+        f < STAGE_FOLDS ? select_without(&selection, &training, self->fold, (int32_t)f, err) : CLV_OK;
+    if (status == CLV_OK)
+        status = clv_train(&result, self->learner, &training, err);
+    if (status == CLV_OK && result.interrupted)
+        status = fail(err, CLV_ERR_INTERRUPTED, "the first stage was interrupted");
+    if (status == CLV_OK) {
+        self->stages[f] = (struct clv_stage){.shape = training.shape, .w = result.w, .temperature = 1};
+        result.w = NULL;
+    }
+    clv_training_result_release(&result);
+    selection_release(&selection);
+    parallel_progress(self->training->progress, "learning the first stage", &self->n_done, STAGE_FOLDS + 1, NULL);
+    return status;
+}
+
+static const struct clv_stage *stage_of(const struct learning *self, size_t item)
+{
+    return &self->stages[self->fold[item]];
+}
+
+/* --- temperature --- */
+
+struct calibration {
+    const struct learning *learning;
+    double unit;
+    size_t n, step;
+    double *loss; /* [N_TEMPERATURES][n] */
+};
+
+/* Mean negative log-likelihood of an example's truth, weighed as the loss weighs it. */
+static double surprise(const struct clv_problem *problem, const double *marginals, int32_t n_labels)
+{
+    double sum = 0, total = 0;
+    for (size_t k = 0; k < (size_t)problem->n_nodes * (size_t)n_labels; k++) {
+        sum -= (double)problem->theta[k] * portable_log(fmax(marginals[k], 1e-6));
+        total += (double)problem->theta[k];
+    }
+    return total > 0 ? sum / total : 0;
+}
+
+static enum clv_status calibrate_task(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct calibration *self = context;
+    const struct clv_training *training = self->learning->training;
+    size_t item = (size_t)training->examples[index % self->n * self->step];
+    struct clv_problem problem = clv_dataset_problem(training->dataset, item);
+    struct clv_stage stage = *stage_of(self->learning, item);
+    stage.temperature = self->unit * temperatures[index / self->n];
+    double *marginals = array_alloc((size_t)problem.n_nodes, (size_t)stage.shape.n_labels * sizeof *marginals);
+    enum clv_status status = marginals ? stage_marginals(marginals, &stage, &problem, err) : fail_memory(err);
+    if (status == CLV_OK)
+        self->loss[index] = surprise(&problem, marginals, stage.shape.n_labels);
+    array_free(marginals);
+    return status;
+}
+
+/* The mean size of unary scores, over examples and weak examples. */
+static enum clv_status score_size(double *size, const struct learning *self, struct clv_error *err)
+{
+    const struct clv_training *training = self->training;
+    const struct clv_shape *shape = &training->shape;
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < training->n_examples + training->n_weak; i++) {
+        bool is_weak = i >= training->n_examples;
+        size_t item = (size_t)(is_weak ? training->weak[i - training->n_examples] : training->examples[i]);
+        struct clv_problem problem = clv_dataset_problem(training->dataset, item);
+        size_t n_scores = (size_t)problem.n_nodes * clv_shape_rows(shape);
+        double *unary = array_alloc(n_scores, sizeof *unary);
+        if (!unary)
+            return fail_memory(err);
+        clv_unary_scores(unary, &problem, shape, stage_of(self, item)->w);
+        for (size_t k = 0; k < n_scores; k++)
+            sum += fabs(unary[k]);
+        n += (double)n_scores;
+        array_free(unary);
+    }
+    *size = sum > 0 ? sum / n : 1;
+    return CLV_OK;
+}
+
+static enum clv_status choose_temperature(double *temperature, const struct learning *self, struct clv_error *err)
+{
+    size_t n = self->training->n_examples, step = (n + MAX_CALIBRATED - 1) / MAX_CALIBRATED;
+    struct calibration calibration = {.learning = self, .step = step, .n = n ? (n + step - 1) / step : 0};
+    enum clv_status status = score_size(&calibration.unit, self, err);
+    *temperature = calibration.unit * USUAL;
+    if (status != CLV_OK || !n)
+        return status;
+    calibration.loss = array_zalloc(calibration.n, N_TEMPERATURES * sizeof *calibration.loss);
+    status = calibration.loss ? parallel_for(calibration.n * N_TEMPERATURES, self->training->n_threads, calibrate_task,
+                                             &calibration, err)
+                              : fail_memory(err);
+    double least = INFINITY;
+    for (size_t t = 0; t < N_TEMPERATURES && status == CLV_OK; t++) {
+        double sum = 0;
+        for (size_t i = 0; i < calibration.n; i++)
+            sum += calibration.loss[t * calibration.n + i];
+        if (sum < least) {
+            least = sum;
+            *temperature = calibration.unit * temperatures[t];
+        }
+    }
+    array_free(calibration.loss);
+    return status;
+}
+
+/* --- context --- */
+
+struct extension {
+    struct clv_dataset *dataset;
+    const struct learning *learning; /* NULL: one stage for all */
+    const struct clv_stage *stage;
+    const struct clv_shape *next;
+};
+
+static enum clv_status extend_task(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct extension *self = context;
+    struct clv_problem problem = clv_dataset_problem(self->dataset, index);
+    const struct clv_stage *stage = self->learning ? stage_of(self->learning, index) : self->stage;
+    struct context made;
+    enum clv_status status = stage_context(&made, stage, self->next, &problem, err);
+    if (status != CLV_OK)
+        return fail_within(err, status, clv_dataset_name(self->dataset, index));
+    dataset_looked_at(self->dataset, &problem);
+    dataset_replace_features(self->dataset, index, &made.problem, made.row, made.index, made.value, made.edge_features);
+    return CLV_OK;
+}
+
+/* All features of context at most, and a copy of those that were in a file. */
+static enum clv_status check_memory(const struct clv_dataset *dataset, const struct clv_shape *next,
+                                    struct clv_error *err)
+{
+    double bytes = 0, there = memory_available();
+    for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
+        struct clv_problem problem = clv_dataset_problem(dataset, i);
+        double entry = sizeof *problem.index + sizeof *problem.value;
+        bytes += (double)problem.n_nodes * (double)context_size(next->n_labels) * entry;
+        bytes += dataset->items[i].row ? 0 : (double)(problem.row[problem.n_nodes] - problem.row[0]) * entry;
+    }
+    if (bytes <= there)
+        return CLV_OK;
+    return fail(err, CLV_ERR_MEMORY, "features of a second stage may take %.0f MB of memory, of which there are %.0f",
+                bytes / 1e6, there / 1e6);
+}
+
+static enum clv_status extend(struct extension *self, int n_threads, struct clv_error *err)
+{
+    enum clv_status status = check_memory(self->dataset, self->next, err);
+    if (status == CLV_OK)
+        status = parallel_for(clv_dataset_size(self->dataset), n_threads, extend_task, self, err);
+    return status;
+}
+
+enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first, const struct clv_shape *next,
+                              int n_threads, struct clv_error *err)
+{
+    struct extension extension = {.dataset = dataset, .stage = first, .next = next};
+    return extend(&extension, n_threads, err);
+}
+
+/* fold[n_items], as many items in each as can be. */
+static enum clv_status draw_folds(int32_t **fold, size_t n_items, uint64_t seed, struct clv_error *err)
+{
+    int32_t *order = array_alloc(n_items, sizeof *order);
+    *fold = array_alloc(n_items, sizeof **fold);
+    if (order && *fold) {
+        rng_permutation(order, n_items, seed, RNG_STREAM(RNG_FOLD, 1));
+        for (size_t i = 0; i < n_items; i++)
+            (*fold)[order[i]] = (int32_t)(i % STAGE_FOLDS);
+    }
+    enum clv_status status = order && *fold ? CLV_OK : fail_memory(err);
+    array_free(order);
+    return status;
+}
+
+enum clv_status stages_learn(struct clv_stage **first, struct clv_dataset *dataset, const struct clv_learner *learner,
+                             const struct clv_training *training, struct clv_error *err)
+{
+    struct learning learning = {.learner = learner, .training = training};
+    size_t n = clv_dataset_size(dataset), n_taught = training->n_examples + training->n_weak;
+    int32_t *fold = NULL;
+    struct clv_stage *made = NULL;
+    if (n_taught < (size_t)STAGE_FOLDS)
+        return fail(err, CLV_ERR_USAGE, "two stages need %d images or more to learn from, there are %zu", STAGE_FOLDS,
+                    n_taught);
+    learning.silent.stop = training->progress ? training->progress->stop : NULL;
+    enum clv_status status = draw_folds(&fold, n, training->seed, err);
+    learning.fold = fold;
+    if (status == CLV_OK)
+        status = parallel_for(STAGE_FOLDS + 1, training->n_threads, learn_task, &learning, err);
+    double temperature = 1;
+    if (status == CLV_OK)
+        status = choose_temperature(&temperature, &learning, err);
+    for (size_t f = 0; f <= STAGE_FOLDS; f++)
+        learning.stages[f].temperature = temperature;
+    if (status == CLV_OK && !(made = array_zalloc(1, sizeof *made)))
+        status = fail_memory(err);
+    if (status == CLV_OK) {
+        struct clv_shape next = stage_next_shape(&training->shape, training->shape.pairwise);
+        struct extension extension = {.dataset = dataset, .learning = &learning, .next = &next};
+        status = extend(&extension, training->n_threads, err);
+    }
+    if (status == CLV_OK) {
+        *made = learning.stages[STAGE_FOLDS];
+        learning.stages[STAGE_FOLDS].w = NULL;
+        *first = made;
+        made = NULL;
+    }
+    array_free(made);
+    array_free(fold);
+    learning_release(&learning);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* The first of two stages (auto-context, Tu & Bai 2010), and the training set as the second one sees it. */
+#ifndef LEARN_STAGES_H
+#define LEARN_STAGES_H
+
+#include "cleave/learn.h"
+#include "cleave/model.h"
+
+enum { STAGE_FOLDS = 5 };
+
+/* Learns a first stage of the training's examples and weak examples: *first (stage_free) is learned from all of them,
+ * and its temperature makes the marginals of those that a fold held out most likely. The dataset must be the
+ * training's, and nobody else looks at it: every image has features of context added, of the marginals that a stage
+ * gives it that was learned without its fold (STAGE_FOLDS of them, drawn from the seed over all images). Same bytes at
+ * any thread count; each training has one thread. After a failure the dataset is good for nothing but being freed.
+ * CLV_ERR_USAGE for too few images; CLV_ERR_INTERRUPTED when asked to stop. */
+enum clv_status stages_learn(struct clv_stage **first, struct clv_dataset *dataset, const struct clv_learner *learner,
+                             const struct clv_training *training, struct clv_error *err) CLV_CHECK;
+
+/* Adds the features of context of a learned stage to a dataset that it has not seen; as above. */
+enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first, const struct clv_shape *next,
+                              int n_threads, struct clv_error *err) CLV_CHECK;
+
+#endif

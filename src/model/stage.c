@@ -1,0 +1,76 @@
+#include "model/stage.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cleave/bp.h"
+#include "model/field.h"
+
+/* Enough for marginals that are to be looked at, not decided by. */
+enum { ITERATIONS = 20 };
+static const double DAMPING = 0.3, TOLERANCE = 1e-3;
+
+void stage_free(struct clv_stage *stage)
+{
+    if (stage)
+        array_free(stage->w);
+    array_free(stage);
+}
+
+enum clv_status stage_marginals(double *marginals, const struct clv_stage *stage, const struct clv_problem *problem,
+                                struct clv_error *err)
+{
+    struct clv_field field;
+    struct clv_bp_options options;
+    struct clv_bp *bp = NULL;
+    clv_bp_defaults(&options);
+    options.temperature = stage->temperature;
+    options.max_iterations = ITERATIONS;
+    options.damping = DAMPING;
+    options.tolerance = TOLERANCE * stage->temperature;
+    enum clv_status status = scored_field_init(&field, &stage->shape, stage->w, problem, err);
+    if (status == CLV_OK)
+        status = clv_bp_new(&bp, err);
+    if (status == CLV_OK)
+        status = clv_bp_run(bp, marginals, NULL, NULL, &field, &options, err);
+    clv_bp_free(bp);
+    scored_field_release(&field);
+    return status;
+}
+
+struct clv_shape stage_next_shape(const struct clv_shape *shape, enum clv_pairwise form)
+{
+    struct clv_shape next = *shape;
+    next.pairwise = form;
+    next.n_features += context_size(shape->n_labels);
+    next.n_edge_features += context_edge_size(shape->n_edge_features, form);
+    return next;
+}
+
+enum clv_status stage_context(struct context *context, const struct clv_stage *stage, const struct clv_shape *next,
+                              const struct clv_problem *problem, struct clv_error *err)
+{
+    int32_t n_labels = stage->shape.n_labels;
+    size_t n = problem->n_nodes > 0 ? (size_t)problem->n_nodes : 0;
+    double *marginals = array_alloc(n, (size_t)n_labels * sizeof *marginals);
+    *context = (struct context){0};
+    enum clv_status status = marginals ? stage_marginals(marginals, stage, problem, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = context_init(context, problem, marginals, n_labels,
+                              next->n_edge_features - stage->shape.n_edge_features, err);
+    array_free(marginals);
+    return status;
+}
+
+enum clv_status model_field_init(struct clv_field *field, const struct clv_model *model,
+                                 const struct clv_problem *problem, struct clv_error *err)
+{
+    struct context context;
+    if (!model->first)
+        return scored_field_init(field, &model->shape, model->w, problem, err);
+    *field = (struct clv_field){0};
+    enum clv_status status = stage_context(&context, model->first, &model->shape, problem, err);
+    if (status == CLV_OK)
+        status = scored_field_init(field, &model->shape, model->w, &context.problem, err);
+    context_release(&context); /* the field's edges are the problem's own */
+    return status;
+}

@@ -1,0 +1,193 @@
+/* What a second stage sees of a first one's marginals, by hand on small grids. */
+#include <math.h>
+#include <string.h>
+
+#include "feature/context/around.h"
+#include "feature/context/context.h"
+#include "superpixel/places.h"
+#include "support/support.h"
+
+enum { SIDE = 3, N = SIDE * SIDE, N_EDGES = 2 * SIDE * (SIDE - 1), OWN_FEATURES = 2 };
+
+static int32_t edges[N_EDGES][2], columns[N];
+static int64_t rows[N + 1];
+static float values[N], edge_features[N_EDGES][2], places[N][2];
+
+/* A grid whose nodes lie `step` apart; node i has the feature 1 of value i + 1. */
+static struct clv_problem grid(float step)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < N; i++) {
+        places[i][0] = step * (float)(i % SIDE);
+        places[i][1] = step * (float)(i / SIDE);
+        rows[i] = i;
+        columns[i] = 1;
+        values[i] = (float)(i + 1);
+        for (int32_t to = 0; to < 2; to++) {
+            if ((to ? i / SIDE : i % SIDE) == SIDE - 1)
+                continue;
+            edges[n][0] = i;
+            edges[n][1] = i + (to ? SIDE : 1);
+            edge_features[n][0] = 1;
+            edge_features[n++][1] = 3;
+        }
+    }
+    rows[N] = N;
+    ck_assert_int_eq(n, N_EDGES);
+    return (struct clv_problem){.n_nodes = N,
+                                .n_edges = N_EDGES,
+                                .n_features = OWN_FEATURES,
+                                .n_edge_features = 2,
+                                .row = rows,
+                                .index = columns,
+                                .value = values,
+                                .edges = (const int32_t(*)[2])edges,
+                                .edge_features = &edge_features[0][0],
+                                .place = &places[0][0]};
+}
+
+/* The value of a feature of context, by its name; 0 where the row has none. */
+static float feature(const struct context *context, int32_t n_labels, int32_t node, const char *wanted)
+{
+    char name[96];
+    for (int32_t k = 0; k < context_size(n_labels); k++) {
+        context_name(name, sizeof name, n_labels, k);
+        if (strcmp(name, wanted) != 0)
+            continue;
+        for (int64_t at = context->problem.row[node]; at < context->problem.row[node + 1]; at++)
+            if (context->problem.index[at] == OWN_FEATURES + k)
+                return context->problem.value[at];
+        return 0;
+    }
+    ck_abort_msg("there is no \"%s\"", wanted);
+}
+
+START_TEST(each_node_sees_its_surroundings)
+{
+    struct clv_problem problem = grid(0.1F);
+    double q[N][2];
+    for (int32_t i = 0; i < N; i++) {
+        q[i][1] = i == 1 ? 0.9 : 0.5; /* one above the middle */
+        q[i][0] = 1 - q[i][1];
+    }
+    struct context context;
+    must(context_init(&context, &problem, &q[0][0], 2, 2, err));
+    ck_assert_int_eq(context.problem.n_features, OWN_FEATURES + context_size(2));
+    struct clv_shape shape = {2, context.problem.n_features, 4, CLV_PAIRWISE_POTTS};
+    must(clv_problem_check(&context.problem, &shape, err));
+    for (int32_t i = 0; i < N; i++) { /* its own features stay */
+        ck_assert_int_eq(context.problem.index[context.problem.row[i]], 1);
+        ck_assert_float_eq(context.problem.value[context.problem.row[i]], (float)(i + 1));
+    }
+    ck_assert_float_eq_tol(feature(&context, 2, 1, "stage 1: label 1"), 0.8F, 1e-6F);
+    ck_assert_float_eq_tol(feature(&context, 2, 4, "stage 1: label 1"), 0, 1e-6F);
+    ck_assert_float_eq_tol(feature(&context, 2, 4, "stage 1: label 1 above, within 0.12"), 0.8F, 1e-6F);
+    ck_assert_float_eq_tol(feature(&context, 2, 4, "stage 1: label 1 below, within 0.12"), 0, 1e-6F);
+    ck_assert_float_eq_tol(feature(&context, 2, 7, "stage 1: label 1 above, within 0.3"), 0.8F, 1e-6F);
+    ck_assert_float_eq_tol(feature(&context, 2, 0, "stage 1: label 1 right, within 0.12"), 0.8F, 1e-6F);
+    ck_assert_float_eq_tol(feature(&context, 2, 5, "stage 1: label 1 above left, within 0.3"), 0.4F, 1e-6F);
+    ck_assert_float_eq_tol(feature(&context, 2, 8, "stage 1: label 1 in the image"), 0.8F / N, 1e-6F);
+    ck_assert_float_eq_tol(feature(&context, 2, 0, "stage 1: label 1, mean of neighbours, 1 times"), 0.8F / 3, 1e-6F);
+    ck_assert_float_eq_tol(feature(&context, 2, 4, "stage 1: label 1 bin 4"), 1, 1e-6F);
+    float bins = 0;
+    for (int k = 0; k < 9; k++)
+        bins += feature(&context, 2, 1, formatted("stage 1: label 1 bin %d", k));
+    ck_assert_float_eq_tol(bins, 1, 1e-6F);
+    for (int32_t e = 0; e < N_EDGES; e++) { /* the old features, likeness, likeness times the second one */
+        const float *of_edge = context.problem.edge_features + 4 * (size_t)e;
+        float alike = edges[e][0] == 1 || edges[e][1] == 1 ? 0.6F : 1;
+        ck_assert_float_eq(of_edge[0], 1);
+        ck_assert_float_eq(of_edge[1], 3);
+        ck_assert_float_eq_tol(of_edge[2], alike, 1e-6F);
+        ck_assert_float_eq_tol(of_edge[3], 3 * alike, 1e-5F);
+    }
+    context_release(&context);
+}
+END_TEST
+
+START_TEST(many_labels_have_a_channel_each_and_sparse_rows)
+{
+    struct clv_problem problem = grid(0.1F);
+    double q[N][4] = {{0}};
+    for (int32_t i = 0; i < N; i++)
+        q[i][i < SIDE ? 2 : 0] = 1;
+    struct context context;
+    must(context_init(&context, &problem, &q[0][0], 4, 0, err));
+    ck_assert_float_eq(feature(&context, 4, 4, "stage 1: label 2 above, within 0.12"), 1);
+    ck_assert_float_eq(feature(&context, 4, 4, "stage 1: label 0 below, within 0.12"), 1);
+    ck_assert_float_eq(feature(&context, 4, 4, "stage 1: label 0"), 1);
+    ck_assert_float_eq_tol(feature(&context, 4, 4, "stage 1: label 2 in the image"), 1 / 3.0F, 1e-6F);
+    for (int64_t at = 0; at < context.problem.row[N]; at++)
+        ck_assert(context.problem.value[at] >= 0.02F || context.problem.index[at] < OWN_FEATURES);
+    ck_assert_ptr_eq(context.problem.edge_features, problem.edge_features);
+    context_release(&context);
+}
+END_TEST
+
+START_TEST(without_places_graph_and_image_are_left)
+{
+    struct clv_problem problem = grid(0.1F);
+    double q[N][2];
+    for (int32_t i = 0; i < N; i++)
+        q[i][0] = q[i][1] = 0.5;
+    q[1][0] = 0.1;
+    q[1][1] = 0.9;
+    problem.place = NULL;
+    struct context context;
+    must(context_init(&context, &problem, &q[0][0], 2, 0, err));
+    ck_assert_float_eq_tol(feature(&context, 2, 4, "stage 1: label 1, mean of neighbours, 1 times"), 0.16F, 1e-6F);
+    ck_assert_float_eq(feature(&context, 2, 4, "stage 1: label 1 above, within 0.12"), 0);
+    context_release(&context);
+}
+END_TEST
+
+/* Far more nodes than cells, places far apart, one node alone. */
+START_TEST(any_places_are_taken)
+{
+    static float place[5000][2], value[5000];
+    struct around around = {0};
+    for (int i = 0; i < 5000; i++) {
+        place[i][0] = (float)(i % 71) * 1e30F;
+        place[i][1] = (float)i;
+        value[i] = 1;
+    }
+    must(around_init(&around, value, 1, &place[0][0], 5000, err));
+    ck_assert_int_le(around.n_cells, 1024);
+    for (size_t i = 0; i < 5000; i += 499)
+        around_fill(&around, i);
+    around_release(&around);
+    must(around_init(&around, value, 1, &place[0][0], 1, err));
+    around_fill(&around, 0);
+    for (int s = 0; s < AROUND_SIZE; s++)
+        ck_assert_float_eq(around.means[s], 0);
+    around_release(&around);
+}
+END_TEST
+
+START_TEST(places_are_centres_of_mass)
+{
+    const int32_t labels[] = {0, 0, 1, 1, 0, 0, 1, 3};
+    float place[4][2];
+    double unit = sqrt(8);
+    must(region_places(&place[0][0], labels, 4, 2, 4, err));
+    ck_assert_float_eq_tol(place[0][0], (float)(1 / unit), 1e-6F);
+    ck_assert_float_eq_tol(place[0][1], (float)(1 / unit), 1e-6F);
+    ck_assert_float_eq_tol(place[3][0], (float)(3.5 / unit), 1e-6F);
+    ck_assert_float_eq_tol(place[3][1], (float)(1.5 / unit), 1e-6F);
+    ck_assert_float_eq(place[2][0], 0); /* without a pixel */
+}
+END_TEST
+
+Suite *context_suite(void);
+Suite *context_suite(void)
+{
+    Suite *suite = suite_create("context");
+    TCase *tcase = tcase_create("context");
+    tcase_add_test(tcase, each_node_sees_its_surroundings);
+    tcase_add_test(tcase, many_labels_have_a_channel_each_and_sparse_rows);
+    tcase_add_test(tcase, without_places_graph_and_image_are_left);
+    tcase_add_test(tcase, any_places_are_taken);
+    tcase_add_test(tcase, places_are_centres_of_mass);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

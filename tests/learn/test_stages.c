@@ -1,0 +1,179 @@
+/* Learning in two stages. */
+#include <string.h>
+
+#include "base/rng.h"
+#include "feature/dataset/dataset.h"
+#include "learn/select/stages.h"
+#include "learn/toy.h"
+#include "model/stage.h"
+#include "support/support.h"
+
+enum { SIDE = 10, N = SIDE * SIDE, N_IMAGES = 20 };
+
+/* A grid whose even rows show their nodes' labels, drawn by chance, and whose odd rows show nothing: their nodes have
+ * the labels of what lies above. */
+static void add_columns(struct toy *toy, uint64_t image)
+{
+    static int64_t row[N + 1];
+    static int32_t index[N], label[N];
+    static float value[N], theta[N][2], place[N][2], volume[N];
+    for (int32_t i = 0; i < N; i++) {
+        bool shows = i / SIDE % 2 == 0;
+        label[i] = shows ? rng_uniform(image, RNG_TEST, (uint64_t)i) < 0.5 : label[i - SIDE];
+        row[i] = i;
+        index[i] = shows ? label[i] : 2;
+        value[i] = 1;
+        place[i][0] = 0.1F * (float)(i % SIDE);
+        place[i][1] = 0.1F * (float)(i / SIDE);
+        theta[i][label[i]] = 1.0F / N;
+        theta[i][1 - label[i]] = 0;
+        volume[i] = 1;
+    }
+    row[N] = N;
+    struct clv_problem problem = {.n_nodes = N,
+                                  .n_features = 3,
+                                  .row = row,
+                                  .index = index,
+                                  .value = value,
+                                  .label = label,
+                                  .theta = &theta[0][0],
+                                  .volume = volume,
+                                  .place = &place[0][0]};
+    toy_add(toy, &problem);
+}
+
+static struct clv_training training_of(struct toy *toy, const struct clv_learner *learner, int n_threads)
+{
+    struct clv_training training = {.dataset = toy->dataset,
+                                    .examples = toy->examples,
+                                    .n_examples = toy->n,
+                                    .shape = toy->shape,
+                                    .seed = 3,
+                                    .n_threads = n_threads};
+    clv_training_defaults(&training, learner);
+    return training;
+}
+
+static double loss_of(const struct clv_dataset *dataset, const struct clv_shape *shape, const double *w)
+{
+    double loss;
+    must(clv_evaluate_all(&loss, dataset, shape, w, NULL, CLV_ENGINE_DEFAULT, 1, err));
+    return loss;
+}
+
+START_TEST(the_second_stage_learns_from_what_lies_above)
+{
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    struct toy toy, unseen;
+    struct clv_stage *first = NULL;
+    struct clv_training_result result;
+    toy_begin(&toy, 2, 3, 0, CLV_PAIRWISE_NONE);
+    toy_begin(&unseen, 2, 3, 0, CLV_PAIRWISE_NONE);
+    for (uint64_t i = 0; i < N_IMAGES; i++)
+        add_columns(i < N_IMAGES / 2 ? &toy : &unseen, i);
+    struct clv_training training = training_of(&toy, learner, 1);
+    must(stages_learn(&first, toy.dataset, learner, &training, err));
+    ck_assert_double_gt(loss_of(unseen.dataset, &first->shape, first->w), 0.15); /* nothing says what odd rows are */
+    training.shape = stage_next_shape(&first->shape, CLV_PAIRWISE_NONE);
+    must(clv_train(&result, learner, &training, err));
+    must(stages_extend(unseen.dataset, first, &training.shape, 1, err));
+    ck_assert_double_lt(loss_of(unseen.dataset, &training.shape, result.w), 0.02);
+
+    struct clv_model model = {.shape = training.shape, .w = result.w, .first = first}; /* from the problem alone */
+    struct toy other;
+    struct clv_oracle *oracle;
+    int32_t y[N];
+    toy_begin(&other, 2, 3, 0, CLV_PAIRWISE_NONE);
+    add_columns(&other, N_IMAGES / 2);
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    struct clv_problem problem = clv_dataset_problem(other.dataset, 0), staged = clv_dataset_problem(unseen.dataset, 0);
+    must(clv_model_predict(y, &model, &problem, oracle, err));
+    int32_t n_wrong = 0, n_differ = 0, direct[N];
+    model.first = NULL;
+    must(clv_model_predict(direct, &model, &staged, oracle, err));
+    for (int i = 0; i < N; i++) {
+        n_wrong += y[i] != problem.label[i];
+        n_differ += y[i] != direct[i];
+    }
+    ck_assert_int_le(n_wrong, 2);
+    ck_assert_int_eq(n_differ, 0);
+    model.first = first;
+    must_fail(CLV_ERR_DATA, "features per node", clv_model_predict(y, &model, &staged, oracle, err));
+    clv_oracle_free(oracle);
+    stage_free(first);
+    clv_training_result_release(&result);
+    clv_dataset_free(other.dataset);
+    clv_dataset_free(toy.dataset);
+    clv_dataset_free(unseen.dataset);
+}
+END_TEST
+
+/* With edges, and weak examples. */
+START_TEST(stages_are_the_same_at_any_number_of_threads)
+{
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    const struct clv_shape shape = {2, 8, 2, CLV_PAIRWISE_POTTS};
+    struct toy toys[2];
+    struct clv_stage *first[2];
+    for (int t = 0; t < 2; t++) {
+        toy_random(&toys[t], 12, 15, &shape, 5);
+        struct clv_training training = training_of(&toys[t], learner, t ? 3 : 1);
+        int32_t weak[] = {10, 11};
+        training.n_examples = 10;
+        training.weak = weak;
+        training.n_weak = 2;
+        training.parameters[clv_learner_parameter(learner, "passes")] = 5;
+        must(stages_learn(&first[t], toys[t].dataset, learner, &training, err));
+    }
+    ck_assert_double_eq(first[0]->temperature, first[1]->temperature);
+    ck_assert_mem_eq(first[0]->w, first[1]->w, clv_shape_size(&shape) * sizeof *first[0]->w);
+    for (size_t i = 0; i < 12; i++) {
+        struct clv_problem a = clv_dataset_problem(toys[0].dataset, i), b = clv_dataset_problem(toys[1].dataset, i);
+        struct clv_shape next = stage_next_shape(&shape, CLV_PAIRWISE_POTTS);
+        must(clv_problem_check(&a, &next, err));
+        size_t n = (size_t)a.row[a.n_nodes], p = (size_t)a.n_edge_features;
+        ck_assert_mem_eq(a.row, b.row, ((size_t)a.n_nodes + 1) * sizeof *a.row);
+        ck_assert_mem_eq(a.index, b.index, n * sizeof *a.index);
+        ck_assert_mem_eq(a.value, b.value, n * sizeof *a.value);
+        ck_assert_mem_eq(a.edge_features, b.edge_features, (size_t)a.n_edges * p * sizeof *a.edge_features);
+    }
+    for (int t = 0; t < 2; t++) {
+        stage_free(first[t]);
+        clv_dataset_free(toys[t].dataset);
+    }
+}
+END_TEST
+
+START_TEST(too_few_images_and_interruptions_leave_no_stage)
+{
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    const struct clv_shape shape = {2, 4, 1, CLV_PAIRWISE_POTTS};
+    struct toy toy;
+    struct clv_stage *first = NULL;
+    volatile int stop = 1;
+    const struct clv_progress progress = {.stop = &stop};
+    toy_random(&toy, 6, 8, &shape, 1);
+    struct clv_training training = training_of(&toy, learner, 1);
+    training.n_examples = 4;
+    must_fail(CLV_ERR_USAGE, "two stages need 5 images or more to learn from, there are 4",
+              stages_learn(&first, toy.dataset, learner, &training, err));
+    training.n_examples = 6;
+    training.progress = &progress;
+    must_fail(CLV_ERR_INTERRUPTED, "the first stage was interrupted",
+              stages_learn(&first, toy.dataset, learner, &training, err));
+    ck_assert_ptr_null(first);
+    clv_dataset_free(toy.dataset);
+}
+END_TEST
+
+Suite *stages_suite(void);
+Suite *stages_suite(void)
+{
+    Suite *suite = suite_create("stages");
+    TCase *tcase = tcase_create("stages");
+    tcase_add_test(tcase, the_second_stage_learns_from_what_lies_above);
+    tcase_add_test(tcase, stages_are_the_same_at_any_number_of_threads);
+    tcase_add_test(tcase, too_few_images_and_interruptions_leave_no_stage);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
