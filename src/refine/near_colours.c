@@ -6,12 +6,11 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/maths.h"
+#include "refine/colour_bins.h"
 
 #define PLACES_ACROSS  15 /* cells along the side of a square of the image's area */
 #define LEAST_PLACE_PX 8
-#define BINS           NEAR_COLOURS_BINS
 #define COLOURS        NEAR_COLOURS_ALL
-#define AB_RANGE       50          /* a and b beyond it share the last bins */
 #define NEAR_DOUBT     (1.0 / 256) /* of a place's pixels */
 #define OVERALL_DOUBT  1e-4
 
@@ -23,12 +22,6 @@ void near_colours_release(struct near_colours *self)
     array_free(self->counts);
     array_free(self->overall);
     *self = (struct near_colours){0};
-}
-
-static int32_t bin_of(float value, float low, float high)
-{
-    int32_t bin = (int32_t)((value - low) * (BINS / (high - low)));
-    return bin < 0 ? 0 : bin < BINS ? bin : BINS - 1;
 }
 
 enum clv_status near_colours_init(struct near_colours *self, const struct clv_image *image, struct clv_error *err)
@@ -56,43 +49,12 @@ enum clv_status near_colours_init(struct near_colours *self, const struct clv_im
     for (size_t y = 0; y < height; y++) {
         made.row_of[y] = (int32_t)((double)y / place_px);
         clv_rgb_to_lab(lab, image->pixels + 3 * y * width, width);
-        for (size_t x = 0; x < width; x++) {
-            int32_t colour = bin_of(lab[3 * x], 0, 100.01F);
-            colour = colour * BINS + bin_of(lab[3 * x + 1], -AB_RANGE, AB_RANGE);
-            colour = colour * BINS + bin_of(lab[3 * x + 2], -AB_RANGE, AB_RANGE);
-            made.colour[y * width + x] = (uint16_t)colour;
-        }
+        for (size_t x = 0; x < width; x++)
+            made.colour[y * width + x] = (uint16_t)colour_bin(lab + 3 * x, NEAR_COLOURS_BINS);
     }
     array_free(lab);
     *self = made;
     return CLV_OK;
-}
-
-/* Binomial smoothing (1 2 1) / 4 along the middle index of values[n_outer][n][n_inner]; nothing comes from beyond the
- * ends. */
-static void smooth(float *values, size_t n_outer, size_t n, size_t n_inner)
-{
-    float before[BINS * COLOURS]; /* as much of the slice before as is worked on at once, unsmoothed */
-    for (size_t o = 0; o < n_outer; o++)
-        for (size_t start = 0; start < n_inner; start += sizeof before / sizeof *before) {
-            size_t left = n_inner - start, block = sizeof before / sizeof *before;
-            block = left < block ? left : block;
-            float *at = values + o * n * n_inner + start;
-            memset(before, 0, block * sizeof *before);
-            for (size_t k = 0; k < n; k++, at += n_inner)
-                for (size_t i = 0; i < block; i++) {
-                    float own = at[i], after = k + 1 < n ? at[n_inner + i] : 0;
-                    at[i] = 0.5F * own + 0.25F * (before[i] + after);
-                    before[i] = own;
-                }
-        }
-}
-
-static void smooth_colours(float *values, size_t n)
-{
-    smooth(values, n, BINS, BINS * BINS);
-    smooth(values, n * BINS, BINS, BINS);
-    smooth(values, n * BINS * BINS, BINS, 1);
 }
 
 static void count(struct near_colours *self, const uint8_t *labels, uint8_t figure)
@@ -116,12 +78,12 @@ void near_colours_learn(struct near_colours *self, const uint8_t *labels, uint8_
         for (size_t place = 0; place < n_places; place++)
             for (size_t c = 0; c < COLOURS; c++)
                 all[y][c] += counts[place * COLOURS + c];
-        smooth_colours(all[y], 1);
+        colour_bins_smooth_all(all[y], 1, NEAR_COLOURS_BINS);
         for (size_t c = 0; c < COLOURS; c++)
             total[y] += all[y][c];
-        smooth(counts, 1, rows, columns * COLOURS);
-        smooth(counts, rows, columns, COLOURS);
-        smooth_colours(counts, n_places);
+        colour_bins_smooth(counts, 1, rows, columns * COLOURS);
+        colour_bins_smooth(counts, rows, columns, COLOURS);
+        colour_bins_smooth_all(counts, n_places, NEAR_COLOURS_BINS);
     }
     for (size_t c = 0; c < COLOURS; c++) {
         double own = (double)all[1][c] / (double)total[1], ground = (double)all[0][c] / (double)total[0];

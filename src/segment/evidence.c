@@ -9,7 +9,7 @@
 #include "data/maps/map_sample.h"
 #include "feature/blocks/map_pool.h"
 #include "feature/blocks/working.h"
-#include "feature/recipe/layout.h"
+#include "segment/map_margin.h"
 
 #define LEAST_VOTE 1e-6F /* of a pixel's own label, which must have one */
 
@@ -24,19 +24,12 @@ void evidence_release(struct evidence *self)
 /* What is made of one map, and where. */
 struct reading {
     const struct clv_model *model;
-    const struct clv_recipe_map *recipe_map;
+    const struct clv_map *map;
+    int32_t index; /* of the recipe's maps */
     struct clv_map ready;
     struct map_grid grid;
     float *channel; /* [n] */
-    int32_t column; /* of the first channel's mean among the model's features */
-    int32_t stride; /* to the next channel's */
-    float unit;
 };
-
-static bool is_probability(const struct reading *self)
-{
-    return self->recipe_map->kind != CLV_MAP_FEATURES;
-}
 
 /* plane[n] += weight times a channel. */
 static void add_channel(float *plane, const struct reading *self, int32_t channel, double weight, size_t n)
@@ -46,27 +39,20 @@ static void add_channel(float *plane, const struct reading *self, int32_t channe
         plane[p] += (float)(weight * (double)self->channel[p]);
 }
 
-/* The weight that the model gives a channel's mean in the score of a label's row. */
-static double weight_of(const struct reading *self, size_t row, int32_t channel)
+/* planes[2][n]: how probable each of two labels is. */
+static enum clv_status say_two(float *planes, const struct reading *self, size_t n, struct clv_error *err)
 {
-    size_t d = (size_t)self->model->shape.n_features;
-    int32_t column = self->column + channel * self->stride;
-    return self->model->w[row * d + (size_t)column] * (double)self->unit;
-}
-
-/* Label 1 against label 0: of probabilities their log-odds, of features the model's own score of their means. */
-static void say_margin(float *plane, const struct reading *self, size_t n)
-{
-    int32_t n_channels = self->ready.n_channels;
-    if (is_probability(self) && n_channels == 2) {
-        add_channel(plane, self, 0, -0.5, n);
-        add_channel(plane, self, 1, 0.5, n);
-    } else if (is_probability(self)) {
-        add_channel(plane, self, 0, 1, n);
-    } else {
-        for (int32_t c = 0; c < n_channels; c++)
-            add_channel(plane, self, c, weight_of(self, 0, c), n);
+    struct clv_map margin = {0};
+    enum clv_status status = map_margin(&margin, self->map, self->index, self->model, err);
+    if (status != CLV_OK)
+        return status;
+    map_sample(planes + n, &self->grid, &margin, 0);
+    clv_map_release(&margin);
+    for (size_t p = 0; p < n; p++) {
+        planes[n + p] = 1 / (1 + portable_expf(-planes[n + p]));
+        planes[p] = 1 - planes[n + p];
     }
+    return CLV_OK;
 }
 
 /* planes[n_labels][n]: how probable each label is; nothing where a map does not tell labels apart. */
@@ -74,27 +60,20 @@ static void say_labels(float *planes, const struct reading *self, size_t n)
 {
     size_t n_labels = (size_t)self->model->shape.n_labels;
     int32_t n_channels = self->ready.n_channels;
-    if (n_labels == 2) {
-        say_margin(planes + n, self, n);
-        for (size_t p = 0; p < n; p++) {
-            planes[n + p] = 1 / (1 + portable_expf(-planes[n + p]));
-            planes[p] = 1 - planes[n + p];
-        }
-        return;
-    }
-    if (is_probability(self) && (size_t)n_channels != n_labels)
+    bool is_probability = self->model->recipe.maps[self->index].kind != CLV_MAP_FEATURES;
+    if (is_probability && (size_t)n_channels != n_labels)
         return;
     for (size_t a = 0; a < n_labels; a++)
-        for (int32_t c = is_probability(self) ? (int32_t)a : 0;
-             c < (is_probability(self) ? (int32_t)a + 1 : n_channels); c++)
-            add_channel(planes + a * n, self, c, is_probability(self) ? 1 : weight_of(self, a, c), n);
+        for (int32_t c = is_probability ? (int32_t)a : 0; c < (is_probability ? (int32_t)a + 1 : n_channels); c++)
+            add_channel(planes + a * n, self, c, is_probability ? 1 : map_margin_weight(self->model, self->index, a, c),
+                        n);
     for (size_t p = 0; p < n; p++) {
         float sum = 0, largest = planes[p];
-        for (size_t a = 1; a < n_labels && !is_probability(self); a++)
+        for (size_t a = 1; a < n_labels && !is_probability; a++)
             largest = fmaxf(largest, planes[a * n + p]);
         for (size_t a = 0; a < n_labels; a++) {
             float score = planes[a * n + p];
-            planes[a * n + p] = is_probability(self) ? 1 / (1 + portable_expf(-score)) : portable_expf(score - largest);
+            planes[a * n + p] = is_probability ? 1 / (1 + portable_expf(-score)) : portable_expf(score - largest);
             sum += planes[a * n + p];
         }
         for (size_t a = 0; a < n_labels; a++)
@@ -130,19 +109,15 @@ static enum clv_status read_map(float *plane, const struct evidence *self, const
                                 const struct clv_map *map, int32_t m, const struct clv_model *model,
                                 struct clv_error *err)
 {
-    struct layout layout;
-    struct reading reading = {.model = model, .recipe_map = &model->recipe.maps[m]};
-    layout_init(&layout, &model->recipe);
-    reading.column = layout.maps + maps_mean_column(&reading.unit, &model->recipe, m, 0);
-    reading.stride = layout.maps + maps_mean_column(&reading.unit, &model->recipe, m, 1) - reading.column;
-    enum clv_status status = map_ready(&reading.ready, map, reading.recipe_map, err);
+    struct reading reading = {.model = model, .map = map, .index = m};
+    enum clv_status status = map_ready(&reading.ready, map, &model->recipe.maps[m], err);
     if (status == CLV_OK)
         status = map_grid_init(&reading.grid, &reading.ready, example->width, example->height, err);
     reading.channel = array_alloc(self->n, sizeof *reading.channel);
     if (status == CLV_OK && !reading.channel)
         status = fail_memory(err);
-    if (status == CLV_OK && self->is_cut)
-        say_margin(plane, &reading, self->n);
+    if (status == CLV_OK && self->n_labels == 2)
+        status = say_two(plane, &reading, self->n, err);
     else if (status == CLV_OK)
         say_labels(plane, &reading, self->n);
     array_free(reading.channel);
@@ -175,7 +150,7 @@ static enum clv_status read_maps(struct evidence *self, const struct clv_example
     for (int32_t m = 0; m < self->n_maps && status == CLV_OK; m++) {
         float *plane = self->maps + (size_t)m * self->plane;
         status = read_map(plane, self, example, &maps[m], m, model, err);
-        if (status == CLV_OK && !self->is_cut)
+        if (status == CLV_OK)
             open_labels(self, plane);
         for (size_t at = 0; at < self->plane && status == CLV_OK; at += self->n)
             leave_beyond_nodes(plane + at, sums, example, columns);
@@ -185,37 +160,22 @@ static enum clv_status read_maps(struct evidence *self, const struct clv_example
     return status;
 }
 
-static enum clv_status ask_nodes(struct evidence *self, uint8_t *labels, const struct clv_example *example,
-                                 const int32_t *y, struct clv_oracle *oracle, struct clv_error *err)
-{
-    if (!self->is_cut) {
-        for (int32_t i = 0; i < example->problem.n_nodes; i++)
-            self->is_open[y[i]] = 1;
-        return clv_example_vote(labels, self->nodes, example, y, self->n_labels, err);
-    }
-    double *margin = array_alloc((size_t)example->problem.n_nodes, sizeof *margin);
-    enum clv_status status = margin ? clv_oracle_margins(oracle, margin, y, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_refine_prior(self->nodes, example, margin, err);
-    array_free(margin);
-    return status;
-}
-
 enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
                               const int32_t *y, const struct clv_map *maps, const struct clv_model *model,
-                              struct clv_oracle *oracle, struct clv_error *err)
+                              struct clv_error *err)
 {
     struct evidence made = {.n_labels = model->shape.n_labels,
-                            .is_cut = model->shape.n_labels == 2 && model->decoding.rule == CLV_DECODE_ORACLE,
-                            .n_maps = maps ? model->recipe.n_maps : 0,
+                            .n_maps = model->recipe.n_maps,
                             .n = (size_t)example->width * (size_t)example->height};
-    made.plane = made.n * (size_t)(made.is_cut ? 1 : made.n_labels);
+    made.plane = made.n * (size_t)made.n_labels;
     made.nodes = array_alloc(made.plane, sizeof *made.nodes);
     made.is_open = array_zalloc((size_t)made.n_labels, 1);
     enum clv_status status = made.nodes && made.is_open ? CLV_OK : fail_memory(err);
+    for (int32_t i = 0; i < example->problem.n_nodes && status == CLV_OK; i++)
+        made.is_open[y[i]] = 1;
     if (status == CLV_OK)
-        status = ask_nodes(&made, labels, example, y, oracle, err);
-    if (status == CLV_OK && made.n_maps)
+        status = clv_example_vote(labels, made.nodes, example, y, made.n_labels, err);
+    if (status == CLV_OK)
         status = read_maps(&made, example, maps, model, err);
     if (status == CLV_OK)
         *self = made;
@@ -224,19 +184,17 @@ enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const stru
     return status;
 }
 
-/* What clv_refine, or clv_refine_labels, is to take in place of what the nodes say: NULL when out of memory. */
+/* The votes with the maps': NULL when out of memory. */
 static float *weigh(const struct evidence *self, const uint8_t *labels, const struct refining *refining)
 {
     float *sum = array_copy(self->nodes, self->plane, sizeof *sum);
     for (int32_t m = 0; m < self->n_maps && sum; m++) {
         const float *plane = self->maps + (size_t)m * self->plane;
-        float weight = (float)refining->maps[m];
+        float weight = (float)refining->maps[m][0];
         for (size_t k = 0; k < self->plane; k++)
             sum[k] += weight * plane[k];
     }
-    if (!sum || self->is_cut)
-        return sum;
-    for (size_t a = 0; a < (size_t)self->n_labels; a++)
+    for (size_t a = 0; a < (size_t)self->n_labels && sum; a++)
         for (size_t p = 0; p < self->n; p++) {
             float *vote = &sum[a * self->n + p];
             *vote = self->is_open[a] ? fminf(fmaxf(*vote, 0), 1) : 0;
@@ -248,13 +206,9 @@ static float *weigh(const struct evidence *self, const uint8_t *labels, const st
 enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, const struct clv_image *image,
                                 const struct refining *refining, struct clv_error *err)
 {
-    float *sum = self->n_maps ? weigh(self, labels, refining) : self->nodes;
-    enum clv_status status = sum ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && self->is_cut)
-        status = clv_refine(labels, image, sum, NULL, &refining->options, err);
-    else if (status == CLV_OK)
-        status = clv_refine_labels(labels, image, sum, self->n_labels, &refining->options, err);
-    if (self->n_maps)
-        array_free(sum);
+    float *sum = weigh(self, labels, refining);
+    enum clv_status status =
+        sum ? clv_refine_labels(labels, image, sum, self->n_labels, &refining->options, err) : fail_memory(err);
+    array_free(sum);
     return status;
 }

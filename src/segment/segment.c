@@ -5,7 +5,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "refine/refine.h"
-#include "segment/refining.h"
+#include "segment/evidence.h"
+#include "segment/pixel_scores.h"
 
 void clv_segment_defaults(struct clv_segment_options *options)
 {
@@ -20,19 +21,36 @@ enum clv_status segment_paint(uint8_t *labels, const struct clv_example *example
                                 : clv_example_paint(labels, example, y, err);
 }
 
-static enum clv_status refine_by_maps(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
-                                      const int32_t *y, const struct clv_map *maps, const struct clv_model *model,
-                                      struct clv_oracle *oracle, const struct clv_refine_options *options,
-                                      struct clv_error *err)
+static enum clv_status by_scores(uint8_t *labels, const struct segmented *self, const struct refining *refining,
+                                 struct clv_error *err)
 {
-    struct refining refining;
+    float *score = array_alloc((size_t)self->image->width, (size_t)self->image->height * sizeof *score);
+    enum clv_status status = score ? pixel_scores(score, self, refining, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = pixel_scores_refine(labels, score, self->image, refining, err);
+    array_free(score);
+    return status;
+}
+
+static enum clv_status by_votes(uint8_t *labels, const struct segmented *self, const struct refining *refining,
+                                struct clv_error *err)
+{
     struct evidence evidence = {0};
-    enum clv_status status = refining_of_model(&refining, model, options, err);
+    enum clv_status status = evidence_init(&evidence, labels, self->example, self->y, self->maps, self->model, err);
     if (status == CLV_OK)
-        status = evidence_init(&evidence, labels, example, y, maps, model, oracle, err);
-    if (status == CLV_OK)
-        status = evidence_refine(labels, &evidence, image, &refining, err);
+        status = evidence_refine(labels, &evidence, self->image, refining, err);
     evidence_release(&evidence);
+    return status;
+}
+
+static enum clv_status by_margins(uint8_t *labels, const struct segmented *self,
+                                  const struct clv_refine_options *options, struct clv_error *err)
+{
+    double *margin = array_alloc((size_t)self->example->problem.n_nodes, sizeof *margin);
+    enum clv_status status = margin ? clv_oracle_margins(self->oracle, margin, self->y, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = refine_by_margins(labels, self->image, self->example, margin, options, err);
+    array_free(margin);
     return status;
 }
 
@@ -41,16 +59,17 @@ enum clv_status segment_refine(uint8_t *labels, const struct clv_image *image, c
                                struct clv_oracle *oracle, const struct clv_refine_options *options,
                                struct clv_error *err)
 {
-    if (maps)
-        return refine_by_maps(labels, image, example, y, maps, model, oracle, options, err);
-    if (model->shape.n_labels > 2 || model->decoding.rule != CLV_DECODE_ORACLE) /* there are no margins */
-        return refine_by_votes(labels, image, example, y, model->shape.n_labels, options, err);
-    double *margin = array_alloc((size_t)example->problem.n_nodes, sizeof *margin);
-    enum clv_status status = margin ? clv_oracle_margins(oracle, margin, y, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = refine_by_margins(labels, image, example, margin, options, err);
-    array_free(margin);
-    return status;
+    const struct segmented segmented = {image, example, y, labels, maps, model, oracle};
+    struct refining refining;
+    enum clv_status status = refining_of_model(&refining, model, options, err);
+    if (status != CLV_OK)
+        return status;
+    bool has_learned = maps && refining.is_learned;
+    if (refining_is_cut(model))
+        return has_learned ? by_scores(labels, &segmented, &refining, err)
+                           : by_margins(labels, &segmented, options, err);
+    return has_learned ? by_votes(labels, &segmented, &refining, err)
+                       : refine_by_votes(labels, image, example, y, model->shape.n_labels, options, err);
 }
 
 static enum clv_status check(const struct clv_model *model, const struct clv_image *image, struct clv_error *err)

@@ -157,6 +157,21 @@ START_TEST(probabilities_of_two_labels_come_as_one_channel_or_two)
 }
 END_TEST
 
+static float log_odds(int c, int y)
+{
+    return c == y ? 9 : -7; /* beyond what counts */
+}
+
+START_TEST(logits_of_three_labels_are_clipped_and_draw_the_borders)
+{
+    int wrong[2];
+    make_set(3, 3, log_odds);
+    segment_both(wrong, 3, "--learner independent --superpixels 30 --passes 10 --maps-kind logits");
+    ck_assert_int_lt(wrong[1], wrong[0] / 2);
+    expect_the_librarys_labels("refined");
+}
+END_TEST
+
 /* One channel does not tell three labels apart: nodes alone decide. */
 START_TEST(probabilities_of_other_labels_draw_no_border)
 {
@@ -171,16 +186,17 @@ END_TEST
 START_TEST(what_a_model_has_learned_of_refining_is_bounded)
 {
     static const struct {
-        double values[7];
+        double values[10];
         int n, type;
         const char *part;
     } cases[] = {
-        {{1, 1, 1, 1, 1, 1}, 6, CLV_F64, NULL},
-        {{1, 1, 1, 1, 1}, 5, CLV_F64, "is not f64 [6]"},
-        {{1, 1, 1, 1, 1, 1, 1}, 7, CLV_F64, "is not f64 [6]"},
-        {{1, 1, 1, 1, 1, 1}, 6, CLV_I64, "is not f64 [6]"},
-        {{1, 1, 1, 1, -1, 1}, 6, CLV_F64, "holds -1, must be 0..1e6"},
-        {{1, 1, 1, 1, 1, 2e6}, 6, CLV_F64, "holds 2e+06, must be 0..1e6"},
+        {{1, 1, 1, 1, 1, -1, -1, -1, -1}, 9, CLV_F64, NULL},
+        {{1, 1, 1, 1, 1, 1}, 6, CLV_F64, "is not f64 [9]"},
+        {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 10, CLV_F64, "is not f64 [9]"},
+        {{1, 1, 1, 1, 1, 1, 1, 1, 1}, 9, CLV_I64, "is not f64 [9]"},
+        {{1, 1, 1, 1, -1, 1, 1, 1, 1}, 9, CLV_F64, "holds -1, must be 0..1e6"},
+        {{1, 1, 1, 1, 2e6, 1, 1, 1, 1}, 9, CLV_F64, "holds 2e+06, must be 0..1e6"},
+        {{1, 1, 1, 1, 1, 1, 1, 1, -2e6}, 9, CLV_F64, "holds -2e+06, must be -1e6..1e6"},
     };
     struct clv_model model = {0};
     struct clv_segment_options options;
@@ -250,6 +266,7 @@ Suite *segment_maps_suite(void)
     Suite *suite = suite_create("segment_maps");
     TCase *tests = tcase_create("segment_maps");
     tcase_add_test(tests, probabilities_of_three_labels_draw_the_borders);
+    tcase_add_test(tests, logits_of_three_labels_are_clipped_and_draw_the_borders);
     tcase_add_test(tests, features_draw_borders_as_the_model_weighs_them);
     tcase_add_test(tests, probabilities_of_two_labels_come_as_one_channel_or_two);
     tcase_add_test(tests, probabilities_of_other_labels_draw_no_border);

@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/train/train.h"
-#include "segment/refining.h"
+#include "segment/refining_learn.h"
 
 enum { N_HALVES = 2 };
 
@@ -54,8 +54,15 @@ enum clv_status train_refining_learn(struct clv_model *model, const struct train
     }
     bool is_complete = w[0] && w[1];
     if (status == CLV_OK && is_complete)
-        status =
-            refining_learn(model, &data->set, examples, n, common->n_threads, &common->limits, training->progress, err);
+        status = refining_learn(model,
+                                &(struct refining_lesson){.set = &data->set,
+                                                          .examples = examples,
+                                                          .n_examples = n,
+                                                          .n_threads = common->n_threads,
+                                                          .iou_weight = REFINING_IOU_WEIGHT,
+                                                          .limits = &common->limits,
+                                                          .progress = training->progress},
+                                err);
     for (size_t half = 0; half < N_HALVES; half++)
         array_free(w[half]);
     array_free(problems);

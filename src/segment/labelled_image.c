@@ -1,0 +1,90 @@
+#include "segment/labelled_image.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cleave/score.h"
+#include "segment/segment.h"
+
+void labelled_image_release(struct labelled_image *self)
+{
+    clv_image_release(&self->image);
+    clv_mask_release(&self->truth);
+    clv_example_release(&self->nodes);
+    clv_item_maps_release(self->maps, &self->model.recipe);
+    clv_oracle_free(self->oracle);
+    array_free(self->y);
+    array_free(self->painted);
+    *self = (struct labelled_image){0};
+}
+
+static enum clv_status read_item(struct labelled_image *self, const struct refining_lesson *lesson,
+                                 const struct clv_item *item, struct clv_error *err)
+{
+    enum clv_status status = clv_image_read(&self->image, item->image, lesson->limits, err);
+    if (status == CLV_OK)
+        status = clv_mask_read(&self->truth, item->mask, &self->model.labels, self->image.width, self->image.height,
+                               lesson->limits, err);
+    if (status == CLV_OK)
+        status = clv_item_maps_read(&self->maps, &self->model.recipe, lesson->set, item, lesson->limits, err);
+    return status;
+}
+
+static enum clv_status label(struct labelled_image *self, const struct clv_problem *problem, struct clv_error *err)
+{
+    struct clv_recipe nodes = self->model.recipe; /* without any feature; a view but for `kept` */
+    nodes.n_maps = 0;
+    nodes.blocks = CLV_BLOCK_SIZE;
+    nodes.kept = NULL;
+    enum clv_status status = clv_example_extract(&self->nodes, &self->image, &nodes, err);
+    if (status == CLV_OK && self->nodes.problem.n_nodes != problem->n_nodes)
+        status = fail(err, CLV_ERR_DATA, "has %d nodes, its features are of %d", self->nodes.problem.n_nodes,
+                      problem->n_nodes);
+    if (status != CLV_OK)
+        return status;
+    self->n = (size_t)self->image.width * (size_t)self->image.height;
+    self->y = array_alloc((size_t)problem->n_nodes, sizeof *self->y);
+    self->painted = array_alloc(self->n, 1);
+    status = self->y && self->painted ? clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_model_predict(self->y, &self->model, problem, self->oracle, err);
+    return status == CLV_OK ? segment_paint(self->painted, &self->nodes, self->y, self->model.shape.n_labels, err)
+                            : status;
+}
+
+enum clv_status labelled_image_init(struct labelled_image *self, const struct clv_model *model,
+                                    const struct refining_lesson *lesson, const struct refining_example *example,
+                                    struct clv_error *err)
+{
+    const struct clv_item *item = &lesson->set->items[example->item];
+    *self = (struct labelled_image){.model = *model};
+    self->model.w = (double *)example->w;
+    self->model.first = NULL; /* the example's problem has its features already */
+    if (stop_requested(lesson->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    enum clv_status status = read_item(self, lesson, item, err);
+    if (status == CLV_OK && (status = label(self, example->problem, err)) != CLV_OK)
+        status = fail_within(err, status, item->image);
+    if (status != CLV_OK)
+        labelled_image_release(self);
+    return status;
+}
+
+struct segmented labelled_image_view(const struct labelled_image *self)
+{
+    return (struct segmented){&self->image, &self->nodes, self->y,     self->painted,
+                              self->maps,   &self->model, self->oracle};
+}
+
+enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const uint8_t *labels, int32_t n_labels,
+                              double iou_weight, struct clv_error *err)
+{
+    struct clv_confusion confusion;
+    enum clv_status status = clv_confusion_init(&confusion, n_labels, err);
+    if (status != CLV_OK)
+        return status;
+    clv_confusion_add(&confusion, truth->labels, labels, (size_t)truth->width * (size_t)truth->height);
+    struct clv_image_score score = clv_confusion_score(&confusion);
+    *loss = score.n_pixels ? score.weighted_hamming + iou_weight * (1 - score.mean_iou) : 0;
+    clv_confusion_release(&confusion);
+    return CLV_OK;
+}

@@ -1,0 +1,32 @@
+/* A training image whose nodes are labelled by a model that has not seen it. */
+#ifndef SEGMENT_LABELLED_IMAGE_H
+#define SEGMENT_LABELLED_IMAGE_H
+
+#include "segment/pixel_terms.h"
+#include "segment/refining_learn.h"
+
+struct labelled_image {
+    struct clv_image image;
+    struct clv_mask truth;
+    struct clv_example nodes; /* without their features */
+    struct clv_model model;   /* a view, under the example's weights */
+    struct clv_map *maps;
+    struct clv_oracle *oracle;
+    int32_t *y;
+    uint8_t *painted; /* [n] */
+    size_t n;         /* pixels */
+};
+void labelled_image_release(struct labelled_image *self);
+
+/* Errors name the image. */
+enum clv_status labelled_image_init(struct labelled_image *self, const struct clv_model *model,
+                                    const struct refining_lesson *lesson, const struct refining_example *example,
+                                    struct clv_error *err) CLV_CHECK;
+
+struct segmented labelled_image_view(const struct labelled_image *self);
+
+/* What refined labels of an image lose: weighted Hamming error + iou_weight (1 - IoU); 0 where all is void. */
+enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const uint8_t *labels, int32_t n_labels,
+                              double iou_weight, struct clv_error *err) CLV_CHECK;
+
+#endif

@@ -1,0 +1,316 @@
+/* Learning how to refine labels that a cut finds. First the terms of a pixel's score are weighed by logistic regression
+ * on some pixels of the training images, each of which counts as the loss of its image grows when it is wrong. Then the
+ * couplings are searched for on whole images. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cleave/score.h"
+#include "segment/labelled_image.h"
+#include "segment/logistic.h"
+#include "segment/pixel_scores.h"
+
+#define FIT_IMAGES   200
+#define FIT_PIXELS   2000 /* of an image */
+#define RIDGE        2e-4
+#define TRIED_IMAGES 48
+#define TRIED_BYTES  (200 << 20)
+#define LEAST_SHARE  1e-3 /* of an image, that a side counts as at least */
+
+/* Pixels of an image as rows of the regression. */
+struct rows {
+    float *terms;    /* [FIT_PIXELS][n_terms] */
+    uint8_t *is_one; /* [FIT_PIXELS] */
+    double *weight;
+    size_t n;
+    double share, iou; /* of figure; of the painted labels, NaN without figure */
+};
+
+/* One image, ready to be cut again and again. */
+struct sample {
+    struct clv_image image;
+    struct clv_mask truth;
+    uint8_t *painted, *refined; /* [n] */
+    float *score;               /* [n] */
+    size_t n;
+    double loss;
+};
+
+struct learning {
+    const struct clv_model *model;
+    const struct refining_lesson *lesson;
+    int32_t n_terms;
+    struct logistic_data data; /* the rows of all images, one after the other */
+    struct rows *rows;         /* [n_rows] views */
+    size_t n_rows, row_stride, n_samples, sample_stride, n_done;
+    struct sample *samples;
+    struct refining tried;
+};
+
+/* The pixels that are rows: spread over the image by multiples of the golden section, void ones left out. */
+struct picked {
+    struct rows *rows;
+    int32_t n_terms;
+    size_t at[FIT_PIXELS];
+};
+
+static void pick_pixels(struct picked *picked, const struct labelled_image *labelled)
+{
+    struct rows *rows = picked->rows;
+    const double golden = 0.61803398874989485;
+    rows->n = 0;
+    for (size_t k = 0; k < FIT_PIXELS; k++) {
+        double at = ((double)k + 0.5) * golden;
+        size_t p = (size_t)((at - floor(at)) * (double)labelled->n);
+        p = p < labelled->n ? p : labelled->n - 1;
+        if (labelled->truth.labels[p] == CLV_VOID)
+            continue;
+        rows->is_one[rows->n] = labelled->truth.labels[p] == 1;
+        picked->at[rows->n++] = p;
+    }
+}
+
+static void take_term(void *context, int32_t term, const float *plane)
+{
+    struct picked *picked = context;
+    for (size_t k = 0; k < picked->rows->n; k++)
+        picked->rows->terms[k * (size_t)picked->n_terms + (size_t)term] = plane[picked->at[k]];
+}
+
+static enum clv_status measure(struct rows *rows, const struct labelled_image *labelled, struct clv_error *err)
+{
+    struct clv_confusion confusion;
+    size_t n[2] = {0, 0};
+    enum clv_status status = clv_confusion_init(&confusion, 2, err);
+    if (status != CLV_OK)
+        return status;
+    clv_confusion_add(&confusion, labelled->truth.labels, labelled->painted, labelled->n);
+    rows->iou = clv_confusion_iou(&confusion, 1);
+    clv_confusion_release(&confusion);
+    for (size_t p = 0; p < labelled->n; p++)
+        if (labelled->truth.labels[p] <= 1)
+            n[labelled->truth.labels[p]]++;
+    rows->share = n[0] + n[1] ? (double)n[1] / (double)(n[0] + n[1]) : 0;
+    return CLV_OK;
+}
+
+static enum clv_status gather(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct learning *self = context;
+    struct labelled_image labelled;
+    struct picked *picked = array_alloc(1, sizeof *picked);
+    if (!picked)
+        return fail_memory(err);
+    picked->rows = &self->rows[index];
+    picked->n_terms = self->n_terms;
+    enum clv_status status = labelled_image_init(&labelled, self->model, self->lesson,
+                                                 &self->lesson->examples[index * self->row_stride], err);
+    if (status == CLV_OK) {
+        const struct segmented view = labelled_image_view(&labelled);
+        pick_pixels(picked, &labelled);
+        status = measure(picked->rows, &labelled, err);
+        if (status == CLV_OK)
+            status = pixel_terms(&view, true, take_term, picked, err);
+    }
+    labelled_image_release(&labelled);
+    array_free(picked);
+    parallel_progress(self->lesson->progress, "learning to refine", &self->n_done, self->n_rows + self->n_samples,
+                      NULL);
+    return status;
+}
+
+/* What wrong pixels of an image of one pixel cost: of the weighted Hamming error half for each side, all for one that
+ * is alone; a missed pixel lowers IoU by 1 / union, one too many by IoU / union, and the union is about the figure. */
+static void weigh_rows(struct rows *rows, double iou, double iou_weight)
+{
+    double share = fmin(fmax(rows->share, LEAST_SHARE), 1 - LEAST_SHARE);
+    bool is_alone = !(rows->share > 0 && rows->share < 1);
+    double error = is_alone ? 1 : 0.5, overlap = rows->share > 0 ? iou_weight : 0;
+    double missed = (error + overlap) / share, taken = error / (1 - share) + overlap * iou / share;
+    for (size_t k = 0; k < rows->n; k++)
+        rows->weight[k] = rows->is_one[k] ? missed : taken;
+}
+
+/* Moves the rows of all images together. */
+static void join_rows(struct learning *self)
+{
+    struct logistic_data *data = &self->data;
+    struct rows all = self->rows[0];
+    data->n = 0;
+    for (size_t i = 0; i < self->n_rows; i++) {
+        const struct rows *rows = &self->rows[i];
+        size_t k = (size_t)self->n_terms;
+        memmove(all.terms + data->n * k, rows->terms, rows->n * k * sizeof *all.terms);
+        memmove(all.is_one + data->n, rows->is_one, rows->n);
+        memmove(all.weight + data->n, rows->weight, rows->n * sizeof *all.weight);
+        data->n += rows->n;
+    }
+    data->rows = all.terms;
+    data->is_one = all.is_one;
+    data->weight = all.weight;
+}
+
+static enum clv_status fit_terms(struct learning *self, struct clv_error *err)
+{
+    double w[MOST_TERMS], iou = 0;
+    size_t n_ious = 0;
+    static const bool is_positive[MOST_TERMS] = {[TERM_NODES] = true, [TERM_COLOURS] = true, [TERM_NEARBY] = true};
+    for (size_t i = 0; i < self->n_rows; i++)
+        if (!isnan(self->rows[i].iou)) {
+            iou += self->rows[i].iou;
+            n_ious++;
+        }
+    for (size_t i = 0; i < self->n_rows; i++)
+        weigh_rows(&self->rows[i], n_ious ? iou / (double)n_ious : 1, self->lesson->iou_weight);
+    join_rows(self);
+    struct refining *tried = &self->tried;
+    enum clv_status status = logistic_fit(w, &tried->bias, &self->data, is_positive, RIDGE, err);
+    if (status != CLV_OK)
+        return status;
+    tried->options.prior = w[TERM_NODES];
+    tried->options.overall = w[TERM_COLOURS];
+    tried->options.nearby = w[TERM_NEARBY];
+    tried->options.balance = 0;
+    memcpy(tried->maps, w + TERM_MAPS, (size_t)self->model->recipe.n_maps * sizeof *tried->maps);
+    return CLV_OK;
+}
+
+static enum clv_status fit_all(struct learning *self, struct clv_error *err)
+{
+    size_t n = self->n_rows, k = (size_t)self->n_terms;
+    float *terms = array_alloc(n, FIT_PIXELS * k * sizeof *terms);
+    uint8_t *is_one = array_alloc(n, FIT_PIXELS);
+    double *weight = array_alloc(n, FIT_PIXELS * sizeof *weight);
+    enum clv_status status = terms && is_one && weight ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        self->rows[i] = (struct rows){
+            .terms = terms + i * FIT_PIXELS * k, .is_one = is_one + i * FIT_PIXELS, .weight = weight + i * FIT_PIXELS};
+    if (status == CLV_OK)
+        status = parallel_for(n, self->lesson->n_threads, gather, self, err);
+    if (status == CLV_OK)
+        status = fit_terms(self, err);
+    array_free(terms);
+    array_free(is_one);
+    array_free(weight);
+    return status;
+}
+
+static void sample_release(struct sample *sample)
+{
+    clv_image_release(&sample->image);
+    clv_mask_release(&sample->truth);
+    array_free(sample->painted);
+    array_free(sample->refined);
+    array_free(sample->score);
+}
+
+static enum clv_status prepare(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct learning *self = context;
+    struct sample *sample = &self->samples[index];
+    struct labelled_image labelled;
+    enum clv_status status = labelled_image_init(&labelled, self->model, self->lesson,
+                                                 &self->lesson->examples[index * self->sample_stride], err);
+    if (status != CLV_OK)
+        return status;
+    const struct segmented view = labelled_image_view(&labelled);
+    sample->n = labelled.n;
+    sample->refined = array_alloc(labelled.n, 1);
+    sample->score = array_alloc(labelled.n, sizeof *sample->score);
+    status =
+        sample->refined && sample->score ? pixel_scores(sample->score, &view, &self->tried, err) : fail_memory(err);
+    sample->image = labelled.image; /* taken over, as are the next two */
+    sample->truth = labelled.truth;
+    sample->painted = labelled.painted;
+    labelled.image = (struct clv_image){0};
+    labelled.truth = (struct clv_mask){0};
+    labelled.painted = NULL;
+    labelled_image_release(&labelled);
+    parallel_progress(self->lesson->progress, "learning to refine", &self->n_done, self->n_rows + self->n_samples,
+                      NULL);
+    return status;
+}
+
+static enum clv_status try_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct learning *self = context;
+    struct sample *sample = &self->samples[index];
+    if (stop_requested(self->lesson->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    memcpy(sample->refined, sample->painted, sample->n);
+    enum clv_status status = pixel_scores_refine(sample->refined, sample->score, &sample->image, &self->tried, err);
+    return status == CLV_OK
+               ? labelled_loss(&sample->loss, &sample->truth, sample->refined, 2, self->lesson->iou_weight, err)
+               : status;
+}
+
+/* The best coupling stays, the smaller one of equals. The bias stays as it was fitted: chosen anew with the coupling, it
+ * made images left out no better. */
+static enum clv_status search_coupling(struct learning *self, struct clv_error *err)
+{
+    static const double couplings[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8};
+    double least = INFINITY, best = 0;
+    for (size_t k = 0; k < sizeof couplings / sizeof *couplings; k++) {
+        double loss = 0;
+        self->tried.options.coupling = couplings[k];
+        enum clv_status status = parallel_for(self->n_samples, self->lesson->n_threads, try_one, self, err);
+        if (status != CLV_OK)
+            return status;
+        for (size_t i = 0; i < self->n_samples; i++)
+            loss += self->samples[i].loss / (double)self->n_samples;
+        if (loss < least - 1e-9) {
+            least = loss;
+            best = couplings[k];
+        }
+    }
+    self->tried.options.coupling = best;
+    return CLV_OK;
+}
+
+/* How many examples, evenly from the first on: as many as fit by the first one's size. */
+static enum clv_status count_samples(size_t *n, const struct learning *self, struct clv_error *err)
+{
+    int32_t width, height;
+    const struct refining_lesson *lesson = self->lesson;
+    const struct clv_item *first = &lesson->set->items[lesson->examples[0].item];
+    enum clv_status status = clv_image_read_size(&width, &height, first->image, lesson->limits, err);
+    if (status != CLV_OK)
+        return status;
+    double bytes = (double)width * (double)height * 10;
+    size_t most = (size_t)fmin(fmax(TRIED_BYTES / bytes, 1), TRIED_IMAGES);
+    *n = lesson->n_examples < most ? lesson->n_examples : most;
+    return CLV_OK;
+}
+
+enum clv_status refining_learn_scores(struct refining *refining, const struct clv_model *model,
+                                      const struct refining_lesson *lesson, struct clv_error *err)
+{
+    struct learning self = {.model = model, .lesson = lesson, .tried = *refining};
+    self.n_terms = TERM_MAPS + TERMS_A_MAP * model->recipe.n_maps;
+    self.data.n_columns = self.n_terms;
+    self.n_rows = lesson->n_examples < FIT_IMAGES ? lesson->n_examples : FIT_IMAGES;
+    self.row_stride = lesson->n_examples / self.n_rows;
+    enum clv_status status = count_samples(&self.n_samples, &self, err);
+    if (status != CLV_OK)
+        return status;
+    self.sample_stride = lesson->n_examples / self.n_samples;
+    self.rows = array_zalloc(self.n_rows, sizeof *self.rows);
+    self.samples = array_zalloc(self.n_samples, sizeof *self.samples);
+    status = self.rows && self.samples ? fit_all(&self, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = parallel_for(self.n_samples, lesson->n_threads, prepare, &self, err);
+    if (status == CLV_OK)
+        status = search_coupling(&self, err);
+    if (status == CLV_OK)
+        *refining = self.tried;
+    for (size_t i = 0; self.samples && i < self.n_samples; i++)
+        sample_release(&self.samples[i]);
+    array_free(self.samples);
+    array_free(self.rows);
+    return status;
+}

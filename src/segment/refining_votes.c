@@ -1,0 +1,163 @@
+/* Learning how to refine labels that vote: the evidence of some training images is prepared once, then one number after
+ * the other is tried at a few values, and what lowers the mean loss stays. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "segment/evidence.h"
+#include "segment/labelled_image.h"
+
+#define MOST_IMAGES 16
+#define MOST_BYTES  (200 << 20) /* of evidence */
+
+/* One image, ready to be refined again and again. */
+struct sample {
+    struct labelled_image labelled;
+    struct evidence evidence;
+    uint8_t *refined; /* [n] */
+    double loss;
+};
+
+struct search {
+    const struct clv_model *model;
+    const struct refining_lesson *lesson;
+    size_t stride; /* every so many examples are looked at */
+    struct sample *samples;
+    size_t n;
+    struct refining tried;
+};
+
+static void sample_release(struct sample *sample)
+{
+    labelled_image_release(&sample->labelled);
+    evidence_release(&sample->evidence);
+    array_free(sample->refined);
+}
+
+static enum clv_status prepare(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct search *self = context;
+    struct sample *sample = &self->samples[index];
+    struct labelled_image *labelled = &sample->labelled;
+    enum clv_status status =
+        labelled_image_init(labelled, self->model, self->lesson, &self->lesson->examples[index * self->stride], err);
+    if (status == CLV_OK)
+        status = evidence_init(&sample->evidence, labelled->painted, &labelled->nodes, labelled->y, labelled->maps,
+                               &labelled->model, err);
+    if (status == CLV_OK && !(sample->refined = array_alloc(labelled->n, 1)))
+        status = fail_memory(err);
+    return status;
+}
+
+static enum clv_status try_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct search *self = context;
+    struct sample *sample = &self->samples[index];
+    const struct labelled_image *labelled = &sample->labelled;
+    if (stop_requested(self->lesson->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    memcpy(sample->refined, labelled->painted, labelled->n);
+    enum clv_status status = evidence_refine(sample->refined, &sample->evidence, &labelled->image, &self->tried, err);
+    return status == CLV_OK ? labelled_loss(&sample->loss, &labelled->truth, sample->refined,
+                                            self->model->shape.n_labels, self->lesson->iou_weight, err)
+                            : status;
+}
+
+static enum clv_status try_all(double *loss, struct search *self, struct clv_error *err)
+{
+    enum clv_status status = parallel_for(self->n, self->lesson->n_threads, try_one, self, err);
+    *loss = 0;
+    for (size_t i = 0; i < self->n && status == CLV_OK; i++)
+        *loss += self->samples[i].loss / (double)self->n;
+    return status;
+}
+
+/* Tries values of one number of self->tried; the best stays, the one there is at ties. */
+static enum clv_status search_one(double *least, struct search *self, double *number, const double *values,
+                                  size_t n_values, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    double best = *number;
+    for (size_t k = 0; k < n_values && status == CLV_OK; k++) {
+        double loss;
+        if (fabs(values[k] - best) < 1e-9)
+            continue;
+        *number = values[k];
+        status = try_all(&loss, self, err);
+        if (status == CLV_OK && loss < *least - 1e-9) {
+            *least = loss;
+            best = values[k];
+        }
+    }
+    *number = best;
+    return status;
+}
+
+#define VALUES(...) (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double)
+
+static enum clv_status search_all(struct search *self, struct clv_error *err)
+{
+    double least = INFINITY;
+    struct clv_refine_options *options = &self->tried.options;
+    int32_t n_maps = self->model->recipe.n_maps;
+    const struct {
+        double *number; /* NULL: the weight of each map */
+        const double *values;
+        size_t n;
+    } steps[] = {
+        {NULL, VALUES(0.25, 0.5, 1, 2)},
+        {&options->coupling, VALUES(1, 4, 8)},
+        {&options->prior, VALUES(0.5, 1, 1.5, 3)},
+        {&options->nearby, VALUES(0, 0.5, 0.75, 1.5)},
+        {NULL, VALUES(0, 0.25, 0.5, 0.75, 1, 1.5, 2)},
+        {&options->coupling, VALUES(1, 1.5, 2, 3, 4, 6, 8)},
+    };
+    size_t n_steps = sizeof steps / sizeof *steps;
+    enum clv_status status = try_all(&least, self, err);
+    for (size_t k = 0; k < n_steps && status == CLV_OK; k++) {
+        report_progress(self->lesson->progress, "learning to refine", k, n_steps, NULL);
+        for (int32_t m = 0; m < (steps[k].number ? 1 : n_maps) && status == CLV_OK; m++)
+            status = search_one(&least, self, steps[k].number ? steps[k].number : &self->tried.maps[m][0],
+                                steps[k].values, steps[k].n, err);
+    }
+    return status;
+}
+
+/* How many examples, evenly from the first on: as many as fit by the first one's size. */
+static enum clv_status choose_samples(struct search *self, struct clv_error *err)
+{
+    int32_t width, height;
+    const struct refining_lesson *lesson = self->lesson;
+    const struct clv_item *first = &lesson->set->items[lesson->examples[0].item];
+    enum clv_status status = clv_image_read_size(&width, &height, first->image, lesson->limits, err);
+    if (status != CLV_OK)
+        return status;
+    double planes = self->model->shape.n_labels, n_maps = self->model->recipe.n_maps;
+    double bytes = (double)width * (double)height * (6 + 4 * planes * (1 + n_maps));
+    size_t most = (size_t)fmin(fmax(MOST_BYTES / bytes, 1), MOST_IMAGES);
+    self->n = lesson->n_examples < most ? lesson->n_examples : most;
+    self->stride = lesson->n_examples / self->n;
+    self->samples = array_zalloc(self->n, sizeof *self->samples);
+    return self->samples ? CLV_OK : fail_memory(err);
+}
+
+enum clv_status refining_learn_votes(struct refining *refining, const struct clv_model *model,
+                                     const struct refining_lesson *lesson, struct clv_error *err)
+{
+    struct search search = {.model = model, .lesson = lesson, .tried = *refining};
+    enum clv_status status = choose_samples(&search, err);
+    if (status == CLV_OK)
+        status = parallel_for(search.n, lesson->n_threads, prepare, &search, err);
+    if (status == CLV_OK)
+        status = search_all(&search, err);
+    if (status == CLV_OK)
+        *refining = search.tried;
+    for (size_t i = 0; search.samples && i < search.n; i++)
+        sample_release(&search.samples[i]);
+    array_free(search.samples);
+    return status;
+}

@@ -1,0 +1,56 @@
+#include <math.h>
+#include <string.h>
+
+#include "refine/fine_colours.h"
+#include "support/support.h"
+
+enum { W = 20, H = 10, N = W * H };
+
+static uint8_t pixels[N][3], labels[N];
+static float ratio[N];
+
+/* Red in figure (the left half), blue in ground, and grey in every fifth column of both. */
+static struct clv_image drawn(void)
+{
+    for (int p = 0; p < N; p++) {
+        static const uint8_t red[3] = {200, 30, 30}, blue[3] = {30, 30, 200}, grey[3] = {128, 128, 128};
+        labels[p] = p % W < W / 2;
+        memcpy(pixels[p], p % 5 == 0 ? grey : labels[p] ? red : blue, 3);
+    }
+    return (struct clv_image){.width = W, .height = H, .channels = 3, .pixels = &pixels[0][0]};
+}
+
+START_TEST(a_side_s_own_colours_speak_for_it_and_shared_ones_for_neither)
+{
+    const struct clv_image image = drawn();
+    must(fine_colours_ratio(ratio, &image, labels, err));
+    for (int p = 0; p < N; p++)
+        if (p % 5 == 0)
+            ck_assert_float_eq_tol(ratio[p], 0, 0.5F);
+        else
+            ck_assert_float_gt(labels[p] ? ratio[p] : -ratio[p], 5);
+    ck_assert_float_eq_tol(ratio[1], logf((float)(1e-5 + 0.8 / 8) / 1e-5F), 3); /* of its bin: at least an eighth */
+}
+END_TEST
+
+START_TEST(one_side_alone_says_nothing)
+{
+    const struct clv_image image = drawn();
+    for (uint8_t side = 0; side < 2; side++) {
+        memset(labels, side, sizeof labels);
+        must(fine_colours_ratio(ratio, &image, labels, err));
+        for (int p = 0; p < N; p++)
+            ck_assert_float_eq(ratio[p], 0);
+    }
+}
+END_TEST
+
+Suite *fine_colours_suite(void)
+{
+    Suite *suite = suite_create("fine_colours");
+    TCase *tests = tcase_create("fine_colours");
+    tcase_add_test(tests, a_side_s_own_colours_speak_for_it_and_shared_ones_for_neither);
+    tcase_add_test(tests, one_side_alone_says_nothing);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
