@@ -82,6 +82,38 @@ START_TEST(predictions_come_as_json_and_to_a_file)
 }
 END_TEST
 
+/* Percentages to read are the numbers of the JSON document. */
+START_TEST(scores_to_read_are_those_of_the_document)
+{
+    static const struct {
+        const char *line, *key;
+    } rows[] = {{"exact match", "exact_match"}, {"Hamming ", "hamming"}, {"F-sample", "f_sample"},
+                {"F-macro", "f_macro"},         {"F-micro", "f_micro"},  {"optimal", "optimal"}};
+    free(expect_success("cd %s && head -n 30 test.svm | sed 's/^1/0/' >wrong.svm && tail -n 10 test.svm >>wrong.svm",
+                        folder));
+    for (int by_model = 0; by_model < 2; by_model++) {
+        const char *of = by_model ? "-m m.cleave" : "--pred wrong.svm";
+        char *json = expect_success("cd %s && \"$CLEAVE\" annotate score %s --data test.svm --json", folder, of);
+        char *text = expect_success("cd %s && \"$CLEAVE\" annotate score %s --data test.svm", folder, of);
+        ck_assert_msg(strstr(text, "examples    40\n") == text, "%s", text);
+        for (int k = 0; k < 5 + by_model; k++) {
+            const char *shown = strstr(text, rows[k].line), *exact = strstr(json, formatted("\"%s\":", rows[k].key));
+            ck_assert_msg(shown && exact, "%s: %s %s", rows[k].key, text, json);
+            ck_assert_double_eq_tol(strtod(shown + 11, NULL), 100 * strtod(strchr(exact, ':') + 1, NULL), 0.0051);
+        }
+        ck_assert_int_eq(strstr(text, "optimal") != NULL, by_model);
+        free(json);
+        free(text);
+    }
+    expect_error(64, "--data is missing", "cd %s && \"$CLEAVE\" annotate score -m m.cleave", folder);
+    expect_error(64, "--data is missing", "cd %s && \"$CLEAVE\" annotate predict -m m.cleave", folder);
+    expect_error(64, "either a model (-m) or a prediction", "cd %s && \"$CLEAVE\" annotate score --data test.svm",
+                 folder);
+    expect_error(65, "wrong.svm: has 40 examples, the truth train.svm has 80",
+                 "cd %s && \"$CLEAVE\" annotate score --pred wrong.svm --data train.svm", folder);
+}
+END_TEST
+
 START_TEST(same_seed_same_bytes_at_any_number_of_threads)
 {
     for (int t = 1; t <= 4; t += 3)
@@ -237,6 +269,7 @@ Suite *cli_annotate_suite(void)
     tcase_add_unchecked_fixture(tests, setup, NULL);
     tcase_add_test(tests, training_predicting_and_scoring_agree);
     tcase_add_test(tests, predictions_come_as_json_and_to_a_file);
+    tcase_add_test(tests, scores_to_read_are_those_of_the_document);
     tcase_add_test(tests, same_seed_same_bytes_at_any_number_of_threads);
     tcase_add_test(tests, cross_validation_is_told_and_recorded);
     tcase_add_test(tests, every_learner_trains_and_scores);

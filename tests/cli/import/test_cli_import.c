@@ -129,6 +129,93 @@ START_TEST(bad_annotations_and_outputs_are_refused)
 }
 END_TEST
 
+/* A VOC folder: photos/ as JPEGImages, masks of 8 x 6 pixels with one pixel of value 1, and lists of the splits. */
+static void make_voc(const char *folder)
+{
+    static const char *const names[] = {"a.png", "b.png", "c.png", "d.png"};
+    free(expect_success("cd %s && mkdir -p voc/SegmentationClass voc/ImageSets/Segmentation && cp -r photos "
+                        "voc/JPEGImages && cd voc/ImageSets/Segmentation && printf 'a\\nbb\\n' >train.txt && "
+                        "printf 'c\\r\\n' >val.txt && printf 'xb\\nb' >test.txt",
+                        folder));
+    for (int i = 0; i < 4; i++) {
+        const uint8_t labels[48] = {1};
+        must(clv_png_write_labels(formatted("%s/voc/SegmentationClass/%s", folder, names[i]), i == 3 ? 6 : 8,
+                                  i == 3 ? 8 : 6, labels, NULL, 0, err));
+    }
+}
+
+START_TEST(voc_masks_keep_their_splits_and_bad_ones_are_named)
+{
+    const char *folder = make_photos("a.png b.png c.png d.png");
+    make_voc(folder);
+    free(expect_success("cd %s && cp voc/SegmentationClass/a.png voc/SegmentationClass/nobody.png", folder));
+    expect_error(65, "2 images could not be taken over", "cd %s && \"$CLEAVE\" import voc voc -o set", folder);
+    char *table = expect_success("cd %s && tail -n +2 set/manifest.tsv | cut -f1,3 | sort", folder);
+    ck_assert_str_eq(table, "images/a.png\ttrain\nimages/b.png\ttest\nimages/c.png\tval\n");
+    free(table);
+    expect_error(65, "d.png: mask is 6x8, image is 8x6", "cd %s && \"$CLEAVE\" import voc voc -o again", folder);
+    expect_error(65, "nobody.png: has no image in", "cd %s && \"$CLEAVE\" import voc voc -o third", folder);
+    expect_error(66, "no mask in it can be taken over",
+                 "cd %s && rm voc/SegmentationClass/[abc].png && \"$CLEAVE\" import "
+                 "voc voc -o none",
+                 folder);
+    free(expect_success("cd %s && test ! -e none", folder));
+}
+END_TEST
+
+START_TEST(what_an_image_lacks_costs_that_image)
+{
+    const char *folder = make_photos("a.png b.png c.png");
+    write_annotations(folder, COCO(IMAGE("1", "a.png") "," IMAGE("2", "b.png"),
+                                   OBJECT("1", "1", "[[1,1,6,1,6,5]]") "," OBJECT(
+                                       "2", "1", "[[1,1,6,1,6,5]]") "," OBJECT("2", "2", "[[1,1]]")));
+    free(expect_success("cd %s && mv coco.json photos && echo x >photos/b.png", folder));
+    /* Images are beside the annotations unless --images says where. */
+    char *output;
+    int code = run_command(&output, "cd %s && \"$CLEAVE\" import coco photos/coco.json -o set", folder);
+    ck_assert_int_eq(code, 65);
+    ck_assert_msg(strstr(output, "1 objects cannot be used and were skipped (the first: "), "%s", output);
+    ck_assert_msg(strstr(output, "b.png: not a PNG"), "%s", output);
+    ck_assert_msg(strstr(output, "set: 1 images, 1 with masks, 0 with boxes; 1 to train on"), "%s", output);
+    free(output);
+    free(expect_success("cd %s && mkdir others && cp photos/c.png others/z.png", folder));
+    expect_error(65, "says something of none of the 1 images in others, such as z.png; it has a.png",
+                 "cd %s && \"$CLEAVE\" import coco photos/coco.json --images others -o other", folder);
+}
+END_TEST
+
+START_TEST(the_share_to_train_on_and_folders_kept_together_are_chosen)
+{
+    char names[1024] = "", images[4096] = "";
+    for (int i = 0; i < 20; i++) {
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%ss%d/%d.png", i ? " " : "", i % 2, i);
+        snprintf(images + strlen(images), sizeof images - strlen(images), "%s{\"id\":%d,\"file_name\":\"s%d/%d.png\"}",
+                 i ? "," : "", i, i % 2, i);
+    }
+    const char *folder = make_photos(names);
+    char *text =
+        strdup(formatted("{\"images\":[%s],\"categories\":[{\"id\":1,\"name\":\"cow\"}],\"annotations\":[]}", images));
+    write_annotations(folder, text);
+    free(text);
+    static const struct {
+        const char *options;
+        int n_train;
+    } cases[] = {{"--group-by none --train-share 0.25", 5},
+                 {"--group-by none --train-share 1", 20},
+                 {"--group-by folder "
+                  "--train-share 0.5",
+                  10}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char *count =
+            expect_success("cd %s && \"$CLEAVE\" import -q coco coco.json --images photos %s -o set%zu >told && "
+                           "grep -c 'train$' set%zu/manifest.tsv",
+                           folder, cases[k].options, k, k);
+        ck_assert_int_eq(strtol(count, NULL, 10), cases[k].n_train);
+        free(count);
+    }
+}
+END_TEST
+
 Suite *cli_import_suite(void);
 Suite *cli_import_suite(void)
 {
@@ -137,6 +224,9 @@ Suite *cli_import_suite(void)
     tcase_add_test(tests, outlines_become_masks_the_smaller_object_in_front);
     tcase_add_test(tests, splits_are_seeded_and_keep_copies_and_folders_together);
     tcase_add_test(tests, bad_annotations_and_outputs_are_refused);
+    tcase_add_test(tests, voc_masks_keep_their_splits_and_bad_ones_are_named);
+    tcase_add_test(tests, what_an_image_lacks_costs_that_image);
+    tcase_add_test(tests, the_share_to_train_on_and_folders_kept_together_are_chosen);
     suite_add_tcase(suite, tests);
     return suite;
 }

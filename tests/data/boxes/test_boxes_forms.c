@@ -72,6 +72,41 @@ START_TEST(cvat_boxes_polygons_masks_and_ellipses)
 }
 END_TEST
 
+/* Each costs itself alone, and the first is told with its line. */
+START_TEST(cvat_shapes_that_lack_something_are_skipped_by_name)
+{
+    static const char *const bad_shapes[][2] = {
+        {"<box label=\"cow\" xtl=\"1\" ytl=\"2\" xbr=\"3\"/>", "a box without its corners"},
+        {"<box label=\"cow\" xtl=\"1\" ytl=\"2\" xbr=\"3\" ybr=\"x\"/>", "a box without its corners"},
+        {"<box label=\"cow\" rotation=\"x\" xtl=\"1\" ytl=\"2\" xbr=\"3\" ybr=\"4\"/>", "a box that is turned"},
+        {"<ellipse label=\"cow\" cx=\"50\" cy=\"50\" rx=\"10\"/>", "an ellipse without its centre or radii"},
+        {"<polygon label=\"cow\" points=\"1,2;3,4\"/>", "a polygon without three points"},
+        {"<polygon label=\"cow\" points=\"1,2;3;5,6;7,8\"/>", "a polygon without three points"},
+        {"<polygon label=\"cow\" points=\"1,2;3,x;5,6;7,8\"/>", "a polygon without three points"},
+        {"<polygon label=\"cow\"/>", "a polygon without three points"},
+        {"<mask label=\"cow\" left=\"2\" top=\"1\" width=\"2\" height=\"2\"/>", "a mask without its runs or its place"},
+        {"<mask label=\"cow\" rle=\"1, 3\" left=\"2\" top=\"1\" width=\"2\"/>", "a mask without its runs or its place"},
+        {"<mask label=\"cow\" rle=\"1, 3\" left=\"2.5\" top=\"1\" width=\"2\" height=\"2\"/>",
+         "a mask whose place is out of range"},
+        {"<mask label=\"cow\" rle=\"1, 3\" left=\"2e9\" top=\"1\" width=\"2\" height=\"2\"/>",
+         "a mask whose place is out of range"},
+        {"<mask label=\"cow\" rle=\"1, x\" left=\"2\" top=\"1\" width=\"2\" height=\"2\"/>", ""},
+    };
+    for (size_t k = 0; k < sizeof bad_shapes / sizeof *bad_shapes; k++) {
+        const char *good = "<box label=\"cow\" xtl=\"1\" ytl=\"2\" xbr=\"3\" ybr=\"4\"/>";
+        struct clv_boxes boxes = read_text(
+            "odd.xml", formatted("<annotations>\n<image name=\"a.jpg\" width=\"200\" height=\"100\">\n%s%s</image>"
+                                 "</annotations>",
+                                 bad_shapes[k][0], good));
+        ck_assert_uint_eq(boxes.n_skipped, 1);
+        ck_assert_msg(strstr(boxes.first_skipped, bad_shapes[k][1]) && strstr(boxes.first_skipped, "odd.xml: line 3: "),
+                      "%s", boxes.first_skipped);
+        check(&boxes, "a.jpg", 0, "cow", 1, 2, 2, 2);
+        clv_boxes_release(&boxes);
+    }
+}
+END_TEST
+
 START_TEST(label_studio_counts_in_percent_and_renames_uploads)
 {
     struct clv_boxes boxes = read_text(
@@ -199,6 +234,7 @@ Suite *boxes_forms_suite(void)
 {
     Suite *suite = suite_create("boxes_forms");
     TCase *tests = tcase_create("boxes_forms");
+    tcase_add_test(tests, cvat_shapes_that_lack_something_are_skipped_by_name);
     tcase_add_test(tests, cvat_boxes_polygons_masks_and_ellipses);
     tcase_add_test(tests, label_studio_counts_in_percent_and_renames_uploads);
     tcase_add_test(tests, createml_counts_from_the_centre);
