@@ -3,8 +3,11 @@
 #include "base/maths.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "base/machine.h"
 
 #define LOG2_E        0x1.71547652b82fep0
 #define LOG2_E_LOW    0x1.777d0ffda0d24p-56
@@ -16,19 +19,21 @@
 #define QUARTER_3     0x1.3198a2e037073p-69
 #define ROUNDER       0x1.8p52 /* adding it leaves a whole number in the low bits */
 #define SPLITTER      0x1p27
-#define SQRT_HALF     0x3fe6a09e667f3bcd /* the bits of sqrt(1/2) */
-#define LARGEST_EXP   709.78271289338400 /* log of the largest double */
+#define SQRT_HALF     0x3fe6a09e667f3bcdu /* the bits of sqrt(1/2) */
+#define LEAST_NORMAL  0x0010000000000000u /* its bits; those of positive normal numbers are 2046 times as many */
+#define LARGEST_EXP   709.78271289338400  /* log of the largest double */
 #define LEAST_EXP     (-745.13321910194122)
 #define LARGEST_ANGLE 0x1p20
+#define LOGS_AT_ONCE  8 /* two vectors */
 
-static uint64_t bits_of(double x)
+INLINE uint64_t bits_of(double x)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
 
-static double of_bits(uint64_t bits)
+INLINE double of_bits(uint64_t bits)
 {
     double x;
     memcpy(&x, &bits, sizeof x);
@@ -113,21 +118,27 @@ double portable_expm1(double x)
     return (scale - 1) + scale * less_one;
 }
 
-/* x = 2^k m for a positive, finite x, sqrt(1/2) <= m < sqrt(2). */
+/* x = 2^k m for a positive, normal x, sqrt(1/2) <= m < sqrt(2). In operations that vectors of every machine have: the
+ * shift is of a positive number, and k is brought into a double by the addition of one whose low bits count. */
+INLINE double mantissa_of_normal(double *k, double x)
+{
+    uint64_t bits = bits_of(x), power = ((bits - SQRT_HALF + ((uint64_t)1024 << 52)) >> 52) - 1024;
+    *k = of_bits(bits_of(ROUNDER) + power) - ROUNDER;
+    return of_bits(bits - (power << 52));
+}
+
+/* The same of subnormal numbers, too. */
 static double mantissa(double *k, double x)
 {
-    int64_t shift = 0;
-    if (x < 0x1p-1022) {
-        x *= 0x1p54;
-        shift = -54;
-    }
-    int64_t above = (int64_t)(bits_of(x) - SQRT_HALF), power = above >> 52;
-    *k = (double)(power + shift);
-    return of_bits(bits_of(x) - ((uint64_t)power << 52));
+    if (x >= 0x1p-1022)
+        return mantissa_of_normal(k, x);
+    double m = mantissa_of_normal(k, x * 0x1p54);
+    *k -= 54;
+    return m;
 }
 
 /* 2 atanh(s) / s - 2 = 2 (z / 3 + z^2 / 5 + ..), z = s^2, |s| <= (sqrt(2) - 1) / (sqrt(2) + 1): two chains. */
-static double atanh_tail(double z)
+INLINE double atanh_tail(double z)
 {
     double square = z * z;
     double odd = 2.0 / 23;
@@ -153,15 +164,59 @@ static int log_is_special(double *value, double x)
     return 1;
 }
 
-/* log(1 + f) = 2 atanh(s) with s = f / (2 + f); 2 s = f - f^2 / 2 + s f^2 / 2 brings in f itself, which is exact. */
+/* log(2^k (1 + f)), log(1 + f) = 2 atanh(s) with s = f / (2 + f); 2 s = f - f^2 / 2 + s f^2 / 2 brings in f itself,
+ * which is exact. */
+INLINE double log_of_parts(double k, double f)
+{
+    double s = f / (2 + f), half = 0.5 * f * f;
+    double low = s * (half + atanh_tail(s * s)) + k * LN2_LOW;
+    return k * LN2_HIGH + (f - (half - low));
+}
+
 double portable_log(double x)
 {
     double k, value;
     if (log_is_special(&value, x))
         return value;
-    double f = mantissa(&k, x) - 1, s = f / (2 + f), half = 0.5 * f * f;
-    double low = s * (half + atanh_tail(s * s)) + k * LN2_LOW;
-    return k * LN2_HIGH + (f - (half - low));
+    double m = mantissa(&k, x);
+    return log_of_parts(k, m - 1);
+}
+
+/* LOGS_AT_ONCE of them, by vectors if all are normal. */
+INLINE void logs_of_block(double *out, const double *x)
+{
+    double value[LOGS_AT_ONCE];
+    uint64_t odd = 0;
+    memcpy(value, x, sizeof value);
+    for (size_t c = 0; c < LOGS_AT_ONCE; c++) {
+        uint64_t above = bits_of(value[c]) - LEAST_NORMAL;
+        odd |= above | (above + 2 * LEAST_NORMAL);
+    }
+    if (odd >> 63) {
+        for (size_t c = 0; c < LOGS_AT_ONCE; c++)
+            out[c] = portable_log(value[c]);
+        return;
+    }
+    for (size_t c = 0; c < LOGS_AT_ONCE; c++) {
+        double k, m = mantissa_of_normal(&k, value[c]);
+        value[c] = log_of_parts(k, m - 1);
+    }
+    memcpy(out, value, sizeof value);
+}
+
+FOR_EACH_MACHINE void portable_logs(double *out, const double *x, size_t n)
+{
+    size_t done = 0;
+    for (; done + LOGS_AT_ONCE <= n; done += LOGS_AT_ONCE)
+        logs_of_block(&out[done], &x[done]);
+    if (done == n)
+        return;
+    double rest[LOGS_AT_ONCE] = {1, 1, 1, 1, 1, 1, 1, 1};
+    for (size_t c = done; c < n; c++)
+        rest[c - done] = x[c];
+    logs_of_block(rest, rest);
+    for (size_t c = done; c < n; c++)
+        out[c] = rest[c - done];
 }
 
 /* log(x + d) ~ log(x) + d / x with the part of 1 + x that its rounding loses. */

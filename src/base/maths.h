@@ -7,6 +7,8 @@
 #ifndef BASE_MATHS_H
 #define BASE_MATHS_H
 
+#include <stddef.h>
+
 double portable_exp(double x);
 double portable_expm1(double x); /* within 2 units in the last place */
 double portable_log(double x);
@@ -14,6 +16,9 @@ double portable_log1p(double x); /* within 2 units */
 double portable_log2(double x);  /* within 2 units */
 double portable_cbrt(double x);  /* within 2 units */
 double portable_tanh(double x);  /* within 4 units */
+
+/* out[c] = portable_log(x[c]), the same bits, several at a time; out may be x. */
+void portable_logs(double *out, const double *x, size_t n);
 
 /* x^y for x >= 0, NaN for x < 0: within 2 units in the last place. */
 double portable_pow(double x, double y);

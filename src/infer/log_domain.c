@@ -1,12 +1,39 @@
 #include "infer/log_domain.h"
 
+#include <stdint.h>
+#include <string.h>
+
 #include "base/machine.h"
 #include "base/maths.h"
 
-double maximum(const double *value, size_t n)
+typedef double lanes __attribute__((vector_size(4 * sizeof(double))));
+typedef int64_t lane_bits __attribute__((vector_size(4 * sizeof(double))));
+
+INLINE void lift(lanes *value, const double *from)
+{
+    lanes other;
+    memcpy(&other, from, sizeof other);
+    lane_bits is_other = other > *value;
+    *value = (lanes)(((lane_bits)other & is_other) | ((lane_bits)*value & ~is_other));
+}
+
+FOR_EACH_MACHINE double maximum(const double *value, size_t n)
 {
     double highest = value[0];
-    for (size_t k = 1; k < n; k++)
+    size_t k = 1;
+    if (n >= 8) {
+        lanes even, odd;
+        memcpy(&even, value, sizeof even);
+        memcpy(&odd, &value[4], sizeof odd);
+        for (k = 8; k + 8 <= n; k += 8) {
+            lift(&even, &value[k]);
+            lift(&odd, &value[k + 4]);
+        }
+        lift(&even, (const double *)&odd);
+        for (size_t l = 0; l < 4; l++)
+            highest = even[l] > highest ? even[l] : highest;
+    }
+    for (; k < n; k++)
         highest = value[k] > highest ? value[k] : highest;
     return highest;
 }

@@ -111,6 +111,27 @@ START_TEST(results_have_the_same_bits_everywhere)
 }
 END_TEST
 
+START_TEST(many_logarithms_are_those_of_one_at_a_time)
+{
+    double x[37], out[37];
+    for (uint64_t n = 0; n <= 37; n++)
+        for (uint64_t odd = 0; odd < 8; odd++) {
+            const double odd_ones[] = {1, 0, -1, INFINITY, NAN, 0x1p-1030, -0.0, 0x1p-1022};
+            for (uint64_t c = 0; c < 37; c++)
+                x[c] = portable_exp(uniform_between(100 * n + c, -700, 700));
+            x[(7 * n + odd) % 37] = odd_ones[odd];
+            memset(out, 0, sizeof out);
+            portable_logs(out, x, n);
+            for (uint64_t c = 0; c < 37; c++) {
+                double one = c < n ? portable_log(x[c]) : 0;
+                ck_assert(memcmp(&out[c], &one, sizeof one) == 0 || (isnan(out[c]) && isnan(one)));
+            }
+            portable_logs(x, x, n);
+            ck_assert_mem_eq(x, out, n * sizeof *x);
+        }
+}
+END_TEST
+
 Suite *maths_suite(void)
 {
     Suite *suite = suite_create("maths");
@@ -118,6 +139,7 @@ Suite *maths_suite(void)
     tcase_add_loop_test(tests, functions_are_as_accurate_as_stated_from_subnormal_numbers_to_infinity, 0, N_FUNCTIONS);
     tcase_add_test(tests, powers_are_as_accurate_as_stated);
     tcase_add_test(tests, results_have_the_same_bits_everywhere);
+    tcase_add_test(tests, many_logarithms_are_those_of_one_at_a_time);
     suite_add_tcase(suite, tests);
     return suite;
 }

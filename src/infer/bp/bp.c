@@ -1,13 +1,14 @@
 /* Loopy belief propagation: sum-product, max-product (Pearl 1988) and mixed-product for marginal MAP (Liu & Ihler,
  * JMLR 2013). Nodes send in breadth-first order, to the root and back, so that on trees one sweep is exact and the
  * second one sees no change; or colour by colour. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/maths.h"
-#include "infer/bp/bp_state.h"
+#include "infer/bp/bp_linear.h"
 #include "infer/log_domain.h"
 
 void clv_bp_defaults(struct clv_bp_options *options)
@@ -78,9 +79,6 @@ static void send_from(struct changes *changes, struct clv_bp *bp, int32_t node, 
     double belief[CLV_BP_MAX_LABELS];
     if (bp->label[node] != CLV_UNKNOWN)
         return; /* all its edges score 0 */
-    if (bp->is_linear && bp_send_linear(&changes->factor, bp, node, receivers))
-        return;
-    bp_leave_linear(bp);
     bp_gather(belief, bp, node);
     for (int32_t s = bp->first[node]; s < bp->first[node + 1]; s++)
         if (bp_receives(bp, bp->arc[s], receivers)) {
@@ -89,21 +87,27 @@ static void send_from(struct changes *changes, struct clv_bp *bp, int32_t node, 
         }
 }
 
-/* Every message once; returns the largest change of a message's logarithm. */
-static double sweep(struct clv_bp *bp, const struct clv_bp_options *options)
+/* Outside the log domain for as long as that goes. */
+static void pass(struct changes *changes, struct clv_bp *bp, const struct bp_pass *which, double damping)
+{
+    int32_t r = bp->is_linear ? bp_pass_linear(&changes->factor, bp, which) : 0;
+    if (r < bp->n_nodes)
+        bp_leave_linear(bp);
+    for (; r < bp->n_nodes; r++)
+        send_from(changes, bp, which->nodes[which->is_backward ? bp->n_nodes - 1 - r : r], which->receivers, damping);
+}
+
+/* Every message once; returns the largest change of a message's logarithm, or, unless this is the last sweep in any case,
+ * one that is too large to have converged. */
+static double sweep(struct clv_bp *bp, const struct clv_bp_options *options, bool is_last)
 {
     struct changes changes = {0};
-    double damping = options->damping;
+    double enough = is_last ? INFINITY : 2 * portable_expm1(fmax(options->tolerance, 4 * DBL_EPSILON));
     if (options->schedule == CLV_BP_SEQUENTIAL) {
-        for (int32_t r = bp->n_nodes; r-- > 0;)
-            send_from(&changes, bp, bp->order[r], TO_EARLIER, damping);
-        for (int32_t r = 0; r < bp->n_nodes; r++)
-            send_from(&changes, bp, bp->order[r], TO_LATER, damping);
+        pass(&changes, bp, &(struct bp_pass){bp->order, true, TO_EARLIER, enough}, options->damping);
+        pass(&changes, bp, &(struct bp_pass){bp->order, false, TO_LATER, enough}, options->damping);
     } else {
-        for (int32_t colour = 0; colour < bp->n_colours; colour++)
-            for (int32_t i = 0; i < bp->n_nodes; i++)
-                if (bp->colour[i] == colour)
-                    send_from(&changes, bp, i, TO_ALL, damping);
+        pass(&changes, bp, &(struct bp_pass){bp->by_colour, false, TO_ALL, enough}, options->damping);
     }
     return fmax(changes.change, portable_log1p(changes.factor));
 }
@@ -143,13 +147,13 @@ static double value_of(struct clv_bp *bp, const struct clv_field *field, const s
 #define NEAR_SCORE      3
 
 /* Logarithms only where they are needed: of damped messages and of softened nodes. */
-static enum clv_status open_messages(struct clv_bp *bp, const struct clv_bp_options *options, struct clv_error *err)
+static void open_messages(struct clv_bp *bp, const struct clv_bp_options *options)
 {
     bool is_softened = options->mode == CLV_BP_MIXED && bp->ratio > 0;
     if (options->damping == 0 && !is_softened)
-        return bp_enter_linear(bp, err);
-    bp_leave_linear(bp);
-    return CLV_OK;
+        bp_enter_linear(bp);
+    else
+        bp_leave_linear(bp);
 }
 
 /* The iterations that lead near a labelling. The beliefs, which are not computed yet, keep the scores meanwhile. */
@@ -162,7 +166,7 @@ static void approach(struct clv_bp *bp, const struct clv_bp_options *options)
             bp->unary[(size_t)i * k + (size_t)options->near[i]] += NEAR_SCORE;
     bp_take_priors(bp);
     for (int done = 0; done < NEAR_ITERATIONS; done++)
-        if (sweep(bp, options) <= options->tolerance)
+        if (sweep(bp, options, false) <= options->tolerance)
             break;
     memcpy(bp->unary, bp->belief, size);
     bp_take_priors(bp);
@@ -177,19 +181,20 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
     enum clv_status status = bp_check(field, options, err);
     if (!status)
         status = bp_load(bp, field, options->temperature, options->label, options->is_warm, err);
+    if (!status)
+        status = bp_make_kernels(bp, err);
     if (status)
         return status;
     struct clv_bp_result found = {0};
     assign_roles(bp, options);
-    status = open_messages(bp, options, err);
-    if (!status && options->near && bp->n_nodes) {
+    open_messages(bp, options);
+    if (options->near && bp->n_nodes) {
         approach(bp, options);
-        status = bp->is_linear ? CLV_OK : open_messages(bp, options, err);
+        if (!bp->is_linear)
+            open_messages(bp, options);
     }
-    if (status)
-        return status;
     while (!found.is_converged && found.n_iterations < options->max_iterations) {
-        found.change = sweep(bp, options);
+        found.change = sweep(bp, options, found.n_iterations + 1 == options->max_iterations);
         found.is_converged = found.change <= options->tolerance;
         found.n_iterations++;
     }

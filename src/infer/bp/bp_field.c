@@ -4,11 +4,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/maths.h"
 #include "infer/bp/bp_state.h"
-#include "infer/exponential.h"
 #include "infer/field_check.h"
-#include "infer/log_domain.h"
 
 void bp_init(struct clv_bp *bp)
 {
@@ -28,8 +25,10 @@ void bp_release(struct clv_bp *bp)
     array_free(bp->unary);
     array_free(bp->belief);
     array_free(bp->pairwise);
-    array_free(bp->kernel);
+    array_free(bp->table);
+    array_free(bp->by_colour);
     array_free(bp->top);
+    array_free(bp->potts);
     array_free(bp->pair);
     bp_linear_release(&bp->linear);
     array_free(bp->role);
@@ -138,10 +137,25 @@ static void colour_nodes(struct clv_bp *bp)
     }
 }
 
+/* All nodes, colour by colour. */
+static void sort_by_colour(struct clv_bp *bp)
+{
+    int32_t n = 0;
+    for (int32_t colour = 0; colour < bp->n_colours; colour++)
+        for (int32_t i = 0; i < bp->n_nodes; i++)
+            if (bp->colour[i] == colour)
+                bp->by_colour[n++] = i;
+}
+
+static bool shares_tables(const struct clv_field *field)
+{
+    return field->form == CLV_PAIRWISE_FULL && field->is_shared;
+}
+
 static bool has_graph_of(const struct clv_bp *bp, const struct clv_field *field, int32_t n_edges)
 {
     return bp->n_nodes == field->n_nodes && bp->n_edges == n_edges && bp->n_labels == field->n_labels &&
-           bp->form == field->form &&
+           bp->form == field->form && bp->is_shared == shares_tables(field) &&
            (n_edges == 0 || memcmp(bp->edges, field->edges, (size_t)n_edges * sizeof *bp->edges) == 0);
 }
 
@@ -149,7 +163,8 @@ static enum clv_status take_graph(struct clv_bp *bp, const struct clv_field *fie
                                   struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes, m = (size_t)n_edges, k = (size_t)field->n_labels;
-    size_t cells = field->form == CLV_PAIRWISE_FULL ? k * k : 1;
+    bool is_full = field->form == CLV_PAIRWISE_FULL, is_shared = shares_tables(field);
+    size_t cells = is_full ? k * k : 1, n_tables = is_shared ? 2 : m;
     bp_release(bp);
     bp->edges = array_alloc(m, sizeof *bp->edges);
     bp->first = array_alloc(n + 1, sizeof *bp->first);
@@ -160,16 +175,18 @@ static enum clv_status take_graph(struct clv_bp *bp, const struct clv_field *fie
     bp->message = array_zalloc(m, 2 * k * sizeof *bp->message);
     bp->unary = array_alloc(n, k * sizeof *bp->unary);
     bp->belief = array_alloc(n, k * sizeof *bp->belief);
-    bp->pairwise = array_alloc(m, cells * sizeof *bp->pairwise);
-    bp->kernel = array_alloc(m, cells * sizeof *bp->kernel);
-    bp->top = array_alloc(m, sizeof *bp->top);
+    bp->by_colour = array_alloc(n, sizeof *bp->by_colour);
+    bp->table = array_alloc(m, sizeof *bp->table);
+    bp->pairwise = array_alloc(n_tables, cells * sizeof *bp->pairwise);
+    bp->top = array_alloc(n_tables, sizeof *bp->top);
+    bp->potts = array_alloc(is_full ? 0 : m, sizeof *bp->potts);
     bp->pair = array_alloc(k, k * sizeof *bp->pair);
     bp->role = array_alloc(n, sizeof *bp->role);
     bp->label = array_alloc(n, sizeof *bp->label);
     bp->decoded = array_alloc(n, sizeof *bp->decoded);
     if (!bp->edges || !bp->first || !bp->arc || !bp->order || !bp->rank || !bp->colour || !bp->message || !bp->unary ||
-        !bp->belief || !bp->pairwise || !bp->kernel || !bp->top || !bp->pair || !bp->role || !bp->label ||
-        !bp->decoded) {
+        !bp->belief || !bp->by_colour || !bp->table || !bp->pairwise || !bp->top || !bp->potts || !bp->pair ||
+        !bp->role || !bp->label || !bp->decoded) {
         bp_release(bp);
         return fail_memory(err);
     }
@@ -177,11 +194,13 @@ static enum clv_status take_graph(struct clv_bp *bp, const struct clv_field *fie
     bp->n_edges = n_edges;
     bp->n_labels = field->n_labels;
     bp->form = field->form;
+    bp->is_shared = is_shared;
     if (m)
         memcpy(bp->edges, field->edges, m * sizeof *bp->edges);
     list_arcs(bp);
     order_nodes(bp);
     colour_nodes(bp);
+    sort_by_colour(bp);
     return CLV_OK;
 }
 
@@ -198,10 +217,13 @@ static void take_scores(struct clv_bp *bp, const struct clv_field *field, double
         for (size_t c = 0; c < n * k; c++)
             bp->unary[c] = field->unary[c] * scale;
     }
-    size_t cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;
+    size_t cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1, n_given = (bp->is_shared && m ? 1 : m) * cells;
     for (size_t e = 0; e < m; e++)
-        for (size_t c = 0; c < cells; c++)
-            bp->pairwise[e * cells + c] = field->pairwise[(field->is_shared ? 0 : e * cells) + c] * scale;
+        bp->table[e] = bp->is_shared ? 0 : (int32_t)e;
+    for (size_t c = 0; c < n_given; c++)
+        bp->pairwise[c] = field->pairwise[c] * scale;
+    if (bp->is_shared)
+        memset(&bp->pairwise[cells], 0, cells * sizeof *bp->pairwise);
 }
 
 /* A label given is the node's only one, and what it scores with a neighbour is the neighbour's own affair from now
@@ -217,33 +239,15 @@ static void settle_labels(struct clv_bp *bp, const int32_t *label)
             continue;
         for (size_t b = 0; b < k; b++)
             bp->unary[(size_t)target * k + b] += bp_pair_score(bp, arc, (size_t)label[source], b);
-        memset(&bp->pairwise[(size_t)(arc >> 1) * cells], 0, cells * sizeof *bp->pairwise);
+        if (bp->is_shared)
+            bp->table[arc >> 1] = 1;
+        else
+            memset(&bp->pairwise[(size_t)(arc >> 1) * cells], 0, cells * sizeof *bp->pairwise);
     }
     for (int32_t i = 0; label && i < bp->n_nodes; i++)
         for (size_t a = 0; label[i] != CLV_UNKNOWN && a < k; a++)
             if (a != (size_t)label[i])
                 bp->unary[(size_t)i * k + a] = -INFINITY;
-}
-
-static void make_kernels(struct clv_bp *bp)
-{
-    size_t m = (size_t)bp->n_edges, k = (size_t)bp->n_labels, cells = bp->form == CLV_PAIRWISE_FULL ? k * k : 1;
-    for (size_t e = 0; e < m; e++) {
-        if (bp->form == CLV_PAIRWISE_POTTS) {
-            bp->kernel[e] = portable_exp(-bp->pairwise[e]);
-            bp->top[e] = -portable_expm1(-bp->pairwise[e]);
-            continue;
-        }
-        const double *table = &bp->pairwise[e * cells];
-        if (bp_is_settled(bp, (int32_t)e)) {
-            bp->top[e] = 0;
-            for (size_t c = 0; c < cells; c++)
-                bp->kernel[e * cells + c] = 1;
-            continue;
-        }
-        bp->top[e] = maximum(table, cells);
-        exponentials(&bp->kernel[e * cells], table, bp->top[e], cells);
-    }
 }
 
 static void forget_messages(struct clv_bp *bp)
@@ -286,6 +290,6 @@ enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double
     }
     take_scores(bp, field, temperature);
     settle_labels(bp, label);
-    make_kernels(bp);
+    bp->has_kernels = false;
     return CLV_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/maths.h"
+#include "infer/bp/bp_lanes.h"
 #include "infer/bp/bp_state.h"
 #include "infer/exponential.h"
 #include "infer/log_domain.h"
@@ -74,13 +75,14 @@ static void end_factor(double *factor, const struct clv_bp *bp, int32_t node, in
 static int multiply_factors(double *p, const struct clv_bp *bp, int32_t edge, const double *rows, const double *columns)
 {
     size_t k = (size_t)bp->n_labels;
-    const double *kernel = &bp->kernel[(size_t)edge * k * k];
+    size_t width = row_length(bp->n_labels);
+    const double *kernel = &bp->linear.kernel[(size_t)bp->table[edge] * width * width];
     double row[CLV_BP_MAX_LABELS], column[CLV_BP_MAX_LABELS], total = 0;
     exponentials(row, rows, maximum(rows, k), k);
     exponentials(column, columns, maximum(columns, k), k);
     for (size_t a = 0; a < k; a++)
         for (size_t b = 0; b < k; b++) {
-            p[a * k + b] = row[a] * kernel[a * k + b] * column[b];
+            p[a * k + b] = row[a] * kernel[a * width + b] * column[b];
             total += p[a * k + b];
         }
     if (!(total >= SAFE_TOTAL))
@@ -99,7 +101,8 @@ static void pair_distribution(double *p, struct clv_bp *bp, int32_t edge)
     int are_softened = bp->role[first] == BP_SOFTENED && bp->role[second] == BP_SOFTENED;
     end_factor(rows, bp, first, second, &bp->message[(size_t)(2 * edge + 1) * k]);
     end_factor(columns, bp, second, first, &bp->message[(size_t)(2 * edge) * k]);
-    if (bp->form == CLV_PAIRWISE_FULL && !are_softened && multiply_factors(p, bp, edge, rows, columns))
+    if (bp->form == CLV_PAIRWISE_FULL && bp->has_kernels && !are_softened &&
+        multiply_factors(p, bp, edge, rows, columns))
         return;
     for (size_t a = 0; a < k; a++)
         for (size_t b = 0; b < k; b++) {

@@ -1,8 +1,9 @@
 /* bp/: belief propagation on any graph. What a run holds: the graph in the order of sending, scores, messages.
  *
  * Read bp.c first: schedules, and how a message is sent. bp_field.c takes over a field and checks options;
- * bp_message.c eliminates one end of an edge in the log domain, bp_linear.c outside it, which is faster; bp_output.c
- * turns messages into beliefs, labels and values. trws.c passes messages of its own over the same arrays. loopy.h
+ * bp_kernel.c exponentiates its couplings and tables; bp_message.c eliminates one end of an edge in the log domain,
+ * bp_sweep.c sends outside it, which is faster (bp_linear.c leads there and back); bp_output.c turns messages into
+ * beliefs, labels and values. trws.c passes messages of its own over the same arrays. loopy.h
  * decodes with all of them. */
 #ifndef INFER_BP_H
 #define INFER_BP_H
@@ -14,14 +15,28 @@ enum bp_role { BP_SUMMED, BP_MAXIMISED, BP_SOFTENED };
 
 enum bp_receivers { TO_EARLIER, TO_LATER, TO_ALL };
 
-/* Messages outside the log domain, in rows of a multiple of four labels; allocated when first needed. */
+/* A message that a node sends: where it and the one back are, and the edge's table or coupling. */
+struct bp_sent {
+    int32_t out, back, table, target;
+    bool is_back; /* from edges[e][1] to edges[e][0] */
+};
+
+/* Messages outside the log domain, in rows of whole vectors; allocated when first needed. */
 struct bp_linear {
-    int32_t *slot;          /* [2 n_edges] where an arc's message and kernel are */
-    double *message;        /* [2 n_edges][2][row] maximum 1, and 1 / message */
+    int32_t *slot;          /* [2 n_edges] where an arc's message is */
+    struct bp_sent *sent;   /* [2 n_edges] of each node, those to earlier nodes first */
+    int32_t *split;         /* [n_nodes] the first of them to a later node */
+    double *message;        /* [2 n_edges][row] maximum 1 */
+    double *behind;         /* [largest degree][row] products of one node's messages */
     double *prior;          /* [n_nodes][row] exp(unary - its maximum) */
     double *belief, *shift; /* [n_nodes][row] exp(log belief - shift[n_nodes]), of bp_gather_linear */
-    double *kernel;         /* [2 n_edges][n_labels][row] of full tables: exp(table - top), the arc's source first */
-    size_t node_capacity, edge_capacity;
+    double *kernel;         /* [n_tables][row][row] of full tables: exp(table - top) */
+    size_t node_capacity, edge_capacity, kernel_capacity, degree_capacity;
+};
+
+/* Of a Potts coupling c: what neighbours that differ count, and 1 less that. */
+struct bp_potts {
+    double differ, rest; /* exp(-c), 1 - exp(-c) */
 };
 
 /* Arc 2 e goes from edges[e][0] to edges[e][1], arc 2 e + 1 back, so that arc ^ 1 is its reverse. All scores are
@@ -29,6 +44,7 @@ struct bp_linear {
 struct clv_bp {
     int32_t n_nodes, n_edges, n_labels; /* of the field that the arrays are for; n_nodes < 0: none */
     enum clv_pairwise form;
+    bool is_shared; /* one table for all edges, and one of zeros for those of given labels */
     int32_t (*edges)[2];
     int32_t *first;  /* [n_nodes + 1] into arc */
     int32_t *arc;    /* [2 n_edges] those that leave each node */
@@ -36,23 +52,25 @@ struct clv_bp {
     int32_t *rank;   /* [n_nodes] place in that order */
     int32_t *colour; /* [n_nodes] no two neighbours have the same; two colours if two are enough */
     int32_t n_colours;
+    int32_t *by_colour;   /* [n_nodes] colour by colour */
     uint8_t *role;        /* [n_nodes] enum bp_role */
     int32_t *label;       /* [n_nodes] given, or CLV_UNKNOWN */
     int32_t *decoded;     /* [n_nodes] */
     double ratio;         /* temperature of softened nodes in units of the others' */
     int32_t n_iterations; /* of the last run */
     bool is_converged;    /* it was */
+    bool has_kernels;     /* of the scores at hand */
     bool is_linear;       /* the messages are those of `linear` now */
     struct bp_linear linear;
-    double *message;  /* [2 n_edges][n_labels] */
-    double *unary;    /* [n_nodes][n_labels] */
-    double *belief;   /* [n_nodes][n_labels] log of the unnormalised beliefs */
-    double *pairwise; /* [n_edges] or [n_edges][n_labels][n_labels] */
-    double *kernel;   /* [n_edges][n_labels][n_labels] exp(table - top), or [n_edges] exp(-coupling) */
-    double *pair;     /* [n_labels][n_labels] of the edge at hand */
-    double *top;      /* [n_edges] the table's maximum, or 1 - exp(-coupling) */
-    double cavity[CLV_BP_MAX_LABELS], weight[CLV_BP_MAX_LABELS],
-        fresh[CLV_BP_MAX_LABELS]; /* of the message being sent */
+    double *message;        /* [2 n_edges][n_labels] */
+    double *unary;          /* [n_nodes][n_labels] */
+    double *belief;         /* [n_nodes][n_labels] log of the unnormalised beliefs */
+    int32_t *table;         /* [n_edges] which of the tables, or couplings, is an edge's */
+    double *pairwise;       /* [n_edges] couplings, or [n_tables][n_labels][n_labels] */
+    double *top;            /* [n_tables] the largest entry */
+    struct bp_potts *potts; /* [n_edges] */
+    double *pair;           /* [n_labels][n_labels] of the edge at hand */
+    double cavity[CLV_BP_MAX_LABELS], fresh[CLV_BP_MAX_LABELS]; /* of the message being sent */
 };
 
 static inline int32_t arc_source(const struct clv_bp *bp, int32_t arc)
@@ -63,6 +81,12 @@ static inline int32_t arc_source(const struct clv_bp *bp, int32_t arc)
 static inline int32_t arc_target(const struct clv_bp *bp, int32_t arc)
 {
     return bp->edges[arc >> 1][!(arc & 1)];
+}
+
+/* Of an edge with a full table. */
+static inline const double *bp_table(const struct clv_bp *bp, size_t edge)
+{
+    return &bp->pairwise[(size_t)bp->table[edge] * (size_t)bp->n_labels * (size_t)bp->n_labels];
 }
 
 void bp_init(struct clv_bp *bp);
@@ -108,20 +132,19 @@ static inline int bp_receives(const struct clv_bp *bp, int32_t arc, enum bp_rece
     return receivers == TO_ALL || is_later == (receivers == TO_LATER);
 }
 
-/* Messages without logarithms, of nodes that are not softened. Entering does nothing if they are too small for that; a
- * run of sums that ends here may leave its messages here. */
+/* Exponentials of the couplings or tables, which only sums and messages outside the log domain need. */
+enum clv_status bp_make_kernels(struct clv_bp *bp, struct clv_error *err) CLV_CHECK;
+
+/* Messages without logarithms, of nodes that are not softened. Entering, with kernels made, does nothing if messages
+ * are too small for that; a run of sums that ends here may leave its messages here. */
 void bp_linear_release(struct bp_linear *linear);
-enum clv_status bp_enter_linear(struct clv_bp *bp, struct clv_error *err) CLV_CHECK;
+void bp_enter_linear(struct clv_bp *bp);
 void bp_take_priors(struct clv_bp *bp); /* unary scores that have changed since; nothing in the log domain */
 void bp_leave_linear(struct clv_bp *bp);
 
 /* All beliefs, as logarithms in bp->belief, too; 0 if precision could be lost. Then their Bethe value, as bp_bethe. */
 int bp_gather_linear(struct clv_bp *bp);
 double bp_bethe_linear(const struct clv_bp *bp);
-
-/* Sends a node's messages; *factor rises to the largest factor of any change, minus 1. Returns 0 if precision could be
- * lost, with some of them sent; then it is time to leave. */
-int bp_send_linear(double *factor, struct clv_bp *bp, int32_t node, enum bp_receivers receivers);
 
 /* What the arc's edge adds when its source has label a and its target label b. */
 double bp_pair_score(const struct clv_bp *bp, int32_t arc, size_t a, size_t b);
