@@ -109,14 +109,14 @@ START_TEST(the_second_stage_learns_from_what_lies_above)
 END_TEST
 
 /* With edges, and weak examples. */
-START_TEST(stages_are_the_same_at_any_number_of_threads)
+static void expect_the_same_at_any_number_of_threads(const char *name, const struct clv_shape *shape)
 {
-    const struct clv_learner *learner = clv_learner_find("ssvm");
-    const struct clv_shape shape = {2, 8, 2, CLV_PAIRWISE_POTTS};
+    const struct clv_learner *learner = clv_learner_find(name);
     struct toy toys[2];
     struct clv_stage *first[2];
+    struct clv_shape next = {0};
     for (int t = 0; t < 2; t++) {
-        toy_random(&toys[t], 12, 15, &shape, 5);
+        toy_random(&toys[t], 12, 15, shape, 5);
         struct clv_training training = training_of(&toys[t], learner, t ? 3 : 1);
         int32_t weak[] = {10, 11};
         training.n_examples = 10;
@@ -124,12 +124,12 @@ START_TEST(stages_are_the_same_at_any_number_of_threads)
         training.n_weak = 2;
         training.parameters[clv_learner_parameter(learner, "passes")] = 5;
         must(stages_learn(&first[t], toys[t].dataset, learner, &training, err));
+        next = stage_next_shape(&first[t]->shape, shape->pairwise);
     }
     ck_assert_double_eq(first[0]->temperature, first[1]->temperature);
-    ck_assert_mem_eq(first[0]->w, first[1]->w, clv_shape_size(&shape) * sizeof *first[0]->w);
+    ck_assert_mem_eq(first[0]->w, first[1]->w, clv_shape_size(&first[0]->shape) * sizeof *first[0]->w);
     for (size_t i = 0; i < 12; i++) {
         struct clv_problem a = clv_dataset_problem(toys[0].dataset, i), b = clv_dataset_problem(toys[1].dataset, i);
-        struct clv_shape next = stage_next_shape(&shape, CLV_PAIRWISE_POTTS);
         must(clv_problem_check(&a, &next, err));
         size_t n = (size_t)a.row[a.n_nodes], p = (size_t)a.n_edge_features;
         ck_assert_mem_eq(a.row, b.row, ((size_t)a.n_nodes + 1) * sizeof *a.row);
@@ -137,10 +137,18 @@ START_TEST(stages_are_the_same_at_any_number_of_threads)
         ck_assert_mem_eq(a.value, b.value, n * sizeof *a.value);
         ck_assert_mem_eq(a.edge_features, b.edge_features, (size_t)a.n_edges * p * sizeof *a.edge_features);
     }
+    ck_assert_int_eq(first[0]->shape.pairwise,
+                     shape->pairwise == CLV_PAIRWISE_FULL ? CLV_PAIRWISE_NONE : shape->pairwise);
     for (int t = 0; t < 2; t++) {
         stage_free(first[t]);
         clv_dataset_free(toys[t].dataset);
     }
+}
+
+START_TEST(stages_are_the_same_at_any_number_of_threads)
+{
+    expect_the_same_at_any_number_of_threads("ssvm", &(struct clv_shape){2, 8, 2, CLV_PAIRWISE_POTTS});
+    expect_the_same_at_any_number_of_threads("mssvm", &(struct clv_shape){3, 8, 2, CLV_PAIRWISE_FULL});
 }
 END_TEST
 

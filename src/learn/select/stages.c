@@ -265,13 +265,16 @@ static enum clv_status draw_folds(int32_t **fold, size_t n_items, uint64_t seed,
 enum clv_status stages_learn(struct clv_stage **first, struct clv_dataset *dataset, const struct clv_learner *learner,
                              const struct clv_training *training, struct clv_error *err)
 {
-    struct learning learning = {.learner = learner, .training = training};
+    struct clv_training of_first = *training;
+    struct learning learning = {.learner = learner, .training = &of_first};
     size_t n = clv_dataset_size(dataset), n_taught = training->n_examples + training->n_weak;
     int32_t *fold = NULL;
     struct clv_stage *made = NULL;
     if (n_taught < (size_t)STAGE_FOLDS)
         return fail(err, CLV_ERR_USAGE, "two stages need %d images or more to learn from, there are %zu", STAGE_FOLDS,
                     n_taught);
+    if (of_first.shape.pairwise == CLV_PAIRWISE_FULL)
+        of_first.shape.pairwise = CLV_PAIRWISE_NONE;
     learning.silent.stop = training->progress ? training->progress->stop : NULL;
     enum clv_status status = draw_folds(&fold, n, training->seed, err);
     learning.fold = fold;
@@ -285,7 +288,7 @@ enum clv_status stages_learn(struct clv_stage **first, struct clv_dataset *datas
     if (status == CLV_OK && !(made = array_zalloc(1, sizeof *made)))
         status = fail_memory(err);
     if (status == CLV_OK) {
-        struct clv_shape next = stage_next_shape(&training->shape, training->shape.pairwise);
+        struct clv_shape next = stage_next_shape(&of_first.shape, training->shape.pairwise);
         struct extension extension = {.dataset = dataset, .learning = &learning, .next = &next};
         status = extend(&extension, training->n_threads, err);
     }
