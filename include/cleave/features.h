@@ -243,6 +243,12 @@ CLV_API bool clv_dataset_counts_errors(const struct clv_dataset *dataset);
 enum clv_loss_weights { CLV_LOSS_BALANCED, CLV_LOSS_COUNTS };
 CLV_API enum clv_status clv_dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights weights,
                                           struct clv_error *err) CLV_CHECK;
+/* Multiplies theta by a weight for each true label, (1 / the label's share of all theta) to the power of `exponent`,
+ * scaled so that all theta has the sum it had; majority labels follow. 0 changes nothing, with 1 all labels that are
+ * there weigh the same in the end. For training sets: the mean loss is no share of pixels any more. To be called after
+ * clv_dataset_weigh, once. O(nodes labels). CLV_ERR_USAGE for an exponent outside 0..1. */
+CLV_API enum clv_status clv_dataset_weigh_labels(struct clv_dataset *dataset, double exponent,
+                                                 struct clv_error *err) CLV_CHECK;
 /* The loosest kind of graph among its problems. */
 CLV_API enum clv_status clv_dataset_graph(enum clv_graph *graph, const struct clv_dataset *dataset,
                                           struct clv_error *err) CLV_CHECK;

@@ -29,8 +29,13 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct train_opt
     if (options->loss == LOSS_COUNTS && data->n_masks < clv_dataset_size(data->dataset))
         return fail(err, CLV_ERR_USAGE, "--loss counts: %zu images come without masks, and their guesses are balanced",
                     clv_dataset_size(data->dataset) - data->n_masks);
+    if (options->label_weights > 0 && options->letters.path)
+        return fail(err, CLV_ERR_USAGE, "--label-weights: of letters, errors are counted");
     data->counts_pixels = counts && data->has_recipe;
-    return clv_dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
+    enum clv_status status = clv_dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
+    return status == CLV_OK && options->label_weights > 0
+               ? clv_dataset_weigh_labels(data->dataset, options->label_weights, err)
+               : status;
 }
 
 /* What all errors would weigh in an example, on the mean over those with truth. */

@@ -19,6 +19,7 @@ enum train_keys {
     KEY_NO_EDGES,
     KEY_PAIRWISE,
     KEY_LOSS,
+    KEY_LABEL_WEIGHTS,
     KEY_VOID,
     KEY_STAGES,
     KEY_CV,
@@ -60,6 +61,10 @@ static const struct argp_option train_options[] = {
     {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
     {"pairwise", KEY_PAIRWISE, "FORM", 0, PAIRWISE_HELP, 0},
     {"loss", KEY_LOSS, "NAME", 0, LOSS_HELP, 0},
+    {"label-weights", KEY_LABEL_WEIGHTS, "X", 0,
+     "Errors in rare labels cost more: each label's count as its share of the pixels to the power of -X; 1: all labels "
+     "weigh the same (default 0; 0..1)",
+     0},
     {"no-edges", KEY_NO_EDGES, NULL, 0, "The same as --pairwise none: an unstructured model, for comparison", 0},
     {"validate", KEY_VALIDATE, "NAME,..", 0, "Report the loss on these splits (or on a feature file), too", 0},
     {"stages", KEY_STAGES, "N", 0,
@@ -142,6 +147,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_PAIRWISE: return option_pairwise(&self->pairwise, arg, &self->common);
     case KEY_SKIP_BAD: self->skip_bad = true; return 0;
     case KEY_VOID: self->supervision.voids = arg; return 0;
+    case KEY_LABEL_WEIGHTS: return option_number(&self->label_weights, "--label-weights", arg, 0, 1, &self->common);
     case KEY_LOSS: return option_loss(&self->loss, arg, &self->common);
     case KEY_STAGES: return option_int(&self->n_stages, "--stages", arg, 1, 2, &self->common);
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);

@@ -53,6 +53,7 @@ struct train_options {
     bool prune_tolerance_given;
     enum pairwise_choice pairwise;
     enum loss_choice loss;
+    double label_weights; /* 0..1: the exponent of rare labels' weights */
     enum clv_engine engine;
     bool resume, overwrite, checkpoint_every_given, skip_bad;
     bool requeue; /* a signal of the cluster leaves a checkpoint, and no model */

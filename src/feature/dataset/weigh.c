@@ -1,7 +1,9 @@
 /* How the loss weighs nodes: theta from the pixels of each true label. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/maths.h"
 #include "feature/dataset/dataset.h"
 #include "feature/example/truth.h"
 
@@ -59,5 +61,46 @@ enum clv_status clv_dataset_weigh(struct clv_dataset *dataset, enum clv_loss_wei
         majority_labels(truth.label, truth.theta, n_nodes, n_labels);
     }
     dataset->counts_errors = weights == CLV_LOSS_COUNTS;
+    return CLV_OK;
+}
+
+/* share[n_labels]: each label's sum of theta over the dataset; its total. */
+static double add_shares(double *share, const struct clv_dataset *dataset)
+{
+    size_t n_labels = (size_t)dataset->n_labels;
+    double total = 0;
+    for (size_t i = 0; i < dataset->n; i++) {
+        const struct clv_problem *problem = &dataset->items[i].problem;
+        for (size_t k = 0; problem->theta && k < (size_t)problem->n_nodes * n_labels; k++)
+            share[k % n_labels] += (double)problem->theta[k];
+    }
+    for (size_t b = 0; b < n_labels; b++)
+        total += share[b];
+    return total;
+}
+
+enum clv_status clv_dataset_weigh_labels(struct clv_dataset *dataset, double exponent, struct clv_error *err)
+{
+    size_t n_labels = (size_t)dataset->n_labels;
+    if (!(exponent >= 0 && exponent <= 1))
+        return fail(err, CLV_ERR_USAGE, "the exponent of label weights is %g, must be in 0..1", exponent);
+    double *share = array_zalloc(n_labels, 2 * sizeof *share), weighed = 0;
+    if (!share)
+        return fail_memory(err);
+    double *weight = share + n_labels, total = add_shares(share, dataset);
+    for (size_t b = 0; b < n_labels; b++) {
+        weight[b] = share[b] > 0 ? portable_pow(total / share[b], exponent) : 0;
+        weighed += weight[b] * share[b];
+    }
+    for (size_t i = 0; i < dataset->n && exponent > 0 && weighed > 0; i++) {
+        struct truth truth = truth_of(dataset, &dataset->items[i]);
+        int32_t n_nodes = dataset->items[i].problem.n_nodes;
+        if (!truth.theta)
+            continue;
+        for (size_t k = 0; k < (size_t)n_nodes * n_labels; k++)
+            truth.theta[k] = (float)((double)truth.theta[k] * weight[k % n_labels] * (total / weighed));
+        majority_labels(truth.label, truth.theta, n_nodes, (int32_t)n_labels);
+    }
+    array_free(share);
     return CLV_OK;
 }

@@ -109,6 +109,21 @@ START_TEST(inspect_marginals_and_score_take_two_stages)
 }
 END_TEST
 
+START_TEST(label_weights_change_the_model_and_are_kept_in_its_record)
+{
+    const char *folder = temporary_folder(), *set = sample_set();
+    for (int k = 0; k < 2; k++)
+        free(expect_success("cd %s && \"$CLEAVE\" train " SAMPLE_TRAINING
+                            " --data %s/manifest.tsv --split train --loss "
+                            "counts --label-weights %s -o %s",
+                            folder, set, k ? "0.5" : "0", k ? "weighed" : "plain"));
+    free(expect_success("cd %s && \"$CLEAVE\" inspect weighed | grep -q '^  label_weights  *0.5$' && ! \"$CLEAVE\" "
+                        "inspect plain | grep label_weights && ! cmp -s weighed plain",
+                        folder));
+    expect_error(64, "--label-weights", "\"$CLEAVE\" train --label-weights 1.5 --data %s -o %s/m", set, folder);
+}
+END_TEST
+
 START_TEST(what_two_stages_cannot_do_is_refused)
 {
     const char *folder = temporary_folder(), *set = sample_set();
@@ -135,6 +150,7 @@ Suite *cli_stages_suite(void)
     tcase_add_test(tcase, clv_segment_gives_the_commands_masks);
     tcase_add_test(tcase, a_resumed_second_stage_ends_in_the_same_model);
     tcase_add_test(tcase, inspect_marginals_and_score_take_two_stages);
+    tcase_add_test(tcase, label_weights_change_the_model_and_are_kept_in_its_record);
     tcase_add_test(tcase, what_two_stages_cannot_do_is_refused);
     suite_add_tcase(suite, tcase);
     return suite;

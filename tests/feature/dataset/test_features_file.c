@@ -66,6 +66,58 @@ static void expect_counted(const struct clv_dataset *dataset)
     ck_assert_double_eq_tol(total, n_known, 1e-4); /* the mean loss of all wrong is 1 */
 }
 
+/* Label 1's sum of theta over label 0's, and of all. */
+static double odds_of_figure(double *total, const struct clv_dataset *dataset)
+{
+    double sum[2] = {0};
+    for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
+        struct clv_problem problem = clv_dataset_problem(dataset, i);
+        for (size_t k = 0; problem.theta && k < 2 * (size_t)problem.n_nodes; k++)
+            sum[k % 2] += (double)problem.theta[k];
+        for (size_t node = 0; problem.theta && node < (size_t)problem.n_nodes; node++)
+            if (problem.label[node] != CLV_UNKNOWN)
+                ck_assert_int_eq(problem.label[node], problem.theta[2 * node + 1] > problem.theta[2 * node]);
+    }
+    *total = sum[0] + sum[1];
+    return sum[1] / sum[0];
+}
+
+START_TEST(rare_labels_weigh_more_by_their_share)
+{
+    struct clv_set set = synthetic(4);
+    struct clv_recipe recipe = plain_recipe();
+    struct clv_dataset *memory, *file;
+    const char *path = formatted("%s/l.safetensors", temporary_folder());
+    double total, weighed;
+    must(clv_features_write(path, &set, &recipe, 1, NULL, NULL, err));
+    for (int k = 0; k <= 2; k++) {
+        double exponent = k / 2.0;
+        must(clv_dataset_extract(&memory, &set, &recipe, 1, NULL, NULL, err));
+        must(clv_features_open(&file, NULL, path, err));
+        must(clv_dataset_weigh(memory, CLV_LOSS_COUNTS, err));
+        must(clv_dataset_weigh(file, CLV_LOSS_COUNTS, err));
+        double odds = odds_of_figure(&total, memory);
+        ck_assert_double_lt(odds, 0.9);
+        must(clv_dataset_weigh_labels(memory, exponent, err));
+        must(clv_dataset_weigh_labels(file, exponent, err));
+        ck_assert_double_eq_tol(odds_of_figure(&weighed, memory), pow(odds, 1 - exponent), 1e-4);
+        ck_assert_double_eq_tol(weighed, total, 1e-4);
+        for (size_t i = 0; i < 4; i++) {
+            struct clv_problem a = clv_dataset_problem(memory, i), b = clv_dataset_problem(file, i);
+            expect_same(&a, &b, 2);
+        }
+        clv_dataset_free(file);
+        if (k < 2)
+            clv_dataset_free(memory);
+    }
+    must_fail(CLV_ERR_USAGE, "must be in 0..1", clv_dataset_weigh_labels(memory, 1.5, err));
+    must_fail(CLV_ERR_USAGE, "must be in 0..1", clv_dataset_weigh_labels(memory, NAN, err));
+    clv_dataset_free(memory);
+    clv_set_release(&set);
+    clv_recipe_release(&recipe);
+}
+END_TEST
+
 START_TEST(the_loss_is_weighed_by_balance_or_by_counts)
 {
     struct clv_set set = synthetic(5);
@@ -545,6 +597,7 @@ Suite *features_file_suite(void)
 {
     Suite *suite = suite_create("features_file");
     TCase *tests = tcase_create("features_file");
+    tcase_add_test(tests, rare_labels_weigh_more_by_their_share);
     tcase_add_test(tests, the_loss_is_weighed_by_balance_or_by_counts);
     tcase_add_test(tests, features_read_back_equal_what_extraction_gives);
     tcase_add_test(tests, a_dataset_in_memory_reads_back_from_its_file);
