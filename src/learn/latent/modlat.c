@@ -85,7 +85,7 @@ static enum clv_status conditional_terms(void *context, struct latent *latent, s
     struct decoder *decoder = &latent->examples.decoders[thread];
     const struct clv_problem *problem = problem_of(latent, example);
     size_t at = latent->first[example], n = (size_t)problem->n_nodes, k = (size_t)latent->examples.shape.n_labels;
-    double *free = latent->free + at * k, *q = latent->clamped + at * k, loss = 0;
+    double *free = latent->free + at * k, *q = latent->clamped + at * k;
     enum clv_status status = decoder_load(decoder, problem, &latent->examples.shape, theta, err);
     if (!status)
         status = marginals_given_truth(q, self, &decoder->field, problem->label, 1, thread, err);
@@ -93,19 +93,16 @@ static enum clv_status conditional_terms(void *context, struct latent *latent, s
         return status;
     memcpy(free, q, n * k * sizeof *free);
     for (size_t i = 0; i < n; i++) {
-        double c[CLV_CHAIN_MAX_LABELS], mean = 0, squares = 0;
+        double c[CLV_CHAIN_MAX_LABELS], mean = 0;
         if (latent->is_visible[at + i])
             continue;
         for (size_t s = 0; s < k; s++) {
             c[s] = 2 * self->beta * q[i * k + s] - (s == (size_t)self->y[at + i]);
             mean += q[i * k + s] * c[s];
-            squares += q[i * k + s] * q[i * k + s];
         }
         for (size_t s = 0; s < k; s++)
             free[i * k + s] += q[i * k + s] * (c[s] - mean);
-        loss += 1 - q[i * k + (size_t)self->y[at + i]] - self->beta * (1 - squares);
     }
-    latent->hinge[example] = loss;
     return CLV_OK;
 }
 
@@ -202,7 +199,7 @@ static enum clv_status modlat_open(struct modlat *self, const struct clv_trainin
     self->theta = array_alloc(size, sizeof *self->theta);
     if (!self->forests || !self->y || !self->q || !self->w || !self->theta)
         return fail_memory(err);
-    /* `predict` fills neither; its step, of no length, must not meet anything undefined */
+    /* `predict` fills none of these, and theta's steps no hinge; nobody is to meet anything undefined */
     memset(self->latent.free, 0, n_nodes * k * sizeof *self->latent.free);
     memset(self->latent.clamped, 0, n_nodes * k * sizeof *self->latent.clamped);
     memset(self->latent.hinge, 0, examples->n * sizeof *self->latent.hinge);

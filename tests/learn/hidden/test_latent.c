@@ -1,8 +1,10 @@
 /* The baselines m3e and modlat: objectives by enumeration, gradients by finite differences, the limit they share. */
 #include "learn/chains.h"
 
-static const struct clv_shape shape = {3, 4, 2, CLV_PAIRWISE_FULL};
-#define SIZE (3 * 4 + 9 * 2)
+static struct clv_shape shape = {3, 4, 2, CLV_PAIRWISE_FULL};
+#define SIZE  (3 * 4 + 9 * 2) /* weights of three labels; of two there are fewer */
+#define N_Y   ((size_t)shape.n_labels)
+#define N_ALL clv_shape_size(&shape)
 
 /* Chains of up to 5 nodes whose odd nodes are hidden. */
 static void toy_hidden_chains(struct toy *toy, size_t n)
@@ -15,9 +17,9 @@ static void toy_hidden_chains(struct toy *toy, size_t n)
         for (int32_t e = 0; e < 2 * (n_nodes - 1); e++)
             r.edge_features[e] = (float)rng_normal(i, RNG_TEST, (uint64_t)e);
         for (int32_t k = 0; k < n_nodes; k++)
-            for (int32_t b = 0; b < 3; b++) {
-                r.label[k] = k % 2 ? CLV_UNKNOWN : (int32_t)rng_below(i, RNG_TEST, 700 + (uint64_t)k, 3);
-                r.theta[k * 3 + b] = b == r.label[k];
+            for (int32_t b = 0; b < shape.n_labels; b++) {
+                r.label[k] = k % 2 ? CLV_UNKNOWN : (int32_t)rng_below(i, RNG_TEST, 700 + (uint64_t)k, N_Y);
+                r.theta[k * shape.n_labels + b] = b == r.label[k];
             }
         toy_add(toy, &r.problem);
     }
@@ -74,7 +76,7 @@ static double score_of(const struct clv_problem *p, const double *w, const int32
 {
     double psi[SIZE] = {0}, score = 0;
     clv_joint_feature_add(psi, p, &shape, y, 1);
-    for (size_t j = 0; j < SIZE; j++)
+    for (size_t j = 0; j < N_ALL; j++)
         score += psi[j] * w[j];
     return score;
 }
@@ -87,30 +89,30 @@ static bool agrees(const struct clv_problem *p, const int32_t *y)
     return true;
 }
 
-/* q[n_nodes][3] = p_theta(h | y_i), and what w predicts. */
+/* q[n_nodes][N_Y] = p_theta(h | y_i), and what w predicts. */
 static void model_of(double *q, int32_t *predicted, const struct clv_problem *p, const double *w, const double *theta)
 {
     int32_t y[RANDOM_MAX_NODES] = {0};
     double total = 0, best = -1e300;
-    memset(q, 0, (size_t)p->n_nodes * 3 * sizeof *q);
+    memset(q, 0, (size_t)p->n_nodes * N_Y * sizeof *q);
     do {
         double score = score_of(p, w, y), weight = agrees(p, y) ? exp(score_of(p, theta, y)) : 0;
         total += weight;
         for (int32_t i = 0; i < p->n_nodes; i++)
-            q[i * 3 + y[i]] += weight;
+            q[i * shape.n_labels + y[i]] += weight;
         if (score > best) {
             best = score;
             memcpy(predicted, y, (size_t)p->n_nodes * sizeof *y);
         }
-    } while (next_labelling(y, p->n_nodes, 3));
-    for (int32_t c = 0; c < p->n_nodes * 3; c++)
+    } while (next_labelling(y, p->n_nodes, shape.n_labels));
+    for (int32_t c = 0; c < p->n_nodes * shape.n_labels; c++)
         q[c] /= total;
 }
 
 static double squares_of(const double *w)
 {
     double squares = 0;
-    for (size_t j = 0; j < SIZE; j++)
+    for (size_t j = 0; j < N_ALL; j++)
         squares += w[j] * w[j];
     return squares / 2;
 }
@@ -124,9 +126,12 @@ static double theta_objective(const struct toy *toy, const double *w, const doub
         double q[3 * RANDOM_MAX_NODES];
         int32_t predicted[RANDOM_MAX_NODES];
         model_of(q, predicted, &p, w, theta);
-        for (int32_t k = 1; k < p.n_nodes; k += 2)
-            sum += 1 - q[k * 3 + predicted[k]] -
-                   beta * (1 - q[k * 3] * q[k * 3] - q[k * 3 + 1] * q[k * 3 + 1] - q[k * 3 + 2] * q[k * 3 + 2]);
+        for (int32_t k = 1; k < p.n_nodes; k += 2) {
+            const double *of_node = q + k * shape.n_labels;
+            sum += 1 - of_node[predicted[k]] - beta;
+            for (size_t s = 0; s < N_Y; s++)
+                sum += beta * of_node[s] * of_node[s];
+        }
     }
     return sum;
 }
@@ -143,21 +148,22 @@ static double w_objective(const struct toy *toy, const double *w, const double *
         do {
             double score = score_of(&p, w, y), loss = 0;
             for (int32_t k = 0; k < p.n_nodes; k++)
-                loss += k % 2 ? 1 - q[k * 3 + y[k]] : y[k] != p.label[k];
+                loss += k % 2 ? 1 - q[k * shape.n_labels + y[k]] : y[k] != p.label[k];
             best = fmax(best, score + loss);
             if (agrees(&p, y))
                 truth = fmax(truth, score);
-        } while (next_labelling(y, p.n_nodes, 3));
+        } while (next_labelling(y, p.n_nodes, shape.n_labels));
         sum += best - truth;
     }
     return sum;
 }
 
-START_TEST(modlat_takes_its_turns_on_the_two_objectives)
+static void take_turns(int32_t n_labels)
 {
     struct toy toy;
     double w[SIZE], theta[SIZE], begin[SIZE];
     const double h = 1e-6, rate = 0.01, beta = 0.3;
+    shape.n_labels = n_labels;
     toy_hidden_chains(&toy, 5);
     random_weights(begin, 9);
     struct clv_training training = toy_training(&toy, "modlat");
@@ -169,7 +175,7 @@ START_TEST(modlat_takes_its_turns_on_the_two_objectives)
     struct clv_training_result result = run("modlat", &training);
     /* one step of theta, two of w, by finite differences of the enumerated objectives */
     memcpy(theta, begin, sizeof theta);
-    for (size_t j = 0; j < SIZE; j++) {
+    for (size_t j = 0; j < N_ALL; j++) {
         double moved[2][SIZE];
         for (int side = 0; side < 2; side++) {
             memcpy(moved[side], begin, sizeof begin);
@@ -184,7 +190,7 @@ START_TEST(modlat_takes_its_turns_on_the_two_objectives)
         double next[SIZE];
         if (step == 1)
             ck_assert_double_eq_tol(result.curve[0].objective, w_objective(&toy, w, begin, theta), 1e-6);
-        for (size_t j = 0; j < SIZE; j++) {
+        for (size_t j = 0; j < N_ALL; j++) {
             double kept = w[j];
             w[j] = kept + h;
             double above = w_objective(&toy, w, begin, theta);
@@ -195,10 +201,16 @@ START_TEST(modlat_takes_its_turns_on_the_two_objectives)
         }
         memcpy(w, next, sizeof w);
     }
-    for (size_t j = 0; j < SIZE; j++)
+    for (size_t j = 0; j < N_ALL; j++)
         ck_assert_double_eq_tol(result.w[j], w[j], 1e-6);
     clv_training_result_release(&result);
     toy_release(&toy);
+}
+
+START_TEST(modlat_takes_its_turns_on_the_two_objectives)
+{
+    take_turns(3);
+    take_turns(2);
 }
 END_TEST
 
