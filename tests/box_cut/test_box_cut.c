@@ -297,6 +297,26 @@ static struct scene draw_two(uint8_t *truth)
     return scene;
 }
 
+/* The object goes on beyond the box's right edge and has a crack inside. What is cut there is known to the pixel: if a
+ * column more were open, 1956 pixels would be figure. */
+START_TEST(an_object_that_leaves_the_box_is_cut_at_its_edge)
+{
+    struct scene scene = draw(200, 150, 95, 80, 50, 40, orange);
+    struct clv_box box = {.x = 45, .y = 40, .width = 35, .height = 80};
+    int n = 0;
+    for (int y = 70; y < 90; y++) {
+        const uint8_t ground[3] = {60, 90, 150};
+        for (int k = 0; k < 3; k++)
+            scene.image.pixels[3 * (y * 200 + 90) + k] = (uint8_t)(ground[k] + noise_at(90, y, 20));
+    }
+    must(clv_box_cut(scene.labels, NULL, &scene.image, &box, NULL, err));
+    for (int p = 0; p < 200 * 150; p++)
+        n += scene.labels[p];
+    ck_assert_int_eq(n, 1952);
+    release(&scene);
+}
+END_TEST
+
 START_TEST(many_boxes_make_one_labelling)
 {
     uint8_t *truth = malloc(220 * 120), *alone = malloc(220 * 120), *turned = malloc(220 * 120);
@@ -390,6 +410,7 @@ Suite *box_cut_suite(void)
     tcase_add_test(tests, boxes_over_everything_and_images_of_one_pixel_have_an_answer);
     tcase_add_test(tests, large_images_are_cut_smaller_and_come_out_whole);
     tcase_add_test(tests, one_superpixel_and_one_round_are_enough_for_an_answer);
+    tcase_add_test(tests, an_object_that_leaves_the_box_is_cut_at_its_edge);
     tcase_add_test(tests, many_boxes_make_one_labelling);
     tcase_add_test(tests, what_is_out_of_range_is_refused_and_outputs_stay);
     suite_add_tcase(suite, tests);

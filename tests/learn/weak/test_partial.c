@@ -51,7 +51,7 @@ START_TEST(marginals_count_conditional_draws)
     static struct random_problem r;
     struct decoder *decoder;
     enum { N = 9, DRAWS = 25 };
-    int n_between = 0;
+    int n_between = 0, n_moved = 0;
     must(decoders_new(&decoder, 1, CLV_ENGINE_DEFAULT, err));
     for (uint64_t seed = 0; seed < 8; seed++) {
         double w[8], count[N] = {0};
@@ -64,9 +64,13 @@ START_TEST(marginals_count_conditional_draws)
         for (uint32_t draw = 0; draw < DRAWS; draw++) {
             double noise[N] = {0};
             clv_gumbel_add(noise, N, 2, seed, draw);
+            int32_t freely[N];
             slow_map(y, &r, what, w, noise);
-            for (int32_t i = 0; i < N; i++)
+            slow_map(freely, &r, NULL, w, noise);
+            for (int32_t i = 0; i < N; i++) {
                 count[i] += y[i];
+                n_moved += what && given[i] == CLV_UNKNOWN && y[i] != freely[i];
+            }
         }
         must(partial_marginals(weight, label, decoder, &r.problem, what, &potts, w,
                                &(struct partial_options){false, DRAWS, 1}, seed, err));
@@ -84,6 +88,7 @@ START_TEST(marginals_count_conditional_draws)
         ck_assert(!memcmp(label, y, sizeof y));
     }
     ck_assert_int_gt(n_between, 20);
+    ck_assert_int_gt(n_moved, 50); /* what is given tells of its neighbours */
     decoders_free(decoder, 1);
 }
 END_TEST
@@ -570,6 +575,72 @@ START_TEST(what_is_given_teaches_without_any_mask)
 }
 END_TEST
 
+/* Frames that tell what is in the box, and box to cut taking all of it for figure. */
+static struct clv_dataset *box_frames(const struct toy *toy, const int32_t *const *given)
+{
+    struct clv_dataset *frames;
+    must(clv_dataset_new(&frames, 2, err));
+    for (size_t i = 0; i < toy->n; i++) {
+        struct clv_problem p = clv_dataset_problem(toy->dataset, i);
+        int64_t row[RANDOM_MAX_NODES + 1];
+        int32_t index[RANDOM_MAX_NODES];
+        float value[RANDOM_MAX_NODES], theta[2 * RANDOM_MAX_NODES];
+        for (int32_t k = 0; k < p.n_nodes; k++) {
+            bool is_inside = given[i][k] == CLV_UNKNOWN;
+            row[k] = k;
+            index[k] = is_inside;
+            value[k] = 30; /* to be relied on: the weight is cheap */
+            theta[2 * k + 1] = is_inside;
+            theta[2 * k] = !is_inside;
+        }
+        row[p.n_nodes] = p.n_nodes;
+        struct clv_problem frame = {
+            .n_nodes = p.n_nodes, .n_features = 2, .row = row, .index = index, .value = value, .theta = theta};
+        must(clv_dataset_add(frames, &frame, "frame", err));
+    }
+    return frames;
+}
+
+/* Without masks a box is figure at first: who sees frames then learns the box, who does not learns what differs from the
+ * ground outside. */
+START_TEST(the_first_guesses_from_boxes_alone_see_no_frames)
+{
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    const struct clv_learner *learner = clv_learner_find("wmpmap");
+    struct toy toy;
+    const int32_t *given[18];
+    int32_t outside[18][12];
+    double figure[2] = {0}, n[2] = {0};
+    struct clv_guesses guesses;
+    toy_planted(&toy, 18, 12, &potts, w, 6);
+    for (size_t i = 0; i < 18; i++) { /* half of the ground is outside, the figure all inside */
+        const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
+        for (int32_t k = 0, n_ground = 0; k < 12; k++)
+            outside[i][k] = label[k] == 0 && n_ground++ % 2 ? 0 : CLV_UNKNOWN;
+        given[i] = outside[i];
+    }
+    struct clv_training training = toy_training(&toy, "wmpmap");
+    training.n_examples = 0;
+    training.weak = toy.examples;
+    training.n_weak = toy.n;
+    training.given = given;
+    training.frames = box_frames(&toy, given);
+    must(guesses_make(&guesses, learner, &training, err));
+    for (size_t i = 0; i < 18; i++) {
+        const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
+        for (int32_t k = 0; k < 12; k++)
+            if (outside[i][k] == CLV_UNKNOWN) {
+                figure[label[k]] += guesses.q[i][2 * k + 1];
+                n[label[k]]++;
+            }
+    }
+    ck_assert_double_gt(figure[1] / n[1] - figure[0] / n[0], 0.05); /* 0.02 if they see them */
+    guesses_release(&guesses);
+    clv_dataset_free((struct clv_dataset *)training.frames);
+    toy_release(&toy);
+}
+END_TEST
+
 START_TEST(weak_examples_are_checked_and_refused_by_name)
 {
     struct toy toy;
@@ -607,6 +678,7 @@ Suite *partial_suite(void)
     tcase_add_test(tests, what_box_to_cut_thinks_is_taught);
     tcase_add_test(tests, boxes_are_filled_halfway_to_the_mean);
     tcase_add_test(tests, what_is_given_teaches_without_any_mask);
+    tcase_add_test(tests, the_first_guesses_from_boxes_alone_see_no_frames);
     tcase_add_test(tests, weak_examples_are_checked_and_refused_by_name);
     suite_add_tcase(suite, tests);
     return suite;
