@@ -4,7 +4,7 @@
  *
  *     #include <cleave.h>
  *     #include <stdbool.h>
-#include <stdio.h>
+ *     #include <stdio.h>
  *
  *     int main(void)
  *     {
@@ -17,14 +17,11 @@
  *         enum clv_status status = clv_features_open(&dataset, NULL, "animals.features", &error);
  *         if (status == CLV_OK) {
  *             const struct clv_learner *learner = clv_learner_find("ssvm");
- *             struct clv_problem first = clv_dataset_problem(dataset, 0);
  *             struct clv_training training = {.dataset = dataset, .examples = examples, .n_examples = N, .seed = 1};
- *             training.shape = (struct clv_shape){.n_labels = clv_dataset_n_labels(dataset),
- *                                                 .n_features = first.n_features,
- *                                                 .n_edge_features = first.n_edge_features,
- *                                                 .pairwise = CLV_PAIRWISE_POTTS};
  *             clv_training_defaults(&training, learner);
- *             status = clv_train(&result, learner, &training, &error);
+ *             status = clv_learner_shape(&training.shape, learner, dataset, &error);
+ *             if (status == CLV_OK)
+ *                 status = clv_train(&result, learner, &training, &error);
  *             if (status == CLV_OK)
  *                 status = clv_evaluate_all(&loss, dataset, &training.shape, result.w, &result.decoding,
  *                                           CLV_ENGINE_CLEAVE, 0, &error);
@@ -199,6 +196,12 @@ struct clv_learner {
 /* Whether the learner trains a form for that many labels on such graphs. */
 CLV_API bool clv_learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels,
                                 enum clv_graph graph);
+
+/* What is to be learned of a dataset if nothing else is said: its labels and features, and the pairwise form that it is
+ * meant for (clv_dataset_pairwise), or the next simpler one that the learner trains. CLV_ERR_USAGE for a dataset
+ * without examples; errors of clv_dataset_graph. *shape is then unchanged. */
+CLV_API enum clv_status clv_learner_shape(struct clv_shape *shape, const struct clv_learner *learner,
+                                          const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
 CLV_API const struct clv_learner *clv_learner_find(const char *name); /* or NULL */
 CLV_API const struct clv_learner *clv_learner_at(size_t index);       /* NULL past the end */

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 
+#include "cleave/learn.h"
 #include "cleave/model.h"
 #include "cleave/refine.h"
 
@@ -50,6 +51,17 @@ CLV_API void clv_segment_defaults(struct clv_segment_options *options);
  * CLV_ERR_MEMORY. labels are then unchanged. */
 CLV_API enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
                                     const struct clv_segment_options *options, struct clv_error *err) CLV_CHECK;
+
+/* What `cleave train` does last with maps of networks: learns how is_refined weighs what a map, the region and the
+ * colour say of a pixel, and how strong couplings are, and keeps it in the model. The model has all else, learned by
+ * the training, whose dataset is of the set's images. For this the training is done twice more, without either half of
+ * its examples, since a model is surer of images that it has seen. Nothing happens without maps, with fewer than 4
+ * examples, or when asked to stop: such a model refines as others do. Same bytes at any thread count. Errors: those of
+ * clv_train and of reading images, masks and maps; CLV_ERR_USAGE if set and dataset differ in size. limits may be
+ * NULL. */
+CLV_API enum clv_status clv_train_refining(struct clv_model *model, const struct clv_learner *learner,
+                                           const struct clv_training *training, const struct clv_set *set,
+                                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "cleave/segment.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
 #include "cli/common/signals.h"
@@ -161,8 +162,11 @@ static enum clv_status make_model(struct run *self, struct clv_error *err)
     self->first = NULL;
     self->data.recipe = (struct clv_recipe){0};
     self->data.labels = (struct clv_labels){0};
-    if (!result->interrupted)
-        status = train_refining_learn(model, self->options, &self->data, &self->training, &self->weak, err);
+    if (!result->interrupted && self->data.set.n_items) { /* kept where there are maps */
+        const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
+        status = clv_train_refining(model, self->options->learner.learner, &training, &self->data.set,
+                                    &self->options->common.limits, err);
+    }
     if (status != CLV_OK)
         return status;
     return self->options->n_prune_folds ? train_prune_finish(model, &self->pruning, self->options->summary, err)

@@ -156,11 +156,6 @@ struct train_outcome {
     double seconds;
 };
 
-/* Learns how a model with maps refines pixels, from the training's masks. After an interruption it does not. */
-enum clv_status train_refining_learn(struct clv_model *model, const struct train_options *options,
-                                     const struct train_data *data, const struct clv_training *training,
-                                     const struct train_weak *weak, struct clv_error *err) CLV_CHECK;
-
 /* How the model was made, into its record. Nothing that may differ between two runs of the same training: no times,
  * threads or output. */
 enum clv_status train_record(struct clv_model *model, const struct train_options *self, const struct train_data *data,

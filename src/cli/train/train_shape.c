@@ -16,40 +16,23 @@ error_t option_pairwise(enum pairwise_choice *choice, const char *arg, struct co
     return failed;
 }
 
-/* The form the data is meant for, or the next simpler one that the learner trains. */
-static enum clv_pairwise fall_back(const struct clv_learner *learner, const struct clv_dataset *dataset,
-                                   enum clv_graph graph)
-{
-    int32_t n_labels = clv_dataset_n_labels(dataset);
-    enum clv_pairwise meant = clv_dataset_pairwise(dataset), form = meant;
-    while (!clv_learner_trains(learner, form, n_labels, graph))
-        form = (enum clv_pairwise)(form - 1);
-    if (form != meant)
-        console_note("%s does not learn %s pairwise terms of %d labels here: learning with --pairwise %s",
-                     learner->name, form_names[meant], n_labels, form_names[form]);
-    return form;
-}
-
 enum clv_status train_shape_choose(struct clv_shape *shape, const struct train_options *options,
                                    const struct clv_dataset *dataset, struct clv_error *err)
 {
-    struct clv_problem first = clv_dataset_problem(dataset, 0);
-    enum clv_graph graph;
-    enum clv_status status = clv_dataset_graph(&graph, dataset, err);
+    static const enum clv_pairwise forms[] = {[PAIRWISE_NONE] = CLV_PAIRWISE_NONE,
+                                              [PAIRWISE_POTTS] = CLV_PAIRWISE_POTTS,
+                                              [PAIRWISE_FULL] = CLV_PAIRWISE_FULL};
+    const struct clv_learner *learner = options->learner.learner;
+    enum clv_pairwise meant = clv_dataset_pairwise(dataset);
+    enum clv_status status = clv_learner_shape(shape, learner, dataset, err);
     if (status != CLV_OK)
         return status;
-    *shape = (struct clv_shape){
-        .n_labels = clv_dataset_n_labels(dataset),
-        .n_features = first.n_features,
-        .n_edge_features = first.n_edge_features,
-    };
-    switch (options->pairwise) {
-    case PAIRWISE_AUTO: shape->pairwise = fall_back(options->learner.learner, dataset, graph); break;
-    case PAIRWISE_NONE: shape->pairwise = CLV_PAIRWISE_NONE; break;
-    case PAIRWISE_POTTS: shape->pairwise = CLV_PAIRWISE_POTTS; break;
-    case PAIRWISE_FULL: shape->pairwise = CLV_PAIRWISE_FULL; break;
-    }
-    if (shape->pairwise != CLV_PAIRWISE_NONE && first.n_edge_features < 1)
+    if (options->pairwise != PAIRWISE_AUTO)
+        shape->pairwise = forms[options->pairwise];
+    else if (shape->pairwise != meant)
+        console_note("%s does not learn %s pairwise terms of %d labels here: learning with --pairwise %s",
+                     learner->name, form_names[meant], shape->n_labels, form_names[shape->pairwise]);
+    if (shape->pairwise != CLV_PAIRWISE_NONE && shape->n_edge_features < 1)
         return fail(err, CLV_ERR_USAGE, "--pairwise %s: the data has no edges", form_names[shape->pairwise]);
     return CLV_OK;
 }

@@ -80,6 +80,21 @@ def test_maps_of_networks_count_as_they_do_for_the_command(command, tmp_path):
         cleave.features(made, cleave.read_image(image), maps={"net": np.zeros(3)})
 
 
+def test_training_with_maps_is_that_of_the_command(command, tmp_path):
+    folder = ROOT / "assets" / "animals-maps"
+    made = cleave.train(ANIMALS / "manifest.tsv", split="train", maps={"net": folder}, seed=2, words=20, passes=3, superpixels=100)
+    command("train", "-d", ANIMALS / "manifest.tsv", "--split", "train", "--maps", f"net={folder}", "--seed", 2, "--words", 20,
+            "--passes", 3, "--superpixels", 100, "-o", tmp_path / "command.cleave")
+    theirs = cleave.Model.load(tmp_path / "command.cleave")
+    np.testing.assert_array_equal(made.weights, theirs.weights)
+    image = sorted((ANIMALS / "images").iterdir())[-1]
+    planes = {"net": mask_values(folder / f"{image.stem}.png")}
+    np.testing.assert_array_equal(cleave.segment(made, cleave.read_image(image), maps=planes),
+                                  cleave.segment(theirs, cleave.read_image(image), maps=planes))
+    with pytest.raises(cleave.UsageError, match="folder or a manifest"):
+        cleave.train([(cleave.read_image(image), np.zeros((150, 200), np.uint8))], maps={"net": folder})
+
+
 def test_models_survive_their_file(model, pairs, tmp_path):
     model.save(tmp_path / "m.cleave")
     again = cleave.Model.load(tmp_path / "m.cleave")

@@ -3,7 +3,7 @@
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -120,21 +120,32 @@ def _apply(training: Any, learner: Any, parameters: Dict[str, Any]) -> None:
 class _Set:
     """A set of images on disk: recipe and dataset as `cleave train` makes them."""
 
-    def __init__(self, path: Path, split: Optional[str]) -> None:
+    def __init__(self, path: Path, split: Optional[str], maps: Mapping[str, Path]) -> None:
         self._set = ffi.gc(ffi.new("struct clv_set *"), lib.clv_set_release)
         call(lib.clv_set_read, self._set, os.fsencode(path))
         call(lib.clv_set_select, self._set, ffi.NULL if split is None else split.encode())
+        for name, folder in maps.items():
+            call(lib.clv_set_add_maps, self._set, name.encode(), os.fsencode(folder))
         self.labels = self._set.labels
         self.n_labels = self._set.labels.n_labels
 
     def learn(self, recipe: Any, seed: int, threads: int, work: _Work) -> None:
         paths = [self._set.items[i].image for i in range(self._set.n_items)]
+        if self._set.n_maps:
+            recipe.blocks |= lib.CLV_BLOCK_MAPS
+            recipe.n_maps, recipe.map_pool = self._set.n_maps, lib.CLV_MAP_MEAN
+            for k in range(recipe.n_maps):
+                recipe.maps[k].name = ffi.string(self._set.map_names[k])
         call(lib.clv_recipe_learn, recipe, ffi.new("char *[]", paths), len(paths), seed, threads, ffi.NULL, work.native)
+        call(lib.clv_recipe_learn_maps, recipe, self._set, threads, ffi.NULL, work.native)
 
     def extract(self, recipe: Any, threads: int, work: _Work) -> Any:
         made = ffi.new("struct clv_dataset **")
         call(lib.clv_dataset_extract, made, self._set, recipe, threads, ffi.NULL, work.native)
         return ffi.gc(made[0], lib.clv_dataset_free)
+
+    def learn_refining(self, model: Any, learner: Any, training: Any) -> None:
+        call(lib.clv_train_refining, model, learner, training, self._set, ffi.NULL)
 
 
 class _Pairs:
@@ -201,18 +212,8 @@ class _Pairs:
                 work.report("features", place + 1, len(self._images))
         return dataset
 
-
-def _shape(shape: Any, learner: Any, dataset: Any, nodes: str) -> None:
-    """The pairwise form that the nodes are meant for, or the next simpler one that the learner trains."""
-    first = lib.clv_dataset_problem(dataset, 0)
-    graph = ffi.new("enum clv_graph *")
-    call(lib.clv_dataset_graph, graph, dataset)
-    shape.n_labels, shape.n_features = lib.clv_dataset_n_labels(dataset), first.n_features
-    shape.n_edge_features = first.n_edge_features
-    form = lib.CLV_PAIRWISE_FULL if nodes == "patches" else lib.CLV_PAIRWISE_POTTS
-    while form and not lib.clv_learner_trains(learner, form, shape.n_labels, graph[0]):
-        form -= 1
-    shape.pairwise = form
+    def learn_refining(self, model: Any, learner: Any, training: Any) -> None:
+        """Nothing: images in memory come without maps."""
 
 
 def _learn(source: Any, learner: Any, nodes: str, sizes: Dict[str, Optional[int]], seed: int, threads: int,
@@ -234,7 +235,7 @@ def _learn(source: Any, learner: Any, nodes: str, sizes: Dict[str, Optional[int]
     examples = ffi.new("int32_t[]", labelled)
     training.dataset, training.examples, training.n_examples = dataset, examples, len(labelled)
     training.seed, training.n_threads, training.progress = seed, threads, work.native
-    _shape(training.shape, learner, dataset, nodes)
+    call(lib.clv_learner_shape, ffi.addressof(training, "shape"), learner, dataset)
     result = ffi.gc(ffi.new("struct clv_training_result *"), lib.clv_training_result_release)
     call(lib.clv_train, result, learner, training)
     record = {"version": ffi.string(lib.clv_version()).decode(), "seed": str(seed), "learner": ffi.string(learner.name).decode(),
@@ -245,13 +246,15 @@ def _learn(source: Any, learner: Any, nodes: str, sizes: Dict[str, Optional[int]
          if ffi.typeof(source.labels).kind == "struct" else source.labels)
     model.shape, model.decoding, model.w = training.shape, result.decoding, result.w
     result.w = ffi.NULL  # the model's now
+    if not result.interrupted:
+        source.learn_refining(model, learner, training)
     return Model(model)
 
 
 def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Optional[str] = None, nodes: str = "superpixels",
           superpixels: Optional[int] = None, words: Optional[int] = None, working_pixels: Optional[int] = None,
-          labels: Optional[Sequence[str]] = None, seed: int = 0, threads: int = 0, progress: Optional[Progress] = None,
-          **parameters: Any) -> Model:
+          labels: Optional[Sequence[str]] = None, maps: Optional[Mapping[str, Path]] = None, seed: int = 0, threads: int = 0,
+          progress: Optional[Progress] = None, **parameters: Any) -> Model:
     """Learns a model from images with masks.
 
     data        a folder with images/ and masks/, a manifest (.tsv), or pairs of arrays: image uint8 [height, width, 3] and mask
@@ -261,6 +264,8 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Op
     nodes       "superpixels", or "patches" for many classes
     superpixels, words, working_pixels    as the command's --superpixels, --words, --working-pixels
     labels      names, for arrays; default: "background" and "foreground", or "label 0" and so on
+    maps        of networks, of a folder's or a manifest's images: {name: folder}, as the command's --maps name=folder; a manifest's
+                columns maps.NAME count as well
     seed        the same seed gives the same weights on any machine and at any number of threads
     threads     0: all processors
     progress    called as progress(stage, done, total) now and then, from other threads
@@ -276,10 +281,12 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Op
     if isinstance(data, (str, bytes, os.PathLike)):
         if labels is not None:
             raise UsageError("labels are those of the set; labels.tsv names them")
-        source: Any = _Set(data, split)
+        source: Any = _Set(data, split, maps or {})
     else:
         if split is not None:
             raise UsageError("split needs a manifest")
+        if maps:
+            raise UsageError("maps need a folder or a manifest")
         source = _Pairs(data, labels)
     sizes = {"superpixels": superpixels, "words": words, "working_pixels": working_pixels}
     work = _Work(progress)

@@ -1,15 +1,13 @@
-/* What --refine is to do with a model that has maps, learned on images that the weights in use have not seen: the
- * training is done twice more, on either half, each for the other half. */
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/train/train.h"
+#include "cleave/segment.h"
 #include "segment/refining_learn.h"
 
 enum { N_HALVES = 2 };
 
 /* w of a training on the examples that are not of a half: *w, array_free it. NULL after an interruption. */
-static enum clv_status learn_without(double **w, size_t half, const struct clv_training *training,
-                                     const struct train_options *options, struct clv_error *err)
+static enum clv_status learn_without(double **w, size_t half, const struct clv_learner *learner,
+                                     const struct clv_training *training, struct clv_error *err)
 {
     struct clv_training other = *training;
     struct clv_training_result result = {0};
@@ -23,7 +21,7 @@ static enum clv_status learn_without(double **w, size_t half, const struct clv_t
     other.examples = examples;
     other.checkpoints = NULL;
     other.validation = NULL;
-    enum clv_status status = clv_train(&result, options->learner.learner, &other, err);
+    enum clv_status status = clv_train(&result, learner, &other, err);
     if (status == CLV_OK && !result.interrupted) {
         *w = result.w;
         result.w = NULL;
@@ -33,21 +31,22 @@ static enum clv_status learn_without(double **w, size_t half, const struct clv_t
     return status;
 }
 
-enum clv_status train_refining_learn(struct clv_model *model, const struct train_options *options,
-                                     const struct train_data *data, const struct clv_training *training,
-                                     const struct train_weak *weak, struct clv_error *err)
+enum clv_status clv_train_refining(struct clv_model *model, const struct clv_learner *learner,
+                                   const struct clv_training *training, const struct clv_set *set,
+                                   const struct clv_image_limits *limits, struct clv_error *err)
 {
-    const struct common_options *common = &options->common;
-    if (!model->has_recipe || !model->recipe.n_maps || training->n_examples < 2 * N_HALVES || !data->set.n_items)
+    if (!model->has_recipe || !model->recipe.n_maps || training->n_examples < 2 * N_HALVES)
         return CLV_OK;
-    struct clv_training folds = train_weak_held_out(training, weak);
+    if (set->n_items != clv_dataset_size(training->dataset))
+        return fail(err, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", set->n_items,
+                    clv_dataset_size(training->dataset));
     size_t n = training->n_examples;
     double *w[N_HALVES] = {NULL, NULL};
     struct clv_problem *problems = array_alloc(n, sizeof *problems);
     struct refining_example *examples = array_alloc(n, sizeof *examples);
     enum clv_status status = problems && examples ? CLV_OK : fail_memory(err);
     for (size_t half = 0; half < N_HALVES && status == CLV_OK; half++)
-        status = learn_without(&w[half], half, &folds, options, err);
+        status = learn_without(&w[half], half, learner, training, err);
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         problems[i] = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
         examples[i] = (struct refining_example){(size_t)training->examples[i], &problems[i], w[i % N_HALVES]};
@@ -55,12 +54,12 @@ enum clv_status train_refining_learn(struct clv_model *model, const struct train
     bool is_complete = w[0] && w[1];
     if (status == CLV_OK && is_complete)
         status = refining_learn(model,
-                                &(struct refining_lesson){.set = &data->set,
+                                &(struct refining_lesson){.set = set,
                                                           .examples = examples,
                                                           .n_examples = n,
-                                                          .n_threads = common->n_threads,
+                                                          .n_threads = training->n_threads,
                                                           .iou_weight = REFINING_IOU_WEIGHT,
-                                                          .limits = &common->limits,
+                                                          .limits = limits,
                                                           .progress = training->progress},
                                 err);
     for (size_t half = 0; half < N_HALVES; half++)
