@@ -93,6 +93,7 @@ test_names := $(patsubst test_%.c,%,$(notdir $(test_sources)))
 benches := $(patsubst tools/bench/%.c,$(BUILD)/bench/%,$(wildcard tools/bench/*.c))
 bench_peers := $(BUILD)/bench/opencv $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train
 converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools/datasets/*.c))
+learned := $(patsubst tools/%.c,$(BUILD)/%,$(wildcard tools/learn/*.c))
 reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
@@ -205,7 +206,7 @@ datasets: deps
 
 # The papers' tables beside ours: OUT keeps every result with its settings, and a run that was stopped goes on.
 $(reproductions): reproduce-%: deps
-	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/steps $(BUILD)/bench/branch $(BUILD)/learn/box_weights $(BUILD)/learn/refining
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/steps $(BUILD)/bench/branch $(learned)
 	$(Q)tools/reproduce/$* $(BUILD) $(or $(OUT),$(BUILD)/reproduce-$*)
 
 fuzz: deps

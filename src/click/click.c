@@ -66,10 +66,9 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
     struct click_trace *trace = self->view.request->trace;
     const struct click_request *request = self->view.request;
     bool has_prior = request->prior;
-    const float(*weights)[CLICK_PHASES][CLICK_FEATURES] =
-        trace && trace->weights ? trace->weights : click_weights[has_prior];
+    const click_weights_table *table = trace && trace->weights ? trace->weights : &click_weights[has_prior];
     int phase = request->is_edit ? CLICK_PHASES - 1 : click_phase(request->n_strokes, has_prior);
-    const float *w = weights[round > 0][phase];
+    const struct click_weights *weights = &(*table)[round > 0][phase];
     enum clv_status status = click_features_fill(self->features, &self->view, round ? self->q : NULL, err);
     if (status != CLV_OK)
         return status;
@@ -77,10 +76,7 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
         memcpy(trace->features + (size_t)round * (size_t)self->n * CLICK_FEATURES, self->features,
                (size_t)self->n * CLICK_FEATURES * sizeof(float));
     for (int32_t i = 0; i < self->n; i++) {
-        const float *f = self->features + (size_t)i * CLICK_FEATURES;
-        float score = 0;
-        for (int k = 0; k < CLICK_FEATURES; k++)
-            score += w[k] * f[k];
+        float score = click_score(weights, self->features + (size_t)i * CLICK_FEATURES);
         if (request->is_edit && request->before && !request->prior)
             score += EDIT_TRUST * (2 * self->view.before[i] - 1) * self->view.away[i];
         int certain = self->view.seed[i] ? self->view.seed[i] : -self->view.is_barred[i];

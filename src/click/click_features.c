@@ -13,36 +13,7 @@
 #define LOG_RATIO_CLIP 5.0
 #define SEED_COLOUR    6.0f /* standard deviation of the colours that count as a seed's */
 #define LIGHTNESS      0.43f
-
-enum feature {
-    F_ONE,
-    F_NEAR,         /* log ratio of figure's and ground's densities of like colours nearby .. */
-    F_WIDE,         /* .. and anywhere */
-    F_STEPS_RATIO,  /* is it nearer to figure seeds or to ground seeds, over steps of colour? */
-    F_STEPS_FIGURE, /* log of either distance */
-    F_STEPS_GROUND,
-    F_PLACE_RATIO, /* the same straight */
-    F_PLACE_FIGURE,
-    F_PLACE_GROUND,
-    F_BORDER,      /* distance to the image's border */
-    F_LIKE_FIGURE, /* likeness of its colour to a seed's */
-    F_LIKE_GROUND,
-    F_BEFORE,         /* the label before, as -1 or 1, .. */
-    F_BEFORE_FAR,     /* .. which counts more away from the latest stroke */
-    F_LATEST_NEAR,    /* 1 or -1 by the latest stroke's sort, fading with distance .. */
-    F_LATEST_LIKE,    /* .. on like colours .. */
-    F_LATEST_STEPS,   /* .. over steps of colour .. */
-    F_LATEST_WIDE,    /* .. and on like colours further away */
-    F_Q,              /* the round before */
-    F_PRIOR,          /* the learned model */
-    F_LATEST_AGAINST, /* the label before, where the latest stroke is near */
-    F_BORDER_NEAR,    /* at the image's border */
-    F_LATEST_FIRM,    /* within the circle that the latest stroke makes believe is wrong */
-    F_PRIOR_NEAR,     /* what the model says of like colours nearby .. */
-    F_PRIOR_WIDE,     /* .. and anywhere */
-    F_SIZE,
-};
-_Static_assert(F_SIZE == CLICK_FEATURES, "click_weights.c has a weight for each feature");
+#define SCORE_CLIP     12.0f
 
 void click_view_release(struct click_view *view)
 {
@@ -58,6 +29,20 @@ int click_phase(int32_t n_strokes, bool has_prior)
 {
     int32_t n = n_strokes + has_prior; /* a score shows as much as a stroke */
     return n <= 1 ? 0 : n <= 4 ? 1 : 2;
+}
+
+float click_score(const struct click_weights *weights, const float *features)
+{
+    float score = 0;
+    for (int k = 0; k < CLICK_FEATURES; k++)
+        score += weights->linear[k] * features[k];
+    for (int h = 0; h < CLICK_HIDDEN; h++) {
+        float sum = 0;
+        for (int k = 0; k < CLICK_FEATURES; k++)
+            sum += weights->hidden[h][k] * features[k];
+        score += weights->output[h] * fmaxf(0, sum);
+    }
+    return fminf(fmaxf(score, -SCORE_CLIP), SCORE_CLIP);
 }
 
 /* Which superpixels have seeds of one sort only. */
@@ -189,13 +174,13 @@ static void fill_latest(struct click_view *view, const float *steps, float radiu
         float *f = view->fixed_features + (size_t)i * CLICK_FEATURES;
         float near = portable_expf(-0.5f * away * away), known = 2 * view->before[i] - 1;
         view->away[i] = 1 - near;
-        f[F_BEFORE_FAR] = view->request->before ? known * fminf(away, 4) / 4 : 0;
-        f[F_LATEST_NEAR] = sign * near;
-        f[F_LATEST_LIKE] = sign * near * like;
-        f[F_LATEST_STEPS] = sign * portable_expf(-steps[i] / 12);
-        f[F_LATEST_WIDE] = sign * like / (1 + away * away / 9);
-        f[F_LATEST_AGAINST] = view->request->before ? near * known : 0;
-        f[F_LATEST_FIRM] = sign * (away < 1 ? 1 - away * away : 0);
+        f[CLICK_BEFORE_FAR] = view->request->before ? known * fminf(away, 4) / 4 : 0;
+        f[CLICK_LATEST_NEAR] = sign * near;
+        f[CLICK_LATEST_LIKE] = sign * near * like;
+        f[CLICK_LATEST_STEPS] = sign * portable_expf(-steps[i] / 12);
+        f[CLICK_LATEST_WIDE] = sign * like / (1 + away * away / 9);
+        f[CLICK_LATEST_AGAINST] = view->request->before ? near * known : 0;
+        f[CLICK_LATEST_FIRM] = sign * (away < 1 ? 1 - away * away : 0);
     }
 }
 
@@ -217,23 +202,23 @@ static void fill_fixed(struct click_view *view, const struct reach reach[2], con
     for (int32_t i = 0; i < scene->superpixels.n; i++) {
         float *f = view->fixed_features + (size_t)i * CLICK_FEATURES;
         const struct click_region *region = &scene->regions[i];
-        f[F_ONE] = 1;
-        f[F_STEPS_RATIO] = balance(reach[0].steps[i], reach[1].steps[i]);
-        f[F_STEPS_FIGURE] = (float)portable_log(1 + reach[1].steps[i] / 10.0);
-        f[F_STEPS_GROUND] = (float)portable_log(1 + reach[0].steps[i] / 10.0);
-        f[F_PLACE_RATIO] = balance(reach[0].place[i], reach[1].place[i]);
-        f[F_PLACE_FIGURE] = fminf(reach[1].place[i], 1);
-        f[F_PLACE_GROUND] = fminf(reach[0].place[i], 1);
-        f[F_BORDER] = fminf(region->to_border, 0.4f);
-        f[F_BORDER_NEAR] = region->to_border < 0.04f;
-        f[F_LIKE_FIGURE] = reach[1].like[i];
-        f[F_LIKE_GROUND] = reach[0].like[i];
-        f[F_BEFORE] = view->request->before ? 2 * view->before[i] - 1 : 0;
-        f[F_PRIOR] = prior[i];
+        f[CLICK_ONE] = 1;
+        f[CLICK_STEPS_RATIO] = balance(reach[0].steps[i], reach[1].steps[i]);
+        f[CLICK_STEPS_FIGURE] = (float)portable_log(1 + reach[1].steps[i] / 10.0);
+        f[CLICK_STEPS_GROUND] = (float)portable_log(1 + reach[0].steps[i] / 10.0);
+        f[CLICK_PLACE_RATIO] = balance(reach[0].place[i], reach[1].place[i]);
+        f[CLICK_PLACE_FIGURE] = fminf(reach[1].place[i], 1);
+        f[CLICK_PLACE_GROUND] = fminf(reach[0].place[i], 1);
+        f[CLICK_BORDER] = fminf(region->to_border, 0.4f);
+        f[CLICK_BORDER_NEAR] = region->to_border < 0.04f;
+        f[CLICK_LIKE_FIGURE] = reach[1].like[i];
+        f[CLICK_LIKE_GROUND] = reach[0].like[i];
+        f[CLICK_BEFORE] = view->request->before ? 2 * view->before[i] - 1 : 0;
+        f[CLICK_PRIOR] = prior[i];
         if (view->request->prior) {
             size_t row = (size_t)i * (size_t)scene->superpixels.n;
-            f[F_PRIOR_NEAR] = mean_prior(scene->near_kernel + row, view, prior, i);
-            f[F_PRIOR_WIDE] = mean_prior(scene->wide_kernel + row, view, prior, i);
+            f[CLICK_PRIOR_NEAR] = mean_prior(scene->near_kernel + row, view, prior, i);
+            f[CLICK_PRIOR_WIDE] = mean_prior(scene->wide_kernel + row, view, prior, i);
         }
     }
 }
@@ -305,9 +290,9 @@ enum clv_status click_features_fill(float *features, const struct click_view *vi
     }
     for (size_t i = 0; i < n; i++) {
         float *f = features + i * CLICK_FEATURES;
-        f[F_NEAR] = log_ratio(scene->near_kernel + i * n, n, weighted, mass);
-        f[F_WIDE] = log_ratio(scene->wide_kernel + i * n, n, weighted, mass);
-        f[F_Q] = 2 * q[i] - 1;
+        f[CLICK_NEAR] = log_ratio(scene->near_kernel + i * n, n, weighted, mass);
+        f[CLICK_WIDE] = log_ratio(scene->wide_kernel + i * n, n, weighted, mass);
+        f[CLICK_Q] = 2 * q[i] - 1;
     }
     array_free(shares);
     return CLV_OK;

@@ -145,7 +145,7 @@ START_TEST(a_models_score_is_cut_without_strokes_and_gives_way_to_them)
     ck_assert_ptr_nonnull(prior);
     struct click_request request = {.seeds = picture->seeds, .prior = prior};
     for (int p = 0; p < WIDTH * HEIGHT; p++)
-        prior[p] = picture->truth[p] || p >= 80 * WIDTH ? 1.2F : -1.2F;
+        prior[p] = picture->truth[p] || p >= 76 * WIDTH ? 2.4F : -2.4F;
     must(click_cut(picture->labels, picture->scene, &request, err));
     double suggested = iou(picture);
     ck_assert_double_gt(suggested, 0.6);

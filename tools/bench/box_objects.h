@@ -13,7 +13,7 @@
 #include "cleave/boxes.h"
 
 struct box_object {
-    char image[4096], name[128]; /* the latter tells objects apart within a set */
+    char image[4096], mask[4096], name[128]; /* the latter tells objects apart within a set */
     int32_t width, height;
     uint8_t *truth;             /* [height][width]: 0, 1, or 255 where the mask leaves it open */
     struct clv_pixel_box tight; /* around all 1s */
@@ -63,6 +63,7 @@ static inline void box_objects_add(struct box_objects *objects, const struct clv
     const char *stem = strrchr(item->mask, '/') ? strrchr(item->mask, '/') + 1 : item->mask;
     object.tight = (struct clv_pixel_box){object.width, object.height, 0, 0};
     snprintf(object.image, sizeof object.image, "%s", item->image);
+    snprintf(object.mask, sizeof object.mask, "%s", item->mask);
     snprintf(object.name, sizeof object.name, "%.*s-%d", (int)strcspn(stem, "."), stem, part);
     for (int32_t y = 0, p = 0; y < object.height; y++)
         for (int32_t x = 0; x < object.width; x++, p++)

@@ -8,22 +8,25 @@
  * learned from: by four folds of the objects, and by learning from the other two sets.
  *
  * Every superpixel of a box is an example with the shares of figure and ground in it; the loss is logistic, an object's
- * weight higher where it fills little of its box (so that the union counts, too), a set's as below. Adam (Kingma and Ba
- * 2015) in mini-batches, with a rate that falls to 0, a little weight decay on all but constants. */
+ * weight higher where it fills little of its box (so that the union counts, too), a set's as below (network.h). */
 #include <unistd.h>
 
 #include "../bench/box_objects.h"
-#include "base/maths.h"
 #include "base/parallel.h"
 #include "box_cut/box_cut.h"
 #include "box_cut/box_score.h"
 #include "cleave.h"
+#include "network.h"
 
-enum { N_SETS = 3, N_FOLDS = 4, EPOCHS = 6, BATCH = 512, EVERY = 3 /* each third superpixel */ };
-enum { ROW = BOX_FEATURES + 2, N_PARAMETERS = sizeof(struct box_weights) / sizeof(float) };
+enum { N_SETS = 3, N_FOLDS = 4, EVERY = 3 /* each third superpixel */ };
+enum { ROW = BOX_FEATURES + 2 };
 
-#define RATE  3e-3
-#define DECAY 1e-3
+static const struct network network = {.n_inputs = BOX_FEATURES + 1,
+                                       .n_hidden = BOX_HIDDEN,
+                                       .constant = BOX_FEATURES,
+                                       .rate = 3e-3,
+                                       .decay = 1e-3,
+                                       .epochs = 6};
 
 static const struct {
     const char *name, *folder, *split;
@@ -147,23 +150,17 @@ static bool is_chosen(struct choice choice, const struct sample *sample)
     return sample->object % N_FOLDS != choice.fold && sample->set != choice.set;
 }
 
-struct examples {
-    const float **rows; /* [n][ROW] */
-    float *weights;     /* [n], such that a superpixel weighs 1 on average */
-    size_t n;
-    double mean[BOX_FEATURES], scale[BOX_FEATURES]; /* of features */
-};
-
-static void choose(struct examples *examples, const struct samples *samples, struct choice choice)
+static void choose(struct network_examples *examples, const struct samples *samples, struct choice choice)
 {
-    double count[N_SETS] = {0}, total = 0, square[BOX_FEATURES] = {0};
+    double count[N_SETS] = {0}, total = 0;
     size_t n = 0;
     for (size_t s = 0; s < samples->n; s++)
         if (is_chosen(choice, &samples->items[s])) {
             count[samples->items[s].set]++;
             n += samples->items[s].n;
         }
-    *examples = (struct examples){.rows = malloc(n * sizeof *examples->rows), .weights = malloc(n * sizeof(float))};
+    *examples = (struct network_examples){
+        .rows = malloc(n * sizeof *examples->rows), .shares = BOX_FEATURES, .weights = malloc(n * sizeof(float))};
     if (!examples->rows || !examples->weights)
         exit(1);
     for (size_t s = 0; s < samples->n; s++) {
@@ -174,119 +171,18 @@ static void choose(struct examples *examples, const struct samples *samples, str
             examples->rows[examples->n] = row;
             examples->weights[examples->n++] = (float)weight;
             total += weight * (row[BOX_FEATURES] + row[BOX_FEATURES + 1]);
-            for (int k = 0; k < BOX_FEATURES; k++) {
-                examples->mean[k] += row[k] / (double)n;
-                square[k] += (double)row[k] * row[k] / (double)n;
-            }
         }
     }
     for (size_t i = 0; i < n; i++)
         examples->weights[i] *= (float)((double)n / total);
-    for (int k = 0; k < BOX_FEATURES; k++)
-        examples->scale[k] = 1 / sqrt(fmax(square[k] - examples->mean[k] * examples->mean[k], 1e-6));
-}
-
-/* Adds the loss's gradient at one standardised row (its last entry 1). */
-static void add_gradient(struct box_weights *gradient, const struct box_weights *weights, const float *row,
-                         const float *shares, double weight)
-{
-    float hidden[BOX_HIDDEN];
-    double score = 0;
-    for (int k = 0; k <= BOX_FEATURES; k++)
-        score += (double)weights->linear[k] * row[k];
-    for (int h = 0; h < BOX_HIDDEN; h++) {
-        float sum = 0;
-        for (int k = 0; k <= BOX_FEATURES; k++)
-            sum += weights->hidden[h][k] * row[k];
-        hidden[h] = fmaxf(0, sum);
-        score += (double)weights->output[h] * hidden[h];
-    }
-    double p = 1 / (1 + portable_exp(-score));
-    float slope = (float)(weight * (p * (shares[0] + shares[1]) - shares[0]));
-    for (int k = 0; k <= BOX_FEATURES; k++)
-        gradient->linear[k] += slope * row[k];
-    for (int h = 0; h < BOX_HIDDEN; h++) {
-        float back = hidden[h] > 0 ? slope * weights->output[h] : 0;
-        gradient->output[h] += slope * hidden[h];
-        for (int k = 0; k <= BOX_FEATURES && back != 0; k++)
-            gradient->hidden[h][k] += back * row[k];
-    }
-}
-
-static void standardise(float *row, const struct examples *examples, const float *values)
-{
-    for (int k = 0; k < BOX_FEATURES; k++)
-        row[k] = (float)fmin(fmax((values[k] - examples->mean[k]) * examples->scale[k], -6), 6);
-    row[BOX_FEATURES] = 1;
-}
-
-/* Weights of standardised features into weights of the features as they are. */
-static void unstandardise(struct box_weights *weights, const struct examples *examples)
-{
-    for (int h = -1; h < BOX_HIDDEN; h++) {
-        float *row = h < 0 ? weights->linear : weights->hidden[h];
-        double constant = row[BOX_FEATURES];
-        for (int k = 0; k < BOX_FEATURES; k++) {
-            row[k] = (float)(row[k] * examples->scale[k]);
-            constant -= row[k] * examples->mean[k];
-        }
-        row[BOX_FEATURES] = (float)constant;
-    }
-}
-
-static void start(struct box_weights *weights)
-{
-    *weights = (struct box_weights){0};
-    for (int h = 0; h < BOX_HIDDEN; h++) {
-        weights->output[h] = (float)(0.3 / sqrt(BOX_HIDDEN) * rng_normal(1, RNG_STREAM(RNG_INIT, 0), (uint64_t)h));
-        for (int k = 0; k < BOX_FEATURES; k++)
-            weights->hidden[h][k] =
-                (float)(rng_normal(1, RNG_STREAM(RNG_INIT, h + 1), (uint64_t)k) / sqrt(BOX_FEATURES));
-    }
-}
-
-/* One step of Adam; constants do not decay. */
-static void step_on(struct box_weights *weights, const struct box_weights *gradient, float *first, float *second,
-                    double rate, double correction[2])
-{
-    float *w = (float *)weights;
-    const float *g = (const float *)gradient;
-    correction[0] *= 0.9;
-    correction[1] *= 0.999;
-    for (size_t k = 0; k < N_PARAMETERS; k++) {
-        float slope = g[k] / BATCH + (float)DECAY * w[k];
-        first[k] = 0.9F * first[k] + 0.1F * slope;
-        second[k] = 0.999F * second[k] + 0.001F * slope * slope;
-        w[k] -= (float)(rate * (first[k] / (1 - correction[0])) / (sqrt(second[k] / (1 - correction[1])) + 1e-8));
-    }
+    network_measure(examples, &network);
 }
 
 static void learn(struct box_weights *weights, const struct samples *samples, struct choice choice)
 {
-    struct examples examples;
-    struct box_weights gradient;
-    float first[N_PARAMETERS] = {0}, second[N_PARAMETERS] = {0}, row[BOX_FEATURES + 1];
-    double correction[2] = {1, 1};
+    struct network_examples examples;
     choose(&examples, samples, choice);
-    size_t per_epoch = examples.n / BATCH, n_steps = EPOCHS * per_epoch, step = 0;
-    int32_t *order = malloc(examples.n * sizeof *order);
-    if (!order)
-        exit(1);
-    start(weights);
-    for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
-        rng_permutation(order, examples.n, 1, RNG_STREAM(RNG_ORDER, epoch));
-        for (size_t at = 0; at < per_epoch; at++, step++) {
-            gradient = (struct box_weights){0};
-            for (size_t k = 0; k < BATCH; k++) {
-                size_t i = (size_t)order[at * BATCH + k];
-                standardise(row, &examples, examples.rows[i]);
-                add_gradient(&gradient, weights, row, examples.rows[i] + BOX_FEATURES, examples.weights[i]);
-            }
-            step_on(weights, &gradient, first, second, RATE * (1 - (double)step / (double)n_steps), correction);
-        }
-    }
-    unstandardise(weights, &examples);
-    free(order);
+    network_learn((float *)weights, &network, &examples);
     free(examples.rows);
     free(examples.weights);
 }
@@ -348,47 +244,18 @@ static void cross_validate(const struct samples *samples, bool by_fold)
     free(trial.qualities);
 }
 
-/* Numbers of a table, each with six digits; the column of the next one is returned. */
-static int write_number(FILE *stream, int column, float value)
-{
-    char text[32];
-    int length = snprintf(text, sizeof text, "%.6gF", value);
-    if (!strpbrk(text, ".e"))
-        length = snprintf(text, sizeof text, "%.6g.0F", value);
-    if (column + length + 2 > 118) {
-        fputs("\n       ", stream);
-        column = 7;
-    }
-    return column + fprintf(stream, " %s,", text);
-}
-
 static void write_weights(const char *path, const struct box_weights *weights)
 {
     FILE *stream = fopen(path, "w");
-    int column = 12;
     if (!stream) {
         fprintf(stderr, "boxes: %s cannot be written\n", path);
         exit(73);
     }
     fputs("/* Learned by `make reproduce-boxes` (tools/learn/box_weights.c), which writes this file. */\n"
-          "#include \"box_cut/box_weights.h\"\n\n/* clang-format off */\nconst struct box_weights box_weights = {\n    "
-          ".linear = {",
+          "#include \"box_cut/box_weights.h\"\n\n/* clang-format off */\nconst struct box_weights box_weights = {\n",
           stream);
-    for (int k = 0; k <= BOX_FEATURES; k++)
-        column = write_number(stream, column, weights->linear[k]);
-    fputs("},\n    .output = {", stream);
-    column = 12;
-    for (int h = 0; h < BOX_HIDDEN; h++)
-        column = write_number(stream, column, weights->output[h]);
-    fputs("},\n    .hidden = {\n", stream);
-    for (int h = 0; h < BOX_HIDDEN; h++) {
-        fputs("        {", stream);
-        column = 9;
-        for (int k = 0; k <= BOX_FEATURES; k++)
-            column = write_number(stream, column, weights->hidden[h][k]);
-        fputs("},\n", stream);
-    }
-    fputs("    },\n};\n", stream);
+    network_write(stream, (const float *)weights, &network);
+    fputs("};\n", stream);
     if (fclose(stream))
         exit(74);
 }
