@@ -6,6 +6,7 @@
 #
 # Knobs: SANITIZE=address,undefined  DEVELOPER=1 (warnings are errors)  WITH_BK=0|1 (libmaxflow, GPL-3+)
 #        WITH_LP=0|1 (Clp, EPL-2.0, for l1m3n --solver lp; not to be given away with libmaxflow)
+#        WITH_MPI=0|1 (BUILD/mpi/cleave beside the plain one, whose processes under mpirun share their work; its own checks)
 #        HARDEN=0|1 (stack protector, checked libc calls, relocations read-only)
 #        PREFIX=/usr/local  LIBDIR=PREFIX/lib  DESTDIR=  BUILD=build  CLEAVE_DATA=../shared/data  V=1 (show commands)
 
@@ -17,6 +18,7 @@ LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
 WITH_BK ?= 1
 WITH_LP ?= 0
+WITH_MPI ?= 0
 SANITIZE ?=
 DEVELOPER ?=
 COVERAGE ?=
@@ -103,10 +105,10 @@ bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
 # `make deps` runs first in demo and check, so that each alone works on a fresh machine; the build itself is a second make,
 # which sees what the first one installed.
-all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED)
+all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(WITH_MPI)),$(BUILD)/mpi/cleave)
 
 help:
-	@sed -n '2,11s/^# \{0,1\}//p' Makefile
+	@sed -n '2,12s/^# \{0,1\}//p' Makefile
 	@echo "targets: all deps demo check check-page check-digests check-faults mutate check-python chroot-check coverage format lint bench datasets fuzz deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
 	@echo "the papers' tables: $(reproductions)"
@@ -116,17 +118,27 @@ deps:
 ifeq ($(WITH_LP),1)
 	$(Q)tools/deps lp
 endif
+ifeq ($(WITH_MPI),1)
+	$(Q)tools/deps mpi
+endif
 
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/demo $(BUILD)
 
+# With WITH_MPI=1 what differs then, and no more.
+ifeq ($(WITH_MPI),1)
+check: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/check-team $(BUILD)
+else
 check: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
 	$(Q)tools/check-layers $(BUILD)
 	$(Q)CLEAVE_BUILD=$(BUILD) $(BUILD)/run-tests
 	$(Q)tools/first-hour $(BUILD)
 	$(Q)$(MAKE) --no-print-directory check-library
+endif
 
 # What others see of the library: installed into $(BUILD)/stage, found by pkg-config, used by programs outside of the tree.
 check-library: stage $(BUILD)/run-tests
@@ -282,6 +294,15 @@ $(BUILD)/$(SHARED): $(library_objects) tools/libcleave.map
 $(BUILD)/cleave: $(cli_objects) $(library_objects)
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(CLI_LIBS)
+
+# The command for mpirun: only src/base/team_link.c is compiled differently.
+$(BUILD)/mpi/team_link.o: src/base/team_link.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -DWITH_MPI=1 $(shell pkg-config --cflags mpi-c 2>/dev/null) -c -o $@ $<
+
+$(BUILD)/mpi/cleave: $(cli_objects) $(filter-out $(BUILD)/src/base/team_link.o,$(library_objects)) $(BUILD)/mpi/team_link.o
+	$(if $(Q),@echo "  LD   $@")
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(CLI_LIBS) $(shell pkg-config --libs mpi-c 2>/dev/null)
 
 # The files of the page are within this object.
 $(BUILD)/src/cli/label/page_files.o: $(wildcard assets/page/*)

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/json.h"
+#include "base/team.h"
 #include "base/text.h"
 #include "cleave/status.h"
 #include "cli/common/command.h"
@@ -76,9 +78,8 @@ static int unknown_command(const char *name)
     return clv_status_exit_code(CLV_ERR_USAGE);
 }
 
-/* Whether mpirun started several of this command, all to do the same work: this build knows nothing of the others. What
- * is told its shard is fine. */
-static bool is_one_of_many_alike(int argc, char **argv)
+/* How many of this command mpirun started, all to do the same work; 1 if each is told its own shard. */
+static int32_t copies_to_share(int argc, char **argv)
 {
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}; /* Open MPI, MPICH */
     int32_t n = 0;
@@ -88,29 +89,53 @@ static bool is_one_of_many_alike(int argc, char **argv)
     for (int i = 1; i < argc && n > 1; i++)
         if (strncmp(argv[i], "--shard", strlen("--shard")) == 0)
             n = 0;
-    if (n > 1)
-        console_error(
-            "started %d times by mpirun, and each would do all of the work: cleave does not use MPI; segment, "
-            "marginals, features and score take their part by --shard I/%d",
-            n, n);
-    return n > 1;
+    return n > 1 ? n : 1;
+}
+
+/* mpirun may end everybody as soon as one has ended. */
+static void leave_team(void)
+{
+    fflush(stdout);
+    team_leave();
+}
+
+/* Joins the others. The leader alone prints; argp may end the process, hence atexit. */
+static enum clv_status join_team(const struct command *command, int32_t n, struct clv_error *err)
+{
+    if (!team_is_built())
+        return fail(err, CLV_ERR_USAGE,
+                    "started %d times by mpirun, and each would do all of the work: this cleave was built without MPI; "
+                    "segment, marginals, features and score take their part by --shard I/%d",
+                    n, n);
+    enum clv_status status = team_join(err);
+    atexit(leave_team);
+    if (status == CLV_OK && team_rank())
+        console_silence();
+    if (status == CLV_OK && !command->is_shared)
+        status = fail(err, CLV_ERR_USAGE,
+                      "started %d times by mpirun, and each would do all of the work: %s is not shared by processes", n,
+                      command->name);
+    return status;
 }
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    if (is_one_of_many_alike(argc, argv))
-        return clv_status_exit_code(CLV_ERR_USAGE);
+    struct clv_error err = {0};
+    int32_t n_copies = copies_to_share(argc, argv);
+    enum clv_status status = n_copies > 1 ? join_team(command, n_copies, &err) : CLV_OK;
     char title[64];
     snprintf(title, sizeof title, "cleave %s", command->name);
     argv[0] = title;
-    struct clv_error err = {0};
-    enum clv_status status = command->run(argc, argv, &err);
+    if (status == CLV_OK)
+        status = command->run(argc, argv, &err);
     console_clear();
     if (status != CLV_OK && err.message[0])
         console_error("%s", err.message);
     /* A signal outranks what it caused. */
     if (signals_exit_code())
         return signals_exit_code();
+    if (team_rank())
+        return EXIT_SUCCESS; /* the leader tells */
     return output_locks_exit_code() ? output_locks_exit_code() : clv_status_exit_code(status);
 }
 

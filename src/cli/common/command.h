@@ -7,6 +7,8 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
+#include <stdbool.h>
+
 #include "cleave/status.h"
 
 /* Runs with argv[0] = "cleave <name>"; results go to stdout, notes and progress through console.h. A failure comes back
@@ -20,6 +22,7 @@ command_run cmd_synth, cmd_train, cmd_segment, cmd_marginals, cmd_score, cmd_fea
 struct command {
     const char *name, *summary;
     command_run *run;
+    bool is_shared; /* processes that mpirun starts do it together (base/team.h) */
 };
 
 extern const struct command commands[]; /* ends with a NULL name */

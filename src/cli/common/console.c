@@ -1,6 +1,7 @@
 #include "cli/common/console.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -124,6 +125,17 @@ void console_init(void)
 void console_set_quiet(bool quiet)
 {
     console.quiet = quiet;
+}
+
+void console_silence(void)
+{
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere < 0)
+        return;
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+    close(nowhere);
+    console.terminal = console.colour = false;
 }
 
 bool console_is_quiet(void)

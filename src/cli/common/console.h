@@ -22,6 +22,9 @@ void console_put_field(FILE *stream, const char *string);
 void console_set_quiet(bool quiet);
 bool console_is_quiet(void);
 
+/* Nothing that is printed from now on appears. */
+void console_silence(void);
+
 /* "cleave: MESSAGE" on a line of its own. */
 void console_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void console_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -14,6 +14,7 @@
 #include "cli/segment/exporting.h"
 #include "cli/segment/marginals.h"
 #include "cli/segment/names_file.h"
+#include "cli/segment/segment_team.h"
 
 #define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
 
@@ -262,11 +263,13 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     struct file_writer table = {0};
     struct segment_counts counts = {0};
     text_init(&run->json, JSON_MAX_SIZE);
-    enum clv_status status = begin_report(run, err);
-    if (status == CLV_OK && self->status_file)
+    bool is_leader = team_rank() == 0;
+    enum clv_status status = is_leader ? begin_report(run, err) : CLV_OK;
+    if (status == CLV_OK && self->status_file && is_leader)
         status = file_create(&table, self->status_file, err);
-    if (status == CLV_OK && self->export.form)
+    if (status == CLV_OK && self->export.form && is_leader)
         status = exporting_begin(&run->exporting, self, run, err);
+    status = team_agree(status, err);
     if (status == CLV_OK) {
         run->status = table.stream;
         if (table.stream && self->shard.number <= 1) /* so that the shards' tables end to end are one run's */
@@ -283,7 +286,7 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
             status = written;
         }
     }
-    if (status == CLV_OK && self->json)
+    if (status == CLV_OK && self->json && is_leader)
         status = marginals_print_json(run, &counts, err);
     text_release(&run->json);
     if (counts.n_done + counts.n_finished_before || counts.n_failed > 1)
@@ -336,7 +339,8 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
         .outputs = &outputs,
         .progress = &progress,
     };
-    enum clv_status status = segment_lock(self, err);
+    bool is_leader = team_rank() == 0;
+    enum clv_status status = is_leader ? segment_lock(self, err) : CLV_OK;
     if (status == CLV_OK)
         status = segment_claim(self, err);
     if (status == CLV_OK)
@@ -359,13 +363,15 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
         status = segment_plan(&outputs, self, &inputs, err);
     if (status == CLV_OK)
         cut_to_shard(&work, &inputs);
-    if (status == CLV_OK)
+    status = team_agree(status, err); /* nobody writes before all have looked */
+    if (status == CLV_OK && is_leader)
         status = segment_make_folders(self, err);
-    if (status == CLV_OK)
+    if (status == CLV_OK && is_leader)
         status = names_file_labels(self, &model.labels, err);
+    status = team_agree(status, err);
     work.dataset = dataset;
     if (status == CLV_OK)
-        status = run_inputs(self, &work, err);
+        status = team_agree(run_inputs(self, &work, err), err);
     output_list_release(&outputs);
     input_list_release(&inputs);
     clv_boxes_release(&boxes);
@@ -383,6 +389,8 @@ enum clv_status segment_images(struct segment *self, struct clv_error *err)
     enum clv_status status = CLV_OK;
     if ((self->report && !report) || (self->status_file && !table))
         status = fail_memory(err);
+    if (status == CLV_OK)
+        status = segment_team_check(self, err);
     self->report = report;
     self->status_file = table;
     if (status == CLV_OK)

@@ -1,397 +1,46 @@
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "base/array.h"
-#include "base/error.h"
+/* All images of a run, on threads. */
 #include "base/parallel.h"
-#include "cleave/score.h"
-#include "cli/common/console.h"
-#include "cli/segment/box_inputs.h"
-#include "cli/segment/cutouts.h"
-#include "cli/segment/exporting.h"
-#include "cli/segment/input_maps.h"
-#include "cli/segment/marginals.h"
-#include "cli/segment/memory_gate.h"
-#include "cli/segment/ordered_queue.h"
-#include "cli/segment/overlay_file.h"
-#include "report/probability.h"
-#include "segment/segment.h"
+#include "cli/common/ordered_queue.h"
+#include "cli/segment/segment_team.h"
+#include "cli/segment/segment_work.h"
 
-struct job {
-    struct segment_run *run;
-    struct segment_counts *counts;
-    struct clv_oracle **oracles; /* one per thread, made on first use */
-    struct memory_gate gate;
+struct threads {
+    struct job *job;
     struct ordered_queue queue; /* guards counts, the report, the status file */
 };
 
-/* One input in work. */
-struct work {
-    const struct input *input;
-    const struct output *output;
-    struct clv_image image; /* empty when nothing needs it any more */
-    int32_t width, height;
-    struct clv_map *maps; /* that the recipe wants; or NULL */
-    uint8_t *labels;      /* [height][width]; of marginals 255 times the probability */
-    uint8_t *unrefined;   /* the same before refining, for the report; or NULL */
-    struct marginals_summary marginals;
-    struct clv_mask truth;
-    struct contours contours; /* of the objects that are exported */
-};
-
-static void work_release(struct work *work)
-{
-    clv_image_release(&work->image);
-    clv_mask_release(&work->truth);
-    contours_release(&work->contours);
-    array_free(work->labels);
-    array_free(work->unrefined);
-}
-
-/* Sharpens the painted labels; y is the labelling that the oracle found last. */
-static enum clv_status refine(struct work *work, const struct job *job, const struct clv_example *example,
-                              const int32_t *y, struct clv_oracle *oracle, struct clv_error *err)
-{
-    size_t n = (size_t)work->width * (size_t)work->height;
-    if (job->run->report)
-        work->unrefined = array_copy(work->labels, n, 1);
-    if (job->run->report && !work->unrefined)
-        return fail_memory(err);
-    return segment_refine(work->labels, &work->image, example, y, work->maps, job->run->model, oracle,
-                          &job->run->options->refining, err);
-}
-
-static enum clv_status label_nodes(int32_t *y, struct work *work, const struct segment_run *run,
-                                   const struct clv_problem *problem, struct clv_oracle *oracle, struct clv_error *err)
-{
-    const struct segment *options = run->options;
-    if (options->marginals)
-        return marginals_of_nodes(y, &work->marginals, run, problem, oracle, err);
-    if (options->decision == DECISION_MARGINAL) {
-        struct clv_decision_options decision;
-        clv_decision_defaults(&decision, run->model);
-        decision.n_draws = (uint32_t)options->n_draws;
-        decision.seed = options->seed;
-        return clv_model_decide(y, run->model, problem, oracle, &decision, err);
-    }
-    return clv_model_predict(y, run->model, problem, oracle, err);
-}
-
-/* Probabilities, which are in y's place when maps of them are drawn, are not voted on. */
-static enum clv_status paint(uint8_t *labels, const struct job *job, const struct clv_example *example,
-                             const int32_t *y, struct clv_error *err)
-{
-    if (job->run->options->marginals)
-        return clv_example_paint(labels, example, y, err);
-    return segment_paint(labels, example, y, job->run->model->shape.n_labels, err);
-}
-
-/* Labels the example's nodes and paints them at the original size. */
-static enum clv_status label_pixels(struct work *work, const struct job *job, const struct clv_example *example,
-                                    int thread, struct clv_error *err)
-{
-    struct clv_oracle **oracle = &job->oracles[thread];
-    enum clv_status status = CLV_OK;
-    int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
-    work->width = example->width;
-    work->height = example->height;
-    work->labels = array_alloc((size_t)work->width, (size_t)work->height);
-    if (!y || !work->labels)
-        status = fail_memory(err);
-    if (status == CLV_OK && !*oracle)
-        status = clv_oracle_new(oracle, job->run->options->engine, err);
-    if (status == CLV_OK)
-        status = label_nodes(y, work, job->run, &example->problem, *oracle, err);
-    if (status == CLV_OK)
-        status = paint(work->labels, job, example, y, err);
-    if (status == CLV_OK && segment_refines(job->run, work->width, work->height))
-        status = refine(work, job, example, y, *oracle, err);
-    array_free(y);
-    return status;
-}
-
-static enum clv_status cut_boxes(struct work *work, const struct job *job, struct clv_error *err)
-{
-    const struct segment_run *run = job->run;
-    enum clv_status status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
-    if (status != CLV_OK)
-        return status;
-    work->width = work->image.width;
-    work->height = work->image.height;
-    work->labels = array_alloc((size_t)work->width, (size_t)work->height);
-    return work->labels ? box_inputs_cut(work->labels, work->input, run->boxes, run->box_values, &work->image, err)
-                        : fail_memory(err);
-}
-
-static enum clv_status compute(struct work *work, const struct job *job, size_t index, int thread,
-                               struct clv_error *err)
-{
-    const struct segment_run *run = job->run;
-    struct clv_example example = {0};
-    enum clv_status status = CLV_OK;
-    if (run->boxes)
-        return cut_boxes(work, job, err);
-    if (run->dataset) {
-        status = clv_dataset_example(&example, run->dataset, run->first + index, err);
-    } else {
-        status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
-        if (status == CLV_OK)
-            status = input_maps_read(&work->maps, work->input, run, err);
-        if (status == CLV_OK)
-            status = clv_example_extract_maps(&example, &work->image, work->maps, &run->model->recipe, err);
-    }
-    if (status == CLV_OK)
-        status = label_pixels(work, job, &example, thread, err);
-    clv_example_release(&example);
-    clv_item_maps_release(work->maps, &run->model->recipe);
-    work->maps = NULL;
-    return status;
-}
-
-static enum clv_status write_mask(const struct work *work, const struct job *job, struct clv_error *err)
-{
-    enum clv_status status = outputs_make_folder(work->output->mask, err);
-    if (status != CLV_OK)
-        return status;
-    return mask_file_write(work->output->mask, work->width, work->height, work->labels,
-                           (enum mask_form)job->run->options->mask_form, &job->run->model->labels, err);
-}
-
-/* An output that an earlier run finished is read back for the report and for what is exported. */
-static enum clv_status read_finished(struct work *work, const struct job *job, struct clv_error *err)
-{
-    const struct clv_image_limits *limits = &job->run->options->common.limits;
-    struct clv_indexed_image mask = {0};
-    enum clv_status status = CLV_OK;
-    if (job->run->report)
-        status = input_read_image(&work->image, work->input, limits, err);
-    if (status == CLV_OK)
-        status = clv_indexed_image_read(&mask, work->output->mask, limits, err);
-    if (status == CLV_OK && job->run->report && (mask.width != work->image.width || mask.height != work->image.height))
-        status = fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", work->output->mask, mask.width,
-                      mask.height, work->image.width, work->image.height);
-    if (status == CLV_OK) {
-        work->width = mask.width;
-        work->height = mask.height;
-        work->labels = mask.values;
-        if (!job->run->options->marginals)
-            mask_file_from_binary(work->labels, (size_t)mask.width * (size_t)mask.height, &job->run->model->labels,
-                                  &mask);
-        mask.values = NULL;
-    }
-    clv_indexed_image_release(&mask);
-    return status;
-}
-
-/* Of one image. The mask comes last: where it exists, the input is finished. */
-static enum clv_status write_outputs(struct work *work, const struct job *job, struct clv_error *err)
-{
-    const struct segment_run *run = job->run;
-    const char *cutout = segment_is_piped(run->options) ? "-" : work->output->beside[OUTPUT_CUTOUT];
-    enum clv_status status = CLV_OK;
-    if (work->output->beside[OUTPUT_OVERLAY])
-        status = overlay_file_write(work->output->beside[OUTPUT_OVERLAY], &work->image, work->labels, run, err);
-    if (status == CLV_OK && run->options->cutout)
-        status = outputs_make_folder(cutout, err);
-    if (status == CLV_OK && run->options->cutout)
-        status = cutout_write(cutout, &work->image, work->labels, run->is_cut, run->options->crop, err);
-    if (status == CLV_OK && run->exporting)
-        status = exporting_write(run, work->input, work->output, &work->contours, work->labels, err);
-    if (status == CLV_OK && !(run->options->cutout && segment_is_piped(run->options)))
-        status = write_mask(work, job, err);
-    return status;
-}
-
-static enum clv_status process(struct work *work, const struct job *job, size_t index, int thread,
-                               struct clv_error *err)
-{
-    const struct segment_run *run = job->run;
-    bool is_finished = work->output->finished;
-    enum clv_status status = CLV_OK;
-    if (stop_requested(run->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    if (work->output->problem)
-        return fail(err, CLV_ERR_CREATE, "%s", work->output->problem);
-    if (is_finished && (run->report || run->exporting))
-        status = read_finished(work, job, err);
-    else if (!is_finished)
-        status = compute(work, job, index, thread, err);
-    if (status == CLV_OK && run->exporting)
-        status = exporting_trace(&work->contours, run, work->labels, work->width, work->height, err);
-    return status == CLV_OK && !is_finished ? write_outputs(work, job, err) : status;
-}
-
-/* The truth is for the report only: without a readable one the item goes without. */
-static enum clv_status read_truth(struct work *work, const struct job *job, struct clv_error *err)
-{
-    if (!work->input->mask)
-        return CLV_OK;
-    enum clv_status status = clv_mask_read(&work->truth, work->input->mask, &job->run->model->labels, work->width,
-                                           work->height, &job->run->options->common.limits, err);
-    if (status == CLV_OK || status == CLV_ERR_MEMORY)
-        return status;
-    console_note("%s (so the report has no truth for it)", err->message);
-    return CLV_OK;
-}
-
-static enum clv_status score_against_truth(struct clv_image_score *score, const struct work *work,
-                                           const struct job *job, const uint8_t *labels, struct clv_error *err)
-{
-    struct clv_confusion confusion;
-    enum clv_status status = clv_confusion_init(&confusion, job->run->model->labels.n_labels, err);
-    if (status != CLV_OK)
-        return status;
-    clv_confusion_add(&confusion, work->truth.labels, labels, (size_t)work->width * (size_t)work->height);
-    *score = clv_confusion_score(&confusion);
-    clv_confusion_release(&confusion);
-    return CLV_OK;
-}
-
-static enum clv_status add_to_report(struct work *work, const struct job *job, struct clv_error *err)
-{
-    struct clv_report_item item = {
-        .name = work->input->name,
-        .image = &work->image,
-        .labels = work->labels,
-        .truth = work->truth.labels,
-        .weighted_hamming = NAN,
-        .mean_iou = NAN,
-        .unrefined = work->unrefined,
-        .unrefined_weighted_hamming = NAN,
-    };
-    struct clv_image_score score;
-    enum clv_status status = CLV_OK;
-    char note[80];
-    if (job->run->options->marginals) {
-        double share, entropy;
-        probability_means(&share, &entropy, work->labels, (size_t)work->width * (size_t)work->height);
-        snprintf(note, sizeof note, "%.1f %% expected, mean entropy %.3f bits", 100 * share, entropy);
-        item.probability = work->labels;
-        item.labels = item.truth = NULL;
-        item.note = note;
-    }
-    if (item.truth && item.unrefined) {
-        status = score_against_truth(&score, work, job, item.unrefined, err);
-        item.unrefined_weighted_hamming = status == CLV_OK ? score.weighted_hamming : NAN;
-    }
-    if (status == CLV_OK && item.truth) {
-        status = score_against_truth(&score, work, job, item.labels, err);
-        item.weighted_hamming = status == CLV_OK ? score.weighted_hamming : NAN;
-        item.mean_iou = status == CLV_OK ? score.mean_iou : NAN;
-    }
-    return status == CLV_OK ? clv_report_add(job->run->report, &item, err) : status;
-}
-
-static void tell_status(const struct job *job, const struct work *work, enum clv_status status, const char *message)
-{
-    const char *word = status != CLV_OK ? "failed" : work->output->finished ? "finished before" : "done";
-    if (job->run->status) {
-        const char *fields[] = {work->input->name, word, status == CLV_OK ? work->output->mask : "", message};
-        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-            console_put_field(job->run->status, fields[i]);
-            putc(i + 1 < sizeof fields / sizeof *fields ? '\t' : '\n', job->run->status);
-        }
-    }
-}
-
-/* Alone and in input order. Returns a failure that ends the run. */
-static enum clv_status tell(struct job *job, struct work *work, size_t index, enum clv_status status,
-                            struct clv_error *err)
-{
-    struct segment_run *run = job->run;
-    struct segment_counts *counts = job->counts;
-    tell_status(job, work, status, status == CLV_OK ? "" : err->message);
-    if (status == CLV_OK) {
-        counts->n_done += !work->output->finished;
-        counts->n_finished_before += work->output->finished;
-        if (run->exporting)
-            status = exporting_add(run->exporting, index, &work->contours, err);
-        if (status == CLV_OK && run->report)
-            status = add_to_report(work, job, err);
-        if (status == CLV_OK && run->options->json && !work->output->finished)
-            status = marginals_add_json(run, work->input->name, work->output->mask, &work->marginals, err);
-    } else {
-        counts->n_failed++;
-        if (counts->first_failure == CLV_OK)
-            counts->first_failure = status;
-        bool is_known = work->output->problem != NULL; /* and told */
-        if (((status == CLV_ERR_CREATE || status == CLV_ERR_IO) && !is_known) || run->options->fail_fast)
-            return status;
-        if (run->inputs->n > 1 && !is_known)
-            console_error("%s", err->message);
-        status = run->report ? clv_report_add_failure(run->report, work->input->name, err->message, err) : CLV_OK;
-        if (status == CLV_OK && run->inputs->n == 1)
-            status = counts->first_failure; /* the only input's failure is the command's */
-    }
-    report_progress(run->progress, run->options->marginals ? "drawing" : "segmenting", index + 1, run->inputs->n, NULL);
-    return status;
-}
-
-/* Bytes that the input may take; 0 where there is nothing to do, or what there is will fail anyway. */
-static double memory_needed(const struct job *job, size_t index)
-{
-    const struct segment_run *run = job->run;
-    const struct input *input = &run->inputs->items[index];
-    const struct output *output = &run->outputs->items[index];
-    struct memory_work work = {.recipe = run->boxes ? NULL : &run->model->recipe,
-                               .n_labels = run->model->shape.n_labels,
-                               .has_overlay = output->beside[OUTPUT_OVERLAY] != NULL,
-                               .has_report = run->report != NULL,
-                               .has_cutout = run->options->cutout,
-                               .has_export = run->exporting != NULL};
-    int32_t width, height;
-    struct clv_error ignored;
-    struct stat file;
-    if (run->dataset || output->problem || (output->finished && !run->report && !run->exporting) || input->bytes ||
-        clv_image_read_size(&width, &height, input->image, &run->options->common.limits, &ignored) != CLV_OK)
-        return 0;
-    work.is_refined = segment_refines(run, width, height);
-    return memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
-}
-
 static enum clv_status segment_one(void *context, size_t index, int thread, struct clv_error *err)
 {
-    struct job *job = context;
-    struct work work = {.input = &job->run->inputs->items[index], .output = &job->run->outputs->items[index]};
-    double bytes = memory_needed(job, index);
-    enum clv_status status = memory_gate_enter(&job->gate, index, bytes, err);
-    bytes = status == CLV_OK ? bytes : 0;
+    struct threads *self = context;
+    struct work work;
+    enum clv_status status = work_do(&work, self->job, index, index, thread, err);
     if (status == CLV_OK)
-        status = process(&work, job, index, thread, err);
-    if (status == CLV_OK && job->run->report)
-        status = read_truth(&work, job, err);
-    if (status == CLV_OK && job->run->report && job->run->boxes)
-        status = box_inputs_draw(&work.image, work.input, job->run->boxes, err);
-    const char *path = work.input->image ? work.input->image : work.input->name;
-    if (status != CLV_OK && status != CLV_ERR_INTERRUPTED && status != CLV_ERR_CREATE && status != CLV_ERR_IO &&
-        !strstr(err->message, path))
-        fail_within(err, status, path);
-    ordered_queue_enter(&job->queue, index);
+        status = work_illustrate(&work, self->job, err);
+    status = work_name(&work, status, err);
+    ordered_queue_enter(&self->queue, index);
     if (status != CLV_ERR_INTERRUPTED)
-        status = tell(job, &work, index, status, err);
-    ordered_queue_leave(&job->queue);
+        status = work_tell(self->job, &work, index, status, err);
+    ordered_queue_leave(&self->queue);
     work_release(&work);
-    memory_gate_leave(&job->gate, bytes);
+    memory_gate_leave(&self->job->gate, work.bytes);
     return status;
 }
 
 enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err)
 {
-    int n_threads = parallel_threads(run->options->common.n_threads);
-    *counts = (struct segment_counts){0};
-    struct job job = {.run = run, .counts = counts};
-    job.oracles = array_zalloc((size_t)n_threads, sizeof *job.oracles);
-    if (!job.oracles)
-        return fail_memory(err);
-    memory_gate_init(&job.gate, run->options->memory);
-    ordered_queue_init(&job.queue);
-    enum clv_status status = parallel_for(run->inputs->n, n_threads, segment_one, &job, err);
-    ordered_queue_release(&job.queue);
-    memory_gate_release(&job.gate);
-    for (int thread = 0; thread < n_threads; thread++)
-        clv_oracle_free(job.oracles[thread]);
-    array_free(job.oracles);
+    struct job job;
+    enum clv_status status = team_agree(job_init(&job, counts, run, run->options->memory, err), err);
+    if (status != CLV_OK) {
+        job_release(&job);
+        return status;
+    }
+    struct threads threads = {.job = &job};
+    ordered_queue_init(&threads.queue);
+    if (team_size() > 1)
+        status = segment_team(&job, err);
+    else
+        status = parallel_for(run->inputs->n, job.n_threads, segment_one, &threads, err);
+    ordered_queue_release(&threads.queue);
+    job_release(&job);
     return status;
 }

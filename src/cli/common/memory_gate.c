@@ -1,4 +1,4 @@
-#include "cli/segment/memory_gate.h"
+#include "cli/common/memory_gate.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "cli/segment/ordered_queue.h"
+#include "cli/common/ordered_queue.h"
 
 void ordered_queue_init(struct ordered_queue *queue)
 {

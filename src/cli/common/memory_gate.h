@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "cleave/model.h"
-#include "cli/segment/ordered_queue.h"
+#include "cli/common/ordered_queue.h"
 
 struct memory_gate {
     double limit, used; /* bytes */

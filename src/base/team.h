@@ -1,0 +1,61 @@
+/* A team of processes that mpirun started with one command line, and that share its work. Without MPI, or started
+ * alone, a team has one member, its leader (rank 0).
+ *
+ * The work's items are dealt out one by one as members become free, so that nobody waits for the slowest; what came of
+ * them goes back to the leader, which alone prints and writes what all have in common.
+ *
+ *     struct team_deal deal;
+ *     team_deal_open(&deal, n_items, take, context);        // all members
+ *     while (team_deal_next(&deal, &index))                 // any number of threads of theirs
+ *         team_deal_hand_in(&deal, bytes, size);            // the leader's take(context, bytes, size)
+ *     team_deal_close(&deal);
+ */
+#ifndef BASE_TEAM_H
+#define BASE_TEAM_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "cleave/status.h"
+
+/* Whether this build knows MPI. */
+bool team_is_built(void);
+
+/* Joins the other processes; at most once a process, before any threads. All members join, and leave at the end. */
+enum clv_status team_join(struct clv_error *err) CLV_CHECK;
+void team_leave(void);
+int32_t team_rank(void);
+int32_t team_size(void);
+
+/* Where all members meet: returns the status of the lowest member that failed, with its message, which names its rank
+ * and host unless it is the leader's. */
+enum clv_status team_agree(enum clv_status own, struct clv_error *err) CLV_CHECK;
+
+/* What a member handed in, on the leader; one call at a time, from a thread of its own. bytes NULL: there was no memory
+ * for them. */
+typedef void team_take(void *context, const void *bytes, size_t size);
+
+struct team_deal {
+    size_t n, n_dealt; /* items in all; and dealt out, which the leader counts */
+    team_take *take;
+    void *context;
+    pthread_mutex_t lock;
+    pthread_t server; /* the leader's thread that deals to the others */
+    bool has_server;
+};
+
+/* All members open a deal, of the same n, and close it; closing returns once all of them did. */
+enum clv_status team_deal_open(struct team_deal *deal, size_t n, team_take *take, void *context,
+                               struct clv_error *err) CLV_CHECK;
+void team_deal_close(struct team_deal *deal);
+
+/* The next item for this member; false if there is none. Items come in ascending order. */
+bool team_deal_next(struct team_deal *deal, size_t *index);
+
+/* For members other than the leader. */
+void team_deal_hand_in(struct team_deal *deal, const void *bytes, size_t size);
+
+/* The leader deals out nothing more. */
+void team_deal_stop(struct team_deal *deal);
+
+#endif

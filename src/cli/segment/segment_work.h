@@ -1,0 +1,54 @@
+/* One image of a run: worked on in parallel, told one after the other in input order. */
+#ifndef CLI_SEGMENT_WORK_H
+#define CLI_SEGMENT_WORK_H
+
+#include "cli/common/memory_gate.h"
+#include "cli/segment/marginals.h"
+#include "data/shapes/contour.h"
+
+struct job {
+    struct segment_run *run;
+    struct segment_counts *counts;
+    struct clv_oracle **oracles; /* one per thread, made on first use */
+    struct memory_gate gate;
+    int n_threads;
+};
+
+/* One input in work. */
+struct work {
+    const struct input *input;
+    const struct output *output;
+    struct clv_image image; /* empty when nothing needs it any more */
+    int32_t width, height;
+    struct clv_map *maps; /* that the recipe wants; or NULL */
+    uint8_t *labels;      /* [height][width]; of marginals 255 times the probability */
+    uint8_t *unrefined;   /* the same before refining, for the report; or NULL */
+    struct marginals_summary marginals;
+    struct clv_mask truth;
+    struct contours contours; /* of the objects that are exported */
+    double bytes;             /* that the gate has let in */
+};
+
+void work_release(struct work *work);
+
+/* Everything up to the written outputs of input `index`; `number` counts those that this process takes. In any case
+ * memory_gate_leave(&job->gate, work->bytes) and work_release follow. */
+enum clv_status work_do(struct work *work, struct job *job, size_t index, size_t number, int thread,
+                        struct clv_error *err) CLV_CHECK;
+
+/* Of work that is done: reads and draws what a report shows beside it. */
+enum clv_status work_illustrate(struct work *work, const struct job *job, struct clv_error *err) CLV_CHECK;
+
+/* Returns the status; a failure's message names the image from then on. */
+enum clv_status work_name(const struct work *work, enum clv_status status, struct clv_error *err);
+
+/* One at a time and in input order. Returns a failure that ends the run. */
+enum clv_status work_tell(struct job *job, struct work *work, size_t index, enum clv_status status,
+                          struct clv_error *err) CLV_CHECK;
+
+/* memory: bytes that all work at once may take, 0: half of what is free. */
+enum clv_status job_init(struct job *job, struct segment_counts *counts, struct segment_run *run, double memory,
+                         struct clv_error *err) CLV_CHECK;
+void job_release(struct job *job);
+
+#endif
