@@ -22,7 +22,7 @@ static inline const char *folder(void)
 static inline void make_set(void)
 {
     ck_assert_int_eq(run_command(NULL,
-                                 "\"$CLEAVE\" synth -q -n 2 --size 64x48 -o %s/synth && mkdir %s && "
+                                 "\"$CLEAVE\" synth -q -n 2 --size 40x30 -o %s/synth && mkdir %s && "
                                  "cp %s/synth/images/* %s/",
                                  temporary_folder(), folder(), temporary_folder(), folder()),
                      0);

@@ -423,7 +423,8 @@ START_TEST(choices_that_leave_nothing_to_learn_from_are_refused)
         "image\tmask\tsplit\nimages/0001.jpg\t\ttrain\nimages/0002.jpg\tmasks/0002.png\ttrain\n";
     spill(formatted("%s/set/manifest.tsv", folder), maskless, sizeof maskless - 1);
     expect_refused(folder, 65, "only: \"images/0001.jpg\" has no mask", "wmpmap --only only");
-    free(expect_success("cd %s && \"$CLEAVE\" features -q --data set/manifest.tsv -o set.safetensors", folder));
+    free(expect_success("cd %s && \"$CLEAVE\" features -q --data set/manifest.tsv " WEAK_RECIPE " -o set.safetensors",
+                        folder));
     expect_error(64, "--only: ", "cd %s && \"$CLEAVE\" train --data set.safetensors --only only -o never.cleave",
                  folder);
     expect_error(64, "--weak-split: ",
