@@ -69,7 +69,7 @@ static const struct argp_option train_options[] = {
     {"validate", KEY_VALIDATE, "NAME,..", 0, "Report the loss on these splits (or on a feature file), too", 0},
     {"stages", KEY_STAGES, "N", 0,
      "1, or 2: what a first model says of each node's surroundings becomes features of a second one, as said of images "
-     "that it was not learned from (default 1; takes 5 trainings more)",
+     "that it was not learned from (default 1; takes 6 trainings more)",
      0},
     {"cv", KEY_CV, "K", 0, "Choose lambda by K-fold cross-validation among the images trained on", 0},
     {"cv-grid", KEY_CV_GRID, "X,..", 0,

@@ -117,6 +117,11 @@ START_TEST(an_index_of_feature_shards_trains_scores_and_segments_as_one_file_doe
     expect_same(own.text, "score0", "score1");
     expect_same(own.text, "says0", "says1");
     expect_same(own.text, "weights0", "weights1");
+    free(expect_success(
+        "cd %s && for k in f i.json; do \"$CLEAVE\" train -q --passes 3 --seed 1 --stages 2 --data $k -o "
+        "two.$k && \"$CLEAVE\" segment -q -m two.$k --features f -o staged.$k; done && "
+        "diff -r staged.f staged.i.json",
+        own.text));
 }
 END_TEST
 
