@@ -152,6 +152,42 @@ START_TEST(stages_are_the_same_at_any_number_of_threads)
 }
 END_TEST
 
+/* Each image's labels show in features that no other image has: a stage that has not seen it knows nothing of it. */
+START_TEST(context_is_said_by_stages_that_have_not_seen_the_image)
+{
+    enum { IMAGES = 10, NODES = 4 };
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    struct toy toy;
+    struct clv_stage *first = NULL;
+    toy_begin(&toy, 2, 2 * IMAGES, 0, CLV_PAIRWISE_NONE);
+    for (int32_t image = 0; image < IMAGES; image++) {
+        const int64_t row[] = {0, 1, 2, 3, 4};
+        const int32_t index[] = {2 * image, 2 * image + 1, 2 * image, 2 * image + 1}, label[] = {0, 1, 0, 1};
+        const float value[] = {1, 1, 1, 1}, volume[] = {1, 1, 1, 1}, theta[] = {0.25, 0, 0, 0.25, 0.25, 0, 0, 0.25};
+        const struct clv_problem problem = {.n_nodes = NODES,
+                                            .n_features = 2 * IMAGES,
+                                            .row = row,
+                                            .index = index,
+                                            .value = value,
+                                            .label = label,
+                                            .theta = theta,
+                                            .volume = volume};
+        toy_add(&toy, &problem);
+    }
+    struct clv_training training = training_of(&toy, learner, 1);
+    must(stages_learn(&first, toy.dataset, learner, &training, err));
+    for (int32_t image = 0; image < IMAGES; image++) /* the one that is kept has seen it */
+        ck_assert_double_gt(first->w[2 * image + 1], first->w[2 * image]);
+    for (size_t i = 0; i < IMAGES; i++) {
+        struct clv_problem problem = clv_dataset_problem(toy.dataset, i);
+        for (int64_t k = 0; k < problem.row[NODES]; k++)
+            ck_assert_int_ne(problem.index[k], 2 * IMAGES); /* of probability 1/2: 0, which is left out */
+    }
+    stage_free(first);
+    clv_dataset_free(toy.dataset);
+}
+END_TEST
+
 START_TEST(too_few_images_and_interruptions_leave_no_stage)
 {
     const struct clv_learner *learner = clv_learner_find("ssvm");
@@ -181,6 +217,7 @@ Suite *stages_suite(void)
     TCase *tcase = tcase_create("stages");
     tcase_add_test(tcase, the_second_stage_learns_from_what_lies_above);
     tcase_add_test(tcase, stages_are_the_same_at_any_number_of_threads);
+    tcase_add_test(tcase, context_is_said_by_stages_that_have_not_seen_the_image);
     tcase_add_test(tcase, too_few_images_and_interruptions_leave_no_stage);
     suite_add_tcase(suite, tcase);
     return suite;
