@@ -88,8 +88,7 @@ static void add_coupling(const struct hinge_block *block, size_t i, size_t l, do
 {
     struct hinge_tag *tag = &block->tags[i];
     const double *phi = tag->phi + l * tag->stride;
-    for (size_t k = 0; k < tag->n_phi; k++)
-        tag->v[k] += step / block->eta * phi[k];
+    add_scaled(tag->v, phi, tag->n_phi, step / block->eta);
     if (!block->is_shared)
         return;
     tag->v[i] = 0;
@@ -99,11 +98,7 @@ static void add_coupling(const struct hinge_block *block, size_t i, size_t l, do
 
 static double coupling_score(const struct hinge_tag *tag, size_t l)
 {
-    double sum = 0;
-    const double *phi = tag->phi + l * tag->stride;
-    for (size_t k = 0; k < tag->n_phi; k++)
-        sum += tag->v[k] * phi[k];
-    return sum;
+    return dense_product(tag->v, tag->phi + l * tag->stride, (int32_t)tag->n_phi);
 }
 
 /* sum_j Q_jll = |x_l|^2 + bias^2 + sum phi^2 / eta: the decision is its features' sum / eta_j, so that f_j^2 counts
@@ -113,10 +108,9 @@ static double curvature(const struct hinge_block *block, size_t i, size_t l)
 {
     const struct hinge_tag *tag = &block->tags[i];
     const double *phi = tag->phi + l * tag->stride;
-    double sum = 0;
-    for (size_t k = 0; k < tag->n_phi; k++)
-        if (!block->is_shared || k != i)
-            sum += phi[k] * phi[k];
+    double sum = dense_product(phi, phi, (int32_t)tag->n_phi);
+    if (block->is_shared) /* no tag is coupled with itself */
+        sum -= phi[i] * phi[i];
     return block->inputs->norm[l] + sum / block->eta;
 }
 
@@ -213,7 +207,8 @@ static void unshrink(struct worker *self, size_t n)
     self->below = -INFINITY;
 }
 
-static enum clv_status workers_init(struct worker *workers, struct hinge_block *block, struct clv_error *err)
+static enum clv_status workers_init(struct worker *workers, struct hinge_block *block, double warm,
+                                    struct clv_error *err)
 {
     size_t n = block->inputs->n;
     for (size_t i = 0; i < block->n_tags; i++) {
@@ -226,7 +221,8 @@ static enum clv_status workers_init(struct worker *workers, struct hinge_block *
         for (size_t l = 0; l < n; l++)
             self->active[l] = (int32_t)l;
         unshrink(self, n);
-        memset(self->tag->alpha, 0, n * sizeof *self->tag->alpha);
+        for (size_t l = 0; l < n; l++)
+            self->tag->alpha[l] = warm > 0 ? fmin(warm * self->tag->alpha[l], block->c) : 0;
     }
     rebuild(block, workers);
     return CLV_OK;
@@ -245,7 +241,7 @@ enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *blo
 {
     size_t n = block->inputs->n;
     struct worker *workers = array_zalloc(block->n_tags, sizeof *workers);
-    enum clv_status status = workers ? workers_init(workers, block, err) : fail_memory(err);
+    enum clv_status status = workers ? workers_init(workers, block, options->warm, err) : fail_memory(err);
     struct hinge_result made = {0};
     double target = options->tolerance * block->c * (double)n, violation_wanted = 0.1;
     while (status == CLV_OK && made.n_passes < options->max_passes && !made.is_converged &&

@@ -54,6 +54,7 @@ struct hinge_block {
 struct hinge_options {
     double tolerance;   /* stop at a duality gap of tolerance x C n: of the objective per example */
     int32_t max_passes; /* over a tag's examples */
+    double warm;        /* start from alphas that are given, times this and at most C; 0: from zero */
     uint64_t seed;
     const struct clv_progress *progress; /* only asked whether to stop; may be NULL */
 };
@@ -64,7 +65,7 @@ struct hinge_result {
     bool is_converged;
 };
 
-/* Solves a block from alpha = 0: random order, shrinking. On the calling thread. A request to stop ends with what there
+/* Solves a block: random order, shrinking. On the calling thread. A request to stop ends with what there
  * is. */
 enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *block, const struct hinge_options *options,
                             struct clv_error *err) CLV_CHECK;

@@ -111,6 +111,7 @@ static struct hinge_options solver_options(const struct tag_fit_task *task)
 {
     return (struct hinge_options){.tolerance = task->parameters[CLV_TAG_TOLERANCE],
                                   .max_passes = (int32_t)task->parameters[CLV_TAG_PASSES],
+                                  .warm = task->alpha ? task->warm : 0,
                                   .seed = task->seed,
                                   .progress = task->progress};
 }
@@ -249,7 +250,7 @@ static enum clv_status fit_hinges(struct clv_tag_model *model, struct clv_tag_tr
     struct fitting self = {
         .task = task,
         .model = model,
-        .alpha = array_zalloc(k * n, sizeof *self.alpha),
+        .alpha = task->alpha ? task->alpha : array_zalloc(k * n, sizeof *self.alpha),
         .results = array_zalloc(k, sizeof *self.results),
     };
     /* Tags that no coupling joins are problems of their own: without couplings every form is K binary classifiers. */
@@ -262,7 +263,8 @@ static enum clv_status fit_hinges(struct clv_tag_model *model, struct clv_tag_tr
     if (status == CLV_OK)
         *result = sum_up(&self, is_joined ? 1 : k);
     gathered_release(&self.data);
-    array_free(self.alpha);
+    if (!task->alpha)
+        array_free(self.alpha);
     array_free(self.results);
     return status;
 }

@@ -66,47 +66,69 @@ static enum clv_status decide_fold(const struct tag_held_out *self, const struct
     return status;
 }
 
+/* Task number `which` of a fold. */
+static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag_fit_task *task, size_t which,
+                                     size_t repeat, size_t fold, struct clv_error *err)
+{
+    struct clv_tag_model model = {0};
+    struct clv_tag_training_result result;
+    task->place = self->place ? self->place[which] : NULL;
+    task->parameters = self->parameters[which];
+    enum clv_status status = tag_fit(&model, &result, task, err);
+    if (status == CLV_OK && stop_requested(self->progress))
+        status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    if (status == CLV_OK)
+        status = decide_fold(self, &model, task, which, repeat, fold, err);
+    size_t n_folds = (size_t)self->folds->n_folds, n_repeats = (size_t)self->folds->n_repeats;
+    if (status == CLV_OK && self->finished)
+        self->finished[(which * n_repeats + repeat) * n_folds + fold] = 1;
+    clv_tag_model_release(&model);
+    return status;
+}
+
+/* All tasks of a fold, from the strongest regularisation to the weakest, each from the dual variables of the one
+ * before: what is at its bound mostly stays there. */
 static enum clv_status hold_out_fold(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
     const struct tag_held_out *self = context;
-    size_t n_folds = (size_t)self->folds->n_folds, n_repeats = (size_t)self->folds->n_repeats;
-    size_t fold = index % n_folds, repeat = index / n_folds % n_repeats, which = index / n_folds / n_repeats;
-    struct clv_tag_model model = {0};
-    struct clv_tag_training_result result;
-    struct tag_fit_task task = {
-        .problem = self->problem,
-        .form = self->form,
-        .is_structural = self->is_structural,
-        .place = self->place ? self->place[which] : NULL,
-        .parameters = self->parameters[which],
-        .seed = self->seed,
-        .n_threads = 1,
-        .progress = self->progress,
-    };
-    int32_t *examples = array_alloc(self->folds->n, sizeof *examples);
-    if (!examples)
-        return fail_memory(err);
-    for (size_t at = 0; at < self->folds->n; at++)
+    size_t n = self->folds->n, n_folds = (size_t)self->folds->n_folds, fold = index % n_folds, repeat = index / n_folds;
+    struct tag_fit_task task = {.problem = self->problem,
+                                .form = self->form,
+                                .is_structural = self->is_structural,
+                                .seed = self->seed,
+                                .n_threads = 1,
+                                .progress = self->progress};
+    int32_t *examples = array_alloc(n, sizeof *examples);
+    size_t *order = array_alloc(self->n_tasks, sizeof *order);
+    task.alpha = array_zalloc(self->folds->n_tags * n, sizeof *task.alpha);
+    enum clv_status status = examples && order && task.alpha ? CLV_OK : fail_memory(err);
+    for (size_t at = 0; status == CLV_OK && at < n; at++)
         if (at % n_folds != fold)
-            examples[task.n++] = self->folds->order[repeat * self->folds->n + at];
+            examples[task.n++] = self->folds->order[repeat * n + at];
     task.examples = examples;
-    enum clv_status status = tag_fit(&model, &result, &task, err);
-    if (status == CLV_OK && stop_requested(self->progress))
-        status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    if (status == CLV_OK)
-        status = decide_fold(self, &model, &task, which, repeat, fold, err);
-    if (status == CLV_OK && self->finished)
-        self->finished[index] = 1;
-    clv_tag_model_release(&model);
+    for (size_t t = 0; status == CLV_OK && t < self->n_tasks; t++) { /* by insertion */
+        size_t place = t;
+        double lambda = self->parameters[t][CLV_TAG_LAMBDA];
+        for (; place > 0 && self->parameters[order[place - 1]][CLV_TAG_LAMBDA] < lambda; place--)
+            order[place] = order[place - 1];
+        order[place] = t;
+    }
+    for (size_t t = 0; status == CLV_OK && t < self->n_tasks; t++) {
+        if (t > 0)
+            task.warm = self->parameters[order[t - 1]][CLV_TAG_LAMBDA] / self->parameters[order[t]][CLV_TAG_LAMBDA];
+        status = hold_out_task(self, &task, order[t], repeat, fold, err);
+    }
+    array_free(task.alpha);
+    array_free(order);
     array_free(examples);
     return status;
 }
 
 enum clv_status tag_hold_out(const struct tag_held_out *held, struct clv_error *err)
 {
-    return parallel_for(held->n_tasks * (size_t)held->folds->n_repeats * (size_t)held->folds->n_folds, held->n_threads,
-                        hold_out_fold, (void *)(uintptr_t)held, err);
+    return parallel_for((size_t)held->folds->n_repeats * (size_t)held->folds->n_folds, held->n_threads, hold_out_fold,
+                        (void *)(uintptr_t)held, err);
 }
 
 /* 2 |both| / (|true| + |predicted|) of one tag; 0/0 is 1. */

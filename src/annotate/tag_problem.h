@@ -35,6 +35,10 @@ struct tag_fit_task {
     const double *parameters; /* [CLV_TAG_PARAMETERS] */
     uint64_t seed;
     int n_threads;
+    /* Of fits to the same examples in turn: [n_tags][n] dual variables of hinge problems, kept from one to the next; and
+     * what those given are multiplied by, 0: not used. NULL: none. */
+    double *alpha;
+    double warm;
     const struct clv_progress *progress;
 };
 

@@ -153,6 +153,40 @@ START_TEST(a_gram_matrix_of_products_gives_the_linear_solution)
 }
 END_TEST
 
+/* A warm start comes to the same solution, sooner; alphas beyond the bound are cut. */
+START_TEST(dual_variables_of_another_c_are_a_start)
+{
+    struct clv_tag_set set = make_set();
+    double nothing = 0, alpha[N], w[D];
+    int8_t y[N];
+    for (size_t l = 0; l < N; l++)
+        y[l] = set.tags[l * K] ? 1 : -1;
+    struct hinge_inputs inputs = {
+        .n = N, .row = set.row, .index = set.index, .value = set.value, .n_features = D, .bias = 0.7};
+    struct hinge_tag tag = {.y = y, .phi = &nothing, .v = &nothing, .alpha = alpha, .w = w};
+    struct hinge_block block = {.inputs = &inputs, .tags = &tag, .n_tags = 1, .eta = 1};
+    struct hinge_result cold, warm;
+    must(hinge_inputs_init(&inputs, err));
+    for (int way = 0; way < 2; way++) { /* from a smaller C, and from a larger one */
+        struct hinge_options options = {.tolerance = 1e-11, .max_passes = 100000};
+        block.c = 2;
+        must(hinge_solve(&cold, &block, &options, err));
+        block.c = way ? 2.2 : 1.8;
+        must(hinge_solve(&warm, &block, &options, err));
+        options.warm = way ? 1 : 2 / block.c;
+        block.c = 2;
+        must(hinge_solve(&warm, &block, &options, err));
+        ck_assert(cold.is_converged && warm.is_converged);
+        ck_assert_double_eq_tol(warm.primal, cold.primal, 1e-8);
+        ck_assert_int_lt(warm.n_passes, cold.n_passes);
+        for (size_t l = 0; l < N; l++)
+            ck_assert(alpha[l] >= 0 && alpha[l] <= block.c);
+    }
+    hinge_inputs_release(&inputs);
+    clv_tag_set_release(&set);
+}
+END_TEST
+
 static int same_numbers(const double *a, const double *b, size_t n)
 {
     return memcmp(a, b, n * sizeof *a) == 0;
@@ -420,6 +454,7 @@ Suite *annotate_suite(void)
     tcase_add_test(tests, trained_weights_minimise_the_documented_objective);
     tcase_add_test(tests, the_duality_gap_is_below_a_millionth_by_default);
     tcase_add_test(tests, a_gram_matrix_of_products_gives_the_linear_solution);
+    tcase_add_test(tests, dual_variables_of_another_c_are_a_start);
     tcase_add_test(tests, without_couplings_every_form_is_the_binary_classifiers_exactly);
     tcase_add_test(tests, the_number_of_threads_changes_nothing);
     tcase_add_test(tests, couplings_pay_where_tags_depend_on_each_other);
