@@ -39,17 +39,17 @@ INLINE void lower(lanes *value, const lanes *other)
 /* All lanes become the highest. */
 INLINE void spread_highest(lanes *value)
 {
-    lanes halves = __builtin_shuffle(*value, (lane_bits){2, 3, 0, 1});
+    lanes halves = __builtin_shufflevector(*value, *value, 2, 3, 0, 1);
     lift(value, &halves);
-    lanes pairs = __builtin_shuffle(*value, (lane_bits){1, 0, 3, 2});
+    lanes pairs = __builtin_shufflevector(*value, *value, 1, 0, 3, 2);
     lift(value, &pairs);
 }
 
 INLINE void spread_lowest(lanes *value)
 {
-    lanes halves = __builtin_shuffle(*value, (lane_bits){2, 3, 0, 1});
+    lanes halves = __builtin_shufflevector(*value, *value, 2, 3, 0, 1);
     lower(value, &halves);
-    lanes pairs = __builtin_shuffle(*value, (lane_bits){1, 0, 3, 2});
+    lanes pairs = __builtin_shufflevector(*value, *value, 1, 0, 3, 2);
     lower(value, &pairs);
 }
 
@@ -118,14 +118,14 @@ INLINE void combine_columns(lanes *restrict out, const lanes *restrict weight, c
                 join(&sum[l], &term, is_max);
             }
         }
-        lanes first = __builtin_shuffle(sum[0], sum[1], (lane_bits){0, 4, 2, 6});
-        lanes second = __builtin_shuffle(sum[0], sum[1], (lane_bits){1, 5, 3, 7});
-        lanes third = __builtin_shuffle(sum[2], sum[3], (lane_bits){0, 4, 2, 6});
-        lanes fourth = __builtin_shuffle(sum[2], sum[3], (lane_bits){1, 5, 3, 7});
+        lanes first = __builtin_shufflevector(sum[0], sum[1], 0, 4, 2, 6);
+        lanes second = __builtin_shufflevector(sum[0], sum[1], 1, 5, 3, 7);
+        lanes third = __builtin_shufflevector(sum[2], sum[3], 0, 4, 2, 6);
+        lanes fourth = __builtin_shufflevector(sum[2], sum[3], 1, 5, 3, 7);
         join(&first, &second, is_max);
         join(&third, &fourth, is_max);
-        second = __builtin_shuffle(first, third, (lane_bits){2, 3, 6, 7});
-        first = __builtin_shuffle(first, third, (lane_bits){0, 1, 4, 5});
+        second = __builtin_shufflevector(first, third, 2, 3, 6, 7);
+        first = __builtin_shufflevector(first, third, 0, 1, 4, 5);
         join(&first, &second, is_max);
         out[a / LANES] = first;
     }
