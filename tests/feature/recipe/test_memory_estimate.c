@@ -21,6 +21,10 @@ static struct clv_recipe recipe_of(const char *path)
 
 START_TEST(features_take_no_more_than_is_estimated)
 {
+    if (IS_SANITIZED) {
+        skip("features_take_no_more_than_is_estimated", "a sanitizer takes memory of its own");
+        return;
+    }
     static const char *const ways[] = {"--working-pixels 200000", "--working-pixels 1000000 --superpixels 5000",
                                        "--working-pixels 300000 --sift-step 1",
                                        "--working-pixels 500000 --nodes patches"};
@@ -45,6 +49,10 @@ enum { WIDTH = 3000, HEIGHT = 2400 };
 
 START_TEST(an_image_that_does_not_fit_is_named_and_the_rest_goes_on)
 {
+    if (IS_SANITIZED) {
+        skip("an_image_that_does_not_fit_is_named_and_the_rest_goes_on", "a sanitizer takes memory of its own");
+        return;
+    }
     char folder[256];
     snprintf(folder, sizeof folder, "%s", temporary_folder());
     free(expect_success("cp -r %s %s/mixed", sample_set(), folder));
