@@ -172,6 +172,7 @@ static double table_sum(double *restrict out, struct clv_bp *bp, int32_t arc, co
     double *weight = (double *)weights, term[CLV_BP_MAX_LABELS], lowest = SAFE_SUM;
     double highest = maximum(cavity, k), top = bp->top[bp->table[edge]];
     exponentials(weight, cavity, highest, k);
+    memset(sums, 0, row * sizeof *sum);
     for (size_t a = k; a < row; a++)
         weight[a] = 0;
     multiply_kernel(sums, weights, &bp->linear.kernel[(size_t)bp->table[edge] * row * row], arc & 1, k);
