@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "image/codec.h"
+#include "support/requests.h"
 #include "support/support.h"
 
 #define CORPUS "tests/fuzz/corpus/image/"

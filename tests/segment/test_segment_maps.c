@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cleave/segment.h"
+#include "support/requests.h"
 #include "support/sample.h"
 #include "support/support.h"
 

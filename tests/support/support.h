@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "cleave.h"
 
 #undef fail /* Check's deprecated macro; cleave has a function of that name */
@@ -29,27 +28,6 @@
         enum clv_status status_ = (call);                                                                              \
         ck_assert_msg(status_ == (expected), "status is \"%s\": %s", clv_status_name(status_), error_.message);        \
         ck_assert_msg(strstr(error_.message, (part)) != NULL, "message is \"%s\"", error_.message);                    \
-    } while (0)
-
-/* Fails each allocation of `call` in turn: CLV_ERR_MEMORY every time, and `check` holds, until it makes no more. */
-#define must_survive_failed_requests(call) must_keep_when_requests_fail(call, (void)0)
-#define must_keep_when_requests_fail(call, check)                                                                      \
-    do {                                                                                                               \
-        enum clv_status status_ = CLV_ERR_MEMORY;                                                                      \
-        size_t request_ = 0;                                                                                           \
-        while (status_ == CLV_ERR_MEMORY) {                                                                            \
-            struct clv_error error_ = {0};                                                                             \
-            struct clv_error *err = &error_;                                                                           \
-            array_fail_request(++request_);                                                                            \
-            status_ = (call);                                                                                          \
-            array_fail_request(0);                                                                                     \
-            ck_assert_msg(status_ == CLV_ERR_MEMORY || status_ == CLV_OK, "%s", error_.message);                       \
-            if (status_ == CLV_ERR_MEMORY) {                                                                           \
-                ck_assert_msg(strstr(error_.message, "out of memory") != NULL, "message is \"%s\"", error_.message);   \
-                check;                                                                                                 \
-            }                                                                                                          \
-        }                                                                                                              \
-        ck_assert_uint_gt(request_, 1);                                                                                \
     } while (0)
 
 /* Prints "skipped: NAME: why" so that a skip is never silent. */

@@ -9,8 +9,8 @@ enum { N = 2000 };
 /* Two features a node, the number and 1; one an edge, 1. */
 static int64_t row[N + 1];
 static int32_t feature[2 * N], edges[N - 1][2], label[N], y[N];
-static float value[2 * N], edge_feature[N - 1], theta[2 * N], volume[N];
-static const struct clv_problem line = {N, N - 1, 2, 1, row, feature, value, edges, edge_feature, label, theta, volume};
+static float value[2 * N], bond[N - 1], theta[2 * N], volume[N];
+static const struct clv_problem line = {N, N - 1, 2, 1, row, feature, value, edges, bond, label, theta, volume, NULL};
 
 static void draw(unsigned seed) /* what is seen differs, the labels stay */
 {
@@ -23,7 +23,7 @@ static void draw(unsigned seed) /* what is seen differs, the labels stay */
         value[2 * i + 1] = volume[i] = theta[2 * i + label[i]] = 1;
     }
     for (int e = 0; e < N - 1; e++)
-        edges[e][0] = e, edges[e][1] = e + 1, edge_feature[e] = 1;
+        edges[e][0] = e, edges[e][1] = e + 1, bond[e] = 1;
 }
 
 int main(void)
@@ -42,7 +42,7 @@ int main(void)
     training.dataset = dataset;
     training.examples = &first;
     training.shape.n_labels = training.shape.n_features = 2;
-    training.n_examples = training.shape.n_edge_features = 1;
+    training.n_examples = training.shape.n_bonds = 1;
     training.shape.pairwise = CLV_PAIRWISE_POTTS;
     if (clv_train(&result, ssvm, &training, NULL) || clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, NULL))
         return 1;

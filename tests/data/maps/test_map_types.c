@@ -4,6 +4,7 @@
 
 #include "cleave/tensors.h"
 #include "data/maps/map_array.h"
+#include "support/requests.h"
 #include "support/support.h"
 
 static const char *write_tensors(const struct clv_tensor *tensors, size_t n)

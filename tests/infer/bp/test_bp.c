@@ -1,5 +1,6 @@
 #include "infer/random_field.h"
 #include "support/exhaustive.h"
+#include "support/requests.h"
 
 START_TEST(marginals_and_log_partition_are_exact_on_trees)
 {

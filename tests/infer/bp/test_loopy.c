@@ -2,6 +2,7 @@
 #include "infer/bp/loopy.h"
 #include "infer/merit.h"
 #include "support/exhaustive.h"
+#include "support/requests.h"
 
 /* Strong couplings of any sign. */
 static void draw_loops(struct sample *s, uint8_t *is_visible, uint64_t index)

@@ -1,5 +1,6 @@
 #include "infer/random_field.h"
 #include "support/exhaustive.h"
+#include "support/requests.h"
 
 static const struct clv_bp_options *within(double tolerance, int32_t max_iterations)
 {

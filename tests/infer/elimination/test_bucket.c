@@ -1,5 +1,6 @@
 #include "infer/bp/two_temperatures.h"
 #include "infer/elimination/bucket.h"
+#include "support/requests.h"
 
 #define CELLS_MAX ((size_t)1 << 20)
 

@@ -1,5 +1,6 @@
 #include "infer/bp/two_temperatures.h"
 #include "support/exhaustive.h"
+#include "support/requests.h"
 
 static struct clv_forest *new_forest(void)
 {

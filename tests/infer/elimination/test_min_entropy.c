@@ -1,6 +1,7 @@
 /* Minimum-entropy decoding against enumeration, and the slopes of its scores by finite differences. */
 #include "infer/elimination/min_entropy.h"
 #include "infer/random_field.h"
+#include "support/requests.h"
 
 /* A chain whose odd nodes are hidden, or, for odd indices of `index`, whose even ones are; the ends of its edges in
  * any order. */
