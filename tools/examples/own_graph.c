@@ -42,7 +42,7 @@ int main(void)
     training.dataset = dataset;
     training.examples = &first;
     training.shape.n_labels = training.shape.n_features = 2;
-    training.n_examples = training.shape.n_bonds = 1;
+    training.n_examples = training.shape.n_edge_features = 1;
     training.shape.pairwise = CLV_PAIRWISE_POTTS;
     if (clv_train(&result, ssvm, &training, NULL) || clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, NULL))
         return 1;
