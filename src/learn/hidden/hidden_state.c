@@ -9,6 +9,9 @@
 enum { PLACE_DONE, PLACE_TAKEN, PLACE_SHARP, PLACE_STEPS, PLACE_STAGE, PLACE_INNER, PLACE_NEXT_LOOK, N_PLACE };
 enum { OF_LOWEST, OF_LOSS, OF_STEPS, N_NUMBERS };
 
+/* Runs and sweeps of belief propagation for one example; more than any training lives to take, and far from overflow. */
+#define MOST_RUNS ((int64_t)1 << 53)
+
 /* What does not lie in one array of the descent's. */
 struct gathered {
     int64_t place[N_PLACE];
@@ -168,7 +171,8 @@ enum clv_status hidden_state_take(struct hidden_descent *self, struct clv_tensor
     if (!status)
         status = state_read_curve(self->result, tensors, &self->checkpoints, err);
     for (size_t k = 0; k < gathered.n_counts && !status; k++)
-        if (gathered.counts[k] < 0 || (k % MESSAGES_COUNTS < HIDDEN_N_MESSAGES && gathered.counts[k] > 1))
+        if (gathered.counts[k] < 0 || gathered.counts[k] > MOST_RUNS ||
+            (k % MESSAGES_COUNTS < HIDDEN_N_MESSAGES && gathered.counts[k] > 1))
             status = state_refuse(&self->checkpoints, "after runs of belief propagation that were not made", err);
     if (!status) {
         messages_put(&self->hidden, gathered.messages, gathered.counts, self->all, self->hidden.examples.n);
