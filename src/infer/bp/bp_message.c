@@ -74,7 +74,7 @@ static double potts_sum(double *out, const struct clv_bp *bp, size_t edge, const
     double sum[CLV_BP_MAX_LABELS], lowest = SAFE_SUM;
     for (size_t b = 0; b < k; b++) {
         sum[b] = differ * total + rest * out[b];
-        lowest = sum[b] < lowest ? sum[b] : lowest;
+        lowest = sum[b] < lowest ? sum[b] : lowest; // cppcheck-suppress uninitvar; lanes set it
     }
     if (lowest >= SAFE_SUM) {
         portable_logs(out, sum, k);
@@ -177,7 +177,7 @@ static double table_sum(double *restrict out, struct clv_bp *bp, int32_t arc, co
         weight[a] = 0;
     multiply_kernel(sums, weights, &bp->linear.kernel[(size_t)bp->table[edge] * row * row], arc & 1, k);
     for (size_t b = 0; b < k; b++)
-        lowest = sum[b] < lowest ? sum[b] : lowest;
+        lowest = sum[b] < lowest ? sum[b] : lowest; // cppcheck-suppress uninitvar; lanes set it
     if (lowest >= SAFE_SUM)
         portable_logs(out, sum, k);
     for (size_t b = 0; lowest < SAFE_SUM && b < k; b++) {

@@ -68,7 +68,7 @@ INLINE void eliminate(lanes *restrict out, const struct clv_bp *bp, size_t table
 /* The lane's factor becomes that of value and old if that is larger; without a division. */
 INLINE void compare(struct factors *factors, const lanes *value, const lanes *old)
 {
-    lanes high = *value, low = *value;
+    lanes high = *value, low = high;
     lift(&high, old);
     lower(&low, old);
     lane_bits is_larger = high * factors->low > factors->high * low;
