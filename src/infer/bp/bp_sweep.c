@@ -238,7 +238,7 @@ INLINE double edge_sum(const struct clv_bp *bp, int32_t edge, size_t k, const si
     for (size_t v = 0; v < n; v++)
         out[v] *= other[v] / there[v];
     for (size_t b = 0; b < k; b++)
-        total += term[b];
+        total += term[b]; // cppcheck-suppress uninitvar; lanes set it
     return total;
 }
 
