@@ -99,7 +99,7 @@ learned := $(patsubst tools/%.c,$(BUILD)/%,$(wildcard tools/learn/*.c))
 reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-page check-digests check-faults mutate check-library check-python chroot-check coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-libs install uninstall clean help
+.PHONY: all deps demo check check-page check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -109,7 +109,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(W
 
 help:
 	@sed -n '2,12s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-page check-digests check-faults mutate check-python chroot-check coverage format lint bench datasets fuzz deb wheel install uninstall clean"
+	@echo "targets: all deps demo check check-page check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets)"
 	@echo "the papers' tables: $(reproductions)"
 
@@ -168,6 +168,13 @@ check-faults: deps
 mutate: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
 	$(Q)tools/mutate $(BUILD)
+
+# The scripts of tools/cluster under a real Slurm on this machine, whose nodes are killed.
+check-cluster:
+	$(Q)$(MAKE) --no-print-directory WITH_MPI=1 deps
+	$(Q)tools/deps cluster
+	$(Q)$(MAKE) --no-print-directory WITH_MPI=1 all
+	$(Q)tools/check-cluster $(BUILD)
 
 # The page of `cleave label` in a real browser.
 check-page: deps

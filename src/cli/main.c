@@ -78,14 +78,19 @@ static int unknown_command(const char *name)
     return clv_status_exit_code(CLV_ERR_USAGE);
 }
 
-/* How many of this command mpirun started, all to do the same work; 1 if each is told its own shard. */
+/* How many of this command mpirun or srun started, all to do the same work; 1 if each is told its own shard. */
 static int32_t copies_to_share(int argc, char **argv)
 {
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}; /* Open MPI, MPICH */
+    /* Set by Open MPI; by MPICH and srun --mpi=pmi2; by every srun: it means MPI only beside PMIx. The first that is set
+     * holds: an mpirun within a Slurm job starts its processes from a step of srun's. */
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+    const size_t n_sizes = getenv("PMIX_RANK") ? 3 : 2;
+    size_t k = 0;
+    while (k < n_sizes && !getenv(sizes[k]))
+        k++;
     int32_t n = 0;
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes && n < 2; k++)
-        if (!getenv(sizes[k]) || !parse_int32(getenv(sizes[k]), &n))
-            n = 0;
+    if (k == n_sizes || !parse_int32(getenv(sizes[k]), &n))
+        n = 0;
     for (int i = 1; i < argc && n > 1; i++)
         if (strncmp(argv[i], "--shard", strlen("--shard")) == 0)
             n = 0;
@@ -103,18 +108,20 @@ static void leave_team(void)
 static enum clv_status join_team(const struct command *command, int32_t n, struct clv_error *err)
 {
     if (!team_is_built())
-        return fail(err, CLV_ERR_USAGE,
-                    "started %d times by mpirun, and each would do all of the work: this cleave was built without MPI; "
-                    "segment, marginals, features and score take their part by --shard I/%d",
-                    n, n);
+        return fail(
+            err, CLV_ERR_USAGE,
+            "started %d times by mpirun or srun, and each would do all of the work: this cleave was built without MPI; "
+            "segment, marginals, features and score take their part by --shard I/%d",
+            n, n);
     enum clv_status status = team_join(err);
     atexit(leave_team);
     if (status == CLV_OK && team_rank())
         console_silence();
     if (status == CLV_OK && !command->is_shared)
-        status = fail(err, CLV_ERR_USAGE,
-                      "started %d times by mpirun, and each would do all of the work: %s is not shared by processes", n,
-                      command->name);
+        status =
+            fail(err, CLV_ERR_USAGE,
+                 "started %d times by mpirun or srun, and each would do all of the work: %s is not shared by processes",
+                 n, command->name);
     return status;
 }
 

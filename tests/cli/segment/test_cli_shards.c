@@ -156,17 +156,21 @@ START_TEST(feature_shards_that_are_no_whole_are_named_and_nothing_is_written)
 }
 END_TEST
 
-/* Each of mpirun's processes would do the same work over the same output. */
+/* Each of mpirun's processes would do the same work over the same output; so would each of srun's with PMIx. */
 START_TEST(copies_that_mpirun_starts_are_refused_unless_each_has_its_shard)
 {
-    static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+    static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK=0 SLURM_STEP_NUM_TASKS"};
     const char *folder = temporary_folder();
-    for (int k = 0; k < 2; k++)
-        expect_error(64, "started 3 times by mpirun", "cd %s && %s=3 \"$CLEAVE\" segment -m %s %s/images -o alike",
-                     folder, variables[k], sample_model(), sample_set());
+    for (int k = 0; k < 3; k++)
+        expect_error(64, "started 3 times by mpirun or srun",
+                     "cd %s && %s=3 \"$CLEAVE\" segment -m %s %s/images -o alike", folder, variables[k], sample_model(),
+                     sample_set());
     ck_assert_int_ne(access(formatted("%s/alike", folder), F_OK), 0);
-    free(expect_success("cd %s && OMPI_COMM_WORLD_SIZE=1 \"$CLEAVE\" segment -m %s %s/images -o alone", folder,
-                        sample_model(), sample_set()));
+    free(expect_success("cd %s && OMPI_COMM_WORLD_SIZE=1 PMIX_RANK=0 SLURM_STEP_NUM_TASKS=2 "
+                        "\"$CLEAVE\" segment -m %s %s/images -o alone",
+                        folder, sample_model(), sample_set()));
+    free(expect_success("cd %s && SLURM_STEP_NUM_TASKS=2 \"$CLEAVE\" segment -m %s %s/images -o alone --overwrite",
+                        folder, sample_model(), sample_set()));
     free(expect_success("cd %s && PMI_SIZE=2 \"$CLEAVE\" segment --shard 1/2 -m %s %s/images -o parts", folder,
                         sample_model(), sample_set()));
 }
