@@ -77,22 +77,36 @@ enum clv_kernel_map { CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_CHI2, CLV_KERNEL_MAP_I
  * 0..1, else features. */
 enum clv_map_kind { CLV_MAP_GUESS, CLV_MAP_PROBABILITIES, CLV_MAP_LOGITS, CLV_MAP_FEATURES };
 
+/* Whether maps of features count whose channels mean other things in some training images than in others (n_groups).
+ * AUTO: they are IGNORED, that is all their values become 0, unless there is no block but the maps. */
+enum clv_map_use { CLV_MAP_USE_AUTO, CLV_MAP_USE_KEPT, CLV_MAP_USE_IGNORED };
+
 /* What is pooled over a node's pixels, to be combined with |. */
 enum clv_map_pool { CLV_MAP_MEAN = 1, CLV_MAP_MAX = 2, CLV_MAP_DEVIATION = 4 };
 
 /* What a recipe knows of the maps of one name. Probabilities and logits become log-odds, of each channel on its own,
- * features are standardised; both are clipped at +-6. */
+ * features are standardised and, if wanted, reduced to principal components; all are clipped at +-6. */
 struct clv_recipe_map {
     char name[CLV_MAX_MAP_NAME + 1];
-    int32_t kind;       /* enum clv_map_kind; no guess any more once it is learned */
-    int32_t layout;     /* enum clv_map_layout */
-    int32_t n_channels; /* 0: not learned */
-    float *standard;    /* [2][n_channels] of features: mean, 1 / standard deviation; NULL of others */
+    int32_t kind;         /* enum clv_map_kind; no guess any more once it is learned */
+    int32_t layout;       /* enum clv_map_layout */
+    int32_t n_channels;   /* 0: not learned */
+    float *standard;      /* [2][n_channels] of features: mean, 1 / standard deviation; NULL of others */
+    int32_t n_components; /* of features: principal components that take the channels' place; 0: the channels stay */
+    int32_t
+        is_whitened;   /* 1: each component's deviation becomes 1; 0: the first one's does, others keep theirs to it */
+    float *components; /* [n_components][n_channels] of standardised channels; NULL: none, or not learned */
+    float *usual; /* [2][n_components or n_channels] images' means of what is made of a map: their mean and deviation
+                     among the images learned from; NULL: not known */
+    int32_t n_groups; /* of features, above 1: training images fall into so many groups, in each of which the channels
+                         tell figure from ground in another way, as if by another network */
+    int32_t use;      /* enum clv_map_use */
 };
 
-#define CLV_MAX_SCALES      4
-#define CLV_MAX_BIN_PX      24 /* of a SIFT scale */
-#define CLV_DESCRIPTOR_SIZE 128
+#define CLV_MAX_SCALES       4
+#define CLV_MAX_PCA_CHANNELS 1024 /* of maps that are reduced to components */
+#define CLV_MAX_BIN_PX       24   /* of a SIFT scale */
+#define CLV_DESCRIPTOR_SIZE  128
 
 /* Nearest-centre vector quantiser over 128-d descriptors of values 0..255. All arithmetic is integer, so words are
  * exact and the same on every machine; ties go to the lowest word. */

@@ -8,6 +8,7 @@
 
 static const char *const kinds[] = {"guess", "probabilities", "logits", "features"}; /* enum clv_map_kind */
 static const char *const layouts[] = {"auto", "chw", "hwc"};                         /* enum clv_map_layout */
+static const char *const uses[] = {"auto", "keep", "ignore"};                        /* enum clv_map_use */
 
 /* Copies what stands before the "=" of arg; *rest is what stands behind it, or all of arg where there is none. */
 static error_t take_name(char name[CLV_MAX_MAP_NAME + 1], const char **rest, const char *option, const char *arg,
@@ -40,30 +41,42 @@ error_t option_maps(struct maps_option *self, const char *arg, struct common_opt
     return 0;
 }
 
-static error_t take_word(struct maps_word *words, size_t *n, const char *option, const char *arg,
-                         const char *const *choices, size_t n_choices, struct common_options *common)
+/* [NAME=]CHOICE or, without choices, [NAME=]NUMBER. */
+static error_t take_word(struct maps_words *words, const char *option, const char *arg, const char *const *choices,
+                         size_t n_choices, struct common_options *common)
 {
     struct maps_word word;
     const char *rest = arg;
     error_t failed = take_name(word.name, &rest, option, arg, common);
     if (!failed)
-        failed = option_choice(&word.value, option, rest, choices, n_choices, common);
+        failed = choices ? option_choice(&word.value, option, rest, choices, n_choices, common)
+                         : option_int(&word.value, option, rest, 1, CLV_MAX_PCA_CHANNELS, common);
     if (failed)
         return failed;
-    if (*n > CLV_MAX_MAPS)
+    if (words->n > CLV_MAX_MAPS)
         return option_error(common, "%s: given more than %d times", option, CLV_MAX_MAPS + 1);
-    words[(*n)++] = word;
+    words->said[words->n++] = word;
     return 0;
 }
 
 error_t option_maps_kind(struct maps_option *self, const char *arg, struct common_options *common)
 {
-    return take_word(self->kinds, &self->n_kinds, "--maps-kind", arg, kinds, 4, common);
+    return take_word(&self->kinds, "--maps-kind", arg, kinds, 4, common);
 }
 
 error_t option_maps_layout(struct maps_option *self, const char *arg, struct common_options *common)
 {
-    return take_word(self->layouts, &self->n_layouts, "--maps-layout", arg, layouts, 3, common);
+    return take_word(&self->layouts, "--maps-layout", arg, layouts, 3, common);
+}
+
+error_t option_maps_pca(struct maps_option *self, const char *arg, struct common_options *common)
+{
+    return take_word(&self->components, "--maps-pca", arg, NULL, 0, common);
+}
+
+error_t option_maps_use(struct maps_option *self, const char *arg, struct common_options *common)
+{
+    return take_word(&self->uses, "--maps-use", arg, uses, 3, common);
 }
 
 error_t option_maps_pool(struct maps_option *self, const char *arg, struct common_options *common)
@@ -97,33 +110,46 @@ enum clv_status maps_option_add(struct clv_set *set, const struct maps_option *s
 }
 
 /* The last word that is said of a name, or of all. */
-static int find_word(const struct maps_word *words, size_t n, const char *name)
+static int find_word(const struct maps_words *words, const char *name)
 {
-    for (size_t k = n; k > 0; k--)
-        if (!words[k - 1].name[0] || strcmp(words[k - 1].name, name) == 0)
-            return words[k - 1].value;
+    for (size_t k = words->n; k > 0; k--)
+        if (!words->said[k - 1].name[0] || strcmp(words->said[k - 1].name, name) == 0)
+            return words->said[k - 1].value;
     return 0;
 }
 
-static enum clv_status check_words(const struct maps_word *words, size_t n, const char *option,
-                                   const struct clv_set *set, struct clv_error *err)
+static enum clv_status check_words(const struct maps_words *words, const char *option, const struct clv_set *set,
+                                   struct clv_error *err)
 {
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < words->n; k++) {
+        const char *name = words->said[k].name;
         size_t m = 0;
-        while (m < set->n_maps && words[k].name[0] && strcmp(words[k].name, set->map_names[m]) != 0)
+        while (m < set->n_maps && name[0] && strcmp(name, set->map_names[m]) != 0)
             m++;
         if (m == set->n_maps)
-            return fail(err, CLV_ERR_USAGE, "%s: there is no map %s", option, words[k].name);
+            return fail(err, CLV_ERR_USAGE, "%s: there is no map %s", option, name);
     }
     return CLV_OK;
+}
+
+static enum clv_status check_all_words(const struct maps_option *self, const struct clv_set *set, struct clv_error *err)
+{
+    enum clv_status status = check_words(&self->kinds, "--maps-kind", set, err);
+    if (status == CLV_OK)
+        status = check_words(&self->layouts, "--maps-layout", set, err);
+    if (status == CLV_OK)
+        status = check_words(&self->components, "--maps-pca", set, err);
+    if (status == CLV_OK)
+        status = check_words(&self->uses, "--maps-use", set, err);
+    if (status == CLV_OK && self->is_whitened && !self->components.n)
+        status = fail(err, CLV_ERR_USAGE, "--maps-whiten: goes with --maps-pca");
+    return status;
 }
 
 enum clv_status maps_option_choose(struct clv_recipe *recipe, bool is_wanted, const struct maps_option *self,
                                    const struct clv_set *set, struct clv_error *err)
 {
-    enum clv_status status = check_words(self->kinds, self->n_kinds, "--maps-kind", set, err);
-    if (status == CLV_OK)
-        status = check_words(self->layouts, self->n_layouts, "--maps-layout", set, err);
+    enum clv_status status = check_all_words(self, set, err);
     if (status != CLV_OK)
         return status;
     if (!is_wanted && self->n)
@@ -140,10 +166,24 @@ enum clv_status maps_option_choose(struct clv_recipe *recipe, bool is_wanted, co
     for (size_t m = 0; m < set->n_maps; m++) {
         struct clv_recipe_map *map = &recipe->maps[m];
         memcpy(map->name, set->map_names[m], sizeof map->name);
-        map->kind = find_word(self->kinds, self->n_kinds, map->name);
-        map->layout = find_word(self->layouts, self->n_layouts, map->name);
+        map->kind = find_word(&self->kinds, map->name);
+        map->layout = find_word(&self->layouts, map->name);
+        map->n_components = find_word(&self->components, map->name);
+        map->is_whitened = map->n_components && self->is_whitened;
+        map->use = find_word(&self->uses, map->name);
     }
     return CLV_OK;
+}
+
+static void note_groups(const struct clv_recipe_map *map)
+{
+    if (map->n_groups > 1)
+        console_note("maps %s: training images fall into %d groups; in each the channels tell figure from ground in "
+                     "another way, as if by another network, so what they say of one group does not hold of other "
+                     "images; %s",
+                     map->name, map->n_groups,
+                     map->use == CLV_MAP_USE_IGNORED ? "these maps are ignored (--maps-use keep uses them all the same)"
+                                                     : "they are used all the same");
 }
 
 enum clv_status maps_option_learn(struct clv_recipe *recipe, const struct clv_set *set,
@@ -154,11 +194,13 @@ enum clv_status maps_option_learn(struct clv_recipe *recipe, const struct clv_se
     for (int32_t m = 0; m < recipe->n_maps; m++)
         is_guess[m] = recipe->maps[m].kind == CLV_MAP_GUESS;
     enum clv_status status = clv_recipe_learn_maps(recipe, set, common->n_threads, &common->limits, progress, err);
-    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++)
+    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
+        note_groups(&recipe->maps[m]);
         if (is_guess[m])
             console_note("maps %s: %d channel%s, taken for %s; --maps-kind tells otherwise", recipe->maps[m].name,
                          recipe->maps[m].n_channels, recipe->maps[m].n_channels == 1 ? "" : "s",
                          kinds[recipe->maps[m].kind]);
+    }
     return status;
 }
 

@@ -21,15 +21,20 @@ struct maps_option {
         const char *folder;
     } folders[CLV_MAX_MAPS];
     size_t n;
-    struct maps_word kinds[CLV_MAX_MAPS + 1], layouts[CLV_MAX_MAPS + 1];
-    size_t n_kinds, n_layouts;
+    struct maps_words {
+        struct maps_word said[CLV_MAX_MAPS + 1];
+        size_t n;
+    } kinds, layouts, components, uses;
     int32_t pool; /* of enum clv_map_pool; 0: not given */
+    bool is_whitened;
 };
 
-/* NAME=FOLDER, [NAME=]KIND, [NAME=]LAYOUT, a list of statistics. */
+/* NAME=FOLDER, [NAME=]KIND, [NAME=]LAYOUT, [NAME=]N, [NAME=]USE, a list of statistics. */
 error_t option_maps(struct maps_option *self, const char *arg, struct common_options *common);
 error_t option_maps_kind(struct maps_option *self, const char *arg, struct common_options *common);
 error_t option_maps_layout(struct maps_option *self, const char *arg, struct common_options *common);
+error_t option_maps_pca(struct maps_option *self, const char *arg, struct common_options *common);
+error_t option_maps_use(struct maps_option *self, const char *arg, struct common_options *common);
 error_t option_maps_pool(struct maps_option *self, const char *arg, struct common_options *common);
 
 /* Gives the set's items the folders' maps; none of those files may be one of the outputs. */
@@ -42,7 +47,8 @@ enum clv_status maps_option_add(struct clv_set *set, const struct maps_option *s
 enum clv_status maps_option_choose(struct clv_recipe *recipe, bool is_wanted, const struct maps_option *self,
                                    const struct clv_set *set, struct clv_error *err) CLV_CHECK;
 
-/* Learns a recipe's maps from the set's, and notes what kind they are if that had to be guessed. */
+/* Learns a recipe's maps from the set's, and notes what kind they are if that had to be guessed, and where channels mean
+ * other things in some images than in others. */
 enum clv_status maps_option_learn(struct clv_recipe *recipe, const struct clv_set *set,
                                   const struct common_options *common, const struct clv_progress *progress,
                                   struct clv_error *err) CLV_CHECK;

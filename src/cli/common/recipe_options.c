@@ -34,6 +34,9 @@ enum recipe_keys {
     KEY_MAPS_KIND,
     KEY_MAPS_LAYOUT,
     KEY_MAPS_POOL,
+    KEY_MAPS_PCA,
+    KEY_MAPS_WHITEN,
+    KEY_MAPS_USE,
     KEY_CHOICES
 };
 
@@ -69,7 +72,7 @@ static const struct {
 
 static const char *const node_kinds[] = {"superpixels", "patches"}; /* enum clv_nodes */
 static char help[N_ROWS][160];
-static struct argp_option options[N_ROWS + N_CHOICES + 10];
+static struct argp_option options[N_ROWS + N_CHOICES + 13];
 
 static int32_t *field(struct clv_recipe *recipe, size_t row)
 {
@@ -169,6 +172,12 @@ static error_t parse_recipe(int key, char *arg, struct argp_state *state)
     case KEY_MAPS_KIND: failed = option_maps_kind(&self->maps, arg, self->common); break;
     case KEY_MAPS_LAYOUT: failed = option_maps_layout(&self->maps, arg, self->common); break;
     case KEY_MAPS_POOL: failed = option_maps_pool(&self->maps, arg, self->common); break;
+    case KEY_MAPS_PCA: failed = option_maps_pca(&self->maps, arg, self->common); break;
+    case KEY_MAPS_USE: failed = option_maps_use(&self->maps, arg, self->common); break;
+    case KEY_MAPS_WHITEN:
+        self->maps.is_whitened = true;
+        failed = 0;
+        break;
     case ARGP_KEY_END:
         if (self->recipe.nodes == CLV_NODES_PATCHES)
             use_defaults_of_patches(self);
@@ -272,6 +281,21 @@ const struct argp *recipe_argp(void)
                                         0,
                                         "What a region's pixels say together: mean, max, deviation (default mean, "
                                         "which is always there)",
+                                        50};
+    options[n++] = (struct argp_option){"maps-pca",
+                                        KEY_MAPS_PCA,
+                                        "[NAME=]N",
+                                        0,
+                                        "Reduce the channels of feature maps to their first N principal components",
+                                        50};
+    options[n++] = (struct argp_option){
+        "maps-whiten", KEY_MAPS_WHITEN, NULL, 0, "Give those components the same deviation, each and all", 50};
+    options[n++] = (struct argp_option){"maps-use",
+                                        KEY_MAPS_USE,
+                                        "[NAME=]CHOICE",
+                                        0,
+                                        "Feature maps: auto, keep or ignore (default auto: ignored where channels mean "
+                                        "other things in some training images than in others)",
                                         50};
     for (size_t row = 0; row < N_CHOICES; row++)
         options[n++] =

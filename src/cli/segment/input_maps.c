@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "cli/common/console.h"
 
 /* *path is the input's map of a name, NULL if neither the folders nor the columns have any. */
 static enum clv_status find(char **path, const char *name, const struct input *input, const struct segment_run *run,
@@ -21,7 +22,7 @@ static enum clv_status find(char **path, const char *name, const struct input *i
 }
 
 /* The input as a set of its own, whose maps are the recipe's. */
-enum clv_status input_maps_read(struct clv_map **maps, const struct input *input, const struct segment_run *run,
+static enum clv_status read_all(struct clv_map **maps, const struct input *input, const struct segment_run *run,
                                 struct clv_error *err)
 {
     const struct clv_recipe *recipe = &run->model->recipe;
@@ -38,4 +39,26 @@ enum clv_status input_maps_read(struct clv_map **maps, const struct input *input
     for (int32_t m = 0; m < recipe->n_maps; m++)
         array_free(item.maps[m]);
     return status;
+}
+
+enum clv_status input_maps_read(struct work *work, const struct segment_run *run, struct clv_error *err)
+{
+    const struct clv_recipe *recipe = &run->model->recipe;
+    enum clv_status status = read_all(&work->maps, work->input, run, err);
+    if (status != CLV_OK || !work->maps)
+        return status;
+    work->map_means = array_alloc(map_watch_size(recipe), sizeof *work->map_means);
+    return work->map_means ? map_watch_look(work->map_means, work->maps, recipe, err) : fail_memory(err);
+}
+
+void input_maps_watch(struct job *job, const struct work *work)
+{
+    const struct clv_recipe *recipe = &job->run->model->recipe;
+    double deviations = 0;
+    int32_t m = work->map_means ? map_watch_add(&deviations, &job->maps, work->map_means, recipe) : -1;
+    if (m >= 0)
+        console_note("maps %s: those of the first %zu image%s are not like those of the training images: means of "
+                     "channels lie %.1f of their deviations off. Made by another network, or in another way? What was "
+                     "learned from maps may not hold here",
+                     recipe->maps[m].name, job->maps.n, job->maps.n == 1 ? "" : "s", deviations);
 }

@@ -2,10 +2,12 @@
 #ifndef CLI_SEGMENT_INPUT_MAPS_H
 #define CLI_SEGMENT_INPUT_MAPS_H
 
-#include "cli/segment/segment.h"
+#include "cli/segment/segment_work.h"
 
-/* In the order of the model's recipe; NULL if it wants none (clv_item_maps_release). */
-enum clv_status input_maps_read(struct clv_map **maps, const struct input *input, const struct segment_run *run,
-                                struct clv_error *err) CLV_CHECK;
+/* work->maps in the order of the model's recipe, NULL if it wants none (clv_item_maps_release), and their means. */
+enum clv_status input_maps_read(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
+
+/* One at a time and in input order: tells of maps that are not like those that the model was learned from. */
+void input_maps_watch(struct job *job, const struct work *work);
 
 #endif

@@ -23,6 +23,7 @@ void work_release(struct work *work)
     clv_image_release(&work->image);
     clv_mask_release(&work->truth);
     contours_release(&work->contours);
+    array_free(work->map_means);
     array_free(work->labels);
     array_free(work->unrefined);
 }
@@ -115,7 +116,7 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
     } else {
         status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
         if (status == CLV_OK)
-            status = input_maps_read(&work->maps, work->input, run, err);
+            status = input_maps_read(work, run, err);
         if (status == CLV_OK)
             status = clv_example_extract_maps(&example, &work->image, work->maps, &run->model->recipe, err);
     }
@@ -282,6 +283,7 @@ enum clv_status work_tell(struct job *job, struct work *work, size_t index, enum
     struct segment_counts *counts = job->counts;
     tell_status(job, work, status, status == CLV_OK ? "" : err->message);
     if (status == CLV_OK) {
+        input_maps_watch(job, work);
         counts->n_done += !work->output->finished;
         counts->n_finished_before += work->output->finished;
         if (run->exporting)
@@ -368,12 +370,13 @@ enum clv_status job_init(struct job *job, struct segment_counts *counts, struct 
     *job = (struct job){.run = run, .counts = counts, .n_threads = parallel_threads(run->options->common.n_threads)};
     job->oracles = array_zalloc((size_t)job->n_threads, sizeof *job->oracles);
     memory_gate_init(&job->gate, memory);
-    return job->oracles ? CLV_OK : fail_memory(err);
+    return job->oracles ? map_watch_init(&job->maps, &run->model->recipe, err) : fail_memory(err);
 }
 
 void job_release(struct job *job)
 {
     memory_gate_release(&job->gate);
+    map_watch_release(&job->maps);
     for (int thread = 0; job->oracles && thread < job->n_threads; thread++)
         clv_oracle_free(job->oracles[thread]);
     array_free(job->oracles);

@@ -29,6 +29,67 @@ static float log_odds(float probability)
     return clipped(portable_log(p / (1 - p)));
 }
 
+int32_t map_values(const struct clv_recipe_map *map)
+{
+    return map->n_components ? map->n_components : map->n_channels;
+}
+
+/* to[n] = the component's coordinate of each pixel. */
+static void project(float *to, double *sum, const struct clv_map *map, const struct clv_recipe_map *recipe_map,
+                    int32_t component, size_t n)
+{
+    size_t n_channels = (size_t)map->n_channels;
+    const float *weights = recipe_map->components + (size_t)component * n_channels;
+    memset(sum, 0, n * sizeof *sum);
+    for (size_t c = 0; c < n_channels; c++) {
+        const float *from = map->values + c * n;
+        double mean = (double)recipe_map->standard[c];
+        double weight = (double)weights[c] * (double)recipe_map->standard[c + n_channels];
+        for (size_t p = 0; p < n; p++)
+            sum[p] += weight * ((double)from[p] - mean);
+    }
+    for (size_t p = 0; p < n; p++)
+        to[p] = clipped(sum[p]);
+}
+
+static enum clv_status reduce(struct clv_map *ready, const struct clv_map *map, const struct clv_recipe_map *recipe_map,
+                              struct clv_error *err)
+{
+    size_t n = (size_t)map->width * (size_t)map->height;
+    double *sum = array_alloc(n, sizeof *sum);
+    *ready = *map;
+    ready->n_channels = recipe_map->n_components;
+    ready->values = array_alloc((size_t)ready->n_channels * n, sizeof *ready->values);
+    enum clv_status status = sum && ready->values ? CLV_OK : fail_memory(err);
+    for (int32_t k = 0; k < ready->n_channels && status == CLV_OK; k++)
+        project(ready->values + (size_t)k * n, sum, map, recipe_map, k, n);
+    array_free(sum);
+    if (status != CLV_OK)
+        clv_map_release(ready);
+    return status;
+}
+
+static enum clv_status all_zeros(struct clv_map *ready, const struct clv_map *map,
+                                 const struct clv_recipe_map *recipe_map, struct clv_error *err)
+{
+    *ready = *map;
+    ready->n_channels = map_values(recipe_map);
+    ready->values =
+        array_zalloc((size_t)map->width * (size_t)map->height, (size_t)ready->n_channels * sizeof *ready->values);
+    return ready->values ? CLV_OK : fail_memory(err);
+}
+
+void map_image_means(float *mean, const struct clv_map *ready)
+{
+    size_t n = (size_t)ready->width * (size_t)ready->height;
+    for (size_t c = 0; c < (size_t)ready->n_channels; c++) {
+        double sum = 0;
+        for (size_t p = 0; p < n; p++)
+            sum += (double)ready->values[c * n + p];
+        mean[c] = (float)(sum / (double)n);
+    }
+}
+
 enum clv_status map_ready(struct clv_map *ready, const struct clv_map *map, const struct clv_recipe_map *recipe_map,
                           struct clv_error *err)
 {
@@ -38,6 +99,12 @@ enum clv_status map_ready(struct clv_map *ready, const struct clv_map *map, cons
                     recipe_map->n_channels);
     if (recipe_map->kind == CLV_MAP_FEATURES && !recipe_map->standard)
         return fail(err, CLV_ERR_USAGE, "map %s: the recipe has not learned its scale", recipe_map->name);
+    if (recipe_map->use == CLV_MAP_USE_IGNORED)
+        return all_zeros(ready, map, recipe_map, err);
+    if (recipe_map->n_components && !recipe_map->components)
+        return fail(err, CLV_ERR_USAGE, "map %s: the recipe has not learned its components", recipe_map->name);
+    if (recipe_map->n_components)
+        return reduce(ready, map, recipe_map, err);
     struct clv_map made = *map;
     made.values = array_alloc((size_t)map->n_channels * n, sizeof *made.values);
     if (!made.values)
@@ -74,7 +141,7 @@ static int32_t count_channels(const struct clv_recipe *recipe)
 {
     int32_t n = 0;
     for (int32_t m = 0; m < recipe->n_maps; m++)
-        n += recipe->maps[m].n_channels;
+        n += map_values(&recipe->maps[m]);
     return n;
 }
 
@@ -144,7 +211,7 @@ int32_t maps_size(const struct clv_recipe *recipe)
 {
     int32_t n = 1;
     for (int32_t m = 0; m < recipe->n_maps; m++)
-        n += recipe->maps[m].n_channels * channel_size(recipe, m);
+        n += map_values(&recipe->maps[m]) * channel_size(recipe, m);
     return n;
 }
 
@@ -163,8 +230,8 @@ void maps_fill(float *row, const struct map_pool *pool, const struct clv_recipe 
     *row++ = 1;
     for (int32_t m = 0; m < recipe->n_maps; m++) {
         bool is_binned = is_log_odds(&recipe->maps[m]);
-        float weight = 1 / sqrtf((float)recipe->maps[m].n_channels), unit = is_binned ? weight / MAP_CLIP : weight;
-        for (int32_t c = 0; c < recipe->maps[m].n_channels; c++, at++) {
+        float weight = 1 / sqrtf((float)map_values(&recipe->maps[m])), unit = is_binned ? weight / MAP_CLIP : weight;
+        for (int32_t c = 0; c < map_values(&recipe->maps[m]); c++, at++) {
             *row++ = pool->mean[at] * unit;
             if (is_binned) {
                 fill_bins(row, pool->mean[at], weight);
@@ -182,8 +249,8 @@ int32_t maps_mean_column(float *unit, const struct clv_recipe *recipe, int32_t m
 {
     int32_t column = 1;
     for (int32_t m = 0; m < map; m++)
-        column += recipe->maps[m].n_channels * channel_size(recipe, m);
-    *unit = 1 / sqrtf((float)recipe->maps[map].n_channels) / (is_log_odds(&recipe->maps[map]) ? MAP_CLIP : 1);
+        column += map_values(&recipe->maps[m]) * channel_size(recipe, m);
+    *unit = 1 / sqrtf((float)map_values(&recipe->maps[map])) / (is_log_odds(&recipe->maps[map]) ? MAP_CLIP : 1);
     return column + channel * channel_size(recipe, map);
 }
 
@@ -195,19 +262,19 @@ void maps_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t
         return;
     }
     index--;
-    while (m + 1 < recipe->n_maps && index >= recipe->maps[m].n_channels * channel_size(recipe, m)) {
-        index -= recipe->maps[m].n_channels * channel_size(recipe, m);
+    while (m + 1 < recipe->n_maps && index >= map_values(&recipe->maps[m]) * channel_size(recipe, m)) {
+        index -= map_values(&recipe->maps[m]) * channel_size(recipe, m);
         m++;
     }
     int32_t n = channel_size(recipe, m), channel = index / n, part = index % n;
     int32_t bins = is_log_odds(&recipe->maps[m]) ? BINS : 0;
-    const char *map = recipe->maps[m].name;
+    const char *map = recipe->maps[m].name, *of = recipe->maps[m].n_components ? "component" : "channel";
     if (part == 0)
-        snprintf(name, size, "map %s channel %d mean", map, channel);
+        snprintf(name, size, "map %s %s %d mean", map, of, channel);
     else if (part <= bins)
-        snprintf(name, size, "map %s channel %d mean bin %d", map, channel, part - 1);
+        snprintf(name, size, "map %s %s %d mean bin %d", map, of, channel, part - 1);
     else
-        snprintf(name, size, "map %s channel %d %s", map, channel,
+        snprintf(name, size, "map %s %s %d %s", map, of, channel,
                  part == bins + 1 && recipe->map_pool & CLV_MAP_MAX ? "maximum" : "deviation");
 }
 
@@ -241,7 +308,7 @@ void map_edges_fill(float *features, int32_t stride, const struct clv_adjacency 
     size_t n = (size_t)pool->n_channels;
     const float *mean = pool->mean;
     for (int32_t m = 0; m < recipe->n_maps; m++) {
-        int32_t n_channels = recipe->maps[m].n_channels;
+        int32_t n_channels = map_values(&recipe->maps[m]);
         bool is_probability = is_log_odds(&recipe->maps[m]);
         double sum = 0, beta;
         for (int32_t e = 0; e < adjacency->n_edges && !is_probability; e++)

@@ -15,6 +15,7 @@
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/features_format.h"
 #include "feature/dataset/features_read.h"
+#include "feature/recipe/recipe_file.h"
 
 #define INDEX_MAX_SIZE ((size_t)64 << 20)
 
@@ -116,7 +117,12 @@ static bool is_per_shard(const char *key)
 /* Tensors that are not about single images. */
 static bool is_shared(const char *name)
 {
-    return strcmp(name, "palette") == 0 || strcmp(name, "kept") == 0 || strncmp(name, "codebook.", 9) == 0;
+    static const char *const prefixes[] = {"palette",          RECIPE_KEPT,       RECIPE_CODEBOOK_PREFIX,
+                                           RECIPE_MAPS_PREFIX, RECIPE_PCA_PREFIX, RECIPE_USUAL_PREFIX};
+    for (size_t k = 0; k < sizeof prefixes / sizeof *prefixes; k++)
+        if (strncmp(name, prefixes[k], strlen(prefixes[k])) == 0)
+            return true;
+    return false;
 }
 
 /* Labels, recipe and kinds of arrays must be the first shard's. */

@@ -46,6 +46,8 @@ void clv_recipe_release(struct clv_recipe *recipe)
     }
     for (int m = 0; m < CLV_MAX_MAPS; m++) {
         array_free(recipe->maps[m].standard);
+        array_free(recipe->maps[m].components);
+        array_free(recipe->maps[m].usual);
         recipe->maps[m] = (struct clv_recipe_map){0};
     }
     recipe->n_maps = 0;
@@ -76,6 +78,14 @@ static enum clv_status check_maps(const struct clv_recipe *recipe, struct clv_er
             status = check_range("a map's layout", map->layout, CLV_MAP_LAYOUT_AUTO, CLV_MAP_LAYOUT_HWC, err);
         if (status == CLV_OK)
             status = check_range("n_channels of a map", map->n_channels, 0, CLV_MAX_MAP_CHANNELS, err);
+        if (status == CLV_OK)
+            status = check_range("n_components of a map", map->n_components, 0, CLV_MAX_PCA_CHANNELS, err);
+        if (status == CLV_OK)
+            status = check_range("is_whitened of a map", map->is_whitened, 0, 1, err);
+        if (status == CLV_OK)
+            status = check_range("n_groups of a map", map->n_groups, 0, INT32_MAX, err);
+        if (status == CLV_OK)
+            status = check_range("use of a map", map->use, CLV_MAP_USE_AUTO, CLV_MAP_USE_IGNORED, err);
     }
     return status;
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "feature/blocks/blocks.h"
+#include "feature/blocks/map_pool.h"
 #include "feature/recipe/plan.h"
 #include "feature/recipe/recipe.h"
 
@@ -55,8 +56,13 @@ static void put_maps(struct text *text, const struct clv_recipe *recipe)
         const struct clv_recipe_map *map = &recipe->maps[m];
         text_printf(text, "%s{\"name\":", m ? "," : ",\"" MAPS "\":[");
         text_put_json(text, map->name);
-        text_printf(text, ",\"kind\":\"%s\",\"layout\":\"%s\",\"n_channels\":%d}%s", kinds[map->kind],
-                    layouts[map->layout], map->n_channels, m + 1 == recipe->n_maps ? "]" : "");
+        text_printf(text, ",\"kind\":\"%s\",\"layout\":\"%s\",\"n_channels\":%d", kinds[map->kind],
+                    layouts[map->layout], map->n_channels);
+        if (map->n_components)
+            text_printf(text, ",\"n_components\":%d,\"is_whitened\":%d", map->n_components, map->is_whitened);
+        if (map->n_groups > 1 || map->use)
+            text_printf(text, ",\"n_groups\":%d,\"use\":%d", map->n_groups, map->use);
+        text_put(text, m + 1 == recipe->n_maps ? "}]" : "}");
     }
 }
 
@@ -87,9 +93,23 @@ void recipe_put_json(struct text *text, const struct clv_recipe *recipe)
 static const char *const codebook_names[CLV_MAX_SCALES] = {RECIPE_CODEBOOK_PREFIX "0", RECIPE_CODEBOOK_PREFIX "1",
                                                            RECIPE_CODEBOOK_PREFIX "2", RECIPE_CODEBOOK_PREFIX "3"};
 
-static const char *const standard_names[CLV_MAX_MAPS] = {
-    RECIPE_MAPS_PREFIX "0", RECIPE_MAPS_PREFIX "1", RECIPE_MAPS_PREFIX "2", RECIPE_MAPS_PREFIX "3",
-    RECIPE_MAPS_PREFIX "4", RECIPE_MAPS_PREFIX "5", RECIPE_MAPS_PREFIX "6", RECIPE_MAPS_PREFIX "7"};
+/* Tensors of a map: the scale of features, components, what images usually have. */
+enum { STANDARD, COMPONENTS, USUAL, MAP_TENSORS };
+#define OF_MAP(m)                                                                                                      \
+    {                                                                                                                  \
+        RECIPE_MAPS_PREFIX m, RECIPE_PCA_PREFIX m, RECIPE_USUAL_PREFIX m                                               \
+    }
+static const char *const map_tensors[CLV_MAX_MAPS][MAP_TENSORS] = {OF_MAP("0"), OF_MAP("1"), OF_MAP("2"), OF_MAP("3"),
+                                                                   OF_MAP("4"), OF_MAP("5"), OF_MAP("6"), OF_MAP("7")};
+
+/* What a map has of a kind; shape[0] is 0 where it has none. */
+static float **map_numbers(int64_t shape[2], struct clv_recipe_map *map, int which)
+{
+    bool is_feature = map->kind == CLV_MAP_FEATURES;
+    shape[0] = which == COMPONENTS ? map->n_components : which == USUAL || is_feature ? 2 : 0;
+    shape[1] = which == USUAL ? map_values(map) : map->n_channels;
+    return which == STANDARD ? &map->standard : which == COMPONENTS ? &map->components : &map->usual;
+}
 
 static bool has_codebook(const struct clv_recipe *recipe, int scale)
 {
@@ -120,12 +140,13 @@ size_t recipe_tensors(struct clv_tensor tensors[RECIPE_TENSORS], const struct cl
                                                .shape = {recipe->codebooks[s].n_words, CLV_DESCRIPTOR_SIZE},
                                                .data = recipe->codebooks[s].centres};
     for (int32_t m = 0; m < recipe->n_maps; m++)
-        if (recipe->maps[m].kind == CLV_MAP_FEATURES)
-            tensors[n++] = (struct clv_tensor){.name = standard_names[m],
-                                               .dtype = CLV_F32,
-                                               .n_dimensions = 2,
-                                               .shape = {2, recipe->maps[m].n_channels},
-                                               .data = recipe->maps[m].standard};
+        for (int which = 0; which < MAP_TENSORS; which++) {
+            struct clv_recipe_map map = recipe->maps[m];
+            struct clv_tensor tensor = {.name = map_tensors[m][which], .dtype = CLV_F32, .n_dimensions = 2};
+            tensor.data = *map_numbers(tensor.shape, &map, which);
+            if (tensor.data && tensor.shape[0])
+                tensors[n++] = tensor;
+        }
     return n;
 }
 
@@ -203,6 +224,12 @@ static int find_word(const struct json_value *value, const char *const *words, i
     return k;
 }
 
+static bool get_optional(int32_t *number, const struct json_value *entry, const char *name)
+{
+    const struct json_value *value = json_member(entry, name);
+    return !value || get_int32(value, number);
+}
+
 static enum clv_status read_maps(struct clv_recipe *recipe, const struct json_value *root, const char *name,
                                  struct clv_error *err)
 {
@@ -221,33 +248,44 @@ static enum clv_status read_maps(struct clv_recipe *recipe, const struct json_va
             !get_int32(json_member(entry, "n_channels"), &map->n_channels) || map->n_channels < 1)
             return fail(err, CLV_ERR_DATA, "%s: map %zu of its recipe lacks a name, kind, layout or n_channels", name,
                         m + 1);
+        if (!get_optional(&map->n_components, entry, "n_components") ||
+            !get_optional(&map->is_whitened, entry, "is_whitened") ||
+            !get_optional(&map->n_groups, entry, "n_groups") || !get_optional(&map->use, entry, "use"))
+            return fail(err, CLV_ERR_DATA, "%s: a count of map %zu of its recipe is no number", name, m + 1);
         memcpy(map->name, own_name, strlen(own_name) + 1);
     }
     recipe->n_maps = (int32_t)n;
     return CLV_OK;
 }
 
-static enum clv_status read_standards(struct clv_recipe *recipe, const struct clv_tensors *tensors, const char *name,
-                                      struct clv_error *err)
+static enum clv_status read_map_tensor(struct clv_recipe_map *map, int which, const char *tensor_name,
+                                       const struct clv_tensors *tensors, const char *name, struct clv_error *err)
 {
-    for (int32_t m = 0; m < recipe->n_maps; m++) {
-        struct clv_recipe_map *map = &recipe->maps[m];
-        const struct clv_tensor *tensor;
-        if (map->kind != CLV_MAP_FEATURES)
-            continue;
-        enum clv_status status =
-            clv_tensors_require(&tensor, tensors, standard_names[m], CLV_F32, 2, (int64_t[]){2, map->n_channels}, err);
-        if (status != CLV_OK)
-            return status;
-        map->standard = array_copy(tensor->data, (size_t)map->n_channels, 2 * sizeof *map->standard);
-        if (!map->standard)
-            return fail_memory(err);
-        for (int32_t k = 0; k < 2 * map->n_channels; k++)
-            if (!isfinite(map->standard[k]))
-                return fail(err, CLV_ERR_DATA, "%s: \"%s\" holds %g", name, standard_names[m],
-                            (double)map->standard[k]);
-    }
+    int64_t shape[2];
+    float **numbers = map_numbers(shape, map, which);
+    const struct clv_tensor *tensor;
+    if (!shape[0] || (which == USUAL && !clv_tensors_find(tensors, tensor_name)))
+        return CLV_OK;
+    enum clv_status status = clv_tensors_require(&tensor, tensors, tensor_name, CLV_F32, 2, shape, err);
+    if (status != CLV_OK)
+        return status;
+    *numbers = array_copy(tensor->data, (size_t)shape[0], (size_t)shape[1] * sizeof **numbers);
+    if (!*numbers)
+        return fail_memory(err);
+    for (int64_t k = 0; k < shape[0] * shape[1]; k++)
+        if (!isfinite((*numbers)[k]))
+            return fail(err, CLV_ERR_DATA, "%s: \"%s\" holds %g", name, tensor_name, (double)(*numbers)[k]);
     return CLV_OK;
+}
+
+static enum clv_status read_map_tensors(struct clv_recipe *recipe, const struct clv_tensors *tensors, const char *name,
+                                        struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    for (int32_t m = 0; m < recipe->n_maps; m++)
+        for (int which = 0; which < MAP_TENSORS && status == CLV_OK; which++)
+            status = read_map_tensor(&recipe->maps[m], which, map_tensors[m][which], tensors, name, err);
+    return status;
 }
 
 /* Recipes without the tensor keep all. */
@@ -317,7 +355,7 @@ enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const s
     if (status == CLV_OK)
         status = read_codebooks(&fresh, tensors, err);
     if (status == CLV_OK)
-        status = read_standards(&fresh, tensors, name, err);
+        status = read_map_tensors(&fresh, tensors, name, err);
     if (status == CLV_OK)
         *recipe = fresh;
     else

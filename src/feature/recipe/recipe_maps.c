@@ -1,4 +1,4 @@
-/* What a recipe learns of maps, and the maps of an item in the recipe's order. Maps are read a batch at a time and
+/* What a recipe learns of maps. Maps are read a batch at a time and
  * forgotten: memory is that of the sums of a batch and of one map a thread. */
 #include <math.h>
 #include <string.h>
@@ -6,62 +6,10 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "feature/recipe/map_learning.h"
 #include "feature/recipe/recipe.h"
 
 #define BATCH 64
-
-/* The path of an item's map, NULL where it has none. */
-static const char *path_of(const struct clv_set *set, const struct clv_item *item, const char *name)
-{
-    for (size_t m = 0; m < set->n_maps; m++)
-        if (strcmp(set->map_names[m], name) == 0)
-            return item->maps[m];
-    return NULL;
-}
-
-static enum clv_status read_one(struct clv_map *map, const struct clv_recipe_map *wanted, const struct clv_set *set,
-                                const struct clv_item *item, const struct clv_image_limits *limits,
-                                struct clv_error *err)
-{
-    const char *path = path_of(set, item, wanted->name);
-    if (!path)
-        return fail(err, CLV_ERR_NO_INPUT, "%s: has no map %s; --maps %s=FOLDER or a column maps.%s tells where",
-                    item->name, wanted->name, wanted->name, wanted->name);
-    enum clv_status status = clv_map_read(map, path, (enum clv_map_layout)wanted->layout, limits, err);
-    if (status == CLV_OK && wanted->n_channels && map->n_channels != wanted->n_channels) {
-        status = fail(err, CLV_ERR_DATA, "%s: %d channels of %d x %d, other maps %s have %d", path, map->n_channels,
-                      map->height, map->width, wanted->name, wanted->n_channels);
-        clv_map_release(map);
-    }
-    return status;
-}
-
-void clv_item_maps_release(struct clv_map *maps, const struct clv_recipe *recipe)
-{
-    for (int32_t m = 0; maps && m < recipe->n_maps; m++)
-        clv_map_release(&maps[m]);
-    array_free(maps);
-}
-
-enum clv_status clv_item_maps_read(struct clv_map **maps, const struct clv_recipe *recipe, const struct clv_set *set,
-                                   const struct clv_item *item, const struct clv_image_limits *limits,
-                                   struct clv_error *err)
-{
-    enum clv_status status = CLV_OK;
-    *maps = NULL;
-    if (!recipe->n_maps)
-        return CLV_OK;
-    struct clv_map *read = array_zalloc((size_t)recipe->n_maps, sizeof *read);
-    if (!read)
-        return fail_memory(err);
-    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++)
-        status = read_one(&read[m], &recipe->maps[m], set, item, limits, err);
-    if (status == CLV_OK)
-        *maps = read;
-    else
-        clv_item_maps_release(read, recipe);
-    return status;
-}
 
 /* What one map, or all so far, have in them. */
 struct summary {
@@ -70,11 +18,9 @@ struct summary {
 };
 
 struct reading {
+    struct map_source from;
     struct clv_recipe_map wanted; /* a view */
-    const struct clv_set *set;
-    const struct clv_image_limits *limits;
-    const struct clv_progress *progress;
-    size_t first; /* item of the batch */
+    size_t first;                 /* item of the batch */
     struct summary batch[BATCH];
     size_t n_done;
 };
@@ -102,26 +48,26 @@ static enum clv_status read_task(void *context, size_t index, int thread, struct
     (void)thread;
     struct reading *self = context;
     struct clv_map map = {0};
-    const struct clv_item *item = &self->set->items[self->first + index];
-    if (stop_requested(self->progress))
+    const struct clv_item *item = &self->from.set->items[self->first + index];
+    if (stop_requested(self->from.progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = read_one(&map, &self->wanted, self->set, item, self->limits, err);
+    enum clv_status status = map_of_item(&map, &self->wanted, self->from.set, item, self->from.limits, err);
     if (status == CLV_OK)
         summarise(&self->batch[index], &map);
     if (status == CLV_OK && self->wanted.kind == CLV_MAP_PROBABILITIES &&
         (self->batch[index].smallest < -1e-3F || self->batch[index].largest > 1.001F))
         status = fail(err, CLV_ERR_DATA, "%s: values from %g to %g; probabilities lie in 0..1",
-                      path_of(self->set, item, self->wanted.name), (double)self->batch[index].smallest,
+                      map_path(self->from.set, item, self->wanted.name), (double)self->batch[index].smallest,
                       (double)self->batch[index].largest);
     clv_map_release(&map);
-    parallel_progress(self->progress, "reading maps", &self->n_done, self->set->n_items, item->name);
+    parallel_progress(self->from.progress, "reading maps", &self->n_done, self->from.set->n_items, item->name);
     return status;
 }
 
 /* Adds up the items' summaries in their order. */
 static enum clv_status summarise_set(struct summary *all, struct reading *self, int n_threads, struct clv_error *err)
 {
-    size_t n = self->set->n_items, n_channels = (size_t)self->wanted.n_channels;
+    size_t n = self->from.set->n_items, n_channels = (size_t)self->wanted.n_channels;
     enum clv_status status = CLV_OK;
     for (self->first = 0; self->first < n && status == CLV_OK; self->first += BATCH) {
         size_t size = n - self->first < BATCH ? n - self->first : BATCH;
@@ -149,6 +95,9 @@ static enum clv_status settle(struct clv_recipe_map *map, const struct summary *
     if (map->kind != CLV_MAP_FEATURES && !is_count)
         return fail(err, CLV_ERR_DATA, "map %s has %d channels; probabilities have 1, or one for each of %d labels",
                     map->name, map->n_channels, n_labels);
+    if (map->kind != CLV_MAP_FEATURES && map->n_components)
+        return fail(err, CLV_ERR_DATA, "map %s holds %s; principal components are made of features", map->name,
+                    map->kind == CLV_MAP_LOGITS ? "logits" : "probabilities");
     if (map->kind != CLV_MAP_FEATURES)
         return CLV_OK;
     size_t n = (size_t)map->n_channels;
@@ -164,6 +113,15 @@ static enum clv_status settle(struct clv_recipe_map *map, const struct summary *
     return CLV_OK;
 }
 
+static void forget(struct clv_recipe_map *map)
+{
+    array_free(map->standard);
+    array_free(map->components);
+    array_free(map->usual);
+    map->standard = map->components = map->usual = NULL;
+    map->n_groups = 0;
+}
+
 static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *self, int n_threads, struct clv_error *err)
 {
     struct clv_map first = {0};
@@ -171,7 +129,8 @@ static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *sel
     self->wanted = *map;
     self->wanted.n_channels = 0;
     self->n_done = 0;
-    enum clv_status status = read_one(&first, &self->wanted, self->set, &self->set->items[0], self->limits, err);
+    enum clv_status status =
+        map_of_item(&first, &self->wanted, self->from.set, &self->from.set->items[0], self->from.limits, err);
     if (status != CLV_OK)
         return status;
     size_t n = (size_t)first.n_channels;
@@ -189,9 +148,15 @@ static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *sel
     status = summarise_set(&all, self, n_threads, err);
     struct clv_recipe_map learned = self->wanted;
     if (status == CLV_OK)
-        status = settle(&learned, &all, self->set->labels.n_labels, err);
+        status = settle(&learned, &all, self->from.set->labels.n_labels, err);
+    if (status == CLV_OK && learned.n_components)
+        status = map_learn_components(&learned, &self->from, n_threads, err);
+    if (status == CLV_OK && learned.use != CLV_MAP_USE_IGNORED)
+        status = map_learn_usual(&learned, &self->from, n_threads, err);
     if (status == CLV_OK)
         *map = learned;
+    else
+        forget(&learned);
     array_free(sums);
     return status;
 }
@@ -203,11 +168,13 @@ enum clv_status clv_recipe_learn_maps(struct clv_recipe *recipe, const struct cl
     enum clv_status status = recipe_check(recipe, false, err);
     if (status == CLV_OK && recipe->n_maps && !set->n_items)
         return fail(err, CLV_ERR_USAGE, "recipe: no images to learn from what their maps are");
-    struct reading reading = {.set = set, .limits = limits, .progress = progress};
+    struct reading reading = {.from = {.set = set, .limits = limits, .progress = progress}};
+    bool has_others = recipe->blocks != CLV_BLOCK_MAPS;
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
-        array_free(recipe->maps[m].standard);
-        recipe->maps[m].standard = NULL;
+        forget(&recipe->maps[m]);
         status = learn_map(&recipe->maps[m], &reading, n_threads, err);
+        if (recipe->maps[m].n_groups > 1 && recipe->maps[m].use == CLV_MAP_USE_AUTO && has_others)
+            recipe->maps[m].use = CLV_MAP_USE_IGNORED;
     }
     return status;
 }

@@ -111,10 +111,18 @@ START_TEST(bad_options_about_maps_are_refused)
         {"--maps a=assets/animals-maps --maps-kind lots", "--maps-kind: "},
         {"--maps-pool median", "--maps-pool: "},
         {"--maps-pool max", "there are no maps"},
+        {"--maps a=assets/animals-maps --maps-pca 0", "--maps-pca"},
+        {"--maps a=assets/animals-maps --maps-pca b=2", "--maps-pca: there is no map b"},
+        {"--maps a=assets/animals-maps --maps-whiten", "goes with --maps-pca"},
+        {"--maps a=assets/animals-maps --maps-use b=keep", "--maps-use: there is no map b"},
+        {"--maps a=assets/animals-maps --maps-use perhaps", "--maps-use"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         expect_error(64, cases[k].part, "\"$CLEAVE\" train " SET " %s -o %s/x.cleave", cases[k].options,
                      temporary_folder());
+    expect_error(65, "map a holds probabilities; principal components",
+                 "\"$CLEAVE\" train " SET " --maps a=assets/animals-maps --maps-pca 1 -o %s/x.cleave",
+                 temporary_folder());
     expect_error(66, "no map of images/0001.jpg in it", "\"$CLEAVE\" train " SET " --maps a=src -o %s/x.cleave",
                  temporary_folder());
 }

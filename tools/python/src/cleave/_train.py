@@ -2,6 +2,7 @@
 
 import os
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -138,6 +139,11 @@ class _Set:
                 recipe.maps[k].name = ffi.string(self._set.map_names[k])
         call(lib.clv_recipe_learn, recipe, ffi.new("char *[]", paths), len(paths), seed, threads, ffi.NULL, work.native)
         call(lib.clv_recipe_learn_maps, recipe, self._set, threads, ffi.NULL, work.native)
+        for k in range(recipe.n_maps):
+            if recipe.maps[k].n_groups > 1 and recipe.maps[k].use == lib.CLV_MAP_USE_IGNORED:
+                warnings.warn(f"maps {ffi.string(recipe.maps[k].name).decode()}: training images fall into "
+                              f"{recipe.maps[k].n_groups} groups, in each of which the channels tell figure from ground in "
+                              "another way, as if by another network; these maps are ignored", stacklevel=4)
 
     def extract(self, recipe: Any, threads: int, work: _Work) -> Any:
         made = ffi.new("struct clv_dataset **")

@@ -1,0 +1,105 @@
+/* Principal components of a map's channels. */
+#include <math.h>
+
+#include "base/array.h"
+#include "base/eigen.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "feature/recipe/map_learning.h"
+
+#define MAX_PLACES 256 /* of an image that are looked at; a pixel's neighbours say much the same */
+
+struct correlations {
+    size_t n, n_places, n_images;
+    double *matrix; /* [n][n] sums of products of standardised channels */
+    float *values;  /* [n][MAX_PLACES] of the image that is added */
+};
+
+/* Places a stride apart; the first of them moves from image to image, so that no column of the map is left out. */
+static void look_at(struct correlations *self, const struct clv_map *map, const struct clv_recipe_map *recipe_map,
+                    size_t item)
+{
+    size_t n = (size_t)map->width * (size_t)map->height, stride = (n + MAX_PLACES - 1) / MAX_PLACES;
+    for (size_t c = 0; c < self->n; c++) {
+        float mean = recipe_map->standard[c], scale = recipe_map->standard[c + self->n];
+        self->n_places = 0;
+        for (size_t p = item % stride; p < n; p += stride)
+            self->values[c * MAX_PLACES + self->n_places++] = (map->values[c * n + p] - mean) * scale;
+    }
+}
+
+/* Adds the image to one row, as far as the diagonal. */
+static enum clv_status add_row(void *context, size_t i, int thread, struct clv_error *err)
+{
+    (void)thread;
+    (void)err;
+    const struct correlations *self = context;
+    const float *a = self->values + i * MAX_PLACES;
+    for (size_t j = 0; j <= i; j++) {
+        const float *b = self->values + j * MAX_PLACES;
+        double sum = 0;
+        for (size_t p = 0; p < self->n_places; p++)
+            sum += (double)a[p] * (double)b[p];
+        self->matrix[i * self->n + j] += sum / (double)self->n_places;
+    }
+    return CLV_OK;
+}
+
+static enum clv_status add_item(struct correlations *self, const struct clv_recipe_map *recipe_map,
+                                const struct map_source *from, size_t item, int n_threads, struct clv_error *err)
+{
+    struct clv_map map = {0};
+    enum clv_status status = map_of_item(&map, recipe_map, from->set, &from->set->items[item], from->limits, err);
+    if (status == CLV_OK) {
+        look_at(self, &map, recipe_map, item);
+        status = parallel_for(self->n, n_threads, add_row, self, err);
+    }
+    clv_map_release(&map);
+    return status;
+}
+
+static enum clv_status choose(struct clv_recipe_map *map, const struct correlations *self, struct clv_error *err)
+{
+    size_t n = self->n, n_components = (size_t)map->n_components;
+    double *values = array_alloc(n, sizeof *values);
+    map->components = array_alloc(n_components, n * sizeof *map->components);
+    enum clv_status status = values && map->components ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK) {
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < i; j++)
+                self->matrix[j * n + i] = self->matrix[i * n + j];
+        eigen_of_covariance(values, self->matrix, n);
+        for (size_t k = 0; k < n_components; k++) {
+            double variance = (map->is_whitened ? values[k] : values[0]) / (double)self->n_images;
+            double unit = variance > 0 ? 1 / sqrt(variance) : 0;
+            for (size_t c = 0; c < n; c++)
+                map->components[k * n + c] = (float)(self->matrix[k * n + c] * unit);
+        }
+    }
+    array_free(values);
+    return status;
+}
+
+enum clv_status map_learn_components(struct clv_recipe_map *map, const struct map_source *from, int n_threads,
+                                     struct clv_error *err)
+{
+    size_t n = (size_t)map->n_channels;
+    if (map->n_components > map->n_channels)
+        return fail(err, CLV_ERR_DATA, "map %s has %d channels, %d principal components are more", map->name,
+                    map->n_channels, map->n_components);
+    if (map->n_channels > CLV_MAX_PCA_CHANNELS)
+        return fail(err, CLV_ERR_DATA, "map %s has %d channels; principal components are made of up to %d", map->name,
+                    map->n_channels, CLV_MAX_PCA_CHANNELS);
+    struct correlations all = {.n = n, .n_images = from->set->n_items};
+    all.matrix = array_zalloc(n, n * sizeof *all.matrix);
+    all.values = array_alloc(n, MAX_PLACES * sizeof *all.values);
+    enum clv_status status = all.matrix && all.values ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < all.n_images && status == CLV_OK; i++)
+        status = stop_requested(from->progress) ? fail(err, CLV_ERR_INTERRUPTED, "interrupted")
+                                                : add_item(&all, map, from, i, n_threads, err);
+    if (status == CLV_OK)
+        status = choose(map, &all, err);
+    array_free(all.matrix);
+    array_free(all.values);
+    return status;
+}

@@ -1,0 +1,170 @@
+/* Groups of directions: spherical k-means, judged by its silhouette (Rousseeuw 1987). Maps of several networks make
+ * groups that are far clearer than any that images make: on 147 photos of horses, the last layers of three networks have
+ * a silhouette of .99 and cosines from 0 to .26 between the groups, of each network alone .79 and more between groups of
+ * any number; colours, gradients and places as maps have silhouettes of .88 and less. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "feature/recipe/map_learning.h"
+
+enum { MAX_GROUPS = 10, MAX_ROUNDS = 50, LEAST_MEMBERS = 3 };
+#define LEAST_SILHOUETTE 0.9
+#define MOST_ALIKE       0.5 /* cosine of two groups' directions */
+
+struct groups {
+    const float *direction; /* [n][n_values] */
+    size_t n, n_values, n_groups;
+    double *sum; /* [MAX_GROUPS][n_values] of the members */
+    size_t size[MAX_GROUPS];
+    size_t *group; /* [n] */
+    double *best;  /* [n] scratch: the greatest cosine with a seed */
+};
+
+static double product(const float *a, const double *b, size_t n)
+{
+    double sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += (double)a[k] * b[k];
+    return sum;
+}
+
+static double length(const double *a, size_t n)
+{
+    double sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += a[k] * a[k];
+    return sqrt(sum);
+}
+
+static void put_sum(struct groups *self, size_t group, size_t item)
+{
+    for (size_t c = 0; c < self->n_values; c++)
+        self->sum[group * self->n_values + c] = (double)self->direction[item * self->n_values + c];
+}
+
+/* Each next seed is what is least like the seeds so far. */
+static void seed(struct groups *self)
+{
+    put_sum(self, 0, 0);
+    for (size_t i = 0; i < self->n; i++)
+        self->best[i] = -2;
+    for (size_t g = 1; g < self->n_groups; g++) {
+        size_t least = 0;
+        for (size_t i = 0; i < self->n; i++) {
+            const float *own = self->direction + i * self->n_values;
+            self->best[i] = fmax(self->best[i], product(own, self->sum + (g - 1) * self->n_values, self->n_values));
+            least = self->best[i] < self->best[least] ? i : least;
+        }
+        put_sum(self, g, least);
+    }
+}
+
+/* Whether any item changed its group. */
+static bool assign(struct groups *self)
+{
+    double unit[MAX_GROUPS];
+    bool is_changed = false;
+    for (size_t g = 0; g < self->n_groups; g++) {
+        double of_sum = length(self->sum + g * self->n_values, self->n_values);
+        unit[g] = of_sum > 0 ? 1 / of_sum : 0;
+    }
+    for (size_t i = 0; i < self->n; i++) {
+        size_t nearest = 0;
+        double most = -2;
+        for (size_t g = 0; g < self->n_groups; g++) {
+            double cosine =
+                unit[g] * product(self->direction + i * self->n_values, self->sum + g * self->n_values, self->n_values);
+            nearest = cosine > most ? g : nearest;
+            most = fmax(most, cosine);
+        }
+        is_changed |= self->group[i] != nearest;
+        self->group[i] = nearest;
+    }
+    return is_changed;
+}
+
+static void add_up(struct groups *self)
+{
+    memset(self->sum, 0, self->n_groups * self->n_values * sizeof *self->sum);
+    memset(self->size, 0, sizeof self->size);
+    for (size_t i = 0; i < self->n; i++) {
+        self->size[self->group[i]]++;
+        for (size_t c = 0; c < self->n_values; c++)
+            self->sum[self->group[i] * self->n_values + c] += (double)self->direction[i * self->n_values + c];
+    }
+}
+
+/* Of distances 1 - cosine, whose means over a group are one product with its sum. */
+static double silhouette(const struct groups *self)
+{
+    double total = 0;
+    for (size_t i = 0; i < self->n; i++) {
+        const float *own = self->direction + i * self->n_values;
+        double within = 0, other = 2;
+        for (size_t g = 0; g < self->n_groups; g++) {
+            double sum = product(own, self->sum + g * self->n_values, self->n_values), n = (double)self->size[g];
+            if (g == self->group[i])
+                within = n > 1 ? 1 - (sum - 1) / (n - 1) : 0;
+            else if (self->size[g])
+                other = fmin(other, 1 - sum / n);
+        }
+        bool is_alone = self->size[self->group[i]] < 2;
+        total += is_alone ? 0 : (other - within) / fmax(fmax(other, within), 1e-12);
+    }
+    return total / (double)self->n;
+}
+
+/* The cosine of the two groups of some size that are least alike; 1 where there is one such group. */
+static double least_alike(const struct groups *self)
+{
+    double least = 1;
+    for (size_t g = 0; g < self->n_groups; g++)
+        for (size_t h = 0; h < g; h++) {
+            if (self->size[g] < LEAST_MEMBERS || self->size[h] < LEAST_MEMBERS)
+                continue;
+            const double *a = self->sum + g * self->n_values, *b = self->sum + h * self->n_values;
+            double sum = 0;
+            for (size_t c = 0; c < self->n_values; c++)
+                sum += a[c] * b[c];
+            least = fmin(least, sum / (length(a, self->n_values) * length(b, self->n_values)));
+        }
+    return least;
+}
+
+static void count(int32_t *n_groups, struct groups *self)
+{
+    double most = LEAST_SILHOUETTE;
+    *n_groups = 1;
+    for (self->n_groups = 2; self->n_groups <= MAX_GROUPS && self->n_groups * LEAST_MEMBERS <= self->n;
+         self->n_groups++) {
+        seed(self);
+        for (size_t i = 0; i < self->n; i++)
+            self->group[i] = MAX_GROUPS;
+        for (int round = 0; round < MAX_ROUNDS && assign(self); round++)
+            add_up(self);
+        double clarity = silhouette(self);
+        if (clarity >= most && least_alike(self) <= MOST_ALIKE) {
+            *n_groups = (int32_t)self->n_groups;
+            most = clarity;
+        }
+    }
+}
+
+enum clv_status map_count_groups(int32_t *n_groups, const float *direction, size_t n, size_t n_values,
+                                 struct clv_error *err)
+{
+    struct groups self = {.direction = direction, .n = n, .n_values = n_values};
+    self.sum = array_alloc(MAX_GROUPS, n_values * sizeof *self.sum);
+    self.group = array_alloc(n + 1, sizeof *self.group);
+    self.best = array_alloc(n + 1, sizeof *self.best);
+    enum clv_status status = self.sum && self.group && self.best ? CLV_OK : fail_memory(err);
+    *n_groups = 1;
+    if (status == CLV_OK)
+        count(n_groups, &self);
+    array_free(self.sum);
+    array_free(self.group);
+    array_free(self.best);
+    return status;
+}

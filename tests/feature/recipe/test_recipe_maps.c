@@ -1,0 +1,302 @@
+/* What a recipe learns of maps of features, from maps that are drawn here. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "feature/blocks/map_pool.h"
+#include "feature/recipe/map_learning.h"
+#include "feature/recipe/map_watch.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+enum { WIDTH = 12, HEIGHT = 8, N_PIXELS = WIDTH * HEIGHT, N_IMAGES = 12, MAX_CHANNELS = 6 };
+
+/* value of a channel at a pixel of an image, where y is the label. */
+typedef double channel_value(int image, int channel, int pixel, int y);
+
+static double noise(int image, int channel, int pixel)
+{
+    return rng_uniform(9, RNG_STREAM(RNG_TEST, (uint64_t)channel), (uint64_t)(image * N_PIXELS + pixel)) - 0.5;
+}
+
+/* The second channel is three times the first one, the third one goes its own way. */
+static double tied(int image, int channel, int pixel, int y)
+{
+    (void)y;
+    return channel == 0   ? noise(image, 0, pixel)
+           : channel == 1 ? 7 + 3 * noise(image, 0, pixel)
+                          : noise(image, 2, pixel);
+}
+
+/* Figure and ground differ in all channels; in the last images in other ones, as from another network. */
+static double of_two_networks(int image, int channel, int pixel, int y)
+{
+    int other = image < N_IMAGES / 2;
+    return y * (other ^ (channel & 1) ? 1.0 : -1.0) * (channel < 3 || other ? 1 : -1) +
+           0.2 * noise(image, channel, pixel);
+}
+
+static double of_one_network(int image, int channel, int pixel, int y)
+{
+    return of_two_networks(0, channel, pixel, y) + 0.5 * noise(image, channel, 1);
+}
+
+/* Nothing but noise: directions are anywhere. */
+static double of_no_network(int image, int channel, int pixel, int y)
+{
+    (void)y;
+    return noise(image, channel, pixel);
+}
+
+static double of_two_far_off(int image, int channel, int pixel, int y)
+{
+    return of_one_network(image, channel, pixel, y) + (channel & 1 ? 2 : -1);
+}
+
+static int is_figure(int pixel)
+{
+    return pixel % WIDTH > 4 && pixel % WIDTH < 9;
+}
+
+/* images, masks and maps in .npy of [n_channels][HEIGHT][WIDTH]. */
+static void make_set(struct clv_set *set, int n_channels, channel_value *value)
+{
+    static float values[1025 * N_PIXELS];
+    struct clv_image grey = {0};
+    uint8_t truth[N_PIXELS];
+    free(expect_success("cd %s && rm -rf set maps && mkdir -p set/images set/masks maps", temporary_folder()));
+    must(clv_image_new(&grey, WIDTH, HEIGHT, 3, err));
+    for (int i = 0; i < N_IMAGES; i++) {
+        char header[129];
+        must(clv_png_write(formatted("%s/set/images/%02d.png", temporary_folder(), i), &grey, err));
+        for (int p = 0; p < N_PIXELS; p++)
+            truth[p] = (uint8_t)is_figure(p);
+        must(clv_png_write_labels(formatted("%s/set/masks/%02d.png", temporary_folder(), i), WIDTH, HEIGHT, truth, NULL,
+                                  0, err));
+        for (int c = 0; c < n_channels; c++)
+            for (int p = 0; p < N_PIXELS; p++)
+                values[c * N_PIXELS + p] = (float)value(i, c, p, is_figure(p));
+        FILE *stream = fopen(formatted("%s/maps/%02d.npy", temporary_folder(), i), "wb");
+        ck_assert_ptr_nonnull(stream);
+        snprintf(header, sizeof header, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, %d), }", n_channels,
+                 HEIGHT, WIDTH);
+        fwrite("\x93NUMPY\1\0v\0", 1, 10, stream);
+        fprintf(stream, "%-117s\n", header);
+        fwrite(values, sizeof *values, (size_t)n_channels * N_PIXELS, stream);
+        ck_assert_int_eq(fclose(stream), 0);
+    }
+    must(clv_set_read(set, formatted("%s/set", temporary_folder()), err));
+    must(clv_set_add_maps(set, "net", formatted("%s/maps", temporary_folder()), err));
+    clv_image_release(&grey);
+}
+
+static struct clv_recipe recipe_of_maps(int blocks, int n_components)
+{
+    struct clv_recipe recipe;
+    clv_recipe_init(&recipe);
+    recipe.blocks = blocks | CLV_BLOCK_MAPS;
+    recipe.n_maps = 1;
+    recipe.map_pool = CLV_MAP_MEAN;
+    recipe.maps[0] = (struct clv_recipe_map){
+        .name = "net", .kind = CLV_MAP_FEATURES, .layout = CLV_MAP_LAYOUT_CHW, .n_components = n_components};
+    return recipe;
+}
+
+START_TEST(two_tied_channels_are_one_component)
+{
+    struct clv_set set = {0};
+    make_set(&set, 3, tied);
+    for (int is_whitened = 0; is_whitened < 2; is_whitened++) {
+        struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 3), same = recipe_of_maps(CLV_BLOCK_SIZE, 3);
+        recipe.maps[0].is_whitened = same.maps[0].is_whitened = is_whitened;
+        must(clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+        must(clv_recipe_learn_maps(&same, &set, 3, NULL, NULL, err));
+        const float *components = recipe.maps[0].components;
+        ck_assert_mem_eq(components, same.maps[0].components, 9 * sizeof *components);
+        float unit = 0.5F, third = is_whitened ? 1 : sqrtf(0.5F); /* variances 2, 1, 0 */
+        const float expected[] = {unit, unit, 0, 0, 0, third, 0, 0, 0};
+        for (int k = 0; k < 9; k++)
+            ck_assert_float_eq_tol(components[k], expected[k], 0.03F); /* the third is nearly without ties to them */
+        ck_assert(clv_recipe_n_features(&recipe) == clv_recipe_n_features(&same));
+        clv_recipe_release(&recipe);
+        clv_recipe_release(&same);
+    }
+    clv_set_release(&set);
+}
+END_TEST
+
+START_TEST(components_are_what_pixels_are_described_by)
+{
+    struct clv_set set = {0};
+    struct clv_map *maps, ready = {0};
+    make_set(&set, 3, tied);
+    struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 2);
+    must(clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+    must(clv_item_maps_read(&maps, &recipe, &set, &set.items[3], NULL, err));
+    must(map_ready(&ready, maps, &recipe.maps[0], err));
+    ck_assert(ready.n_channels == 2 && ready.width == WIDTH && maps->n_channels == 3);
+    const float *standard = recipe.maps[0].standard, *components = recipe.maps[0].components;
+    for (int k = 0; k < 2; k++)
+        for (int p = 0; p < N_PIXELS; p++) {
+            double sum = 0;
+            for (int c = 0; c < 3; c++)
+                sum += (double)components[k * 3 + c] * ((double)maps->values[c * N_PIXELS + p] - (double)standard[c]) *
+                       (double)standard[3 + c];
+            ck_assert_double_eq_tol((double)ready.values[k * N_PIXELS + p], sum, 1e-5);
+        }
+    ck_assert_int_eq(maps_size(&recipe), 1 + 2);
+    clv_map_release(&ready);
+    clv_item_maps_release(maps, &recipe);
+    clv_recipe_release(&recipe);
+    clv_set_release(&set);
+}
+END_TEST
+
+START_TEST(components_that_cannot_be_are_refused)
+{
+    struct clv_set set = {0};
+    make_set(&set, 3, tied);
+    struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 4);
+    must_fail(CLV_ERR_DATA, "map net has 3 channels, 4 principal components are more",
+              clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+    recipe.maps[0].n_components = CLV_MAX_PCA_CHANNELS + 1;
+    must_fail(CLV_ERR_USAGE, "n_components of a map is 1025", clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+    recipe.maps[0].n_components = 2;
+    ck_assert_ptr_null(recipe.maps[0].components);
+    struct clv_map map = {.width = 1, .height = 1, .n_channels = 3, .values = (float[]){1, 2, 3}}, ready = {0};
+    recipe.maps[0].n_channels = 3;
+    recipe.maps[0].standard = (float[]){0, 0, 0, 1, 1, 1};
+    must_fail(CLV_ERR_USAGE, "has not learned its components", map_ready(&ready, &map, &recipe.maps[0], err));
+    recipe.maps[0].standard = NULL;
+    clv_recipe_release(&recipe);
+    clv_set_release(&set);
+    make_set(&set, CLV_MAX_PCA_CHANNELS + 1, tied);
+    recipe = recipe_of_maps(CLV_BLOCK_SIZE, 2);
+    must_fail(CLV_ERR_DATA, "has 1025 channels; principal components are made of up to 1024",
+              clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+    clv_set_release(&set);
+    make_set(&set, 1, of_one_network);
+    recipe.maps[0].kind = CLV_MAP_LOGITS;
+    must_fail(CLV_ERR_DATA, "map net holds logits; principal components are made of features",
+              clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+    clv_recipe_release(&recipe);
+    clv_set_release(&set);
+}
+END_TEST
+
+START_TEST(maps_of_two_networks_are_ignored_unless_there_is_nothing_else)
+{
+    static const struct {
+        channel_value *value;
+        int blocks, use, n_groups, expected;
+    } cases[] = {
+        {of_two_networks, CLV_BLOCK_SIZE, CLV_MAP_USE_AUTO, 2, CLV_MAP_USE_IGNORED},
+        {of_two_networks, CLV_BLOCK_SIZE, CLV_MAP_USE_KEPT, 2, CLV_MAP_USE_KEPT},
+        {of_two_networks, 0, CLV_MAP_USE_AUTO, 2, CLV_MAP_USE_AUTO},
+        {of_one_network, CLV_BLOCK_SIZE, CLV_MAP_USE_AUTO, 1, CLV_MAP_USE_AUTO},
+        {of_no_network, CLV_BLOCK_SIZE, CLV_MAP_USE_AUTO, 1, CLV_MAP_USE_AUTO},
+        {of_one_network, CLV_BLOCK_SIZE, CLV_MAP_USE_IGNORED, 0, CLV_MAP_USE_IGNORED},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct clv_set set = {0};
+        struct clv_map *maps, ready = {0};
+        make_set(&set, MAX_CHANNELS, cases[k].value);
+        struct clv_recipe recipe = recipe_of_maps(cases[k].blocks, 0);
+        recipe.maps[0].use = cases[k].use;
+        must(clv_recipe_learn_maps(&recipe, &set, 2, NULL, NULL, err));
+        ck_assert_int_eq(recipe.maps[0].n_groups, cases[k].n_groups);
+        ck_assert_int_eq(recipe.maps[0].use, cases[k].expected);
+        must(clv_item_maps_read(&maps, &recipe, &set, &set.items[0], NULL, err));
+        must(map_ready(&ready, maps, &recipe.maps[0], err));
+        float sum = 0;
+        for (int p = 0; p < MAX_CHANNELS * N_PIXELS; p++)
+            sum += fabsf(ready.values[p]);
+        ck_assert((sum > 0) == (cases[k].expected != CLV_MAP_USE_IGNORED));
+        clv_map_release(&ready);
+        clv_item_maps_release(maps, &recipe);
+        clv_recipe_release(&recipe);
+        clv_set_release(&set);
+    }
+}
+END_TEST
+
+/* Directions near one of three, or all over. */
+START_TEST(groups_are_counted_where_they_are_clear)
+{
+    enum { N = 40, D = 8 };
+    for (int spread = 0; spread < 2; spread++) {
+        float direction[N][D];
+        int32_t n_groups = 0;
+        for (int i = 0; i < N; i++) {
+            double square = 0;
+            for (int c = 0; c < D; c++) {
+                direction[i][c] = (float)((c == i % 3) + (spread ? 6 : 0.1) * noise(i, c, 2));
+                square += (double)direction[i][c] * (double)direction[i][c];
+            }
+            for (int c = 0; c < D; c++)
+                direction[i][c] /= (float)sqrt(square);
+        }
+        must(map_count_groups(&n_groups, *direction, N, D, err));
+        ck_assert_int_eq(n_groups, spread ? 1 : 3);
+        must(map_count_groups(&n_groups, *direction, 5, D, err));
+        ck_assert_int_eq(n_groups, 1);
+    }
+}
+END_TEST
+
+/* The number of images after which the watch speaks; 0: never. */
+static size_t watched(const struct clv_recipe *recipe, const struct clv_set *set)
+{
+    struct map_watch watch;
+    float mean[MAX_CHANNELS];
+    size_t told = 0;
+    double deviations = 0;
+    must(map_watch_init(&watch, recipe, err));
+    ck_assert_uint_eq(map_watch_size(recipe), MAX_CHANNELS);
+    for (size_t i = 0; i < set->n_items; i++) {
+        struct clv_map *maps;
+        must(clv_item_maps_read(&maps, recipe, set, &set->items[i], NULL, err));
+        must(map_watch_look(mean, maps, recipe, err));
+        clv_item_maps_release(maps, recipe);
+        if (map_watch_add(&deviations, &watch, mean, recipe) < 0)
+            continue;
+        ck_assert_uint_eq(told, 0);
+        ck_assert_double_gt(deviations, 1);
+        told = i + 1;
+    }
+    map_watch_release(&watch);
+    return told;
+}
+
+START_TEST(maps_unlike_those_of_training_are_told_once)
+{
+    struct clv_set set = {0}, other = {0};
+    make_set(&set, MAX_CHANNELS, of_one_network);
+    struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 0);
+    must(clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+    ck_assert_uint_eq(watched(&recipe, &set), 0);
+    make_set(&other, MAX_CHANNELS, of_two_far_off);
+    ck_assert_uint_eq(watched(&recipe, &other), 1);
+    recipe.maps[0].use = CLV_MAP_USE_IGNORED;
+    ck_assert_uint_eq(watched(&recipe, &other), 0);
+    clv_recipe_release(&recipe);
+    clv_set_release(&set);
+    clv_set_release(&other);
+}
+END_TEST
+
+Suite *recipe_maps_suite(void)
+{
+    Suite *suite = suite_create("recipe_maps");
+    TCase *tests = tcase_create("recipe_maps");
+    tcase_add_test(tests, two_tied_channels_are_one_component);
+    tcase_add_test(tests, components_are_what_pixels_are_described_by);
+    tcase_add_test(tests, components_that_cannot_be_are_refused);
+    tcase_add_test(tests, maps_of_two_networks_are_ignored_unless_there_is_nothing_else);
+    tcase_add_test(tests, groups_are_counted_where_they_are_clear);
+    tcase_add_test(tests, maps_unlike_those_of_training_are_told_once);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
