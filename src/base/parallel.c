@@ -214,6 +214,11 @@ enum clv_status parallel_for(size_t n, int n_threads, parallel_task *task, void 
     return loop.status;
 }
 
+bool parallel_is_within_task(void)
+{
+    return within_task;
+}
+
 void parallel_progress(const struct clv_progress *progress, const char *what, size_t *done, size_t total,
                        const char *note)
 {

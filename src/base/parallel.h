@@ -4,6 +4,8 @@
 #ifndef BASE_PARALLEL_H
 #define BASE_PARALLEL_H
 
+#include <stdbool.h>
+
 #include "cleave/status.h"
 
 /* Task `index` of a loop, run by `thread` in 0..n_threads-1 (for per-thread workspaces). */
@@ -19,6 +21,9 @@ enum clv_status parallel_for(size_t n, int n_threads, parallel_task *task, void 
 /* What n_threads means here: itself if positive, else the processors that this process may use: the machine's, as far
  * as its affinity and the quota of its control groups allow (rounded up). */
 int parallel_threads(int n_threads);
+
+/* Whether the calling thread is in a task. */
+bool parallel_is_within_task(void);
 
 /* From within tasks: counts one more of *done, of `total`, and reports progress if anybody listens; one caller at a
  * time. */

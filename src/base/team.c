@@ -13,11 +13,27 @@
 
 #define NAP_NS 100000
 
-enum tag { TAG_NEXT, TAG_ITEM, TAG_RESULT, TAG_CLOSE, TAG_STATUS, TAG_VERDICT };
+enum tag { TAG_NEXT, TAG_ITEM, TAG_RESULT, TAG_CLOSE };
+
+/* A member's failure, as all are told of it. */
+union verdict {
+    struct {
+        uint64_t where; /* the task that failed */
+        enum clv_status status;
+        char message[CLV_ERROR_MESSAGE_MAX], host[TEAM_HOST_MAX];
+    };
+    char units[(CLV_ERROR_MESSAGE_MAX + TEAM_HOST_MAX) / TEAM_LINK_UNIT + 1][TEAM_LINK_UNIT];
+};
 
 static struct {
     int32_t rank, size;
-} team = {0, 1};
+    union verdict *verdicts; /* [size] */
+    size_t *verdict_units;   /* [size] */
+    bool is_over;            /* a member has left it early: nobody meets any more */
+    enum clv_status status;
+    struct clv_error error; /* what ended it */
+    struct team_ears ears;
+} team = {.size = 1};
 
 bool team_is_built(void)
 {
@@ -28,12 +44,18 @@ enum clv_status team_join(struct clv_error *err)
 {
     if (!team_link_join(&team.rank, &team.size))
         return fail(err, CLV_ERR_OS, "this MPI has no threads (MPI_THREAD_SERIALIZED)");
-    return CLV_OK;
+    team.verdicts = array_alloc((size_t)team.size, sizeof *team.verdicts);
+    team.verdict_units = array_alloc((size_t)team.size, sizeof *team.verdict_units);
+    for (int32_t rank = 0; team.verdict_units && rank < team.size; rank++)
+        team.verdict_units[rank] = sizeof *team.verdicts / TEAM_LINK_UNIT;
+    return team.verdicts && team.verdict_units ? CLV_OK : fail_memory(err);
 }
 
 void team_leave(void)
 {
     team_link_leave();
+    array_free(team.verdicts);
+    array_free(team.verdict_units);
     team.rank = 0;
     team.size = 1;
 }
@@ -58,43 +80,76 @@ static void wait_for(int32_t *from, int *tag, size_t *size)
     }
 }
 
-struct verdict {
-    enum clv_status status;
-    char message[CLV_ERROR_MESSAGE_MAX], host[TEAM_HOST_MAX];
-};
-
-static void receive_verdict(struct verdict *verdict, int32_t from)
+void team_listen(const struct team_ears *ears)
 {
-    int tag;
-    size_t size;
-    wait_for(&from, &tag, &size);
-    team_link_take(from, tag, verdict, sizeof *verdict);
+    team.ears = *ears;
+}
+
+/* The verdict of the first task that failed; of several members without one, of the lowest. */
+static enum clv_status judge(enum clv_status own, size_t where, struct clv_error *err)
+{
+    union verdict *verdict = &team.verdicts[team.rank];
+    memset(verdict, 0, sizeof *verdict);
+    verdict->status = own;
+    verdict->where = where;
+    if (own != CLV_OK)
+        snprintf(verdict->message, sizeof verdict->message, "%s", err->message);
+    gethostname(verdict->host, sizeof verdict->host - 1);
+    team_link_gather(team.verdicts, team.verdict_units);
+    int32_t first = -1;
+    for (int32_t rank = 0; rank < team.size; rank++)
+        if (team.verdicts[rank].status != CLV_OK &&
+            (first < 0 || team.verdicts[rank].where < team.verdicts[first].where))
+            first = rank;
+    verdict = &team.verdicts[first];
+    if (first == 0 || verdict->status == CLV_ERR_INTERRUPTED)
+        return fail(err, verdict->status, "%s", verdict->message);
+    return fail(err, verdict->status, "process %d on %s: %s", first, verdict->host, verdict->message);
+}
+
+void team_work_alone(bool is_alone)
+{
+    if (team.ears.alone)
+        team.ears.alone(is_alone);
+}
+
+static enum clv_status end_team(enum clv_status status, const struct clv_error *err)
+{
+    team.is_over = true;
+    team.status = status;
+    team.error = *err;
+    return status;
+}
+
+enum clv_status team_meet(uint64_t what, enum clv_status own, size_t where, struct clv_error *err)
+{
+    struct clv_error ignored;
+    err = err ? err : &ignored;
+    if (team.size == 1)
+        return own;
+    if (team.is_over) {
+        *err = team.error;
+        return team.status;
+    }
+    what &= INT64_MAX;
+    int64_t shared[] = {(int64_t)what, -(int64_t)what, own != CLV_OK, team.ears.heard ? team.ears.heard() : 0};
+    team_link_largest(shared, sizeof shared / sizeof *shared);
+    if (shared[3] && team.ears.agree)
+        team.ears.agree((int)shared[3]);
+    bool is_same = shared[0] == -shared[1];
+    if (!shared[2] && is_same)
+        return CLV_OK;
+    if (!shared[2])
+        return end_team(fail(err, CLV_ERR_INTERNAL,
+                             "the processes do not do the same: do all of them see the same files, built alike?"),
+                        err);
+    enum clv_status status = judge(own, where, err);
+    return is_same ? status : end_team(status, err);
 }
 
 enum clv_status team_agree(enum clv_status own, struct clv_error *err)
 {
-    struct verdict verdict = {.status = own}, other;
-    if (team.size == 1)
-        return own;
-    if (own != CLV_OK && err)
-        snprintf(verdict.message, sizeof verdict.message, "%s", err->message);
-    gethostname(verdict.host, sizeof verdict.host - 1);
-    if (team.rank) {
-        team_link_send(0, TAG_STATUS, &verdict, sizeof verdict);
-        receive_verdict(&verdict, 0);
-        return verdict.status == CLV_OK ? CLV_OK : fail(err, verdict.status, "%s", verdict.message);
-    }
-    for (int32_t rank = 1; rank < team.size; rank++) {
-        receive_verdict(&other, rank);
-        if (verdict.status != CLV_OK || other.status == CLV_OK)
-            continue;
-        verdict.status = fail(err, other.status, "process %d on %s: %s", rank, other.host, other.message);
-        if (err)
-            memcpy(verdict.message, err->message, sizeof verdict.message);
-    }
-    for (int32_t rank = 1; rank < team.size; rank++)
-        team_link_send(rank, TAG_VERDICT, &verdict, sizeof verdict);
-    return verdict.status;
+    return team_meet(0, own, SIZE_MAX, err);
 }
 
 static size_t take_item(struct team_deal *deal)

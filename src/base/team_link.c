@@ -4,28 +4,43 @@
 #if WITH_MPI
 
 #include <mpi.h>
+#include <time.h>
+
+#include "base/array.h"
 
 #define MOST_AT_ONCE ((size_t)1 << 16) /* bytes: longer messages go in parts */
+#define LOOKS        300               /* before the first nap; some ten microseconds */
+#define NAP_NS       20000
 
 bool team_link_is_built(void)
 {
     return true;
 }
 
+static MPI_Datatype unit; /* of blocks */
+static int own_rank, n_members;
+static int *counts, *places; /* [n_members] where blocks lie, in units */
+
 /* Messages come from one thread at a time, which need not be the first one. */
 bool team_link_join(int32_t *rank, int32_t *size)
 {
-    int provided, own, all;
+    int provided, all;
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &own);
+    MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &all);
-    *rank = own;
-    *size = all;
-    return provided >= MPI_THREAD_SERIALIZED;
+    *rank = own_rank;
+    *size = n_members = all;
+    MPI_Type_contiguous(TEAM_LINK_UNIT, MPI_BYTE, &unit);
+    MPI_Type_commit(&unit);
+    counts = array_zalloc((size_t)all, 2 * sizeof *counts);
+    places = counts ? counts + all : NULL;
+    return provided >= MPI_THREAD_SERIALIZED && counts;
 }
 
 void team_link_leave(void)
 {
+    array_free(counts);
+    MPI_Type_free(&unit);
     MPI_Finalize();
 }
 
@@ -63,6 +78,42 @@ void team_link_take(int32_t from, int tag, void *bytes, size_t size)
         MPI_Recv(bytes ? (char *)bytes + done : thrown_away, (int)part, MPI_BYTE, from, tag, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     }
+}
+
+/* Who waits for the slowest member naps now and then: MPI's own waiting takes a processor. */
+void team_link_largest(int64_t *values, size_t n)
+{
+    MPI_Request request;
+    int is_done;
+    MPI_Iallreduce(MPI_IN_PLACE, values, (int)n, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD, &request);
+    MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    for (int look = 0; !is_done; look++) {
+        if (look >= LOOKS)
+            nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+        MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    }
+}
+
+static void lay_out(const size_t *n_units)
+{
+    int place = 0;
+    for (int i = 0; i < n_members; i++) {
+        counts[i] = (int)n_units[i];
+        places[i] = place;
+        place += counts[i];
+    }
+}
+
+void team_link_gather(void *all, const size_t *n_units)
+{
+    lay_out(n_units);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, unit, all, counts, places, unit, MPI_COMM_WORLD);
+}
+
+void team_link_collect(void *all, const size_t *n_units, const void *own)
+{
+    lay_out(n_units);
+    MPI_Gatherv(own_rank ? own : MPI_IN_PLACE, counts[own_rank], unit, all, counts, places, unit, 0, MPI_COMM_WORLD);
 }
 
 #else
@@ -105,6 +156,25 @@ void team_link_take(int32_t from, int tag, void *bytes, size_t size)
     (void)tag;
     (void)bytes;
     (void)size;
+}
+
+void team_link_largest(int64_t *values, size_t n)
+{
+    (void)values;
+    (void)n;
+}
+
+void team_link_gather(void *all, const size_t *n_units)
+{
+    (void)all;
+    (void)n_units;
+}
+
+void team_link_collect(void *all, const size_t *n_units, const void *own)
+{
+    (void)all;
+    (void)n_units;
+    (void)own;
 }
 
 #endif

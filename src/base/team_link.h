@@ -10,7 +10,7 @@
 
 bool team_link_is_built(void);
 
-/* False where MPI has no threads; then nobody has joined. */
+/* False where MPI has no threads, or there is no memory. */
 bool team_link_join(int32_t *rank, int32_t *size);
 void team_link_leave(void);
 
@@ -21,5 +21,16 @@ void team_link_send(int32_t to, int tag, const void *bytes, size_t size);
  * away. */
 bool team_link_look(int32_t *from, int *tag, size_t *size);
 void team_link_take(int32_t from, int tag, void *bytes, size_t size);
+
+/* The rest is done by all members at once. Of each of n values the largest of all members'. */
+void team_link_largest(int64_t *values, size_t n);
+
+/* Every member's block, end to end by rank in `all`, where the own one lies already. Sizes are in units of
+ * TEAM_LINK_UNIT bytes. */
+#define TEAM_LINK_UNIT 64
+void team_link_gather(void *all, const size_t *n_units);
+
+/* The same on the leader alone; the others give `own`, and `all` is not used. */
+void team_link_collect(void *all, const size_t *n_units, const void *own);
 
 #endif

@@ -2,7 +2,7 @@
 #include "base/team.h"
 
 #include "base/error.h"
-#include "base/parallel.h"
+#include "base/team_for.h"
 #include "support/support.h"
 
 enum { N_ITEMS = 100 };
@@ -60,6 +60,64 @@ START_TEST(a_team_of_one_agrees_with_itself)
 }
 END_TEST
 
+struct squares {
+    double values[N_ITEMS];
+    size_t bad; /* task that fails */
+};
+
+static enum clv_status square(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct squares *self = context;
+    self->values[index] = (double)(index * index);
+    return index == self->bad ? fail(err, CLV_ERR_DATA, "task %zu", index) : CLV_OK;
+}
+
+static bool square_slot(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    struct squares *self = context;
+    *piece = (struct team_piece){&self->values[index], sizeof *self->values};
+    return k == 0;
+}
+
+START_TEST(a_team_of_one_does_all_tasks_itself)
+{
+    struct squares turns = {.bad = N_ITEMS}, queue = {.bad = N_ITEMS};
+    must(team_for(N_ITEMS, 2, square, square_slot, &turns, err));
+    must(team_queue(N_ITEMS, 2, square, square_slot, &queue, err));
+    must(team_share(N_ITEMS, square_slot, &turns, err));
+    must(team_collect(N_ITEMS, square_slot, &turns, err));
+    for (size_t i = 0; i < N_ITEMS; i++)
+        ck_assert(team_does(i) && turns.values[i] == (double)(i * i) && queue.values[i] == turns.values[i]);
+}
+END_TEST
+
+START_TEST(the_first_task_that_fails_is_told)
+{
+    struct clv_error error;
+    struct squares self = {.bad = 7};
+    ck_assert_int_eq(team_for(N_ITEMS, 1, square, square_slot, &self, &error), CLV_ERR_DATA);
+    ck_assert_str_eq(error.message, "task 7");
+}
+END_TEST
+
+static enum clv_status loop_within(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)index;
+    (void)thread;
+    ck_assert(parallel_is_within_task());
+    return team_for(N_ITEMS, 3, square, square_slot, context, err);
+}
+
+START_TEST(a_loop_within_a_task_is_done_there)
+{
+    struct squares self = {.bad = N_ITEMS};
+    ck_assert(!parallel_is_within_task());
+    must(parallel_for(1, 1, loop_within, &self, err));
+    ck_assert(!parallel_is_within_task() && self.values[9] == 81);
+}
+END_TEST
+
 Suite *team_suite(void)
 {
     Suite *suite = suite_create("team");
@@ -67,6 +125,9 @@ Suite *team_suite(void)
     tcase_add_test(tests, a_team_of_one_deals_each_item_once_to_its_own_threads);
     tcase_add_test(tests, nothing_is_dealt_after_a_stop);
     tcase_add_test(tests, a_team_of_one_agrees_with_itself);
+    tcase_add_test(tests, a_team_of_one_does_all_tasks_itself);
+    tcase_add_test(tests, the_first_task_that_fails_is_told);
+    tcase_add_test(tests, a_loop_within_a_task_is_done_there);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,0 +1,46 @@
+/* Loops whose tasks a team's members share (team.h). As with parallel_for, tasks write to slots of their own and callers
+ * reduce in index order; what a member's tasks left in their slots goes to all others, so that all hold the same
+ * afterwards, whatever the number of members.
+ *
+ *     static bool slot(struct team_piece *piece, void *context, size_t index, size_t k)
+ *     {
+ *         struct pass *self = context;
+ *         *piece = (struct team_piece){&self->loss[index], sizeof *self->loss};
+ *         return k == 0;
+ *     }
+ *     status = team_for(n, n_threads, work_out_loss, slot, &pass, err);
+ *
+ * Within a task of another loop, and in a team of one, it is parallel_for. */
+#ifndef BASE_TEAM_FOR_H
+#define BASE_TEAM_FOR_H
+
+#include <stdbool.h>
+
+#include "base/parallel.h"
+
+struct team_piece {
+    void *at; /* NULL: not wanted here */
+    size_t size;
+};
+
+/* The k-th piece of memory that task `index` leaves its results in; false if it has fewer. All members must find the
+ * same sizes. */
+typedef bool team_slot(struct team_piece *piece, void *context, size_t index, size_t k);
+
+/* Member r does the tasks r, r + team_size(), .. Returns the failure of the lowest task that failed, to all; nothing is
+ * shared then. */
+enum clv_status team_for(size_t n, int n_threads, parallel_task *task, team_slot *slot, void *context,
+                         struct clv_error *err) CLV_CHECK;
+
+/* For long tasks of unlike length: each is done by who is free first. */
+enum clv_status team_queue(size_t n, int n_threads, parallel_task *task, team_slot *slot, void *context,
+                           struct clv_error *err) CLV_CHECK;
+
+/* Whether team_for gives this task to this member. */
+bool team_does(size_t index);
+
+/* Shares more of what team_for's tasks left: with all, or only with the leader. */
+enum clv_status team_share(size_t n, team_slot *slot, void *context, struct clv_error *err) CLV_CHECK;
+enum clv_status team_collect(size_t n, team_slot *slot, void *context, struct clv_error *err) CLV_CHECK;
+
+#endif
