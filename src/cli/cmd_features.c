@@ -4,12 +4,14 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/team.h"
 #include "cleave/model.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
 #include "cli/common/outputs.h"
 #include "cli/common/recipe_options.h"
 #include "cli/common/shard_option.h"
+#include "cli/common/signals.h"
 #include "cli/common/training_set.h"
 #include "cli/common/usable_images.h"
 #include "feature/dataset/feature_shards.h"
@@ -99,6 +101,8 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
         return fail(err, CLV_ERR_USAGE, "%s: features takes no arguments; --data names the images", self->paths[0]);
     if (self->index && (self->data || self->shard.count || self->skip_bad || !self->n_paths || !self->output))
         return fail(err, CLV_ERR_USAGE, "--index: goes with -o and the shards alone");
+    if (self->index && team_rank())
+        return CLV_OK; /* the leader writes */
     if (self->index)
         return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", (const char *const *)self->paths,
                              self->n_paths, err);
@@ -113,6 +117,8 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
         return fail_memory(err);
     self->output = self->own_output;
     const char *const inputs[] = {path_is_folder(self->data) ? NULL : self->data, self->model_path};
+    if (team_rank())
+        return CLV_OK;
     return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", inputs, 2, err);
 }
 
@@ -199,6 +205,8 @@ static enum clv_status run(struct features *self, struct clv_error *err)
 /* Shards are opened beside the index, where whoever reads it looks for them. */
 static enum clv_status write_index(const struct features *self, struct clv_error *err)
 {
+    if (team_rank())
+        return CLV_OK;
     struct path_list shards = {0};
     char *folder = path_folder(self->output);
     enum clv_status status = folder ? CLV_OK : fail_memory(err);
@@ -218,6 +226,7 @@ enum clv_status cmd_features(int argc, char **argv, struct clv_error *err)
 {
     struct features self = {0};
     enum clv_status status = parse(&self, argc, argv, err);
+    signals_share();
     if (status == CLV_OK)
         status = self.index ? write_index(&self, err) : run(&self, err);
     array_free(self.own_output);

@@ -134,15 +134,14 @@ static int run(const struct command *command, int argc, char **argv)
     snprintf(title, sizeof title, "cleave %s", command->name);
     argv[0] = title;
     if (status == CLV_OK)
-        status = command->run(argc, argv, &err);
+        status = team_agree(command->run(argc, argv, &err), &err);
     console_clear();
     if (status != CLV_OK && err.message[0])
         console_error("%s", err.message);
-    /* A signal outranks what it caused. */
-    if (signals_exit_code())
-        return signals_exit_code();
     if (team_rank())
         return EXIT_SUCCESS; /* the leader tells */
+    if (signals_exit_code()) /* a signal outranks what it caused */
+        return signals_exit_code();
     return output_locks_exit_code() ? output_locks_exit_code() : clv_status_exit_code(status);
 }
 

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/team.h"
 #include "base/text.h"
 #include "cleave/status.h"
 
-static volatile int stop;
-static volatile sig_atomic_t received, requeues;
+static volatile int stop, stop_of_all; /* of a team: what its members agreed on */
+static volatile sig_atomic_t received, requeues, is_alone;
+static bool is_team;
 
 static int asks_for_requeue(int number)
 {
@@ -29,6 +31,8 @@ static void on_signal(int number)
     }
     received = number;
     __atomic_store_n(&stop, 1, __ATOMIC_RELAXED); /* other threads look at it */
+    if (is_alone)
+        __atomic_store_n(&stop_of_all, 1, __ATOMIC_RELAXED);
 }
 
 /* Whoever read our output has gone: as by default, but with nothing left behind. */
@@ -95,6 +99,33 @@ void signals_requeue(void)
     handle(SIGUSR1, on_signal, SA_RESTART);
 }
 
+static int heard(void)
+{
+    return received;
+}
+
+static void agree(int number)
+{
+    received = number;
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&stop_of_all, 1, __ATOMIC_RELAXED);
+}
+
+/* What is heard now is told to all when they meet next, which is where the work that stops for it ends. */
+static void work_alone(bool alone)
+{
+    is_alone = alone;
+    if (alone && received)
+        __atomic_store_n(&stop_of_all, 1, __ATOMIC_RELAXED);
+}
+
+void signals_share(void)
+{
+    const struct team_ears ears = {heard, agree, work_alone};
+    is_team = team_size() > 1;
+    team_listen(&ears);
+}
+
 void signals_complete(void)
 {
     if (asks_for_requeue(received))
@@ -103,7 +134,7 @@ void signals_complete(void)
 
 const volatile int *signals_stop(void)
 {
-    return &stop;
+    return is_team ? &stop_of_all : &stop;
 }
 
 int signals_exit_code(void)

@@ -9,6 +9,10 @@ void signals_install(void);
 /* Non-zero once a signal arrived: goes into clv_progress.stop. */
 const volatile int *signals_stop(void);
 
+/* From here on a team's members stop together, at the same place of their work, whichever of them a signal reached: before
+ * signals_stop is asked for. */
+void signals_share(void);
+
 /* From here on SIGTERM and SIGUSR1, by which a cluster announces the end of a job, ask to be started again: the exit
  * code is then SIGNALS_REQUEUE, and a second one of them, as Slurm sends, is no reason to drop what the first one asked
  * for. */

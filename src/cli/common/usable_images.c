@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/parallel.h"
+#include "base/team_for.h"
 #include "cleave/image.h"
 #include "cli/common/bad_images.h"
 #include "cli/common/command.h"
@@ -45,6 +45,13 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
     return CLV_OK;
 }
 
+static bool error_slot(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    struct check *check = context;
+    *piece = (struct team_piece){&check->errors[index], sizeof *check->errors};
+    return k == 0;
+}
+
 enum clv_status usable_images_keep(struct clv_set *set, const char *path, const struct clv_recipe *recipe,
                                    const struct common_options *common, const struct clv_progress *progress,
                                    struct clv_error *err)
@@ -57,7 +64,7 @@ enum clv_status usable_images_keep(struct clv_set *set, const char *path, const 
     enum clv_status status = is_bad && check.errors ? CLV_OK : fail_memory(err);
     for (; check.first < n && status == CLV_OK; check.first += BATCH) {
         size_t n_batch = n - check.first < BATCH ? n - check.first : BATCH;
-        status = parallel_for(n_batch, common->n_threads, look_at_image, &check, err);
+        status = team_for(n_batch, common->n_threads, look_at_image, error_slot, &check, err);
         for (size_t i = 0; i < n_batch && status == CLV_OK; i++) {
             struct clv_error *why = &check.errors[i];
             is_bad[check.first + i] = why->status != CLV_OK;

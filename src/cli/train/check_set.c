@@ -1,20 +1,22 @@
 #include "cli/train/check_set.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/parallel.h"
+#include "base/team_for.h"
 #include "cli/common/console.h"
 #include "data/mask.h"
 #include "feature/recipe/memory_estimate.h"
 
 /* What came out for one image. */
 struct finding {
-    struct clv_error error; /* of an image that is bad; its status is CLV_OK else */
-    const char *note;       /* of the mask, or NULL */
-    bool has_label[256];    /* in the mask */
-    uint8_t figure;         /* value that was read as label 1; 0: there is none, or white */
+    struct clv_error error;   /* of an image that is bad; its status is CLV_OK else */
+    char note[160];           /* of the mask, or "" */
+    struct clv_pixel_box box; /* of all that is neither background nor void in it */
+    bool has_label[256];      /* in the mask */
+    uint8_t figure;           /* value that was read as label 1; 0: there is none, or white */
 };
 
 /* Images are looked at in batches, so that findings take little memory. */
@@ -30,8 +32,7 @@ struct check {
     size_t n_done;
 };
 
-/* The box of all that is neither background nor void. */
-static enum clv_status find_box(struct clv_item_boxes *found, const struct clv_mask *mask, struct clv_error *err)
+static struct clv_pixel_box find_box(const struct clv_mask *mask)
 {
     struct clv_pixel_box box = {mask->width, mask->height, 0, 0};
     for (int32_t y = 0; y < mask->height; y++)
@@ -44,9 +45,7 @@ static enum clv_status find_box(struct clv_item_boxes *found, const struct clv_m
             box.end_x = x >= box.end_x ? x + 1 : box.end_x;
             box.end_y = y + 1;
         }
-    found->boxes = array_copy(&box, 1, sizeof box);
-    found->n_boxes = box.end_y > 0;
-    return found->boxes ? CLV_OK : fail_memory(err);
+    return box;
 }
 
 /* The value of the mask that was read as figure; 0 where a note says another thing of it. */
@@ -73,11 +72,11 @@ static enum clv_status look_at_mask(struct finding *finding, struct check *check
     enum clv_status status = clv_mask_read(&mask, supervision->set.items[index].mask, &supervision->set.labels,
                                            image->width, image->height, check->limits, err);
     if (status == CLV_OK && supervision->n_boxed)
-        status = find_box(&supervision->boxes[index], &mask, err);
+        finding->box = find_box(&mask);
     size_t n_pixels = status == CLV_OK ? (size_t)mask.width * (size_t)mask.height : 0;
     for (size_t p = 0; p < n_pixels; p++)
         finding->has_label[mask.labels[p]] = true;
-    finding->note = mask.note;
+    snprintf(finding->note, sizeof finding->note, "%s", mask.note ? mask.note : "");
     if (status == CLV_OK && finding->has_label[1] && !supervision->set.labels.from_file)
         finding->figure = figure_value(&mask, supervision->set.items[index].mask, check->limits);
     clv_mask_release(&mask);
@@ -110,10 +109,28 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
     return status;
 }
 
+static bool finding_slot(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    struct check *check = context;
+    *piece = (struct team_piece){&check->findings[index], sizeof *check->findings};
+    return k == 0;
+}
+
+/* Masks teach as boxes as well, where there are others. */
+static enum clv_status take_box(struct supervision *self, size_t item, const struct finding *finding,
+                                struct clv_error *err)
+{
+    struct clv_item_boxes *found = &self->boxes[item];
+    found->boxes = array_copy(&finding->box, 1, sizeof finding->box);
+    found->n_boxes = finding->box.end_y > 0;
+    return found->boxes ? CLV_OK : fail_memory(err);
+}
+
 /* What the masks hold, over all of them. */
 struct summary {
     size_t n_noted, n_empty;
-    const char *note, *first_empty;
+    const char *first_empty;
+    char note[160];
     bool has_label[256];
     uint8_t figure; /* of the first mask with one */
     const char *first_figure;
@@ -142,8 +159,8 @@ static void sum_up(struct summary *summary, const struct finding *finding, const
         summary->has_label[v] |= finding->has_label[v];
     if (is_empty && !summary->n_empty++)
         summary->first_empty = item->mask;
-    if (finding->note)
-        summary->note = summary->n_noted++ ? summary->note : finding->note;
+    if (finding->note[0] && !summary->n_noted++)
+        memcpy(summary->note, finding->note, sizeof summary->note);
 }
 
 static void tell(const struct summary *summary, const struct supervision *self)
@@ -174,13 +191,15 @@ static enum clv_status look(bool *is_bad, struct summary *summary, struct check 
     enum clv_status status = CLV_OK;
     for (check->first = 0; check->first < n && status == CLV_OK; check->first += BATCH) {
         size_t n_batch = n - check->first < BATCH ? n - check->first : BATCH;
-        status = parallel_for(n_batch, n_threads, look_at_image, check, err);
+        status = team_for(n_batch, n_threads, look_at_image, finding_slot, check, err);
         for (size_t i = 0; i < n_batch && status == CLV_OK; i++) {
             const struct finding *finding = &check->findings[i];
             const struct clv_item *item = &self->set.items[check->first + i];
             struct clv_error why = finding->error;
             if (why.status == CLV_OK && check->first + i < self->n_masks)
                 why.status = check_figure(summary, finding, item, &why);
+            if (why.status == CLV_OK && self->n_boxed && check->first + i < self->n_masks)
+                status = take_box(self, check->first + i, finding, err);
             is_bad[check->first + i] = why.status != CLV_OK;
             if (why.status != CLV_OK && bad_images_add(&self->bad, why.status, &why) != CLV_OK)
                 status = fail_memory(err);

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "base/team.h"
 #include "cleave/segment.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
@@ -183,8 +184,9 @@ static enum clv_status write_model(const struct run *self, struct clv_error *err
                      options->checkpoint);
         return CLV_OK;
     }
-    enum clv_status status = clv_model_write(options->output, &self->model, err);
-    if (status == CLV_OK && !interrupted)
+    bool is_leader = team_rank() == 0;
+    enum clv_status status = is_leader ? clv_model_write(options->output, &self->model, err) : CLV_OK;
+    if (status == CLV_OK && !interrupted && is_leader)
         status = train_checkpoints_remove(options, err);
     if (status == CLV_OK && !interrupted)
         signals_complete();
@@ -222,6 +224,7 @@ enum clv_status cmd_train(int argc, char **argv, struct clv_error *err)
 {
     struct train_options options;
     enum clv_status status = train_options_parse(&options, argc, argv, err);
+    signals_share();
     if (status == CLV_OK && options.requeue)
         signals_requeue();
     if (status == CLV_OK)

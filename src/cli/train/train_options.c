@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/team.h"
 #include "cli/common/console.h"
 #include "cli/common/training_set.h"
 #include "cli/train/train.h"
@@ -171,6 +172,8 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
  * model beside it, or one of this very command. */
 static enum clv_status claim_outputs(struct train_options *self, struct clv_error *err)
 {
+    if (team_rank())
+        return CLV_OK; /* the leader writes */
     const struct supervision_options *images = &self->supervision;
     const char *const inputs[] = {self->data && path_is_folder(self->data) ? NULL : self->data,
                                   self->validate && is_tensor_file(self->validate) ? self->validate : NULL,

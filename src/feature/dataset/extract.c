@@ -2,8 +2,10 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/parallel.h"
+#include "base/team.h"
+#include "base/team_for.h"
 #include "feature/dataset/dataset.h"
+#include "feature/dataset/extract_share.h"
 #include "feature/dataset/frame.h"
 #include "feature/example/truth.h"
 
@@ -11,16 +13,19 @@
  * (an example takes about 2 MB at the default working size). */
 #define BATCH_PER_THREAD 8
 
+/* Of a team, whose members may have unlike numbers of threads: items for each member, as long as there are not too many
+ * for all. */
+enum { BATCH_PER_MEMBER = 32, BATCH_OF_TEAM = 512, BATCH_AT_LEAST = 2 };
+
 struct batch {
     const struct clv_set *set;
     const struct box_source *boxed; /* or NULL */
     const struct clv_recipe *recipe;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
-    size_t first;                 /* item of the batch */
-    struct clv_example *examples; /* of this batch */
-    float **estimates;            /* of its nodes, [n_nodes] or NULL each */
-    size_t n_done;                /* over all batches; counted by parallel_progress */
+    size_t first;               /* item of the batch */
+    struct example_sharing all; /* of this batch; estimates of nodes, [n_nodes] or NULL each */
+    size_t n_done;              /* over all batches; counted by parallel_progress */
 };
 
 /* Reads the item's mask into the example. */
@@ -78,7 +83,7 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     (void)thread;
     struct batch *batch = context;
     struct clv_image image = {0};
-    struct clv_example *example = &batch->examples[index];
+    struct clv_example *example = &batch->all.examples[index];
     const struct clv_item *item = &batch->set->items[batch->first + index];
     if (stop_requested(batch->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
@@ -95,7 +100,7 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     clv_item_maps_release(maps, batch->recipe);
     const struct clv_item_boxes *boxes = batch->boxed ? &batch->boxed->boxes[batch->first + index] : NULL;
     if (status == CLV_OK && boxes && boxes->boxes && batch->boxed->estimate)
-        status = estimate_figure(&batch->estimates[index], batch->boxed, boxes, example, &image, err);
+        status = estimate_figure(&batch->all.estimates[index], batch->boxed, boxes, example, &image, err);
     clv_image_release(&image);
     if (status == CLV_OK && item->mask) {
         status = read_truth(example, item, &batch->set->labels, batch->limits, err);
@@ -104,33 +109,64 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     } else if (status == CLV_OK && boxes && boxes->boxes) {
         status = clv_example_set_boxes(example, boxes->boxes, boxes->n_boxes, err);
     }
+    if (status == CLV_OK)
+        example_measure(&batch->all.sizes[index], example, batch->all.estimates[index]);
     parallel_progress(batch->progress, "extracting features", &batch->n_done, batch->set->n_items, item->name);
+    return status;
+}
+
+static bool sizes_slot(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    struct batch *batch = context;
+    return example_sizes_slot(piece, &batch->all, index, k);
+}
+
+static size_t choose_capacity(int n_threads)
+{
+    size_t size = (size_t)team_size(), each = BATCH_OF_TEAM / size;
+    if (size == 1)
+        return (size_t)n_threads * BATCH_PER_THREAD;
+    each = each > BATCH_PER_MEMBER ? BATCH_PER_MEMBER : each < BATCH_AT_LEAST ? BATCH_AT_LEAST : each;
+    return each * size;
+}
+
+/* The examples of [first, first + n), by all members of the team. */
+static enum clv_status extract_batch(struct batch *batch, size_t n, int n_threads, bool to_all, struct clv_error *err)
+{
+    enum clv_status status = team_for(n, n_threads, extract_item, sizes_slot, batch, err);
+    if (status == CLV_OK)
+        status = examples_share(&batch->all, n, to_all, err);
+    batch->n_done = batch->first + n;
     return status;
 }
 
 enum clv_status extract_set(const struct clv_set *set, const struct box_source *boxed, const struct clv_recipe *recipe,
                             int n_threads, const struct clv_image_limits *limits, const struct clv_progress *progress,
-                            take_example *take, void *context, struct clv_error *err)
+                            bool to_all, take_example *take, void *context, struct clv_error *err)
 {
     n_threads = parallel_threads(n_threads);
-    size_t capacity = (size_t)n_threads * BATCH_PER_THREAD;
+    size_t capacity = choose_capacity(n_threads);
     struct batch batch = {.set = set, .boxed = boxed, .recipe = recipe, .limits = limits, .progress = progress};
-    batch.examples = array_zalloc(capacity, sizeof *batch.examples);
-    batch.estimates = array_zalloc(capacity, sizeof *batch.estimates);
-    enum clv_status status = batch.examples && batch.estimates ? CLV_OK : fail_memory(err);
+    struct example_sharing *all = &batch.all;
+    all->n_labels = set->labels.n_labels;
+    all->examples = array_zalloc(capacity, sizeof *all->examples);
+    all->estimates = array_zalloc(capacity, sizeof *all->estimates);
+    all->sizes = array_alloc(capacity, sizeof *all->sizes);
+    enum clv_status status = all->examples && all->estimates && all->sizes ? CLV_OK : fail_memory(err);
     for (; status == CLV_OK && batch.first < set->n_items; batch.first += capacity) {
         size_t n = set->n_items - batch.first < capacity ? set->n_items - batch.first : capacity;
-        status = parallel_for(n, n_threads, extract_item, &batch, err);
+        status = extract_batch(&batch, n, n_threads, to_all, err);
         for (size_t i = 0; i < n; i++) {
-            if (status == CLV_OK)
-                status = take(context, &batch.examples[i], &set->items[batch.first + i], batch.estimates[i], err);
-            clv_example_release(&batch.examples[i]);
-            array_free(batch.estimates[i]);
-            batch.estimates[i] = NULL;
+            if (status == CLV_OK && (to_all || !team_rank()))
+                status = take(context, &all->examples[i], &set->items[batch.first + i], all->estimates[i], err);
+            clv_example_release(&all->examples[i]);
+            array_free(all->estimates[i]);
+            all->estimates[i] = NULL;
         }
     }
-    array_free(batch.examples);
-    array_free(batch.estimates);
+    array_free(all->examples);
+    array_free(all->estimates);
+    array_free(all->sizes);
     return status;
 }
 
@@ -179,7 +215,8 @@ enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, struct c
     if (status == CLV_OK && recipe->nodes == CLV_NODES_PATCHES)
         keeping.dataset->pairwise = CLV_PAIRWISE_FULL;
     if (status == CLV_OK)
-        status = extract_set(set, boxes ? &boxed : NULL, recipe, n_threads, limits, progress, keep, &keeping, err);
+        status =
+            extract_set(set, boxes ? &boxed : NULL, recipe, n_threads, limits, progress, true, keep, &keeping, err);
     if (status == CLV_OK) {
         *dataset = keeping.dataset;
         if (frames)

@@ -19,9 +19,10 @@ struct box_source {
 
 /* Reads every image, extracts its example, and its truth where there is a mask; a mask that is void throughout is no
  * truth. `boxed` may be NULL. Memory: a fixed number of examples a thread. Fails as the first failing item in the
- * set's order would. */
+ * set's order would. The members of a team (base/team.h) share the images; all of them take all examples, or else the
+ * leader alone. */
 enum clv_status extract_set(const struct clv_set *set, const struct box_source *boxed, const struct clv_recipe *recipe,
                             int n_threads, const struct clv_image_limits *limits, const struct clv_progress *progress,
-                            take_example *take, void *context, struct clv_error *err) CLV_CHECK;
+                            bool to_all, take_example *take, void *context, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/shard.h"
+#include "base/team.h"
 #include "base/text.h"
 #include "data/labels_file.h"
 #include "data/safetensors.h"
@@ -246,13 +247,14 @@ static enum clv_status write_set(const char *path, const struct clv_set *set, co
     enum clv_status status = CLV_OK;
     for (size_t i = 0; status == CLV_OK && i < set->n_items; i++)
         status = features_check_name(set->items[i].name, err);
-    if (status == CLV_OK)
+    bool is_leader = team_rank() == 0;
+    if (status == CLV_OK && is_leader)
         status = begin(&self, set, err);
     if (status == CLV_OK)
-        status = extract_set(set, NULL, recipe, n_threads, limits, progress, append_example, &self, err);
-    if (status == CLV_OK)
+        status = extract_set(set, NULL, recipe, n_threads, limits, progress, false, append_example, &self, err);
+    if (status == CLV_OK && is_leader)
         status = put_header(&header, set, recipe, err);
-    if (status == CLV_OK)
+    if (status == CLV_OK && is_leader)
         status = assemble(&self, set, recipe, &header, err);
     release_header(&header);
     for (int i = 0; i < N_SPOOLED; i++)

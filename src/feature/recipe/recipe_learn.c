@@ -1,8 +1,8 @@
 /* Learning the codebooks of a recipe: descriptors sampled evenly from all images, one codebook a scale. */
 #include "base/array.h"
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/rng.h"
+#include "base/team_for.h"
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/working.h"
 #include "feature/recipe/recipe.h"
@@ -17,6 +17,7 @@ struct sampling {
     size_t n_images;
     size_t per_image; /* samples of one scale from one image */
     uint8_t *samples; /* [n_scales][n_images][per_image][128] */
+    struct clv_codebook made[CLV_MAX_SCALES];
     uint64_t seed;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
@@ -64,6 +65,49 @@ static enum clv_status sample_image(void *context, size_t index, int thread, str
     return status;
 }
 
+static bool samples_slot(struct team_piece *piece, void *context, size_t index, size_t scale)
+{
+    struct sampling *job = context;
+    size_t size = job->per_image * SIZE;
+    *piece = (struct team_piece){job->samples + (scale * job->n_images + index) * size, size};
+    return scale < (size_t)job->recipe->n_scales;
+}
+
+static enum clv_status learn_words(void *context, size_t scale, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct sampling *job = context;
+    const struct clv_recipe *recipe = job->recipe;
+    size_t n_samples = job->n_images * job->per_image;
+    const struct codebook_options options = {.n_words = recipe->n_words,
+                                             .n_iterations = KMEANS_ITERATIONS,
+                                             .kmeans = recipe->kmeans,
+                                             .seed = job->seed,
+                                             .stream = RNG_STREAM(RNG_CODEBOOK, 0) + ((uint64_t)scale << 56)};
+    report_progress(job->progress, "learning words", scale, (size_t)recipe->n_scales, NULL);
+    return codebook_learn(&job->made[scale], NULL, job->samples + scale * n_samples * SIZE, n_samples, &options,
+                          job->progress, err);
+}
+
+static bool words_slot(struct team_piece *piece, void *context, size_t scale, size_t k)
+{
+    struct sampling *job = context;
+    *piece = (struct team_piece){job->made[scale].centres, (size_t)job->recipe->n_words * SIZE};
+    return k == 0;
+}
+
+/* One codebook after the other; by the members of a team, side by side. */
+static enum clv_status learn_codebooks(struct sampling *job, struct clv_error *err)
+{
+    const struct clv_recipe *recipe = job->recipe;
+    for (int32_t s = 0; s < recipe->n_scales; s++) {
+        job->made[s] = (struct clv_codebook){recipe->n_words, array_alloc((size_t)recipe->n_words, SIZE)};
+        if (!job->made[s].centres)
+            return fail_memory(err);
+    }
+    return team_for((size_t)recipe->n_scales, 1, learn_words, words_slot, job, err);
+}
+
 /* The job says which images, the rest is filled in here. */
 static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, int n_threads, struct clv_error *err)
 {
@@ -75,7 +119,6 @@ static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, in
     size_t n = job->n_images;
     if (n == 0)
         return fail(err, CLV_ERR_USAGE, "recipe: no images to learn the codebooks from");
-    struct clv_codebook made[CLV_MAX_SCALES] = {0};
     job->recipe = recipe;
     job->per_image = ((size_t)recipe->n_codebook_samples + n - 1) / n;
     size_t n_samples = n * job->per_image;
@@ -83,19 +126,13 @@ static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, in
     if (!job->samples)
         return fail_memory(err);
     report_progress(job->progress, "sampling descriptors", 0, n, NULL);
-    status = parallel_for(n, n_threads, sample_image, job, err);
-    struct codebook_options options = {
-        .n_words = recipe->n_words, .n_iterations = KMEANS_ITERATIONS, .kmeans = recipe->kmeans, .seed = job->seed};
-    for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++) {
-        report_progress(job->progress, "learning words", (size_t)s, (size_t)recipe->n_scales, NULL);
-        options.stream = RNG_STREAM(RNG_CODEBOOK, 0) + ((uint64_t)s << 56);
-        status = codebook_learn(&made[s], NULL, job->samples + (size_t)s * n_samples * SIZE, n_samples, &options,
-                                job->progress, err);
-    }
+    status = team_for(n, n_threads, sample_image, samples_slot, job, err);
+    if (status == CLV_OK)
+        status = learn_codebooks(job, err);
     for (int32_t s = 0; s < CLV_MAX_SCALES; s++) {
-        struct clv_codebook old = status == CLV_OK ? recipe->codebooks[s] : made[s];
+        struct clv_codebook old = status == CLV_OK ? recipe->codebooks[s] : job->made[s];
         if (status == CLV_OK)
-            recipe->codebooks[s] = made[s];
+            recipe->codebooks[s] = job->made[s];
         array_free(old.centres);
     }
     array_free(job->samples);

@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/parallel.h"
+#include "base/team_for.h"
 #include "learn/common/decoder.h"
 #include "learn/common/vectors.h"
 
@@ -27,6 +27,13 @@ static enum clv_status evaluate_example(void *context, size_t index, int thread,
     return status;
 }
 
+static bool evaluation_results(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    struct evaluation *self = context;
+    *piece = (struct team_piece){&self->loss[index], sizeof *self->loss};
+    return k == 0;
+}
+
 enum clv_status evaluate_each(double *losses, const struct clv_dataset *dataset, const int32_t *examples,
                               size_t n_examples, const struct clv_shape *shape, const double *w,
                               const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
@@ -38,7 +45,7 @@ enum clv_status evaluate_each(double *losses, const struct clv_dataset *dataset,
     if (!status)
         decoders_watch(evaluation.decoders, n_threads, dataset);
     if (!status)
-        status = parallel_for(n_examples, n_threads, evaluate_example, &evaluation, err);
+        status = team_for(n_examples, n_threads, evaluate_example, evaluation_results, &evaluation, err);
     decoders_free(evaluation.decoders, n_threads);
     return status;
 }

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/parallel.h"
+#include "base/team_for.h"
 #include "feature/dataset/dataset.h"
 #include "infer/oracle/oracle_state.h"
 #include "learn/common/evaluate.h"
@@ -140,10 +140,17 @@ static enum clv_status hinge_of_example(void *context, size_t index, int thread,
     return CLV_OK;
 }
 
+static bool hinge_results(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    struct hinge_pass *pass = context;
+    *piece = (struct team_piece){&pass->hinge[index], sizeof *pass->hinge};
+    return k == 0;
+}
+
 enum clv_status examples_hinges(double *hinge, struct examples *self, const double *w, struct clv_error *err)
 {
     struct hinge_pass pass = {self, w, hinge};
-    return parallel_for(self->n, self->n_threads, hinge_of_example, &pass, err);
+    return team_for(self->n, self->n_threads, hinge_of_example, hinge_results, &pass, err);
 }
 
 enum clv_status examples_loss(double *loss, struct examples *self, const double *w, struct clv_error *err)

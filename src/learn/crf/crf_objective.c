@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/team_for.h"
 #include "feature/dataset/dataset.h"
 #include "learn/crf/crf_rows.h"
 #include "learn/crf/crf_worker.h"
@@ -146,6 +147,15 @@ static enum clv_status run_chunk(void *context, size_t chunk, int thread, struct
     return CLV_OK;
 }
 
+static bool chunk_results(struct team_piece *piece, void *context, size_t chunk, size_t k)
+{
+    struct crf_objective *self = context;
+    double *sums = &self->chunk_sums[chunk * self->chunk_size];
+    *piece = k ? (struct team_piece){sums, self->chunk_size * sizeof *sums}
+               : (struct team_piece){&self->chunk_nll[chunk], sizeof *self->chunk_nll};
+    return k < 2;
+}
+
 /* All chunks' sums into the first one's, in order. */
 static double reduce(struct crf_objective *self)
 {
@@ -181,7 +191,7 @@ enum clv_status crf_objective_at(double *nll, double *gradient, struct crf_objec
                                  struct clv_error *err)
 {
     load_weights(self, w);
-    enum clv_status status = parallel_for(self->n_chunks, self->n_threads, run_chunk, self, err);
+    enum clv_status status = team_for(self->n_chunks, self->n_threads, run_chunk, chunk_results, self, err);
     if (status)
         return status;
     *nll = reduce(self);

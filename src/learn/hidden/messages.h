@@ -3,6 +3,7 @@
 #ifndef LEARN_MESSAGES_H
 #define LEARN_MESSAGES_H
 
+#include "base/team_for.h"
 #include "learn/hidden/objective.h"
 
 /* Memory for what the items' terms need, nothing known yet. All or none, so that nothing depends on the order of
@@ -11,6 +12,10 @@ enum clv_status messages_make(struct hidden *self, struct clv_error *err) CLV_CH
 void messages_free(struct hidden *self);
 
 #define MESSAGES_COUNTS (HIDDEN_N_MESSAGES + 3) /* which messages there are; runs, sweeps, converged ones */
+
+/* An example's messages of one kind, as far as working out these terms changes them. */
+struct team_piece messages_piece(const struct hidden *self, size_t index, enum hidden_messages which,
+                                 enum hidden_terms terms);
 
 /* Numbers in all messages of the examples taken[n]. */
 size_t messages_size(const struct hidden *self, const int32_t *taken, size_t n);

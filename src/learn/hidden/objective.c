@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/team_for.h"
 #include "learn/common/result.h"
 #include "learn/hidden/inference.h"
 #include "learn/hidden/messages.h"
@@ -192,6 +193,33 @@ static enum clv_status do_part(void *context, size_t part, int thread, struct cl
     return status;
 }
 
+/* What a part leaves: its sum, and of each of its examples what was found. */
+static bool part_results(struct team_piece *piece, void *context, size_t part, size_t at)
+{
+    const struct pass *pass = context;
+    struct hidden *self = pass->self;
+    if (!at) {
+        *piece = (struct team_piece){&self->parts[part * self->size], self->size * sizeof *self->parts};
+        return true;
+    }
+    enum { N_NUMBERS = 6 };
+    const size_t n_pieces = N_NUMBERS + HIDDEN_N_MESSAGES, which = (at - 1) % n_pieces;
+    const size_t k = part + (at - 1) / n_pieces * HIDDEN_PARTS;
+    if (k >= pass->n)
+        return false;
+    struct hidden_item *item = &self->items[pass->taken[k]];
+    const struct team_piece numbers[N_NUMBERS] = {{&item->free, sizeof item->free},
+                                                  {&item->clamped, sizeof item->clamped},
+                                                  {item->has_messages, sizeof item->has_messages},
+                                                  {&item->n_runs, sizeof item->n_runs},
+                                                  {&item->n_sweeps, sizeof item->n_sweeps},
+                                                  {&item->n_converged, sizeof item->n_converged}};
+    *piece = which < N_NUMBERS
+                 ? numbers[which]
+                 : messages_piece(self, (size_t)pass->taken[k], (enum hidden_messages)(which - N_NUMBERS), pass->terms);
+    return true;
+}
+
 /* Trainings that keep checkpoints can undo what a step that is interrupted has done to messages and counts. */
 static enum clv_status remember(struct hidden *self, const int32_t *taken, size_t n, struct clv_error *err)
 {
@@ -213,7 +241,7 @@ enum clv_status hidden_gradient(double *gradient, double *free, double *clamped,
     bool remembers = self->examples.training->checkpoints && terms != HIDDEN_LOOK;
     enum clv_status status = remembers ? remember(self, taken, n, err) : CLV_OK;
     if (!status)
-        status = parallel_for(n_parts, self->examples.n_threads, do_part, &pass, err);
+        status = team_for(n_parts, self->examples.n_threads, do_part, part_results, &pass, err);
     if (status == CLV_ERR_INTERRUPTED && remembers)
         messages_put(self, self->memo.messages, self->memo.counts, taken, n);
     if (status)

@@ -4,8 +4,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/rng.h"
+#include "base/team_for.h"
 #include "learn/common/vectors.h"
 #include "mrf/energy.h"
 
@@ -98,13 +98,27 @@ static enum clv_status one_example(void *context, size_t index, int thread, stru
     return work->terms(work->context, work->latent, index, thread, work->w, err);
 }
 
+static bool example_results(struct team_piece *piece, void *context, size_t index, size_t part)
+{
+    const struct work *work = context;
+    struct latent *self = work->latent;
+    size_t k = (size_t)self->examples.shape.n_labels, first = self->first[index] * k;
+    size_t size = (self->first[index + 1] - self->first[index]) * k * sizeof *self->free;
+    const struct team_piece pieces[] = {
+        {&self->hinge[index], sizeof *self->hinge}, {&self->free[first], size}, {&self->clamped[first], size}};
+    if (part >= sizeof pieces / sizeof *pieces)
+        return false;
+    *piece = pieces[part];
+    return true;
+}
+
 enum clv_status latent_step(double *objective, struct latent *self, double *w, double c, double rate,
                             latent_terms *terms, void *context, struct clv_error *err)
 {
     const struct examples *examples = &self->examples;
     size_t k = (size_t)examples->shape.n_labels;
     struct work work = {self, terms, context, w};
-    enum clv_status status = parallel_for(examples->n, examples->n_threads, one_example, &work, err);
+    enum clv_status status = team_for(examples->n, examples->n_threads, one_example, example_results, &work, err);
     if (status)
         return status;
     double squares = squares_of(w, self->size), sum = 0;

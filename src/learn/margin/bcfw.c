@@ -13,8 +13,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/rng.h"
+#include "base/team_for.h"
 #include "infer/oracle/oracle_state.h"
 #include "learn/common/result.h"
 #include "learn/common/vectors.h"
@@ -203,6 +203,14 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     return CLV_OK;
 }
 
+static bool check_results(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    struct bcfw *self = context;
+    *piece = k ? (struct team_piece){&self->blocks[index].gap, sizeof self->blocks[index].gap}
+               : (struct team_piece){&self->hinge[index], sizeof *self->hinge};
+    return k < 2;
+}
+
 static void offer(struct bcfw *self, const double *w)
 {
     double hinge = mean_of(self->hinge, self->n);
@@ -234,7 +242,7 @@ static enum clv_status add_to_curve(struct bcfw *self, struct clv_training_resul
 /* Looks at all examples: refreshes the gaps, the bounds and the best weights. */
 static enum clv_status check(struct bcfw *self, size_t pass, struct clv_error *err)
 {
-    enum clv_status status = parallel_for(self->n, self->examples.n_threads, check_example, self, err);
+    enum clv_status status = team_for(self->n, self->examples.n_threads, check_example, check_results, self, err);
     if (status)
         return status;
     for (size_t b = 0; b * BCFW_BUCKET < self->n; b++)

@@ -25,8 +25,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/rng.h"
+#include "base/team_for.h"
 #include "learn/common/examples.h"
 #include "learn/common/result.h"
 #include "learn/common/vectors.h"
@@ -71,11 +71,20 @@ static enum clv_status draw_slot(void *context, size_t slot, int thread, struct 
                      self->ascent.w, &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
+static bool draw_results(struct team_piece *piece, void *context, size_t slot, size_t k)
+{
+    struct pmap *self = context;
+    size_t size = self->ascent.size;
+    *piece = k ? (struct team_piece){&self->gradients[slot * size], size * sizeof *self->gradients}
+               : (struct team_piece){&self->values[slot], sizeof *self->values};
+    return k < 2;
+}
+
 /* Lines 3 to 11 of Algorithm 2. The gradients are added in order into the first slot's. */
 static enum clv_status take_step(struct pmap *self, struct clv_error *err)
 {
     size_t n = self->n_taken, size = self->ascent.size;
-    enum clv_status status = parallel_for(n, self->examples.n_threads, draw_slot, self, err);
+    enum clv_status status = team_for(n, self->examples.n_threads, draw_slot, draw_results, self, err);
     if (status)
         return status;
     self->state.place.next_draw += (int64_t)n;
@@ -175,6 +184,13 @@ static enum clv_status estimate_example(void *context, size_t index, int thread,
                      &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
+static bool estimate_results(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    struct pmap *self = context;
+    *piece = (struct team_piece){&self->values[index], sizeof *self->values};
+    return k == 0;
+}
+
 /* validation_loss[n_curve - 1], for the curve's last point. */
 static enum clv_status validate(struct clv_training_result *result, const struct pmap *self, struct clv_error *err)
 {
@@ -204,7 +220,7 @@ static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *e
     const struct clv_decoding decoding = decoding_of(self);
     double train_loss;
     const double *w = self->point = ascent_point(&self->ascent);
-    enum clv_status status = parallel_for(self->n, self->examples.n_threads, estimate_example, self, err);
+    enum clv_status status = team_for(self->n, self->examples.n_threads, estimate_example, estimate_results, self, err);
     if (!status)
         status = clv_evaluate(&train_loss, training->dataset, training->examples, training->n_examples,
                               &self->examples.shape, w, &decoding, training->engine, self->examples.n_threads, err);

@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/parallel.h"
+#include "base/team_for.h"
 #include "learn/weak/guesses.h"
 
 /* Each weak example's draws are its own, and not those of any step. */
@@ -114,12 +114,25 @@ static enum clv_status guess_example(void *context, size_t k, int thread, struct
                              self->options, GUESS_SEED(self->seed, k), err);
 }
 
+static bool guess_results(struct team_piece *piece, void *context, size_t k, size_t part)
+{
+    const struct guessing *self = context;
+    const struct pmap_targets *targets = self->targets;
+    const struct pmap_guess *guess = &targets->guesses[k];
+    size_t n = (size_t)targets->list[targets->n_labelled + k].problem.n_nodes;
+    *piece =
+        part ? (struct team_piece){guess->weight, n * (size_t)targets->examples->shape.n_labels * sizeof *guess->weight}
+             : (struct team_piece){guess->label, n * sizeof *guess->label};
+    return part < 2;
+}
+
 enum clv_status pmap_targets_guess(struct pmap_targets *self, const double *w, double kappa,
                                    const struct partial_options *options, const struct clv_guesses *guesses,
                                    uint64_t seed, struct clv_error *err)
 {
     struct guessing guessing = {self, w, options, guesses, seed};
-    enum clv_status status = parallel_for(self->n_weak, self->examples->n_threads, guess_example, &guessing, err);
+    enum clv_status status =
+        team_for(self->n_weak, self->examples->n_threads, guess_example, guess_results, &guessing, err);
     if (status)
         return status;
     double n_labelled = (double)self->n_labelled, n_weak = (double)self->n_weak;

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/team_for.h"
 #include "learn/common/vectors.h"
 #include "learn/select/folds.h"
 
@@ -31,6 +32,18 @@ static enum clv_status validate_task(void *context, size_t index, int thread, st
         return status;
     parallel_progress(folds->training->progress, "cross-validating", &self->n_done, self->n_candidates * n_folds, NULL);
     return CLV_OK;
+}
+
+/* The losses of what the task held out. */
+static bool validation_results(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    struct validation *self = context;
+    size_t n_folds = (size_t)self->folds.n_folds, n = self->folds.training->n_examples;
+    size_t place = k * n_folds + index % n_folds;
+    if (place >= n)
+        return false;
+    *piece = (struct team_piece){&self->loss[index / n_folds * n + place], sizeof *self->loss};
+    return true;
 }
 
 /* Mean and standard error of each candidate's held-out losses, NaN where a fold is missing; the first of the best
@@ -85,9 +98,9 @@ enum clv_status clv_cross_validate(double *best, double *losses, double *standar
     validation.loss = array_alloc(n, n_candidates * sizeof *validation.loss);
     for (size_t k = 0; validation.loss && k < n * n_candidates; k++)
         validation.loss[k] = NAN;
-    status = validation.loss
-                 ? parallel_for(n_candidates * (size_t)n_folds, training->n_threads, validate_task, &validation, err)
-                 : fail_memory(err);
+    status = validation.loss ? team_queue(n_candidates * (size_t)n_folds, training->n_threads, validate_task,
+                                          validation_results, &validation, err)
+                             : fail_memory(err);
     if (!status)
         *best = choose(losses, standard_errors, &validation);
     else if (status == CLV_ERR_INTERRUPTED)

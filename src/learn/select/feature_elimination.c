@@ -7,7 +7,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/parallel.h"
+#include "base/team.h"
+#include "base/team_for.h"
 #include "learn/common/examples.h"
 #include "learn/common/vectors.h"
 #include "learn/select/folds.h"
@@ -39,8 +40,21 @@ static enum clv_status run_fold(void *context, size_t fold, int thread, struct c
     (void)thread;
     const struct fold_task *task = context;
     struct elimination *self = task->self;
-    return fold_losses(task->losses, self->options->so_far && fold == 0 ? &self->latest : NULL, &self->folds,
-                       &task->choice, fold, task->thresholds, task->n_thresholds, err);
+    bool is_kept = self->options->so_far && fold == 0 && team_size() == 1; /* else one member alone would have it */
+    return fold_losses(task->losses, is_kept ? &self->latest : NULL, &self->folds, &task->choice, fold,
+                       task->thresholds, task->n_thresholds, err);
+}
+
+/* The losses of what the fold held out. */
+static bool fold_results(struct team_piece *piece, void *context, size_t fold, size_t k)
+{
+    const struct fold_task *task = context;
+    const struct folds *folds = &task->self->folds;
+    size_t n = task->self->n, n_folds = (size_t)folds->n_folds, n_held = (n - fold + n_folds - 1) / n_folds;
+    if (k >= n_held * task->n_thresholds)
+        return false;
+    *piece = (struct team_piece){&task->losses[k / n_held * n + k % n_held * n_folds + fold], sizeof *task->losses};
+    return true;
 }
 
 static void move_result(struct clv_training_result *to, struct clv_training_result *from)
@@ -74,7 +88,7 @@ static enum clv_status run_trial(double *losses, struct elimination *self, const
         .thresholds = thresholds,
         .n_thresholds = n_thresholds};
     if (!status)
-        status = parallel_for((size_t)self->folds.n_folds, training->n_threads, run_fold, &task, err);
+        status = team_queue((size_t)self->folds.n_folds, training->n_threads, run_fold, fold_results, &task, err);
     clv_dataset_free(sieved);
     return status;
 }

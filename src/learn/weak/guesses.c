@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/maths.h"
 #include "base/parallel.h"
+#include "base/team_for.h"
 #include "feature/dataset/dataset.h"
 #include "learn/weak/pseudo_labelled.h"
 
@@ -142,6 +143,13 @@ static enum clv_status find_share(void *context, size_t k, int thread, struct cl
     return status;
 }
 
+static bool share_results(struct team_piece *piece, void *context, size_t k, size_t part)
+{
+    struct guessing *self = context;
+    *piece = (struct team_piece){&self->share[k], sizeof *self->share};
+    return part == 0;
+}
+
 /* share[n_weak]: the shares of figure that guesses are to have; NaN: as they come. Boxes are filled by FILL as long as
  * no mask tells better. With masks, the share that a teacher finds in one box errs as much as the mean of all does,
  * both ways: it takes the background for figure, or part of the figure for background. Halfway between is nearer to the
@@ -154,7 +162,7 @@ static enum clv_status choose_shares(struct guessing *self, struct clv_error *er
         self->share[k] = training->n_examples ? NAN : FILL;
     if (!training->n_examples || !training->frames)
         return CLV_OK;
-    enum clv_status status = parallel_for(training->n_weak, training->n_threads, find_share, self, err);
+    enum clv_status status = team_for(training->n_weak, training->n_threads, find_share, share_results, self, err);
     for (size_t k = 0; k < training->n_weak; k++)
         if (!isnan(self->share[k])) {
             sum += self->share[k];
@@ -188,6 +196,16 @@ static enum clv_status guess_example(void *context, size_t k, int thread, struct
     return status;
 }
 
+static bool guess_results(struct team_piece *piece, void *context, size_t k, size_t part)
+{
+    struct guessing *self = context;
+    const struct clv_training *training = self->training;
+    size_t n = (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
+    double *q = self->guesses->q[k];
+    *piece = (struct team_piece){q, n * (size_t)self->shape.n_labels * sizeof *q};
+    return part == 0;
+}
+
 /* Trains a teacher on the masks, and on the guesses so far if `from_guesses`; replaces the guesses by its own. */
 static enum clv_status teach(struct guessing *self, bool from_guesses, struct clv_error *err)
 {
@@ -213,7 +231,7 @@ static enum clv_status teach(struct guessing *self, bool from_guesses, struct cl
         status = choose_shares(self, err);
     }
     if (status == CLV_OK)
-        status = parallel_for(training->n_weak, training->n_threads, guess_example, self, err);
+        status = team_for(training->n_weak, training->n_threads, guess_example, guess_results, self, err);
     clv_training_result_release(&result);
     clv_dataset_free(dataset);
     return status;

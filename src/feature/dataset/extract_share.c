@@ -1,0 +1,121 @@
+#include "feature/dataset/extract_share.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/team.h"
+#include "base/team_for.h"
+
+void example_measure(struct example_sizes *sizes, const struct clv_example *example, const float *estimate)
+{
+    const struct clv_problem *problem = &example->problem;
+    *sizes = (struct example_sizes){
+        .n_nodes = problem->n_nodes,
+        .n_edges = problem->n_edges,
+        .n_features = problem->n_features,
+        .n_edge_features = problem->n_edge_features,
+        .width = example->width,
+        .height = example->height,
+        .working_width = example->superpixels.width,
+        .working_height = example->superpixels.height,
+        .grid = example->grid,
+        .n_entries = example->row[problem->n_nodes],
+        .has_label = example->label,
+        .has_counts = example->counts,
+        .has_estimate = estimate,
+    };
+}
+
+bool example_sizes_slot(struct team_piece *piece, struct example_sharing *self, size_t index, size_t k)
+{
+    *piece = (struct team_piece){&self->sizes[index], sizeof *self->sizes};
+    return k == 0;
+}
+
+/* An example's arrays: where, and how many bytes; absent ones have none. */
+enum { N_ARRAYS = 12 };
+
+struct array_place {
+    void **at;
+    size_t size;
+};
+
+static void list_arrays(struct array_place places[N_ARRAYS], struct example_sharing *self, size_t index)
+{
+    const struct example_sizes *sizes = &self->sizes[index];
+    struct clv_example *example = &self->examples[index];
+    size_t n = (size_t)sizes->n_nodes, m = (size_t)sizes->n_edges, k = (size_t)self->n_labels;
+    size_t n_pixels = (size_t)sizes->working_width * (size_t)sizes->working_height;
+    size_t counts = sizes->has_counts ? n * k * sizeof(float) : 0;
+    const struct array_place all[N_ARRAYS] = {
+        {(void **)&example->row, (n + 1) * sizeof *example->row},
+        {(void **)&example->index, (size_t)sizes->n_entries * sizeof *example->index},
+        {(void **)&example->value, (size_t)sizes->n_entries * sizeof *example->value},
+        {(void **)&example->edges, m * sizeof *example->edges},
+        {(void **)&example->edge_features, m * (size_t)sizes->n_edge_features * sizeof *example->edge_features},
+        {(void **)&example->volume, n * sizeof *example->volume},
+        {(void **)&example->place, 2 * n * sizeof *example->place},
+        {(void **)&example->label, sizes->has_label ? n * sizeof *example->label : 0},
+        {(void **)&example->counts, counts},
+        {(void **)&example->theta, counts},
+        {(void **)&example->superpixels.labels, n_pixels * sizeof *example->superpixels.labels},
+        {(void **)&self->estimates[index], sizes->has_estimate ? n * sizeof **self->estimates : 0},
+    };
+    for (int a = 0; a < N_ARRAYS; a++)
+        places[a] = all[a];
+}
+
+static bool arrays_slot(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    struct array_place places[N_ARRAYS];
+    list_arrays(places, context, index);
+    if (k >= N_ARRAYS)
+        return false;
+    *piece = (struct team_piece){*places[k].at, places[k].size};
+    return true;
+}
+
+/* Arrays for what comes from elsewhere. */
+static enum clv_status make_room(struct example_sharing *self, size_t index, struct clv_error *err)
+{
+    const struct example_sizes *sizes = &self->sizes[index];
+    struct clv_example *example = &self->examples[index];
+    struct array_place places[N_ARRAYS];
+    list_arrays(places, self, index);
+    for (int a = 0; a < N_ARRAYS; a++) {
+        bool is_wanted = places[a].size || places[a].at == (void **)&example->edges;
+        if (is_wanted && !(*places[a].at = array_alloc(places[a].size, 1)))
+            return fail_memory(err);
+    }
+    example->width = sizes->width;
+    example->height = sizes->height;
+    example->superpixels.n = sizes->n_nodes;
+    example->superpixels.width = sizes->working_width;
+    example->superpixels.height = sizes->working_height;
+    example->grid = sizes->grid;
+    example->problem = (struct clv_problem){.n_nodes = sizes->n_nodes,
+                                            .n_edges = sizes->n_edges,
+                                            .n_features = sizes->n_features,
+                                            .n_edge_features = sizes->n_edge_features,
+                                            .row = example->row,
+                                            .index = example->index,
+                                            .value = example->value,
+                                            .edges = (const int32_t(*)[2])example->edges,
+                                            .edge_features = example->edge_features,
+                                            .label = example->label,
+                                            .theta = example->theta,
+                                            .volume = example->volume,
+                                            .place = example->place};
+    return CLV_OK;
+}
+
+enum clv_status examples_share(struct example_sharing *self, size_t n, bool to_all, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        if (!team_does(i) && (to_all || !team_rank()))
+            status = make_room(self, i, err);
+    status = team_agree(status, err);
+    if (status != CLV_OK)
+        return status;
+    return to_all ? team_share(n, arrays_slot, self, err) : team_collect(n, arrays_slot, self, err);
+}
