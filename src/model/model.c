@@ -5,6 +5,7 @@
 #include "cleave/bp.h"
 #include "model/attachment.h"
 #include "model/field.h"
+#include "model/label_costs.h"
 #include "model/record.h"
 #include "model/stage.h"
 
@@ -25,9 +26,14 @@ enum clv_status clv_model_decode(int32_t *y, const struct clv_model *model, cons
                                  const uint8_t *is_visible, struct clv_oracle *oracle, struct clv_error *err)
 {
     struct clv_field field;
+    double cost[UINT8_MAX + 1];
+    bool has_costs = label_costs_are_there(model);
     enum clv_status status = model_field_init(&field, model, problem, err);
+    if (status == CLV_OK && has_costs)
+        status = label_costs_of(cost, model, problem, err);
     if (status == CLV_OK)
-        status = clv_oracle_decode(oracle, y, &field, is_visible, &model->decoding, err);
+        status = has_costs ? clv_oracle_decode_costs(oracle, y, &field, cost, is_visible, &model->decoding, err)
+                           : clv_oracle_decode(oracle, y, &field, is_visible, &model->decoding, err);
     scored_field_release(&field);
     return status;
 }

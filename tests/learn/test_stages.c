@@ -72,7 +72,7 @@ START_TEST(the_second_stage_learns_from_what_lies_above)
     for (uint64_t i = 0; i < N_IMAGES; i++)
         add_columns(i < N_IMAGES / 2 ? &toy : &unseen, i);
     struct clv_training training = training_of(&toy, learner, 1);
-    must(stages_learn(&first, toy.dataset, learner, &training, err));
+    must(stages_learn(&first, NULL, toy.dataset, learner, &training, err));
     ck_assert_double_gt(loss_of(unseen.dataset, &first->shape, first->w), 0.15); /* nothing says what odd rows are */
     training.shape = stage_next_shape(&first->shape, CLV_PAIRWISE_NONE);
     must(clv_train(&result, learner, &training, err));
@@ -123,7 +123,7 @@ static void expect_the_same_at_any_number_of_threads(const char *name, const str
         training.weak = weak;
         training.n_weak = 2;
         training.parameters[clv_learner_parameter(learner, "passes")] = 5;
-        must(stages_learn(&first[t], toys[t].dataset, learner, &training, err));
+        must(stages_learn(&first[t], NULL, toys[t].dataset, learner, &training, err));
         next = stage_next_shape(&first[t]->shape, shape->pairwise);
     }
     ck_assert_double_eq(first[0]->temperature, first[1]->temperature);
@@ -175,7 +175,7 @@ START_TEST(context_is_said_by_stages_that_have_not_seen_the_image)
         toy_add(&toy, &problem);
     }
     struct clv_training training = training_of(&toy, learner, 1);
-    must(stages_learn(&first, toy.dataset, learner, &training, err));
+    must(stages_learn(&first, NULL, toy.dataset, learner, &training, err));
     for (int32_t image = 0; image < IMAGES; image++) /* the one that is kept has seen it */
         ck_assert_double_gt(first->w[2 * image + 1], first->w[2 * image]);
     for (size_t i = 0; i < IMAGES; i++) {
@@ -200,11 +200,11 @@ START_TEST(too_few_images_and_interruptions_leave_no_stage)
     struct clv_training training = training_of(&toy, learner, 1);
     training.n_examples = 4;
     must_fail(CLV_ERR_USAGE, "two stages need 5 images or more to learn from, there are 4",
-              stages_learn(&first, toy.dataset, learner, &training, err));
+              stages_learn(&first, NULL, toy.dataset, learner, &training, err));
     training.n_examples = 6;
     training.progress = &progress;
     must_fail(CLV_ERR_INTERRUPTED, "the first stage was interrupted",
-              stages_learn(&first, toy.dataset, learner, &training, err));
+              stages_learn(&first, NULL, toy.dataset, learner, &training, err));
     ck_assert_ptr_null(first);
     clv_dataset_free(toy.dataset);
 }

@@ -25,6 +25,7 @@ struct run {
     struct clv_dataset *validation;
     struct clv_training training; /* views of the above */
     struct clv_stage *first;      /* of two, or NULL */
+    double *presence;             /* for --label-costs, or NULL */
     struct train_pruning pruning;
     struct train_outcome outcome;
     struct clv_model model;
@@ -36,6 +37,7 @@ static void run_release(struct run *self)
     clv_training_result_release(&self->outcome.result);
     train_pruning_release(&self->pruning);
     stage_free(self->first);
+    array_free(self->presence);
     clv_dataset_free(self->validation);
     train_weak_release(&self->weak);
     array_free(self->examples);
@@ -97,7 +99,8 @@ static enum clv_status choose(struct run *self, struct clv_error *err)
     if (options->n_folds)
         status = train_cross_validate(&self->training, options, &self->data, &self->weak, options->n_stages > 1, err);
     if (status == CLV_OK)
-        status = train_stages_learn(&self->first, &self->training, options, &self->data, self->validation, err);
+        status = train_stages_learn(&self->first, &self->presence, &self->training, options, &self->data,
+                                    self->validation, err);
     if (status == CLV_OK && options->n_folds && self->first)
         status = train_cross_validate(&self->training, options, &self->data, &self->weak, false, err);
     if (status == CLV_OK && options->n_prune_folds)
@@ -163,7 +166,8 @@ static enum clv_status make_model(struct run *self, struct clv_error *err)
     self->first = NULL;
     self->data.recipe = (struct clv_recipe){0};
     self->data.labels = (struct clv_labels){0};
-    if (!result->interrupted && self->data.set.n_items) { /* kept where there are maps */
+    status = train_stages_price(model, self->presence, &self->training, self->options, err);
+    if (status == CLV_OK && !result->interrupted && self->data.set.n_items) { /* kept where there are maps */
         const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
         status = clv_train_refining(model, self->options->learner.learner, &training, &self->data.set,
                                     &self->options->common.limits, err);

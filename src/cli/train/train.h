@@ -101,11 +101,16 @@ enum clv_status train_cross_validate(struct clv_training *training, const struct
                                      const struct train_data *data, const struct train_weak *weak, bool is_first,
                                      struct clv_error *err) CLV_CHECK;
 
-/* --stages 2: learns the first stage: *first (stage_free), NULL without it. The data's features, and those of the
- * validation set if there is one, are those of the second stage from here on, and so is the training's shape. */
-enum clv_status train_stages_learn(struct clv_stage **first, struct clv_training *training,
+/* --stages 2: learns the first stage: *first (stage_free), NULL without it, and for --label-costs *presence
+ * (array_free). The data's features, and those of the validation set if there is one, are those of the second stage
+ * from here on, and so is the training's shape. */
+enum clv_status train_stages_learn(struct clv_stage **first, double **presence, struct clv_training *training,
                                    const struct train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err) CLV_CHECK;
+
+/* --label-costs, of a model that has its weights and its first stage; presence NULL: nothing. */
+enum clv_status train_stages_price(struct clv_model *model, const double *presence, const struct clv_training *training,
+                                   const struct train_options *options, struct clv_error *err) CLV_CHECK;
 
 /* What --prune chose. */
 struct train_pruning {

@@ -23,6 +23,7 @@ enum train_keys {
     KEY_LABEL_WEIGHTS,
     KEY_VOID,
     KEY_STAGES,
+    KEY_LABEL_COSTS,
     KEY_CV,
     KEY_CV_GRID,
     KEY_PRUNE,
@@ -71,6 +72,10 @@ static const struct argp_option train_options[] = {
     {"stages", KEY_STAGES, "N", 0,
      "1, or 2: what a first model says of each node's surroundings becomes features of a second one, as said of images "
      "that it was not learned from (default 1; takes 6 trainings more)",
+     0},
+    {"label-costs", KEY_LABEL_COSTS, "X", 0,
+     "With --stages 2, of three labels or more: a label costs by being in an image at all, by how unlikely the first "
+     "stage makes it; log-odds of 1 cost as much as the mean scores of X nodes (default 0; 0..10000)",
      0},
     {"cv", KEY_CV, "K", 0, "Choose lambda by K-fold cross-validation among the images trained on", 0},
     {"cv-grid", KEY_CV_GRID, "X,..", 0,
@@ -151,6 +156,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_LABEL_WEIGHTS: return option_number(&self->label_weights, "--label-weights", arg, 0, 1, &self->common);
     case KEY_LOSS: return option_loss(&self->loss, arg, &self->common);
     case KEY_STAGES: return option_int(&self->n_stages, "--stages", arg, 1, 2, &self->common);
+    case KEY_LABEL_COSTS: return option_number(&self->label_costs, "--label-costs", arg, 0, 10000, &self->common);
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
     case KEY_CV_GRID: return parse_grid(self, arg);
     case KEY_PRUNE: return option_int(&self->n_prune_folds, "--prune", arg, 2, 1000, &self->common);
@@ -233,6 +239,9 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
                     self->letters.path ? "letters"
                     : self->init       ? "init: which stage would start from it?"
                                        : "prune: both stages need all features");
+    if (self->label_costs > 0 && self->n_stages < 2)
+        return fail(err, CLV_ERR_USAGE,
+                    "--label-costs: --stages 2 is missing: its first stage tells what an image has");
     if (self->prune_tolerance_given && !self->n_prune_folds)
         return fail(err, CLV_ERR_USAGE, "--prune-tolerance: --prune is missing: how many folds?");
     if (self->validate && is_tensor_file(self->data) && !is_tensor_file(self->validate))

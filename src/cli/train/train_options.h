@@ -54,6 +54,7 @@ struct train_options {
     enum pairwise_choice pairwise;
     enum loss_choice loss;
     double label_weights; /* 0..1: the exponent of rare labels' weights */
+    double label_costs;   /* what log-odds of 1 cost, in nodes */
     enum clv_engine engine;
     bool resume, overwrite, checkpoint_every_given, skip_bad;
     bool requeue; /* a signal of the cluster leaves a checkpoint, and no model */

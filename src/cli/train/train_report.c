@@ -74,6 +74,8 @@ enum clv_status train_record(struct clv_model *model, const struct train_options
         status = clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err);
     if (status == CLV_OK && self->label_weights > 0)
         status = record_number(model, "label_weights", self->label_weights, err);
+    if (status == CLV_OK && self->label_costs > 0)
+        status = record_number(model, "label_costs", self->label_costs, err);
     if (status == CLV_OK && self->n_stages > 1)
         status = record_number(model, "stages", self->n_stages, err);
     for (size_t i = 0; i < result->n_notes && status == CLV_OK; i++)

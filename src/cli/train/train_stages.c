@@ -1,19 +1,26 @@
-/* --stages 2: a first stage, whose marginals of the images that it has not seen are features of what is learned then. */
+/* --stages 2: a first stage, whose marginals of the images that it has not seen are features of what is learned then, and tell for --label-costs what an
+ * image has. */
 #include <stdio.h>
 
 #include "base/error.h"
 #include "cli/common/console.h"
 #include "cli/train/train.h"
 #include "learn/select/stages.h"
+#include "model/label_costs.h"
 #include "model/stage.h"
 
-enum clv_status train_stages_learn(struct clv_stage **first, struct clv_training *training,
+enum clv_status train_stages_learn(struct clv_stage **first, double **presence, struct clv_training *training,
                                    const struct train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err)
 {
     if (options->n_stages < 2)
         return CLV_OK;
-    enum clv_status status = stages_learn(first, data->dataset, options->learner.learner, training, err);
+    if (options->label_costs > 0 && training->shape.n_labels < 3)
+        return fail(err, CLV_ERR_USAGE, "--label-costs: of two labels, which are in nearly all images, neither costs");
+    if (options->label_costs > 0 && !training->n_examples)
+        return fail(err, CLV_ERR_USAGE, "--label-costs: no image has a mask to learn from which labels it has");
+    enum clv_status status = stages_learn(first, options->label_costs > 0 ? presence : NULL, data->dataset,
+                                          options->learner.learner, training, err);
     if (status != CLV_OK)
         return status;
     training->shape = stage_next_shape(&(*first)->shape, training->shape.pairwise);
@@ -25,4 +32,14 @@ enum clv_status train_stages_learn(struct clv_stage **first, struct clv_training
             training->shape.n_edge_features - (*first)->shape.n_edge_features, (*first)->temperature);
     fflush(options->summary);
     return status;
+}
+
+enum clv_status train_stages_price(struct clv_model *model, const double *presence, const struct clv_training *training,
+                                   const struct train_options *options, struct clv_error *err)
+{
+    double size;
+    if (!presence)
+        return CLV_OK;
+    enum clv_status status = stages_score_size(&size, training, model->w, err);
+    return status == CLV_OK ? label_costs_attach(model, presence, size * options->label_costs, err) : status;
 }

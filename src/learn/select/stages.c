@@ -8,7 +8,9 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "feature/context/evidence.h"
 #include "feature/dataset/dataset.h"
+#include "learn/select/presence.h"
 #include "model/stage.h"
 
 /* How the temperature is chosen: of the mean size of unary scores times these, what makes held-out truths most likely
@@ -141,10 +143,10 @@ static enum clv_status calibrate_task(void *context, size_t index, int thread, s
     return status;
 }
 
-/* The mean size of unary scores, over examples and weak examples. */
-static enum clv_status score_size(double *size, const struct learning *self, struct clv_error *err)
+/* The mean size of unary scores over examples and weak examples, under w or (NULL) the stage that has not seen them. */
+static enum clv_status score_size(double *size, const struct clv_training *training, const struct learning *learning,
+                                  const double *w, struct clv_error *err)
 {
-    const struct clv_training *training = self->training;
     const struct clv_shape *shape = &training->shape;
     double sum = 0, n = 0;
     for (size_t i = 0; i < training->n_examples + training->n_weak; i++) {
@@ -155,7 +157,7 @@ static enum clv_status score_size(double *size, const struct learning *self, str
         double *unary = array_alloc(n_scores, sizeof *unary);
         if (!unary)
             return fail_memory(err);
-        clv_unary_scores(unary, &problem, shape, stage_of(self, item)->w);
+        clv_unary_scores(unary, &problem, shape, w ? w : stage_of(learning, item)->w);
         for (size_t k = 0; k < n_scores; k++)
             sum += fabs(unary[k]);
         n += (double)n_scores;
@@ -165,11 +167,17 @@ static enum clv_status score_size(double *size, const struct learning *self, str
     return CLV_OK;
 }
 
+enum clv_status stages_score_size(double *size, const struct clv_training *training, const double *w,
+                                  struct clv_error *err)
+{
+    return score_size(size, training, NULL, w, err);
+}
+
 static enum clv_status choose_temperature(double *temperature, const struct learning *self, struct clv_error *err)
 {
     size_t n = self->training->n_examples, step = (n + MAX_CALIBRATED - 1) / MAX_CALIBRATED;
     struct calibration calibration = {.learning = self, .step = step, .n = n ? (n + step - 1) / step : 0};
-    enum clv_status status = score_size(&calibration.unit, self, err);
+    enum clv_status status = score_size(&calibration.unit, self->training, self, NULL, err);
     *temperature = calibration.unit * USUAL;
     if (status != CLV_OK || !n)
         return status;
@@ -188,6 +196,56 @@ static enum clv_status choose_temperature(double *temperature, const struct lear
         }
     }
     array_free(calibration.loss);
+    return status;
+}
+
+/* --- presence --- */
+
+struct gathering {
+    const struct learning *learning;
+    double *evidence;  /* [n_examples][2][n_labels] */
+    uint8_t *is_there; /* [n_examples][n_labels] */
+};
+
+static enum clv_status gather_task(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct gathering *self = context;
+    const struct clv_training *training = self->learning->training;
+    size_t item = (size_t)training->examples[index], k = (size_t)training->shape.n_labels;
+    struct clv_problem problem = clv_dataset_problem(training->dataset, item);
+    double *marginals = array_alloc((size_t)problem.n_nodes, k * sizeof *marginals);
+    enum clv_status status =
+        marginals ? stage_marginals(marginals, stage_of(self->learning, item), &problem, err) : fail_memory(err);
+    if (status == CLV_OK) {
+        evidence_measure(self->evidence + index * 2 * k, marginals, problem.n_nodes, training->shape.n_labels);
+        presence_of(self->is_there + index * k, &problem, training->shape.n_labels);
+    }
+    array_free(marginals);
+    return status;
+}
+
+static enum clv_status learn_presence(double **presence, const struct learning *self, struct clv_error *err)
+{
+    const struct clv_training *training = self->training;
+    size_t n = training->n_examples, k = (size_t)training->shape.n_labels;
+    struct gathering gathering = {.learning = self,
+                                  .evidence = array_alloc(n, 2 * k * sizeof *gathering.evidence),
+                                  .is_there = array_alloc(n, k * sizeof *gathering.is_there)};
+    double *w = array_alloc(k, (size_t)evidence_size(training->shape.n_labels) * sizeof *w);
+    enum clv_status status = gathering.evidence && gathering.is_there && w
+                                 ? parallel_for(n, training->n_threads, gather_task, &gathering, err)
+                                 : fail_memory(err);
+    if (status == CLV_OK)
+        status = presence_learn(w, gathering.evidence, gathering.is_there, n, training->shape.n_labels,
+                                training->n_threads, err);
+    if (status == CLV_OK) {
+        *presence = w;
+        w = NULL;
+    }
+    array_free(w);
+    array_free(gathering.evidence);
+    array_free(gathering.is_there);
     return status;
 }
 
@@ -262,8 +320,9 @@ static enum clv_status draw_folds(int32_t **fold, size_t n_items, uint64_t seed,
     return status;
 }
 
-enum clv_status stages_learn(struct clv_stage **first, struct clv_dataset *dataset, const struct clv_learner *learner,
-                             const struct clv_training *training, struct clv_error *err)
+enum clv_status stages_learn(struct clv_stage **first, double **presence, struct clv_dataset *dataset,
+                             const struct clv_learner *learner, const struct clv_training *training,
+                             struct clv_error *err)
 {
     struct clv_training of_first = *training;
     struct learning learning = {.learner = learner, .training = &of_first};
@@ -285,6 +344,9 @@ enum clv_status stages_learn(struct clv_stage **first, struct clv_dataset *datas
         status = choose_temperature(&temperature, &learning, err);
     for (size_t f = 0; f <= STAGE_FOLDS; f++)
         learning.stages[f].temperature = temperature;
+    double *of_presence = NULL;
+    if (status == CLV_OK && presence)
+        status = learn_presence(&of_presence, &learning, err);
     if (status == CLV_OK && !(made = array_zalloc(1, sizeof *made)))
         status = fail_memory(err);
     if (status == CLV_OK) {
@@ -297,7 +359,11 @@ enum clv_status stages_learn(struct clv_stage **first, struct clv_dataset *datas
         learning.stages[STAGE_FOLDS].w = NULL;
         *first = made;
         made = NULL;
+        if (presence)
+            *presence = of_presence;
+        of_presence = NULL;
     }
+    array_free(of_presence);
     array_free(made);
     array_free(fold);
     learning_release(&learning);

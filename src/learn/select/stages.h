@@ -13,9 +13,17 @@ enum { STAGE_FOLDS = 5 };
  * gives it that was learned without its fold (STAGE_FOLDS of them, drawn from the seed over all images). Same bytes at
  * any thread count; each training has one thread. Where the second stage has full pairwise tables, the first one has
  * none: belief propagation, six times over, would take most of a training's time. After a failure the dataset is good for nothing but being freed.
+ * *presence (or NULL; array_free it) receives the weights of presence_learn, of the examples as their held-out stages
+ * see them.
  * CLV_ERR_USAGE for too few images; CLV_ERR_INTERRUPTED when asked to stop. */
-enum clv_status stages_learn(struct clv_stage **first, struct clv_dataset *dataset, const struct clv_learner *learner,
-                             const struct clv_training *training, struct clv_error *err) CLV_CHECK;
+enum clv_status stages_learn(struct clv_stage **first, double **presence, struct clv_dataset *dataset,
+                             const struct clv_learner *learner, const struct clv_training *training,
+                             struct clv_error *err) CLV_CHECK;
+
+/* The mean size of unary scores of a training's examples and weak examples under w, a unit for what is added to them;
+ * 1 if all are 0. */
+enum clv_status stages_score_size(double *size, const struct clv_training *training, const double *w,
+                                  struct clv_error *err) CLV_CHECK;
 
 /* Adds the features of context of a learned stage to a dataset that it has not seen; as above. */
 enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first, const struct clv_shape *next,

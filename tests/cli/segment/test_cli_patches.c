@@ -249,6 +249,26 @@ START_TEST(the_loss_counts_pixels_unless_asked_to_balance)
 }
 END_TEST
 
+/* All labels are in all images, so that all costs are small. */
+START_TEST(what_labels_cost_is_learned_and_kept_in_the_model)
+{
+    const char *training =
+        "train --data set/manifest.tsv --split train --learner mssvm --nodes patches --seed 1 --blocks "
+        "size,position --passes 3 --stages 2";
+    free(expect_success("cd %s && for x in 0 5; do \"$CLEAVE\" %s --label-costs $x -o c$x && \"$CLEAVE\" segment -q -m "
+                        "c$x --data set/manifest.tsv --split test --no-refine -o cost$x || exit 1; done; diff -r cost0 "
+                        "cost5 && ! cmp -s c0 c5",
+                        folder, training));
+    free(expect_success("cd %s && \"$CLEAVE\" %s --label-costs 5 -t 3 -o again && for m in again c5 c0; do \"$CLEAVE\" "
+                        "inspect --top 0 $m | grep -v command >$m.text; done; cmp again.text c5.text && grep -q "
+                        "'^  label_costs  *5$' c5.text && ! grep label_costs c0.text",
+                        folder, training));
+    expect_error(64, "--label-costs: --stages 2 is missing",
+                 "cd %s && \"$CLEAVE\" train --data set --label-costs 3 -o b.cleave", folder);
+    expect_error(64, "--label-costs", "cd %s && \"$CLEAVE\" train --data set --label-costs -1 -o b.cleave", folder);
+}
+END_TEST
+
 START_TEST(labels_named_void_teach_and_count_no_more)
 {
     char *told =
@@ -418,6 +438,7 @@ Suite *cli_patches_suite(void)
     tcase_add_test(tcase, refining_brings_masks_nearer_to_the_truth);
     tcase_add_test(tcase, hidden_patches_take_part_and_edges_have_full_tables);
     tcase_add_test(tcase, the_loss_counts_pixels_unless_asked_to_balance);
+    tcase_add_test(tcase, what_labels_cost_is_learned_and_kept_in_the_model);
     tcase_add_test(tcase, labels_named_void_teach_and_count_no_more);
     tcase_add_test(tcase, images_that_are_void_throughout_are_left_out);
     tcase_add_test(tcase, any_number_of_threads_makes_the_same_bytes);

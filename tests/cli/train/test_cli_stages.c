@@ -132,6 +132,7 @@ START_TEST(what_two_stages_cannot_do_is_refused)
     expect_error(64, "--stages 2 excludes --letters", "\"$CLEAVE\" train --learner ssvm --stages 2 --letters x -o %s/m",
                  folder);
     expect_error(64, "--stages", "\"$CLEAVE\" train --stages 3 --data %s -o %s/m", set, folder);
+    expect_error(64, "--label-costs: of two labels", TRAIN "--data %s --label-costs 3 -o %s/m", set, folder);
     expect_error(64, "has two stages", "\"$CLEAVE\" prune -m %s -o %s/m", two, folder);
     spill(formatted("%s/only", folder), "images/0001.jpg\nimages/0002.jpg\n", 32);
     expect_error(64, "two stages need 5 images or more", TRAIN "--data %s/manifest.tsv --only %s/only -o %s/m", set,

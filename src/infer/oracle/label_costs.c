@@ -1,0 +1,180 @@
+/* Labels that cost by being there at all (Delong, Osokin, Isack & Boykov 2012), whatever the tables are like: a search
+ * over sets of labels, of each of which the best labelling is what decoding finds. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "infer/oracle/moves.h"
+
+enum { MAX_LABELS = 256 };
+
+struct search {
+    struct clv_oracle *oracle;
+    const struct clv_field *field;
+    const double *cost;           /* [n_labels] */
+    struct clv_decoding decoding; /* of sets that are tried */
+    uint8_t *is_in;               /* [n_labels] the set that is tried */
+    int32_t *label;               /* [n_labels] its labels, ascending */
+    int32_t *y, *trial;           /* [n_nodes] the best labelling so far, and that of the set that is tried */
+    double *unary, *table;        /* [n_nodes][k], [n_edges][k][k] (or one): of a set of k labels at most */
+};
+
+static void search_release(struct search *self)
+{
+    array_free(self->is_in);
+    array_free(self->label);
+    array_free(self->y);
+    array_free(self->trial);
+    array_free(self->unary);
+    array_free(self->table);
+}
+
+/* f(y) - the costs of y's labels. */
+static double value_of(const struct search *self, const int32_t *y, uint8_t *is_used)
+{
+    size_t k = (size_t)self->field->n_labels;
+    double value = clv_field_score(self->field, y);
+    memset(is_used, 0, k);
+    for (int32_t i = 0; i < self->field->n_nodes; i++)
+        is_used[y[i]] = 1;
+    for (size_t l = 0; l < k; l++)
+        value -= is_used[l] ? self->cost[l] : 0;
+    return value;
+}
+
+/* The field with no labels but label[k], k >= 2. */
+static struct clv_field part_of(const struct search *self, size_t k)
+{
+    const struct clv_field *field = self->field;
+    struct clv_field part = *field;
+    size_t n_labels = (size_t)field->n_labels;
+    if (k == n_labels)
+        return part;
+    part.n_labels = (int32_t)k;
+    part.unary = self->unary;
+    for (size_t i = 0; i < (size_t)field->n_nodes; i++) {
+        const double *from = &field->unary[i * n_labels];
+        for (size_t l = 0; l < k && k > 2; l++)
+            part.unary[i * k + l] = from[self->label[l]];
+        if (k == 2)
+            part.unary[i] = from[self->label[1]] - from[self->label[0]];
+    }
+    if (field->form != CLV_PAIRWISE_FULL)
+        return part;
+    part.pairwise = self->table;
+    for (int32_t e = 0; e < (field->is_shared && field->n_edges > 0 ? 1 : field->n_edges); e++)
+        for (size_t a = 0; a < k; a++)
+            for (size_t b = 0; b < k; b++)
+                self->table[((size_t)e * k + a) * k + b] = pair_score(field, e, self->label[a], self->label[b]);
+    return part;
+}
+
+/* trial = the best labelling of the labels that are in, by a rule. */
+static enum clv_status decode_set(struct search *self, const uint8_t *is_visible, const struct clv_decoding *decoding,
+                                  struct clv_error *err)
+{
+    size_t k = 0;
+    for (int32_t l = 0; l < self->field->n_labels; l++)
+        if (self->is_in[l])
+            self->label[k++] = l;
+    enum clv_status status = CLV_OK;
+    if (k > 1) {
+        struct clv_field part = part_of(self, k);
+        status = clv_oracle_decode(self->oracle, self->trial, &part, is_visible, decoding, err);
+    } else {
+        memset(self->trial, 0, (size_t)self->field->n_nodes * sizeof *self->trial);
+    }
+    for (int32_t i = 0; i < self->field->n_nodes && !status; i++)
+        self->trial[i] = self->label[self->trial[i]];
+    return status;
+}
+
+/* Space for the sets of labels that are used at the beginning: none grows. */
+static enum clv_status open_sets(struct search *self, const uint8_t *is_used, struct clv_error *err)
+{
+    const struct clv_field *field = self->field;
+    size_t n = (size_t)field->n_nodes, n_tables = field->is_shared ? field->n_edges > 0 : (size_t)field->n_edges, k = 0;
+    for (int32_t l = 0; l < field->n_labels; l++)
+        k += is_used[l];
+    self->unary = array_alloc(n, k * sizeof *self->unary);
+    self->table = array_alloc(field->form == CLV_PAIRWISE_FULL ? n_tables : 0, k * k * sizeof *self->table);
+    return self->unary && self->table ? CLV_OK : fail_memory(err);
+}
+
+/* The best set that gives up one of the labels used: *value and y grow if it is better. */
+static enum clv_status step(struct search *self, double *value, const uint8_t *is_used, struct clv_error *err)
+{
+    uint8_t unused[MAX_LABELS];
+    size_t k = (size_t)self->field->n_labels, n_used = 0;
+    for (size_t l = 0; l < k; l++)
+        n_used += is_used[l];
+    for (size_t out = 0; out < k && n_used > 1; out++) {
+        if (!is_used[out] || self->cost[out] == 0)
+            continue;
+        memcpy(self->is_in, is_used, k);
+        self->is_in[out] = 0;
+        enum clv_status status = decode_set(self, NULL, &self->decoding, err);
+        if (status)
+            return status;
+        double found = value_of(self, self->trial, unused);
+        if (!(found > *value))
+            continue;
+        *value = found;
+        memcpy(self->y, self->trial, (size_t)self->field->n_nodes * sizeof *self->y);
+    }
+    return CLV_OK;
+}
+
+/* From the labelling without costs. */
+static enum clv_status run(struct search *self, struct clv_error *err)
+{
+    uint8_t is_used[MAX_LABELS];
+    double value = value_of(self, self->y, is_used), before;
+    enum clv_status status = open_sets(self, is_used, err);
+    if (status)
+        return status;
+    do {
+        before = value;
+        status = step(self, &value, is_used, err);
+        value_of(self, self->y, is_used);
+    } while (!status && value > before);
+    memcpy(self->is_in, is_used, (size_t)self->field->n_labels);
+    return status;
+}
+
+static enum clv_status check_costs(const double *cost, int32_t n_labels, struct clv_error *err)
+{
+    if (n_labels < 2 || n_labels > MAX_LABELS)
+        return fail(err, CLV_ERR_USAGE, "label costs: %d labels, 2..%d can have some", n_labels, MAX_LABELS);
+    for (int32_t l = 0; l < n_labels; l++)
+        if (!(cost[l] >= 0 && cost[l] <= 1e100))
+            return fail(err, CLV_ERR_DATA, "label costs: label %d costs %g, must be 0..1e100", l, cost[l]);
+    return CLV_OK;
+}
+
+enum clv_status clv_oracle_decode_costs(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                                        const double *label_cost, const uint8_t *is_visible,
+                                        const struct clv_decoding *decoding, struct clv_error *err)
+{
+    struct search self = {.oracle = oracle, .field = field, .cost = label_cost, .decoding = {.rule = CLV_DECODE_MAP}};
+    enum clv_status status = check_costs(label_cost, field->n_labels, err);
+    if (status)
+        return status;
+    self.is_in = array_alloc((size_t)field->n_labels, sizeof *self.is_in);
+    self.label = array_alloc((size_t)field->n_labels, sizeof *self.label);
+    self.y = array_alloc((size_t)field->n_nodes, sizeof *self.y);
+    self.trial = array_alloc((size_t)field->n_nodes, sizeof *self.trial);
+    status = self.is_in && self.label && self.y && self.trial ? CLV_OK : fail_memory(err);
+    if (!status)
+        status = clv_oracle_decode(oracle, self.y, field, NULL, &self.decoding, err);
+    if (!status)
+        status = run(&self, err);
+    bool is_map = decoding->rule == CLV_DECODE_MAP || decoding->rule == CLV_DECODE_ORACLE;
+    if (!status && !is_map)
+        status = decode_set(&self, is_visible, decoding, err);
+    if (!status && field->n_nodes)
+        memcpy(y, is_map ? self.y : self.trial, (size_t)field->n_nodes * sizeof *y);
+    search_release(&self);
+    return status;
+}
