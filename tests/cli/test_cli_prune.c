@@ -85,6 +85,24 @@ START_TEST(a_threshold_of_zero_changes_no_mask)
 }
 END_TEST
 
+START_TEST(weights_of_nodes_and_of_pairs_are_counted_apart)
+{
+    struct clv_model model = read_model(sample_model());
+    size_t n = clv_shape_unary_size(&model.shape), size = clv_shape_size(&model.shape);
+    ck_assert_uint_gt(size, n);
+    for (size_t k = 0; k < size; k++)
+        model.w[k] = 1;
+    const char *ones = formatted("%s/ones.cleave", temporary_folder());
+    must(clv_model_write(ones, &model, err));
+    clv_model_release(&model);
+    char *output =
+        expect_success("\"$CLEAVE\" prune -m %s --threshold 0 -o %s/counted.cleave", ones, temporary_folder());
+    ck_assert_ptr_nonnull(strstr(output, formatted("%zu of %zu for nodes", n, n)));
+    ck_assert_ptr_nonnull(strstr(output, formatted("%zu of %zu pairwise", size - n, size - n)));
+    free(output);
+}
+END_TEST
+
 /* A model that has no weights for words at all needs no codebook, and can be learned from again. */
 START_TEST(groups_without_weights_are_computed_no_more)
 {
@@ -195,6 +213,7 @@ Suite *cli_prune_suite(void)
     tcase_add_unchecked_fixture(tc, sample_setup, NULL);
     tcase_add_test(tc, small_weights_go_and_masks_are_those_of_all_features);
     tcase_add_test(tc, a_threshold_of_zero_changes_no_mask);
+    tcase_add_test(tc, weights_of_nodes_and_of_pairs_are_counted_apart);
     tcase_add_test(tc, groups_without_weights_are_computed_no_more);
     tcase_add_test(tc, training_leaves_out_what_cross_validation_can_do_without);
     tcase_add_test(tc, what_cannot_be_pruned_is_named);

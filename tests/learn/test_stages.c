@@ -1,4 +1,5 @@
 /* Learning in two stages. */
+#include <math.h>
 #include <string.h>
 
 #include "base/rng.h"
@@ -188,6 +189,62 @@ START_TEST(context_is_said_by_stages_that_have_not_seen_the_image)
 }
 END_TEST
 
+/* Features tell 7 of 10 labels of every image: of scores of one size s, s / log(7 / 3) = 1.18 s is the temperature at which truths are
+ * most likely, and of the multiples that are tried it is s itself. */
+START_TEST(the_temperature_makes_held_out_truths_most_likely)
+{
+    enum { IMAGES = 15, NODES = 20 };
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    struct toy toy;
+    struct clv_stage *first = NULL;
+    toy_begin(&toy, 2, 2, 0, CLV_PAIRWISE_NONE);
+    for (int image = 0; image < IMAGES; image++) {
+        int64_t row[NODES + 1];
+        int32_t index[NODES], label[NODES];
+        float value[NODES], volume[NODES], theta[NODES][2] = {{0}};
+        for (int32_t i = 0; i < NODES; i++) {
+            index[i] = i % 2;
+            label[i] = i < 6 ? 1 - i % 2 : i % 2;
+            row[i] = i;
+            value[i] = volume[i] = 1;
+            theta[i][label[i]] = 1.0F / NODES;
+        }
+        row[NODES] = NODES;
+        const struct clv_problem problem = {.n_nodes = NODES,
+                                            .n_features = 2,
+                                            .row = row,
+                                            .index = index,
+                                            .value = value,
+                                            .label = label,
+                                            .theta = &theta[0][0],
+                                            .volume = volume};
+        toy_add(&toy, &problem);
+    }
+    struct clv_training training = training_of(&toy, learner, 1);
+    must(stages_learn(&first, toy.dataset, learner, &training, err));
+    double size = (first->w[1] - first->w[0]) / 2;
+    ck_assert_double_gt(size, 0);
+    ck_assert_double_gt(fabs(size - 1), 0.3); /* 1 would tell nothing */
+    ck_assert_double_eq_tol(first->temperature / size, 1, 0.1);
+    stage_free(first);
+    clv_dataset_free(toy.dataset);
+}
+END_TEST
+
+START_TEST(marginals_are_those_of_the_temperature)
+{
+    const int64_t row[] = {0, 1};
+    const int32_t index[] = {0};
+    const float value[] = {1}, volume[] = {1};
+    double w[] = {3}, marginals[2];
+    const struct clv_problem problem = {
+        .n_nodes = 1, .n_features = 1, .row = row, .index = index, .value = value, .volume = volume};
+    const struct clv_stage stage = {.shape = {2, 1, 0, CLV_PAIRWISE_NONE}, .w = w, .temperature = 1.5};
+    must(stage_marginals(marginals, &stage, &problem, err));
+    ck_assert_double_eq_tol(marginals[1], 1 / (1 + exp(-2)), 1e-9);
+}
+END_TEST
+
 START_TEST(too_few_images_and_interruptions_leave_no_stage)
 {
     const struct clv_learner *learner = clv_learner_find("ssvm");
@@ -218,6 +275,8 @@ Suite *stages_suite(void)
     tcase_add_test(tcase, the_second_stage_learns_from_what_lies_above);
     tcase_add_test(tcase, stages_are_the_same_at_any_number_of_threads);
     tcase_add_test(tcase, context_is_said_by_stages_that_have_not_seen_the_image);
+    tcase_add_test(tcase, the_temperature_makes_held_out_truths_most_likely);
+    tcase_add_test(tcase, marginals_are_those_of_the_temperature);
     tcase_add_test(tcase, too_few_images_and_interruptions_leave_no_stage);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -104,6 +104,30 @@ START_TEST(a_ridge_keeps_weights_finite_where_columns_separate_the_labels)
 }
 END_TEST
 
+/* A ridge r pulls weights in units of their columns' deviations: residuals are -r w times the variance. */
+START_TEST(a_ridge_is_in_units_of_the_columns)
+{
+    static struct drawn drawn;
+    static const bool any[K] = {false, false, false};
+    const double ridge = 0.2;
+    double w[K], bias, mean[K + 1];
+    draw(&drawn);
+    const struct logistic_data data = view(&drawn);
+    must(logistic_fit(w, &bias, &data, any, ridge, err));
+    residuals(mean, &drawn, w, bias);
+    ck_assert_double_eq_tol(mean[K], 0, 1e-5);
+    for (int k = 0; k < 2; k++) {
+        double sum = 0, squares = 0;
+        for (int i = 0; i < N; i++) {
+            sum += (double)drawn.rows[i][k] / N;
+            squares += (double)drawn.rows[i][k] * (double)drawn.rows[i][k] / N;
+        }
+        ck_assert_double_eq_tol(mean[k] - sum * mean[K], -ridge * w[k] * (squares - sum * sum), 1e-4);
+        ck_assert_double_gt(fabs(mean[k]), 1e-3);
+    }
+}
+END_TEST
+
 START_TEST(nothing_to_learn_from_is_refused)
 {
     static struct drawn drawn;
@@ -127,6 +151,7 @@ Suite *logistic_suite(void)
     tcase_add_test(tests, the_minimum_is_found);
     tcase_add_test(tests, weights_that_may_not_be_negative_are_left_out_and_the_others_fitted_without_them);
     tcase_add_test(tests, a_ridge_keeps_weights_finite_where_columns_separate_the_labels);
+    tcase_add_test(tests, a_ridge_is_in_units_of_the_columns);
     tcase_add_test(tests, nothing_to_learn_from_is_refused);
     suite_add_tcase(suite, tests);
     return suite;

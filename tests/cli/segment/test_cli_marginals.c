@@ -142,6 +142,21 @@ START_TEST(a_report_shows_maps_and_how_uncertain_they_are)
 }
 END_TEST
 
+/* Mean probability and mean entropy, in bits, over a map's pixels. */
+static void means_of_map(double means[2], const char *path)
+{
+    struct clv_indexed_image map = {0};
+    must(clv_indexed_image_read(&map, path, NULL, err));
+    double n = (double)map.width * (double)map.height;
+    means[0] = means[1] = 0;
+    for (int32_t k = 0; k < map.width * map.height; k++) {
+        double p = map.values[k] / 255.0;
+        means[0] += p / n;
+        means[1] -= p > 0 && p < 1 ? (p * log2(p) + (1 - p) * log2(1 - p)) / n : 0;
+    }
+    clv_indexed_image_release(&map);
+}
+
 START_TEST(json_tells_every_image)
 {
     const char *folder = temporary_folder();
@@ -157,6 +172,10 @@ START_TEST(json_tells_every_image)
                                 &share, &entropy, &bound, &error),
                          4);
         ck_assert(share > 0 && share < 1 && entropy > 0 && entropy < 1 && error > 0 && bound > 0);
+        double shown[2];
+        means_of_map(shown, formatted("%s/out/%04d.png", folder, 9 + n));
+        ck_assert_double_eq_tol(share, shown[0], 0.003);
+        ck_assert_double_eq_tol(entropy, shown[1], 0.02);
     }
     ck_assert_int_eq(n, 4);
     free(json);

@@ -105,6 +105,92 @@ START_TEST(each_node_sees_its_surroundings)
 }
 END_TEST
 
+/* Means over a node and its neighbours, taken anew from each round's means. */
+START_TEST(means_of_neighbours_are_taken_one_two_and_four_times)
+{
+    struct clv_problem problem = grid(0.1F);
+    double q[N][2], mean[N];
+    for (int32_t i = 0; i < N; i++) {
+        q[i][1] = 0.1 + 0.07 * i + 0.1 * (i % 2);
+        q[i][0] = 1 - q[i][1];
+        mean[i] = 2 * q[i][1] - 1;
+    }
+    struct context context;
+    must(context_init(&context, &problem, &q[0][0], 2, 0, err));
+    for (int round = 1; round <= 4; round++) {
+        double next[N];
+        for (int32_t i = 0; i < N; i++) {
+            double sum = mean[i], n = 1;
+            for (int32_t e = 0; e < N_EDGES; e++)
+                for (int end = 0; end < 2; end++)
+                    if (edges[e][end] == i) {
+                        sum += mean[edges[e][1 - end]];
+                        n++;
+                    }
+            next[i] = sum / n;
+        }
+        memcpy(mean, next, sizeof mean);
+        for (int32_t i = 0; i < N && round != 3; i++)
+            ck_assert_double_eq_tol(
+                (double)feature(&context, 2, i, formatted("stage 1: label 1, mean of neighbours, %d times", round)),
+                mean[i], 1e-6);
+    }
+    context_release(&context);
+}
+END_TEST
+
+/* log(.9 / .1) = 2.197 lies at 5.4648 of the bins 0 to 8 over -6 to 6. */
+START_TEST(log_odds_are_shared_by_the_two_bins_around_them)
+{
+    struct clv_problem problem = grid(0.1F);
+    double q[N][2];
+    for (int32_t i = 0; i < N; i++) {
+        q[i][1] = i == 1 ? 0.9 : i == 2 ? 1 : 0.5;
+        q[i][0] = 1 - q[i][1];
+    }
+    struct context context;
+    must(context_init(&context, &problem, &q[0][0], 2, 0, err));
+    ck_assert_float_eq_tol(feature(&context, 2, 1, "stage 1: label 1 bin 5"), 0.5352F, 1e-4F);
+    ck_assert_float_eq_tol(feature(&context, 2, 1, "stage 1: label 1 bin 6"), 0.4648F, 1e-4F);
+    ck_assert_float_eq_tol(feature(&context, 2, 2, "stage 1: label 1 bin 8"), 1,
+                           1e-6F); /* what is certain is clipped */
+    context_release(&context);
+}
+END_TEST
+
+/* Two nodes are figure and a third one may be: cubes 1, 1 and 1/8 of their probabilities weigh the centre (.05882, .10588) and the
+ * spreads .05999 and .02353. The first node lies at -.9806 and -.25 of these, at row 3.15 and column 2.1272 of 0 to 7. */
+START_TEST(places_are_told_in_the_figures_own_frame)
+{
+    struct clv_problem problem = grid(0.1F);
+    double q[N][2];
+    for (int32_t i = 0; i < N; i++) {
+        q[i][1] = i == 3 || i == 4 ? 1 : i == 8 ? 0.5 : 0;
+        q[i][0] = 1 - q[i][1];
+    }
+    struct context context;
+    must(context_init(&context, &problem, &q[0][0], 2, 0, err));
+    const char *cell = "stage 1: place in the figure, row %d column %d";
+    ck_assert_float_eq_tol(feature(&context, 2, 3, formatted(cell, 3, 2)), 0.7419F, 1e-3F);
+    ck_assert_float_eq_tol(feature(&context, 2, 3, formatted(cell, 3, 3)), 0.1081F, 1e-3F);
+    ck_assert_float_eq_tol(feature(&context, 2, 3, formatted(cell, 4, 2)), 0.1309F, 1e-3F);
+    ck_assert_float_eq_tol(feature(&context, 2, 3, formatted(cell, 4, 3)), 0.0191F, 1e-3F);
+    context_release(&context);
+}
+END_TEST
+
+/* Two nodes in one cell of .04 and one in another, all right of the first: nodes count, not cells. */
+START_TEST(means_around_are_of_nodes)
+{
+    const float place[4][2] = {{0, 0}, {0.085F, 0}, {0.09F, 0}, {0.05F, 0}}, value[4] = {5, 1, 1, 0.25F};
+    struct around around = {0};
+    must(around_init(&around, value, 1, &place[0][0], 4, err));
+    around_fill(&around, 0);
+    ck_assert_float_eq_tol(around.means[0], 0.75F, 1e-6F);
+    around_release(&around);
+}
+END_TEST
+
 START_TEST(many_labels_have_a_channel_each_and_sparse_rows)
 {
     struct clv_problem problem = grid(0.1F);
@@ -117,6 +203,7 @@ START_TEST(many_labels_have_a_channel_each_and_sparse_rows)
     ck_assert_float_eq(feature(&context, 4, 4, "stage 1: label 0 below, within 0.12"), 1);
     ck_assert_float_eq(feature(&context, 4, 4, "stage 1: label 0"), 1);
     ck_assert_float_eq_tol(feature(&context, 4, 4, "stage 1: label 2 in the image"), 1 / 3.0F, 1e-6F);
+    ck_assert_float_eq_tol(feature(&context, 4, 7, "stage 1: label 2, mean of neighbours, 2 times"), 0.05F, 1e-6F);
     for (int64_t at = 0; at < context.problem.row[N]; at++)
         ck_assert(context.problem.value[at] >= 0.02F || context.problem.index[at] < OWN_FEATURES);
     ck_assert_ptr_eq(context.problem.edge_features, problem.edge_features);
@@ -138,6 +225,24 @@ START_TEST(without_places_graph_and_image_are_left)
     ck_assert_float_eq_tol(feature(&context, 2, 4, "stage 1: label 1, mean of neighbours, 1 times"), 0.16F, 1e-6F);
     ck_assert_float_eq(feature(&context, 2, 4, "stage 1: label 1 above, within 0.12"), 0);
     context_release(&context);
+}
+END_TEST
+
+/* Eight sectors of 45 degrees, clockwise from the right as y points down. */
+START_TEST(each_direction_is_in_its_sector)
+{
+    for (int s = 0; s < AROUND_SECTORS; s++)
+        for (int off = -20; off <= 20; off += 20) {
+            double angle = (45 * s + off) * 3.14159265358979 / 180;
+            const float place[2][2] = {{0, 0}, {(float)(0.1 * cos(angle)), (float)(0.1 * sin(angle))}},
+                        value[2] = {0, 1};
+            struct around around = {0};
+            must(around_init(&around, value, 1, &place[0][0], 2, err));
+            around_fill(&around, 0);
+            for (int k = 0; k < AROUND_SIZE; k++)
+                ck_assert_msg(around.means[k] == (k == s ? 1.0F : 0), "%d degrees: sector %d", 45 * s + off, k);
+            around_release(&around);
+        }
 }
 END_TEST
 
@@ -184,8 +289,13 @@ Suite *context_suite(void)
     Suite *suite = suite_create("context");
     TCase *tcase = tcase_create("context");
     tcase_add_test(tcase, each_node_sees_its_surroundings);
+    tcase_add_test(tcase, means_of_neighbours_are_taken_one_two_and_four_times);
+    tcase_add_test(tcase, log_odds_are_shared_by_the_two_bins_around_them);
+    tcase_add_test(tcase, places_are_told_in_the_figures_own_frame);
+    tcase_add_test(tcase, means_around_are_of_nodes);
     tcase_add_test(tcase, many_labels_have_a_channel_each_and_sparse_rows);
     tcase_add_test(tcase, without_places_graph_and_image_are_left);
+    tcase_add_test(tcase, each_direction_is_in_its_sector);
     tcase_add_test(tcase, any_places_are_taken);
     tcase_add_test(tcase, places_are_centres_of_mass);
     suite_add_tcase(suite, tcase);

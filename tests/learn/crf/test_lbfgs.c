@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "learn/crf/lbfgs.h"
+#include "learn/crf/line_search.h"
 #include "support/support.h"
 
 enum { MOST = 40 };
@@ -285,11 +286,45 @@ START_TEST(an_evaluation_that_fails_leaves_the_state_alone)
 }
 END_TEST
 
+/* The first two functions of Moré and Thuente (1994) that searches are tested by: their minima are sqrt(2) and 1.596. */
+static enum clv_status more_thuente(struct line_point *point, void *context, struct clv_error *err)
+{
+    (void)err;
+    double a = point->step;
+    if (*(const int *)context) {
+        double s = a + 0.004;
+        point->value = s * s * s * s * (s - 2);
+        point->slope = s * s * s * (5 * s - 8);
+    } else {
+        point->value = -a / (a * a + 2);
+        point->slope = (a * a - 2) / ((a * a + 2) * (a * a + 2));
+    }
+    return CLV_OK;
+}
+
+START_TEST(searches_end_where_both_conditions_hold)
+{
+    for (int which = 0; which < 2; which++)
+        for (double step = 1e-3; step < 1e4; step *= 10) {
+            const struct line line = {more_thuente, &which};
+            struct line_point start = {0}, found;
+            int n_tried;
+            must(more_thuente(&start, &which, err));
+            must(line_search(&found, &n_tried, &line, &start, step, err));
+            ck_assert_msg(found.value <= start.value + 1e-4 * found.step * start.slope &&
+                              fabs(found.slope) <= -0.9 * start.slope && n_tried <= 20,
+                          "function %d from %g: step %g, slope %g of %g, %d trials", which, step, found.step,
+                          found.slope, start.slope, n_tried);
+        }
+}
+END_TEST
+
 Suite *lbfgs_suite(void)
 {
     Suite *suite = suite_create("lbfgs");
     TCase *tests = tcase_create("lbfgs");
     tcase_add_test(tests, quadratics_end_at_their_minimum);
+    tcase_add_test(tests, searches_end_where_both_conditions_hold);
     tcase_add_test(tests, rosenbrock_s_valley_is_walked_in_few_evaluations);
     tcase_add_test(tests, absolute_values_end_at_the_known_solution);
     tcase_add_test(tests, absolute_values_of_variables_that_work_together_fulfil_their_conditions);

@@ -1,0 +1,356 @@
+/* What learning to refine finds, on small photos with the maps of a weak network: its own conditions, worked out from
+ * the learned numbers and whole images. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleave.h"
+#include "segment/labelled_image.h"
+#include "segment/pixel_scores.h"
+#include "support/support.h"
+
+enum { N_IMAGES = 6 };
+
+/* Photos, and two weight vectors: of a training, and the same the wrong way round. */
+struct lessons {
+    struct clv_set set;
+    struct clv_model model;
+    struct clv_dataset *dataset;
+    struct clv_problem problems[N_IMAGES];
+    struct refining_example examples[N_IMAGES];
+    double *w, *wrong;
+    struct refining_lesson lesson;
+};
+
+static void begin(struct lessons *self, double iou_weight)
+{
+    const char *images[N_IMAGES];
+    struct clv_recipe *recipe = &self->model.recipe;
+    memset(self, 0, sizeof *self);
+    must(clv_set_read_manifest(&self->set, "assets/animals/manifest.tsv", err));
+    must(clv_set_select(&self->set, "train", err));
+    must(clv_set_add_maps(&self->set, "net", "assets/animals-maps", err));
+    for (size_t i = N_IMAGES; i < self->set.n_items; i++)
+        clv_item_release(&self->set.items[i]);
+    self->set.n_items = N_IMAGES;
+    clv_recipe_init(recipe);
+    recipe->blocks = CLV_BLOCK_COLOUR | CLV_BLOCK_SIZE | CLV_BLOCK_MAPS;
+    recipe->slic.n_superpixels = 80;
+    recipe->n_maps = 1;
+    recipe->map_pool = CLV_MAP_MEAN;
+    snprintf(recipe->maps[0].name, sizeof recipe->maps[0].name, "net");
+    for (size_t i = 0; i < N_IMAGES; i++)
+        images[i] = self->set.items[i].image;
+    must(clv_recipe_learn(recipe, images, N_IMAGES, 1, 1, NULL, NULL, err));
+    must(clv_recipe_learn_maps(recipe, &self->set, 1, NULL, NULL, err));
+    must(clv_dataset_extract(&self->dataset, &self->set, recipe, 1, NULL, NULL, err));
+    must(clv_labels_copy(&self->model.labels, &self->set.labels, err));
+    self->model.has_recipe = true;
+    for (size_t i = 0; i < N_IMAGES; i++)
+        self->problems[i] = clv_dataset_problem(self->dataset, i);
+    self->model.shape =
+        (struct clv_shape){2, self->problems[0].n_features, self->problems[0].n_edge_features, CLV_PAIRWISE_POTTS};
+
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    const int32_t all[N_IMAGES] = {0, 1, 2, 3, 4, 5};
+    struct clv_training training = {.dataset = self->dataset,
+                                    .examples = all,
+                                    .n_examples = N_IMAGES,
+                                    .shape = self->model.shape,
+                                    .seed = 1,
+                                    .n_threads = 1};
+    struct clv_training_result result = {0};
+    clv_training_defaults(&training, learner);
+    training.parameters[clv_learner_parameter(learner, "passes")] = 3;
+    must(clv_train(&result, learner, &training, err));
+    size_t size = clv_shape_size(&self->model.shape);
+    self->w = calloc(size, sizeof *self->w);
+    self->wrong = calloc(size, sizeof *self->wrong);
+    memcpy(self->w, result.w, size * sizeof *self->w);
+    for (size_t k = 0; k < (size_t)self->model.shape.n_features; k++)
+        self->wrong[k] = -self->w[k];
+    clv_training_result_release(&result);
+    for (size_t i = 0; i < N_IMAGES; i++)
+        self->examples[i] = (struct refining_example){i, &self->problems[i], self->w};
+    self->lesson = (struct refining_lesson){.set = &self->set,
+                                            .examples = self->examples,
+                                            .n_examples = N_IMAGES,
+                                            .n_threads = 1,
+                                            .iou_weight = iou_weight};
+}
+
+static void end(struct lessons *self)
+{
+    self->model.w = NULL;
+    clv_model_release(&self->model);
+    clv_dataset_free(self->dataset);
+    clv_set_release(&self->set);
+    free(self->w);
+    free(self->wrong);
+}
+
+static struct refining learned(struct lessons *self)
+{
+    struct refining refining;
+    struct clv_refine_options options;
+    clv_refine_defaults(&options);
+    must(refining_learn(&self->model, &self->lesson, err));
+    must(refining_of_model(&refining, &self->model, &options, err));
+    return refining;
+}
+
+/* Adds one term of the scores that pixel_scores leaves to clv_refine: colours nearby. */
+struct nearby {
+    double weight;
+    float *score;
+    size_t n;
+};
+
+static void add_nearby(void *context, int32_t term, const float *plane)
+{
+    struct nearby *self = context;
+    for (size_t p = 0; p < self->n && term == TERM_NEARBY; p++)
+        self->score[p] += (float)self->weight * plane[p];
+}
+
+/* The bias has no ridge: at the minimum what wrong pixels cost, times how wrong they are, is level between the sides. A
+ * missed pixel of figure costs (1/2 + v) / share and one too many 1/2 / (1 - share) + v IoU / share, as the error's halves and
+ * IoU's slopes are, v being the weight of IoU. */
+static double imbalance(struct lessons *self, const struct refining *refining)
+{
+    double off[N_IMAGES][2] = {{0}}, share[N_IMAGES], iou = 0, sum = 0, size = 0;
+    for (size_t i = 0; i < N_IMAGES; i++) {
+        struct labelled_image labelled;
+        size_t both = 0, either = 0, figure = 0;
+        must(labelled_image_init(&labelled, &self->model, &self->lesson, &self->examples[i], err));
+        const struct segmented view = labelled_image_view(&labelled);
+        float *score = calloc(labelled.n, sizeof *score);
+        struct nearby nearby = {refining->options.nearby, score, labelled.n};
+        must(pixel_scores(score, &view, refining, err));
+        must(pixel_terms(&view, true, add_nearby, &nearby, err));
+        for (size_t p = 0; p < labelled.n; p++) {
+            int truth = labelled.truth.labels[p];
+            ck_assert_int_le(truth, 1);
+            both += truth && labelled.painted[p];
+            either += truth || labelled.painted[p];
+            figure += (size_t)truth;
+            off[i][truth] += (1 / (1 + exp(-(double)score[p])) - truth) / (double)labelled.n;
+        }
+        share[i] = (double)figure / (double)labelled.n;
+        iou += (double)both / (double)either / N_IMAGES;
+        free(score);
+        labelled_image_release(&labelled);
+    }
+    for (size_t i = 0; i < N_IMAGES; i++) {
+        double v = self->lesson.iou_weight, missed = (0.5 + v) / share[i],
+               taken = 0.5 / (1 - share[i]) + v * iou / share[i];
+        sum += missed * off[i][1] + taken * off[i][0];
+        size += taken * off[i][0];
+    }
+    return sum / size;
+}
+
+START_TEST(scores_are_level_between_missed_pixels_and_those_too_many)
+{
+    static struct lessons lessons;
+    static const double weights[] = {0, 1};
+    begin(&lessons, 0);
+    for (int k = 0; k < 2; k++) {
+        lessons.lesson.iou_weight = weights[k];
+        struct refining refining = learned(&lessons);
+        ck_assert_double_gt(fabs(refining.bias), 0.05); /* or it would not matter */
+        ck_assert_double_eq_tol(imbalance(&lessons, &refining), 0, 0.12);
+    }
+    end(&lessons);
+}
+END_TEST
+
+START_TEST(of_the_couplings_the_best_is_learned)
+{
+    static struct lessons lessons;
+    static const double couplings[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8};
+    begin(&lessons, 0.25);
+    struct refining refining = learned(&lessons), tried = refining;
+    double least = INFINITY, best = -1;
+    for (size_t k = 0; k < sizeof couplings / sizeof *couplings; k++) {
+        double sum = 0;
+        tried.options.coupling = couplings[k];
+        for (size_t i = 0; i < N_IMAGES; i++) {
+            struct labelled_image labelled;
+            double loss;
+            must(labelled_image_init(&labelled, &lessons.model, &lessons.lesson, &lessons.examples[i], err));
+            const struct segmented view = labelled_image_view(&labelled);
+            float *score = calloc(labelled.n, sizeof *score);
+            must(pixel_scores(score, &view, &tried, err));
+            must(pixel_scores_refine(labelled.painted, score, &labelled.image, &tried, err));
+            must(labelled_loss(&loss, &labelled.truth, labelled.painted, 2, 0.25, err));
+            sum += loss;
+            free(score);
+            labelled_image_release(&labelled);
+        }
+        if (sum < least - 1e-9) {
+            least = sum;
+            best = couplings[k];
+        }
+    }
+    ck_assert_double_gt(best, 0);
+    ck_assert_double_eq(refining.options.coupling, best);
+    end(&lessons);
+}
+END_TEST
+
+START_TEST(examples_are_labelled_under_their_own_weights)
+{
+    static struct lessons lessons;
+    begin(&lessons, 0.25);
+    lessons.model.w = lessons.wrong;
+    struct refining right = learned(&lessons);
+    lessons.model.w = lessons.w;
+    struct refining same = learned(&lessons);
+    for (size_t i = 0; i < N_IMAGES; i++)
+        lessons.examples[i].w = lessons.wrong;
+    struct refining wrong = learned(&lessons);
+    ck_assert_double_eq(right.options.prior, same.options.prior);
+    ck_assert_double_eq(right.bias, same.bias);
+    ck_assert_double_gt(right.options.prior, 0.1);
+    ck_assert_double_eq(wrong.options.prior, 0); /* may not be negative */
+    end(&lessons);
+}
+END_TEST
+
+/* Each image's nodes show their labels in features that no other image has: whoever learned from the image would trust them. */
+START_TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
+{
+    static struct lessons lessons;
+    static int64_t row[1000];
+    static int32_t index[1000];
+    static float value[1000];
+    struct clv_dataset *dataset;
+    begin(&lessons, 0.25);
+    must(clv_dataset_new(&dataset, 2, err));
+    for (int32_t i = 0; i < N_IMAGES; i++) {
+        struct clv_problem problem = lessons.problems[i];
+        ck_assert_int_lt(problem.n_nodes, 1000);
+        for (int32_t k = 0; k < problem.n_nodes; k++) {
+            row[k + 1] = k + 1;
+            index[k] = 2 * i + problem.label[k];
+            value[k] = 1;
+        }
+        problem.n_features = 2 * N_IMAGES;
+        problem.row = row;
+        problem.index = index;
+        problem.value = value;
+        must(clv_dataset_add(dataset, &problem, formatted("%d", i), err));
+    }
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    const int32_t all[N_IMAGES] = {0, 1, 2, 3, 4, 5};
+    struct clv_training training = {.dataset = dataset,
+                                    .examples = all,
+                                    .n_examples = N_IMAGES,
+                                    .shape = {2, 2 * N_IMAGES, lessons.model.shape.n_edge_features, CLV_PAIRWISE_POTTS},
+                                    .seed = 1,
+                                    .n_threads = 1};
+    clv_training_defaults(&training, learner);
+    lessons.model.shape = training.shape;
+    must(clv_train_refining(&lessons.model, learner, &training, &lessons.set, NULL, err));
+    const struct clv_tensor *tensor = clv_model_attached(&lessons.model, "refining");
+    ck_assert_ptr_nonnull(tensor);
+    ck_assert_double_eq(((const double *)tensor->data)[0], 0);
+    clv_dataset_free(dataset);
+    end(&lessons);
+}
+END_TEST
+
+/* Without couplings the cut is where scores change their sign: colours of the whole image are in the scores already. */
+START_TEST(scores_alone_decide_where_nothing_is_coupled)
+{
+    static struct lessons lessons;
+    struct labelled_image labelled;
+    struct refining refining = {.options = {.prior = 1, .overall = 2, .rounds = 1}, .bias = -3, .maps = {{1, 0, 0}}};
+    begin(&lessons, 0.25);
+    must(labelled_image_init(&labelled, &lessons.model, &lessons.lesson, &lessons.examples[0], err));
+    const struct segmented view = labelled_image_view(&labelled);
+    float *score = calloc(labelled.n, sizeof *score), *raised = calloc(labelled.n, sizeof *raised);
+    uint8_t *labels = calloc(labelled.n, 1);
+    memcpy(labels, labelled.painted, labelled.n);
+    must(pixel_scores(score, &view, &refining, err));
+    must(pixel_scores_refine(labels, score, &labelled.image, &refining, err));
+    for (size_t p = 0; p < labelled.n; p++)
+        ck_assert(fabsf(score[p]) < 1e-4F || labels[p] == (score[p] > 0));
+    refining.bias = -1;
+    must(pixel_scores(raised, &view, &refining, err));
+    for (size_t p = 0; p < labelled.n; p++)
+        ck_assert_float_eq_tol(raised[p] - score[p], 2, 1e-4F);
+    free(score);
+    free(raised);
+    free(labels);
+    labelled_image_release(&labelled);
+    end(&lessons);
+}
+END_TEST
+
+/* The variance across the image of what a term says of a map with one bright column in its middle. */
+struct spread {
+    int32_t term, width;
+    size_t n;
+    double variance;
+};
+
+static void measure_spread(void *context, int32_t term, const float *plane)
+{
+    struct spread *self = context;
+    double sum = 0, moment = 0, square = 0;
+    if (term != self->term)
+        return;
+    for (size_t p = 0; p < self->n; p++) {
+        double x = (double)(p % (size_t)self->width);
+        sum += (double)plane[p];
+        moment += (double)plane[p] * x;
+        square += (double)plane[p] * x * x;
+    }
+    self->variance = square / sum - moment / sum * (moment / sum);
+}
+
+/* In pixels of an image of 256 x 256: standard deviations of 3 and 20. */
+START_TEST(maps_are_blurred_by_shares_of_the_images_side)
+{
+    static struct lessons lessons;
+    struct labelled_image labelled;
+    begin(&lessons, 0.25);
+    must(labelled_image_init(&labelled, &lessons.model, &lessons.lesson, &lessons.examples[0], err));
+    struct segmented view = labelled_image_view(&labelled);
+    int32_t width = labelled.image.width, height = labelled.image.height;
+    float *values = calloc(labelled.n, sizeof *values);
+    for (size_t p = 0; p < labelled.n; p++)
+        values[p] = p % (size_t)width == (size_t)width / 2 ? 0.9F : 0.5F;
+    const struct clv_map map = {.width = width, .height = height, .n_channels = 1, .values = values};
+    view.maps = &map;
+    double scale = (double)width * (double)height / (256 * 256);
+    ck_assert_double_gt(fabs(scale - 1), 0.5);
+    static const double spreads[] = {3, 20};
+    for (int k = 0; k < 2; k++) {
+        struct spread spread = {TERM_MAPS + 1 + k, width, labelled.n, 0};
+        must(pixel_terms(&view, false, measure_spread, &spread, err));
+        ck_assert_double_eq_tol(spread.variance / (scale * spreads[k] * spreads[k]), 1, 0.2);
+    }
+    free(values);
+    labelled_image_release(&labelled);
+    end(&lessons);
+}
+END_TEST
+
+Suite *refining_suite(void);
+Suite *refining_suite(void)
+{
+    Suite *suite = suite_create("refining");
+    TCase *tests = tcase_create("refining");
+    tcase_add_test(tests, scores_are_level_between_missed_pixels_and_those_too_many);
+    tcase_add_test(tests, of_the_couplings_the_best_is_learned);
+    tcase_add_test(tests, examples_are_labelled_under_their_own_weights);
+    tcase_add_test(tests, refining_learns_from_what_models_say_of_images_they_have_not_seen);
+    tcase_add_test(tests, scores_alone_decide_where_nothing_is_coupled);
+    tcase_add_test(tests, maps_are_blurred_by_shares_of_the_images_side);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
