@@ -1,9 +1,13 @@
 #include "segment/labelled_image.h"
 
+#include <math.h>
+
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/score.h"
 #include "segment/segment.h"
+
+#define MOST_BYTES (200 << 20) /* of examples that are looked at as a whole */
 
 void labelled_image_release(struct labelled_image *self)
 {
@@ -86,5 +90,19 @@ enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const 
     struct clv_image_score score = clv_confusion_score(&confusion);
     *loss = score.n_pixels ? score.weighted_hamming + iou_weight * (1 - score.mean_iou) : 0;
     clv_confusion_release(&confusion);
+    return CLV_OK;
+}
+
+enum clv_status labelled_image_count(size_t *n, const struct refining_lesson *lesson, double bytes_a_pixel, size_t most,
+                                     struct clv_error *err)
+{
+    int32_t width, height;
+    const struct clv_item *first = &lesson->set->items[lesson->examples[0].item];
+    enum clv_status status = clv_image_read_size(&width, &height, first->image, lesson->limits, err);
+    if (status != CLV_OK)
+        return status;
+    double bytes = (double)width * (double)height * bytes_a_pixel;
+    size_t fit = (size_t)fmin(fmax(MOST_BYTES / bytes, 1), (double)most);
+    *n = lesson->n_examples < fit ? lesson->n_examples : fit;
     return CLV_OK;
 }

@@ -12,12 +12,12 @@
 #include "segment/logistic.h"
 #include "segment/pixel_scores.h"
 
-#define FIT_IMAGES   200
-#define FIT_PIXELS   2000 /* of an image */
-#define RIDGE        2e-4
-#define TRIED_IMAGES 48
-#define TRIED_BYTES  (200 << 20)
-#define LEAST_SHARE  1e-3 /* of an image, that a side counts as at least */
+#define FIT_IMAGES    200
+#define FIT_PIXELS    2000 /* of an image */
+#define RIDGE         2e-4
+#define TRIED_IMAGES  48
+#define BYTES_A_PIXEL 10
+#define LEAST_SHARE   1e-3 /* of an image, that a side counts as at least */
 
 /* Pixels of an image as rows of the regression. */
 struct rows {
@@ -272,21 +272,6 @@ static enum clv_status search_coupling(struct learning *self, struct clv_error *
     return CLV_OK;
 }
 
-/* How many examples, evenly from the first on: as many as fit by the first one's size. */
-static enum clv_status count_samples(size_t *n, const struct learning *self, struct clv_error *err)
-{
-    int32_t width, height;
-    const struct refining_lesson *lesson = self->lesson;
-    const struct clv_item *first = &lesson->set->items[lesson->examples[0].item];
-    enum clv_status status = clv_image_read_size(&width, &height, first->image, lesson->limits, err);
-    if (status != CLV_OK)
-        return status;
-    double bytes = (double)width * (double)height * 10;
-    size_t most = (size_t)fmin(fmax(TRIED_BYTES / bytes, 1), TRIED_IMAGES);
-    *n = lesson->n_examples < most ? lesson->n_examples : most;
-    return CLV_OK;
-}
-
 enum clv_status refining_learn_scores(struct refining *refining, const struct clv_model *model,
                                       const struct refining_lesson *lesson, struct clv_error *err)
 {
@@ -295,7 +280,7 @@ enum clv_status refining_learn_scores(struct refining *refining, const struct cl
     self.data.n_columns = self.n_terms;
     self.n_rows = lesson->n_examples < FIT_IMAGES ? lesson->n_examples : FIT_IMAGES;
     self.row_stride = lesson->n_examples / self.n_rows;
-    enum clv_status status = count_samples(&self.n_samples, &self, err);
+    enum clv_status status = labelled_image_count(&self.n_samples, lesson, BYTES_A_PIXEL, TRIED_IMAGES, err);
     if (status != CLV_OK)
         return status;
     self.sample_stride = lesson->n_examples / self.n_samples;

@@ -10,7 +10,6 @@
 #include "segment/labelled_image.h"
 
 #define MOST_IMAGES 16
-#define MOST_BYTES  (200 << 20) /* of evidence */
 
 /* One image, ready to be refined again and again. */
 struct sample {
@@ -127,20 +126,15 @@ static enum clv_status search_all(struct search *self, struct clv_error *err)
     return status;
 }
 
-/* How many examples, evenly from the first on: as many as fit by the first one's size. */
+/* Examples evenly from the first on. */
 static enum clv_status choose_samples(struct search *self, struct clv_error *err)
 {
-    int32_t width, height;
-    const struct refining_lesson *lesson = self->lesson;
-    const struct clv_item *first = &lesson->set->items[lesson->examples[0].item];
-    enum clv_status status = clv_image_read_size(&width, &height, first->image, lesson->limits, err);
+    double planes = self->model->shape.n_labels, n_maps = self->model->recipe.n_maps;
+    enum clv_status status =
+        labelled_image_count(&self->n, self->lesson, 6 + 4 * planes * (1 + n_maps), MOST_IMAGES, err);
     if (status != CLV_OK)
         return status;
-    double planes = self->model->shape.n_labels, n_maps = self->model->recipe.n_maps;
-    double bytes = (double)width * (double)height * (6 + 4 * planes * (1 + n_maps));
-    size_t most = (size_t)fmin(fmax(MOST_BYTES / bytes, 1), MOST_IMAGES);
-    self->n = lesson->n_examples < most ? lesson->n_examples : most;
-    self->stride = lesson->n_examples / self->n;
+    self->stride = self->lesson->n_examples / self->n;
     self->samples = array_zalloc(self->n, sizeof *self->samples);
     return self->samples ? CLV_OK : fail_memory(err);
 }
