@@ -221,7 +221,7 @@ START_TEST(the_temperature_makes_held_out_truths_most_likely)
         toy_add(&toy, &problem);
     }
     struct clv_training training = training_of(&toy, learner, 1);
-    must(stages_learn(&first, toy.dataset, learner, &training, err));
+    must(stages_learn(&first, NULL, toy.dataset, learner, &training, err));
     double size = (first->w[1] - first->w[0]) / 2;
     ck_assert_double_gt(size, 0);
     ck_assert_double_gt(fabs(size - 1), 0.3); /* 1 would tell nothing */
