@@ -1,5 +1,5 @@
-/* All waiting is looking now and then, with naps between: MPI's own waiting would take a processor from those who
- * work. */
+/* All waiting is looking now and then, with naps between that grow: MPI's own waiting would take a processor from those
+ * who work. */
 #include "base/team.h"
 
 #include <stdio.h>
@@ -11,7 +11,8 @@
 #include "base/error.h"
 #include "base/team_link.h"
 
-#define NAP_NS 100000
+#define SHORTEST_NAP_NS 50000
+#define LONGEST_NAP_NS  1000000
 
 enum tag { TAG_NEXT, TAG_ITEM, TAG_RESULT, TAG_CLOSE };
 
@@ -74,8 +75,8 @@ int32_t team_size(void)
 static void wait_for(int32_t *from, int *tag, size_t *size)
 {
     int32_t whom = *from;
-    while (!team_link_look(from, tag, size)) {
-        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    for (long nap = SHORTEST_NAP_NS; !team_link_look(from, tag, size); nap *= nap < LONGEST_NAP_NS ? 2 : 1) {
+        nanosleep(&(struct timespec){.tv_nsec = nap}, NULL);
         *from = whom;
     }
 }

@@ -81,17 +81,22 @@ void team_link_take(int32_t from, int tag, void *bytes, size_t size)
 }
 
 /* Who waits for the slowest member naps now and then: MPI's own waiting takes a processor. */
-void team_link_largest(int64_t *values, size_t n)
+static void wait_for(MPI_Request *request)
 {
-    MPI_Request request;
     int is_done;
-    MPI_Iallreduce(MPI_IN_PLACE, values, (int)n, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD, &request);
-    MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
     for (int look = 0; !is_done; look++) {
         if (look >= LOOKS)
             nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-        MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+        MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
     }
+}
+
+void team_link_largest(int64_t *values, size_t n)
+{
+    MPI_Request request;
+    MPI_Iallreduce(MPI_IN_PLACE, values, (int)n, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD, &request);
+    wait_for(&request);
 }
 
 static void lay_out(const size_t *n_units)
@@ -107,13 +112,18 @@ static void lay_out(const size_t *n_units)
 void team_link_gather(void *all, const size_t *n_units)
 {
     lay_out(n_units);
-    MPI_Allgatherv(MPI_IN_PLACE, 0, unit, all, counts, places, unit, MPI_COMM_WORLD);
+    MPI_Request request;
+    MPI_Iallgatherv(MPI_IN_PLACE, 0, unit, all, counts, places, unit, MPI_COMM_WORLD, &request);
+    wait_for(&request);
 }
 
 void team_link_collect(void *all, const size_t *n_units, const void *own)
 {
     lay_out(n_units);
-    MPI_Gatherv(own_rank ? own : MPI_IN_PLACE, counts[own_rank], unit, all, counts, places, unit, 0, MPI_COMM_WORLD);
+    MPI_Request request;
+    MPI_Igatherv(own_rank ? own : MPI_IN_PLACE, counts[own_rank], unit, all, counts, places, unit, 0, MPI_COMM_WORLD,
+                 &request);
+    wait_for(&request);
 }
 
 #else
