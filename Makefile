@@ -99,7 +99,7 @@ learned := $(patsubst tools/%.c,$(BUILD)/%,$(wildcard tools/learn/*.c))
 reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-page check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-libs install uninstall clean help
+.PHONY: all deps demo check check-page check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -110,7 +110,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(W
 help:
 	@sed -n '2,12s/^# \{0,1\}//p' Makefile
 	@echo "targets: all deps demo check check-page check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz deb wheel install uninstall clean"
-	@echo "one benchmark: $(bench_targets)"
+	@echo "one benchmark: $(bench_targets) bench-cluster"
 	@echo "the papers' tables: $(reproductions)"
 
 deps:
@@ -218,6 +218,12 @@ $(bench_targets): bench-%: deps
 	$(Q)tools/deps bench
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/$* $(bench_peers)
 	$(Q)tools/bench/run $(BUILD) $*
+
+# What several processes gain, one task: make bench-cluster TASKS="features crf"
+bench-cluster:
+	$(Q)$(MAKE) --no-print-directory WITH_MPI=1 deps
+	$(Q)$(MAKE) --no-print-directory WITH_MPI=1 all
+	$(Q)tools/bench/cluster $(BUILD) $(TASKS)
 
 # Programs that bring published data sets into a form that cleave reads: $(BUILD)/datasets/NAME; tools/datasets tells their use.
 datasets: deps
