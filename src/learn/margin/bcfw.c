@@ -36,9 +36,8 @@ static double block_score(const struct bcfw *self, const struct bcfw_block *bloc
 /* --- one step --- */
 
 /* The rows of W that direction->change touches, and the couplings: with many labels, few of all weights. */
-static void find_spans(struct bcfw *self, size_t n_nodes)
+static void find_spans(struct bcfw_direction *direction, const struct bcfw *self, size_t n_nodes)
 {
-    struct bcfw_direction *direction = &self->direction;
     size_t n = 0, d = self->unary_size / self->n_rows;
     bool touched[CLV_MAX_LABELS] = {false};
     for (size_t i = 0; i < n_nodes; i++)
@@ -54,17 +53,18 @@ static void find_spans(struct bcfw *self, size_t n_nodes)
     }
     if (self->pairwise_size)
         direction->spans[n++] = (struct dual_span){self->unary_size, self->size};
-    self->dual.spans = direction->spans;
-    self->dual.n_spans = n;
+    direction->n_spans = n;
 }
 
 /* Asks the oracle at the current w (in the first pass at the given start) and turns its answer into a direction:
  * Algorithm 4, lines 5 and 6. */
-static enum clv_status find_direction(struct bcfw *self, size_t example, struct clv_error *err)
+static enum clv_status find_direction(void *context, size_t slot, int thread, struct clv_error *err)
 {
-    struct bcfw_direction *direction = &self->direction;
+    struct bcfw *self = context;
+    struct bcfw_direction *direction = &self->directions[slot];
+    size_t example = direction->example;
     struct bcfw_block *block = &self->blocks[example];
-    struct decoder *decoder = &self->examples.decoders[0];
+    struct decoder *decoder = &self->examples.decoders[thread];
     const struct clv_problem *problem = &self->examples.problems[example];
     const struct clv_shape *shape = &self->examples.shape;
     double score, scale = 1 / (self->dual.lambda * (double)self->n);
@@ -80,8 +80,8 @@ static enum clv_status find_direction(struct bcfw *self, size_t example, struct 
     block_indicator(direction->change, self, problem, direction->y);
     for (size_t k = 0; k < (size_t)problem->n_nodes * self->n_rows; k++)
         direction->change[k] = block->marginal[k] - direction->change[k];
-    find_spans(self, (size_t)problem->n_nodes);
-    for (size_t s = 0; s < self->dual.n_spans; s++)
+    find_spans(direction, self, (size_t)problem->n_nodes);
+    for (size_t s = 0; s < direction->n_spans; s++)
         memset(direction->delta + direction->spans[s].begin, 0,
                (direction->spans[s].end - direction->spans[s].begin) * sizeof *direction->delta);
     unary_feature_add(direction->delta, problem, shape, direction->change);
@@ -89,19 +89,42 @@ static enum clv_status find_direction(struct bcfw *self, size_t example, struct 
     pairwise_feature_add(direction->pairwise, problem, shape, direction->y, 1);
     for (size_t k = 0; k < self->pairwise_size; k++)
         direction->delta[self->unary_size + k] = block->pairwise[k] - direction->pairwise[k];
-    for (size_t s = 0; s < self->dual.n_spans; s++)
+    for (size_t s = 0; s < direction->n_spans; s++)
         scale_by(direction->delta + direction->spans[s].begin, scale,
                  direction->spans[s].end - direction->spans[s].begin);
     return CLV_OK;
 }
 
+/* What find_direction leaves. */
+static bool direction_results(struct team_piece *piece, void *context, size_t slot, size_t k)
+{
+    struct bcfw *self = context;
+    struct bcfw_direction *direction = &self->directions[slot];
+    size_t n_nodes = (size_t)self->examples.problems[direction->example].n_nodes;
+    const struct team_piece pieces[] = {
+        {direction->y, n_nodes * sizeof *direction->y},
+        {direction->change, n_nodes * self->n_rows * sizeof *direction->change},
+        {direction->pairwise, self->pairwise_size * sizeof *direction->pairwise},
+        {direction->delta, self->size * sizeof *direction->delta},
+        {direction->spans, (self->n_rows + 1) * sizeof *direction->spans},
+        {&direction->n_spans, sizeof direction->n_spans},
+        {&direction->loss, sizeof direction->loss},
+        {&self->blocks[direction->example].gap, sizeof self->blocks->gap},
+    };
+    if (k >= sizeof pieces / sizeof *pieces)
+        return false;
+    *piece = pieces[k];
+    return true;
+}
+
 /* Line search and update: Algorithm 4, lines 7 to 10, and the weighted average with rho = 2 / (k + 2). */
-static enum clv_status take_step(struct bcfw *self, size_t example, struct clv_error *err)
+static enum clv_status take_step(struct bcfw *self, const struct bcfw_direction *direction, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
-    const struct bcfw_direction *direction = &self->direction;
-    struct bcfw_block *block = &self->blocks[example];
-    const struct clv_problem *problem = &self->examples.problems[example];
+    struct bcfw_block *block = &self->blocks[direction->example];
+    const struct clv_problem *problem = &self->examples.problems[direction->example];
+    self->dual.spans = direction->spans;
+    self->dual.n_spans = direction->n_spans;
     double loss_change = (direction->loss - block->loss) / (double)self->n;
     double step = dual_line_search(&self->dual, direction->delta, loss_change);
     if (step > 0) {
@@ -154,6 +177,37 @@ static void sum_bucket(struct bcfw *self, size_t bucket)
     self->bucket_gap[bucket] = sum;
 }
 
+/* The examples of the next steps, each once; how many. Without gaps that are known to be open there are none. */
+static size_t choose_batch(struct bcfw *self)
+{
+    size_t left = self->n - self->place.draw, n = 0;
+    while (n < self->batch && n < left) {
+        size_t example = pick_example(self, self->n_passes, self->place.draw + n);
+        if (example == self->n)
+            break;
+        self->directions[n++].example = example;
+        self->blocks[example].gap = 0; /* until the oracle tells anew */
+        sum_bucket(self, example / BCFW_BUCKET);
+    }
+    return n;
+}
+
+/* Asks the oracle about a batch side by side, then takes the steps one after the other. Later ones go where the worst
+ * labelling was before the earlier ones: towards a point of the dual all the same, and no further than the dual
+ * rises. */
+static enum clv_status take_steps(struct bcfw *self, size_t n, struct clv_error *err)
+{
+    enum clv_status status = n == 1
+                                 ? find_direction(self, 0, 0, err)
+                                 : team_for(n, self->examples.n_threads, find_direction, direction_results, self, err);
+    for (size_t t = 0; t < n && !status; t++) {
+        status = take_step(self, &self->directions[t], err);
+        sum_bucket(self, self->directions[t].example / BCFW_BUCKET);
+    }
+    self->place.draw += n;
+    return status;
+}
+
 static bool keeps_checkpoints(const struct bcfw *self)
 {
     return self->keeper.result && self->training->checkpoints;
@@ -165,16 +219,12 @@ static enum clv_status run_pass(struct bcfw *self, bool *stopped, struct clv_err
     rng_permutation(self->order, self->n, self->training->seed, RNG_STREAM(RNG_ORDER, self->n_passes));
     while (self->place.draw < self->n) {
         *stopped = stop_requested(self->training->progress);
-        size_t example = pick_example(self, self->n_passes, self->place.draw);
-        if (*stopped || example == self->n)
+        size_t n = *stopped ? 0 : choose_batch(self);
+        if (!n)
             return CLV_OK;
-        enum clv_status status = find_direction(self, example, err);
-        if (!status)
-            status = take_step(self, example, err);
+        enum clv_status status = take_steps(self, n, err);
         if (status)
             return status;
-        sum_bucket(self, example / BCFW_BUCKET);
-        self->place.draw++;
         if (keeps_checkpoints(self) && checkpoint_is_due(&self->keeper.checkpoints))
             status = bcfw_state_write(self, err);
         if (status)

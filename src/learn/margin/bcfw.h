@@ -15,6 +15,7 @@ struct bcfw_rules {
     size_t passes; /* at most, of one bcfw_solve */
     double gap;    /* ends once (objective - dual) / objective is this small */
     double unit;   /* of the objectives told: 1 as above, C n for sum instead of mean */
+    size_t batch;  /* examples that the oracle is asked about at one w, before their steps are taken; 0: 1 */
     bool averaging, sampling, edges;
     bool keeps_support; /* count labellings of positive dual weight */
     const double
@@ -47,6 +48,7 @@ struct bcfw_direction {
     double *delta;           /* [size] of v, towards y; only in the spans */
     struct dual_span *spans; /* [rows + 1] */
     double loss;             /* L(y) */
+    size_t n_spans, example;
 };
 
 #define BCFW_BUCKET 64 /* examples whose gaps are summed up together */
@@ -70,9 +72,10 @@ struct bcfw {
     struct bcfw_rules rules;
     struct examples examples;
     size_t n, n_rows, size, unary_size, pairwise_size;
-    struct dual_point dual;    /* its lambda is set by the caller, once, before bcfw_solve */
-    struct bcfw_block *blocks; /* [n] */
-    struct bcfw_direction direction;
+    struct dual_point dual;            /* its lambda is set by the caller, once, before bcfw_solve */
+    struct bcfw_block *blocks;         /* [n] */
+    struct bcfw_direction *directions; /* [batch] */
+    size_t batch;
     double *block_memory, *direction_memory;
     size_t block_memory_size;
     double *bucket_gap; /* [n / BCFW_BUCKET, rounded up] */
@@ -87,13 +90,20 @@ struct bcfw {
     struct bcfw_keeper keeper; /* zeros: no checkpoints */
 };
 
+/* What --batch of a learner says. */
+#define BCFW_BATCH_PARAMETER                                                                                           \
+    {                                                                                                                  \
+        "batch", 1, 1, 1024,                                                                                           \
+            "examples whose worst labellings are sought side by side before steps are taken towards them"              \
+    }
+
 /* Opens the examples and starts the dual at the true labels. bcfw_release either way. */
 enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training, const struct bcfw_rules *rules,
                           struct clv_error *err) CLV_CHECK;
 void bcfw_release(struct bcfw *self);
 
 /* Bytes that bcfw_open asks for, about: a block holds marginals of its nodes and a pairwise part. */
-double bcfw_bytes(const struct clv_training *training);
+double bcfw_bytes(const struct clv_training *training, double batch);
 
 /* S from here on: variance[size] > 0, not copied. The best weights so far stay a candidate: objectives never rise. */
 void bcfw_set_variance(struct bcfw *self, const double *variance);

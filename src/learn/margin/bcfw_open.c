@@ -14,18 +14,24 @@ static enum clv_status allocate_blocks(struct bcfw *self, struct clv_error *err)
         n_marginals += n_nodes * self->n_rows;
         most_nodes = n_nodes > most_nodes ? n_nodes : most_nodes;
     }
-    struct bcfw_direction *direction = &self->direction;
+    size_t n_direction = most_nodes * self->n_rows + self->pairwise_size + self->size;
     self->blocks = array_zalloc(self->n, sizeof *self->blocks);
     self->block_memory_size = n_marginals + self->n * self->pairwise_size;
     self->block_memory = array_zalloc(self->block_memory_size, sizeof(double));
-    self->direction_memory = array_zalloc(most_nodes * self->n_rows + self->pairwise_size + self->size, sizeof(double));
-    direction->y = array_alloc(most_nodes, sizeof *direction->y);
-    direction->spans = array_alloc(self->n_rows + 1, sizeof *direction->spans);
-    if (!direction->spans || !self->blocks || !self->block_memory || !self->direction_memory || !direction->y)
+    self->directions = array_zalloc(self->batch, sizeof *self->directions);
+    self->direction_memory = array_zalloc(self->batch, n_direction * sizeof(double));
+    if (!self->blocks || !self->block_memory || !self->directions || !self->direction_memory)
         return fail_memory(err);
-    direction->change = self->direction_memory;
-    direction->pairwise = direction->change + most_nodes * self->n_rows;
-    direction->delta = direction->pairwise + self->pairwise_size;
+    for (size_t t = 0; t < self->batch; t++) {
+        struct bcfw_direction *direction = &self->directions[t];
+        direction->y = array_alloc(most_nodes, sizeof *direction->y);
+        direction->spans = array_zalloc(self->n_rows + 1, sizeof *direction->spans);
+        if (!direction->spans || !direction->y)
+            return fail_memory(err);
+        direction->change = self->direction_memory + t * n_direction;
+        direction->pairwise = direction->change + most_nodes * self->n_rows;
+        direction->delta = direction->pairwise + self->pairwise_size;
+    }
     double *memory = self->block_memory;
     for (size_t i = 0; i < self->n; i++) {
         self->blocks[i].marginal = memory;
@@ -46,6 +52,7 @@ enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training
         return status;
     const struct clv_shape *shape = &self->examples.shape;
     self->n = self->examples.n;
+    self->batch = rules->batch > self->n ? self->n : rules->batch ? rules->batch : 1;
     self->n_rows = clv_shape_rows(shape);
     self->size = clv_shape_size(shape);
     self->unary_size = clv_shape_unary_size(shape);
@@ -81,14 +88,18 @@ void bcfw_release(struct bcfw *self)
     array_free(self->blocks);
     array_free(self->block_memory);
     array_free(self->direction_memory);
-    array_free(self->direction.y);
-    array_free(self->direction.spans);
+    for (size_t t = 0; self->directions && t < self->batch; t++) {
+        array_free(self->directions[t].y);
+        array_free(self->directions[t].spans);
+    }
+    array_free(self->directions);
 }
 
-double bcfw_bytes(const struct clv_training *training)
+double bcfw_bytes(const struct clv_training *training, double batch)
 {
     double n_rows = (double)clv_shape_rows(&training->shape), size = (double)clv_shape_size(&training->shape);
-    double pairwise = size - (double)clv_shape_unary_size(&training->shape), numbers = 6 * size;
+    double pairwise = size - (double)clv_shape_unary_size(&training->shape),
+           numbers = (5 + fmin(batch, (double)training->n_examples)) * size;
     for (size_t i = 0; i < training->n_examples; i++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
         numbers += n_rows * (double)problem.n_nodes + pairwise;

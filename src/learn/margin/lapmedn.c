@@ -27,7 +27,7 @@
 #include "learn/margin/m3n.h"
 #include "learn/margin/margin_learners.h"
 
-enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, EDGES, UNITS };
+enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, EDGES, UNITS, BATCH };
 enum { VARIATIONAL, EXACT };
 
 static const struct clv_parameter parameters[] = {
@@ -41,6 +41,7 @@ static const struct clv_parameter parameters[] = {
     [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},
     [UNITS] = {"units", M3N_RELATIVE, 0, M3N_RAW,
                "of C, lambda and weights: relative to the size of the features, or raw"},
+    [BATCH] = BCFW_BATCH_PARAMETER,
     {0},
 };
 
@@ -127,6 +128,7 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
 {
     const double *p = training->parameters;
     const struct bcfw_rules rules = {.passes = (size_t)p[PASSES],
+                                     .batch = (size_t)p[BATCH],
                                      .gap = p[GAP],
                                      .averaging = p[AVERAGING] != 0,
                                      .sampling = true,

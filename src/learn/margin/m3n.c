@@ -20,7 +20,7 @@ double m3n_squared_unit(const struct examples *examples, double units)
     return units == M3N_RELATIVE ? examples->scale : 1;
 }
 
-enum { C, SOLVER, BETA, PASSES, GAP, AVERAGING, EDGES, UNITS };
+enum { C, SOLVER, BETA, PASSES, GAP, AVERAGING, EDGES, UNITS, BATCH };
 enum { BCFW, SUBGRADIENT };
 
 static const struct clv_parameter parameters[] = {
@@ -32,6 +32,7 @@ static const struct clv_parameter parameters[] = {
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates (subgradient: take it)"},
     [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},
     [UNITS] = {"units", M3N_RELATIVE, 0, M3N_RAW, "of C and weights: relative to the size of the features, or raw"},
+    [BATCH] = BCFW_BATCH_PARAMETER,
     {0},
 };
 
@@ -65,6 +66,7 @@ static enum clv_status train_by_bcfw(struct clv_training_result *result, const s
 {
     const double *p = training->parameters;
     const struct bcfw_rules rules = {.passes = (size_t)p[PASSES],
+                                     .batch = (size_t)p[BATCH],
                                      .gap = p[GAP],
                                      .unit = p[C] * (double)training->n_examples,
                                      .averaging = p[AVERAGING] != 0,
@@ -92,7 +94,7 @@ static const char *idle(const struct clv_training *training, int parameter)
     bool is_online = training->parameters[SOLVER] == SUBGRADIENT;
     if (parameter == BETA && !is_online)
         return "--solver is bcfw";
-    if (parameter == GAP && is_online)
+    if ((parameter == GAP || parameter == BATCH) && is_online)
         return "--solver is subgradient";
     return parameter == EDGES ? idle_edges(training) : NULL;
 }

@@ -14,7 +14,7 @@
 #include "learn/margin/bcfw_state.h"
 #include "learn/margin/margin_learners.h"
 
-enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING, TABLE_VARIANCE };
+enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING, TABLE_VARIANCE, BATCH };
 
 static const struct clv_parameter parameters[] = {
     [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},
@@ -24,6 +24,7 @@ static const struct clv_parameter parameters[] = {
     [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings (the unstructured baseline)"},
     [SAMPLING] = {"sampling", 1, 0, 1, "1: draw examples by their duality gaps; 0: in random order"},
     [TABLE_VARIANCE] = TABLE_VARIANCE_PARAMETER,
+    [BATCH] = BCFW_BATCH_PARAMETER,
     {0},
 };
 
@@ -42,6 +43,11 @@ static enum clv_status set_variance(double **variance, struct bcfw *self, double
     return CLV_OK;
 }
 
+static double bytes(const struct clv_training *training)
+{
+    return bcfw_bytes(training, training->parameters[BATCH]);
+}
+
 static const char *idle(const struct clv_training *training, int parameter)
 {
     return parameter == EDGES            ? idle_edges(training)
@@ -54,6 +60,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 {
     const double *p = training->parameters;
     const struct bcfw_rules rules = {.passes = (size_t)p[PASSES],
+                                     .batch = (size_t)p[BATCH],
                                      .gap = p[GAP],
                                      .unit = 1,
                                      .averaging = p[AVERAGING] != 0,
@@ -90,7 +97,7 @@ const struct clv_learner ssvm_learner = {
     .takes_init = true,
     .train = train,
     .idle = idle,
-    .bytes = bcfw_bytes,
+    .bytes = bytes,
     .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS,
     .lambda_of_mean = true,
 };

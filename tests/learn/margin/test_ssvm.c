@@ -141,6 +141,7 @@ START_TEST(objective_is_the_optimum_of_a_slow_solver_within_the_gap)
         set(&training, "ssvm", "lambda", relative);
         set(&training, "ssvm", "gap", 1e-3);
         set(&training, "ssvm", "passes", 20000);
+        set(&training, "ssvm", "batch", 1 + (double)(seed % 3)); /* side by side: the same bounds */
         struct clv_training_result result = run("ssvm", &training);
         struct clv_curve_point last = result.curve[result.n_curve - 1];
         double slow = slow_optimum(&toy, lambda, 4000, w);
@@ -188,6 +189,7 @@ START_TEST(duality_gap_is_never_negative_and_shrinks_to_the_tolerance)
             set(&training, "ssvm", "gap", 0.02);
             set(&training, "ssvm", "averaging", variant & 1);
             set(&training, "ssvm", "sampling", variant >> 1 & 1);
+            set(&training, "ssvm", "batch", variant & 2 ? 4 : s + 1.0);
             struct clv_training_result result = run("ssvm", &training);
             check_bounds(&result);
             struct clv_curve_point last = result.curve[result.n_curve - 1];
