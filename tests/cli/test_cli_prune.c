@@ -91,15 +91,21 @@ START_TEST(weights_of_nodes_and_of_pairs_are_counted_apart)
     size_t n = clv_shape_unary_size(&model.shape), size = clv_shape_size(&model.shape);
     ck_assert_uint_gt(size, n);
     for (size_t k = 0; k < size; k++)
-        model.w[k] = 1;
+        model.w[k] = k != n + 1; /* no weight for the second feature of edges */
+    size_t d = (size_t)model.shape.n_features, p = (size_t)model.shape.n_edge_features;
+    ck_assert(model.shape.n_labels == 2 && p > 1);
     const char *ones = formatted("%s/ones.cleave", temporary_folder());
     must(clv_model_write(ones, &model, err));
     clv_model_release(&model);
     char *output =
         expect_success("\"$CLEAVE\" prune -m %s --threshold 0 -o %s/counted.cleave", ones, temporary_folder());
     ck_assert_ptr_nonnull(strstr(output, formatted("%zu of %zu for nodes", n, n)));
-    ck_assert_ptr_nonnull(strstr(output, formatted("%zu of %zu pairwise", size - n, size - n)));
+    ck_assert_ptr_nonnull(strstr(output, formatted("%zu of %zu pairwise", size - n - 1, size - n)));
     free(output);
+    model = read_model(formatted("%s/counted.cleave", temporary_folder()));
+    for (size_t k = 0; k < d + p; k++)
+        ck_assert_int_eq(model.recipe.kept[k], k != d + 1);
+    clv_model_release(&model);
 }
 END_TEST
 
