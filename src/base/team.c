@@ -124,7 +124,7 @@ static enum clv_status end_team(enum clv_status status, const struct clv_error *
 
 enum clv_status team_meet(uint64_t what, enum clv_status own, size_t where, struct clv_error *err)
 {
-    struct clv_error ignored;
+    struct clv_error ignored = {0};
     err = err ? err : &ignored;
     if (team.size == 1)
         return own;

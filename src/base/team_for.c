@@ -10,7 +10,7 @@
 #include "base/team.h"
 #include "base/team_link.h"
 
-enum place { PLACE_TASKS = 1, PLACE_QUEUE, PLACE_RESULTS };
+enum place { PLACE_TASKS = 1, PLACE_QUEUE, PLACE_RESULTS, PLACE_SUM };
 
 /* Who does which task: owner[n], or NULL: in turn. */
 struct shares {
@@ -109,7 +109,7 @@ static enum clv_status exchange(const struct shares *shares, team_slot *slot, vo
     else if (status == CLV_OK)
         team_link_collect(self.bytes, self.n_units, own);
     const char *block = self.bytes;
-    for (int32_t rank = 0; rank < team_size() && status == CLV_OK && holds_all; rank++) {
+    for (int32_t rank = 0; rank < team_size() && status == CLV_OK && holds_all && self.bytes; rank++) {
         if (rank != team_rank())
             unpack(block, rank, shares, slot, context);
         block += self.n_units[rank] * TEAM_LINK_UNIT;
@@ -207,7 +207,7 @@ enum clv_status team_queue(size_t n, int n_threads, parallel_task *task, team_sl
     if (is_alone())
         return parallel_for(n, n_threads, task, context, err);
     struct team_deal deal;
-    struct clv_error own;
+    struct clv_error own = {0};
     struct loop loop = loop_of(task, context);
     loop.deal = &deal;
     loop.owner = array_alloc(n, sizeof *loop.owner);
@@ -249,4 +249,106 @@ enum clv_status team_collect(size_t n, team_slot *slot, void *context, struct cl
 {
     struct shares shares = {n, NULL};
     return is_alone() ? CLV_OK : exchange(&shares, slot, context, false, err);
+}
+
+/* --- sums --- */
+
+enum { UNIT = TEAM_LINK_UNIT / sizeof(double) }; /* numbers; members add up slices of whole units */
+
+struct sum {
+    const double *rows; /* [n][size] */
+    size_t n, size, n_units;
+    double *given, *taken;             /* own rows, by slice; the own slice of all rows, by member */
+    size_t *n_given, *n_taken, *slice; /* [members] units; slice: of a row */
+};
+
+static size_t slice_begin(const struct sum *self, int32_t rank)
+{
+    return self->n_units * (size_t)rank / (size_t)team_size();
+}
+
+static size_t rows_of(const struct sum *self, int32_t rank)
+{
+    size_t first = (size_t)rank, members = (size_t)team_size();
+    return first < self->n ? (self->n - first + members - 1) / members : 0;
+}
+
+static bool sum_open(struct sum *self)
+{
+    size_t members = (size_t)team_size(), rank = (size_t)team_rank();
+    self->n_given = array_alloc(members, 3 * sizeof *self->n_given);
+    if (!self->n_given)
+        return false;
+    self->n_taken = self->n_given + members;
+    self->slice = self->n_taken + members;
+    for (int32_t r = 0; r < team_size(); r++)
+        self->slice[r] = slice_begin(self, r + 1) - slice_begin(self, r);
+    for (int32_t r = 0; r < team_size(); r++) {
+        self->n_given[r] = rows_of(self, team_rank()) * self->slice[r];
+        self->n_taken[r] = rows_of(self, r) * self->slice[rank];
+    }
+    self->given = array_zalloc(rows_of(self, team_rank()) * self->n_units, TEAM_LINK_UNIT);
+    self->taken = array_zalloc(self->n * self->slice[rank] + self->n_units, TEAM_LINK_UNIT);
+    return self->given && self->taken;
+}
+
+static void lay_slices(const struct sum *self)
+{
+    double *to = self->given;
+    for (int32_t r = 0; r < team_size(); r++)
+        for (size_t i = (size_t)team_rank(); i < self->n; i += (size_t)team_size()) {
+            size_t first = slice_begin(self, r) * UNIT, end = slice_begin(self, r + 1) * UNIT;
+            end = end < self->size ? end : self->size;
+            if (end > first)
+                memcpy(to, self->rows + i * self->size + first, (end - first) * sizeof *to);
+            to += self->slice[r] * UNIT;
+        }
+}
+
+/* The own slice of all rows, into its place in all[n_units]. */
+static void add_slice(double *all, const struct sum *self)
+{
+    size_t members = (size_t)team_size(), width = self->slice[team_rank()] * UNIT;
+    double *own = all + slice_begin(self, team_rank()) * UNIT;
+    const double *rows = self->taken;
+    memset(own, 0, width * sizeof *own);
+    for (size_t i = 0; i < self->n; i++) {
+        size_t place = i / members;
+        for (size_t r = 0; r < i % members; r++)
+            place += rows_of(self, (int32_t)r);
+        for (size_t k = 0; k < width; k++)
+            own[k] += rows[place * width + k];
+    }
+}
+
+static void add_rows(double *sum, const double *rows, size_t n, size_t size)
+{
+    for (size_t k = 0; k < size; k++)
+        sum[k] = 0.0 + rows[k];
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = 0; k < size; k++)
+            sum[k] += rows[i * size + k];
+}
+
+enum clv_status team_sum(double *sum, const double *rows, size_t n, size_t size, struct clv_error *err)
+{
+    if (is_alone()) {
+        add_rows(sum, rows, n, size);
+        return CLV_OK;
+    }
+    struct sum self = {.rows = rows, .n = n, .size = size, .n_units = (size + UNIT - 1) / UNIT};
+    enum clv_status status = sum_open(&self) ? CLV_OK : fail_memory(err);
+    status = team_meet(place_of(PLACE_SUM, n * size), status, SIZE_MAX, err);
+    if (status == CLV_OK) {
+        double *all = self.taken + n * self.slice[team_rank()] * UNIT;
+        lay_slices(&self);
+        team_link_swap(self.taken, self.n_taken, self.given, self.n_given);
+        add_slice(all, &self);
+        team_link_gather(all, self.slice);
+        memcpy(sum, all, size * sizeof *sum);
+    }
+    array_free(self.n_given);
+    array_free(self.given);
+    array_free(self.taken);
+    return status;
 }

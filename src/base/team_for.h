@@ -43,4 +43,8 @@ bool team_does(size_t index);
 enum clv_status team_share(size_t n, team_slot *slot, void *context, struct clv_error *err) CLV_CHECK;
 enum clv_status team_collect(size_t n, team_slot *slot, void *context, struct clv_error *err) CLV_CHECK;
 
+/* sum[size] = rows[0] + rows[1] + .., in this order, of rows[n][size], of which each member has those that team_for gave
+ * it; all members get the sum, each having added up a slice of it. sum may be rows. n >= 1. */
+enum clv_status team_sum(double *sum, const double *rows, size_t n, size_t size, struct clv_error *err) CLV_CHECK;
+
 #endif

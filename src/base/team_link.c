@@ -19,7 +19,7 @@ bool team_link_is_built(void)
 
 static MPI_Datatype unit; /* of blocks */
 static int own_rank, n_members;
-static int *counts, *places; /* [n_members] where blocks lie, in units */
+static int *counts, *places, *counts_given; /* [n_members] where blocks lie, in units; the last with its places */
 
 /* Messages come from one thread at a time, which need not be the first one. */
 bool team_link_join(int32_t *rank, int32_t *size)
@@ -32,8 +32,9 @@ bool team_link_join(int32_t *rank, int32_t *size)
     *size = n_members = all;
     MPI_Type_contiguous(TEAM_LINK_UNIT, MPI_BYTE, &unit);
     MPI_Type_commit(&unit);
-    counts = array_zalloc((size_t)all, 2 * sizeof *counts);
+    counts = array_zalloc((size_t)all, 4 * sizeof *counts);
     places = counts ? counts + all : NULL;
+    counts_given = counts ? counts + 2 * (size_t)all : NULL;
     return provided >= MPI_THREAD_SERIALIZED && counts;
 }
 
@@ -99,27 +100,37 @@ void team_link_largest(int64_t *values, size_t n)
     wait_for(&request);
 }
 
-static void lay_out(const size_t *n_units)
+static void lay_out(int *lengths, const size_t *n_units)
 {
     int place = 0;
     for (int i = 0; i < n_members; i++) {
-        counts[i] = (int)n_units[i];
-        places[i] = place;
-        place += counts[i];
+        lengths[i] = (int)n_units[i];
+        lengths[n_members + i] = place;
+        place += lengths[i];
     }
 }
 
 void team_link_gather(void *all, const size_t *n_units)
 {
-    lay_out(n_units);
+    lay_out(counts, n_units);
     MPI_Request request;
     MPI_Iallgatherv(MPI_IN_PLACE, 0, unit, all, counts, places, unit, MPI_COMM_WORLD, &request);
     wait_for(&request);
 }
 
+void team_link_swap(void *to, const size_t *n_from, const void *from, const size_t *n_to)
+{
+    MPI_Request request;
+    lay_out(counts, n_from);
+    lay_out(counts_given, n_to);
+    MPI_Ialltoallv(from, counts_given, counts_given + n_members, unit, to, counts, places, unit, MPI_COMM_WORLD,
+                   &request);
+    wait_for(&request);
+}
+
 void team_link_collect(void *all, const size_t *n_units, const void *own)
 {
-    lay_out(n_units);
+    lay_out(counts, n_units);
     MPI_Request request;
     MPI_Igatherv(own_rank ? own : MPI_IN_PLACE, counts[own_rank], unit, all, counts, places, unit, 0, MPI_COMM_WORLD,
                  &request);
@@ -178,6 +189,14 @@ void team_link_gather(void *all, const size_t *n_units)
 {
     (void)all;
     (void)n_units;
+}
+
+void team_link_swap(void *to, const size_t *n_from, const void *from, const size_t *n_to)
+{
+    (void)to;
+    (void)n_from;
+    (void)from;
+    (void)n_to;
 }
 
 void team_link_collect(void *all, const size_t *n_units, const void *own)

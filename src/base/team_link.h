@@ -30,6 +30,9 @@ void team_link_largest(int64_t *values, size_t n);
 #define TEAM_LINK_UNIT 64
 void team_link_gather(void *all, const size_t *n_units);
 
+/* from[]: blocks for each member in turn, of n_to[size] units; to[]: what each had for this one, n_from[size]. */
+void team_link_swap(void *to, const size_t *n_from, const void *from, const size_t *n_to);
+
 /* The same on the leader alone; the others give `own`, and `all` is not used. */
 void team_link_collect(void *all, const size_t *n_units, const void *own);
 

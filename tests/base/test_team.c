@@ -118,6 +118,17 @@ START_TEST(a_loop_within_a_task_is_done_there)
 }
 END_TEST
 
+START_TEST(a_team_of_one_adds_up_rows_in_order_and_in_place)
+{
+    double rows[] = {1, 1e100, -2, 0x1p-60, 1e100, 3, -1, -1e100, 5, 1, -1e100, 7}, sum[3];
+    must(team_sum(sum, rows, 4, 3, err));
+    must(team_sum(rows, rows, 4, 3, err));
+    const double expected[] = {((1 + 0x1p-60) - 1) + 1, 0, 13};
+    for (int k = 0; k < 3; k++)
+        ck_assert(sum[k] == expected[k] && rows[k] == expected[k]);
+}
+END_TEST
+
 Suite *team_suite(void)
 {
     Suite *suite = suite_create("team");
@@ -128,6 +139,7 @@ Suite *team_suite(void)
     tcase_add_test(tests, a_team_of_one_does_all_tasks_itself);
     tcase_add_test(tests, the_first_task_that_fails_is_told);
     tcase_add_test(tests, a_loop_within_a_task_is_done_there);
+    tcase_add_test(tests, a_team_of_one_adds_up_rows_in_order_and_in_place);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -150,23 +150,17 @@ static enum clv_status run_chunk(void *context, size_t chunk, int thread, struct
 static bool chunk_results(struct team_piece *piece, void *context, size_t chunk, size_t k)
 {
     struct crf_objective *self = context;
-    double *sums = &self->chunk_sums[chunk * self->chunk_size];
-    *piece = k ? (struct team_piece){sums, self->chunk_size * sizeof *sums}
-               : (struct team_piece){&self->chunk_nll[chunk], sizeof *self->chunk_nll};
-    return k < 2;
+    *piece = (struct team_piece){&self->chunk_nll[chunk], sizeof *self->chunk_nll};
+    return k == 0;
 }
 
 /* All chunks' sums into the first one's, in order. */
-static double reduce(struct crf_objective *self)
+static enum clv_status reduce(double *nll, struct crf_objective *self, struct clv_error *err)
 {
-    double nll = self->chunk_nll[0], *restrict total = self->chunk_sums;
-    for (size_t chunk = 1; chunk < self->n_chunks; chunk++) {
-        const double *restrict sums = &self->chunk_sums[chunk * self->chunk_size];
-        for (size_t c = 0; c < self->chunk_size; c++)
-            total[c] += sums[c];
-        nll += self->chunk_nll[chunk];
-    }
-    return nll;
+    *nll = 0;
+    for (size_t chunk = 0; chunk < self->n_chunks; chunk++)
+        *nll += self->chunk_nll[chunk];
+    return team_sum(self->chunk_sums, self->chunk_sums, self->n_chunks, self->chunk_size, err);
 }
 
 /* E[Psi] - Psi(x, y) in the order of the weights. */
@@ -192,9 +186,10 @@ enum clv_status crf_objective_at(double *nll, double *gradient, struct crf_objec
 {
     load_weights(self, w);
     enum clv_status status = team_for(self->n_chunks, self->n_threads, run_chunk, chunk_results, self, err);
+    if (!status)
+        status = reduce(nll, self, err);
     if (status)
         return status;
-    *nll = reduce(self);
     write_gradient(gradient, self);
     return CLV_OK;
 }

@@ -74,10 +74,8 @@ static enum clv_status draw_slot(void *context, size_t slot, int thread, struct 
 static bool draw_results(struct team_piece *piece, void *context, size_t slot, size_t k)
 {
     struct pmap *self = context;
-    size_t size = self->ascent.size;
-    *piece = k ? (struct team_piece){&self->gradients[slot * size], size * sizeof *self->gradients}
-               : (struct team_piece){&self->values[slot], sizeof *self->values};
-    return k < 2;
+    *piece = (struct team_piece){&self->values[slot], sizeof *self->values};
+    return k == 0;
 }
 
 /* Lines 3 to 11 of Algorithm 2. The gradients are added in order into the first slot's. */
@@ -85,16 +83,14 @@ static enum clv_status take_step(struct pmap *self, struct clv_error *err)
 {
     size_t n = self->n_taken, size = self->ascent.size;
     enum clv_status status = team_for(n, self->examples.n_threads, draw_slot, draw_results, self, err);
+    if (!status)
+        status = team_sum(self->gradients, self->gradients, n, size, err);
     if (status)
         return status;
     self->state.place.next_draw += (int64_t)n;
     self->state.place.n_taken += (int64_t)n;
-    for (size_t k = 0; k < size; k++) {
-        double sum = 0;
-        for (size_t t = 0; t < n; t++)
-            sum += self->gradients[t * size + k];
-        self->gradients[k] = sum / (double)n;
-    }
+    for (size_t k = 0; k < size; k++)
+        self->gradients[k] /= (double)n;
     ascent_step(&self->ascent, self->gradients);
     return CLV_OK;
 }
