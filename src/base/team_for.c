@@ -339,7 +339,7 @@ enum clv_status team_sum(double *sum, const double *rows, size_t n, size_t size,
     struct sum self = {.rows = rows, .n = n, .size = size, .n_units = (size + UNIT - 1) / UNIT};
     enum clv_status status = sum_open(&self) ? CLV_OK : fail_memory(err);
     status = team_meet(place_of(PLACE_SUM, n * size), status, SIZE_MAX, err);
-    if (status == CLV_OK) {
+    if (status == CLV_OK && self.slice) {
         double *all = self.taken + n * self.slice[team_rank()] * UNIT;
         lay_slices(&self);
         team_link_swap(self.taken, self.n_taken, self.given, self.n_given);
