@@ -1,0 +1,92 @@
+"""Every call again and again, as it succeeds and as it fails: no object may be left behind.
+
+tools/check-python runs it under Debian's debug interpreter, which ends where a count of references goes wrong or memory is
+written past its end. Objects are counted by their memory: the interpreter's sum of references (sys.gettotalrefcount) leaves
+out what numpy does, which is built without it.
+"""
+
+import gc
+import pathlib
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+import cleave
+
+ANIMALS = pathlib.Path(__file__).resolve().parents[3] / "assets" / "animals"
+WARM, FEW, MANY = 2, 6, 60
+
+
+def fails(kind, call, *arguments, **named):
+    """What an error leaves behind, the exception's frames among it."""
+    try:
+        call(*arguments, **named)
+    except kind:
+        return
+    raise AssertionError(f"{call} raised no {kind}")
+
+
+def stop(stage, done, total):
+    raise KeyboardInterrupt
+
+
+def calls(folder):
+    rows = [line.split("\t") for line in (ANIMALS / "manifest.tsv").read_text().splitlines()]
+    pairs = [(cleave.read_image(ANIMALS / row[0])[::2, ::2], cleave.read_image(ANIMALS / row[1])[::2, ::2, 0].astype(bool).astype(np.uint8))
+             for row in rows[1:4]]
+    model = cleave.train(pairs, words=10, passes=2, superpixels=40)
+    path = pathlib.Path(folder) / "m.cleave"
+    image, mask = pairs[0]
+    few = dict(words=10, passes=2, superpixels=40)
+    return {
+        "read_image": lambda: cleave.read_image(ANIMALS / rows[1][0]),
+        "train": lambda: cleave.train(pairs, **few),
+        "train with progress": lambda: cleave.train(pairs, progress=lambda *told: None, **few),
+        "train from a folder": lambda: cleave.train(ANIMALS / "manifest.tsv", split="test", **few),
+        "train that fails": lambda: fails(cleave.UsageError, cleave.train, pairs, learner="none"),
+        "train that stops": lambda: fails(KeyboardInterrupt, cleave.train, pairs, progress=stop, **few),
+        "save": lambda: model.save(path),
+        "load": lambda: cleave.Model.load(path),
+        "load that fails": lambda: fails(cleave.InputError, cleave.Model.load, "/nowhere/m.cleave"),
+        "segment": lambda: cleave.segment(model, image),
+        "segment, strides": lambda: cleave.segment(model, image[:, ::-1], refine=False),
+        "segment that fails": lambda: fails(cleave.UsageError, cleave.segment, model, image.astype(float)),
+        "marginals": lambda: cleave.marginals(model, image),
+        "features": lambda: cleave.features(model, image),
+        "box_cut": lambda: cleave.box_cut(image, (5, 5, 30, 20)),
+        "box_cut that fails": lambda: fails(cleave.UsageError, cleave.box_cut, image, (5000, 0, 1, 1)),
+        "refine": lambda: cleave.refine(image, mask.astype(np.float32)),
+    }
+
+
+def growth(call, rounds):
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(rounds):
+        call()
+    gc.collect()
+    return sys.getallocatedblocks() - before
+
+
+def left_behind(call):
+    """Blocks a call, the least of three samples: the interpreter's own caches grow now and then, by a dozen."""
+    begin = time.process_time()
+    for _ in range(WARM):
+        call()
+    rounds = MANY if time.process_time() - begin < WARM * 0.01 else FEW
+    return min(growth(call, rounds) for _ in range(3)) / rounds
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        made = calls(folder)
+        left = {name: left_behind(call) for name, call in made.items()}
+    leaking = {name: blocks for name, blocks in left.items() if blocks >= 1}
+    print(f"leaks: {len(left)} calls, blocks of memory that each leaves behind: {leaking or 'none'}")
+    return bool(leaking)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
