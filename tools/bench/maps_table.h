@@ -24,6 +24,7 @@ static const struct maps_row {
     {"maps + ours, two stages", "--learner ssvm --stages 2 " MASKS " --maps " NET, "--maps " NET},
     {"maps alone", "--learner ssvm --blocks maps " MASKS " --maps " NET, "--maps " NET},
     {"dense features + ours", "--learner ssvm " MASKS " --maps " DENSE, "--maps " DENSE},
+    {"dense features, kept", "--learner ssvm --maps-use keep " MASKS " --maps " DENSE, "--maps " DENSE},
     {"dense features alone", "--learner ssvm --blocks maps " MASKS " --maps " DENSE, "--maps " DENSE},
     {"14 masks, maps + ours", "--learner ssvm " FEW " --maps " NET, "--maps " NET},
     {"14 masks, 193 boxes, maps",
