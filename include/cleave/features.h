@@ -59,9 +59,10 @@ enum clv_blocks {
     CLV_BLOCK_WORD = 256,  /* the word at the centre, per scale, instead of a histogram of words */
     CLV_BLOCK_HOG = 512,   /* histograms of oriented gradients of cells of 8 pixels, 31 numbers */
     CLV_BLOCK_MAPS = 1024, /* what maps of networks say, pooled; with a bias of its own */
+    CLV_BLOCK_FISHER = 2048,    /* patches only: Fisher vectors of SIFT descriptors in and around the patch */
     CLV_BLOCK_SUPERPIXELS = 31, /* what superpixels have by default */
     CLV_BLOCK_PATCHES = 127,    /* what patches have by default */
-    CLV_BLOCK_ALL = 2047,
+    CLV_BLOCK_ALL = 4095,
 };
 
 /* Who describes and quantises gradients: VLFeat's are the reference implementations, and several times slower. */
@@ -108,6 +109,13 @@ struct clv_recipe_map {
 #define CLV_MAX_BIN_PX       24   /* of a SIFT scale */
 #define CLV_DESCRIPTOR_SIZE  128
 
+/* Gaussians that Fisher vectors are taken against, the principal components that they are in, and how many numbers make
+ * such a mixture: mean and axes of the descriptors' roots, weights, means and variances. */
+#define CLV_MIXTURE_COMPONENTS 16
+#define CLV_MIXTURE_DIMENSIONS 24
+#define CLV_MIXTURE_SIZE                                                                                               \
+    (CLV_DESCRIPTOR_SIZE * (1 + CLV_MIXTURE_DIMENSIONS) + CLV_MIXTURE_COMPONENTS * (1 + 2 * CLV_MIXTURE_DIMENSIONS))
+
 /* Nearest-centre vector quantiser over 128-d descriptors of values 0..255. All arithmetic is integer, so words are
  * exact and the same on every machine; ties go to the lowest word. */
 struct clv_codebook {
@@ -135,6 +143,7 @@ struct clv_recipe {
     int32_t n_maps;                      /* 0..CLV_MAX_MAPS; above 0 exactly if there is CLV_BLOCK_MAPS */
     struct clv_recipe_map maps[CLV_MAX_MAPS];
     struct clv_codebook codebooks[CLV_MAX_SCALES]; /* of scales that no kept feature looks at may be empty */
+    float *mixtures[CLV_MAX_SCALES]; /* [CLV_MIXTURE_SIZE] each of recipes with CLV_BLOCK_FISHER, else NULL */
     uint8_t *kept; /* [node, then edge features] 0: not computed but left 0 everywhere; NULL: all are computed */
 };
 CLV_API void clv_recipe_init(struct clv_recipe *recipe);
@@ -150,7 +159,7 @@ CLV_API const char *clv_recipe_edge_feature_name(const struct clv_recipe *recipe
 /* Groups of features that cost time of their own, which is saved if all of one are left out (recipe->kept): a SIFT
  * scale ("sift4": its histograms, its zones, and the edges' texture similarity, which needs all scales), "colour",
  * "uniqueness" (likeness to all other regions), "geodesic", "gradient", "zones" (of colours), "surround", "scene",
- * "rgb", "hog". Position and size cost nothing. members[node, then edge features] becomes 1 for those of group
+ * "rgb", "hog", "fisher". Position and size cost nothing. members[node, then edge features] becomes 1 for those of group
  * `index` < n_groups, else 0. */
 CLV_API size_t clv_recipe_n_groups(const struct clv_recipe *recipe);
 CLV_API size_t clv_recipe_n_dear_groups(const struct clv_recipe *recipe); /* the SIFT scales, which come first */
@@ -332,7 +341,8 @@ CLV_API enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, 
  *   edges i32[M][2] (nodes within the image, first < second), edge_features f32[M][p]
  *   counts f32[N][K]: pixels of each label, 0 throughout an image without truth;  volume f32[N]: all its pixels
  *   size i32[n][4]: original and working width, height;  superpixels i32[sum of working pixels]: the node of each
- *   palette u8[256][3], codebook.S u8[n_words][128], kept u8[d + p] of recipes that leave features out
+ *   palette u8[256][3], codebook.S u8[n_words][128], mixture.S f32[CLV_MIXTURE_SIZE], kept u8[d + p] of recipes
+ *   that leave features out
  * metadata: format "cleave features 1", n_labels, n_features, names (one a line), labels and recipe as JSON;
  *   pairwise: "potts" (default), or "full" if every pair of labels is to have a score of its own; edge features may
  *     be negative then

@@ -18,6 +18,7 @@ enum rng_purpose {
     RNG_INIT,
     RNG_SIMULATE,
     RNG_MISSING,
+    RNG_MIXTURE,
 };
 #define RNG_STREAM(purpose, number) (((uint64_t)(purpose) << 32) | (uint32_t)(number))
 

@@ -1,6 +1,6 @@
 /* What labels cost by being in an image at all, by how unlikely a first stage's marginals make them: a label whose
- * log-odds of being there are s costs price x max(0, offset - s). Models carry the weights of price x (s - offset) as a
- * tensor. */
+ * log-odds of being there are s costs its price times 1 - s, at least 0 and at most 3. Models carry prices and the
+ * weights of s as a tensor. */
 #ifndef MODEL_LABEL_COSTS_H
 #define MODEL_LABEL_COSTS_H
 
@@ -8,7 +8,7 @@
 
 #include "cleave/model.h"
 
-#define LABEL_COSTS "label_costs" /* f64 [n_labels][evidence_size(n_labels)] */
+#define LABEL_COSTS "label_costs" /* f64 [n_labels][1 + evidence_size(n_labels)]: price, weights */
 
 /* Attaches the costs: w[n_labels][evidence_size] are the weights of the log-odds. */
 enum clv_status label_costs_attach(struct clv_model *model, const double *w, double price,

@@ -6,9 +6,10 @@
 
 #include "base/array.h"
 #include "base/rng.h"
+#include "feature/words/mixture.h"
 #include "support/support.h"
 
-/* Codebooks of random bytes: enough for every test that is not about learning them. */
+/* Codebooks of random bytes, and mixtures of the words if the blocks want some: enough for every test that is not about learning them. */
 static inline void give_random_words(struct clv_recipe *recipe, int32_t n_words)
 {
     size_t size = (size_t)n_words * CLV_DESCRIPTOR_SIZE;
@@ -19,6 +20,8 @@ static inline void give_random_words(struct clv_recipe *recipe, int32_t n_words)
         book->centres = array_alloc(size, 1);
         for (size_t k = 0; k < size; k++)
             book->centres[k] = (uint8_t)rng_below(5, RNG_STREAM(RNG_TEST, s), k, 100);
+        if (recipe->blocks & CLV_BLOCK_FISHER)
+            must(mixture_learn(&recipe->mixtures[s], book->centres, (size_t)n_words, 1, 0, NULL, err));
     }
 }
 

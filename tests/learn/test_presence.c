@@ -132,7 +132,7 @@ START_TEST(a_tensor_of_costs_that_does_not_fit_the_model_is_refused)
     ck_assert(label_costs_are_there(&model));
     must_fail(CLV_ERR_DATA, "no first stage", label_costs_of(cost, &model, &problem, err));
     model.shape.n_labels = K + 1;
-    must_fail(CLV_ERR_DATA, "is not f64 [4][7]", label_costs_of(cost, &model, &problem, err));
+    must_fail(CLV_ERR_DATA, "is not f64 [4][8]", label_costs_of(cost, &model, &problem, err));
     model.shape.n_labels = K;
     w[4] = INFINITY;
     must(label_costs_attach(&model, w, 2, err));

@@ -44,7 +44,7 @@ const struct block_name block_names[N_BLOCK_NAMES] = {
     {"words", CLV_BLOCK_WORDS}, {"colour", CLV_BLOCK_COLOUR},     {"position", CLV_BLOCK_POSITION},
     {"size", CLV_BLOCK_SIZE},   {"contrast", CLV_BLOCK_CONTRAST}, {"surround", CLV_BLOCK_SURROUND},
     {"scene", CLV_BLOCK_SCENE}, {"rgb", CLV_BLOCK_RGB},           {"word", CLV_BLOCK_WORD},
-    {"hog", CLV_BLOCK_HOG},     {"maps", CLV_BLOCK_MAPS},
+    {"hog", CLV_BLOCK_HOG},     {"maps", CLV_BLOCK_MAPS},         {"fisher", CLV_BLOCK_FISHER},
 };
 
 /* Options that choose by name; the names are in the order of their enum. */
@@ -252,14 +252,15 @@ const struct argp *recipe_argp(void)
                                  defaults.bin_size_px[scale]);
     snprintf(bins_help + used, sizeof bins_help - used, "; 1..%d, up to %d scales)", CLV_MAX_BIN_PX, CLV_MAX_SCALES);
     options[n++] = (struct argp_option){"sift-bins", KEY_SIFT_BINS, "N,..", 0, bins_help, 50};
-    options[n++] = (struct argp_option){"blocks",
-                                        KEY_BLOCKS,
-                                        "NAME,..",
-                                        0,
-                                        "Feature blocks: words, colour, position, size, contrast (default of "
-                                        "superpixels), surround, scene (of patches, "
-                                        "too), rgb, word, hog, maps (default where there are maps)",
-                                        50};
+    options[n++] =
+        (struct argp_option){"blocks",
+                             KEY_BLOCKS,
+                             "NAME,..",
+                             0,
+                             "Feature blocks: words, colour, position, size, contrast (default of "
+                             "superpixels), surround, scene (of patches, "
+                             "too), rgb, word, hog, fisher (of patches), maps (default where there are maps)",
+                             50};
     options[n++] = (struct argp_option){"maps", KEY_MAPS, "NAME=FOLDER", 0, MAPS_HELP, 50};
     options[n++] = (struct argp_option){"maps-kind",
                                         KEY_MAPS_KIND,

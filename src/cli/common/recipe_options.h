@@ -16,7 +16,7 @@ struct recipe_options {
 };
 
 /* Feature blocks by name. */
-enum { N_BLOCK_NAMES = 11 };
+enum { N_BLOCK_NAMES = 12 };
 extern const struct block_name {
     const char *name;
     int32_t block; /* of enum clv_blocks */

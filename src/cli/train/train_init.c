@@ -36,6 +36,8 @@ static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *
         same = !a->codebooks[s].n_words || (a->codebooks[s].n_words == b->codebooks[s].n_words &&
                                             memcmp(a->codebooks[s].centres, b->codebooks[s].centres,
                                                    (size_t)a->codebooks[s].n_words * CLV_DESCRIPTOR_SIZE) == 0);
+    for (int32_t s = 0; same && s < a->n_scales && a->mixtures[s]; s++)
+        same = b->mixtures[s] && memcmp(a->mixtures[s], b->mixtures[s], CLV_MIXTURE_SIZE * sizeof *a->mixtures[s]) == 0;
     return same;
 }
 

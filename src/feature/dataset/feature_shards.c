@@ -117,12 +117,7 @@ static bool is_per_shard(const char *key)
 /* Tensors that are not about single images. */
 static bool is_shared(const char *name)
 {
-    static const char *const prefixes[] = {"palette",          RECIPE_KEPT,       RECIPE_CODEBOOK_PREFIX,
-                                           RECIPE_MAPS_PREFIX, RECIPE_PCA_PREFIX, RECIPE_USUAL_PREFIX};
-    for (size_t k = 0; k < sizeof prefixes / sizeof *prefixes; k++)
-        if (strncmp(name, prefixes[k], strlen(prefixes[k])) == 0)
-            return true;
-    return false;
+    return strcmp(name, "palette") == 0 || recipe_tensor_is_known(name);
 }
 
 /* Labels, recipe and kinds of arrays must be the first shard's. */

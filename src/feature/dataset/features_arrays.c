@@ -34,7 +34,6 @@ static enum clv_status find_arrays(struct features_reading *self, struct clv_err
         {"size", &arrays->size},
         {"superpixels", &arrays->superpixels},
         {"palette", NULL},
-        {RECIPE_KEPT, NULL},
     };
     const struct clv_tensors *tensors = self->dataset->file.tensors;
     for (size_t i = 0; i < clv_tensors_count(tensors); i++) {
@@ -43,7 +42,7 @@ static enum clv_status find_arrays(struct features_reading *self, struct clv_err
         while (k < sizeof known / sizeof *known && strcmp(known[k].name, tensor->name) != 0)
             k++;
         if (k == sizeof known / sizeof *known) {
-            if (strncmp(tensor->name, RECIPE_CODEBOOK_PREFIX, strlen(RECIPE_CODEBOOK_PREFIX)) != 0)
+            if (!recipe_tensor_is_known(tensor->name))
                 return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\" does not belong in a feature file", self->path,
                             tensor->name);
         } else if (known[k].place) {

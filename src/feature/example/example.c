@@ -44,8 +44,8 @@ static enum clv_status append_row(struct clv_example *example, size_t *capacity,
     return CLV_OK;
 }
 
-static void fill_row(float *row, struct views *views, const struct clv_recipe *recipe, const struct layout *at,
-                     int32_t r)
+static void fill_row(float *row, struct views *views, const struct clv_patch_grid *grid,
+                     const struct clv_recipe *recipe, const struct layout *at, int32_t r)
 {
     const struct scene *own = views_own(views);
     const struct kernel_map *map = &views->kernel_map;
@@ -74,6 +74,8 @@ static void fill_row(float *row, struct views *views, const struct clv_recipe *r
         hog_fill(row + at->hog, &views->hog, own, r);
     if (at->maps >= 0)
         maps_fill(row + at->maps, &views->pooled, recipe, r);
+    if (at->fisher >= 0)
+        fisher_fill(row + at->fisher, &views->fisher, grid, r);
 }
 
 static enum clv_status fill_rows(struct clv_example *example, struct views *views, const struct clv_recipe *recipe,
@@ -87,7 +89,7 @@ static enum clv_status fill_rows(struct clv_example *example, struct views *view
     if (status == CLV_OK)
         example->row[0] = 0;
     for (int32_t r = 0; r < n_nodes && status == CLV_OK; r++) {
-        fill_row(dense, views, recipe, &plan->at, r);
+        fill_row(dense, views, &example->grid, recipe, &plan->at, r);
         status = append_row(example, &capacity, &n_entries, dense, plan, err);
         example->row[r + 1] = (int64_t)n_entries;
     }

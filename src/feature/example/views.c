@@ -10,6 +10,7 @@ void views_release(struct views *views)
         word_map_release(&views->maps[s]);
     kernel_map_release(&views->kernel_map);
     hog_release(&views->hog);
+    fisher_release(&views->fisher);
     map_pool_release(&views->pooled);
     array_free(views->measures);
     array_free(views->of_whole);
@@ -90,6 +91,8 @@ enum clv_status views_init(struct views *views, const struct clv_image *working,
         status = kernel_map_init(&made.kernel_map, recipe, err);
     if (status == CLV_OK && plan->at.hog >= 0)
         status = hog_init(&made.hog, &made.image, err);
+    if (status == CLV_OK && plan->at.fisher >= 0)
+        status = fisher_init(&made.fisher, &made.image, recipe, err);
     if (status == CLV_OK && recipe->n_maps)
         status = map_pool_init(&made.pooled, views_own(&made), maps, recipe, err);
     if (status == CLV_OK && plan->at.contrast >= 0)

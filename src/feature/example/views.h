@@ -3,6 +3,7 @@
 #define FEATURE_VIEWS_H
 
 #include "feature/blocks/blocks.h"
+#include "feature/blocks/fisher.h"
 #include "feature/blocks/hog.h"
 #include "feature/blocks/map_pool.h"
 #include "feature/recipe/plan.h"
@@ -15,6 +16,7 @@ struct views {
     struct word_map maps[CLV_MAX_SCALES]; /* zeros where no block looks at a scale */
     struct kernel_map kernel_map;
     struct hog hog;         /* zeros without the block */
+    struct fisher fisher;   /* zeros without the block */
     struct map_pool pooled; /* of maps of networks; zeros without them */
     float *measures;        /* [n_nodes][n_measures] of contrast.h; NULL without the block */
     float *of_whole;        /* the scene block, the same for all nodes; NULL without it */

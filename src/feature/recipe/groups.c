@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "feature/blocks/contrast.h"
 #include "feature/blocks/edges.h"
+#include "feature/blocks/fisher.h"
 #include "feature/blocks/hog.h"
 #include "feature/blocks/map_pool.h"
 #include "feature/recipe/plan.h"
@@ -24,6 +25,7 @@ static const struct {
     {"rgb", CLV_BLOCK_RGB, 0},
     {"hog", CLV_BLOCK_HOG, 0},
     {"maps", CLV_BLOCK_MAPS, 0},
+    {"fisher", CLV_BLOCK_FISHER, 0},
 };
 #define N_PARTS (sizeof parts / sizeof *parts)
 
@@ -78,6 +80,7 @@ static void put_part(uint8_t *members, const struct clv_recipe *recipe, const st
     case CLV_BLOCK_COLOUR: put(members, at->colour, colour_size(recipe)); break;
     case CLV_BLOCK_SURROUND: put(members, at->surround, chroma_size(recipe)); break;
     case CLV_BLOCK_SCENE: put(members, at->scene, chroma_size(recipe)); break;
+    case CLV_BLOCK_FISHER: put(members, at->fisher, fisher_size(recipe)); break;
     case CLV_BLOCK_HOG: put(members, at->hog, HOG_SIZE); break;
     case CLV_BLOCK_MAPS:
         put(members, at->maps, maps_size(recipe));

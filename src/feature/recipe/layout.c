@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "feature/blocks/blocks.h"
+#include "feature/blocks/fisher.h"
 #include "feature/blocks/hog.h"
 #include "feature/blocks/map_pool.h"
 
@@ -28,6 +29,7 @@ void layout_init(struct layout *layout, const struct clv_recipe *recipe)
         {CLV_BLOCK_WORD, &layout->word, recipe->n_scales * recipe->n_words},
         {CLV_BLOCK_HOG, &layout->hog, HOG_SIZE},
         {CLV_BLOCK_MAPS, &layout->maps, maps_size(recipe)},
+        {CLV_BLOCK_FISHER, &layout->fisher, fisher_size(recipe)},
     };
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
         bool on = recipe->blocks & blocks[k].block;

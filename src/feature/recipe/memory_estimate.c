@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/contrast.h"
+#include "feature/blocks/fisher.h"
 #include "feature/blocks/hog.h"
 #include "feature/blocks/map_pool.h"
 #include "feature/recipe/plan.h"
@@ -54,6 +55,7 @@ static double entries_of_node(const struct clv_recipe *recipe, const struct plan
     n += met * kernel_map_size(recipe);
     n += at->colour >= 0 ? STATISTICS : 0;
     n += at->hog >= 0 ? HOG_SIZE : 0;
+    n += at->fisher >= 0 ? fisher_size(recipe) : 0;
     n += at->maps >= 0 ? maps_size(recipe) : 0;
     n += at->position >= 0 ? POSITION_MET : 0;
     n += at->size >= 0 ? SIZE : 0;
@@ -122,6 +124,9 @@ double memory_of_extraction(const struct clv_recipe *recipe, int32_t width, int3
     double n = (double)width * height, working = fmin(n, recipe->working_pixels), step = recipe->step_px;
     double item = ITEM_EXCESS * memory_of_image(recipe, width, height, n_labels);
     double of_pixel = WORKING + WORD * recipe->n_scales + DESCRIPTOR / (step * step);
+    if (recipe->blocks & CLV_BLOCK_FISHER)
+        of_pixel +=
+            (double)(recipe->n_scales * (MIXTURE_DIMENSIONS + MIXTURE_COMPONENTS)) * sizeof(float) / (step * step);
     if (recipe->nodes == CLV_NODES_PATCHES) {
         double windows = (double)recipe->patch_px / recipe->patch_step_px;
         bool has_wide = recipe->blocks & (CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE);

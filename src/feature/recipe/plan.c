@@ -5,6 +5,7 @@
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/contrast.h"
 #include "feature/blocks/edges.h"
+#include "feature/blocks/fisher.h"
 #include "feature/blocks/hog.h"
 #include "feature/blocks/map_pool.h"
 
@@ -79,6 +80,7 @@ static void turn_off(struct plan *plan, const struct clv_recipe *recipe)
         {&at->word, recipe->n_scales * recipe->n_words},
         {&at->hog, HOG_SIZE},
         {&at->maps, maps_size(recipe)},
+        {&at->fisher, fisher_size(recipe)},
     };
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++)
         if (*blocks[k].start >= 0 && !any(recipe->kept, *blocks[k].start, blocks[k].size))

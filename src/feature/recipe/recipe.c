@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/edges.h"
+#include "feature/blocks/fisher.h"
 #include "feature/blocks/hog.h"
 #include "feature/blocks/map_pool.h"
 #include "feature/recipe/plan.h"
@@ -43,6 +44,8 @@ void clv_recipe_release(struct clv_recipe *recipe)
     for (int s = 0; s < CLV_MAX_SCALES; s++) {
         array_free(recipe->codebooks[s].centres);
         recipe->codebooks[s] = (struct clv_codebook){0};
+        array_free(recipe->mixtures[s]);
+        recipe->mixtures[s] = NULL;
     }
     for (int m = 0; m < CLV_MAX_MAPS; m++) {
         array_free(recipe->maps[m].standard);
@@ -124,8 +127,9 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
     if (!(recipe->slic.compactness > 0 && recipe->slic.compactness <= 1e6f))
         return fail(err, CLV_ERR_USAGE, "recipe: compactness is %g, must be above 0, at most 1e6",
                     (double)recipe->slic.compactness);
-    if (recipe->nodes != CLV_NODES_PATCHES && recipe->blocks & (CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE))
-        return fail(err, CLV_ERR_USAGE, "recipe: the blocks surround and scene are for patches");
+    if (recipe->nodes != CLV_NODES_PATCHES &&
+        recipe->blocks & (CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE | CLV_BLOCK_FISHER))
+        return fail(err, CLV_ERR_USAGE, "recipe: the blocks surround, scene and fisher are for patches");
     bool words[CLV_MAX_SCALES];
     plan_words(words, recipe);
     for (int32_t s = 0; s < recipe->n_scales; s++) {
@@ -135,6 +139,8 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
         if (need_codebooks && has_words(recipe) && words[s] &&
             (!recipe->codebooks[s].centres || recipe->codebooks[s].n_words != recipe->n_words))
             return fail(err, CLV_ERR_USAGE, "recipe: the codebook of scale %d has not been learned", s);
+        if (need_codebooks && recipe->blocks & CLV_BLOCK_FISHER && !recipe->mixtures[s])
+            return fail(err, CLV_ERR_USAGE, "recipe: the mixture of scale %d has not been learned", s);
     }
     return CLV_OK;
 }
@@ -162,6 +168,8 @@ void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *r
     layout_init(&at, recipe);
     if (index < 0 || index >= at.n_features)
         snprintf(name, size, "no feature %d", index);
+    else if (at.fisher >= 0 && index >= at.fisher)
+        fisher_name(name, size, index - at.fisher);
     else if (at.maps >= 0 && index >= at.maps)
         maps_name(name, size, recipe, index - at.maps);
     else if (at.hog >= 0 && index >= at.hog)

@@ -12,6 +12,7 @@
 #include "feature/blocks/map_pool.h"
 #include "feature/recipe/plan.h"
 #include "feature/recipe/recipe.h"
+#include "feature/words/mixture.h"
 
 /* Every plain value of a recipe, in the order of the file. */
 static const struct {
@@ -93,6 +94,9 @@ void recipe_put_json(struct text *text, const struct clv_recipe *recipe)
 static const char *const codebook_names[CLV_MAX_SCALES] = {RECIPE_CODEBOOK_PREFIX "0", RECIPE_CODEBOOK_PREFIX "1",
                                                            RECIPE_CODEBOOK_PREFIX "2", RECIPE_CODEBOOK_PREFIX "3"};
 
+static const char *const mixture_names[CLV_MAX_SCALES] = {RECIPE_MIXTURE_PREFIX "0", RECIPE_MIXTURE_PREFIX "1",
+                                                          RECIPE_MIXTURE_PREFIX "2", RECIPE_MIXTURE_PREFIX "3"};
+
 /* Tensors of a map: the scale of features, components, what images usually have. */
 enum { STANDARD, COMPONENTS, USUAL, MAP_TENSORS };
 #define OF_MAP(m)                                                                                                      \
@@ -139,6 +143,12 @@ size_t recipe_tensors(struct clv_tensor tensors[RECIPE_TENSORS], const struct cl
                                                .n_dimensions = 2,
                                                .shape = {recipe->codebooks[s].n_words, CLV_DESCRIPTOR_SIZE},
                                                .data = recipe->codebooks[s].centres};
+    for (int32_t s = 0; recipe->blocks & CLV_BLOCK_FISHER && s < recipe->n_scales; s++)
+        tensors[n++] = (struct clv_tensor){.name = mixture_names[s],
+                                           .dtype = CLV_F32,
+                                           .n_dimensions = 1,
+                                           .shape = {CLV_MIXTURE_SIZE},
+                                           .data = recipe->mixtures[s]};
     for (int32_t m = 0; m < recipe->n_maps; m++)
         for (int which = 0; which < MAP_TENSORS; which++) {
             struct clv_recipe_map map = recipe->maps[m];
@@ -148,6 +158,16 @@ size_t recipe_tensors(struct clv_tensor tensors[RECIPE_TENSORS], const struct cl
                 tensors[n++] = tensor;
         }
     return n;
+}
+
+bool recipe_tensor_is_known(const char *name)
+{
+    static const char *const prefixes[] = {RECIPE_KEPT,        RECIPE_CODEBOOK_PREFIX, RECIPE_MIXTURE_PREFIX,
+                                           RECIPE_MAPS_PREFIX, RECIPE_PCA_PREFIX,      RECIPE_USUAL_PREFIX};
+    for (size_t k = 0; k < sizeof prefixes / sizeof *prefixes; k++)
+        if (strncmp(name, prefixes[k], strlen(prefixes[k])) == 0)
+            return true;
+    return false;
 }
 
 static bool get_int32(const struct json_value *value, int32_t *number)
@@ -328,6 +348,25 @@ static enum clv_status read_codebooks(struct clv_recipe *recipe, const struct cl
     return CLV_OK;
 }
 
+static enum clv_status read_mixtures(struct clv_recipe *recipe, const struct clv_tensors *tensors, const char *name,
+                                     struct clv_error *err)
+{
+    for (int32_t s = 0; recipe->blocks & CLV_BLOCK_FISHER && s < recipe->n_scales; s++) {
+        const struct clv_tensor *tensor;
+        int64_t shape[] = {CLV_MIXTURE_SIZE};
+        enum clv_status status = clv_tensors_require(&tensor, tensors, mixture_names[s], CLV_F32, 1, shape, err);
+        if (status != CLV_OK)
+            return status;
+        recipe->mixtures[s] = array_copy(tensor->data, CLV_MIXTURE_SIZE, sizeof *recipe->mixtures[s]);
+        if (!recipe->mixtures[s])
+            return fail_memory(err);
+        if (!mixture_is_sound(recipe->mixtures[s]))
+            return fail(err, CLV_ERR_DATA, "%s: \"%s\" is no mixture: a weight or variance is out of range", name,
+                        mixture_names[s]);
+    }
+    return CLV_OK;
+}
+
 /* The checks that extraction makes of its caller's values are, of a file's values, about its content. */
 static enum clv_status check(const struct clv_recipe *recipe, const char *name, struct clv_error *err)
 {
@@ -354,6 +393,8 @@ enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const s
         status = read_kept(&fresh, tensors, name, err);
     if (status == CLV_OK)
         status = read_codebooks(&fresh, tensors, err);
+    if (status == CLV_OK)
+        status = read_mixtures(&fresh, tensors, name, err);
     if (status == CLV_OK)
         status = read_map_tensors(&fresh, tensors, name, err);
     if (status == CLV_OK)

@@ -2,15 +2,18 @@
 #ifndef FEATURE_RECIPE_FILE_H
 #define FEATURE_RECIPE_FILE_H
 
+#include <stdbool.h>
+
 #include "base/text.h"
 #include "cleave/features.h"
 
 #define RECIPE_CODEBOOK_PREFIX "codebook." /* + scale: u8 [n_words][128] */
+#define RECIPE_MIXTURE_PREFIX  "mixture."  /* + scale: f32 [CLV_MIXTURE_SIZE] */
 #define RECIPE_KEPT            "kept"      /* u8 [node, then edge features]: 1, or 0 for those left out */
 #define RECIPE_MAPS_PREFIX     "maps."     /* + place among the maps: f32 [2][n_channels] of features */
 #define RECIPE_PCA_PREFIX      "pca."      /* + place among the maps: f32 [n_components][n_channels] */
 #define RECIPE_USUAL_PREFIX    "usual."    /* + place among the maps: f32 [2][values a pixel], in newer files */
-#define RECIPE_TENSORS         (CLV_MAX_SCALES + 1 + 3 * CLV_MAX_MAPS)
+#define RECIPE_TENSORS         (CLV_MAX_SCALES + 1 + 3 * CLV_MAX_MAPS + CLV_MAX_SCALES)
 
 /* Appends the plain values as one JSON object. */
 void recipe_put_json(struct text *text, const struct clv_recipe *recipe);
@@ -18,6 +21,9 @@ void recipe_put_json(struct text *text, const struct clv_recipe *recipe);
 /* The codebooks that are looked at and what is kept as tensors (views of the recipe; names are static); returns how
  * many. */
 size_t recipe_tensors(struct clv_tensor tensors[RECIPE_TENSORS], const struct clv_recipe *recipe);
+
+/* Whether a tensor of that name may be a recipe's, by the prefixes above. */
+bool recipe_tensor_is_known(const char *name);
 
 /* The recipe of an open file from its JSON (metadata) and its codebook tensors. `name` is the file, for messages;
  * every value is checked. The recipe owns its codebooks; unchanged on failure. */

@@ -7,6 +7,7 @@
 #include "feature/blocks/working.h"
 #include "feature/recipe/recipe.h"
 #include "feature/words/codebook.h"
+#include "feature/words/mixture.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, KMEANS_ITERATIONS = 20 };
 
@@ -18,6 +19,7 @@ struct sampling {
     size_t per_image; /* samples of one scale from one image */
     uint8_t *samples; /* [n_scales][n_images][per_image][128] */
     struct clv_codebook made[CLV_MAX_SCALES];
+    float *mixtures[CLV_MAX_SCALES];
     uint64_t seed;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
@@ -108,13 +110,24 @@ static enum clv_status learn_codebooks(struct sampling *job, struct clv_error *e
     return team_for((size_t)recipe->n_scales, 1, learn_words, words_slot, job, err);
 }
 
+/* By every member of a team for itself, to the same bytes. */
+static enum clv_status learn_mixtures(struct sampling *job, struct clv_error *err)
+{
+    size_t n = job->n_images * job->per_image;
+    enum clv_status status = CLV_OK;
+    for (int32_t s = 0; s < job->recipe->n_scales && status == CLV_OK; s++)
+        status = mixture_learn(&job->mixtures[s], job->samples + (size_t)s * n * SIZE, n, job->seed,
+                               RNG_STREAM(RNG_MIXTURE, s), job->progress, err);
+    return status;
+}
+
 /* The job says which images, the rest is filled in here. */
 static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, int n_threads, struct clv_error *err)
 {
     enum clv_status status = recipe_check(recipe, false, err);
     if (status == CLV_OK && recipe->kept)
         status = fail(err, CLV_ERR_USAGE, "recipe: leaves features out, so its codebooks are learned already");
-    if (status != CLV_OK || !has_words(recipe))
+    if (status != CLV_OK || (!has_words(recipe) && !(recipe->blocks & CLV_BLOCK_FISHER)))
         return status;
     size_t n = job->n_images;
     if (n == 0)
@@ -127,13 +140,19 @@ static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, in
         return fail_memory(err);
     report_progress(job->progress, "sampling descriptors", 0, n, NULL);
     status = team_for(n, n_threads, sample_image, samples_slot, job, err);
-    if (status == CLV_OK)
+    if (status == CLV_OK && has_words(recipe))
         status = learn_codebooks(job, err);
+    if (status == CLV_OK && recipe->blocks & CLV_BLOCK_FISHER)
+        status = learn_mixtures(job, err);
     for (int32_t s = 0; s < CLV_MAX_SCALES; s++) {
         struct clv_codebook old = status == CLV_OK ? recipe->codebooks[s] : job->made[s];
         if (status == CLV_OK)
             recipe->codebooks[s] = job->made[s];
         array_free(old.centres);
+        float *old_mixture = status == CLV_OK ? recipe->mixtures[s] : job->mixtures[s];
+        if (status == CLV_OK)
+            recipe->mixtures[s] = job->mixtures[s];
+        array_free(old_mixture);
     }
     array_free(job->samples);
     return status;

@@ -249,6 +249,22 @@ START_TEST(the_loss_counts_pixels_unless_asked_to_balance)
 }
 END_TEST
 
+START_TEST(fisher_vectors_travel_with_the_model_and_are_for_patches)
+{
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --learner independent --nodes "
+        "patches --seed 1 --blocks fisher,size --sift-bins 3 --codebook-samples 500 --passes 5 -o f.cleave && "
+        "\"$CLEAVE\" segment -q -m f.cleave --data set/manifest.tsv --split test -o f_images && \"$CLEAVE\" "
+        "features -m f.cleave --data set/manifest.tsv --split test -o f.safetensors -t 3 && \"$CLEAVE\" "
+        "segment -q -m f.cleave --features f.safetensors -o f_features && for i in f_features/*/* "
+        "f_features/*.png; do [ ! -f $i ] || cmp $i f_images${i#f_features}; done && \"$CLEAVE\" inspect "
+        "f.cleave --top 900 | grep -q 'Fisher vector of scale 0, mean 3 of component'",
+        folder));
+    expect_error(64, "surround, scene and fisher are for patches",
+                 "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --blocks fisher,size -o b.cleave", folder);
+}
+END_TEST
+
 /* All labels are in all images, so that all costs are small. */
 START_TEST(what_labels_cost_is_learned_and_kept_in_the_model)
 {
@@ -438,6 +454,7 @@ Suite *cli_patches_suite(void)
     tcase_add_test(tcase, refining_brings_masks_nearer_to_the_truth);
     tcase_add_test(tcase, hidden_patches_take_part_and_edges_have_full_tables);
     tcase_add_test(tcase, the_loss_counts_pixels_unless_asked_to_balance);
+    tcase_add_test(tcase, fisher_vectors_travel_with_the_model_and_are_for_patches);
     tcase_add_test(tcase, what_labels_cost_is_learned_and_kept_in_the_model);
     tcase_add_test(tcase, labels_named_void_teach_and_count_no_more);
     tcase_add_test(tcase, images_that_are_void_throughout_are_left_out);

@@ -60,9 +60,9 @@ START_TEST(features_left_out_leave_the_others_as_they_were)
         int32_t nodes, more_blocks, kernel_map;
         size_t n_groups;
     } cases[] = {{CLV_NODES_SUPERPIXELS, 0, CLV_KERNEL_MAP_NONE, 9},
-                 {CLV_NODES_PATCHES, 0, CLV_KERNEL_MAP_NONE, 13},
+                 {CLV_NODES_PATCHES, 0, CLV_KERNEL_MAP_NONE, 14},
                  {CLV_NODES_SUPERPIXELS, CLV_BLOCK_HOG | CLV_BLOCK_WORD, CLV_KERNEL_MAP_CHI2, 10},
-                 {CLV_NODES_PATCHES, 0, CLV_KERNEL_MAP_INTERSECTION, 13}};
+                 {CLV_NODES_PATCHES, 0, CLV_KERNEL_MAP_INTERSECTION, 14}};
     struct clv_set set = synthetic(2);
     struct clv_recipe recipe = worded_recipe(cases[_i].nodes, cases[_i].more_blocks, cases[_i].kernel_map);
     struct clv_dataset *whole;

@@ -1,0 +1,136 @@
+#include "feature/blocks/fisher.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "feature/words/sift_image.h"
+
+enum { D = MIXTURE_DIMENSIONS, K = MIXTURE_COMPONENTS };
+
+/* Shares below count as none; so do numbers, so that rows are not longer than they need be. */
+static const float LEAST_SHARE = 0.01F, LEAST = 1e-3F;
+
+int32_t fisher_size(const struct clv_recipe *recipe)
+{
+    return recipe->n_scales * FISHER_SIZE;
+}
+
+void fisher_release(struct fisher *fisher)
+{
+    for (int s = 0; s < CLV_MAX_SCALES; s++) {
+        array_free(fisher->scales[s].place);
+        array_free(fisher->scales[s].share);
+    }
+    *fisher = (struct fisher){0};
+}
+
+static enum clv_status fill_scale(struct fisher *fisher, int32_t scale, const struct sift_image *sift,
+                                  struct clv_error *err)
+{
+    const struct clv_recipe *recipe = fisher->recipe;
+    struct fisher_scale *to = &fisher->scales[scale];
+    struct mixture_view view;
+    struct sift_grid grid;
+    enum clv_status status = sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err);
+    if (status != CLV_OK)
+        return status;
+    size_t n = (size_t)grid.n_columns * (size_t)grid.n_rows;
+    fisher->n_columns = grid.n_columns;
+    fisher->n_rows = grid.n_rows;
+    to->place = array_alloc(n, D * sizeof *to->place);
+    to->share = array_alloc(n, K * sizeof *to->share);
+    if (!to->place || !to->share)
+        status = fail_memory(err);
+    mixture_view_init(&view, recipe->mixtures[scale]);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        mixture_place(to->place + i * D, recipe->mixtures[scale], grid.values + i * CLV_DESCRIPTOR_SIZE);
+        mixture_shares(to->share + i * K, &view, to->place + i * D);
+    }
+    sift_grid_release(&grid);
+    return status;
+}
+
+enum clv_status fisher_init(struct fisher *fisher, const struct scene *scene, const struct clv_recipe *recipe,
+                            struct clv_error *err)
+{
+    static const bool all_scales[CLV_MAX_SCALES] = {true, true, true, true};
+    struct sift_image sift;
+    *fisher = (struct fisher){
+        .recipe = recipe, .margin_px = recipe->patch_px / 2, .width = scene->width, .height = scene->height};
+    enum clv_status status = sift_image_init(&sift, scene->rgb, scene->width, scene->height, recipe, all_scales, err);
+    for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++)
+        status = fill_scale(fisher, s, &sift, err);
+    sift_image_release(&sift);
+    if (status != CLV_OK)
+        fisher_release(fisher);
+    return status;
+}
+
+static void add_cell(float *row, const float *mixture, const float *place, const float *share)
+{
+    for (int k = 0; k < K; k++) {
+        if (share[k] < LEAST_SHARE)
+            continue;
+        const float *mean = mixture + MIXTURE_MEAN + k * D, *variance = mixture + MIXTURE_VARIANCE + k * D;
+        for (int d = 0; d < D; d++) {
+            float off = place[d] - mean[d];
+            row[k * D + d] += share[k] * off;
+            row[(K + k) * D + d] += share[k] * (off * off / variance[d] - 1);
+        }
+    }
+}
+
+/* The sums' signed roots in units of the components' deviations, of norm 1 together. */
+static void finish(float *row, const float *mixture, int32_t n_cells)
+{
+    float square = 0;
+    for (int c = 0; c < FISHER_SIZE; c++) {
+        int k = c / D % K;
+        float unit = 1 / ((float)n_cells * sqrtf(mixture[MIXTURE_WEIGHT + k]));
+        unit *= c < K * D ? 1 / sqrtf(mixture[MIXTURE_VARIANCE + c]) : 0.70710678F;
+        float size = fabsf(row[c]) * unit;
+        row[c] = copysignf(sqrtf(size), row[c]);
+        square += size;
+    }
+    float scale = square > 0 ? 1 / sqrtf(square) : 0;
+    for (int c = 0; c < FISHER_SIZE; c++)
+        row[c] = fabsf(row[c] * scale) < LEAST ? 0 : row[c] * scale;
+}
+
+/* Cells first..end-1 along an axis whose pixels (their first ones) lie within the margin of a patch: at least one. */
+static void span(int32_t *first, int32_t *end, int32_t patch, const struct clv_patch_grid *grid, int32_t margin_px,
+                 int32_t step_px, int32_t n_cells)
+{
+    int64_t from = (int64_t)patch * grid->step_px - margin_px;
+    int64_t to = (int64_t)patch * grid->step_px + grid->size_px + margin_px;
+    from = from > 0 ? (from + step_px - 1) / step_px : 0;
+    to = (to + step_px - 1) / step_px;
+    *end = to < n_cells ? (int32_t)to : n_cells;
+    *first = from < *end ? (int32_t)from : *end - 1;
+}
+
+void fisher_fill(float *row, const struct fisher *fisher, const struct clv_patch_grid *grid, int32_t patch)
+{
+    int32_t x0, x1, y0, y1, step = fisher->recipe->step_px;
+    span(&x0, &x1, patch % grid->n_columns, grid, fisher->margin_px, step, fisher->n_columns);
+    span(&y0, &y1, patch / grid->n_columns, grid, fisher->margin_px, step, fisher->n_rows);
+    for (int32_t s = 0; s < fisher->recipe->n_scales; s++, row += FISHER_SIZE) {
+        const struct fisher_scale *from = &fisher->scales[s];
+        const float *mixture = fisher->recipe->mixtures[s];
+        for (int32_t y = y0; y < y1; y++)
+            for (int32_t x = x0; x < x1; x++) {
+                size_t cell = (size_t)y * (size_t)fisher->n_columns + (size_t)x;
+                add_cell(row, mixture, from->place + cell * D, from->share + cell * K);
+            }
+        finish(row, mixture, (y1 - y0) * (x1 - x0));
+    }
+}
+
+void fisher_name(char *name, size_t size, int32_t index)
+{
+    int32_t within = index % FISHER_SIZE;
+    snprintf(name, size, "Fisher vector of scale %d, %s %d of component %d", index / FISHER_SIZE,
+             within < K * D ? "mean" : "variance", within % D, within / D % K);
+}

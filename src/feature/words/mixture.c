@@ -1,0 +1,217 @@
+#include "feature/words/mixture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/eigen.h"
+#include "base/error.h"
+#include "base/maths.h"
+#include "base/parallel.h"
+#include "base/rng.h"
+
+enum { SIZE = CLV_DESCRIPTOR_SIZE, D = MIXTURE_DIMENSIONS, K = MIXTURE_COMPONENTS, MEANS_ROUNDS = 10, ROUNDS = 25 };
+
+static const double LEAST_VARIANCE = 1e-5, LEAST_WEIGHT = 1e-4;
+
+static void roots_of(float *root, const uint8_t *descriptor)
+{
+    int sum = 0;
+    for (int v = 0; v < SIZE; v++)
+        sum += descriptor[v];
+    float scale = sum ? 1 / (float)sum : 0;
+    for (int v = 0; v < SIZE; v++)
+        root[v] = sqrtf((float)descriptor[v] * scale);
+}
+
+void mixture_place(float *place, const float *mixture, const uint8_t *descriptor)
+{
+    float root[SIZE];
+    roots_of(root, descriptor);
+    for (int v = 0; v < SIZE; v++)
+        root[v] -= mixture[v];
+    for (int d = 0; d < D; d++) {
+        const float *axis = mixture + MIXTURE_PROJECTION + d * SIZE;
+        float sum = 0;
+        for (int v = 0; v < SIZE; v++)
+            sum += axis[v] * root[v];
+        place[d] = sum;
+    }
+}
+
+void mixture_view_init(struct mixture_view *view, const float *mixture)
+{
+    view->mixture = mixture;
+    for (int k = 0; k < K; k++) {
+        double constant = portable_log((double)mixture[MIXTURE_WEIGHT + k]);
+        for (int d = 0; d < D; d++) {
+            float variance = mixture[MIXTURE_VARIANCE + k * D + d];
+            constant -= portable_log((double)variance) / 2;
+            view->precision[k * D + d] = 1 / variance;
+        }
+        view->constant[k] = (float)constant;
+    }
+}
+
+void mixture_shares(float *share, const struct mixture_view *view, const float *place)
+{
+    float best = -INFINITY, total = 0;
+    for (int k = 0; k < K; k++) {
+        const float *mean = view->mixture + MIXTURE_MEAN + k * D, *precision = view->precision + k * D;
+        float square = 0;
+        for (int d = 0; d < D; d++)
+            square += (place[d] - mean[d]) * (place[d] - mean[d]) * precision[d];
+        share[k] = view->constant[k] - square / 2;
+        best = fmaxf(best, share[k]);
+    }
+    for (int k = 0; k < K; k++)
+        total += share[k] = portable_expf(share[k] - best);
+    for (int k = 0; k < K; k++)
+        share[k] /= total;
+}
+
+/* The mean and the first principal axes of the roots. */
+static enum clv_status find_axes(float *mixture, const uint8_t *descriptors, size_t n, struct clv_error *err)
+{
+    double *matrix = array_zalloc(SIZE, SIZE * sizeof *matrix), mean[SIZE] = {0}, values[SIZE];
+    float root[SIZE];
+    if (!matrix)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        roots_of(root, descriptors + i * SIZE);
+        for (int v = 0; v < SIZE; v++)
+            mean[v] += (double)root[v] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        roots_of(root, descriptors + i * SIZE);
+        for (int a = 0; a < SIZE; a++) {
+            double off = (double)root[a] - mean[a];
+            for (int b = 0; b < SIZE; b++)
+                matrix[a * SIZE + b] += off * ((double)root[b] - mean[b]) / (double)n;
+        }
+    }
+    eigen_of_covariance(values, matrix, SIZE);
+    for (int v = 0; v < SIZE; v++)
+        mixture[v] = (float)mean[v];
+    for (int k = 0; k < D * SIZE; k++)
+        mixture[MIXTURE_PROJECTION + k] = (float)matrix[k];
+    array_free(matrix);
+    return CLV_OK;
+}
+
+/* What places and shares add up to, by component. */
+struct sums {
+    double weight[K], place[K][D], square[K][D];
+};
+
+static void add(struct sums *sums, const float *place, const float *share)
+{
+    for (int k = 0; k < K; k++) {
+        double s = (double)share[k];
+        if (!(s > 1e-6))
+            continue;
+        sums->weight[k] += s;
+        for (int d = 0; d < D; d++) {
+            sums->place[k][d] += s * (double)place[d];
+            sums->square[k][d] += s * (double)place[d] * (double)place[d];
+        }
+    }
+}
+
+/* Components that hardly anything belongs to keep their places. */
+static void move(float *mixture, const struct sums *sums, size_t n)
+{
+    double total = 0;
+    for (int k = 0; k < K; k++)
+        total += fmax(sums->weight[k] / (double)n, LEAST_WEIGHT);
+    for (int k = 0; k < K; k++) {
+        double weight = sums->weight[k];
+        mixture[MIXTURE_WEIGHT + k] = (float)(fmax(weight / (double)n, LEAST_WEIGHT) / total);
+        for (int d = 0; d < D && weight > 1e-3; d++) {
+            double mean = sums->place[k][d] / weight;
+            mixture[MIXTURE_MEAN + k * D + d] = (float)mean;
+            mixture[MIXTURE_VARIANCE + k * D + d] =
+                (float)fmax(sums->square[k][d] / weight - mean * mean, LEAST_VARIANCE);
+        }
+    }
+}
+
+/* All of the share is the nearest centre's. */
+static void nearest(float *share, const float *mixture, const float *place)
+{
+    int best = 0;
+    float least = INFINITY;
+    for (int k = 0; k < K; k++) {
+        const float *mean = mixture + MIXTURE_MEAN + k * D;
+        float square = 0;
+        for (int d = 0; d < D; d++)
+            square += (place[d] - mean[d]) * (place[d] - mean[d]);
+        if (square < least) {
+            least = square;
+            best = k;
+        }
+        share[k] = 0;
+    }
+    share[best] = 1;
+}
+
+static enum clv_status run(float *mixture, const float *places, size_t n, const struct clv_progress *progress,
+                           struct clv_error *err)
+{
+    struct mixture_view view;
+    float share[K];
+    for (int round = 0; round < MEANS_ROUNDS + ROUNDS; round++) {
+        struct sums sums = {0};
+        if (stop_requested(progress))
+            return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        bool is_soft = round >= MEANS_ROUNDS;
+        if (is_soft)
+            mixture_view_init(&view, mixture);
+        for (size_t i = 0; i < n; i++) {
+            if (is_soft)
+                mixture_shares(share, &view, places + i * D);
+            else
+                nearest(share, mixture, places + i * D);
+            add(&sums, places + i * D, share);
+        }
+        move(mixture, &sums, n);
+    }
+    return CLV_OK;
+}
+
+enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_t n, uint64_t seed, uint64_t stream,
+                              const struct clv_progress *progress, struct clv_error *err)
+{
+    float *made = array_zalloc(CLV_MIXTURE_SIZE, sizeof *made), *places = array_alloc(n, D * sizeof *places);
+    enum clv_status status = made && places ? find_axes(made, descriptors, n, err) : fail_memory(err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        mixture_place(places + i * D, made, descriptors + i * SIZE);
+    for (int k = 0; k < K && status == CLV_OK; k++) {
+        uint32_t start = rng_below(seed, stream, (uint64_t)k, (uint32_t)(n < UINT32_MAX ? n : UINT32_MAX));
+        memcpy(made + MIXTURE_MEAN + k * D, places + (size_t)start * D, D * sizeof *made);
+        for (int d = 0; d < D; d++)
+            made[MIXTURE_VARIANCE + k * D + d] = 1;
+    }
+    if (status == CLV_OK)
+        status = run(made, places, n, progress, err);
+    array_free(places);
+    if (status == CLV_OK)
+        *mixture = made;
+    else
+        array_free(made);
+    return status;
+}
+
+bool mixture_is_sound(const float *mixture)
+{
+    for (int k = 0; k < CLV_MIXTURE_SIZE; k++)
+        if (!(fabsf(mixture[k]) <= 1e6F))
+            return false;
+    for (int k = 0; k < K; k++)
+        if (!(mixture[MIXTURE_WEIGHT + k] >= 1e-6F && mixture[MIXTURE_WEIGHT + k] <= 1))
+            return false;
+    for (int k = 0; k < K * D; k++)
+        if (!(mixture[MIXTURE_VARIANCE + k] >= 1e-6F))
+            return false;
+    return true;
+}

@@ -1,0 +1,175 @@
+/* Fisher vectors, beside VLFeat's. */
+#include <math.h>
+#include <string.h>
+#include <vl/fisher.h>
+
+#include "base/array.h"
+#include "base/rng.h"
+#include "feature/blocks/fisher.h"
+#include "feature/words/sift_image.h"
+#include "support/support.h"
+
+enum { D = MIXTURE_DIMENSIONS, K = MIXTURE_COMPONENTS, WIDTH = 70, HEIGHT = 50, N_SAMPLES = 3000 };
+
+static struct clv_recipe recipe;
+static uint8_t pixels[WIDTH * HEIGHT * 3];
+
+/* Noise on the left, stripes on the right. */
+static void draw(void)
+{
+    for (int32_t p = 0; p < WIDTH * HEIGHT; p++)
+        for (int c = 0; c < 3; c++)
+            pixels[3 * p + c] = p % WIDTH < WIDTH / 2 ? (uint8_t)rng_below(5, RNG_TEST, (uint64_t)(3 * p + c), 256)
+                                                      : (uint8_t)(p / WIDTH % 7 * 30 + p % WIDTH % 5 * 12);
+}
+
+static void describe(struct sift_grid *grid, int32_t scale)
+{
+    static const bool all[CLV_MAX_SCALES] = {true, true, true, true};
+    struct sift_image sift;
+    must(sift_image_init(&sift, pixels, WIDTH, HEIGHT, &recipe, all, err));
+    must(sift_image_describe(grid, &sift, recipe.bin_size_px[scale], recipe.step_px, err));
+    sift_image_release(&sift);
+}
+
+static void setup(void)
+{
+    static uint8_t samples[N_SAMPLES * CLV_DESCRIPTOR_SIZE];
+    clv_recipe_init_patches(&recipe);
+    recipe.blocks = CLV_BLOCK_FISHER | CLV_BLOCK_SIZE;
+    draw();
+    for (int32_t s = 0; s < recipe.n_scales; s++) {
+        struct sift_grid grid;
+        describe(&grid, s);
+        uint32_t n = (uint32_t)(grid.n_columns * grid.n_rows);
+        for (size_t i = 0; i < N_SAMPLES; i++)
+            memcpy(samples + i * CLV_DESCRIPTOR_SIZE, grid.values + i % n * CLV_DESCRIPTOR_SIZE, CLV_DESCRIPTOR_SIZE);
+        float *again;
+        must(mixture_learn(&recipe.mixtures[s], samples, N_SAMPLES, 1, RNG_STREAM(RNG_MIXTURE, s), NULL, err));
+        must(mixture_learn(&again, samples, N_SAMPLES, 1, RNG_STREAM(RNG_MIXTURE, s), NULL, err));
+        ck_assert_mem_eq(again, recipe.mixtures[s], CLV_MIXTURE_SIZE * sizeof *again);
+        array_free(again);
+        sift_grid_release(&grid);
+    }
+}
+
+static void teardown(void)
+{
+    clv_recipe_release(&recipe);
+}
+
+/* Of the descriptors of the cells columns x0..x1-1, rows y0..y1-1. */
+static void reference(float *vector, int32_t scale, int32_t x0, int32_t x1, int32_t y0, int32_t y1)
+{
+    static float places[WIDTH * HEIGHT * D];
+    const float *mixture = recipe.mixtures[scale];
+    struct sift_grid grid;
+    size_t n = 0;
+    describe(&grid, scale);
+    for (int32_t y = y0; y < y1; y++)
+        for (int32_t x = x0; x < x1; x++)
+            mixture_place(places + n++ * D, mixture,
+                          grid.values + (size_t)(y * grid.n_columns + x) * CLV_DESCRIPTOR_SIZE);
+    vl_set_num_threads(1);
+    vl_fisher_encode(vector, VL_TYPE_FLOAT, mixture + MIXTURE_MEAN, D, K, mixture + MIXTURE_VARIANCE,
+                     mixture + MIXTURE_WEIGHT, places, n, VL_FISHER_FLAG_IMPROVED);
+    sift_grid_release(&grid);
+}
+
+START_TEST(fisher_vectors_are_vlfeats_but_for_what_is_tiny)
+{
+    struct clv_image image = {.width = WIDTH, .height = HEIGHT, .channels = 3, .pixels = pixels};
+    struct clv_superpixels nodes = {0};
+    struct clv_patch_grid grid;
+    struct scene scene;
+    struct fisher fisher;
+    must(clv_patch_grid_init(&grid, WIDTH, HEIGHT, 20, 10, err));
+    must(clv_patch_grid_partition(&nodes, &grid, err));
+    must(scene_init(&scene, &image, &nodes, err));
+    must(fisher_init(&fisher, &scene, &recipe, err));
+    ck_assert_int_eq(fisher_size(&recipe), 2 * FISHER_SIZE);
+    for (int32_t patch = 0; patch < grid.n_rows * grid.n_columns; patch++) {
+        float row[2 * FISHER_SIZE] = {0}, expected[FISHER_SIZE];
+        int32_t x = patch % grid.n_columns * 10, y = patch / grid.n_columns * 10, step = recipe.step_px;
+        int32_t x0 = x < 10 ? 0 : (x - 10 + step - 1) / step, y0 = y < 10 ? 0 : (y - 10 + step - 1) / step;
+        int32_t x1 = x + 30 < WIDTH ? (x + 30 + step - 1) / step : (WIDTH + step - 1) / step;
+        int32_t y1 = y + 30 < HEIGHT ? (y + 30 + step - 1) / step : (HEIGHT + step - 1) / step;
+        fisher_fill(row, &fisher, &grid, patch);
+        for (int32_t s = 0; s < 2; s++) {
+            double worst = 0, norm = 0;
+            reference(expected, s, x0, x1, y0, y1);
+            for (int c = 0; c < FISHER_SIZE; c++) {
+                double found = (double)row[s * FISHER_SIZE + c];
+                worst = fmax(worst, fabs(found - (double)expected[c]));
+                norm += found * found;
+            }
+            ck_assert_double_lt(worst, 0.02);
+            ck_assert_double_eq_tol(norm, 1, 0.01);
+        }
+    }
+    fisher_release(&fisher);
+    scene_release(&scene);
+    clv_superpixels_release(&nodes);
+}
+END_TEST
+
+/* Descriptors are likelier under the mixture than under one Gaussian of all of them, whose log-likelihood is that of
+ * its variances. */
+START_TEST(a_mixture_is_sound_and_its_weights_are_the_descriptors_shares)
+{
+    struct sift_grid grid;
+    struct mixture_view view;
+    double mean[K] = {0};
+    describe(&grid, 0);
+    mixture_view_init(&view, recipe.mixtures[0]);
+    size_t n = (size_t)grid.n_columns * (size_t)grid.n_rows;
+    for (size_t i = 0; i < n; i++) {
+        float place[D], share[K], total = 0;
+        mixture_place(place, recipe.mixtures[0], grid.values + i * CLV_DESCRIPTOR_SIZE);
+        mixture_shares(share, &view, place);
+        for (int k = 0; k < K; k++) {
+            total += share[k];
+            mean[k] += (double)share[k] / (double)n;
+        }
+        ck_assert_float_eq_tol(total, 1, 1e-4F);
+    }
+    for (int k = 0; k < K; k++) /* where EM has ended, weights are mean shares */
+        ck_assert_double_eq_tol(mean[k], (double)recipe.mixtures[0][MIXTURE_WEIGHT + k], 0.03);
+    sift_grid_release(&grid);
+    ck_assert(mixture_is_sound(recipe.mixtures[0]) && mixture_is_sound(recipe.mixtures[1]));
+    float bad[CLV_MIXTURE_SIZE];
+    static const int places[] = {0, MIXTURE_WEIGHT, MIXTURE_VARIANCE + 3};
+    static const float values[] = {NAN, 0, -1};
+    for (int k = 0; k < 3; k++) {
+        memcpy(bad, recipe.mixtures[0], sizeof bad);
+        bad[places[k]] = values[k];
+        ck_assert(!mixture_is_sound(bad));
+    }
+}
+END_TEST
+
+/* Nothing but one grey, and a single descriptor. */
+START_TEST(mixtures_of_equal_descriptors_are_sound)
+{
+    static const uint8_t flat[40 * CLV_DESCRIPTOR_SIZE] = {0};
+    for (size_t n = 1; n <= 40; n += 39) {
+        float *mixture;
+        must(mixture_learn(&mixture, flat, n, 1, RNG_STREAM(RNG_MIXTURE, 0), NULL, err));
+        ck_assert(mixture_is_sound(mixture));
+        array_free(mixture);
+    }
+}
+END_TEST
+
+Suite *fisher_suite(void);
+Suite *fisher_suite(void)
+{
+    Suite *suite = suite_create("fisher");
+    TCase *tcase = tcase_create("fisher");
+    tcase_add_unchecked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, fisher_vectors_are_vlfeats_but_for_what_is_tiny);
+    tcase_add_test(tcase, a_mixture_is_sound_and_its_weights_are_the_descriptors_shares);
+    tcase_add_test(tcase, mixtures_of_equal_descriptors_are_sound);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
