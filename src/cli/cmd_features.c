@@ -20,7 +20,7 @@
 struct features {
     struct common_options common;
     struct recipe_options recipe;
-    const char *data, *split, *voids, *model_path, *output;
+    const char *data, *split, *voids, *model_path, *recipe_path, *output;
     uint64_t seed;
     bool overwrite, index, skip_bad;
     struct shard shard;
@@ -29,7 +29,7 @@ struct features {
     char *own_output; /* of the shard */
 };
 
-enum features_keys { KEY_SPLIT = KEYS_COMMAND, KEY_VOID, KEY_SHARD, KEY_INDEX, KEY_SKIP_BAD };
+enum features_keys { KEY_SPLIT = KEYS_COMMAND, KEY_VOID, KEY_SHARD, KEY_INDEX, KEY_SKIP_BAD, KEY_RECIPE };
 
 static const struct argp_option features_options[] = {
     {"data", 'd', "PATH", 0, "The images: a manifest or a folder", 0},
@@ -49,6 +49,8 @@ static const struct argp_option features_options[] = {
      0},
     {"model", 'm', "FILE", 0, "Use this model's recipe (to segment with it later); default: learn one from the images",
      0},
+    {"recipe", KEY_RECIPE, "FILE", 0,
+     "Use the recipe of this feature file, such as the first shard's, so that the others need not learn it again", 0},
     {"seed", 's', "N", 0, "Seed for learning the recipe (default 0)", 0},
     {0},
 };
@@ -71,6 +73,7 @@ static error_t parse_features(int key, char *arg, struct argp_state *state)
     case 'd': self->data = arg; return 0;
     case 'o': self->output = arg; return 0;
     case 'm': self->model_path = arg; return 0;
+    case KEY_RECIPE: self->recipe_path = arg; return 0;
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_SPLIT: self->split = arg; return 0;
     case KEY_OVERWRITE: self->overwrite = true; return 0;
@@ -110,45 +113,57 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
         return fail(err, CLV_ERR_USAGE, "features: --data is missing: which images?");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "features: -o is missing: where do the features go?");
-    if (self->model_path && self->recipe.first_given)
-        return fail(err, CLV_ERR_USAGE, "--%s: the recipe is the model's, given by -m", self->recipe.first_given);
+    if (self->model_path && self->recipe_path)
+        return fail(err, CLV_ERR_USAGE, "--recipe: the recipe is the model's, given by -m");
+    if ((self->model_path || self->recipe_path) && self->recipe.first_given)
+        return fail(err, CLV_ERR_USAGE, "--%s: the recipe is the %s", self->recipe.first_given,
+                    self->model_path ? "model's, given by -m" : "other file's, given by --recipe");
     self->own_output = shard_path(self->output, &self->shard, false);
     if (!self->own_output)
         return fail_memory(err);
     self->output = self->own_output;
-    const char *const inputs[] = {path_is_folder(self->data) ? NULL : self->data, self->model_path};
+    const char *const inputs[] = {path_is_folder(self->data) ? NULL : self->data, self->model_path, self->recipe_path};
     if (team_rank())
         return CLV_OK;
-    return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", inputs, 2, err);
+    return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", inputs, 3, err);
 }
 
-/* *recipe is the model's or learned from the images. */
+/* That of -m or --recipe. */
+static enum clv_status read_recipe(struct clv_recipe *recipe, const struct features *self, const struct clv_set *set,
+                                   struct clv_error *err)
+{
+    struct clv_model model = {0};
+    struct clv_dataset *dataset = NULL;
+    const char *path = self->model_path ? self->model_path : self->recipe_path;
+    struct clv_recipe *found = &model.recipe;
+    enum clv_status status =
+        self->model_path ? clv_model_read(&model, path, err) : clv_features_open(&dataset, found, path, err);
+    if (status == CLV_OK && !clv_recipe_n_features(found))
+        status = fail(err, CLV_ERR_USAGE, "%s: %s; it has no recipe", path,
+                      self->model_path ? "learned from features made elsewhere" : "its features were made elsewhere");
+    if (status == CLV_OK)
+        status = maps_option_check(&self->recipe.maps, found, set->map_names, set->n_maps, path, err);
+    if (status == CLV_OK) {
+        *recipe = *found;
+        *found = (struct clv_recipe){0};
+    }
+    clv_dataset_free(dataset);
+    clv_model_release(&model);
+    return status;
+}
+
+/* *recipe is another file's or learned from the images. */
 static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *self, const struct clv_set *set,
                                    const struct clv_progress *progress, struct clv_error *err)
 {
-    struct clv_model model = {0};
-    enum clv_status status = CLV_OK;
-    if (self->model_path) {
-        status = clv_model_read(&model, self->model_path, err);
-        if (status == CLV_OK && !model.has_recipe)
-            status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; it has no recipe",
-                          self->model_path);
-        if (status == CLV_OK)
-            status = maps_option_check(&self->recipe.maps, &model.recipe, set->map_names, set->n_maps, self->model_path,
-                                       err);
-        if (status == CLV_OK) {
-            *recipe = model.recipe;
-            model.recipe = (struct clv_recipe){0};
-        }
-        clv_model_release(&model);
-        return status;
-    }
+    if (self->model_path || self->recipe_path)
+        return read_recipe(recipe, self, set, err);
     const char **images = training_set_images(set);
     if (!images)
         return fail_memory(err);
     *recipe = self->recipe.recipe;
     self->recipe.recipe = (struct clv_recipe){0};
-    status = recipe_options_learn_maps(recipe, &self->recipe, set, progress, err);
+    enum clv_status status = recipe_options_learn_maps(recipe, &self->recipe, set, progress, err);
     if (status == CLV_OK)
         status = clv_recipe_learn(recipe, images, set->n_items, self->seed, self->common.n_threads,
                                   &self->common.limits, progress, err);
@@ -181,11 +196,12 @@ static enum clv_status run(struct features *self, struct clv_error *err)
         status = training_set_hide(&set, self->voids, err);
     if (status == CLV_OK)
         status = maps_option_add(&set, &self->recipe.maps, &common->outputs, err);
-    if (status == CLV_OK && !self->model_path)
+    bool has_recipe = self->model_path || self->recipe_path;
+    if (status == CLV_OK && !has_recipe)
         status = look_ahead(self, &set, &self->recipe.recipe, &progress, err);
     if (status == CLV_OK)
         status = make_recipe(&recipe, self, &set, &progress, err);
-    if (status == CLV_OK && self->model_path)
+    if (status == CLV_OK && has_recipe)
         status = look_ahead(self, &set, &recipe, &progress, err);
     if (status == CLV_OK)
         status =

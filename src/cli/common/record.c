@@ -101,10 +101,10 @@ enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct c
 enum clv_status digest_features(char digest[DIGEST_SIZE], const char *path, struct clv_error *err)
 {
     struct path_list shards;
-    if (!features_is_index(path))
+    if (!features_is_sharded(path))
         return digest_file(digest, path, err);
     uint64_t hash = HASH_START;
-    enum clv_status status = features_index_read(&shards, path, err);
+    enum clv_status status = features_list_shards(&shards, path, err);
     for (size_t k = 0; k < shards.n && status == CLV_OK; k++) {
         char own[DIGEST_SIZE];
         status = digest_file(own, shards.paths[k], err);

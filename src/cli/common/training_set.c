@@ -19,7 +19,8 @@ bool is_tensor_file(const char *path)
         return false;
     ssize_t n = read(fd, head, sizeof head);
     close(fd);
-    return (n == (ssize_t)sizeof head && !head[5] && !head[6] && !head[7] && head[8] == '{') || features_is_index(path);
+    return (n == (ssize_t)sizeof head && !head[5] && !head[6] && !head[7] && head[8] == '{') ||
+           features_is_sharded(path);
 }
 
 /* Releases the set on failure. */

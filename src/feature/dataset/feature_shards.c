@@ -1,5 +1,6 @@
 #include "feature/dataset/feature_shards.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 
 #define INDEX_MAX_SIZE ((size_t)64 << 20)
 
-bool features_is_index(const char *path)
+static bool is_index(const char *path)
 {
     char head[sizeof FEATURES_INDEX_HEAD] = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -30,7 +31,58 @@ bool features_is_index(const char *path)
     return n == (ssize_t)sizeof head - 1 && strcmp(head, FEATURES_INDEX_HEAD) == 0;
 }
 
-enum clv_status features_index_read(struct path_list *shards, const char *path, struct clv_error *err)
+static bool is_shard_name(const char *name)
+{
+    static const char form[] = "-#####-of-#####.safetensors";
+    size_t length = strlen(name), n = sizeof form - 1;
+    bool fits = length > n;
+    for (size_t i = 0; i < n && fits; i++) {
+        char c = name[length - n + i];
+        fits = form[i] == '#' ? c >= '0' && c <= '9' : c == form[i];
+    }
+    return fits;
+}
+
+/* A look that ends at the first file of another kind: folders of images may be long. */
+static bool is_folder_of_shards(const char *path)
+{
+    DIR *stream = opendir(path);
+    bool has_shard = false, has_others = !stream;
+    for (const struct dirent *entry; !has_others && (entry = readdir(stream));) {
+        bool is_shard = is_shard_name(entry->d_name);
+        has_shard |= is_shard;
+        has_others = !is_shard && entry->d_name[0] != '.' && !text_ends_with(entry->d_name, ".safetensors.index.json");
+    }
+    if (stream)
+        closedir(stream);
+    return has_shard && !has_others;
+}
+
+bool features_is_sharded(const char *path)
+{
+    return path_is_folder(path) ? is_folder_of_shards(path) : is_index(path);
+}
+
+static enum clv_status list_folder(struct path_list *shards, const char *folder, struct clv_error *err)
+{
+    struct path_list files = {0};
+    *shards = (struct path_list){0};
+    enum clv_status status = folder_walk(&files, folder, err);
+    for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
+        char *path = path_join(folder, files.paths[i]);
+        if (!path)
+            status = fail_memory(err);
+        else if (is_shard_name(path))
+            status = path_list_add(shards, path, err);
+        array_free(path);
+    }
+    if (status != CLV_OK)
+        path_list_release(shards);
+    path_list_release(&files);
+    return status;
+}
+
+static enum clv_status read_index(struct path_list *shards, const char *path, struct clv_error *err)
 {
     char *bytes = NULL, *folder = path_folder(path);
     size_t size, n = 0;
@@ -58,6 +110,11 @@ enum clv_status features_index_read(struct path_list *shards, const char *path, 
     if (status != CLV_OK)
         path_list_release(shards);
     return status;
+}
+
+enum clv_status features_list_shards(struct path_list *shards, const char *path, struct clv_error *err)
+{
+    return path_is_folder(path) ? list_folder(shards, path, err) : read_index(shards, path, err);
 }
 
 /* The whole number at *text, digits alone and at most `maximum`; *text stands behind it. False: there is none. */
@@ -215,9 +272,9 @@ enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recip
 {
     struct path_list shards;
     *dataset = NULL;
-    if (!features_is_index(path))
+    if (!features_is_sharded(path))
         return features_open_file(dataset, recipe, path, err);
-    enum clv_status status = features_index_read(&shards, path, err);
+    enum clv_status status = features_list_shards(&shards, path, err);
     if (status == CLV_OK)
         status = open_shards(dataset, recipe, &shards, err);
     path_list_release(&shards);

@@ -14,11 +14,11 @@
 
 #define FEATURES_INDEX_HEAD "{\"metadata\":{\"format\":\"cleave features index 1\""
 
-/* Whether a file begins as an index does. */
-bool features_is_index(const char *path);
+/* Whether a file begins as an index does, or a folder has shards and nothing else but indices: one shard at least. */
+bool features_is_sharded(const char *path);
 
-/* The paths of the shards that an index lists. */
-enum clv_status features_index_read(struct path_list *shards, const char *path, struct clv_error *err) CLV_CHECK;
+/* The paths of the shards that an index lists, or of those in a folder by their names. */
+enum clv_status features_list_shards(struct path_list *shards, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Writes the index of shards beside it, in their order, all or nothing. CLV_ERR_DATA names a shard that is missing,
  * comes twice, or is of another set or recipe, as clv_features_open does. */

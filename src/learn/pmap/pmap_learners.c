@@ -10,7 +10,7 @@
 #define SHARED_PARAMETERS                                                                                              \
     [PMAP_LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},             \
     [PMAP_PASSES] = {"passes", 100, 1, 1e9, "passes over the examples"},                                               \
-    [PMAP_BATCH] = {"batch", 1, 1, 1024, "examples in a step, drawn in parallel"},                                     \
+    [PMAP_BATCH] = {"batch", 1, 1, 65536, "examples in a step, drawn in parallel"},                                    \
     [PMAP_STEP] = {"step", 1, 0, 1, "1: AdaGrad's; 0: 1 / (lambda h) in step h, as published"},                        \
     [PMAP_RATE] = {"rate", 0.3, 1e-9, 1e9, "size of AdaGrad's first step, relative to the size of the features"},      \
     [PMAP_AVERAGING] = {"averaging", 1, 0, 1, "1: the weighted mean of the iterates; 0: the last one"},                \

@@ -97,15 +97,17 @@ static void write_feature_shards(const char *folder)
     free(expect_success("cd %s && \"$CLEAVE\" features --index f-0000?-of-00003.safetensors -o i.json", folder));
 }
 
-START_TEST(an_index_of_feature_shards_trains_scores_and_segments_as_one_file_does)
+START_TEST(an_index_or_a_folder_of_feature_shards_trains_scores_and_segments_as_one_file_does)
 {
+    static const char *const files[] = {"f", "i.json", "shards"};
     struct {
         char text[256];
     } own;
     snprintf(own.text, sizeof own.text, "%s", temporary_folder());
     write_feature_shards(own.text);
-    for (int k = 0; k < 2; k++) {
-        const char *file = k ? "i.json" : "f";
+    free(expect_success("cd %s && mkdir shards && ln f-0000?-of-00003.safetensors shards/", own.text));
+    for (int k = 0; k < 3; k++) {
+        const char *file = files[k];
         free(expect_success(
             "cd %s && \"$CLEAVE\" train -l wmpmap --passes 5 --seed 1 --loss counts --data %s -o m%d && "
             "\"$CLEAVE\" segment -m m%d --features %s -o out%d && \"$CLEAVE\" score -m m%d --data %s --json "
@@ -113,15 +115,44 @@ START_TEST(an_index_of_feature_shards_trains_scores_and_segments_as_one_file_doe
             "'\"data\"\\|\"command\"\\|data_digest' >says%d && tail -c 2000 m%d >weights%d",
             own.text, file, k, k, file, k, k, file, k, k, k, k, k));
     }
-    expect_same(own.text, "out0", "out1");
-    expect_same(own.text, "score0", "score1");
-    expect_same(own.text, "says0", "says1");
-    expect_same(own.text, "weights0", "weights1");
+    for (int k = 1; k < 3; k++) {
+        static const char *const what[] = {"out", "score", "says", "weights"};
+        for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
+            char one[16], other[16];
+            snprintf(one, sizeof one, "%s0", what[i]);
+            snprintf(other, sizeof other, "%s%d", what[i], k);
+            expect_same(own.text, one, other);
+        }
+    }
     free(expect_success(
         "cd %s && for k in f i.json; do \"$CLEAVE\" train -q --passes 3 --seed 1 --stages 2 --data $k -o "
         "two.$k && \"$CLEAVE\" segment -q -m two.$k --features f -o staged.$k; done && "
         "diff -r staged.f staged.i.json",
         own.text));
+}
+END_TEST
+
+/* The first shard learns the recipe for all of them. */
+START_TEST(a_feature_file_takes_its_recipe_from_another)
+{
+    struct {
+        char text[256];
+    } own;
+    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
+    write_feature_shards(own.text);
+    free(expect_success("cd %s && \"$CLEAVE\" features --data set/manifest.tsv --split train --recipe "
+                        "f-00001-of-00003.safetensors -o g",
+                        own.text));
+    expect_same(own.text, "f", "g");
+    expect_error(64, "--superpixels: the recipe is the other file's, given by --recipe",
+                 "cd %s && \"$CLEAVE\" features --data set --superpixels 50 --recipe f -o h", own.text);
+    expect_error(64, "--recipe: the recipe is the model's, given by -m",
+                 "cd %s && \"$CLEAVE\" features --data set -m %s --recipe f -o h", own.text, sample_model());
+    free(expect_success("cd %s && \"$CLEAVE\" synth hidden-chain --seed 1 -o drawn", own.text));
+    expect_error(64, "it has no recipe",
+                 "cd %s && \"$CLEAVE\" features --data set --recipe drawn/train.safetensors -o h", own.text);
+    expect_error(73, "input", "cd %s && \"$CLEAVE\" features --data set --recipe f -o f --overwrite", own.text);
+    ck_assert_int_ne(access(formatted("%s/h", own.text), F_OK), 0);
 }
 END_TEST
 
@@ -150,6 +181,9 @@ START_TEST(feature_shards_that_are_no_whole_are_named_and_nothing_is_written)
                  "cd %s && \"$CLEAVE\" train --data i.json -o m", own.text);
     free(expect_success("cd %s && rm f-00002-of-00003.safetensors", own.text));
     expect_error(66, "f-00002-of-00003.safetensors", "cd %s && \"$CLEAVE\" train --data i.json -o m", own.text);
+    free(expect_success("cd %s && mkdir shards && ln f-0000?-of-00003.safetensors shards/", own.text));
+    expect_error(65, "shards/f-00001-of-00003.safetensors: is shard 1 of 3, where shard 1 of 2 belongs",
+                 "cd %s && \"$CLEAVE\" train --data shards -o m", own.text);
     expect_error(64, "there are 8 images",
                  "cd %s && \"$CLEAVE\" features --data set/manifest.tsv --split train --blocks size -o x --shard 1/9",
                  own.text);
@@ -184,7 +218,8 @@ Suite *cli_shards_suite(void)
     tcase_add_test(tcase, three_shards_write_the_masks_the_table_and_the_pages_of_one_run);
     tcase_add_test(tcase, items_of_a_feature_file_are_sharded_and_more_shards_than_items_leave_some_empty);
     tcase_add_test(tcase, clashes_with_other_shards_and_bad_shards_are_refused);
-    tcase_add_test(tcase, an_index_of_feature_shards_trains_scores_and_segments_as_one_file_does);
+    tcase_add_test(tcase, an_index_or_a_folder_of_feature_shards_trains_scores_and_segments_as_one_file_does);
+    tcase_add_test(tcase, a_feature_file_takes_its_recipe_from_another);
     tcase_add_test(tcase, copies_that_mpirun_starts_are_refused_unless_each_has_its_shard);
     tcase_add_test(tcase, feature_shards_that_are_no_whole_are_named_and_nothing_is_written);
     suite_add_tcase(suite, tcase);
