@@ -48,7 +48,7 @@ static enum clv_status check(const struct clv_model *model, struct clv_error *er
         return fail(err, CLV_ERR_DATA, "the model has a tensor \"" LABEL_COSTS "\" and no first stage");
     const double *w = tensor->data;
     for (size_t k = 0; k < (size_t)n_labels * (size_t)size; k++)
-        if (!(w[k] >= (k % (size_t)size ? -1e50 : 0) && w[k] <= 1e50))
+        if (!(w[k] >= ((k % (size_t)size) ? -1e50 : 0) && w[k] <= 1e50))
             return fail(err, CLV_ERR_DATA, "the model's tensor \"" LABEL_COSTS "\" holds %g, must be %s..1e50", w[k],
                         k % (size_t)size ? "-1e50" : "0");
     return CLV_OK;
