@@ -56,7 +56,7 @@ static const struct {
     const char *name;
     double quick, other;
 } usual[] = {{"passes", 16, 21}, {"rounds", 2, 3}, {"draws", 6, 9},  {"steps", 12, 15},
-             {"gap", 1e-9, 1e9}, {"inner", 3, 4},  {"batch", 2, 3},  {"cells", 0, 4000},
+             {"gap", 1e-9, 1e9}, {"inner", 3, 4},  {"batch", 2, 1},  {"cells", 0, 4000},
              {"curve", 0, 4},    {"sweeps", 8, 1}, {"memory", 5, 3}, {"tolerance", 1e-6, 0.5}};
 
 static double quick_value(const struct clv_parameter *parameter, double value)
