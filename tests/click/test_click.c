@@ -184,6 +184,48 @@ START_TEST(a_models_score_counts_with_those_of_like_colours)
 }
 END_TEST
 
+/* The image is its own working copy: superpixel labels are those of its pixels. */
+START_TEST(features_lean_to_the_nearer_stroke_and_barred_means_most_pixels)
+{
+    struct picture *picture = draw();
+    const struct clv_superpixels *map = &picture->scene->superpixels;
+    ck_assert(map->width == WIDTH && map->height == HEIGHT);
+    click(picture, 60, 30, true, 1);
+    click(picture, 10, 10, false, 2);
+    int32_t at_figure = map->labels[30 * WIDTH + 60], at_ground = map->labels[10 * WIDTH + 10],
+            mostly = map->labels[80 * WIDTH + 100];
+    int32_t slightly = map->labels[80 * WIDTH + 20];
+    ck_assert(mostly != slightly);
+    int size[2] = {0}, barred[2] = {0};
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        for (int k = 0; k < 2; k++)
+            size[k] += map->labels[p] == (k ? slightly : mostly);
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        for (int k = 0; k < 2; k++)
+            if (map->labels[p] == (k ? slightly : mostly) && 10 * barred[k] < (k ? 4 : 6) * size[k]) {
+                picture->seeds[p] = CLICK_BARRED;
+                barred[k]++;
+            }
+    struct click_press press = {10, 10, false};
+    struct click_request request = {
+        .seeds = picture->seeds, .before = picture->labels, .latest = &press, .n_strokes = 2};
+    struct click_view view;
+    must(click_view_init(&view, picture->scene, &request, err));
+    ck_assert(view.is_barred[mostly] && !view.is_barred[slightly]);
+    float *features = calloc((size_t)map->n, CLICK_FEATURES * sizeof *features);
+    ck_assert_ptr_nonnull(features);
+    must(click_features_fill(features, &view, NULL, err));
+    static const int ratios[] = {CLICK_STEPS_RATIO, CLICK_PLACE_RATIO};
+    for (int k = 0; k < 2; k++) {
+        ck_assert_float_gt(features[at_figure * CLICK_FEATURES + ratios[k]], 0.5f);
+        ck_assert_float_lt(features[at_ground * CLICK_FEATURES + ratios[k]], -0.5f);
+    }
+    free(features);
+    click_view_release(&view);
+    release(picture);
+}
+END_TEST
+
 START_TEST(the_same_clicks_give_the_same_labels)
 {
     struct picture *a = draw(), *b = draw();
@@ -259,6 +301,7 @@ Suite *click_suite(void)
     tcase_add_test(tcase, without_figure_there_is_none);
     tcase_add_test(tcase, a_models_score_is_cut_without_strokes_and_gives_way_to_them);
     tcase_add_test(tcase, a_models_score_counts_with_those_of_like_colours);
+    tcase_add_test(tcase, features_lean_to_the_nearer_stroke_and_barred_means_most_pixels);
     tcase_add_test(tcase, the_same_clicks_give_the_same_labels);
     tcase_add_test(tcase, a_large_image_is_cut_to_its_own_pixels);
     tcase_add_test(tcase, one_pixel_and_one_colour_are_images_too);
