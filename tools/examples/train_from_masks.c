@@ -56,5 +56,6 @@ int main(int argc, char **argv)
     model.has_recipe = true;
     must(clv_model_write(argv[2], &model, &error));
     printf("%s: %zu images, training loss %.3f\n", argv[2], set.n_items, result.curve[result.n_curve - 1].train_loss);
+    free((void *)images);
     return 0;
 }

@@ -17,7 +17,7 @@ def _lines(header, seen):
         return
     seen.add(header)
     in_cplusplus = False
-    for line in _without_comments(header.read_text()).splitlines():
+    for line in _without_comments(header.read_text()).replace("\\\n", " ").splitlines():
         directive = re.match(r"\s*#\s*(\w+)\s*(.*)", line)
         if not directive:
             if not in_cplusplus:
