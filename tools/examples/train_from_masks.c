@@ -34,7 +34,6 @@ int main(int argc, char **argv)
         images[i] = set.items[i].image;
         examples[i] = (int32_t)i;
     }
-
     /* The recipe learns its words; then it turns every image into a graph with features. */
     clv_recipe_init(&model.recipe);
     must(clv_recipe_learn(&model.recipe, images, set.n_items, 1, 0, NULL, NULL, &error));
