@@ -28,6 +28,13 @@ static int32_t owner_of(const struct shares *self, size_t index)
     return self->owner ? (int32_t)self->owner[index] : (int32_t)(index % (size_t)team_size());
 }
 
+/* How many of n tasks a member does where they are done in turn. */
+static size_t n_in_turn(size_t n, size_t rank)
+{
+    size_t members = (size_t)team_size();
+    return rank < n ? (n - rank + members - 1) / members : 0;
+}
+
 bool team_does(size_t index)
 {
     return parallel_is_within_task() || index % (size_t)team_size() == (size_t)team_rank();
@@ -186,11 +193,10 @@ enum clv_status team_for(size_t n, int n_threads, parallel_task *task, team_slot
 {
     if (is_alone())
         return parallel_for(n, n_threads, task, context, err);
-    size_t rank = (size_t)team_rank(), size = (size_t)team_size(), n_own = rank < n ? (n - rank + size - 1) / size : 0;
     struct loop loop = loop_of(task, context);
     struct clv_error own;
     team_work_alone(true);
-    enum clv_status status = parallel_for(n_own, n_threads, run_in_turn, &loop, &own);
+    enum clv_status status = parallel_for(n_in_turn(n, (size_t)team_rank()), n_threads, run_in_turn, &loop, &own);
     team_work_alone(false);
     status = end_tasks(&loop, PLACE_TASKS, n, status, err ? err : &own);
     return status == CLV_OK ? team_share(n, slot, context, err) : status;
@@ -267,12 +273,6 @@ static size_t slice_begin(const struct sum *self, int32_t rank)
     return self->n_units * (size_t)rank / (size_t)team_size();
 }
 
-static size_t rows_of(const struct sum *self, int32_t rank)
-{
-    size_t first = (size_t)rank, members = (size_t)team_size();
-    return first < self->n ? (self->n - first + members - 1) / members : 0;
-}
-
 static bool sum_open(struct sum *self)
 {
     size_t members = (size_t)team_size(), rank = (size_t)team_rank();
@@ -284,10 +284,10 @@ static bool sum_open(struct sum *self)
     for (int32_t r = 0; r < team_size(); r++)
         self->slice[r] = slice_begin(self, r + 1) - slice_begin(self, r);
     for (int32_t r = 0; r < team_size(); r++) {
-        self->n_given[r] = rows_of(self, team_rank()) * self->slice[r];
-        self->n_taken[r] = rows_of(self, r) * self->slice[rank];
+        self->n_given[r] = n_in_turn(self->n, rank) * self->slice[r];
+        self->n_taken[r] = n_in_turn(self->n, (size_t)r) * self->slice[rank];
     }
-    self->given = array_zalloc(rows_of(self, team_rank()) * self->n_units, TEAM_LINK_UNIT);
+    self->given = array_zalloc(n_in_turn(self->n, rank) * self->n_units, TEAM_LINK_UNIT);
     self->taken = array_zalloc(self->n * self->slice[rank] + self->n_units, TEAM_LINK_UNIT);
     return self->given && self->taken;
 }
@@ -310,14 +310,14 @@ static void add_slice(double *all, const struct sum *self)
 {
     size_t members = (size_t)team_size(), width = self->slice[team_rank()] * UNIT;
     double *own = all + slice_begin(self, team_rank()) * UNIT;
-    const double *rows = self->taken;
+    size_t n_before = 0; /* rows of members of lower rank than the one that did task i */
     memset(own, 0, width * sizeof *own);
     for (size_t i = 0; i < self->n; i++) {
-        size_t place = i / members;
-        for (size_t r = 0; r < i % members; r++)
-            place += rows_of(self, (int32_t)r);
+        size_t member = i % members;
+        n_before = member ? n_before + n_in_turn(self->n, member - 1) : 0;
+        const double *row = self->taken + (n_before + i / members) * width;
         for (size_t k = 0; k < width; k++)
-            own[k] += rows[place * width + k];
+            own[k] += row[k];
     }
 }
 
