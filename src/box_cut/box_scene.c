@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "superpixel/region_sums.h"
 
 #define MARGIN         0.3   /* of the box's mean side, on each side */
 #define WORKING_PIXELS 50000 /* a larger crop is shrunk to this for its superpixels */
@@ -94,11 +95,6 @@ static enum clv_status split_at_box(struct clv_superpixels *map, struct clv_pixe
     return CLV_OK;
 }
 
-struct sums {
-    double lab[3], square, x, y, n;
-    int32_t low[2], high[2]; /* pixels' first and one past the last */
-};
-
 /* Into coordinates in which the box is -1 .. 1. */
 static float relative(double at, int32_t first, int32_t end)
 {
@@ -110,35 +106,18 @@ static enum clv_status measure(struct box_scene *scene, const float *lab, struct
                                struct clv_error *err)
 {
     const struct clv_superpixels *map = &scene->superpixels;
-    struct sums *sums = array_zalloc((size_t)map->n, sizeof *sums);
+    struct region_sums *sums = array_zalloc((size_t)map->n, sizeof *sums);
     scene->regions = array_zalloc((size_t)map->n, sizeof *scene->regions);
     if (!sums || !scene->regions) {
         array_free(sums);
         return fail_memory(err);
     }
-    for (int32_t y = 0, p = 0; y < map->height; y++)
-        for (int32_t x = 0; x < map->width; x++, p++) {
-            struct sums *sum = &sums[map->labels[p]];
-            for (int k = 0; k < 3; k++)
-                sum->lab[k] += lab[3 * p + k];
-            sum->square += (double)lab[3 * p] * lab[3 * p];
-            sum->x += x + 0.5;
-            sum->y += y + 0.5;
-            const int32_t place[2] = {x, y};
-            for (int k = 0; k < 2; k++) {
-                sum->low[k] = sum->n > 0 && sum->low[k] < place[k] ? sum->low[k] : place[k];
-                sum->high[k] = sum->high[k] > place[k] ? sum->high[k] : place[k] + 1;
-            }
-            sum->n++;
-        }
+    region_sums_fill(sums, map, lab);
     double n_pixels = (double)map->width * map->height;
     for (int32_t i = 0; i < map->n; i++) {
         struct box_region *region = &scene->regions[i];
-        const struct sums *sum = &sums[i];
-        double mean = sum->lab[0] / sum->n;
-        for (int k = 0; k < 3; k++)
-            region->lab[k] = (float)(sum->lab[k] / sum->n);
-        region->roughness = (float)sqrt(fmax(0, sum->square / sum->n - mean * mean));
+        const struct region_sums *sum = &sums[i];
+        region->roughness = region_sums_colour(region->lab, sum);
         region->x = relative(sum->x / sum->n, box.first_x, box.end_x);
         region->y = relative(sum->y / sum->n, box.first_y, box.end_y);
         region->low[0] = relative(sum->low[0], box.first_x, box.end_x);

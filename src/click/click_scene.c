@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/maths.h"
+#include "superpixel/region_sums.h"
 
 #define WORKING_PIXELS 100000
 #define CUTTING_PIXELS 400000
@@ -58,15 +59,11 @@ float click_colour_distance(const struct click_region *a, const struct click_reg
     return lightness * dl * dl + da * da + db * db;
 }
 
-struct sums {
-    double lab[3], square, x, y, n;
-};
-
 static enum clv_status measure(struct click_scene *scene, struct clv_error *err)
 {
     const struct clv_superpixels *map = &scene->superpixels;
     size_t n_pixels = (size_t)map->width * (size_t)map->height;
-    struct sums *sums = array_zalloc((size_t)map->n, sizeof *sums);
+    struct region_sums *sums = array_zalloc((size_t)map->n, sizeof *sums);
     float *lab = array_alloc(n_pixels * 3, sizeof *lab);
     scene->regions = array_zalloc((size_t)map->n, sizeof *scene->regions);
     if (!sums || !lab || !scene->regions) {
@@ -75,24 +72,13 @@ static enum clv_status measure(struct click_scene *scene, struct clv_error *err)
         return fail_memory(err);
     }
     clv_rgb_to_lab(lab, scene->working.pixels, n_pixels);
-    for (int32_t y = 0, p = 0; y < map->height; y++)
-        for (int32_t x = 0; x < map->width; x++, p++) {
-            struct sums *sum = &sums[map->labels[p]];
-            for (int k = 0; k < 3; k++)
-                sum->lab[k] += lab[3 * p + k];
-            sum->square += (double)lab[3 * p] * lab[3 * p];
-            sum->x += x + 0.5;
-            sum->y += y + 0.5;
-            sum->n++;
-        }
+    region_sums_fill(sums, map, lab);
     double unit = sqrt((double)n_pixels);
     for (int32_t i = 0; i < map->n; i++) {
         struct click_region *region = &scene->regions[i];
-        const struct sums *sum = &sums[i];
-        double mean = sum->lab[0] / sum->n, x = sum->x / sum->n, y = sum->y / sum->n;
-        for (int k = 0; k < 3; k++)
-            region->lab[k] = (float)(sum->lab[k] / sum->n);
-        region->roughness = (float)sqrt(fmax(0, sum->square / sum->n - mean * mean));
+        const struct region_sums *sum = &sums[i];
+        double x = sum->x / sum->n, y = sum->y / sum->n;
+        region->roughness = region_sums_colour(region->lab, sum);
         region->x = (float)(x / unit);
         region->y = (float)(y / unit);
         region->to_border = (float)(fmin(fmin(x, map->width - x), fmin(y, map->height - y)) / unit);

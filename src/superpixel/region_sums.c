@@ -1,0 +1,30 @@
+#include "superpixel/region_sums.h"
+
+#include <math.h>
+
+void region_sums_fill(struct region_sums *sums, const struct clv_superpixels *map, const float *lab)
+{
+    for (int32_t y = 0, p = 0; y < map->height; y++)
+        for (int32_t x = 0; x < map->width; x++, p++) {
+            struct region_sums *sum = &sums[map->labels[p]];
+            for (int k = 0; k < 3; k++)
+                sum->lab[k] += lab[3 * p + k];
+            sum->square += (double)lab[3 * p] * lab[3 * p];
+            sum->x += x + 0.5;
+            sum->y += y + 0.5;
+            const int32_t place[2] = {x, y};
+            for (int k = 0; k < 2; k++) {
+                sum->low[k] = sum->n > 0 && sum->low[k] < place[k] ? sum->low[k] : place[k];
+                sum->high[k] = sum->high[k] > place[k] ? sum->high[k] : place[k] + 1;
+            }
+            sum->n++;
+        }
+}
+
+float region_sums_colour(float *lab, const struct region_sums *sums)
+{
+    double mean = sums->lab[0] / sums->n;
+    for (int k = 0; k < 3; k++)
+        lab[k] = (float)(sums->lab[k] / sums->n);
+    return (float)sqrt(fmax(0, sums->square / sums->n - mean * mean));
+}
