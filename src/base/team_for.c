@@ -133,6 +133,7 @@ struct loop {
     void *context;
     struct team_deal *deal; /* of a queue */
     int64_t *owner;         /* of a queue's tasks, as far as they are this member's */
+    size_t first, step;     /* own tasks, where there is no queue */
     pthread_mutex_t lock;
     size_t first_failure; /* of the tasks; these three are guarded by the lock */
     enum clv_status status;
@@ -154,9 +155,10 @@ static enum clv_status run(struct loop *self, size_t index, int thread, struct c
     return status;
 }
 
-static enum clv_status run_in_turn(void *context, size_t k, int thread, struct clv_error *err)
+static enum clv_status run_own_task(void *context, size_t k, int thread, struct clv_error *err)
 {
-    return run(context, (size_t)team_rank() + k * (size_t)team_size(), thread, err);
+    struct loop *self = context;
+    return run(self, self->first + k * self->step, thread, err);
 }
 
 static enum clv_status run_dealt(void *context, size_t ignored, int thread, struct clv_error *err)
@@ -174,7 +176,15 @@ static enum clv_status run_dealt(void *context, size_t ignored, int thread, stru
 static struct loop loop_of(parallel_task *task, void *context)
 {
     return (struct loop){
-        .task = task, .context = context, .lock = PTHREAD_MUTEX_INITIALIZER, .first_failure = SIZE_MAX};
+        .task = task, .context = context, .step = 1, .lock = PTHREAD_MUTEX_INITIALIZER, .first_failure = SIZE_MAX};
+}
+
+static enum clv_status run_own(struct loop *self, size_t n, int n_threads, struct clv_error *err)
+{
+    team_work_alone(true);
+    enum clv_status status = parallel_for(n, n_threads, run_own_task, self, err);
+    team_work_alone(false);
+    return status;
 }
 
 /* Where the tasks are done: all learn whether they all went well. */
@@ -195,9 +205,9 @@ enum clv_status team_for(size_t n, int n_threads, parallel_task *task, team_slot
         return parallel_for(n, n_threads, task, context, err);
     struct loop loop = loop_of(task, context);
     struct clv_error own;
-    team_work_alone(true);
-    enum clv_status status = parallel_for(n_in_turn(n, (size_t)team_rank()), n_threads, run_in_turn, &loop, &own);
-    team_work_alone(false);
+    loop.first = (size_t)team_rank();
+    loop.step = (size_t)team_size();
+    enum clv_status status = run_own(&loop, n_in_turn(n, (size_t)team_rank()), n_threads, &own);
     status = end_tasks(&loop, PLACE_TASKS, n, status, err ? err : &own);
     return status == CLV_OK ? team_share(n, slot, context, err) : status;
 }
@@ -259,96 +269,219 @@ enum clv_status team_collect(size_t n, team_slot *slot, void *context, struct cl
 
 /* --- sums --- */
 
-enum { UNIT = TEAM_LINK_UNIT / sizeof(double) }; /* numbers; members add up slices of whole units */
+/* The order: the rows of a block of BLOCK one after the other; then a block and its neighbour, two such pairs, and so on,
+ * as in a balanced tree. What of it a member's rows hold whole it has added up before they go to others: one piece stands
+ * for them where their number and their first row suit the tree, else some 2 log2(n / BLOCK) pieces and less than BLOCK
+ * single rows. */
+#define STRIPE_WORK ((size_t)1 << 15) /* additions that a thread is worth */
 
-struct sum {
-    const double *rows; /* [n][size] */
-    size_t n, size, n_units;
-    double *given, *taken;             /* own rows, by slice; the own slice of all rows, by member */
-    size_t *n_given, *n_taken, *slice; /* [members] units; slice: of a row */
+enum { BLOCK = 16, MOST_PIECES = 2 * 64 + BLOCK };
+
+/* The sum of the rows begin .. end - 1: of one, of the first rows of a block, or of what is below a node of the tree. */
+struct piece {
+    size_t begin, end;
+    double *row;
 };
 
-static size_t slice_begin(const struct sum *self, int32_t rank)
+/* Those of adjoining rows, in order, and as few as the tree allows. */
+struct pieces {
+    size_t n, first_column, end_column; /* columns that are added up */
+    struct piece items[MOST_PIECES];
+};
+
+/* Whether the tree adds the second one of two that adjoin to the first. */
+static bool belong_together(const struct piece *a, const struct piece *b)
 {
-    return self->n_units * (size_t)rank / (size_t)team_size();
+    size_t size = a->end - a->begin;
+    if (size < BLOCK)
+        return a->begin % BLOCK == 0 && b->end - b->begin == 1;
+    return a->begin % (2 * size) == 0 && b->end - b->begin == size;
 }
 
-static bool sum_open(struct sum *self)
+static void add_last(struct pieces *self)
 {
-    size_t members = (size_t)team_size(), rank = (size_t)team_rank();
-    self->n_given = array_alloc(members, 3 * sizeof *self->n_given);
-    if (!self->n_given)
-        return false;
-    self->n_taken = self->n_given + members;
-    self->slice = self->n_taken + members;
-    for (int32_t r = 0; r < team_size(); r++)
-        self->slice[r] = slice_begin(self, r + 1) - slice_begin(self, r);
-    for (int32_t r = 0; r < team_size(); r++) {
-        self->n_given[r] = n_in_turn(self->n, rank) * self->slice[r];
-        self->n_taken[r] = n_in_turn(self->n, (size_t)r) * self->slice[rank];
+    const struct piece *more = &self->items[--self->n];
+    struct piece *sum = &self->items[self->n - 1];
+    for (size_t k = self->first_column; k < self->end_column; k++)
+        sum->row[k] += more->row[k];
+    sum->end = more->end;
+}
+
+static void append(struct pieces *self, const struct piece *piece)
+{
+    self->items[self->n++] = *piece;
+    while (self->n > 1 && belong_together(&self->items[self->n - 2], &self->items[self->n - 1]))
+        add_last(self);
+}
+
+/* What the rows begin .. end - 1 come to; from `rows` on. */
+static void list_pieces(struct pieces *self, size_t begin, size_t end, double *rows, size_t size)
+{
+    *self = (struct pieces){0};
+    while (begin < end) {
+        size_t n = begin % BLOCK || end - begin < BLOCK ? 1 : BLOCK;
+        while (n >= BLOCK && begin % (2 * n) == 0 && end - begin >= 2 * n)
+            n *= 2;
+        append(self, &(struct piece){begin, begin + n, NULL});
+        begin += n;
     }
-    self->given = array_zalloc(n_in_turn(self->n, rank) * self->n_units, TEAM_LINK_UNIT);
-    self->taken = array_zalloc(self->n * self->slice[rank] + self->n_units, TEAM_LINK_UNIT);
-    return self->given && self->taken;
+    for (size_t i = 0; i < self->n; i++)
+        self->items[i].row = rows + i * size;
 }
 
-static void lay_slices(const struct sum *self)
+struct sum {
+    double *rows;                          /* [n][size] */
+    size_t n, size, n_stripes, begin, end; /* begin .. end - 1: own rows */
+    struct pieces pieces;                  /* of the rows that have met so far */
+    double *buffers;                       /* three of most_pieces rows: */
+    double *held, *coming, *spare;         /* where the pieces lie once they are packed, others', and the next */
+};
+
+static size_t first_of(size_t n, int32_t rank)
 {
-    double *to = self->given;
-    for (int32_t r = 0; r < team_size(); r++)
-        for (size_t i = (size_t)team_rank(); i < self->n; i += (size_t)team_size()) {
-            size_t first = slice_begin(self, r) * UNIT, end = slice_begin(self, r + 1) * UNIT;
-            end = end < self->size ? end : self->size;
-            if (end > first)
-                memcpy(to, self->rows + i * self->size + first, (end - first) * sizeof *to);
-            to += self->slice[r] * UNIT;
-        }
+    return n * (size_t)rank / (size_t)team_size();
 }
 
-/* The own slice of all rows, into its place in all[n_units]. */
-static void add_slice(double *all, const struct sum *self)
+static size_t most_pieces(size_t n)
 {
-    size_t members = (size_t)team_size(), width = self->slice[team_rank()] * UNIT;
-    double *own = all + slice_begin(self, team_rank()) * UNIT;
-    size_t n_before = 0; /* rows of members of lower rank than the one that did task i */
-    memset(own, 0, width * sizeof *own);
-    for (size_t i = 0; i < self->n; i++) {
-        size_t member = i % members;
-        n_before = member ? n_before + n_in_turn(self->n, member - 1) : 0;
-        const double *row = self->taken + (n_before + i / members) * width;
-        for (size_t k = 0; k < width; k++)
-            own[k] += row[k];
+    size_t most = BLOCK;
+    for (size_t size = BLOCK; size < n; size *= 2)
+        most += 2;
+    return n < most ? n : most;
+}
+
+/* Own rows, some of their columns. */
+static enum clv_status add_stripe(void *context, size_t stripe, int thread, struct clv_error *err)
+{
+    (void)thread, (void)err;
+    struct sum *self = context;
+    struct pieces pieces = {.first_column = self->size * stripe / self->n_stripes,
+                            .end_column = self->size * (stripe + 1) / self->n_stripes};
+    for (size_t i = self->begin; i < self->end; i++)
+        append(&pieces, &(struct piece){i, i + 1, &self->rows[i * self->size]});
+    if (stripe == 0)
+        self->pieces = pieces;
+    return CLV_OK;
+}
+
+static enum clv_status add_own_rows(struct sum *self, int n_threads, struct clv_error *err)
+{
+    size_t most = (self->end - self->begin) * self->size / STRIPE_WORK + 1,
+           threads = (size_t)parallel_threads(n_threads);
+    self->n_stripes = threads < most ? threads : most;
+    enum clv_status status = parallel_for(self->n_stripes, n_threads, add_stripe, self, err);
+    self->pieces.first_column = 0;
+    self->pieces.end_column = self->size;
+    return status;
+}
+
+/* All rows' sum into the first row, from pieces of all of them: the tree's last neighbours first. */
+static void finish(struct sum *self)
+{
+    while (self->pieces.n > 1)
+        add_last(&self->pieces);
+    const double *sum = self->pieces.items[0].row;
+    for (size_t k = 0; k < self->size; k++)
+        self->rows[k] = 0.0 + sum[k];
+}
+
+static void pack_pieces(struct sum *self)
+{
+    double *packed = self->spare;
+    for (size_t i = 0; i < self->pieces.n; i++) {
+        double *row = &packed[i * self->size];
+        memcpy(row, self->pieces.items[i].row, self->size * sizeof *row);
+        self->pieces.items[i].row = row;
     }
+    self->spare = self->held;
+    self->held = packed;
 }
 
-static void add_rows(double *sum, const double *rows, size_t n, size_t size)
+static size_t bytes_of(const struct sum *self, const struct pieces *pieces)
 {
-    for (size_t k = 0; k < size; k++)
-        sum[k] = 0.0 + rows[k];
-    for (size_t i = 1; i < n; i++)
-        for (size_t k = 0; k < size; k++)
-            sum[k] += rows[i * size + k];
+    return pieces->n * self->size * sizeof *self->rows;
 }
 
-enum clv_status team_sum(double *sum, const double *rows, size_t n, size_t size, struct clv_error *err)
+static void join(struct sum *self, const struct pieces *lower, const struct pieces *upper)
 {
-    if (is_alone()) {
-        add_rows(sum, rows, n, size);
-        return CLV_OK;
+    struct pieces joined = {.end_column = self->size};
+    for (size_t i = 0; i < lower->n; i++)
+        append(&joined, &lower->items[i]);
+    for (size_t i = 0; i < upper->n; i++)
+        append(&joined, &upper->items[i]);
+    self->pieces = joined;
+}
+
+/* With a member that has the pieces of the members first .. end - 1, which are next to those that have met here. */
+static void trade(struct sum *self, int32_t with, int32_t first, int32_t end, bool gives, bool takes)
+{
+    struct pieces theirs;
+    list_pieces(&theirs, first_of(self->n, first), first_of(self->n, end), self->coming, self->size);
+    pack_pieces(self);
+    team_link_trade(with, self->held, gives ? bytes_of(self, &self->pieces) : 0, self->coming,
+                    takes ? bytes_of(self, &theirs) : 0);
+    if (takes && first < team_rank())
+        join(self, &theirs, &self->pieces);
+    else if (takes)
+        join(self, &self->pieces, &theirs);
+}
+
+/* The members in order, but for one of each of the first pairs. */
+static int32_t rank_of(int32_t place, int32_t n_pairs)
+{
+    return place < n_pairs ? 2 * place : place + n_pairs;
+}
+
+/* Members trade what they have in pairs: neighbours, then those two away, four away, .., after which all have all. Where
+ * their number is no power of two, some of them give theirs to a neighbour first and get the sum from it in the end. */
+static void trade_all(struct sum *self)
+{
+    int32_t rank = team_rank(), n_places = 1;
+    while (n_places * 2 <= team_size())
+        n_places *= 2;
+    const int32_t n_pairs = team_size() - n_places, neighbour = rank ^ 1;
+    const bool is_paired = rank < 2 * n_pairs, is_upper = is_paired && rank % 2;
+    const int32_t place = is_paired ? rank / 2 : rank - n_pairs;
+    const size_t row = self->size * sizeof *self->rows;
+    if (is_paired)
+        trade(self, neighbour, neighbour, neighbour + 1, is_upper, !is_upper);
+    for (int32_t step = 1; step < n_places && !is_upper; step *= 2) {
+        int32_t with = place ^ step, first = with & ~(step - 1);
+        trade(self, rank_of(with, n_pairs), rank_of(first, n_pairs), rank_of(first + step, n_pairs), true, true);
     }
-    struct sum self = {.rows = rows, .n = n, .size = size, .n_units = (size + UNIT - 1) / UNIT};
-    enum clv_status status = sum_open(&self) ? CLV_OK : fail_memory(err);
-    status = team_meet(place_of(PLACE_SUM, n * size), status, SIZE_MAX, err);
-    if (status == CLV_OK && self.slice) {
-        double *all = self.taken + n * self.slice[team_rank()] * UNIT;
-        lay_slices(&self);
-        team_link_swap(self.taken, self.n_taken, self.given, self.n_given);
-        add_slice(all, &self);
-        team_link_gather(all, self.slice);
-        memcpy(sum, all, size * sizeof *sum);
+    if (!is_upper)
+        finish(self);
+    if (is_paired)
+        team_link_trade(neighbour, self->rows, is_upper ? 0 : row, self->rows, is_upper ? row : 0);
+}
+
+enum clv_status team_for_sum(size_t n, int n_threads, parallel_task *task, void *context, double *rows, size_t size,
+                             struct clv_error *err)
+{
+    struct sum self = {.rows = rows, .n = n, .size = size, .end = n};
+    struct loop loop = loop_of(task, context);
+    struct clv_error own = {0};
+    const bool alone = is_alone();
+    enum clv_status status;
+    if (alone) {
+        status = parallel_for(n, n_threads, task, context, err);
+    } else {
+        self.begin = loop.first = first_of(n, team_rank());
+        self.end = first_of(n, team_rank() + 1);
+        self.buffers = array_alloc(3 * most_pieces(n), size * sizeof *rows);
+        status = self.buffers ? run_own(&loop, self.end - self.begin, n_threads, &own) : fail_memory(&own);
+        status = end_tasks(&loop, PLACE_SUM, n * size, status, err ? err : &own);
     }
-    array_free(self.n_given);
-    array_free(self.given);
-    array_free(self.taken);
+    if (!status)
+        status = add_own_rows(&self, n_threads, err);
+    if (!status && alone)
+        finish(&self);
+    else if (!status && self.buffers) {
+        self.held = self.buffers;
+        self.coming = self.held + most_pieces(n) * size;
+        self.spare = self.coming + most_pieces(n) * size;
+        trade_all(&self);
+    }
+    array_free(self.buffers);
     return status;
 }

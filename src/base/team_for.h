@@ -43,8 +43,11 @@ bool team_does(size_t index);
 enum clv_status team_share(size_t n, team_slot *slot, void *context, struct clv_error *err) CLV_CHECK;
 enum clv_status team_collect(size_t n, team_slot *slot, void *context, struct clv_error *err) CLV_CHECK;
 
-/* sum[size] = rows[0] + rows[1] + .., in this order, of rows[n][size], of which each member has those that team_for gave
- * it; all members get the sum, each having added up a slice of it. sum may be rows. n >= 1. */
-enum clv_status team_sum(double *sum, const double *rows, size_t n, size_t size, struct clv_error *err) CLV_CHECK;
+/* Task i leaves its result in rows[i][size] of rows[n]; afterwards the first row has the sum of all, for all members. Each
+ * does tasks that are next to each other, and the order of the sum is that of the tasks up to 16, and with more of them
+ * that of a balanced tree over blocks of 16, so that a member can add up most of its own rows before it gives them away.
+ * n >= 1. Afterwards the other rows are undefined. */
+enum clv_status team_for_sum(size_t n, int n_threads, parallel_task *task, void *context, double *rows, size_t size,
+                             struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -9,7 +9,8 @@
 #include "base/array.h"
 
 #define MOST_AT_ONCE ((size_t)1 << 16) /* bytes: longer messages go in parts */
-#define LOOKS        300               /* before the first nap; some ten microseconds */
+#define MOST_TRADED  ((size_t)1 << 30)
+#define LOOKS        300 /* before the first nap; some ten microseconds */
 #define NAP_NS       20000
 
 bool team_link_is_built(void)
@@ -19,7 +20,7 @@ bool team_link_is_built(void)
 
 static MPI_Datatype unit; /* of blocks */
 static int own_rank, n_members;
-static int *counts, *places, *counts_given; /* [n_members] where blocks lie, in units; the last with its places */
+static int *counts, *places; /* [n_members] where blocks lie, in units */
 
 /* Messages come from one thread at a time, which need not be the first one. */
 bool team_link_join(int32_t *rank, int32_t *size)
@@ -32,9 +33,8 @@ bool team_link_join(int32_t *rank, int32_t *size)
     *size = n_members = all;
     MPI_Type_contiguous(TEAM_LINK_UNIT, MPI_BYTE, &unit);
     MPI_Type_commit(&unit);
-    counts = array_zalloc((size_t)all, 4 * sizeof *counts);
+    counts = array_zalloc((size_t)all, 2 * sizeof *counts);
     places = counts ? counts + all : NULL;
-    counts_given = counts ? counts + 2 * (size_t)all : NULL;
     return provided >= MPI_THREAD_SERIALIZED && counts;
 }
 
@@ -93,6 +93,31 @@ static void wait_for(MPI_Request *request)
     }
 }
 
+static size_t at_once(size_t left)
+{
+    return left < MOST_TRADED ? left : MOST_TRADED;
+}
+
+void team_link_trade(int32_t with, const void *give, size_t n_give, void *take, size_t n_take)
+{
+    const char *from = give;
+    char *to = take;
+    while (n_give || n_take) {
+        MPI_Request requests[] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        size_t given = at_once(n_give), taken = at_once(n_take);
+        if (taken)
+            MPI_Irecv(to, (int)taken, MPI_BYTE, with, 0, MPI_COMM_WORLD, &requests[0]);
+        if (given)
+            MPI_Isend(from, (int)given, MPI_BYTE, with, 0, MPI_COMM_WORLD, &requests[1]);
+        wait_for(&requests[0]);
+        wait_for(&requests[1]);
+        from += given;
+        to += taken;
+        n_give -= given;
+        n_take -= taken;
+    }
+}
+
 void team_link_largest(int64_t *values, size_t n)
 {
     MPI_Request request;
@@ -115,16 +140,6 @@ void team_link_gather(void *all, const size_t *n_units)
     lay_out(counts, n_units);
     MPI_Request request;
     MPI_Iallgatherv(MPI_IN_PLACE, 0, unit, all, counts, places, unit, MPI_COMM_WORLD, &request);
-    wait_for(&request);
-}
-
-void team_link_swap(void *to, const size_t *n_from, const void *from, const size_t *n_to)
-{
-    MPI_Request request;
-    lay_out(counts, n_from);
-    lay_out(counts_given, n_to);
-    MPI_Ialltoallv(from, counts_given, counts_given + n_members, unit, to, counts, places, unit, MPI_COMM_WORLD,
-                   &request);
     wait_for(&request);
 }
 
@@ -179,6 +194,15 @@ void team_link_take(int32_t from, int tag, void *bytes, size_t size)
     (void)size;
 }
 
+void team_link_trade(int32_t with, const void *give, size_t n_give, void *take, size_t n_take)
+{
+    (void)with;
+    (void)give;
+    (void)n_give;
+    (void)take;
+    (void)n_take;
+}
+
 void team_link_largest(int64_t *values, size_t n)
 {
     (void)values;
@@ -189,14 +213,6 @@ void team_link_gather(void *all, const size_t *n_units)
 {
     (void)all;
     (void)n_units;
-}
-
-void team_link_swap(void *to, const size_t *n_from, const void *from, const size_t *n_to)
-{
-    (void)to;
-    (void)n_from;
-    (void)from;
-    (void)n_to;
 }
 
 void team_link_collect(void *all, const size_t *n_units, const void *own)

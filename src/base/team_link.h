@@ -22,6 +22,9 @@ void team_link_send(int32_t to, int tag, const void *bytes, size_t size);
 bool team_link_look(int32_t *from, int *tag, size_t *size);
 void team_link_take(int32_t from, int tag, void *bytes, size_t size);
 
+/* Two members at once: each gives the other n_give bytes and takes n_take. */
+void team_link_trade(int32_t with, const void *give, size_t n_give, void *take, size_t n_take);
+
 /* The rest is done by all members at once. Of each of n values the largest of all members'. */
 void team_link_largest(int64_t *values, size_t n);
 
@@ -29,9 +32,6 @@ void team_link_largest(int64_t *values, size_t n);
  * TEAM_LINK_UNIT bytes. */
 #define TEAM_LINK_UNIT 64
 void team_link_gather(void *all, const size_t *n_units);
-
-/* from[]: blocks for each member in turn, of n_to[size] units; to[]: what each had for this one, n_from[size]. */
-void team_link_swap(void *to, const size_t *n_from, const void *from, const size_t *n_to);
 
 /* The same on the leader alone; the others give `own`, and `all` is not used. */
 void team_link_collect(void *all, const size_t *n_units, const void *own);

@@ -118,14 +118,58 @@ START_TEST(a_loop_within_a_task_is_done_there)
 }
 END_TEST
 
-START_TEST(a_team_of_one_adds_up_rows_in_order_and_in_place)
+enum { N_ROWS = 147, WIDTH = 1000, BLOCK = 16 }; /* enough for two threads to add */
+
+struct table {
+    double rows[N_ROWS][WIDTH];
+};
+
+static double entry(size_t row, size_t column)
 {
-    double rows[] = {1, 1e100, -2, 0x1p-60, 1e100, 3, -1, -1e100, 5, 1, -1e100, 7}, sum[3];
-    must(team_sum(sum, rows, 4, 3, err));
-    must(team_sum(rows, rows, 4, 3, err));
-    const double expected[] = {((1 + 0x1p-60) - 1) + 1, 0, 13};
-    for (int k = 0; k < 3; k++)
-        ck_assert(sum[k] == expected[k] && rows[k] == expected[k]);
+    return 1 / (double)(3 + row * 7 + column);
+}
+
+static enum clv_status fill_row(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread, (void)err;
+    struct table *self = context;
+    for (size_t k = 0; k < WIDTH; k++)
+        self->rows[index][k] = entry(index, k);
+    return CLV_OK;
+}
+
+/* The rows begin .. begin + size - 1, as far as there are any: halves, and blocks in order. */
+static double tree_sum(size_t begin, size_t size, size_t n, size_t column)
+{
+    double sum = 0;
+    if (size > BLOCK) {
+        sum = tree_sum(begin, size / 2, n, column);
+        return begin + size / 2 < n ? sum + tree_sum(begin + size / 2, size / 2, n, column) : sum;
+    }
+    for (size_t i = begin; i < begin + size && i < n; i++)
+        sum += entry(i, column);
+    return sum;
+}
+
+START_TEST(rows_are_added_up_as_a_balanced_tree_over_blocks_at_any_number_of_threads)
+{
+    static const size_t counts[] = {1, 7, 16, 17, 48, 64, 100, N_ROWS};
+    static struct table whole, *table = &whole;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (int n_threads = 1; n_threads <= 3; n_threads++) {
+            must(team_for_sum(counts[i], n_threads, fill_row, table, table->rows[0], WIDTH, err));
+            for (size_t k = 0; k < WIDTH; k++)
+                ck_assert(table->rows[0][k] == tree_sum(0, 256, counts[i], k));
+        }
+}
+END_TEST
+
+START_TEST(a_sum_whose_task_fails_is_none)
+{
+    struct clv_error error;
+    struct squares self = {.bad = 7};
+    ck_assert_int_eq(team_for_sum(N_ITEMS, 2, square, &self, self.values, 1, &error), CLV_ERR_DATA);
+    ck_assert_str_eq(error.message, "task 7");
 }
 END_TEST
 
@@ -139,7 +183,8 @@ Suite *team_suite(void)
     tcase_add_test(tests, a_team_of_one_does_all_tasks_itself);
     tcase_add_test(tests, the_first_task_that_fails_is_told);
     tcase_add_test(tests, a_loop_within_a_task_is_done_there);
-    tcase_add_test(tests, a_team_of_one_adds_up_rows_in_order_and_in_place);
+    tcase_add_test(tests, rows_are_added_up_as_a_balanced_tree_over_blocks_at_any_number_of_threads);
+    tcase_add_test(tests, a_sum_whose_task_fails_is_none);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -78,6 +78,7 @@ static void set_sizes(struct crf_objective *self, const struct clv_shape *shape)
     self->chunk_size = self->d * self->width;
     if (self->has_pairs)
         self->chunk_size += self->k * (self->k * self->p + self->width);
+    self->chunk_size += self->width;
 }
 
 enum clv_status crf_objective_open(struct crf_objective *self, struct examples *examples, struct clv_error *err)
@@ -90,10 +91,8 @@ enum clv_status crf_objective_open(struct crf_objective *self, struct examples *
     self->kernel_memory = array_zalloc_aligned(2 * self->k, self->width * sizeof(double));
     self->empirical = array_zalloc(self->size, sizeof(double));
     self->chunk_first = array_alloc(self->n_chunks + 1, sizeof *self->chunk_first);
-    self->chunk_nll = array_alloc(self->n_chunks, sizeof(double));
     self->chunk_sums = array_zalloc_aligned(self->n_chunks, self->chunk_size * sizeof(double));
-    if (!self->unary || !self->kernel_memory || !self->empirical || !self->chunk_first || !self->chunk_nll ||
-        !self->chunk_sums)
+    if (!self->unary || !self->kernel_memory || !self->empirical || !self->chunk_first || !self->chunk_sums)
         return fail_memory(err);
     self->kernel.there = self->kernel_memory;
     self->kernel.back = self->kernel_memory + self->k * self->width;
@@ -112,7 +111,6 @@ void crf_objective_release(struct crf_objective *self)
     array_free(self->kernel_memory);
     array_free(self->empirical);
     array_free(self->chunk_first);
-    array_free(self->chunk_nll);
     array_free(self->chunk_sums);
     *self = (struct crf_objective){0};
 }
@@ -131,6 +129,12 @@ static void load_weights(struct crf_objective *self, const double *w)
     self->kernel_fits = self->is_shared && chain_kernel_fill(&self->kernel, self->table, self->k);
 }
 
+/* Where a chunk's sums have its nll. */
+static size_t nll_at(const struct crf_objective *self)
+{
+    return self->chunk_size - self->width;
+}
+
 static enum clv_status run_chunk(void *context, size_t chunk, int thread, struct clv_error *err)
 {
     struct crf_objective *self = context;
@@ -143,24 +147,8 @@ static enum clv_status run_chunk(void *context, size_t chunk, int thread, struct
         if (status)
             return status;
     }
-    self->chunk_nll[chunk] = nll;
+    sums[nll_at(self)] = nll;
     return CLV_OK;
-}
-
-static bool chunk_results(struct team_piece *piece, void *context, size_t chunk, size_t k)
-{
-    struct crf_objective *self = context;
-    *piece = (struct team_piece){&self->chunk_nll[chunk], sizeof *self->chunk_nll};
-    return k == 0;
-}
-
-/* All chunks' sums into the first one's, in order. */
-static enum clv_status reduce(double *nll, struct crf_objective *self, struct clv_error *err)
-{
-    *nll = 0;
-    for (size_t chunk = 0; chunk < self->n_chunks; chunk++)
-        *nll += self->chunk_nll[chunk];
-    return team_sum(self->chunk_sums, self->chunk_sums, self->n_chunks, self->chunk_size, err);
 }
 
 /* E[Psi] - Psi(x, y) in the order of the weights. */
@@ -185,11 +173,11 @@ enum clv_status crf_objective_at(double *nll, double *gradient, struct crf_objec
                                  struct clv_error *err)
 {
     load_weights(self, w);
-    enum clv_status status = team_for(self->n_chunks, self->n_threads, run_chunk, chunk_results, self, err);
-    if (!status)
-        status = reduce(nll, self, err);
+    enum clv_status status =
+        team_for_sum(self->n_chunks, self->n_threads, run_chunk, self, self->chunk_sums, self->chunk_size, err);
     if (status)
         return status;
+    *nll = self->chunk_sums[nll_at(self)];
     write_gradient(gradient, self);
     return CLV_OK;
 }

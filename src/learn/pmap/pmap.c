@@ -49,8 +49,9 @@ struct pmap {
     int32_t *order;
     size_t batch, n_taken;
     int32_t *taken;      /* [batch] examples of this step */
-    double *gradients;   /* [batch][size] */
-    double *values;      /* [n] or [batch] estimates */
+    double *gradients;   /* [batch][size + 1] and of each the estimate */
+    double step_value;   /* mean of the last step's estimates */
+    double *values;      /* [n] estimates of the curve */
     const double *point; /* of the curve's next point */
     size_t n_passes;     /* of a round */
     size_t n_rounds;
@@ -66,27 +67,20 @@ struct pmap {
 static enum clv_status draw_slot(void *context, size_t slot, int thread, struct clv_error *err)
 {
     struct pmap *self = context;
-    return pmap_draw(&self->values[slot], &self->gradients[slot * self->ascent.size], &self->draws,
-                     &self->targets.list[self->taken[slot]], (uint32_t)((size_t)self->state.place.next_draw + slot),
-                     self->ascent.w, &self->workspaces[thread], &self->examples.decoders[thread], err);
+    double *row = &self->gradients[slot * (self->ascent.size + 1)];
+    return pmap_draw(&row[self->ascent.size], row, &self->draws, &self->targets.list[self->taken[slot]],
+                     (uint32_t)((size_t)self->state.place.next_draw + slot), self->ascent.w, &self->workspaces[thread],
+                     &self->examples.decoders[thread], err);
 }
 
-static bool draw_results(struct team_piece *piece, void *context, size_t slot, size_t k)
-{
-    struct pmap *self = context;
-    *piece = (struct team_piece){&self->values[slot], sizeof *self->values};
-    return k == 0;
-}
-
-/* Lines 3 to 11 of Algorithm 2. The gradients are added in order into the first slot's. */
+/* Lines 3 to 11 of Algorithm 2. The gradients are added up into the first slot's. */
 static enum clv_status take_step(struct pmap *self, struct clv_error *err)
 {
     size_t n = self->n_taken, size = self->ascent.size;
-    enum clv_status status = team_for(n, self->examples.n_threads, draw_slot, draw_results, self, err);
-    if (!status)
-        status = team_sum(self->gradients, self->gradients, n, size, err);
+    enum clv_status status = team_for_sum(n, self->examples.n_threads, draw_slot, self, self->gradients, size + 1, err);
     if (status)
         return status;
+    self->step_value = self->gradients[size] / (double)n;
     self->state.place.next_draw += (int64_t)n;
     self->state.place.n_taken += (int64_t)n;
     for (size_t k = 0; k < size; k++)
@@ -128,7 +122,7 @@ static void tell(struct pmap *self)
         return;
     size_t first = steps_of(self, targets_of(self, 0)), later = steps_of(self, targets_of(self, 1));
     size_t done = steps_to(self, place);
-    double mean = mean_of(self->values, self->n_taken);
+    double mean = self->step_value;
     self->estimate = isnan(self->estimate) ? mean : self->estimate + 0.01 * (mean - self->estimate);
     char note[192];
     snprintf(note, sizeof note, "log-likelihood %.3f%s", self->estimate, self->note);
@@ -268,7 +262,7 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     self->workspaces = array_zalloc((size_t)examples->n_threads, sizeof *self->workspaces);
     self->order = array_alloc(n_all, sizeof *self->order);
     self->taken = array_alloc(self->batch, sizeof *self->taken);
-    self->gradients = array_alloc(self->batch, self->ascent.size * sizeof *self->gradients);
+    self->gradients = array_alloc(self->batch, (self->ascent.size + 1) * sizeof *self->gradients);
     self->values = array_alloc(n_all, sizeof *self->values);
     double *start = array_zalloc(self->ascent.size, sizeof *start);
     self->state = (struct pmap_state){{0, 1, 0, 0}, &self->ascent, start, result};
