@@ -12,10 +12,12 @@
 #include "cli/score/score_letters.h"
 #include "cli/score/score_set.h"
 #include "cli/score/score_shards.h"
+#include "score/band.h"
 
 struct score {
     struct common_options common;
-    const char *data, *split, *voids, *predictions, *model_path;
+    const char *data, *split, *voids, *predictions, *model_path, *pred_labels;
+    int band_px;
     bool json, csv, per_image, merge;
     struct shard shard;
     char **tables; /* [n_tables] of --merge */
@@ -34,7 +36,9 @@ enum score_keys {
     KEY_VOID,
     KEY_DECODE,
     KEY_SHARD,
-    KEY_MERGE
+    KEY_MERGE,
+    KEY_BAND,
+    KEY_PRED_LABELS
 };
 
 static const struct argp_option score_options[] = {
@@ -43,6 +47,13 @@ static const struct argp_option score_options[] = {
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
     {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
     {"pred", 'p', "FOLDER", 0, "The predictions, as `cleave segment -o FOLDER' wrote them", 0},
+    {"pred-labels", KEY_PRED_LABELS, "FILE", 0,
+     "The labels.tsv of the predictions' values, where it is another than the truth's: labels of one name are the "
+     "same, "
+     "others are wrong",
+     0},
+    {"band", KEY_BAND, "PX", 0,
+     "Only pixels that have a border between two true labels within PX pixels along rows and columns (1..1000)", 0},
     {"model", 'm', "FILE", 0,
      "Also score per superpixel, with the superpixels of this model's recipe (reads the images); with a feature file: "
      "label its nodes, and score those",
@@ -78,11 +89,22 @@ static error_t parse_score(int key, char *arg, struct argp_state *state)
     case KEY_LETTERS: self->letters.path = arg; return 0;
     case KEY_DECODE: return option_decoding(&self->decoding, arg, &self->common);
     case KEY_FOLDS: return option_folds(&self->letters, arg, &self->common);
+    case KEY_BAND: return option_int(&self->band_px, "--band", arg, 1, BAND_MAX_PX, &self->common);
+    case KEY_PRED_LABELS: self->pred_labels = arg; return 0;
     case KEY_JSON: self->json = true; return 0;
     case KEY_CSV: self->csv = true; return 0;
     case KEY_PER_IMAGE: self->per_image = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
+}
+
+/* What goes with masks in files alone, each pixel on its own. */
+static enum clv_status check_pixels(const struct score *self, struct clv_error *err)
+{
+    const char *option = self->band_px ? "band" : self->pred_labels ? "pred-labels" : NULL;
+    if (!option || (self->predictions && !self->model_path))
+        return CLV_OK;
+    return fail(err, CLV_ERR_USAGE, "--%s: goes with --pred, without -m", option);
 }
 
 static enum clv_status check_letters(const struct score *self, struct clv_error *err)
@@ -144,6 +166,8 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     if (self->decoding != DECODING_OWN && (self->letters.path || !self->data || !is_tensor_file(self->data)))
         return fail(err, CLV_ERR_USAGE, "--decode: goes with a feature file in --data");
     status = check_shards(self, err);
+    if (status == CLV_OK)
+        status = check_pixels(self, err);
     if (status != CLV_OK)
         return status;
     if (self->letters.path)
@@ -172,6 +196,7 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     struct clv_model model = {0};
     struct input_list inputs = {0};
     struct set_score score = {0};
+    struct clv_labels predicted = {0};
     enum clv_status status = clv_set_read(&set, self->data, err);
     if (status != CLV_OK)
         return status;
@@ -188,10 +213,14 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     if (status == CLV_OK && self->model_path && !model.has_recipe)
         status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; it has no superpixels",
                       self->model_path);
+    if (status == CLV_OK && self->pred_labels)
+        status = clv_labels_read(&predicted, self->pred_labels, err);
     const struct score_task task = {
         .inputs = &inputs,
         .labels = &set.labels,
         .folder = self->predictions,
+        .predicted = self->pred_labels ? &predicted : NULL,
+        .band_px = self->band_px,
         .model = self->model_path ? &model : NULL,
         .keeps_counts = self->shard.count > 0,
         .n_threads = self->common.n_threads,
@@ -216,6 +245,7 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     else
         score_print_text(&score, self->per_image);
 done:
+    clv_labels_release(&predicted);
     set_score_release(&score);
     input_list_release(&inputs);
     clv_model_release(&model);

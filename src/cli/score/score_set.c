@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "cli/common/console.h"
 #include "cli/score/score_counts.h"
+#include "score/band.h"
 
 struct job {
     const struct score_task *task;
@@ -153,6 +154,21 @@ done:
     return status;
 }
 
+/* The prediction's labels become the truth's of the same name, void where there is none. */
+static void rename_labels(struct clv_mask *prediction, const struct clv_labels *predicted,
+                          const struct clv_labels *labels)
+{
+    uint8_t renamed[256];
+    memset(renamed, CLV_VOID, sizeof renamed);
+    for (int32_t from = 0; from < predicted->n_labels; from++)
+        for (int32_t to = 0; to < labels->n_labels; to++)
+            if (!predicted->is_void[from] && !labels->is_void[to] &&
+                strcmp(predicted->names[from], labels->names[to]) == 0)
+                renamed[from] = (uint8_t)to;
+    for (size_t p = 0; p < (size_t)prediction->width * (size_t)prediction->height; p++)
+        prediction->labels[p] = renamed[prediction->labels[p]];
+}
+
 static enum clv_status keep_counts(struct job *job, size_t kind, size_t index, const struct clv_confusion *confusion,
                                    struct clv_error *err)
 {
@@ -177,10 +193,15 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     enum clv_status status =
         path ? clv_mask_read(&truth, input->mask, task->labels, 0, 0, task->limits, err) : fail_memory(err);
     if (status == CLV_OK)
-        status = clv_mask_read(&prediction, path, task->labels, 0, 0, task->limits, err);
+        status =
+            clv_mask_read(&prediction, path, task->predicted ? task->predicted : task->labels, 0, 0, task->limits, err);
     if (status == CLV_OK && (prediction.width != truth.width || prediction.height != truth.height))
         status = fail(err, CLV_ERR_DATA, "%s: prediction is %dx%d, its truth %s is %dx%d", path, prediction.width,
                       prediction.height, input->mask, truth.width, truth.height);
+    if (status == CLV_OK && task->predicted)
+        rename_labels(&prediction, task->predicted, task->labels);
+    if (status == CLV_OK && task->band_px)
+        status = band_keep(&truth, task->band_px, err);
     if (status == CLV_OK) {
         clv_confusion_clear(confusion);
         clv_confusion_add(confusion, truth.labels, prediction.labels, (size_t)truth.width * (size_t)truth.height);

@@ -42,9 +42,11 @@ void set_score_measure(struct set_score *score, size_t index, const struct clv_c
 struct score_task {
     const struct input_list *inputs; /* with masks */
     const struct clv_labels *labels;
-    const char *folder;            /* prediction i: folder/<inputs->items[i].output>.png */
-    const struct clv_model *model; /* its recipe makes the superpixels; NULL: per pixel only */
-    bool keeps_counts;             /* every image's, for a table of a shard */
+    const char *folder;                 /* prediction i: folder/<inputs->items[i].output>.png */
+    const struct clv_labels *predicted; /* of the predictions' values, matched by name; NULL: labels */
+    int32_t band_px;                    /* only so near to borders of the truth (score/band.h); 0: everywhere */
+    const struct clv_model *model;      /* its recipe makes the superpixels; NULL: per pixel only */
+    bool keeps_counts;                  /* every image's, for a table of a shard */
     int n_threads;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;

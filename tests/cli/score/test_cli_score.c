@@ -195,6 +195,62 @@ START_TEST(masks_of_0_and_one_other_value_are_figure_and_ground)
 }
 END_TEST
 
+/* A row of ten pixels, a border behind the fourth: within 1 pixel of it lie 2 pixels, within 2 four. A border of void counts
+ * as one when both sides come within reach. */
+START_TEST(a_band_counts_pixels_near_borders_alone)
+{
+    const char *folder = make_tiny_set("image\tmask\tsplit");
+    uint8_t truth[10] = {0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, prediction[10] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 0};
+    const char *score = "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred pred --json --band %d";
+    for (int k = 0; k < 2; k++) {
+        write_mask(formatted("%s/set/masks/%c.png", folder, 'a' + k), 10, 1, truth);
+        write_mask(formatted("%s/pred/%c.png", folder, 'a' + k), 10, 1, prediction);
+    }
+    char *json = expect_success(score, folder, 1);
+    ck_assert_ptr_nonnull(strstr(json, "\"pixels\":4,\"accuracy\":0.5,"));
+    free(json);
+    json = expect_success(score, folder, 2);
+    ck_assert_ptr_nonnull(strstr(json, "\"pixels\":8,\"accuracy\":0.75,"));
+    free(json);
+    truth[3] = truth[4] = CLV_VOID;
+    write_mask(formatted("%s/set/masks/a.png", folder), 10, 1, truth);
+    write_mask(formatted("%s/set/masks/b.png", folder), 10, 1, truth);
+    json = expect_success(score, folder, 2); /* void itself, which has both within reach, never counts */
+    ck_assert_ptr_nonnull(strstr(json, "\"pixels\":0,"));
+    free(json);
+    json = expect_success(score, folder, 3);
+    ck_assert_ptr_nonnull(strstr(json, "\"pixels\":4,\"accuracy\":1,"));
+    free(json);
+    expect_error(64, "--band", "cd %s && \"$CLEAVE\" score --data set --pred pred --band 0", folder);
+    expect_error(64, "--band: goes with --pred, without -m",
+                 "cd %s && \"$CLEAVE\" score --data set --pred pred -m m --band 2", folder);
+}
+END_TEST
+
+START_TEST(predictions_with_labels_of_their_own_are_matched_by_name)
+{
+    const char *folder = make_tiny_set("image\tmask\tsplit");
+    const uint8_t truth[] = {0, 0, 1, 1, 2, 2, 2, 2}, prediction[] = {2, 2, 4, 4, 2, 2, 3, 7};
+    const char *labels = "value\tname\n0\tvoid\n1\tgrass\n2\tcow\n";
+    const char *others = "value\tname\n2\tcow\n3\troad\n4\tgrass\n7\tvoid\n";
+    spill(formatted("%s/set/labels.tsv", folder), labels, strlen(labels));
+    spill(formatted("%s/others.tsv", folder), others, strlen(others));
+    for (int k = 0; k < 2; k++) {
+        write_mask(formatted("%s/set/masks/%c.png", folder, 'a' + k), 4, 2, truth);
+        write_mask(formatted("%s/pred/%c.png", folder, 'a' + k), 4, 2, prediction);
+    }
+    char *json = expect_success(
+        "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred pred --json --pred-labels others.tsv", folder);
+    ck_assert_ptr_nonnull(strstr(json, "\"pixels\":12,\"accuracy\":0.6666666666666667,\"class_accuracy\":{\"grass\":1,"
+                                       "\"cow\":0.5}"));
+    free(json);
+    expect_error(66, "nowhere.tsv", "cd %s && \"$CLEAVE\" score --data set --pred pred --pred-labels nowhere.tsv",
+                 folder);
+    expect_error(64, "--pred-labels: goes with --pred, without -m",
+                 "cd %s && \"$CLEAVE\" score --data set --pred pred -m m --pred-labels others.tsv", folder);
+}
+END_TEST
+
 Suite *cli_score_suite(void)
 {
     Suite *suite = suite_create("cli_score");
@@ -204,6 +260,8 @@ Suite *cli_score_suite(void)
     tcase_add_test(tests, masks_of_0_and_one_other_value_are_figure_and_ground);
     tcase_add_test(tests, known_nodes_of_a_feature_file_are_scored);
     tcase_add_test(tests, void_pixels_never_count_and_named_classes_have_accuracies);
+    tcase_add_test(tests, a_band_counts_pixels_near_borders_alone);
+    tcase_add_test(tests, predictions_with_labels_of_their_own_are_matched_by_name);
     tcase_add_test(tests, predictions_that_are_missing_or_of_another_size_are_named);
     tcase_add_test(tests, nothing_is_printed_when_scoring_fails);
     tcase_add_test(tests, superpixel_scores_of_perfect_masks_are_perfect);
