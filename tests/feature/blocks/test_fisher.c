@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "feature/blocks/fisher.h"
 #include "feature/words/sift_image.h"
+#include "support/requests.h"
 #include "support/support.h"
 
 enum { D = MIXTURE_DIMENSIONS, K = MIXTURE_COMPONENTS, WIDTH = 70, HEIGHT = 50, N_SAMPLES = 3000 };
@@ -161,6 +162,29 @@ START_TEST(mixtures_of_equal_descriptors_are_sound)
 }
 END_TEST
 
+START_TEST(mixtures_and_vectors_survive_failed_requests)
+{
+    static const uint8_t flat[40 * CLV_DESCRIPTOR_SIZE] = {0};
+    float *mixture = NULL;
+    must_keep_when_requests_fail(mixture_learn(&mixture, flat, 40, 1, RNG_STREAM(RNG_MIXTURE, 0), NULL, err),
+                                 ck_assert_ptr_null(mixture));
+    array_free(mixture);
+    struct clv_image image = {.width = WIDTH, .height = HEIGHT, .channels = 3, .pixels = pixels};
+    struct clv_superpixels nodes = {0};
+    struct clv_patch_grid grid;
+    struct scene scene;
+    struct fisher fisher = {0};
+    must(clv_patch_grid_init(&grid, WIDTH, HEIGHT, 20, 10, err));
+    must(clv_patch_grid_partition(&nodes, &grid, err));
+    must(scene_init(&scene, &image, &nodes, err));
+    must_keep_when_requests_fail(fisher_init(&fisher, &scene, &recipe, err),
+                                 ck_assert_ptr_null(fisher.scales[0].place));
+    fisher_release(&fisher);
+    scene_release(&scene);
+    clv_superpixels_release(&nodes);
+}
+END_TEST
+
 Suite *fisher_suite(void);
 Suite *fisher_suite(void)
 {
@@ -169,6 +193,7 @@ Suite *fisher_suite(void)
     tcase_add_unchecked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, fisher_vectors_are_vlfeats_but_for_what_is_tiny);
     tcase_add_test(tcase, a_mixture_is_sound_and_its_weights_are_the_descriptors_shares);
+    tcase_add_test(tcase, mixtures_and_vectors_survive_failed_requests);
     tcase_add_test(tcase, mixtures_of_equal_descriptors_are_sound);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "support/requests.h"
 #include "support/support.h"
 
 enum { MAX_NODES = 6, MAX_EDGES = 8, MAX_LABELS = 4 };
@@ -159,6 +160,30 @@ START_TEST(costs_out_of_range_are_refused_by_name)
 }
 END_TEST
 
+START_TEST(labels_stay_where_memory_runs_out)
+{
+    for (uint64_t t = 0; t < 9; t++) { /* two to four labels of each form */
+        const struct clv_decoding rule = {.rule = CLV_DECODE_MAP};
+        struct sample s;
+        struct clv_oracle *oracle, *fresh;
+        int32_t y[MAX_NODES], expected[MAX_NODES];
+        draw_sample(&s, t);
+        size_t size = (size_t)s.field.n_nodes * sizeof *y;
+        must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+        must(clv_oracle_new(&fresh, CLV_ENGINE_DEFAULT, err));
+        must(clv_oracle_decode_costs(oracle, expected, &s.field, s.cost, NULL, &rule, err));
+        int32_t untouched[MAX_NODES];
+        memset(y, 7, sizeof y);
+        memset(untouched, 7, sizeof untouched);
+        must_keep_when_requests_fail(clv_oracle_decode_costs(fresh, y, &s.field, s.cost, NULL, &rule, err),
+                                     ck_assert_mem_eq(y, untouched, sizeof y));
+        ck_assert_mem_eq(y, expected, size);
+        clv_oracle_free(oracle);
+        clv_oracle_free(fresh);
+    }
+}
+END_TEST
+
 Suite *label_costs_suite(void);
 Suite *label_costs_suite(void)
 {
@@ -167,6 +192,7 @@ Suite *label_costs_suite(void)
     tcase_add_test(tcase, no_label_given_up_improves_the_answer);
     tcase_add_test(tcase, labels_that_cost_nothing_change_nothing);
     tcase_add_test(tcase, a_label_of_few_nodes_is_not_worth_a_high_cost_whatever_the_rule);
+    tcase_add_test(tcase, labels_stay_where_memory_runs_out);
     tcase_add_test(tcase, costs_out_of_range_are_refused_by_name);
     suite_add_tcase(suite, tcase);
     return suite;
