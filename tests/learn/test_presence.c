@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "feature/context/evidence.h"
 #include "learn/select/presence.h"
+#include "learn/select/rare_labels.h"
 #include "model/label_costs.h"
 #include "model/stage.h"
 #include "support/support.h"
@@ -144,11 +145,42 @@ START_TEST(a_tensor_of_costs_that_does_not_fit_the_model_is_refused)
 }
 END_TEST
 
+/* Nine of ten nodes have label 0, which held-out marginals give .6 there; to the tenth, of label 1, they give it .55. Weights
+ * of share^-x find the rare label as soon as 9^x > .55 / .45, and lose the common one from 9^x > .6 / .4 on. */
+START_TEST(rare_labels_weigh_as_much_as_held_out_marginals_bear)
+{
+    enum { NODES = 10 };
+    double marginals[NODES][2], share[2] = {0}, right[RARE_EXPONENTS][2];
+    float theta[NODES][2] = {{0}};
+    const struct clv_problem problem = {.n_nodes = NODES, .theta = &theta[0][0]};
+    for (int i = 0; i < NODES; i++) {
+        theta[i][i == 0] = 1;
+        marginals[i][0] = i ? 0.6 : 0.55;
+        marginals[i][1] = 1 - marginals[i][0];
+    }
+    rare_labels_share(share, &problem, 2);
+    ck_assert_double_eq(share[0], 9);
+    rare_labels_tally(&right[0][0], &problem, &marginals[0][0], share, 2);
+    ck_assert_double_eq(right[0][0], 9);
+    ck_assert_double_eq(right[0][1], 0);
+    ck_assert_double_eq(right[RARE_EXPONENTS - 1][0], 0);
+    ck_assert_double_eq(right[RARE_EXPONENTS - 1][1], 1);
+    ck_assert_double_eq(rare_labels_choose(&right[0][0], share, 1, 2), 0.1); /* 9^.1 = 1.246, between 1.222 and 1.5 */
+    share[1] = 0; /* nobody has it: all decisions are as good */
+    for (int k = 0; k < RARE_EXPONENTS; k++) {
+        right[k][0] = 9;
+        right[k][1] = 0;
+    }
+    ck_assert_double_eq(rare_labels_choose(&right[0][0], share, 1, 2), 0);
+}
+END_TEST
+
 Suite *presence_suite(void);
 Suite *presence_suite(void)
 {
     Suite *suite = suite_create("presence");
     TCase *tcase = tcase_create("presence");
+    tcase_add_test(tcase, rare_labels_weigh_as_much_as_held_out_marginals_bear);
     tcase_add_test(tcase, presence_is_learned_from_own_marginals_and_from_company);
     tcase_add_test(tcase, presence_is_the_minimum_of_its_objective);
     tcase_add_test(tcase, a_label_is_there_from_one_in_five_hundred_on);

@@ -55,6 +55,17 @@ static struct clv_training training_of(struct toy *toy, const struct clv_learner
     return training;
 }
 
+static enum clv_status learn_first(struct clv_stage **first, struct toy *toy, const struct clv_training *training,
+                                   const struct clv_learner *learner, struct clv_error *err)
+{
+    struct stages_learned learned = {0};
+    enum clv_status status =
+        stages_learn(&learned, toy->dataset, learner, training, &(struct stages_wanted){.presence = false}, err);
+    *first = learned.first;
+    ck_assert_ptr_null(learned.presence);
+    return status;
+}
+
 static double loss_of(const struct clv_dataset *dataset, const struct clv_shape *shape, const double *w)
 {
     double loss;
@@ -73,7 +84,7 @@ START_TEST(the_second_stage_learns_from_what_lies_above)
     for (uint64_t i = 0; i < N_IMAGES; i++)
         add_columns(i < N_IMAGES / 2 ? &toy : &unseen, i);
     struct clv_training training = training_of(&toy, learner, 1);
-    must(stages_learn(&first, NULL, toy.dataset, learner, &training, err));
+    must(learn_first(&first, &toy, &training, learner, err));
     ck_assert_double_gt(loss_of(unseen.dataset, &first->shape, first->w), 0.15); /* nothing says what odd rows are */
     training.shape = stage_next_shape(&first->shape, CLV_PAIRWISE_NONE);
     must(clv_train(&result, learner, &training, err));
@@ -124,7 +135,7 @@ static void expect_the_same_at_any_number_of_threads(const char *name, const str
         training.weak = weak;
         training.n_weak = 2;
         training.parameters[clv_learner_parameter(learner, "passes")] = 5;
-        must(stages_learn(&first[t], NULL, toys[t].dataset, learner, &training, err));
+        must(learn_first(&first[t], &toys[t], &training, learner, err));
         next = stage_next_shape(&first[t]->shape, shape->pairwise);
     }
     ck_assert_double_eq(first[0]->temperature, first[1]->temperature);
@@ -176,7 +187,7 @@ START_TEST(context_is_said_by_stages_that_have_not_seen_the_image)
         toy_add(&toy, &problem);
     }
     struct clv_training training = training_of(&toy, learner, 1);
-    must(stages_learn(&first, NULL, toy.dataset, learner, &training, err));
+    must(learn_first(&first, &toy, &training, learner, err));
     for (int32_t image = 0; image < IMAGES; image++) /* the one that is kept has seen it */
         ck_assert_double_gt(first->w[2 * image + 1], first->w[2 * image]);
     for (size_t i = 0; i < IMAGES; i++) {
@@ -221,7 +232,7 @@ START_TEST(the_temperature_makes_held_out_truths_most_likely)
         toy_add(&toy, &problem);
     }
     struct clv_training training = training_of(&toy, learner, 1);
-    must(stages_learn(&first, NULL, toy.dataset, learner, &training, err));
+    must(learn_first(&first, &toy, &training, learner, err));
     double size = (first->w[1] - first->w[0]) / 2;
     ck_assert_double_gt(size, 0);
     ck_assert_double_gt(fabs(size - 1), 0.3); /* 1 would tell nothing */
@@ -257,13 +268,58 @@ START_TEST(too_few_images_and_interruptions_leave_no_stage)
     struct clv_training training = training_of(&toy, learner, 1);
     training.n_examples = 4;
     must_fail(CLV_ERR_USAGE, "two stages need 5 images or more to learn from, there are 4",
-              stages_learn(&first, NULL, toy.dataset, learner, &training, err));
+              learn_first(&first, &toy, &training, learner, err));
     training.n_examples = 6;
     training.progress = &progress;
     must_fail(CLV_ERR_INTERRUPTED, "the first stage was interrupted",
-              stages_learn(&first, NULL, toy.dataset, learner, &training, err));
+              learn_first(&first, &toy, &training, learner, err));
     ck_assert_ptr_null(first);
     clv_dataset_free(toy.dataset);
+}
+END_TEST
+
+/* Two features every two images and their mirror images, of their own: who has seen one of them knows the others. Whether
+ * any of them was held out without the others. */
+static bool is_any_known(bool in_runs)
+{
+    enum { IMAGES = 10, SIZE = IMAGES };
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    struct toy toy;
+    bool is_known = false;
+    toy_begin(&toy, 2, SIZE, 0, CLV_PAIRWISE_NONE);
+    for (int32_t image = 0; image < 2 * IMAGES; image++) {
+        const int64_t row[] = {0, 1, 2};
+        const int32_t pair = image % IMAGES / 2, index[] = {2 * pair, 2 * pair + 1}, label[] = {0, 1};
+        const float value[] = {1, 1}, volume[] = {1, 1}, theta[] = {0.5, 0, 0, 0.5};
+        const struct clv_problem problem = {.n_nodes = 2,
+                                            .n_features = SIZE,
+                                            .row = row,
+                                            .index = index,
+                                            .value = value,
+                                            .label = label,
+                                            .theta = theta,
+                                            .volume = volume};
+        toy_add(&toy, &problem);
+    }
+    toy.dataset->n_mirrored = IMAGES;
+    struct clv_training training = training_of(&toy, learner, 1);
+    struct stages_learned learned = {0};
+    training.n_examples = IMAGES;
+    must(stages_learn(&learned, toy.dataset, learner, &training, &(struct stages_wanted){.in_runs = in_runs}, err));
+    for (size_t i = 0; i < (size_t)2 * IMAGES; i++) {
+        struct clv_problem problem = clv_dataset_problem(toy.dataset, i);
+        for (int64_t k = 0; k < problem.row[2]; k++)
+            is_known |= problem.index[k] == SIZE; /* of probability 1/2: 0, which is left out */
+    }
+    stage_free(learned.first);
+    clv_dataset_free(toy.dataset);
+    return is_known;
+}
+
+START_TEST(runs_of_images_and_their_mirror_images_are_held_out_together)
+{
+    ck_assert(!is_any_known(true));
+    ck_assert(is_any_known(false));
 }
 END_TEST
 
@@ -275,6 +331,7 @@ Suite *stages_suite(void)
     tcase_add_test(tcase, the_second_stage_learns_from_what_lies_above);
     tcase_add_test(tcase, stages_are_the_same_at_any_number_of_threads);
     tcase_add_test(tcase, context_is_said_by_stages_that_have_not_seen_the_image);
+    tcase_add_test(tcase, runs_of_images_and_their_mirror_images_are_held_out_together);
     tcase_add_test(tcase, the_temperature_makes_held_out_truths_most_likely);
     tcase_add_test(tcase, marginals_are_those_of_the_temperature);
     tcase_add_test(tcase, too_few_images_and_interruptions_leave_no_stage);

@@ -24,8 +24,7 @@ struct run {
     struct train_weak weak;
     struct clv_dataset *validation;
     struct clv_training training; /* views of the above */
-    struct clv_stage *first;      /* of two, or NULL */
-    double *presence;             /* for --label-costs, or NULL */
+    struct stages_learned stages; /* the first of two, if there are two */
     struct train_pruning pruning;
     struct train_outcome outcome;
     struct clv_model model;
@@ -36,8 +35,8 @@ static void run_release(struct run *self)
     clv_model_release(&self->model);
     clv_training_result_release(&self->outcome.result);
     train_pruning_release(&self->pruning);
-    stage_free(self->first);
-    array_free(self->presence);
+    stage_free(self->stages.first);
+    array_free(self->stages.presence);
     clv_dataset_free(self->validation);
     train_weak_release(&self->weak);
     array_free(self->examples);
@@ -99,10 +98,11 @@ static enum clv_status choose(struct run *self, struct clv_error *err)
     if (options->n_folds)
         status = train_cross_validate(&self->training, options, &self->data, &self->weak, options->n_stages > 1, err);
     if (status == CLV_OK)
-        status = train_stages_learn(&self->first, &self->presence, &self->training, options, &self->data,
-                                    self->validation, err);
-    if (status == CLV_OK && options->n_folds && self->first)
+        status = train_stages_learn(&self->stages, &self->training, options, &self->data, self->validation, err);
+    if (status == CLV_OK && options->n_folds && self->stages.first)
         status = train_cross_validate(&self->training, options, &self->data, &self->weak, false, err);
+    if (status == CLV_OK && options->mirrors)
+        status = train_mirror_use(&self->examples, &self->training, &self->data, err);
     if (status == CLV_OK && options->n_prune_folds)
         status = train_prune_choose(&self->pruning, &self->training, options, &self->data, &self->weak, err);
     return status;
@@ -162,11 +162,11 @@ static enum clv_status make_model(struct run *self, struct clv_error *err)
     model->has_recipe = self->data.has_recipe;
     model->is_letters = self->data.is_letters;
     model->labels = self->data.labels;
-    model->first = self->first;
-    self->first = NULL;
+    model->first = self->stages.first;
+    self->stages.first = NULL;
     self->data.recipe = (struct clv_recipe){0};
     self->data.labels = (struct clv_labels){0};
-    status = train_stages_price(model, self->presence, &self->training, self->options, err);
+    status = train_stages_price(model, self->stages.presence, &self->training, self->options, err);
     if (status == CLV_OK && !result->interrupted && self->data.set.n_items) { /* kept where there are maps */
         const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
         status = clv_train_refining(model, self->options->learner.learner, &training, &self->data.set,

@@ -14,6 +14,7 @@
 #include "cleave/model.h"
 #include "cli/common/record.h"
 #include "cli/train/train_options.h"
+#include "learn/select/stages.h"
 
 /* The training data, and what the model takes over from it. */
 struct train_data {
@@ -21,10 +22,11 @@ struct train_data {
     struct clv_dataset *frames; /* of images with boxes among them, or NULL */
     struct clv_recipe recipe;   /* valid if has_recipe */
     bool has_recipe, is_letters;
-    bool counts_pixels; /* errors weigh their pixels */
+    bool counts_pixels;   /* errors weigh their pixels */
+    double label_weights; /* the exponent, given or chosen */
     struct clv_labels labels;
-    struct clv_set set;                    /* the dataset's images, in its order; kept where the recipe has maps */
-    size_t n_masks, n_boxed, n_unlabelled; /* the dataset's images in this order */
+    struct clv_set set; /* the dataset's images, in its order; kept where the recipe has maps */
+    size_t n_masks, n_boxed, n_unlabelled, n_mirrored; /* the dataset's images in this order */
     char digest[DIGEST_SIZE];
 };
 void train_data_release(struct train_data *data);
@@ -38,6 +40,14 @@ enum clv_status train_data_load(struct train_data *data, const struct train_opti
  * left out, which a note says; CLV_ERR_DATA if all are, though there are masks. */
 enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct train_data *data,
                                     struct clv_error *err) CLV_CHECK;
+
+/* --mirror: the mirror images of a set that was extracted, all of whose images have masks, follow in its dataset. They
+ * are learned from only when train_mirror_use adds those of the training's examples to these. */
+enum clv_status train_mirror_extract(struct train_data *data, const struct clv_set *set,
+                                     const struct train_options *options, int n_threads,
+                                     const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+enum clv_status train_mirror_use(int32_t **examples, struct clv_training *training, const struct train_data *data,
+                                 struct clv_error *err) CLV_CHECK;
 
 /* --loss: how the loss weighs the nodes of loaded data. CLV_ERR_USAGE if a way asked for does not go with them. */
 enum clv_status train_loss_weigh(struct train_data *data, const struct train_options *options,
@@ -101,10 +111,10 @@ enum clv_status train_cross_validate(struct clv_training *training, const struct
                                      const struct train_data *data, const struct train_weak *weak, bool is_first,
                                      struct clv_error *err) CLV_CHECK;
 
-/* --stages 2: learns the first stage: *first (stage_free), NULL without it, and for --label-costs *presence
- * (array_free). The data's features, and those of the validation set if there is one, are those of the second stage
+/* --stages 2: learns the first stage: `first` of *learned, NULL without it, and for --label-costs `presence`; weighs the
+ * data's labels if that was left to its folds. The data's features, and those of the validation set if there is one, are those of the second stage
  * from here on, and so is the training's shape. */
-enum clv_status train_stages_learn(struct clv_stage **first, double **presence, struct clv_training *training,
+enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_training *training,
                                    const struct train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err) CLV_CHECK;
 

@@ -47,6 +47,8 @@ static enum clv_status open_features(struct train_data *data, const struct train
     if (options->recipe.first_given)
         return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, its features are made already",
                     options->recipe.first_given, options->data);
+    if (options->mirrors)
+        return fail(err, CLV_ERR_USAGE, "--mirror: %s is a feature file, its features are made already", options->data);
     if (options->recipe.maps.n)
         return fail(err, CLV_ERR_USAGE, "--maps: %s is a feature file, its features are made already", options->data);
     const struct supervision_options *chosen = &options->supervision;
@@ -93,6 +95,8 @@ static enum clv_status extract_set(struct train_data *data, const struct train_o
     if (status == CLV_OK && options->init)
         status =
             maps_option_check(&options->recipe.maps, &data->recipe, set->map_names, set->n_maps, options->init, err);
+    if (status == CLV_OK && options->mirrors && (set->n_maps || supervision.n_boxed + supervision.n_unlabelled))
+        status = fail(err, CLV_ERR_USAGE, "--mirror: goes with images that all have masks, and without maps");
     if (status == CLV_OK && !options->init)
         status = recipe_options_learn_maps(&data->recipe, &options->recipe, set, progress, err);
     if (status == CLV_OK)
@@ -118,6 +122,8 @@ static enum clv_status extract_set(struct train_data *data, const struct train_o
     if (status == CLV_OK)
         status = clv_dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, clv_box_figure, &data->recipe,
                                            n_threads, &common->limits, progress, err);
+    if (status == CLV_OK && options->mirrors)
+        status = train_mirror_extract(data, set, options, n_threads, progress, err);
     data->labels = set->labels;
     set->labels = (struct clv_labels){0};
     if (status == CLV_OK && data->recipe.n_maps) {

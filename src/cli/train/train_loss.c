@@ -1,4 +1,6 @@
 /* --loss: what an error costs, and how losses are told. */
+#include <string.h>
+
 #include "base/error.h"
 #include "cli/train/train.h"
 
@@ -12,13 +14,25 @@ error_t option_loss(enum loss_choice *choice, const char *arg, struct common_opt
     return failed;
 }
 
+error_t option_label_weights(double *exponent, bool *is_chosen, const char *arg, struct common_options *common)
+{
+    *exponent = 0;
+    *is_chosen = strcmp(arg, "auto") == 0;
+    return *is_chosen ? 0 : option_number(exponent, "--label-weights", arg, 0, 1, common);
+}
+
+static size_t n_own_images(const struct train_data *data)
+{
+    return clv_dataset_size(data->dataset) - data->n_mirrored;
+}
+
 /* What a feature file says; else what found more of the common categories in photographs (MSRC, held-out halves of a
  * fold). */
 static bool counts_by_default(const struct train_data *data)
 {
     return clv_dataset_counts_errors(data->dataset) ||
            (data->has_recipe && data->recipe.nodes == CLV_NODES_PATCHES && clv_dataset_n_labels(data->dataset) > 2 &&
-            data->n_masks == clv_dataset_size(data->dataset));
+            data->n_masks == n_own_images(data));
 }
 
 enum clv_status train_loss_weigh(struct train_data *data, const struct train_options *options, struct clv_error *err)
@@ -26,11 +40,12 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct train_opt
     bool counts = options->loss == LOSS_AUTO ? counts_by_default(data) : options->loss == LOSS_COUNTS;
     if (options->loss != LOSS_AUTO && options->letters.path)
         return fail(err, CLV_ERR_USAGE, "--loss: of letters, errors are counted");
-    if (options->loss == LOSS_COUNTS && data->n_masks < clv_dataset_size(data->dataset))
+    if (options->loss == LOSS_COUNTS && data->n_masks < n_own_images(data))
         return fail(err, CLV_ERR_USAGE, "--loss counts: %zu images come without masks, and their guesses are balanced",
-                    clv_dataset_size(data->dataset) - data->n_masks);
-    if (options->label_weights > 0 && options->letters.path)
+                    n_own_images(data) - data->n_masks);
+    if ((options->label_weights > 0 || options->chooses_weights) && options->letters.path)
         return fail(err, CLV_ERR_USAGE, "--label-weights: of letters, errors are counted");
+    data->label_weights = options->label_weights;
     data->counts_pixels = counts && data->has_recipe;
     enum clv_status status = clv_dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
     return status == CLV_OK && options->label_weights > 0

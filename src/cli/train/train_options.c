@@ -24,6 +24,8 @@ enum train_keys {
     KEY_VOID,
     KEY_STAGES,
     KEY_LABEL_COSTS,
+    KEY_STAGE_FOLDS,
+    KEY_MIRROR,
     KEY_CV,
     KEY_CV_GRID,
     KEY_PRUNE,
@@ -65,13 +67,24 @@ static const struct argp_option train_options[] = {
     {"loss", KEY_LOSS, "NAME", 0, LOSS_HELP, 0},
     {"label-weights", KEY_LABEL_WEIGHTS, "X", 0,
      "Errors in rare labels cost more: each label's count as its share of the pixels to the power of -X; 1: all labels "
-     "weigh the same (default 0; 0..1)",
+     "weigh the same (default 0; 0..1); auto, with --stages 2: X for the second stage, such that labels by the first "
+     "one's marginals of held-out images, so weighed, have the highest sum of the pixels' and the mean of the labels' "
+     "accuracy",
      0},
     {"no-edges", KEY_NO_EDGES, NULL, 0, "The same as --pairwise none: an unstructured model, for comparison", 0},
     {"validate", KEY_VALIDATE, "NAME,..", 0, "Report the loss on these splits (or on a feature file), too", 0},
     {"stages", KEY_STAGES, "N", 0,
      "1, or 2: what a first model says of each node's surroundings becomes features of a second one, as said of images "
      "that it was not learned from (default 1; takes 6 trainings more)",
+     0},
+    {"stage-folds", KEY_STAGE_FOLDS, "KIND", 0,
+     "Which images the first of two stages holds out together: random ones, or runs of those that follow each other, "
+     "as "
+     "frames of a video do, whose neighbours are nearly the same (default random)",
+     0},
+    {"mirror", KEY_MIRROR, NULL, 0,
+     "Mirror images of all images teach, too (the first of two stages learns without them): features cost twice as "
+     "much, and so does a pass",
      0},
     {"label-costs", KEY_LABEL_COSTS, "X", 0,
      "With --stages 2, of three labels or more: a label costs by being in an image at all, by how unlikely the first "
@@ -153,9 +166,12 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_PAIRWISE: return option_pairwise(&self->pairwise, arg, &self->common);
     case KEY_SKIP_BAD: self->skip_bad = true; return 0;
     case KEY_VOID: self->supervision.voids = arg; return 0;
-    case KEY_LABEL_WEIGHTS: return option_number(&self->label_weights, "--label-weights", arg, 0, 1, &self->common);
+    case KEY_LABEL_WEIGHTS:
+        return option_label_weights(&self->label_weights, &self->chooses_weights, arg, &self->common);
     case KEY_LOSS: return option_loss(&self->loss, arg, &self->common);
     case KEY_STAGES: return option_int(&self->n_stages, "--stages", arg, 1, 2, &self->common);
+    case KEY_STAGE_FOLDS: return option_stage_folds(&self->in_runs, arg, &self->common);
+    case KEY_MIRROR: self->mirrors = true; return 0;
     case KEY_LABEL_COSTS: return option_number(&self->label_costs, "--label-costs", arg, 0, 10000, &self->common);
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
     case KEY_CV_GRID: return parse_grid(self, arg);
@@ -239,6 +255,16 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
                     self->letters.path ? "letters"
                     : self->init       ? "init: which stage would start from it?"
                                        : "prune: both stages need all features");
+    if (self->letters.path && self->mirrors)
+        return fail(err, CLV_ERR_USAGE, "--mirror: letters have no mirror images");
+    if (self->chooses_weights && self->n_stages < 2)
+        return fail(err, CLV_ERR_USAGE, "--label-weights auto: --stages 2 is missing: its folds choose");
+    if (self->in_runs && self->n_stages < 2)
+        return fail(err, CLV_ERR_USAGE, "--stage-folds: --stages 2 is missing: one stage has no folds");
+    if (self->mirrors && self->n_prune_folds)
+        return fail(err, CLV_ERR_USAGE,
+                    "--mirror excludes --prune, whose folds would know mirror images of what they "
+                    "hold out");
     if (self->label_costs > 0 && self->n_stages < 2)
         return fail(err, CLV_ERR_USAGE,
                     "--label-costs: --stages 2 is missing: its first stage tells what an image has");

@@ -35,6 +35,12 @@ struct cv_grid {
     size_t n;
 };
 
+/* --label-weights: a number or auto. */
+error_t option_label_weights(double *exponent, bool *is_chosen, const char *arg, struct common_options *common);
+
+/* --stage-folds. */
+error_t option_stage_folds(bool *in_runs, const char *arg, struct common_options *common);
+
 struct train_options {
     struct common_options common;
     struct recipe_options recipe;
@@ -45,6 +51,8 @@ struct train_options {
     struct letters_option letters; /* instead of data */
     uint64_t seed;
     int32_t n_stages; /* 1 or 2 */
+    bool in_runs;     /* folds of two stages: images that follow each other */
+    bool mirrors;     /* teach, too */
     int32_t n_folds;  /* 0: no cross-validation */
     struct cv_grid grids[MAX_GRIDS];
     size_t n_grids;        /* 0: around the default */
@@ -54,6 +62,7 @@ struct train_options {
     enum pairwise_choice pairwise;
     enum loss_choice loss;
     double label_weights; /* 0..1: the exponent of rare labels' weights */
+    bool chooses_weights; /* the exponent, by the first stage's folds */
     double label_costs;   /* what log-odds of 1 cost, in nodes */
     enum clv_engine engine;
     bool resume, overwrite, checkpoint_every_given, skip_bad;

@@ -72,8 +72,8 @@ enum clv_status train_record(struct clv_model *model, const struct train_options
         status = record_number(model, unit.key, unit.scale * outcome->train_loss, err);
     if (status == CLV_OK)
         status = clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err);
-    if (status == CLV_OK && self->label_weights > 0)
-        status = record_number(model, "label_weights", self->label_weights, err);
+    if (status == CLV_OK && data->label_weights > 0)
+        status = record_number(model, "label_weights", data->label_weights, err);
     if (status == CLV_OK && self->label_costs > 0)
         status = record_number(model, "label_costs", self->label_costs, err);
     if (status == CLV_OK && self->n_stages > 1)
@@ -100,7 +100,9 @@ void train_print_data(const struct train_options *self, const struct train_data 
     fprintf(self->summary, "%-9s %zu, %lld nodes of %d features, %lld edges of %d; %d labels\n",
             data->is_letters ? "words" : "images", n, (long long)n_nodes, first.n_features, (long long)n_edges,
             first.n_edge_features, clv_dataset_n_labels(data->dataset));
-    if (data->n_masks < n)
+    if (data->n_mirrored)
+        fprintf(self->summary, "          %zu of them mirror images\n", data->n_mirrored);
+    else if (data->n_masks < n)
         fprintf(self->summary, "          %zu with masks, %zu with boxes, %zu unlabelled\n", data->n_masks,
                 data->n_boxed, data->n_unlabelled);
     fprintf(self->summary, "features  %.1f s\n", seconds);

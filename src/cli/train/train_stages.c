@@ -5,31 +5,48 @@
 #include "base/error.h"
 #include "cli/common/console.h"
 #include "cli/train/train.h"
-#include "learn/select/stages.h"
 #include "model/label_costs.h"
 #include "model/stage.h"
 
-enum clv_status train_stages_learn(struct clv_stage **first, double **presence, struct clv_training *training,
+error_t option_stage_folds(bool *in_runs, const char *arg, struct common_options *common)
+{
+    static const char *const names[] = {"random", "runs"};
+    int index = 0;
+    error_t failed = option_choice(&index, "--stage-folds", arg, names, sizeof names / sizeof *names, common);
+    if (!failed)
+        *in_runs = index == 1;
+    return failed;
+}
+
+enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_training *training,
                                    const struct train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err)
 {
+    const struct stages_wanted wanted = {
+        .in_runs = options->in_runs, .presence = options->label_costs > 0, .label_weights = options->chooses_weights};
     if (options->n_stages < 2)
         return CLV_OK;
     if (options->label_costs > 0 && training->shape.n_labels < 3)
         return fail(err, CLV_ERR_USAGE, "--label-costs: of two labels, which are in nearly all images, neither costs");
     if (options->label_costs > 0 && !training->n_examples)
         return fail(err, CLV_ERR_USAGE, "--label-costs: no image has a mask to learn from which labels it has");
-    enum clv_status status = stages_learn(first, options->label_costs > 0 ? presence : NULL, data->dataset,
-                                          options->learner.learner, training, err);
+    enum clv_status status = stages_learn(learned, data->dataset, options->learner.learner, training, &wanted, err);
     if (status != CLV_OK)
         return status;
-    training->shape = stage_next_shape(&(*first)->shape, training->shape.pairwise);
-    if (validation)
-        status = stages_extend(validation, *first, &training->shape, training->n_threads, err);
+    const struct clv_stage *first = learned->first;
+    training->shape = stage_next_shape(&first->shape, training->shape.pairwise);
+    if (options->chooses_weights) {
+        data->label_weights = learned->label_weights;
+        status = clv_dataset_weigh_labels(data->dataset, learned->label_weights, err);
+    }
+    if (status == CLV_OK && validation)
+        status = stages_extend(validation, first, &training->shape, training->n_threads, err);
     console_clear();
     fprintf(options->summary, "stage 1   %d folds, %d features of context, %d of edges, temperature %.3g\n",
-            STAGE_FOLDS, training->shape.n_features - (*first)->shape.n_features,
-            training->shape.n_edge_features - (*first)->shape.n_edge_features, (*first)->temperature);
+            STAGE_FOLDS, training->shape.n_features - first->shape.n_features,
+            training->shape.n_edge_features - first->shape.n_edge_features, first->temperature);
+    if (options->chooses_weights)
+        fprintf(options->summary, "          label weights %g\n", learned->label_weights);
     fflush(options->summary);
     return status;
 }

@@ -35,7 +35,7 @@ struct clv_training train_weak_held_out(const struct clv_training *training, con
 enum clv_status train_weak_list(struct train_weak *self, const struct train_data *data,
                                 const struct clv_learner *learner, const struct clv_shape *shape, struct clv_error *err)
 {
-    size_t n = clv_dataset_size(data->dataset);
+    size_t n = clv_dataset_size(data->dataset) - data->n_mirrored;
     *self = (struct train_weak){.examples = array_alloc(n, sizeof *self->examples),
                                 .given = array_alloc(n, sizeof *self->given)};
     if (!self->examples || !self->given) {

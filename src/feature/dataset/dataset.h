@@ -52,6 +52,7 @@ struct clv_dataset {
     struct clv_labels labels;   /* n_labels 0: it has no names for them */
     struct dataset_item *items;
     size_t n, capacity;
+    size_t n_mirrored; /* the last items: the first ones, mirrored (dataset_add_mirrored) */
     struct dataset_file file;
     struct clv_dataset **parts; /* [n_parts] of shards, which own the items; NULL: none */
     size_t n_parts;

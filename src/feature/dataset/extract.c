@@ -23,20 +23,38 @@ struct batch {
     const struct clv_recipe *recipe;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
+    bool is_mirrored;           /* all images, and masks */
     size_t first;               /* item of the batch */
     struct example_sharing all; /* of this batch; estimates of nodes, [n_nodes] or NULL each */
     size_t n_done;              /* over all batches; counted by parallel_progress */
 };
 
+/* Pixels of so many bytes. */
+static void mirror(uint8_t *pixels, int32_t width, int32_t height, size_t bytes)
+{
+    for (int32_t y = 0; y < height; y++) {
+        uint8_t *left = pixels + (size_t)y * (size_t)width * bytes, *right = left + (size_t)(width - 1) * bytes;
+        for (; left < right; left += bytes, right -= bytes)
+            for (size_t b = 0; b < bytes; b++) {
+                uint8_t kept = left[b];
+                left[b] = right[b];
+                right[b] = kept;
+            }
+    }
+}
+
 /* Reads the item's mask into the example. */
-static enum clv_status read_truth(struct clv_example *example, const struct clv_item *item,
-                                  const struct clv_labels *labels, const struct clv_image_limits *limits,
+static enum clv_status read_truth(struct clv_example *example, const struct clv_item *item, const struct batch *batch,
                                   struct clv_error *err)
 {
     struct clv_mask mask = {0};
-    enum clv_status status = clv_mask_read(&mask, item->mask, labels, example->width, example->height, limits, err);
+    const struct clv_labels *labels = &batch->set->labels;
+    enum clv_status status =
+        clv_mask_read(&mask, item->mask, labels, example->width, example->height, batch->limits, err);
     if (status != CLV_OK)
         return status;
+    if (batch->is_mirrored)
+        mirror(mask.labels, mask.width, mask.height, 1);
     status = clv_example_set_truth(example, &mask, labels->n_labels, err);
     if (status != CLV_OK)
         fail_within(err, status, item->mask);
@@ -90,6 +108,8 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     enum clv_status status = clv_image_read(&image, item->image, batch->limits, err);
     if (status != CLV_OK)
         return status;
+    if (batch->is_mirrored)
+        mirror(image.pixels, image.width, image.height, 3);
     struct clv_map *maps;
     status = clv_item_maps_read(&maps, batch->recipe, batch->set, item, batch->limits, err);
     if (status == CLV_OK) {
@@ -103,7 +123,7 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
         status = estimate_figure(&batch->all.estimates[index], batch->boxed, boxes, example, &image, err);
     clv_image_release(&image);
     if (status == CLV_OK && item->mask) {
-        status = read_truth(example, item, &batch->set->labels, batch->limits, err);
+        status = read_truth(example, item, batch, err);
         if (status == CLV_OK)
             drop_void_truth(example, batch->set->labels.n_labels);
     } else if (status == CLV_OK && boxes && boxes->boxes) {
@@ -140,25 +160,25 @@ static enum clv_status extract_batch(struct batch *batch, size_t n, int n_thread
     return status;
 }
 
-enum clv_status extract_set(const struct clv_set *set, const struct box_source *boxed, const struct clv_recipe *recipe,
-                            int n_threads, const struct clv_image_limits *limits, const struct clv_progress *progress,
-                            bool to_all, take_example *take, void *context, struct clv_error *err)
+/* `batch` tells of which set and how. */
+static enum clv_status extract_all(struct batch *batch, int n_threads, bool to_all, take_example *take, void *context,
+                                   struct clv_error *err)
 {
+    const struct clv_set *set = batch->set;
     n_threads = parallel_threads(n_threads);
     size_t capacity = choose_capacity(n_threads);
-    struct batch batch = {.set = set, .boxed = boxed, .recipe = recipe, .limits = limits, .progress = progress};
-    struct example_sharing *all = &batch.all;
+    struct example_sharing *all = &batch->all;
     all->n_labels = set->labels.n_labels;
     all->examples = array_zalloc(capacity, sizeof *all->examples);
     all->estimates = array_zalloc(capacity, sizeof *all->estimates);
     all->sizes = array_alloc(capacity, sizeof *all->sizes);
     enum clv_status status = all->examples && all->estimates && all->sizes ? CLV_OK : fail_memory(err);
-    for (; status == CLV_OK && batch.first < set->n_items; batch.first += capacity) {
-        size_t n = set->n_items - batch.first < capacity ? set->n_items - batch.first : capacity;
-        status = extract_batch(&batch, n, n_threads, to_all, err);
+    for (; status == CLV_OK && batch->first < set->n_items; batch->first += capacity) {
+        size_t n = set->n_items - batch->first < capacity ? set->n_items - batch->first : capacity;
+        status = extract_batch(batch, n, n_threads, to_all, err);
         for (size_t i = 0; i < n; i++) {
             if (status == CLV_OK && (to_all || !team_rank()))
-                status = take(context, &all->examples[i], &set->items[batch.first + i], all->estimates[i], err);
+                status = take(context, &all->examples[i], &set->items[batch->first + i], all->estimates[i], err);
             clv_example_release(&all->examples[i]);
             array_free(all->estimates[i]);
             all->estimates[i] = NULL;
@@ -168,6 +188,14 @@ enum clv_status extract_set(const struct clv_set *set, const struct box_source *
     array_free(all->estimates);
     array_free(all->sizes);
     return status;
+}
+
+enum clv_status extract_set(const struct clv_set *set, const struct box_source *boxed, const struct clv_recipe *recipe,
+                            int n_threads, const struct clv_image_limits *limits, const struct clv_progress *progress,
+                            bool to_all, take_example *take, void *context, struct clv_error *err)
+{
+    struct batch batch = {.set = set, .boxed = boxed, .recipe = recipe, .limits = limits, .progress = progress};
+    return extract_all(&batch, n_threads, to_all, take, context, err);
 }
 
 /* Where examples go. */
@@ -184,6 +212,22 @@ static enum clv_status keep(void *context, struct clv_example *example, const st
     if (self->frames)
         status = frame_add(self->frames, example, self->boxes++, estimate, item->name, err);
     return status == CLV_OK ? dataset_take(self->dataset, example, item->name, err) : status;
+}
+
+enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct clv_set *set,
+                                     const struct clv_recipe *recipe, int n_threads,
+                                     const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                     struct clv_error *err)
+{
+    struct keeping keeping = {.dataset = dataset};
+    struct batch batch = {.set = set, .recipe = recipe, .limits = limits, .progress = progress, .is_mirrored = true};
+    if (recipe->n_maps || dataset->n != set->n_items)
+        return fail(err, CLV_ERR_USAGE, "mirror images: not of maps, nor of a part of the images");
+    enum clv_status status = clv_dataset_check_memory(set, recipe, limits, err);
+    if (status == CLV_OK)
+        status = extract_all(&batch, n_threads, true, keep, &keeping, err);
+    dataset->n_mirrored = dataset->n - set->n_items;
+    return status;
 }
 
 enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct clv_set *set,

@@ -11,6 +11,7 @@
 #include "feature/context/evidence.h"
 #include "feature/dataset/dataset.h"
 #include "learn/select/presence.h"
+#include "learn/select/rare_labels.h"
 #include "model/stage.h"
 
 /* How the temperature is chosen: of the mean size of unary scores times these, what makes held-out truths most likely
@@ -199,12 +200,14 @@ static enum clv_status choose_temperature(double *temperature, const struct lear
     return status;
 }
 
-/* --- presence --- */
+/* --- what held-out stages see --- */
 
 struct gathering {
     const struct learning *learning;
-    double *evidence;  /* [n_examples][2][n_labels] */
+    double *evidence;  /* [n_examples][2][n_labels], or NULL */
     uint8_t *is_there; /* [n_examples][n_labels] */
+    double *right;     /* [n_examples][RARE_EXPONENTS][n_labels], or NULL */
+    double *share;     /* [n_labels] */
 };
 
 static enum clv_status gather_task(void *context, size_t index, int thread, struct clv_error *err)
@@ -212,40 +215,57 @@ static enum clv_status gather_task(void *context, size_t index, int thread, stru
     (void)thread;
     struct gathering *self = context;
     const struct clv_training *training = self->learning->training;
-    size_t item = (size_t)training->examples[index], k = (size_t)training->shape.n_labels;
+    int32_t n_labels = training->shape.n_labels;
+    size_t item = (size_t)training->examples[index], k = (size_t)n_labels;
     struct clv_problem problem = clv_dataset_problem(training->dataset, item);
     double *marginals = array_alloc((size_t)problem.n_nodes, k * sizeof *marginals);
     enum clv_status status =
         marginals ? stage_marginals(marginals, stage_of(self->learning, item), &problem, err) : fail_memory(err);
-    if (status == CLV_OK) {
-        evidence_measure(self->evidence + index * 2 * k, marginals, problem.n_nodes, training->shape.n_labels);
-        presence_of(self->is_there + index * k, &problem, training->shape.n_labels);
+    if (status == CLV_OK && self->evidence) {
+        evidence_measure(self->evidence + index * 2 * k, marginals, problem.n_nodes, n_labels);
+        presence_of(self->is_there + index * k, &problem, n_labels);
     }
+    if (status == CLV_OK && self->right)
+        rare_labels_tally(self->right + index * RARE_EXPONENTS * k, &problem, marginals, self->share, n_labels);
     array_free(marginals);
     return status;
 }
 
-static enum clv_status learn_presence(double **presence, const struct learning *self, struct clv_error *err)
+/* What is wanted besides the first stage. */
+static enum clv_status look_at_held_out(struct stages_learned *learned, const struct learning *self,
+                                        const struct stages_wanted *wanted, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
-    size_t n = training->n_examples, k = (size_t)training->shape.n_labels;
-    struct gathering gathering = {.learning = self,
-                                  .evidence = array_alloc(n, 2 * k * sizeof *gathering.evidence),
-                                  .is_there = array_alloc(n, k * sizeof *gathering.is_there)};
-    double *w = array_alloc(k, (size_t)evidence_size(training->shape.n_labels) * sizeof *w);
-    enum clv_status status = gathering.evidence && gathering.is_there && w
-                                 ? parallel_for(n, training->n_threads, gather_task, &gathering, err)
-                                 : fail_memory(err);
-    if (status == CLV_OK)
-        status = presence_learn(w, gathering.evidence, gathering.is_there, n, training->shape.n_labels,
-                                training->n_threads, err);
-    if (status == CLV_OK) {
-        *presence = w;
-        w = NULL;
+    int32_t n_labels = training->shape.n_labels;
+    size_t n = training->n_examples, k = (size_t)n_labels;
+    struct gathering gathering = {.learning = self, .share = array_zalloc(k, sizeof *gathering.share)};
+    if (!wanted->presence && !wanted->label_weights) {
+        array_free(gathering.share);
+        return CLV_OK;
     }
-    array_free(w);
+    bool has_memory = gathering.share;
+    if (wanted->presence) {
+        has_memory &= !!(gathering.evidence = array_alloc(n, 2 * k * sizeof *gathering.evidence));
+        has_memory &= !!(gathering.is_there = array_alloc(n, k * sizeof *gathering.is_there));
+        has_memory &= !!(learned->presence = array_alloc(k, (size_t)evidence_size(n_labels) * sizeof(double)));
+    }
+    if (wanted->label_weights)
+        has_memory &= !!(gathering.right = array_alloc(n, RARE_EXPONENTS * k * sizeof *gathering.right));
+    for (size_t i = 0; i < n && has_memory; i++) {
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        rare_labels_share(gathering.share, &problem, n_labels);
+    }
+    enum clv_status status =
+        has_memory ? parallel_for(n, training->n_threads, gather_task, &gathering, err) : fail_memory(err);
+    if (status == CLV_OK && wanted->presence)
+        status = presence_learn(learned->presence, gathering.evidence, gathering.is_there, n, n_labels,
+                                training->n_threads, err);
+    if (status == CLV_OK && wanted->label_weights)
+        learned->label_weights = rare_labels_choose(gathering.right, gathering.share, n, n_labels);
     array_free(gathering.evidence);
     array_free(gathering.is_there);
+    array_free(gathering.right);
+    array_free(gathering.share);
     return status;
 }
 
@@ -305,37 +325,44 @@ enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stag
     return extend(&extension, n_threads, err);
 }
 
-/* fold[n_items], as many items in each as can be. */
-static enum clv_status draw_folds(int32_t **fold, size_t n_items, uint64_t seed, struct clv_error *err)
+/* fold[n], as many items in each as can be. Mirror images are in their images' folds. */
+static enum clv_status draw_folds(int32_t **fold, const struct clv_dataset *dataset, bool in_runs, uint64_t seed,
+                                  struct clv_error *err)
 {
-    int32_t *order = array_alloc(n_items, sizeof *order);
-    *fold = array_alloc(n_items, sizeof **fold);
+    size_t n_own = dataset->n - dataset->n_mirrored;
+    int32_t *order = array_alloc(n_own, sizeof *order);
+    *fold = array_alloc(dataset->n, sizeof **fold);
     if (order && *fold) {
-        rng_permutation(order, n_items, seed, RNG_STREAM(RNG_FOLD, 1));
-        for (size_t i = 0; i < n_items; i++)
-            (*fold)[order[i]] = (int32_t)(i % STAGE_FOLDS);
+        rng_permutation(order, n_own, seed, RNG_STREAM(RNG_FOLD, 1));
+        for (size_t i = 0; i < n_own; i++)
+            if (in_runs)
+                (*fold)[i] = (int32_t)(i * STAGE_FOLDS / n_own);
+            else
+                (*fold)[order[i]] = (int32_t)(i % STAGE_FOLDS);
+        for (size_t i = 0; i < dataset->n_mirrored; i++)
+            (*fold)[n_own + i] = (*fold)[i];
     }
     enum clv_status status = order && *fold ? CLV_OK : fail_memory(err);
     array_free(order);
     return status;
 }
 
-enum clv_status stages_learn(struct clv_stage **first, double **presence, struct clv_dataset *dataset,
+enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset *dataset,
                              const struct clv_learner *learner, const struct clv_training *training,
-                             struct clv_error *err)
+                             const struct stages_wanted *wanted, struct clv_error *err)
 {
     struct clv_training of_first = *training;
     struct learning learning = {.learner = learner, .training = &of_first};
-    size_t n = clv_dataset_size(dataset), n_taught = training->n_examples + training->n_weak;
+    struct stages_learned made = {0};
+    size_t n_taught = training->n_examples + training->n_weak;
     int32_t *fold = NULL;
-    struct clv_stage *made = NULL;
     if (n_taught < (size_t)STAGE_FOLDS)
         return fail(err, CLV_ERR_USAGE, "two stages need %d images or more to learn from, there are %zu", STAGE_FOLDS,
                     n_taught);
     if (of_first.shape.pairwise == CLV_PAIRWISE_FULL)
         of_first.shape.pairwise = CLV_PAIRWISE_NONE;
     learning.silent.stop = training->progress ? training->progress->stop : NULL;
-    enum clv_status status = draw_folds(&fold, n, training->seed, err);
+    enum clv_status status = draw_folds(&fold, dataset, wanted->in_runs, training->seed, err);
     learning.fold = fold;
     if (status == CLV_OK)
         status = parallel_for(STAGE_FOLDS + 1, training->n_threads, learn_task, &learning, err);
@@ -344,10 +371,9 @@ enum clv_status stages_learn(struct clv_stage **first, double **presence, struct
         status = choose_temperature(&temperature, &learning, err);
     for (size_t f = 0; f <= STAGE_FOLDS; f++)
         learning.stages[f].temperature = temperature;
-    double *of_presence = NULL;
-    if (status == CLV_OK && presence)
-        status = learn_presence(&of_presence, &learning, err);
-    if (status == CLV_OK && !(made = array_zalloc(1, sizeof *made)))
+    if (status == CLV_OK)
+        status = look_at_held_out(&made, &learning, wanted, err);
+    if (status == CLV_OK && !(made.first = array_zalloc(1, sizeof *made.first)))
         status = fail_memory(err);
     if (status == CLV_OK) {
         struct clv_shape next = stage_next_shape(&of_first.shape, training->shape.pairwise);
@@ -355,16 +381,13 @@ enum clv_status stages_learn(struct clv_stage **first, double **presence, struct
         status = extend(&extension, training->n_threads, err);
     }
     if (status == CLV_OK) {
-        *made = learning.stages[STAGE_FOLDS];
+        *made.first = learning.stages[STAGE_FOLDS];
         learning.stages[STAGE_FOLDS].w = NULL;
-        *first = made;
-        made = NULL;
-        if (presence)
-            *presence = of_presence;
-        of_presence = NULL;
+        *learned = made;
+        made = (struct stages_learned){0};
     }
-    array_free(of_presence);
-    array_free(made);
+    array_free(made.presence);
+    array_free(made.first);
     array_free(fold);
     learning_release(&learning);
     return status;

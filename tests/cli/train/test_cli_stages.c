@@ -124,6 +124,92 @@ START_TEST(label_weights_change_the_model_and_are_kept_in_its_record)
 }
 END_TEST
 
+START_TEST(the_folds_of_two_stages_choose_label_weights_and_may_be_runs)
+{
+    const char *folder = temporary_folder(), *set = sample_set();
+    free(expect_success(
+        "cd %s && " TRAIN "--data %s/manifest.tsv --split train --loss counts --label-weights auto -o chosen "
+        ">summary && x=$(sed -n 's/^ *label weights //p' summary) && [ -n \"$x\" ] && { [ \"$x\" = 0 ] || "
+        "\"$CLEAVE\" inspect chosen | grep -q \"^  label_weights  *$x$\"; }",
+        folder, set));
+    free(expect_success("cd %s && " TRAIN "--data %s/manifest.tsv --split train --stage-folds runs -o runs && "
+                        "\"$CLEAVE\" inspect --top 0 runs | grep -v command >a && \"$CLEAVE\" inspect --top 0 %s | "
+                        "grep -v command >b && ! cmp -s a b",
+                        folder, set, two));
+    expect_error(64, "--label-weights auto: --stages 2 is missing",
+                 "\"$CLEAVE\" train --label-weights auto --data %s -o %s/m", set, folder);
+    expect_error(64, "--stage-folds: --stages 2 is missing", "\"$CLEAVE\" train --stage-folds runs --data %s -o %s/m",
+                 set, folder);
+    expect_error(64, "--stage-folds", TRAIN "--stage-folds odd --data %s -o %s/m", set, folder);
+}
+END_TEST
+
+/* The mirrored set learned from by itself, after the set, is the same as --mirror: each image's features and truth are those
+ * of the image turned around. */
+START_TEST(mirror_images_teach_as_images_that_were_turned_do)
+{
+    const char *folder = temporary_folder(), *set = sample_set();
+    struct clv_set read = {0};
+    free(expect_success("cp -r %s %s/both && cd %s/both && mkdir images/turned masks/turned", set, folder, folder));
+    must(clv_set_read(&read, formatted("%s/both/manifest.tsv", folder), err));
+    must(clv_set_select(&read, "train", err));
+    FILE *manifest = fopen(formatted("%s/both/manifest.tsv", folder), "w");
+    ck_assert_ptr_nonnull(manifest);
+    fprintf(manifest, "image\tmask\n");
+    for (size_t i = 0; i < read.n_items; i++)
+        fprintf(manifest, "%s\tmasks/%zu.png\n", read.items[i].name, i);
+    for (size_t i = 0; i < read.n_items; i++) {
+        struct clv_image image = {0}, turned = {0};
+        struct clv_mask mask = {0};
+        must(clv_image_read(&image, read.items[i].image, NULL, err));
+        must(clv_mask_read(&mask, read.items[i].mask, &read.labels, 0, 0, NULL, err));
+        must(clv_image_new(&turned, image.width, image.height, 3, err));
+        must(clv_png_write_labels(formatted("%s/both/masks/%zu.png", folder, i), mask.width, mask.height, mask.labels,
+                                  NULL, 0, err));
+        for (int32_t y = 0; y < image.height; y++)
+            for (int32_t x = 0; x < image.width; x++) {
+                size_t at = (size_t)(y * image.width + x), to = (size_t)(y * image.width + image.width - 1 - x);
+                memcpy(turned.pixels + 3 * to, image.pixels + 3 * at, 3);
+            }
+        for (int32_t y = 0; y < mask.height; y++)
+            for (int32_t x = 0; x < mask.width / 2; x++) {
+                uint8_t *left = &mask.labels[y * mask.width + x], *right = &mask.labels[(y + 1) * mask.width - 1 - x];
+                uint8_t kept = *left;
+                *left = *right;
+                *right = kept;
+            }
+        must(clv_png_write(formatted("%s/both/images/turned/%zu.png", folder, i), &turned, err));
+        must(clv_png_write_labels(formatted("%s/both/masks/turned/%zu.png", folder, i), mask.width, mask.height,
+                                  mask.labels, NULL, 0, err));
+        fprintf(manifest, "images/turned/%zu.png\tmasks/turned/%zu.png\n", i, i);
+        clv_image_release(&image);
+        clv_image_release(&turned);
+        clv_mask_release(&mask);
+    }
+    ck_assert_int_eq(fclose(manifest), 0);
+    clv_set_release(&read);
+    /* Words are learned from the images, so that there are none here. */
+    const char *options = "--learner ssvm --seed 1 --superpixels 60 --blocks colour,position,size,contrast --passes 5";
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" train --data %s/manifest.tsv --split train --mirror %s -o mirrored && "
+        "\"$CLEAVE\" train --data both/manifest.tsv %s -o turned && \"$CLEAVE\" train --data "
+        "%s/manifest.tsv --split train %s -o plain && for m in mirrored turned plain; do \"$CLEAVE\" inspect "
+        "--top 1000 $m | grep -v -e command -e digest -e data >$m.txt; done && cmp mirrored.txt turned.txt && ! cmp -s "
+        "mirrored.txt plain.txt",
+        folder, set, options, options, set, options));
+    free(expect_success("cd %s && " TRAIN "--mirror --data %s/manifest.tsv --split train -o m >summary && grep -q "
+                        "'of them mirror images' summary",
+                        folder, set));
+    expect_error(64, "--mirror excludes --prune", "\"$CLEAVE\" train --mirror --prune 3 --data %s -o %s/n", set,
+                 folder);
+    expect_error(
+        64, "--mirror: goes with images that all have masks",
+        "\"$CLEAVE\" train --mirror --data %s/manifest.tsv --split train --unlabelled-split test --learner wmpmap -o "
+        "%s/n",
+        set, folder);
+}
+END_TEST
+
 START_TEST(what_two_stages_cannot_do_is_refused)
 {
     const char *folder = temporary_folder(), *set = sample_set();
@@ -152,6 +238,8 @@ Suite *cli_stages_suite(void)
     tcase_add_test(tcase, a_resumed_second_stage_ends_in_the_same_model);
     tcase_add_test(tcase, inspect_marginals_and_score_take_two_stages);
     tcase_add_test(tcase, label_weights_change_the_model_and_are_kept_in_its_record);
+    tcase_add_test(tcase, the_folds_of_two_stages_choose_label_weights_and_may_be_runs);
+    tcase_add_test(tcase, mirror_images_teach_as_images_that_were_turned_do);
     tcase_add_test(tcase, what_two_stages_cannot_do_is_refused);
     suite_add_tcase(suite, tcase);
     return suite;
