@@ -372,6 +372,27 @@ START_TEST(tags_are_put_in_the_sequence_of_their_f)
 }
 END_TEST
 
+/* Fits of folds stop at a gap of 0.001, unless a looser one was asked for. */
+START_TEST(cross_validation_does_not_fit_to_the_last_digit)
+{
+    struct clv_tag_set set = make_set();
+    struct clv_tag_training training = training_of(&set, "lmsbn", 0);
+    struct clv_tag_score scores[2][2];
+    const double lambda[] = {1e-4, 1e-2}, tolerance[] = {1e-9, 1e-3, 0.5};
+    const struct clv_tag_grid grid = {lambda, NULL, 2, 0};
+    struct clv_tag_score loose[2];
+    training.n_folds = 4;
+    for (int k = 0; k < 3; k++) {
+        training.parameters[CLV_TAG_TOLERANCE] = tolerance[k];
+        must(clv_tag_cross_validate(training.parameters, k < 2 ? scores[k] : loose, &training, &grid, err));
+        ck_assert_double_eq(training.parameters[CLV_TAG_TOLERANCE], tolerance[k]);
+    }
+    ck_assert_mem_eq(scores[0], scores[1], 2 * sizeof *scores[0]);
+    ck_assert_mem_ne(scores[0], loose, sizeof loose);
+    clv_tag_set_release(&set);
+}
+END_TEST
+
 START_TEST(cross_validation_prefers_what_generalises)
 {
     struct clv_tag_set set = make_set();
@@ -474,6 +495,7 @@ Suite *annotate_suite(void)
     tcase_add_test(tests, a_tuned_threshold_is_the_best_cut);
     tcase_add_test(tests, tuned_thresholds_are_best_tag_by_tag_for_every_goal);
     tcase_add_test(tests, tags_are_put_in_the_sequence_of_their_f);
+    tcase_add_test(tests, cross_validation_does_not_fit_to_the_last_digit);
     tcase_add_test(tests, cross_validation_prefers_what_generalises);
     tcase_add_test(tests, a_parameter_changes_the_model_or_says_why_not);
     tcase_add_test(tests, bad_trainings_are_refused_by_value);
