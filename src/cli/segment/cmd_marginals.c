@@ -7,7 +7,10 @@
 #include "cli/segment/marginals_letters.h"
 #include "cli/segment/segment.h"
 
-enum marginals_keys { KEY_DRAWS = KEYS_COMMAND, KEY_LABEL, KEY_JSON, KEY_LETTERS, KEY_FOLDS };
+enum marginals_keys { KEY_DRAWS = KEYS_COMMAND, KEY_LABEL, KEY_JSON, KEY_LETTERS, KEY_FOLDS, KEY_ALL_LABELS, KEY_SIDE };
+
+#define DEFAULT_SIDE 128
+#define MAX_SIDE     1024 /* of maps of 128 labels, which are the largest that are read */
 
 struct marginals {
     struct segment images;
@@ -19,6 +22,9 @@ static const struct argp_option marginals_options[] = {
     {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 1},
     {NULL, 0, NULL, 0, "What comes out:", 2},
     {"label", KEY_LABEL, "NAME", 0, "The label, by name or number, whose probability is written (default 1)", 2},
+    {"all-labels", KEY_ALL_LABELS, NULL, 0,
+     "Write FOLDER/<image stem>.npy with the probabilities of all labels, which `cleave train --maps' reads", 2},
+    {"side", KEY_SIDE, "N", 0, "With --all-labels: the longer side of the maps, in their pixels (default 128)", 2},
     {"json", KEY_JSON, NULL, 0,
      "Tell each image's expected share of the label, mean entropy and log-partition bound on standard output", 2},
     {"draws", KEY_DRAWS, "N", 0, "Perturb-and-MAP draws an image (default 100)", 3},
@@ -40,6 +46,8 @@ static error_t parse_marginals(int key, char *arg, struct argp_state *state)
     case KEY_LETTERS: all->letters.path = arg; return 0;
     case KEY_FOLDS: return option_folds(&all->letters, arg, &self->common);
     case KEY_LABEL: self->label = arg; return 0;
+    case KEY_ALL_LABELS: self->all_labels = true; return 0;
+    case KEY_SIDE: return option_int(&self->side, "--side", arg, 1, MAX_SIDE, &self->common);
     case KEY_JSON: self->json = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -55,7 +63,8 @@ static enum clv_status run(struct marginals *all, struct clv_error *err)
             .letters = all->letters, .model_path = self->model_path, .n_threads = self->common.n_threads};
         if (!self->model_path)
             return fail(err, CLV_ERR_USAGE, "marginals: -m is missing: which model?");
-        if (self->data || self->features || self->n_paths || self->label || self->json || self->overlay || self->report)
+        if (self->data || self->features || self->n_paths || self->label || self->json || self->overlay ||
+            self->report || self->all_labels)
             return fail(err, CLV_ERR_USAGE, "--letters excludes images and what is told or drawn of them");
         const char *const inputs[] = {self->model_path, all->letters.path};
         enum clv_status claimed = CLV_OK;
@@ -65,6 +74,15 @@ static enum clv_status run(struct marginals *all, struct clv_error *err)
         return claimed == CLV_OK ? marginals_letters(&task, self->output, err) : claimed;
     }
     enum clv_status status = segment_check(self, "marginals", err);
+    if (status == CLV_OK && self->side && !self->all_labels)
+        status = fail(err, CLV_ERR_USAGE, "--side: --all-labels is missing: the side of what?");
+    if (status == CLV_OK && self->all_labels && (self->label || self->json || self->overlay || self->report))
+        status = fail(err, CLV_ERR_USAGE, "--all-labels: %s is of one label",
+                      self->label     ? "--label"
+                      : self->json    ? "--json"
+                      : self->overlay ? "--overlay"
+                                      : "--report");
+    self->side = self->side ? self->side : DEFAULT_SIDE;
     if (status == CLV_OK && self->json && self->status_file && strcmp(self->status_file, "-") == 0)
         status = fail(err, CLV_ERR_USAGE, "--json and --status - both want standard output");
     return status == CLV_OK ? segment_images(self, err) : status;
@@ -78,7 +96,8 @@ enum clv_status cmd_marginals(int argc, char **argv, struct clv_error *err)
         parse_marginals,
         "[IMAGE|FOLDER|-]...",
         "Writes how probable a label is at every pixel: FOLDER/<image stem>.png, 8-bit grey, probability = value / "
-        "255. The argument - reads a list of paths from standard input; with -o -, the image itself.\v"
+        "255; or, with --all-labels, maps of all labels. The argument - reads a list of paths from standard input; "
+        "with -o -, the image itself.\v"
         "A probability is the share of perturb-and-MAP draws in which the pixel has the label: Gumbel noise on every "
         "score, then the best labelling. 100 draws leave a standard error of at most 0.05. Models learned by pmap, "
         "mpmap and wmpmap have scores on the scale of that noise; those of other learners do not, and their maps "

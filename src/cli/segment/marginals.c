@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "report/probability.h"
 
+#define LARGEST_VALUE 65535 /* of a map of all labels */
+
 enum clv_status marginals_find_label(int32_t *label, const struct segment *options, const struct clv_labels *labels,
                                      struct clv_error *err)
 {
@@ -52,6 +54,71 @@ enum clv_status marginals_of_nodes(int32_t *value, struct marginals_summary *sum
         *summary = found;
     }
     array_free(marginals);
+    return status;
+}
+
+void marginals_map_release(struct marginals_map *map)
+{
+    array_free(map->values);
+    *map = (struct marginals_map){0};
+}
+
+double marginals_map_bytes(const struct segment *options, int32_t n_labels)
+{
+    return (double)options->side * options->side * (sizeof(uint16_t) * n_labels + 2 * sizeof(double));
+}
+
+/* The map's pixel that the centre of pixel k of n lies in. */
+static size_t within(int32_t k, int32_t n, int32_t map_n)
+{
+    return (size_t)((2 * (int64_t)k + 1) * map_n / (2 * (int64_t)n));
+}
+
+/* plane[height][width] of a label; sum and count are scratch of that size. */
+static void fill(uint16_t *plane, double *sum, double *count, const struct marginals_map *map,
+                 const struct clv_superpixels *nodes, const double *marginals, size_t n_labels)
+{
+    size_t n = (size_t)map->width * (size_t)map->height;
+    for (size_t p = 0; p < n; p++)
+        sum[p] = count[p] = 0;
+    for (int32_t y = 0; y < nodes->height; y++) {
+        const int32_t *row = nodes->labels + (size_t)y * (size_t)nodes->width;
+        size_t first = within(y, nodes->height, map->height) * (size_t)map->width;
+        for (int32_t x = 0; x < nodes->width; x++) {
+            size_t at = first + within(x, nodes->width, map->width);
+            sum[at] += marginals[(size_t)row[x] * n_labels];
+            count[at]++;
+        }
+    }
+    for (size_t p = 0; p < n; p++)
+        plane[p] = (uint16_t)lrint(LARGEST_VALUE * sum[p] / count[p]);
+}
+
+enum clv_status marginals_map_make(struct marginals_map *map, const struct segment_run *run,
+                                   const struct clv_example *example, struct clv_oracle *oracle, struct clv_error *err)
+{
+    const struct clv_superpixels *nodes = &example->superpixels;
+    size_t n_labels = (size_t)run->model->shape.n_labels;
+    int32_t longer = nodes->width > nodes->height ? nodes->width : nodes->height;
+    double scale = fmin((double)run->options->side / longer, 1);
+    struct marginals_map made = {.width = (int32_t)fmax(lrint(scale * nodes->width), 1),
+                                 .height = (int32_t)fmax(lrint(scale * nodes->height), 1)};
+    size_t n = (size_t)made.width * (size_t)made.height;
+    double *marginals = array_alloc((size_t)example->problem.n_nodes, n_labels * sizeof *marginals);
+    double *scratch = array_alloc(n, 2 * sizeof *scratch);
+    made.values = array_alloc(n, n_labels * sizeof *made.values);
+    enum clv_status status = marginals && scratch && made.values ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_model_marginals(marginals, NULL, NULL, run->model, &example->problem, oracle, run->options->seed,
+                                     (uint32_t)run->options->n_draws, err);
+    for (size_t y = 0; y < n_labels && status == CLV_OK; y++)
+        fill(made.values + y * n, scratch, scratch + n, &made, nodes, marginals + y, n_labels);
+    array_free(marginals);
+    array_free(scratch);
+    if (status == CLV_OK)
+        *map = made;
+    else
+        marginals_map_release(&made);
     return status;
 }
 

@@ -23,6 +23,21 @@ enum clv_status marginals_of_nodes(int32_t *value, struct marginals_summary *sum
                                    const struct clv_problem *problem, struct clv_oracle *oracle,
                                    struct clv_error *err) CLV_CHECK;
 
+/* Probabilities of all labels on a grid over the image. */
+struct marginals_map {
+    int32_t width, height;
+    uint16_t *values; /* [n_labels][height][width], 65535 times the mean probability; NULL: none was made */
+};
+void marginals_map_release(struct marginals_map *map);
+
+/* Bytes that making one takes, at most. */
+double marginals_map_bytes(const struct segment *options, int32_t n_labels);
+
+/* The sides are those of the example's superpixels, or of that shape with the longer one options->side long. */
+enum clv_status marginals_map_make(struct marginals_map *map, const struct segment_run *run,
+                                   const struct clv_example *example, struct clv_oracle *oracle,
+                                   struct clv_error *err) CLV_CHECK;
+
 /* Appends an image's object to run->json; prints the document. */
 enum clv_status marginals_add_json(struct segment_run *run, const char *image, const char *map,
                                    const struct marginals_summary *summary, struct clv_error *err) CLV_CHECK;

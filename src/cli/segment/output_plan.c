@@ -41,11 +41,10 @@ static char *output_path(const char *folder, struct output_place place, const ch
     return path;
 }
 
-static const struct output_place mask_place = {"", ".png"};
-
 static enum clv_status make_paths(struct output_list *list, const struct input_list *inputs, const char *folder,
-                                  const struct output_place *places, struct clv_error *err)
+                                  const char *ending, const struct output_place *places, struct clv_error *err)
 {
+    struct output_place mask_place = {"", ending};
     list->items = array_zalloc(inputs->n, sizeof *list->items);
     if (!list->items)
         return fail_memory(err);
@@ -225,8 +224,8 @@ static enum clv_status check_existing(struct output_list *list, enum existing ex
 }
 
 enum clv_status output_plan(struct output_list *list, struct outputs *outputs, const struct input_list *inputs,
-                            const char *folder, const struct output_place *places, enum existing existing,
-                            const struct shard *shard, struct clv_error *err)
+                            const char *folder, const char *ending, const struct output_place *places,
+                            enum existing existing, const struct shard *shard, struct clv_error *err)
 {
     struct output_list planned = {0};
     *list = planned;
@@ -235,7 +234,7 @@ enum clv_status output_plan(struct output_list *list, struct outputs *outputs, c
     if (status == CLV_OK && kind == PATH_FILE)
         status = fail(err, CLV_ERR_CREATE, "%s: is not a folder", folder);
     if (status == CLV_OK)
-        status = make_paths(&planned, inputs, folder, places, err);
+        status = make_paths(&planned, inputs, folder, ending, places, err);
     if (status == CLV_OK)
         status = find_clashes(&planned, inputs, err);
     if (status == CLV_OK)

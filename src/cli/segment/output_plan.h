@@ -32,14 +32,14 @@ struct output_list {
 };
 void output_list_release(struct output_list *list);
 
-/* folder/<output>.png, and what is wanted at places[N_OUTPUTS]; standard output if the folder is "-". Inputs whose
+/* folder/<output><ending>, and what is wanted at places[N_OUTPUTS]; standard output if the folder is "-". Inputs whose
  * output's name is too long for a file, or would be another input's output, too, get a problem. Errors, before
  * anything is written: folder is a file, an output exists (EXISTING_REFUSE), or is one of the inputs or their masks;
  * CLV_ERR_CREATE each. Adds the outputs to `outputs`. Of a shard the list has its block only, which others of the
  * inputs are still compared with. */
 enum clv_status output_plan(struct output_list *list, struct outputs *outputs, const struct input_list *inputs,
-                            const char *folder, const struct output_place *places, enum existing existing,
-                            const struct shard *shard, struct clv_error *err) CLV_CHECK;
+                            const char *folder, const char *ending, const struct output_place *places,
+                            enum existing existing, const struct shard *shard, struct clv_error *err) CLV_CHECK;
 
 /* What an earlier run wrote into a folder that is an input as well: leaves out of the inputs that come from folders
  * those that lie where the output of another one goes and that may be it by their size and, of masks, by their values

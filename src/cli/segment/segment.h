@@ -60,6 +60,8 @@ struct segment {
     uint64_t seed;     /* of the draws */
     const char *label; /* whose probability is written, by name or number; NULL: label 1 */
     bool json;
+    bool all_labels; /* probabilities of all labels, as maps that --maps reads */
+    int32_t side;    /* the longer one of such a map, at most, in its pixels */
 };
 
 /* A child parser of what both commands take: the inputs, -m, -o, --overlay, --status, what to do about existing outputs

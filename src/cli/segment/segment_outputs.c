@@ -90,7 +90,8 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
     if (self->cutout && !segment_is_piped(self))
         places[OUTPUT_CUTOUT] = (struct output_place){"cutouts/", ".png"};
     exporting_places(places, (enum export_form)self->export.form);
-    enum clv_status status = output_plan(outputs, all, inputs, self->output, places, self->existing, &self->shard, err);
+    enum clv_status status = output_plan(outputs, all, inputs, self->output, self->all_labels ? ".npy" : ".png", places,
+                                         self->existing, &self->shard, err);
     for (size_t i = 0; i < sizeof named / sizeof *named && status == CLV_OK; i++)
         status = outputs_spare(all, named[i], err);
     for (size_t m = 0; m < self->maps.n && status == CLV_OK; m++)

@@ -15,6 +15,7 @@
 #include "cli/segment/input_maps.h"
 #include "cli/segment/overlay_file.h"
 #include "cli/segment/segment_work.h"
+#include "data/maps/map_array.h"
 #include "report/probability.h"
 #include "segment/segment.h"
 
@@ -26,6 +27,7 @@ void work_release(struct work *work)
     array_free(work->map_means);
     array_free(work->labels);
     array_free(work->unrefined);
+    marginals_map_release(&work->map);
 }
 
 /* Sharpens the painted labels; y is the labelling that the oracle found last. */
@@ -68,9 +70,8 @@ static enum clv_status paint(uint8_t *labels, const struct job *job, const struc
 
 /* Labels the example's nodes and paints them at the original size. */
 static enum clv_status label_pixels(struct work *work, const struct job *job, const struct clv_example *example,
-                                    int thread, struct clv_error *err)
+                                    struct clv_oracle *oracle, struct clv_error *err)
 {
-    struct clv_oracle **oracle = &job->oracles[thread];
     enum clv_status status = CLV_OK;
     int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
     work->width = example->width;
@@ -78,14 +79,12 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
     work->labels = array_alloc((size_t)work->width, (size_t)work->height);
     if (!y || !work->labels)
         status = fail_memory(err);
-    if (status == CLV_OK && !*oracle)
-        status = clv_oracle_new(oracle, job->run->options->engine, err);
     if (status == CLV_OK)
-        status = label_nodes(y, work, job->run, &example->problem, *oracle, err);
+        status = label_nodes(y, work, job->run, &example->problem, oracle, err);
     if (status == CLV_OK)
         status = paint(work->labels, job, example, y, err);
     if (status == CLV_OK && segment_refines(job->run, work->width, work->height))
-        status = refine(work, job, example, y, *oracle, err);
+        status = refine(work, job, example, y, oracle, err);
     array_free(y);
     return status;
 }
@@ -107,6 +106,7 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
                                struct clv_error *err)
 {
     const struct segment_run *run = job->run;
+    struct clv_oracle **oracle = &job->oracles[thread];
     struct clv_example example = {0};
     enum clv_status status = CLV_OK;
     if (run->boxes)
@@ -120,8 +120,11 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
         if (status == CLV_OK)
             status = clv_example_extract_maps(&example, &work->image, work->maps, &run->model->recipe, err);
     }
+    if (status == CLV_OK && !*oracle)
+        status = clv_oracle_new(oracle, run->options->engine, err);
     if (status == CLV_OK)
-        status = label_pixels(work, job, &example, thread, err);
+        status = run->options->all_labels ? marginals_map_make(&work->map, run, &example, *oracle, err)
+                                          : label_pixels(work, job, &example, *oracle, err);
     clv_example_release(&example);
     clv_item_maps_release(work->maps, &run->model->recipe);
     work->maps = NULL;
@@ -133,6 +136,9 @@ static enum clv_status write_mask(const struct work *work, const struct job *job
     enum clv_status status = outputs_make_folder(work->output->mask, err);
     if (status != CLV_OK)
         return status;
+    if (work->map.values)
+        return npy_write_planes(work->output->mask, work->map.values, job->run->model->shape.n_labels, work->map.height,
+                                work->map.width, err);
     return mask_file_write(work->output->mask, work->width, work->height, work->labels,
                            (enum mask_form)job->run->options->mask_form, &job->run->model->labels, err);
 }
@@ -329,7 +335,8 @@ static double memory_needed(const struct job *job, size_t index)
         clv_image_read_size(&width, &height, input->image, &run->options->common.limits, &ignored) != CLV_OK)
         return 0;
     work.is_refined = segment_refines(run, width, height);
-    return memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
+    double map = run->options->all_labels ? marginals_map_bytes(run->options, run->model->shape.n_labels) : 0;
+    return map + memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
 }
 
 enum clv_status work_do(struct work *work, struct job *job, size_t index, size_t number, int thread,

@@ -1,5 +1,5 @@
 /* This room reads maps. map_read.c opens a file and tells its kind; npy.c finds the array in a .npy file, and
- * map_array.c makes planes of an array; map_find.c finds the map of an image. Read map_array.h first: an array as it
+ * map_array.c makes planes of an array; map_find.c finds the map of an image. npy_write.c writes some. Read map_array.h first: an array as it
  * stands in a file, and what becomes of it. */
 #ifndef DATA_MAP_ARRAY_H
 #define DATA_MAP_ARRAY_H
@@ -38,6 +38,10 @@ enum clv_status map_from_array(struct clv_map *map, const struct map_array *arra
 bool npy_recognised(const unsigned char *bytes, size_t size);
 enum clv_status npy_parse(struct map_array *array, const unsigned char *bytes, size_t size,
                           struct clv_error *err) CLV_CHECK;
+
+/* Writes values[n_channels][height][width] as one, whole or not at all. */
+enum clv_status npy_write_planes(const char *path, const uint16_t *values, int32_t n_channels, int32_t height,
+                                 int32_t width, struct clv_error *err) CLV_CHECK;
 
 /* What clv_map_read does with the bytes of a file. */
 enum clv_status map_parse(struct clv_map *map, const unsigned char *bytes, size_t size, enum clv_map_layout layout,

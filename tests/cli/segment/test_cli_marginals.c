@@ -182,6 +182,60 @@ START_TEST(json_tells_every_image)
 }
 END_TEST
 
+/* A map's pixels are means of those of the pictures of one label, and the labels add up to one. */
+START_TEST(maps_of_all_labels_have_the_means_of_each_label_s_own)
+{
+    const char *folder = temporary_folder();
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" marginals -q -m %s %s/images/0009.jpg -o one --draws 20 && for side in 50 "
+        "1024; do \"$CLEAVE\" marginals -q -m %s %s/images/0009.jpg -o $side --draws 20 --all-labels --side "
+        "$side; done",
+        folder, sample_model(), sample_set(), sample_model(), sample_set()));
+    struct clv_indexed_image one = {0};
+    must(clv_indexed_image_read(&one, formatted("%s/one/0009.png", folder), NULL, err));
+    for (int k = 0; k < 2; k++) {
+        struct clv_map map = {0};
+        must(clv_map_read(&map, formatted("%s/%s/0009.npy", folder, k ? "1024" : "50"), CLV_MAP_LAYOUT_CHW, NULL, err));
+        ck_assert_int_eq(map.n_channels, 2);
+        ck_assert_int_eq(k ? one.width : 50, map.width > map.height ? map.width : map.height);
+        ck_assert_int_eq(map.height, (one.height * map.width + one.width / 2) / one.width);
+        size_t n = (size_t)map.width * (size_t)map.height;
+        float *sum = calloc(2 * n, sizeof *sum), *count = sum + n;
+        for (int32_t y = 0; y < one.height; y++)
+            for (int32_t x = 0; x < one.width; x++) {
+                size_t at = (size_t)((2 * y + 1) * map.height / (2 * one.height) * map.width +
+                                     (2 * x + 1) * map.width / (2 * one.width));
+                sum[at] += one.values[y * one.width + x] / 255.0F;
+                count[at]++;
+            }
+        for (size_t p = 0; p < n; p++) {
+            ck_assert_float_eq_tol(map.values[n + p], sum[p] / count[p], 0.003F);
+            ck_assert_float_eq_tol(map.values[p] + map.values[n + p], 1, 3e-5F);
+        }
+        free(sum);
+        clv_map_release(&map);
+    }
+    clv_indexed_image_release(&one);
+}
+END_TEST
+
+START_TEST(another_training_takes_the_maps_of_all_labels)
+{
+    const char *folder = temporary_folder(), *set = sample_set();
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" marginals -q -m %s --data %s/manifest.tsv -o maps --draws 5 --all-labels && "
+        "\"$CLEAVE\" marginals -m %s --data %s/manifest.tsv -o maps --draws 5 --all-labels --resume 2>&1 | grep "
+        "-q ' 12 finished before' && \"$CLEAVE\" train " SAMPLE_TRAINING
+        " --learner ssvm --blocks maps --maps first=maps --data %s/manifest.tsv --split train -o m >notes "
+        "2>&1 && grep -q 'taken for probabilities' notes && \"$CLEAVE\" segment -q -m m --maps first=maps --data "
+        "%s/manifest.tsv "
+        "--split test -o out",
+        folder, sample_model(), set, sample_model(), set, set, set));
+    ck_assert_int_eq(count_files(formatted("%s/maps", folder)), 12);
+    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 4);
+}
+END_TEST
+
 START_TEST(bad_requests_and_bad_images_are_named)
 {
     const char *folder = temporary_folder();
@@ -196,6 +250,9 @@ START_TEST(bad_requests_and_bad_images_are_named)
                  "cd %s && \"$CLEAVE\" marginals -m %s -o y %s "
                  "--label horse",
                  folder, model, sample_set());
+    expect_error(64, "--all-labels: --json is of one label", "\"$CLEAVE\" marginals -m x -o y z --all-labels --json");
+    expect_error(64, "--side: --all-labels is missing", "\"$CLEAVE\" marginals -m x -o y z --side 4");
+    expect_error(64, "--side: \"1025\"", "\"$CLEAVE\" marginals -m x -o y z --all-labels --side 1025");
     expect_error(64, "--label: \"2\" is none", "cd %s && \"$CLEAVE\" marginals -m %s -o y %s --label 2", folder, model,
                  sample_set());
     expect_error(66, "absent", "cd %s && \"$CLEAVE\" marginals -m %s -o y absent.jpg", folder, model);
@@ -248,6 +305,8 @@ Suite *cli_marginals_suite(void)
     tcase_add_test(tests, same_seed_gives_the_same_maps_at_any_thread_count_and_another_seed_others);
     tcase_add_test(tests, a_report_shows_maps_and_how_uncertain_they_are);
     tcase_add_test(tests, json_tells_every_image);
+    tcase_add_test(tests, maps_of_all_labels_have_the_means_of_each_label_s_own);
+    tcase_add_test(tests, another_training_takes_the_maps_of_all_labels);
     tcase_add_test(tests, bad_requests_and_bad_images_are_named);
     tcase_add_test(tests, a_signal_leaves_whole_maps_only);
     suite_add_tcase(suite, tests);

@@ -1,0 +1,29 @@
+/* Writing .npy files, version 1. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file_write.h"
+#include "data/maps/map_array.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, ".npy files are written as little-endian, as numbers are");
+
+#define HEAD_SIZE 128 /* magic number, version, length and dictionary: the array is aligned */
+
+enum clv_status npy_write_planes(const char *path, const uint16_t *values, int32_t n_channels, int32_t height,
+                                 int32_t width, struct clv_error *err)
+{
+    struct file_writer writer;
+    char head[HEAD_SIZE + 1] = "\x93NUMPY\x01";
+    size_t start = 10, length = HEAD_SIZE - start;
+    head[8] = (char)length;
+    int used = snprintf(head + start, length, "{'descr': '<u2', 'fortran_order': False, 'shape': (%d, %d, %d), }",
+                        n_channels, height, width);
+    memset(head + start + used, ' ', length - (size_t)used);
+    head[HEAD_SIZE - 1] = '\n';
+    enum clv_status status = file_create(&writer, path, err);
+    if (status != CLV_OK)
+        return status;
+    fwrite(head, 1, HEAD_SIZE, writer.stream);
+    fwrite(values, sizeof *values, (size_t)n_channels * (size_t)height * (size_t)width, writer.stream);
+    return file_commit(&writer, err);
+}
