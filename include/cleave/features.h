@@ -284,6 +284,12 @@ CLV_API enum clv_status clv_dataset_new(struct clv_dataset **dataset, int32_t n_
 CLV_API enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_problem *problem,
                                         const char *name, struct clv_error *err) CLV_CHECK;
 
+/* The same of an image's example, with the truth that clv_example_set_truth gave it for as many labels: its arrays go
+ * over to the dataset, and what errors weigh may be chosen (clv_dataset_weigh). The example is to be released all the
+ * same. */
+CLV_API enum clv_status clv_dataset_add_example(struct clv_dataset *dataset, struct clv_example *example,
+                                                const char *name, struct clv_error *err) CLV_CHECK;
+
 #define CLV_LETTER_FEATURES 131 /* the pixels, a bias of 1, first of its word, last of its word */
 
 /* The words of some folds (folds[n_folds]; NULL: all words) as a dataset of chain problems, in the file's order:

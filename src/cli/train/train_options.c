@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/team.h"
+#include "cleave/segment.h"
 #include "cli/common/console.h"
 #include "cli/common/training_set.h"
 #include "cli/train/train.h"
@@ -172,7 +173,8 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_STAGES: return option_int(&self->n_stages, "--stages", arg, 1, 2, &self->common);
     case KEY_STAGE_FOLDS: return option_stage_folds(&self->in_runs, arg, &self->common);
     case KEY_MIRROR: self->mirrors = true; return 0;
-    case KEY_LABEL_COSTS: return option_number(&self->label_costs, "--label-costs", arg, 0, 10000, &self->common);
+    case KEY_LABEL_COSTS:
+        return option_number(&self->label_costs, "--label-costs", arg, 0, CLV_MAX_LABEL_COSTS, &self->common);
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
     case KEY_CV_GRID: return parse_grid(self, arg);
     case KEY_PRUNE: return option_int(&self->n_prune_folds, "--prune", arg, 2, 1000, &self->common);

@@ -292,3 +292,12 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
     example->counts = NULL;
     return CLV_OK;
 }
+
+enum clv_status clv_dataset_add_example(struct clv_dataset *dataset, struct clv_example *example, const char *name,
+                                        struct clv_error *err)
+{
+    if (dataset->file.tensors || dataset->parts)
+        return fail(err, CLV_ERR_USAGE, "%s: a feature file's dataset cannot grow", name);
+    enum clv_status status = check_problem(dataset, &example->problem, name, err);
+    return status == CLV_OK ? dataset_take(dataset, example, name, err) : status;
+}

@@ -98,6 +98,50 @@ START_TEST(a_manifest_s_column_names_maps_as_the_option_does)
 }
 END_TEST
 
+/* What another network might say of the twelve test images: everything is figure. */
+static void make_foreign_maps(const char *folder)
+{
+    uint8_t values[16];
+    memset(values, 250, sizeof values);
+    free(expect_success("mkdir %s", folder));
+    for (int i = 25; i <= 36; i++)
+        must(clv_png_write_labels(formatted("%s/%04d.png", folder, i), 4, 4, values, NULL, 0, err));
+}
+
+START_TEST(maps_of_another_network_are_told_of_and_those_of_the_same_one_are_not)
+{
+    const char *folder = temporary_folder();
+    make_foreign_maps(formatted("%s/foreign", folder));
+    free(expect_success("\"$CLEAVE\" train --learner ssvm " SET " --split train " FEW
+                        " --maps net=assets/animals-maps -o %s/m.cleave",
+                        only, folder));
+    for (int own = 0; own < 2; own++) {
+        char *output =
+            expect_success("\"$CLEAVE\" segment -m %s/m.cleave " SET " --split test --maps net=%s -o %s/%d", folder,
+                           own ? "assets/animals-maps" : formatted("%s/foreign", folder), folder, own);
+        const char *note = strstr(output, "maps net: those of the first ");
+        ck_assert_msg(own ? !note : note && strstr(note, "are not like those of the training images"), "%s", output);
+        ck_assert_ptr_nonnull(strstr(output, "12 images segmented"));
+        free(output);
+    }
+}
+END_TEST
+
+START_TEST(two_stages_over_maps_are_the_same_at_any_number_of_threads)
+{
+    const char *folder = temporary_folder();
+    for (int threads = 1; threads <= 3; threads += 2)
+        free(expect_success("\"$CLEAVE\" train --learner ssvm --stages 2 " SET " --split train " FEW
+                            " --maps net=assets/animals-maps -o %s/%d.cleave --threads %d && \"$CLEAVE\" segment -q -m "
+                            "%s/%d.cleave " SET " --split test --refine --maps net=assets/animals-maps -o %s/%d",
+                            only, folder, threads, threads, folder, threads, folder, threads));
+    ck_assert(same_bytes(formatted("%s/1", folder), formatted("%s/3", folder)));
+    ck_assert_double_lt(error_of(formatted("%s/1", folder)), 25);
+    free(expect_success("\"$CLEAVE\" inspect %s/1.cleave | grep -q '^stages  *2'", folder));
+    expect_error(64, "learned with maps net", "\"$CLEAVE\" segment -m %s/1.cleave " SET " -o %s/x", folder, folder);
+}
+END_TEST
+
 START_TEST(bad_options_about_maps_are_refused)
 {
     static const struct {
@@ -135,6 +179,8 @@ Suite *cli_maps_suite(void)
     tcase_add_unchecked_fixture(tests, setup, NULL);
     tcase_add_test(tests, maps_make_masks_better_and_any_number_of_threads_the_same_ones);
     tcase_add_test(tests, a_manifest_s_column_names_maps_as_the_option_does);
+    tcase_add_test(tests, maps_of_another_network_are_told_of_and_those_of_the_same_one_are_not);
+    tcase_add_test(tests, two_stages_over_maps_are_the_same_at_any_number_of_threads);
     tcase_add_test(tests, bad_options_about_maps_are_refused);
     suite_add_tcase(suite, tests);
     return suite;

@@ -95,6 +95,46 @@ def test_training_with_maps_is_that_of_the_command(command, tmp_path):
         cleave.train([(cleave.read_image(image), np.zeros((150, 200), np.uint8))], maps={"net": folder})
 
 
+@pytest.mark.parametrize("maps", [None, {"net": ROOT / "assets" / "animals-maps"}])
+def test_two_stages_are_those_of_the_command(command, tmp_path, maps):
+    options = {"seed": 2, "words": 20, "passes": 3, "superpixels": 60}
+    made = cleave.train(ANIMALS / "manifest.tsv", split="train", stages=2, maps=maps, **options)
+    command("train", "-d", ANIMALS / "manifest.tsv", "--split", "train", "--stages", 2, "-o", tmp_path / "command.cleave",
+            *(x for key, value in options.items() for x in (f"--{key}", value)),
+            *(x for name, folder in (maps or {}).items() for x in ("--maps", f"{name}={folder}")))
+    theirs = cleave.Model.load(tmp_path / "command.cleave")
+    np.testing.assert_array_equal(made.weights, theirs.weights)
+    image = sorted((ANIMALS / "images").iterdir())[-1]
+    planes = {name: mask_values(folder / f"{image.stem}.png") for name, folder in (maps or {}).items()}
+    np.testing.assert_array_equal(cleave.segment(made, cleave.read_image(image), maps=planes),
+                                  cleave.segment(theirs, cleave.read_image(image), maps=planes))
+
+
+def test_label_costs_are_those_of_the_command(command, pairs, tmp_path):
+    from PIL import Image
+
+    (tmp_path / "set" / "images").mkdir(parents=True)
+    (tmp_path / "set" / "masks").mkdir()
+    (tmp_path / "set" / "labels.tsv").write_text("value\tname\n0\tground\n1\tsky\n2\tanimal\n")
+    for place, (image, mask) in enumerate(pairs + pairs[:2]):
+        mask = 2 * mask
+        mask[:10 * (place % 2)] = 1
+        Image.fromarray(image).save(tmp_path / "set" / "images" / f"{place}.png")
+        Image.fromarray(mask).save(tmp_path / "set" / "masks" / f"{place}.png")
+    made = cleave.train(tmp_path / "set", learner="mssvm", nodes="patches", stages=2, label_costs=3, seed=1, words=10, passes=2)
+    command("train", "-d", tmp_path / "set", "--learner", "mssvm", "--nodes", "patches", "--stages", 2, "--label-costs", 3, "--seed", 1,
+            "--words", 10, "--passes", 2, "-o", tmp_path / "command.cleave")
+    theirs = cleave.Model.load(tmp_path / "command.cleave")
+    np.testing.assert_array_equal(made.weights, theirs.weights)
+    np.testing.assert_array_equal(made.segment(pairs[0][0]), theirs.segment(pairs[0][0]))
+    with pytest.raises(cleave.UsageError, match="two labels"):
+        cleave.train(ANIMALS / "manifest.tsv", stages=2, label_costs=1, words=10, passes=1)
+    with pytest.raises(cleave.UsageError, match="stages is 3"):
+        cleave.train(pairs, stages=3)
+    with pytest.raises(cleave.UsageError, match="need stages=2"):
+        cleave.train(pairs, label_costs=3)
+
+
 def test_models_survive_their_file(model, pairs, tmp_path):
     model.save(tmp_path / "m.cleave")
     again = cleave.Model.load(tmp_path / "m.cleave")

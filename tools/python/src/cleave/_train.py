@@ -214,7 +214,7 @@ class _Pairs:
 
         with ThreadPoolExecutor(threads if threads > 0 else os.cpu_count()) as pool:
             for place, example in enumerate(pool.map(one, range(len(self._images)))):
-                call(lib.clv_dataset_add, dataset, ffi.addressof(example, "problem"), f"image {place}".encode())
+                call(lib.clv_dataset_add_example, dataset, example, f"image {place}".encode())
                 work.report("features", place + 1, len(self._images))
         return dataset
 
@@ -222,8 +222,8 @@ class _Pairs:
         """Nothing: images in memory come without maps."""
 
 
-def _learn(source: Any, learner: Any, nodes: str, sizes: Dict[str, Optional[int]], seed: int, threads: int,
-           parameters: Dict[str, Any], work: _Work) -> Model:
+def _learn(source: Any, learner: Any, nodes: str, sizes: Dict[str, Optional[int]], stages: int, label_costs: float, seed: int,
+           threads: int, parameters: Dict[str, Any], work: _Work) -> Model:
     model = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
     recipe = ffi.addressof(model, "recipe")
     (lib.clv_recipe_init_patches if nodes == "patches" else lib.clv_recipe_init)(recipe)
@@ -238,12 +238,17 @@ def _learn(source: Any, learner: Any, nodes: str, sizes: Dict[str, Optional[int]
     labelled = [i for i in range(lib.clv_dataset_size(dataset)) if lib.clv_dataset_problem(dataset, i).theta != ffi.NULL]
     if not labelled:
         raise UsageError("no image has a mask to learn from")
+    if nodes == "patches" and source.n_labels > 2 and len(labelled) == lib.clv_dataset_size(dataset):  # as the command's --loss auto
+        call(lib.clv_dataset_weigh, dataset, lib.CLV_LOSS_COUNTS)
     examples = ffi.new("int32_t[]", labelled)
     training.dataset, training.examples, training.n_examples = dataset, examples, len(labelled)
     training.seed, training.n_threads, training.progress = seed, threads, work.native
     call(lib.clv_learner_shape, ffi.addressof(training, "shape"), learner, dataset)
     result = ffi.gc(ffi.new("struct clv_training_result *"), lib.clv_training_result_release)
-    call(lib.clv_train, result, learner, training)
+    if stages == 2:
+        call(lib.clv_train_two_stages, result, model, dataset, learner, training, label_costs)
+    else:
+        call(lib.clv_train, result, learner, training)
     record = {"version": ffi.string(lib.clv_version()).decode(), "seed": str(seed), "learner": ffi.string(learner.name).decode(),
               "images": str(len(labelled)), "interrupted": "yes" if result.interrupted else "no"}
     for key, value in record.items():
@@ -259,8 +264,8 @@ def _learn(source: Any, learner: Any, nodes: str, sizes: Dict[str, Optional[int]
 
 def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Optional[str] = None, nodes: str = "superpixels",
           superpixels: Optional[int] = None, words: Optional[int] = None, working_pixels: Optional[int] = None,
-          labels: Optional[Sequence[str]] = None, maps: Optional[Mapping[str, Path]] = None, seed: int = 0, threads: int = 0,
-          progress: Optional[Progress] = None, **parameters: Any) -> Model:
+          labels: Optional[Sequence[str]] = None, maps: Optional[Mapping[str, Path]] = None, stages: int = 1,
+          label_costs: float = 0, seed: int = 0, threads: int = 0, progress: Optional[Progress] = None, **parameters: Any) -> Model:
     """Learns a model from images with masks.
 
     data        a folder with images/ and masks/, a manifest (.tsv), or pairs of arrays: image uint8 [height, width, 3] and mask
@@ -272,6 +277,8 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Op
     labels      names, for arrays; default: "background" and "foreground", or "label 0" and so on
     maps        of networks, of a folder's or a manifest's images: {name: folder}, as the command's --maps name=folder; a manifest's
                 columns maps.NAME count as well
+    stages      2: a second model sees what a first one, learned without the image, says nearby, as the command's --stages 2
+    label_costs with stages=2, of three labels or more: what a label costs by being in an image at all, as the command's --label-costs
     seed        the same seed gives the same weights on any machine and at any number of threads
     threads     0: all processors
     progress    called as progress(stage, done, total) now and then, from other threads
@@ -282,6 +289,10 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Op
     chosen = lib.clv_learner_find(learner.encode())
     if chosen == ffi.NULL:
         raise UsageError(f"learner {learner!r} is none of {', '.join(learners())}")
+    if stages not in (1, 2):
+        raise UsageError(f"stages is {stages!r}, must be 1 or 2")
+    if label_costs and stages < 2:
+        raise UsageError("label_costs need stages=2: its first stage tells what an image has")
     if nodes not in ("superpixels", "patches"):
         raise UsageError(f"nodes is {nodes!r}, must be superpixels or patches")
     if isinstance(data, (str, bytes, os.PathLike)):
@@ -296,4 +307,4 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Op
         source = _Pairs(data, labels)
     sizes = {"superpixels": superpixels, "words": words, "working_pixels": working_pixels}
     work = _Work(progress)
-    return work.run(lambda: _learn(source, chosen, nodes, sizes, seed, threads, parameters, work))
+    return work.run(lambda: _learn(source, chosen, nodes, sizes, stages, label_costs, seed, threads, parameters, work))
