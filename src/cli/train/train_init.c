@@ -28,6 +28,14 @@ enum clv_status train_init_read(struct clv_model *start, const struct train_opti
     return CLV_OK;
 }
 
+static bool same_mixture(const float *a, const float *b)
+{
+    bool same = a && b;
+    for (size_t k = 0; same && k < CLV_MIXTURE_SIZE; k++)
+        same = a[k] == b[k];
+    return same;
+}
+
 /* Those that the start looks at: a pruned model may lack some. */
 static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *b)
 {
@@ -37,7 +45,7 @@ static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *
                                             memcmp(a->codebooks[s].centres, b->codebooks[s].centres,
                                                    (size_t)a->codebooks[s].n_words * CLV_DESCRIPTOR_SIZE) == 0);
     for (int32_t s = 0; same && s < a->n_scales && a->mixtures[s]; s++)
-        same = b->mixtures[s] && memcmp(a->mixtures[s], b->mixtures[s], CLV_MIXTURE_SIZE * sizeof *a->mixtures[s]) == 0;
+        same = same_mixture(a->mixtures[s], b->mixtures[s]);
     return same;
 }
 
