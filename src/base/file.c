@@ -87,6 +87,71 @@ enum clv_status file_read_head(char **bytes, size_t *size, const char *path, siz
     return read_bytes(bytes, size, path, wanted, SIZE_MAX, err);
 }
 
+enum clv_status file_source_open(struct file_source *source, const char *path, struct clv_error *err)
+{
+    struct stat info;
+    int fd = -1;
+    size_t size = 0;
+    *source = (struct file_source){0};
+    enum clv_status status = open_regular(&fd, &size, path, err);
+    if (status != CLV_OK)
+        return status;
+    char *copy = string_copy(path);
+    if (!copy)
+        status = fail_memory(err);
+    else if (fstat(fd, &info))
+        status = fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", path);
+    if (status == CLV_OK) {
+        *source = (struct file_source){copy, fd, size, info.st_mtim};
+        return CLV_OK;
+    }
+    array_free(copy);
+    close(fd);
+    return status;
+}
+
+void file_source_close(struct file_source *source)
+{
+    if (source->path)
+        close(source->fd);
+    array_free(source->path);
+    *source = (struct file_source){0};
+}
+
+/* What was read before the file changed is what it was. */
+static enum clv_status check_unchanged(const struct file_source *source, struct clv_error *err)
+{
+    struct stat info;
+    if (fstat(source->fd, &info))
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", source->path);
+    if ((size_t)info.st_size != source->size)
+        return fail(err, CLV_ERR_DATA, "%s: has changed from %zu bytes to %lld while it was read", source->path,
+                    source->size, (long long)info.st_size);
+    if (info.st_mtim.tv_sec != source->changed.tv_sec || info.st_mtim.tv_nsec != source->changed.tv_nsec)
+        return fail(err, CLV_ERR_DATA, "%s: has changed while it was read", source->path);
+    return CLV_OK;
+}
+
+enum clv_status file_source_read(void *bytes, const struct file_source *source, size_t begin, size_t size,
+                                 struct clv_error *err)
+{
+    size_t got = 0;
+    while (got < size) {
+        ssize_t n = pread(source->fd, (char *)bytes + got, size - got, (off_t)(begin + got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read", source->path);
+        if (n == 0)
+            break;
+        got += (size_t)n;
+    }
+    enum clv_status status = check_unchanged(source, err);
+    if (status == CLV_OK && got < size)
+        status = fail(err, CLV_ERR_DATA, "%s: ends %zu bytes before it should", source->path, size - got);
+    return status;
+}
+
 /* Maps in use, for the signal handler. A slot is taken by its size going from 0 to 1, and it is complete from the size
  * of its map on. Files that find no slot free are mapped all the same. */
 #define MAX_MAPS 64

@@ -4,6 +4,7 @@
 #define BASE_FILE_H
 
 #include <stddef.h>
+#include <time.h>
 
 #include "base/file_write.h"
 #include "base/path.h"
@@ -17,6 +18,20 @@ enum clv_status file_read(char **bytes, size_t *size, const char *path, size_t m
 /* The same for a file's beginning: at most `wanted` bytes, however long the file is. */
 enum clv_status file_read_head(char **bytes, size_t *size, const char *path, size_t wanted,
                                struct clv_error *err) CLV_CHECK;
+
+/* A regular file that stays open, to be read in parts. Zeros: closed. */
+struct file_source {
+    char *path;
+    int fd;
+    size_t size;
+    struct timespec changed; /* as it was opened */
+};
+enum clv_status file_source_open(struct file_source *source, const char *path, struct clv_error *err) CLV_CHECK;
+void file_source_close(struct file_source *source);
+/* bytes[size] = the file's from `begin` on, which it has. CLV_ERR_DATA if the file has changed since it was opened. Safe
+ * in parallel. */
+enum clv_status file_source_read(void *bytes, const struct file_source *source, size_t begin, size_t size,
+                                 struct clv_error *err) CLV_CHECK;
 
 /* A read-only memory map of a regular file (zero bytes long is allowed: bytes is then NULL), by huge pages if it is
  * larger than FILE_LARGE. */

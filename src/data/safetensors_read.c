@@ -11,13 +11,21 @@ struct pair {
     const char *key, *value;
 };
 
+/* tensor is first: entries are compared as tensors are. */
+struct entry {
+    struct clv_tensor tensor;
+    uint64_t begin; /* of its array, behind the header */
+};
+
 struct clv_tensors {
     char *name; /* the file, for messages */
     struct file_map map;
+    struct file_source source; /* of a file that is not mapped */
+    uint64_t data_begin;       /* in the file */
     struct json_value *header; /* owns the names and the metadata */
-    struct clv_tensor *tensors;
+    struct entry *entries;
     size_t n;
-    void **copies; /* [n] of arrays that are misaligned in the file, else NULL */
+    void **copies; /* [n] of arrays that are misaligned in the file, or not mapped, else NULL */
     struct pair *metadata;
     size_t n_metadata;
 };
@@ -35,10 +43,11 @@ void clv_tensors_close(struct clv_tensors *tensors)
     for (size_t i = 0; tensors->copies && i < tensors->n; i++)
         array_free(tensors->copies[i]);
     array_free(tensors->copies);
-    array_free(tensors->tensors);
+    array_free(tensors->entries);
     array_free(tensors->metadata);
     json_root_free(tensors->header);
     file_map_close(&tensors->map);
+    file_source_close(&tensors->source);
     array_free(tensors->name);
     array_free(tensors);
 }
@@ -161,11 +170,8 @@ static int compare_pairs(const void *a, const void *b)
 /* Files of other writers may hold arrays at addresses that do not suit their type: those are copied. */
 static enum clv_status align(struct clv_tensors *self, struct clv_error *err)
 {
-    self->copies = array_zalloc(self->n, sizeof *self->copies);
-    if (!self->copies)
-        return fail_memory(err);
     for (size_t i = 0; i < self->n; i++) {
-        struct clv_tensor *tensor = &self->tensors[i];
+        struct clv_tensor *tensor = &self->entries[i].tensor;
         size_t bytes = 0;
         tensor_bytes(&bytes, tensor);
         if ((uintptr_t)tensor->data % clv_dtype_size(tensor->dtype) == 0)
@@ -178,6 +184,7 @@ static enum clv_status align(struct clv_tensors *self, struct clv_error *err)
     return CLV_OK;
 }
 
+/* data NULL: it is elsewhere. */
 static enum clv_status parse_header(struct clv_tensors *self, const unsigned char *data, uint64_t data_size,
                                     struct clv_error *err)
 {
@@ -186,8 +193,9 @@ static enum clv_status parse_header(struct clv_tensors *self, const unsigned cha
     const struct json_value *value;
     json_get_object(self->header, &n);
     struct range *ranges = array_alloc(n, sizeof *ranges);
-    self->tensors = array_zalloc(n, sizeof *self->tensors);
-    if (!ranges || !self->tensors) {
+    self->entries = array_zalloc(n, sizeof *self->entries);
+    self->copies = array_zalloc(n, sizeof *self->copies);
+    if (!ranges || !self->entries || !self->copies) {
         status = fail_memory(err);
         goto done;
     }
@@ -196,43 +204,68 @@ static enum clv_status parse_header(struct clv_tensors *self, const unsigned cha
             status = parse_metadata(self, value, err);
             continue;
         }
-        struct clv_tensor *tensor = &self->tensors[self->n];
-        tensor->name = key;
-        status = parse_entry(tensor, &ranges[self->n], self->name, value, data_size, err);
-        if (status == CLV_OK)
-            tensor->data = data + ranges[self->n++].begin;
+        struct entry *entry = &self->entries[self->n];
+        entry->tensor.name = key;
+        status = parse_entry(&entry->tensor, &ranges[self->n], self->name, value, data_size, err);
+        if (status == CLV_OK) {
+            entry->begin = ranges[self->n++].begin;
+            entry->tensor.data = data ? data + entry->begin : NULL;
+        }
     }
     if (status == CLV_OK)
         status = check_cover(self->name, ranges, self->n, data_size, err);
     if (status != CLV_OK)
         goto done;
-    qsort(self->tensors, self->n, sizeof *self->tensors, compare_names);
+    qsort(self->entries, self->n, sizeof *self->entries, compare_names);
     if (self->n_metadata)
         qsort(self->metadata, self->n_metadata, sizeof *self->metadata, compare_pairs);
-    status = align(self, err);
+    if (data)
+        status = align(self, err);
 done:
     array_free(ranges);
     return status;
 }
 
-static enum clv_status parse(struct clv_tensors *self, const unsigned char *bytes, size_t size, struct clv_error *err)
+/* How long the header is that head[8] tells, in a file of `size` bytes. */
+static enum clv_status parse_length(uint64_t *header, const struct clv_tensors *self, const void *head, size_t size,
+                                    struct clv_error *err)
 {
     uint64_t length;
-    if (size < sizeof length)
-        return fail(err, CLV_ERR_DATA, "%s: %zu bytes are too few for a tensor file", self->name, size);
-    memcpy(&length, bytes, sizeof length);
+    memcpy(&length, head, sizeof length);
     if (length > TENSORS_MAX_HEADER)
         return fail(err, CLV_ERR_DATA, "%s: not a tensor file: its header would be %llu bytes long, the limit is %d",
                     self->name, (unsigned long long)length, TENSORS_MAX_HEADER);
     if (length > size - sizeof length)
         return fail(err, CLV_ERR_DATA, "%s: truncated, or not a tensor file: a header of %llu bytes in a file of %zu",
                     self->name, (unsigned long long)length, size);
-    const char *json = (const char *)bytes + sizeof length;
+    *header = length;
+    return CLV_OK;
+}
+
+static enum clv_status parse_json(struct clv_tensors *self, const char *json, uint64_t length, struct clv_error *err)
+{
     if (!length || *json != '{')
         return fail(err, CLV_ERR_DATA, "%s: not a tensor file: its header is no JSON object", self->name);
-    enum clv_status status = json_parse(&self->header, json, length, self->name, err);
-    return status == CLV_OK ? parse_header(self, bytes + sizeof length + length, size - sizeof length - length, err)
-                            : status;
+    return json_parse(&self->header, json, length, self->name, err);
+}
+
+static enum clv_status check_size(const struct clv_tensors *self, size_t size, struct clv_error *err)
+{
+    return size < sizeof(uint64_t)
+               ? fail(err, CLV_ERR_DATA, "%s: %zu bytes are too few for a tensor file", self->name, size)
+               : CLV_OK;
+}
+
+static enum clv_status parse(struct clv_tensors *self, const unsigned char *bytes, size_t size, struct clv_error *err)
+{
+    uint64_t length = 0;
+    enum clv_status status = check_size(self, size, err);
+    if (status == CLV_OK)
+        status = parse_length(&length, self, bytes, size, err);
+    if (status == CLV_OK)
+        status = parse_json(self, (const char *)bytes + sizeof length, length, err);
+    self->data_begin = sizeof length + length;
+    return status == CLV_OK ? parse_header(self, bytes + self->data_begin, size - self->data_begin, err) : status;
 }
 
 static struct clv_tensors *new_tensors(const char *name)
@@ -277,6 +310,68 @@ enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *byte
     return status;
 }
 
+static bool is_left(const char *name, const char *const *left, size_t n_left)
+{
+    for (size_t i = 0; i < n_left; i++)
+        if (strcmp(left[i], name) == 0)
+            return true;
+    return false;
+}
+
+static enum clv_status read_header(struct clv_tensors *self, struct clv_error *err)
+{
+    uint64_t length = 0;
+    enum clv_status status = check_size(self, self->source.size, err);
+    if (status == CLV_OK)
+        status = file_source_read(&length, &self->source, 0, sizeof length, err);
+    if (status == CLV_OK)
+        status = parse_length(&length, self, &length, self->source.size, err);
+    if (status != CLV_OK)
+        return status;
+    char *json = array_alloc(length + 1, 1);
+    if (!json)
+        return fail_memory(err);
+    status = file_source_read(json, &self->source, sizeof length, length, err);
+    if (status == CLV_OK)
+        status = parse_json(self, json, length, err);
+    array_free(json);
+    self->data_begin = sizeof length + length;
+    return status == CLV_OK ? parse_header(self, NULL, self->source.size - self->data_begin, err) : status;
+}
+
+enum clv_status tensors_open_apart(struct clv_tensors **tensors, const char *path, const char *const *left,
+                                   size_t n_left, struct clv_error *err)
+{
+    *tensors = NULL;
+    struct clv_tensors *self = new_tensors(path);
+    if (!self)
+        return fail_memory(err);
+    enum clv_status status = file_source_open(&self->source, path, err);
+    if (status == CLV_OK)
+        status = read_header(self, err);
+    for (size_t i = 0; status == CLV_OK && i < self->n; i++) {
+        struct clv_tensor *tensor = &self->entries[i].tensor;
+        size_t bytes = 0;
+        if (is_left(tensor->name, left, n_left))
+            continue;
+        tensor_bytes(&bytes, tensor);
+        tensor->data = self->copies[i] = array_alloc(bytes, 1);
+        status = tensor->data ? tensors_read(self->copies[i], self, tensor, 0, bytes, err) : fail_memory(err);
+    }
+    if (status == CLV_OK)
+        *tensors = self;
+    else
+        clv_tensors_close(self);
+    return status;
+}
+
+enum clv_status tensors_read(void *bytes, const struct clv_tensors *tensors, const struct clv_tensor *tensor,
+                             size_t begin, size_t size, struct clv_error *err)
+{
+    const struct entry *entry = (const struct entry *)tensor;
+    return file_source_read(bytes, &tensors->source, tensors->data_begin + entry->begin + begin, size, err);
+}
+
 size_t clv_tensors_count(const struct clv_tensors *tensors)
 {
     return tensors->n;
@@ -284,13 +379,13 @@ size_t clv_tensors_count(const struct clv_tensors *tensors)
 
 const struct clv_tensor *clv_tensors_at(const struct clv_tensors *tensors, size_t index)
 {
-    return index < tensors->n ? &tensors->tensors[index] : NULL;
+    return index < tensors->n ? &tensors->entries[index].tensor : NULL;
 }
 
 const struct clv_tensor *clv_tensors_find(const struct clv_tensors *tensors, const char *name)
 {
     struct clv_tensor wanted = {.name = name};
-    return tensors->n ? bsearch(&wanted, tensors->tensors, tensors->n, sizeof wanted, compare_names) : NULL;
+    return tensors->n ? bsearch(&wanted, tensors->entries, tensors->n, sizeof *tensors->entries, compare_names) : NULL;
 }
 
 /* "[600, 2]", with "any" for -1. */

@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "feature/dataset/dataset.h"
+#include "feature/dataset/held.h"
+#include "learn/learners.h"
 #include "learn/weak/guesses.h"
 
 static enum clv_status check_parameter(const struct clv_learner *learner, int index, double value,
@@ -57,13 +59,18 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     const struct example_check *check = context;
     const struct clv_training *training = check->training;
     size_t item = (size_t)training->examples[index];
-    struct clv_problem problem = clv_dataset_problem(training->dataset, item);
-    enum clv_status status = clv_problem_check(&problem, &training->shape, err);
-    dataset_looked_at(training->dataset, &problem);
-    if (!status && (!problem.label || !problem.theta))
+    struct held held = {0};
+    const struct clv_problem *problem = &held.problem;
+    enum clv_status status = held_take(&held, training->dataset, item, false, err);
+    if (status)
+        return status;
+    status = clv_problem_check(problem, &training->shape, err);
+    dataset_looked_at(training->dataset, problem);
+    if (!status && (!problem->label || !problem->theta))
         status = fail(err, CLV_ERR_DATA, "has no true labels to learn from");
     if (!status)
-        status = check_form(check->learner, &training->shape, &problem, err);
+        status = check_form(check->learner, &training->shape, problem, err);
+    held_drop(&held);
     if (status) {
         const char *name = clv_dataset_name(training->dataset, item);
         return fail_within(err, status, name ? name : "example");
@@ -128,6 +135,18 @@ static enum clv_status check_training(const struct clv_learner *learner, const s
     return parallel_for(training->n_examples, training->n_threads, check_example, &check, err);
 }
 
+static enum clv_status check_streaming(const struct clv_learner *learner, const struct clv_training *training,
+                                       struct clv_error *err)
+{
+    if (!dataset_is_on_demand(training->dataset))
+        return CLV_OK;
+    if (!learner_reads_on_demand(learner))
+        return fail(err, CLV_ERR_USAGE, "%s needs all features in memory", learner->name);
+    return training->n_weak ? fail(err, CLV_ERR_USAGE,
+                                   "%zu images come without masks, whose features must be in memory", training->n_weak)
+                            : CLV_OK;
+}
+
 #define GIGABYTE 1e9
 
 static enum clv_status check_memory(const struct clv_learner *learner, const struct clv_training *training,
@@ -151,7 +170,9 @@ enum clv_status clv_train(struct clv_training_result *result, const struct clv_l
     }
     if (training->checkpoints && !clv_learner_keeps_checkpoints(learner))
         return fail(err, CLV_ERR_USAGE, "%s: %s keeps no checkpoints", training->checkpoints->path, learner->name);
-    enum clv_status status = check_training(learner, training, err);
+    enum clv_status status = check_streaming(learner, training, err);
+    if (!status)
+        status = check_training(learner, training, err);
     if (!status)
         status = check_init(learner, training, err);
     if (!status)

@@ -40,7 +40,7 @@ static void check_features(struct clv_tensors *tensors)
     struct clv_error error = {0};
     struct clv_dataset *dataset = (struct clv_dataset *)&error;
     struct clv_recipe recipe = {0};
-    if (features_parse(&dataset, &recipe, tensors, "fuzz.features", &error) != CLV_OK) {
+    if (features_parse(&dataset, &recipe, tensors, "fuzz.features", false, &error) != CLV_OK) {
         FUZZ_CHECK(!dataset && strncmp(error.message, "fuzz", 4) == 0 && !strchr(error.message, '\n'));
         return;
     }

@@ -6,13 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "feature/dataset/feature_shards.h"
 
-#define FORGET_EVERY ((size_t)64 << 20) /* bytes of a file that may be larger than memory; a multiple of 8 */
+#define PART_SIZE ((size_t)256 << 10) /* bytes of a file that may be larger than memory; a multiple of 8 */
 
 static uint64_t add_number(uint64_t hash, uint64_t number)
 {
@@ -78,24 +79,31 @@ enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, 
 
 enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct clv_error *err)
 {
-    struct file_map map;
-    enum clv_status status = file_map_open(&map, path, err);
+    struct file_source source;
+    enum clv_status status = file_source_open(&source, path, err);
     if (status != CLV_OK)
         return status;
-    uint64_t hash = add_number(HASH_START, map.size);
-    size_t i = 0;
-    for (; i + 8 <= map.size; i += 8) {
-        if (i % FORGET_EVERY == 0)
-            file_map_forget(&map);
-        uint64_t word;
-        memcpy(&word, map.bytes + i, 8);
-        hash = (hash ^ word) * HASH_PRIME;
-        hash ^= hash >> 32; /* a wide word's high bits would otherwise reach high bits only */
+    uint64_t hash = add_number(HASH_START, source.size);
+    char *part = array_alloc(PART_SIZE, 1);
+    if (!part)
+        status = fail_memory(err);
+    for (size_t begin = 0; begin < source.size && status == CLV_OK; begin += PART_SIZE) {
+        size_t size = source.size - begin < PART_SIZE ? source.size - begin : PART_SIZE, i = 0;
+        status = file_source_read(part, &source, begin, size, err);
+        if (status != CLV_OK)
+            break;
+        for (; i + 8 <= size; i += 8) {
+            uint64_t word;
+            memcpy(&word, part + i, 8);
+            hash = (hash ^ word) * HASH_PRIME;
+            hash ^= hash >> 32; /* a wide word's high bits would otherwise reach high bits only */
+        }
+        hash = hash_bytes(hash, part + i, size - i);
     }
-    hash = hash_bytes(hash, map.bytes + i, map.size - i);
-    file_map_close(&map);
+    array_free(part);
+    file_source_close(&source);
     snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
-    return CLV_OK;
+    return status;
 }
 
 enum clv_status digest_features(char digest[DIGEST_SIZE], const char *path, struct clv_error *err)

@@ -10,6 +10,7 @@
 #include "cli/common/console.h"
 #include "cli/common/training_set.h"
 #include "cli/train/check_set.h"
+#include "feature/dataset/feature_shards.h"
 #include "feature/recipe/memory_estimate.h"
 
 void train_data_release(struct train_data *data)
@@ -65,7 +66,9 @@ static enum clv_status open_features(struct train_data *data, const struct train
         return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
     enum clv_status status = digest_features(data->digest, options->data, err);
     if (status == CLV_OK)
-        status = clv_features_open(&data->dataset, &data->recipe, options->data, err);
+        status = options->memory > 0
+                     ? features_open_on_demand(&data->dataset, &data->recipe, options->data, options->memory, err)
+                     : clv_features_open(&data->dataset, &data->recipe, options->data, err);
     if (status != CLV_OK)
         return status;
     data->n_masks = status == CLV_OK ? clv_dataset_size(data->dataset) : 0;

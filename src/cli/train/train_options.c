@@ -10,6 +10,7 @@
 #include "cli/common/console.h"
 #include "cli/common/training_set.h"
 #include "cli/train/train.h"
+#include "learn/learners.h"
 
 enum train_keys {
     KEY_SPLIT = KEYS_COMMAND,
@@ -38,7 +39,8 @@ enum train_keys {
     KEY_INIT,
     KEY_SKIP_BAD,
     KEY_LETTERS,
-    KEY_FOLDS
+    KEY_FOLDS,
+    KEY_FEATURE_MEMORY
 };
 
 static const struct argp_option train_options[] = {
@@ -61,6 +63,10 @@ static const struct argp_option train_options[] = {
     {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
     {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP, 0},
     {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
+    {"feature-memory", KEY_FEATURE_MEMORY, "SIZE", 0,
+     "Of a feature file larger than memory keep at most so much, as 800M or 2G, and read the rest whenever it is "
+     "wanted (default: the file is mapped); of all processes under mpirun each keeps as much",
+     0},
     {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
     {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
     {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
@@ -141,8 +147,8 @@ static error_t parse_grid(struct train_options *self, char *arg)
 static error_t parse_train(int key, char *arg, struct argp_state *state)
 {
     struct train_options *self = state->input;
-    if (key != KEY_OVERWRITE && key != KEY_RESUME && key != KEY_REQUEUE &&
-        key != KEY_CHECKPOINT_EVERY) /* a resumed training makes the same model */
+    if (key != KEY_OVERWRITE && key != KEY_RESUME && key != KEY_REQUEUE && key != KEY_CHECKPOINT_EVERY &&
+        key != KEY_FEATURE_MEMORY) /* with and without, the model is the same */
         options_note(&self->common, train_options, "o", key, arg);
     switch (key) {
     case ARGP_KEY_INIT:
@@ -166,6 +172,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_NO_EDGES: self->pairwise = PAIRWISE_NONE; return 0;
     case KEY_PAIRWISE: return option_pairwise(&self->pairwise, arg, &self->common);
     case KEY_SKIP_BAD: self->skip_bad = true; return 0;
+    case KEY_FEATURE_MEMORY: return option_memory(&self->memory, "--feature-memory", arg, &self->common);
     case KEY_VOID: self->supervision.voids = arg; return 0;
     case KEY_LABEL_WEIGHTS:
         return option_label_weights(&self->label_weights, &self->chooses_weights, arg, &self->common);
@@ -190,6 +197,25 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case KEY_ENGINE: return option_engine(&self->engine, arg, &self->common);
     default: return ARGP_ERR_UNKNOWN;
     }
+}
+
+/* --feature-memory goes with what looks at one example after the other, and changes no features. */
+static enum clv_status check_memory(const struct train_options *self, struct clv_error *err)
+{
+    const char *excluded = self->letters.path    ? "letters"
+                           : self->n_stages > 1  ? "stages 2"
+                           : self->n_prune_folds ? "prune"
+                                                 : NULL;
+    if (self->memory > 0 && excluded)
+        return fail(err, CLV_ERR_USAGE, "--feature-memory excludes --%s, which needs all features in memory", excluded);
+    if (self->memory > 0 && !is_tensor_file(self->data))
+        return fail(err, CLV_ERR_USAGE,
+                    "--feature-memory: %s is no feature file; `cleave features' makes one of images in bounded memory",
+                    self->data);
+    if (self->memory > 0 && !learner_reads_on_demand(self->learner.learner))
+        return fail(err, CLV_ERR_USAGE, "--feature-memory: %s needs all features in memory",
+                    self->learner.learner->name);
+    return CLV_OK;
 }
 
 /* With --resume, a checkpoint may be replaced (one of another training is refused when it is read), and so may the
@@ -274,6 +300,9 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
         return fail(err, CLV_ERR_USAGE, "--prune-tolerance: --prune is missing: how many folds?");
     if (self->validate && is_tensor_file(self->data) && !is_tensor_file(self->validate))
         return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", self->data);
+    status = check_memory(self, err);
+    if (status != CLV_OK)
+        return status;
     self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
     if (console_is_quiet()) {
         FILE *nowhere = fopen("/dev/null", "we");

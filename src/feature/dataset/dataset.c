@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "data/safetensors.h"
+#include "feature/dataset/demand.h"
 
 void dataset_item_release(struct dataset_item *item)
 {
@@ -34,6 +35,7 @@ void clv_dataset_free(struct clv_dataset *dataset)
     }
     for (size_t k = 0; dataset->parts && k < dataset->n_parts; k++)
         clv_dataset_free(dataset->parts[k]);
+    demand_free(dataset->demand);
     array_free(dataset->parts);
     array_free(dataset->items);
     clv_labels_release(&dataset->labels);
@@ -109,6 +111,10 @@ bool clv_dataset_counts_errors(const struct clv_dataset *dataset)
 enum clv_status clv_dataset_graph(enum clv_graph *graph, const struct clv_dataset *dataset, struct clv_error *err)
 {
     *graph = CLV_GRAPH_CHAIN;
+    if (dataset->file.is_apart) {
+        *graph = dataset->file.graph;
+        return CLV_OK;
+    }
     for (size_t i = 0; i < dataset->n && *graph != CLV_GRAPH_ANY; i++) {
         enum clv_graph own;
         enum clv_status status = clv_problem_graph(&own, &dataset->items[i].problem, err);

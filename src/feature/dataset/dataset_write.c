@@ -8,6 +8,7 @@
 #include "data/labels_file.h"
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/features_format.h"
+#include "feature/dataset/held.h"
 
 #define N_TENSORS  10 /* nine and the palette */
 #define N_METADATA 7  /* labels last */
@@ -160,6 +161,8 @@ enum clv_status clv_dataset_write(const char *path, const struct clv_dataset *da
     struct joined joined = {0};
     if (!dataset->n)
         return fail(err, CLV_ERR_USAGE, "%s: nothing to write", path);
+    if (dataset_is_on_demand(dataset))
+        return fail(err, CLV_ERR_USAGE, "%s: not written from features that are read on demand", path);
     enum clv_status status = CLV_OK;
     for (size_t i = 0; status == CLV_OK && i < dataset->n; i++)
         status = features_check_name(dataset->items[i].name, err);

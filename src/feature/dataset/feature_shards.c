@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "data/safetensors.h"
 #include "feature/dataset/dataset.h"
+#include "feature/dataset/demand.h"
 #include "feature/dataset/features_format.h"
 #include "feature/dataset/features_read.h"
 #include "feature/recipe/recipe_file.h"
@@ -216,6 +217,8 @@ static enum clv_status join_items(struct clv_dataset *whole, struct clv_error *e
     whole->capacity = n;
     for (size_t k = 0; k < whole->n_parts; k++) {
         const struct clv_dataset *part = whole->parts[k];
+        whole->file.is_apart = part->file.is_apart;
+        whole->file.graph = part->file.graph > whole->file.graph ? part->file.graph : whole->file.graph;
         memcpy(whole->items + whole->n, part->items, part->n * sizeof *part->items);
         whole->n += part->n;
     }
@@ -223,7 +226,7 @@ static enum clv_status join_items(struct clv_dataset *whole, struct clv_error *e
 }
 
 static enum clv_status open_shards(struct clv_dataset **dataset, struct clv_recipe *recipe,
-                                   const struct path_list *shards, struct clv_error *err)
+                                   const struct path_list *shards, bool is_apart, struct clv_error *err)
 {
     struct clv_recipe own = {0};
     struct clv_dataset *whole = array_zalloc(1, sizeof *whole);
@@ -231,13 +234,14 @@ static enum clv_status open_shards(struct clv_dataset **dataset, struct clv_reci
     if (!whole)
         return fail_memory(err);
     whole->parts = array_zalloc(shards->n, sizeof *whole->parts);
-    whole->file.looked_at = array_zalloc(1, sizeof *whole->file.looked_at);
-    enum clv_status status = whole->parts && whole->file.looked_at ? CLV_OK : fail_memory(err);
+    if (!is_apart)
+        whole->file.looked_at = array_zalloc(1, sizeof *whole->file.looked_at);
+    enum clv_status status = whole->parts && (is_apart || whole->file.looked_at) ? CLV_OK : fail_memory(err);
     size_t total = 0;
     for (size_t k = 0; k < shards->n && status == CLV_OK; k++) {
         const char *path = shards->paths[k];
         struct clv_dataset **part = &whole->parts[k];
-        status = features_open_file(part, k ? NULL : &own, path, err);
+        status = features_open_file(part, k ? NULL : &own, path, is_apart, err);
         whole->n_parts += status == CLV_OK;
         if (status == CLV_OK)
             status = check_place(*part, path, k + 1, shards->n, &total, err);
@@ -267,25 +271,52 @@ static enum clv_status open_shards(struct clv_dataset **dataset, struct clv_reci
     return status;
 }
 
-enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
-                                  struct clv_error *err)
+static enum clv_status open_any(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
+                                bool is_apart, struct clv_error *err)
 {
     struct path_list shards;
     *dataset = NULL;
     if (!features_is_sharded(path))
-        return features_open_file(dataset, recipe, path, err);
+        return features_open_file(dataset, recipe, path, is_apart, err);
     enum clv_status status = features_list_shards(&shards, path, err);
     if (status == CLV_OK)
-        status = open_shards(dataset, recipe, &shards, err);
+        status = open_shards(dataset, recipe, &shards, is_apart, err);
     path_list_release(&shards);
     return status;
+}
+
+enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
+                                  struct clv_error *err)
+{
+    return open_any(dataset, recipe, path, false, err);
+}
+
+enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
+                                        double memory, struct clv_error *err)
+{
+    struct clv_dataset *opened;
+    struct clv_recipe own = {0};
+    *dataset = NULL;
+    enum clv_status status = open_any(&opened, recipe ? &own : NULL, path, true, err);
+    if (status != CLV_OK)
+        return status;
+    status = demand_new(&opened->demand, opened->n, memory, err);
+    if (status != CLV_OK) {
+        clv_dataset_free(opened);
+        clv_recipe_release(&own);
+        return status;
+    }
+    *dataset = opened;
+    if (recipe && own.n_scales > 0)
+        *recipe = own;
+    return CLV_OK;
 }
 
 enum clv_status features_index_write(const char *path, const struct path_list *shards, struct clv_error *err)
 {
     struct clv_dataset *dataset = NULL;
     struct text text;
-    enum clv_status status = open_shards(&dataset, NULL, shards, err);
+    enum clv_status status = open_shards(&dataset, NULL, shards, false, err);
     if (status != CLV_OK)
         return status;
     text_init(&text, INDEX_MAX_SIZE);

@@ -20,6 +20,11 @@ bool features_is_sharded(const char *path);
 /* The paths of the shards that an index lists, or of those in a folder by their names. */
 enum clv_status features_list_shards(struct path_list *shards, const char *path, struct clv_error *err) CLV_CHECK;
 
+/* Opens a feature file, or the index of shards of one, as clv_features_open does, but without mapping it (held.h):
+ * features of `memory` bytes stay in memory, besides those that are held. All of it is checked, item by item. */
+enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
+                                        double memory, struct clv_error *err) CLV_CHECK;
+
 /* Writes the index of shards beside it, in their order, all or nothing. CLV_ERR_DATA names a shard that is missing,
  * comes twice, or is of another set or recipe, as clv_features_open does. */
 enum clv_status features_index_write(const char *path, const struct path_list *shards, struct clv_error *err) CLV_CHECK;

@@ -218,7 +218,7 @@ static enum clv_status read_superpixels(struct features_reading *self, struct cl
     if (status != CLV_OK)
         return status;
     file->size = arrays->size->data;
-    file->superpixels = arrays->superpixels->data;
+    file->superpixels = arrays->superpixels->data; /* or NULL: apart */
     file->superpixel_offset = array_zalloc((size_t)self->n + 1, sizeof *file->superpixel_offset);
     file->place = array_alloc((size_t)features_node_offsets(self)[self->n], 2 * sizeof *file->place);
     if (!file->superpixel_offset || !file->place)

@@ -7,12 +7,6 @@
 
 #include "feature/dataset/dataset.h"
 
-/* The tensors of an open file; NULL where it has none. */
-struct features_arrays {
-    const struct clv_tensor *node_offset, *edge_offset, *row, *index, *value, *x, *edges, *edge_features, *counts,
-        *volume, *size, *superpixels;
-};
-
 struct features_reading {
     const char *path;
     struct clv_dataset *dataset;

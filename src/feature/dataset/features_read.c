@@ -11,8 +11,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/labels_file.h"
+#include "data/safetensors.h"
 #include "feature/dataset/features_arrays.h"
 #include "feature/dataset/features_format.h"
+#include "feature/dataset/held.h"
 #include "feature/example/truth.h"
 #include "feature/recipe/recipe_file.h"
 #include "superpixel/places.h"
@@ -40,12 +42,11 @@ static enum clv_status check_counts(bool *any, const float *counts, size_t n, st
     return CLV_OK;
 }
 
-static enum clv_status check_superpixels(const struct dataset_file *file, size_t index, int32_t n_nodes,
-                                         struct clv_error *err)
+/* superpixels: of image `index`. */
+static enum clv_status check_superpixels(const struct dataset_file *file, const int32_t *superpixels, size_t index,
+                                         int32_t n_nodes, struct clv_error *err)
 {
     struct clv_patch_grid grid = {0};
-    if (!file->superpixels)
-        return CLV_OK;
     if (file->patch_px) {
         enum clv_status status = clv_patch_grid_init(&grid, file->size[index][2], file->size[index][3], file->patch_px,
                                                      file->patch_step_px, err);
@@ -55,11 +56,52 @@ static enum clv_status check_superpixels(const struct dataset_file *file, size_t
             return fail(err, CLV_ERR_DATA, "%d nodes, not the %d x %d patches of its recipe", n_nodes, grid.n_rows,
                         grid.n_columns);
     }
-    for (int64_t i = file->superpixel_offset[index]; i < file->superpixel_offset[index + 1]; i++)
-        if (file->superpixels[i] < 0 || file->superpixels[i] >= n_nodes)
-            return fail(err, CLV_ERR_DATA, "pixel %lld has superpixel %d of %d",
-                        (long long)(i - file->superpixel_offset[index]), file->superpixels[i], n_nodes);
+    int64_t n_pixels = file->superpixel_offset[index + 1] - file->superpixel_offset[index];
+    for (int64_t i = 0; i < n_pixels; i++)
+        if (superpixels[i] < 0 || superpixels[i] >= n_nodes)
+            return fail(err, CLV_ERR_DATA, "pixel %lld has superpixel %d of %d", (long long)i, superpixels[i], n_nodes);
     return CLV_OK;
+}
+
+/* The places of an image's nodes, from its superpixels. */
+static enum clv_status read_places(struct clv_problem *problem, struct features_reading *self, size_t index,
+                                   struct clv_error *err)
+{
+    const struct dataset_file *file = &self->dataset->file;
+    size_t first = (size_t)file->superpixel_offset[index], end = (size_t)file->superpixel_offset[index + 1];
+    float *place = file->place + 2 * features_node_offsets(self)[index];
+    enum clv_status status = CLV_OK;
+    int32_t *own = file->is_apart ? array_alloc(end - first, sizeof *own) : NULL;
+    if (file->is_apart)
+        status = own ? tensors_read(own, file->tensors, self->arrays.superpixels, first * sizeof *own,
+                                    (end - first) * sizeof *own, err)
+                     : fail_memory(err);
+    const int32_t *superpixels = own ? own : file->superpixels + first;
+    if (status == CLV_OK)
+        status = check_superpixels(file, superpixels, index, problem->n_nodes, err);
+    if (status == CLV_OK) {
+        problem->place = place;
+        status = region_places(place, superpixels, file->size[index][2], file->size[index][3], problem->n_nodes, err);
+    }
+    array_free(own);
+    return status;
+}
+
+/* Features that stay in the file are read once to be checked. */
+static enum clv_status check_apart(struct features_reading *self, size_t index, struct clv_error *err)
+{
+    struct clv_problem problem;
+    void *block;
+    size_t size;
+    enum clv_graph graph;
+    enum clv_status status = held_read(&block, &size, &problem, self->dataset, index, err);
+    if (status != CLV_OK)
+        return status;
+    status = clv_problem_graph(&graph, &problem, err);
+    if (status == CLV_OK && graph > self->dataset->file.graph)
+        self->dataset->file.graph = graph;
+    array_free(block);
+    return status;
 }
 
 /* The views of image `index`. */
@@ -77,15 +119,16 @@ static struct clv_problem view(const struct features_reading *self, size_t index
     if (arrays->x) {
         problem.row = file->dense_row;
         problem.index = file->dense_index;
-        problem.value = (const float *)arrays->x->data + first * problem.n_features;
+        problem.value = file->is_apart ? NULL : (const float *)arrays->x->data + first * problem.n_features;
     } else {
         problem.row = (const int64_t *)arrays->row->data + first;
         problem.index = arrays->index->data;
         problem.value = arrays->value->data;
     }
-    if (arrays->edges) {
-        const int64_t *offset = arrays->edge_offset->data;
+    const int64_t *offset = arrays->edges ? arrays->edge_offset->data : NULL;
+    if (offset)
         problem.n_edges = (int32_t)(offset[index + 1] - offset[index]);
+    if (offset && !file->is_apart) {
         problem.edges = (const int32_t(*)[2])arrays->edges->data + offset[index];
         problem.edge_features =
             (const float *)arrays->edge_features->data + offset[index] * self->dataset->n_edge_features;
@@ -121,14 +164,9 @@ static enum clv_status read_item(struct features_reading *self, size_t index, co
     struct clv_shape shape = {n_labels, problem->n_features, problem->n_edge_features,
                               problem->n_edge_features ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE};
     if (status == CLV_OK)
-        status = clv_problem_check(problem, &shape, err);
-    if (status == CLV_OK)
-        status = check_superpixels(file, index, problem->n_nodes, err);
-    if (status == CLV_OK && file->superpixels) {
-        problem->place = file->place + 2 * first;
-        status = region_places(file->place + 2 * first, file->superpixels + file->superpixel_offset[index],
-                               file->size[index][2], file->size[index][3], problem->n_nodes, err);
-    }
+        status = file->is_apart ? check_apart(self, index, err) : clv_problem_check(problem, &shape, err);
+    if (status == CLV_OK && self->arrays.superpixels)
+        status = read_places(problem, self, index, err);
     dataset_looked_at(self->dataset, problem);
     if (status != CLV_OK) {
         fail_within(err, status, item->name);
@@ -226,11 +264,18 @@ static enum clv_status read_recipe(struct features_reading *self, struct clv_err
     return CLV_OK;
 }
 
+static enum clv_status store_arrays(struct features_reading *self, struct clv_error *err)
+{
+    (void)err;
+    self->dataset->file.arrays = self->arrays;
+    return CLV_OK;
+}
+
 enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *recipe, struct clv_tensors *tensors,
-                               const char *path, struct clv_error *err)
+                               const char *path, bool is_apart, struct clv_error *err)
 {
     static enum clv_status (*const steps[])(struct features_reading *, struct clv_error *) = {
-        check_format, read_labels, read_meaning, features_arrays_read, read_recipe, read_items};
+        check_format, read_labels, read_meaning, features_arrays_read, store_arrays, read_recipe, read_items};
     struct features_reading self = {.path = path, .dataset = array_zalloc(1, sizeof *self.dataset)};
     *dataset = NULL;
     if (!self.dataset) {
@@ -238,8 +283,10 @@ enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *
         return fail_memory(err);
     }
     self.dataset->file.tensors = tensors;
-    self.dataset->file.looked_at = array_zalloc(1, sizeof *self.dataset->file.looked_at);
-    enum clv_status status = self.dataset->file.looked_at ? CLV_OK : fail_memory(err);
+    self.dataset->file.is_apart = is_apart;
+    if (!is_apart)
+        self.dataset->file.looked_at = array_zalloc(1, sizeof *self.dataset->file.looked_at);
+    enum clv_status status = self.dataset->file.looked_at || is_apart ? CLV_OK : fail_memory(err);
     for (size_t i = 0; status == CLV_OK && i < sizeof steps / sizeof *steps; i++)
         status = steps[i](&self, err);
     if (status == CLV_OK) {
@@ -256,12 +303,14 @@ enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *
 }
 
 enum clv_status features_open_file(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
-                                   struct clv_error *err)
+                                   bool is_apart, struct clv_error *err)
 {
+    static const char *const left[] = {"index", "value", "x", "edges", "edge_features", "superpixels"};
     struct clv_tensors *tensors;
     *dataset = NULL;
-    enum clv_status status = clv_tensors_open(&tensors, path, err);
-    return status == CLV_OK ? features_parse(dataset, recipe, tensors, path, err) : status;
+    enum clv_status status = is_apart ? tensors_open_apart(&tensors, path, left, sizeof left / sizeof *left, err)
+                                      : clv_tensors_open(&tensors, path, err);
+    return status == CLV_OK ? features_parse(dataset, recipe, tensors, path, is_apart, err) : status;
 }
 
 enum clv_status clv_dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index,

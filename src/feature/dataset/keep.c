@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "feature/dataset/dataset.h"
+#include "feature/dataset/held.h"
 
 /* Scratch for the largest problem. */
 struct sieve {
@@ -67,6 +68,8 @@ enum clv_status clv_dataset_keep(struct clv_dataset **copy, const struct clv_dat
 {
     struct sieve sieve = {0};
     *copy = NULL;
+    if (dataset_is_on_demand(dataset))
+        return fail(err, CLV_ERR_USAGE, "features that are read on demand cannot be left out");
     enum clv_status status = sieve_init(&sieve, dataset, err);
     if (status == CLV_OK)
         status = clv_dataset_new(copy, dataset->n_labels, err);

@@ -20,10 +20,12 @@ static enum clv_status evaluate_example(void *context, size_t index, int thread,
 {
     struct evaluation *self = context;
     struct decoder *decoder = &self->decoders[thread];
-    struct clv_problem problem = clv_dataset_problem(self->dataset, (size_t)self->examples[index]);
-    enum clv_status status = decode_by(decoder, self->decoding, &problem, self->shape, self->w, err);
+    const struct clv_problem *problem = &decoder->hand.problem;
+    enum clv_status status = held_take(&decoder->hand, self->dataset, (size_t)self->examples[index], true, err);
     if (!status)
-        self->loss[index] = clv_loss(&problem, self->shape->n_labels, decoder->y);
+        status = decode_by(decoder, self->decoding, problem, self->shape, self->w, err);
+    if (!status)
+        self->loss[index] = clv_loss(problem, self->shape->n_labels, decoder->y);
     return status;
 }
 

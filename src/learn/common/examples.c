@@ -36,10 +36,15 @@ static void survey_edges(struct survey *survey, size_t index, const struct clv_p
 
 static enum clv_status survey_example(void *context, size_t index, int thread, struct clv_error *err)
 {
-    (void)thread, (void)err;
+    (void)thread;
     struct survey *survey = context;
     struct examples *self = survey->examples;
-    const struct clv_problem *problem = &self->problems[index];
+    struct held held = {0};
+    const struct clv_problem *problem = &held.problem;
+    enum clv_status status =
+        held_take(&held, self->training->dataset, (size_t)self->training->examples[index], false, err);
+    if (status)
+        return status;
     double n_known = 0, squares = 0;
     for (int32_t i = 0; i < problem->n_nodes; i++) {
         if (problem->label[i] == CLV_UNKNOWN)
@@ -55,6 +60,7 @@ static enum clv_status survey_example(void *context, size_t index, int thread, s
     if (self->shape.pairwise == CLV_PAIRWISE_FULL)
         survey_edges(survey, index, problem);
     self->truth_loss[index] = known_loss(problem, self->shape.n_labels, problem->label);
+    held_drop(&held);
     return CLV_OK;
 }
 
@@ -106,6 +112,17 @@ void examples_release(struct examples *self)
     *self = (struct examples){0};
 }
 
+enum clv_status examples_at(const struct clv_problem **problem, const struct examples *self, size_t index, int thread,
+                            bool keeps, struct clv_error *err)
+{
+    *problem = &self->problems[index];
+    if (!dataset_is_on_demand(self->training->dataset))
+        return CLV_OK;
+    struct held *hand = &self->decoders[thread].hand;
+    *problem = &hand->problem;
+    return held_take(hand, self->training->dataset, (size_t)self->training->examples[index], keeps, err);
+}
+
 double examples_table_variance(const struct examples *self, double wanted)
 {
     if (self->shape.pairwise != CLV_PAIRWISE_FULL)
@@ -126,11 +143,13 @@ static enum clv_status hinge_of_example(void *context, size_t index, int thread,
     struct hinge_pass *pass = context;
     struct examples *self = pass->examples;
     struct decoder *decoder = &self->decoders[thread];
-    const struct clv_problem *problem = &self->problems[index];
+    const struct clv_problem *problem;
     if (stop_requested(self->training->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     double score;
-    enum clv_status status = decode_augmented(decoder, &score, problem, &self->shape, pass->w, err);
+    enum clv_status status = examples_at(&problem, self, index, thread, true, err);
+    if (!status)
+        status = decode_augmented(decoder, &score, problem, &self->shape, pass->w, err);
     if (status)
         return status;
     /* Both scores are loss-augmented, so their difference lacks L(y_i). The oracle rounds: keep the bound from above.

@@ -13,8 +13,8 @@
 
 struct examples {
     const struct clv_training *training;
-    struct clv_shape shape; /* what is learned: the training's, without couplings when edges are off */
-    struct clv_problem *problems;
+    struct clv_shape shape;       /* what is learned: the training's, without couplings when edges are off */
+    struct clv_problem *problems; /* see examples_at */
     size_t n;
     struct decoder *decoders; /* [n_threads] */
     int n_threads;
@@ -31,6 +31,11 @@ struct examples {
 enum clv_status examples_open(struct examples *self, const struct clv_training *training, bool edges,
                               struct clv_error *err) CLV_CHECK;
 void examples_release(struct examples *self);
+
+/* An example with its features, for this thread, until it takes another one. problems[] is enough where features and
+ * edges are not looked at: those that are read on demand are not there. `keeps` as of held_take. */
+enum clv_status examples_at(const struct clv_problem **problem, const struct examples *self, size_t index, int thread,
+                            bool keeps, struct clv_error *err) CLV_CHECK;
 
 /* The parameter that asks for it. */
 #define TABLE_VARIANCE_PARAMETER                                                                                       \

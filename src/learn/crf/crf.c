@@ -149,7 +149,10 @@ static enum clv_status choose_decoding(struct clv_decoding *decoding, const stru
     bool is_chain = self->objective.k > 2 || self->objective.is_shared;
     for (size_t i = 0; i < self->examples.n && is_chain && self->objective.has_pairs; i++) {
         enum clv_graph graph;
-        enum clv_status status = clv_problem_graph(&graph, &self->examples.problems[i], err);
+        const struct clv_problem *problem;
+        enum clv_status status = examples_at(&problem, &self->examples, i, 0, false, err);
+        if (!status)
+            status = clv_problem_graph(&graph, problem, err);
         if (status)
             return status;
         is_chain = graph == CLV_GRAPH_CHAIN;

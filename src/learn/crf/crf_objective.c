@@ -17,16 +17,29 @@
 
 /* --- opening --- */
 
-/* Whether every edge of every example has the same one feature of 1, and so the same table. */
-static bool shares_table(const struct examples *examples)
+/* Whether every edge of an example has the same one feature of 1. */
+static bool has_plain_edges(const struct clv_problem *problem)
 {
-    if (examples->shape.n_edge_features != 1)
-        return false;
-    for (size_t i = 0; i < examples->n; i++)
-        for (int32_t e = 0; e < examples->problems[i].n_edges; e++)
-            if (examples->problems[i].edge_features[e] != 1)
-                return false;
+    for (int32_t e = 0; e < problem->n_edges; e++)
+        if (problem->edge_features[e] != 1)
+            return false;
     return true;
+}
+
+/* Looks at all examples: sums up what they say, and finds whether all edges have the same table. */
+static enum clv_status survey(struct crf_objective *self, struct clv_error *err)
+{
+    const struct examples *examples = self->examples;
+    self->is_shared = self->has_pairs && examples->shape.n_edge_features == 1;
+    for (size_t i = 0; i < examples->n; i++) {
+        const struct clv_problem *problem;
+        enum clv_status status = examples_at(&problem, examples, i, 0, false, err);
+        if (status)
+            return status;
+        self->is_shared = self->is_shared && has_plain_edges(problem);
+        clv_joint_feature_add(self->empirical, problem, &examples->shape, problem->label, 1);
+    }
+    return CLV_OK;
 }
 
 static size_t choose_chunks(size_t n, size_t chunk_size)
@@ -85,7 +98,6 @@ enum clv_status crf_objective_open(struct crf_objective *self, struct examples *
 {
     *self = (struct crf_objective){.examples = examples};
     set_sizes(self, &examples->shape);
-    self->is_shared = self->has_pairs && shares_table(examples);
     self->n_chunks = choose_chunks(examples->n, self->chunk_size);
     self->unary = array_zalloc_aligned(self->d, self->width * sizeof(double));
     self->kernel_memory = array_zalloc_aligned(2 * self->k, self->width * sizeof(double));
@@ -98,10 +110,8 @@ enum clv_status crf_objective_open(struct crf_objective *self, struct examples *
     self->kernel.back = self->kernel_memory + self->k * self->width;
     self->n_threads = choose_threads(self);
     divide(self);
-    for (size_t i = 0; i < examples->n; i++)
-        clv_joint_feature_add(self->empirical, &examples->problems[i], &examples->shape, examples->problems[i].label,
-                              1);
-    return crf_workers_new(&self->workers, self, err);
+    enum clv_status status = survey(self, err);
+    return status ? status : crf_workers_new(&self->workers, self, err);
 }
 
 void crf_objective_release(struct crf_objective *self)

@@ -301,12 +301,15 @@ enum clv_status crf_worker_add(double *nll, double *sums, struct crf_worker *sel
                                const struct crf_objective *objective, size_t example, struct clv_error *err)
 {
     const struct examples *examples = objective->examples;
-    const struct clv_problem *problem = &examples->problems[example];
+    int thread = (int)(self - objective->workers);
+    const struct clv_problem *problem;
+    enum clv_status status = examples_at(&problem, examples, example, thread, true, err);
+    if (status)
+        return status;
     dataset_looked_at(examples->training->dataset, problem);
     if (!objective->has_pairs || is_linear(problem))
         return add_chains(nll, sums, self, objective, problem, err);
-    int thread = (int)(self - objective->workers);
-    enum clv_status status = add_forest(nll, sums, self, objective, &examples->decoders[thread], problem, err);
+    status = add_forest(nll, sums, self, objective, &examples->decoders[thread], problem, err);
     const char *name = clv_dataset_name(examples->training->dataset, (size_t)examples->training->examples[example]);
     return status == CLV_ERR_DATA && name ? fail_within(err, status, name) : status;
 }

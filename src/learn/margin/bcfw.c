@@ -65,11 +65,13 @@ static enum clv_status find_direction(void *context, size_t slot, int thread, st
     size_t example = direction->example;
     struct bcfw_block *block = &self->blocks[example];
     struct decoder *decoder = &self->examples.decoders[thread];
-    const struct clv_problem *problem = &self->examples.problems[example];
+    const struct clv_problem *problem;
     const struct clv_shape *shape = &self->examples.shape;
     double score, scale = 1 / (self->dual.lambda * (double)self->n);
     const double *w = self->rules.start && self->n_passes == 0 ? self->rules.start : self->dual.w;
-    enum clv_status status = decode_augmented(decoder, &score, problem, shape, w, err);
+    enum clv_status status = examples_at(&problem, &self->examples, example, thread, true, err);
+    if (!status)
+        status = decode_augmented(decoder, &score, problem, shape, w, err);
     if (status)
         return status;
     block->gap = fmax(0, score - block_score(self, block, decoder, w));
@@ -240,11 +242,13 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
 {
     struct bcfw *self = context;
     struct decoder *decoder = &self->examples.decoders[thread];
-    const struct clv_problem *problem = &self->examples.problems[index];
+    const struct clv_problem *problem;
     if (stop_requested(self->training->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     double score;
-    enum clv_status status = decode_augmented(decoder, &score, problem, &self->examples.shape, self->dual.w, err);
+    enum clv_status status = examples_at(&problem, &self->examples, index, thread, true, err);
+    if (!status)
+        status = decode_augmented(decoder, &score, problem, &self->examples.shape, self->dual.w, err);
     if (status)
         return status;
     double bound = score + oracle_slack(decoder->oracle);

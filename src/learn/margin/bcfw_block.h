@@ -5,7 +5,7 @@
 #include "learn/margin/bcfw.h"
 
 /* The dual starts at the true labels: v = 0. */
-void block_start(struct bcfw *self, size_t index);
+enum clv_status block_start(struct bcfw *self, size_t index, struct clv_error *err) CLV_CHECK;
 
 /* indicator[n_nodes][rows] of y; unknown nodes have none. */
 void block_indicator(double *indicator, const struct bcfw *self, const struct clv_problem *problem, const int32_t *y);

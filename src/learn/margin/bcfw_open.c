@@ -33,14 +33,15 @@ static enum clv_status allocate_blocks(struct bcfw *self, struct clv_error *err)
         direction->delta = direction->pairwise + self->pairwise_size;
     }
     double *memory = self->block_memory;
-    for (size_t i = 0; i < self->n; i++) {
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < self->n && !status; i++) {
         self->blocks[i].marginal = memory;
         memory += (size_t)self->examples.problems[i].n_nodes * self->n_rows;
         self->blocks[i].pairwise = memory;
         memory += self->pairwise_size;
-        block_start(self, i);
+        status = block_start(self, i, err);
     }
-    return CLV_OK;
+    return status;
 }
 
 enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training, const struct bcfw_rules *rules,

@@ -104,7 +104,10 @@ static enum clv_status run_pass(struct descent *self, uint32_t pass, bool *stopp
         *stopped = stop_requested(self->training->progress);
         if (*stopped)
             return CLV_OK;
-        enum clv_status status = take_step(self, &examples->problems[self->order[k]], err);
+        const struct clv_problem *problem;
+        enum clv_status status = examples_at(&problem, examples, (size_t)self->order[k], 0, true, err);
+        if (!status)
+            status = take_step(self, problem, err);
         if (status)
             return status;
     }
@@ -150,9 +153,11 @@ static enum clv_status check(struct descent *self, struct clv_training_result *r
 static enum clv_status look_ahead(struct descent *self, struct clv_error *err)
 {
     for (size_t i = 0; i < self->examples->n; i++) {
-        const struct clv_problem *problem = &self->examples->problems[i];
+        const struct clv_problem *problem;
         struct decoder *decoder = &self->examples->decoders[0];
-        enum clv_status status = decode_augmented(decoder, NULL, problem, &self->examples->shape, self->w, err);
+        enum clv_status status = examples_at(&problem, self->examples, i, 0, true, err);
+        if (!status)
+            status = decode_augmented(decoder, NULL, problem, &self->examples->shape, self->w, err);
         if (status)
             return status;
         subgradient_at(self, problem, decoder->y);

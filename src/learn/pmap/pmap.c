@@ -67,10 +67,13 @@ struct pmap {
 static enum clv_status draw_slot(void *context, size_t slot, int thread, struct clv_error *err)
 {
     struct pmap *self = context;
+    struct pmap_example target;
     double *row = &self->gradients[slot * (self->ascent.size + 1)];
-    return pmap_draw(&row[self->ascent.size], row, &self->draws, &self->targets.list[self->taken[slot]],
-                     (uint32_t)((size_t)self->state.place.next_draw + slot), self->ascent.w, &self->workspaces[thread],
-                     &self->examples.decoders[thread], err);
+    enum clv_status status = pmap_target(&target, &self->targets, (size_t)self->taken[slot], thread, err);
+    return status ? status
+                  : pmap_draw(&row[self->ascent.size], row, &self->draws, &target,
+                              (uint32_t)((size_t)self->state.place.next_draw + slot), self->ascent.w,
+                              &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
 /* Lines 3 to 11 of Algorithm 2. The gradients are added up into the first slot's. */
@@ -170,8 +173,11 @@ static enum clv_status estimate_example(void *context, size_t index, int thread,
     fixed.seed = CURVE_SEED(self->draws.seed);
     if (stop_requested(self->training->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    return pmap_draw(&self->values[index], NULL, &fixed, &self->targets.list[index], (uint32_t)index, self->point,
-                     &self->workspaces[thread], &self->examples.decoders[thread], err);
+    struct pmap_example target;
+    enum clv_status status = pmap_target(&target, &self->targets, index, thread, err);
+    return status ? status
+                  : pmap_draw(&self->values[index], NULL, &fixed, &target, (uint32_t)index, self->point,
+                              &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
 static bool estimate_results(struct team_piece *piece, void *context, size_t index, size_t k)

@@ -1,4 +1,5 @@
 /* Options that cannot have any effect are refused, and the complaint names what is in the way. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,31 @@ START_TEST(options_that_rule_each_other_out_are_refused_at_once)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect_error(64, lines[i][1], TRAIN "%s/m --data %s/absent %s", temporary_folder(), temporary_folder(),
                      lines[i][0]);
+}
+END_TEST
+
+START_TEST(features_on_demand_go_with_feature_files_and_learners_of_single_examples)
+{
+    static const char *const lines[][2] = {
+        {"--learner mssvm", "--feature-memory: mssvm needs all features in memory"},
+        {"--prune 3", "--feature-memory excludes --prune"},
+        {"--stages 2", "--feature-memory excludes --stages 2"},
+    };
+    const char *folder = temporary_folder();
+    char file[300];
+    snprintf(file, sizeof file, "%s/f.safetensors", folder);
+    free(expect_success("\"$CLEAVE\" features -q --seed 1 --superpixels 60 --words 10 --codebook-samples 1000 --data "
+                        "%s/manifest.tsv --split train -o %s",
+                        sample_set(), file));
+    expect_error(64, "is no feature file", TRAIN "%s/m --data %s --feature-memory 2M", folder, sample_set());
+    expect_error(64, "is no size of memory", "\"$CLEAVE\" train -o %s/m --data %s --feature-memory 2k", folder, file);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        expect_error(64, lines[i][1], "\"$CLEAVE\" train -o %s/m --data %s --feature-memory 2M %s", folder, file,
+                     lines[i][0]);
+    /* The same bytes, also of what the model says of its making. */
+    free(expect_success("\"$CLEAVE\" train -q -o %s/mapped --data %s --passes 3", folder, file));
+    free(expect_success("\"$CLEAVE\" train -q -o %s/read --data %s --passes 3 --feature-memory 1M", folder, file));
+    ck_assert(same_bytes(formatted("%s/mapped", folder), formatted("%s/read", folder)));
 }
 END_TEST
 
@@ -101,6 +127,7 @@ Suite *cli_effect_suite(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_unchecked_fixture(tcase, sample_setup, NULL);
     tcase_add_test(tcase, options_that_rule_each_other_out_are_refused_at_once);
+    tcase_add_test(tcase, features_on_demand_go_with_feature_files_and_learners_of_single_examples);
     tcase_add_test(tcase, options_that_the_data_rule_out_are_refused);
     tcase_add_test(tcase, a_second_round_labels_anew);
     tcase_add_test(tcase, a_grid_that_gives_an_option_its_effect_is_taken);

@@ -1,0 +1,192 @@
+/* Features that are read when they are wanted: the same problems as from a mapped file, and errors that name file and
+ * item. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "feature/dataset/dataset.h"
+#include "feature/dataset/feature_shards.h"
+#include "feature/dataset/held.h"
+#include "feature/small_set.h"
+#include "support/requests.h"
+
+#define ALL 1e9
+
+/* Writes the features of n drawn images: a file, or as three shards with an index; which is to be opened. */
+static const char *write_set(int32_t n, bool in_shards)
+{
+    const char *folder = formatted("%s/set", temporary_folder());
+    struct clv_set set = {0};
+    struct clv_recipe recipe = plain_recipe();
+    if (path_exists(folder))
+        must(clv_set_read(&set, formatted("%s/manifest.tsv", folder), err));
+    else
+        set = synthetic(n);
+    array_free(set.items[1].mask);
+    set.items[1].mask = NULL;
+    const char *path = formatted("%s/f.safetensors", temporary_folder());
+    if (in_shards) {
+        struct path_list shards = {0};
+        for (int32_t i = 1; i <= 3; i++) {
+            const char *own = formatted("%s/f-%05d-of-00003.safetensors", temporary_folder(), i);
+            must(clv_features_write_shard(own, &set, &recipe, i, 3, 1, NULL, NULL, err));
+            must(path_list_add(&shards, own, err));
+        }
+        path = formatted("%s/f.index.json", temporary_folder());
+        must(features_index_write(path, &shards, err));
+        path_list_release(&shards);
+    } else {
+        must(clv_features_write(path, &set, &recipe, 1, NULL, NULL, err));
+    }
+    clv_set_release(&set);
+    return path;
+}
+
+static void expect_alike(const struct clv_dataset *mapped, const struct clv_dataset *lean)
+{
+    struct held held = {0};
+    ck_assert_uint_eq(clv_dataset_size(lean), clv_dataset_size(mapped));
+    for (size_t i = 0; i < clv_dataset_size(mapped); i++) {
+        struct clv_problem a = clv_dataset_problem(mapped, i), bare = clv_dataset_problem(lean, i);
+        must(held_take(&held, lean, i, true, err));
+        expect_same(&a, &held.problem, 2);
+        ck_assert_mem_eq(a.place, held.problem.place, 2 * (size_t)a.n_nodes * sizeof *a.place);
+        ck_assert(!bare.index && !bare.value && !bare.edges && !bare.edge_features);
+        ck_assert_int_eq(bare.row[bare.n_nodes] - bare.row[0], a.row[a.n_nodes] - a.row[0]);
+        ck_assert_str_eq(clv_dataset_name(lean, i), clv_dataset_name(mapped, i));
+    }
+    held_drop(&held);
+}
+
+START_TEST(what_is_held_is_what_a_mapped_file_has)
+{
+    for (int in_shards = 0; in_shards < 2; in_shards++) {
+        const char *path = write_set(7, in_shards);
+        struct clv_recipe expected = {0}, recipe = {0};
+        struct clv_dataset *mapped, *lean;
+        must(clv_features_open(&mapped, &expected, path, err));
+        for (int k = 0; k < 3; k++) { /* nothing stays, some, all */
+            must(features_open_on_demand(&lean, &recipe, path, k == 0 ? 1 : k == 1 ? 20000 : ALL, err));
+            ck_assert_mem_eq(&recipe, &expected, sizeof recipe);
+            ck_assert(dataset_is_on_demand(lean) && !dataset_is_on_demand(mapped));
+            for (int again = 0; again < 2; again++) {
+                expect_alike(mapped, lean);
+                must(clv_dataset_weigh(lean, CLV_LOSS_COUNTS, err));
+                must(clv_dataset_weigh(mapped, CLV_LOSS_COUNTS, err));
+            }
+            enum clv_graph graph, lean_graph;
+            must(clv_dataset_graph(&graph, mapped, err));
+            must(clv_dataset_graph(&lean_graph, lean, err));
+            ck_assert_int_eq(graph, lean_graph);
+            must(clv_dataset_weigh(mapped, CLV_LOSS_BALANCED, err));
+            clv_dataset_free(lean);
+        }
+        clv_dataset_free(mapped);
+    }
+}
+END_TEST
+
+START_TEST(dense_features_are_read_like_sparse_ones)
+{
+    const int64_t offset[] = {0, 2, 3};
+    const float x[3][2] = {{1, 2}, {3, 4}, {5, 6}};
+    const struct clv_tensor tensors[] = {{"node_offset", CLV_I64, 1, {3}, offset}, {"x", CLV_F32, 2, {3, 2}, x}};
+    const char *const metadata[][2] = {{"format", "cleave features 1"}, {"n_labels", "2"}, {"names", "a\nb"}};
+    const char *path = formatted("%s/dense.safetensors", temporary_folder());
+    struct clv_dataset *lean;
+    struct held held = {0};
+    must(clv_tensors_write(path, tensors, 2, metadata, 3, err));
+    must(features_open_on_demand(&lean, NULL, path, 1, err));
+    must(held_take(&held, lean, 1, false, err));
+    ck_assert(held.problem.value[0] == 5 && held.problem.value[1] == 6 && held.problem.index[1] == 1);
+    must(held_take(&held, lean, 0, false, err));
+    ck_assert(held.problem.value[0] == 1 && held.problem.value[3] == 4 && held.problem.row[2] == 4);
+    must_fail(CLV_ERR_USAGE, "no item 2 of 2", held_take(&held, lean, 2, false, err));
+    held_drop(&held);
+    clv_dataset_free(lean);
+}
+END_TEST
+
+/* What stayed is still there; what must be read is not, and file and item are named. */
+START_TEST(a_file_that_changes_meanwhile_is_named_with_the_item)
+{
+    const char *path = write_set(6, true), *second = formatted("%s/f-00002-of-00003.safetensors", temporary_folder());
+    for (int way = 0; way < 2; way++) {
+        struct clv_dataset *lean;
+        struct held held = {0};
+        size_t size;
+        char *bytes = slurp(second, &size);
+        must(features_open_on_demand(&lean, NULL, path, ALL, err));
+        must(held_take(&held, lean, 2, true, err));
+        if (way)
+            ck_assert_int_eq(truncate(second, (off_t)size - 1), 0);
+        else
+            ck_assert_int_eq(utimensat(AT_FDCWD, second, (struct timespec[]){{1, 0}, {1, 0}}, 0),
+                             0); /* of another day */
+        must(held_take(&held, lean, 0, true, err));
+        must(held_take(&held, lean, 2, true, err));
+        const char *part = formatted("%s: %s: has changed", clv_dataset_name(lean, 3), second);
+        must_fail(CLV_ERR_DATA, part, held_take(&held, lean, 3, true, err));
+        ck_assert_ptr_null(held.dataset);
+        must(held_take(&held, lean, 4, true, err)); /* of another shard */
+        held_drop(&held);
+        clv_dataset_free(lean);
+        spill(second, bytes, size);
+        free(bytes);
+    }
+}
+END_TEST
+
+static enum clv_status open_and_hold(const char *path, struct clv_error *err)
+{
+    struct clv_dataset *lean;
+    struct clv_recipe recipe = {0};
+    struct held held = {0};
+    enum clv_status status = features_open_on_demand(&lean, &recipe, path, ALL, err);
+    if (status != CLV_OK) {
+        ck_assert_ptr_null(lean);
+        return status;
+    }
+    for (size_t i = 0; i < 3 && status == CLV_OK; i++)
+        status = held_take(&held, lean, i, i != 1, err);
+    held_drop(&held);
+    clv_dataset_free(lean);
+    clv_recipe_release(&recipe);
+    return status;
+}
+
+START_TEST(failing_memory_is_no_end)
+{
+    const char *path = write_set(3, true);
+    must_survive_failed_requests(open_and_hold(path, err));
+}
+END_TEST
+
+START_TEST(features_that_are_not_there_are_neither_copied_nor_written)
+{
+    struct clv_dataset *lean, *copy;
+    uint8_t kept[4096] = {0};
+    must(features_open_on_demand(&lean, NULL, write_set(2, false), 1, err));
+    must_fail(CLV_ERR_USAGE, "on demand", clv_dataset_keep(&copy, lean, kept, err));
+    must_fail(CLV_ERR_USAGE, "on demand", clv_dataset_write(formatted("%s/copy", temporary_folder()), lean, err));
+    clv_dataset_free(lean);
+    must_fail(CLV_ERR_NO_INPUT, "/absent", features_open_on_demand(&lean, NULL, "/absent", 1, err));
+    ck_assert_ptr_null(lean);
+}
+END_TEST
+
+Suite *demand_suite(void)
+{
+    Suite *suite = suite_create("demand");
+    TCase *tests = tcase_create("demand");
+    tcase_add_test(tests, what_is_held_is_what_a_mapped_file_has);
+    tcase_add_test(tests, dense_features_are_read_like_sparse_ones);
+    tcase_add_test(tests, a_file_that_changes_meanwhile_is_named_with_the_item);
+    tcase_add_test(tests, failing_memory_is_no_end);
+    tcase_add_test(tests, features_that_are_not_there_are_neither_copied_nor_written);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
