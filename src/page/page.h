@@ -1,7 +1,7 @@
 /* Labelling in the browser, without the network: what a request asks of a folder of images, and what it is answered.
  *
  * To read the source: page_handle.c checks a request (page_request.h has the rules) and finds who answers it;
- * page_session.c is the folder, page_document.c the image that is open, page_history.c the strokes on it and their
+ * page_session.c is the folder, page_import.c what other programs say of it, page_document.c the image that is open, page_history.c the strokes on it and their
  * file, page_runs.c masks as run lengths, page_ranking.c which image is worth labelling next. What listens to the
  * network is in src/cli/label. */
 #ifndef PAGE_PAGE_H
@@ -33,6 +33,7 @@ struct page_trainer {
 
 struct page_options {
     const char *folder, *model;    /* model: the file that learning writes, beside the images */
+    const char *boxes;             /* file or folder of other programs' boxes; NULL: the folder's boxes.tsv */
     struct page_access access;     /* who may ask */
     const struct page_file *files; /* ends with a NULL path */
     const struct page_trainer *trainer;
@@ -44,7 +45,7 @@ void page_session_free(struct page_session *session);
 
 /* Lists the folder's images and looks whether they can be labelled there. options are borrowed. Errors:
  * CLV_ERR_NO_INPUT (no folder, no image), CLV_ERR_CREATE (the folder cannot be written to), CLV_ERR_DATA (labels.tsv,
- * boxes.tsv). */
+ * boxes). */
 enum clv_status page_session_new(struct page_session **session, const struct page_options *options,
                                  struct clv_error *err) CLV_CHECK;
 

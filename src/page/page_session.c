@@ -1,6 +1,7 @@
 #include "page/page_session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 
 #define MAX_STROKES_BYTES ((size_t)256 << 20)
 #define ACCEPTED_WITHIN   200 /* bytes of a strokes file */
+#define MAX_TABLE_HEAD    (1 << 16)
 
 static struct page_stamp stamp_of(const char *path)
 {
@@ -39,6 +41,7 @@ void page_session_free(struct page_session *session)
         array_free(session->items[i].strokes);
     }
     array_free(session->items);
+    page_import_release(&session->import);
     array_free(session->boxes_path);
     array_free(session->labels_path);
     clv_set_release(&session->set);
@@ -63,7 +66,7 @@ static enum page_status status_of(const struct page_item *item)
     char *head = NULL;
     size_t size = 0;
     if (file_read_head(&head, &size, item->strokes, ACCEPTED_WITHIN, NULL) != CLV_OK)
-        return path_exists(item->mask) ? PAGE_ACCEPTED : PAGE_NEW;
+        return path_exists(item->mask) || item->foreign ? PAGE_ACCEPTED : PAGE_NEW;
     enum page_status status = strstr(head, "\"accepted\": 1") ? PAGE_ACCEPTED : PAGE_BEGUN;
     array_free(head);
     return status;
@@ -81,6 +84,8 @@ static enum clv_status list_items(struct page_session *session, struct clv_error
         item->strokes = beside(session, i, "strokes", ".json");
         if (!item->mask || !item->strokes)
             return fail_memory(err);
+        const char *mask = session->set.items[i].mask;
+        item->foreign = mask && strcmp(mask, item->mask) != 0 ? mask : NULL;
         item->status = status_of(item);
         for (size_t k = i; k-- > 0;)
             if (strcmp(session->items[k].mask, item->mask) == 0)
@@ -98,6 +103,29 @@ static enum clv_status prepare(const struct page_session *session, const char *n
     if (status == CLV_OK && access(path, W_OK | X_OK) != 0)
         status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot save labels there", path);
     array_free(path);
+    return status;
+}
+
+/* Whether a table has more than its head. */
+static bool has_rows(const char *path)
+{
+    char *head = NULL;
+    size_t size = 0;
+    if (file_read_head(&head, &size, path, MAX_TABLE_HEAD, NULL) != CLV_OK)
+        return false;
+    const char *end = strchr(head, '\n');
+    bool has = end && end[1];
+    array_free(head);
+    return has;
+}
+
+/* The boxes that the options name, or those that the folder has. */
+static enum clv_status read_boxes(struct page_session *session, struct clv_error *err)
+{
+    const char *named = session->options->boxes;
+    enum clv_status status = page_boxes_check(session->boxes_path, err);
+    if (status == CLV_OK && (named || has_rows(session->boxes_path)))
+        status = page_import_read(&session->import, named ? named : session->boxes_path, &session->set, err);
     return status;
 }
 
@@ -127,7 +155,7 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
                              !(fresh->ranking = page_ranking_new(&fresh->set))))
         status = fail_memory(err);
     if (status == CLV_OK)
-        status = page_boxes_check(fresh->boxes_path, err);
+        status = read_boxes(fresh, err);
     if (status == CLV_OK && path_exists(options->model))
         status = page_session_use_model(fresh, err);
     if (status == CLV_OK)
@@ -165,6 +193,11 @@ static enum clv_status read_mask(uint8_t **labels, const struct page_session *se
     return status;
 }
 
+static bool has_foreign(const struct page_item *item)
+{
+    return item->foreign && path_exists(item->foreign);
+}
+
 /* The strokes, as long as they still make the mask; what another program changed counts more. */
 static enum clv_status read_drawn(struct page_session *session, const struct page_item *item, struct clv_error *err)
 {
@@ -173,8 +206,8 @@ static enum clv_status read_drawn(struct page_session *session, const struct pag
     char *bytes = NULL;
     size_t size = 0, n = page_document_size(document);
     enum clv_status status = CLV_OK;
-    if (session->mask_stamp.is_there)
-        status = read_mask(&mask, session, item->mask, err);
+    if (session->mask_stamp.is_there || has_foreign(item))
+        status = read_mask(&mask, session, session->mask_stamp.is_there ? item->mask : item->foreign, err);
     if (status == CLV_OK && session->strokes_stamp.is_there) {
         status = file_read(&bytes, &size, item->strokes, MAX_STROKES_BYTES, err);
         if (status == CLV_OK)
@@ -211,7 +244,10 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
         return status;
     session->mask_stamp = stamp_of(item->mask);
     session->strokes_stamp = stamp_of(item->strokes);
-    status = read_drawn(session, item, err);
+    if (session->mask_stamp.is_there || session->strokes_stamp.is_there || has_foreign(item))
+        status = read_drawn(session, item, err);
+    else
+        status = page_import_show(&session->document, &session->import, session->set.items[number].name, err);
     if (status == CLV_OK && session->model.w)
         status = page_document_use_model(&session->document, &session->model, err);
     if (status == CLV_OK)
@@ -227,6 +263,22 @@ static enum clv_status outputs_folder(const char *path, struct clv_error *err)
     char *folder = path_folder(path);
     enum clv_status status = folder ? folder_create(folder, err) : fail_memory(err);
     array_free(folder);
+    return status;
+}
+
+/* A mask of another format makes way for the one that is saved: the set has one for each image. */
+static enum clv_status put_aside(const struct page_item *item, struct clv_error *err)
+{
+    if (!has_foreign(item))
+        return CLV_OK;
+    char *folder = path_folder(item->foreign), *aside = folder ? path_join(folder, ".replaced") : NULL;
+    char *path = aside ? path_join(aside, path_name(item->foreign)) : NULL;
+    enum clv_status status = path ? folder_create(aside, err) : fail_memory(err);
+    if (status == CLV_OK && rename(item->foreign, path) != 0)
+        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot be put aside to %s", item->foreign, path);
+    array_free(folder);
+    array_free(aside);
+    array_free(path);
     return status;
 }
 
@@ -273,6 +325,8 @@ enum clv_status page_session_save(struct page_session *session, struct clv_error
     page_history_put(&json, &document->history, document->image.width, document->image.height);
     enum clv_status status = write_file(item->strokes, &json, err);
     session->strokes_stamp = stamp_of(item->strokes);
+    if (status == CLV_OK)
+        status = put_aside(item, err);
     if (status == CLV_OK)
         status = outputs_folder(item->mask, err);
     if (status == CLV_OK)

@@ -7,6 +7,7 @@
 #include "cleave/data.h"
 #include "page/page.h"
 #include "page/page_document.h"
+#include "page/page_import.h"
 #include "page/page_ranking.h"
 
 enum page_status { PAGE_NEW, PAGE_BEGUN, PAGE_ACCEPTED };
@@ -21,6 +22,7 @@ struct page_stamp {
 
 struct page_item {
     char *mask, *strokes; /* paths */
+    const char *foreign;  /* the set's mask where it is another file, as of another format; or NULL */
     enum page_status status;
 };
 
@@ -29,6 +31,7 @@ struct page_session {
     struct clv_set set;
     struct page_item *items; /* [set.n_items] */
     char *boxes_path, *labels_path;
+    struct page_import import;
     int32_t open; /* item, or -1 */
     struct page_document document;
     struct page_stamp mask_stamp, strokes_stamp;
@@ -37,7 +40,7 @@ struct page_session {
     struct page_ranking *ranking;
 };
 
-/* Opens an image: its strokes, else its mask. */
+/* Opens an image: its strokes, else its mask, else its boxes. */
 enum clv_status page_session_open(struct page_session *session, int32_t number, struct clv_error *err) CLV_CHECK;
 
 /* Everything about the open image, all or nothing for each file. CLV_ERR_CREATE: another program has changed one of

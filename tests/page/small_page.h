@@ -62,9 +62,8 @@ static inline void put_picture(const char *name)
     clv_image_release(&image);
 }
 
-static inline struct page_session *open_session(void)
+static inline void choose_options(void)
 {
-    struct page_session *session = NULL;
     static char folder[4096], model[4200];
     snprintf(folder, sizeof folder, "%s", formatted("%s/set", temporary_folder()));
     snprintf(model, sizeof model, "%s/label.cleave", folder);
@@ -73,6 +72,12 @@ static inline struct page_session *open_session(void)
         .model = model,
         .access = {.token = "0123456789abcdef0123456789abcdef", .cookie = "cleave-1", .hosts = {"127.0.0.1:1"}},
         .trainer = &trainer};
+}
+
+static inline struct page_session *open_session(void)
+{
+    struct page_session *session = NULL;
+    choose_options();
     must(page_session_new(&session, &options, err));
     return session;
 }

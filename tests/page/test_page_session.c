@@ -95,8 +95,8 @@ START_TEST(masks_and_boxes_of_other_programs_are_kept)
     expect(session, 200, "GET", "/api/state", NULL,
            "{\"status\":\"accepted\",\"expected\":-1.0000,\"name\":\"b.png\"}");
     expect(session, 200, "GET", "/api/open/1", NULL, "\"runs\":[0,1,1,2,0,5397]");
-    free(answer(session, 200, "GET", "/api/open/0", NULL));
-    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    expect(session, 200, "GET", "/api/open/0", NULL, "\"strokes\":[{\"kind\":\"box\",\"object\":0,");
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(1)));
     char *boxes = slurp(in_folder("boxes.tsv"), NULL);
     ck_assert_ptr_nonnull(strstr(boxes, "b.png\thorse\t1\t2\t3\t4\tmine\n"));
     ck_assert_ptr_null(strstr(boxes, "cow"));

@@ -18,17 +18,22 @@
 
 struct label {
     struct common_options common;
-    const char *folder, *address;
+    const char *folder, *address, *boxes;
     int32_t port;
     bool opens_browser;
 };
 
-enum label_keys { KEY_PORT = KEYS_COMMAND, KEY_LISTEN, KEY_NO_BROWSER };
+enum label_keys { KEY_PORT = KEYS_COMMAND, KEY_LISTEN, KEY_NO_BROWSER, KEY_BOXES };
 
 static const struct argp_option label_options[] = {
     {"port", KEY_PORT, "N", 0, "The port to listen on (default: a free one)", 0},
     {"listen", KEY_LISTEN, "ADDRESS", 0,
      "Listen on this address instead of 127.0.0.1; whoever sees the link can then change the folder's labels", 0},
+    {"boxes", KEY_BOXES, "FILE", 0,
+     "Show these boxes and outlines of another program (TSV, Pascal VOC, COCO, labelme, CVAT, YOLO ..; a file or a "
+     "folder) "
+     "on images that nothing was drawn on yet (default: FOLDER/boxes.tsv)",
+     0},
     {"no-browser", KEY_NO_BROWSER, NULL, 0, "Only print the link (default: open it in the browser, too)", 0},
     {0},
 };
@@ -46,6 +51,7 @@ static error_t parse_label(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_PORT: return option_int(&self->port, "--port", arg, 0, 65535, &self->common);
     case KEY_LISTEN: self->address = arg; return 0;
+    case KEY_BOXES: self->boxes = arg; return 0;
     case KEY_NO_BROWSER: self->opens_browser = false; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -131,6 +137,7 @@ static enum clv_status run(struct label *self, struct clv_error *err)
     struct page_session *session = NULL;
     char *model = path_join(self->folder, "label.cleave"), *url = NULL;
     options.model = model;
+    options.boxes = self->boxes;
     options.limits = self->common.limits;
     enum clv_status status = model ? make_token(options.access.token, err) : fail_memory(err);
     if (status == CLV_OK)

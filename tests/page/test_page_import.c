@@ -1,0 +1,147 @@
+/* Boxes and outlines of other programs on the page. */
+#include <unistd.h>
+
+#include "page/small_page.h"
+
+#define LABELS "value\tname\n0\tground\n1\tcow\n2\thorse\n"
+
+/* A triangle and a rectangle. */
+static const char labelme[] =
+    "{\"imagePath\": \"a.png\", \"imageWidth\": 90, \"imageHeight\": 60, \"shapes\": ["
+    "{\"label\": \"cow\", \"shape_type\": \"rectangle\", \"points\": [[20, 5], [70, 55]]},"
+    "{\"label\": \"horse\", \"shape_type\": \"polygon\", \"points\": [[0, 0], [10, 0], [0, 10]]}]}";
+static const char voc[] =
+    "<annotation><filename>a.png</filename><size><width>90</width><height>60</height></size><object><name>cow</name>"
+    "<bndbox><xmin>21</xmin><ymin>6</ymin><xmax>70</xmax><ymax>55</ymax></bndbox></object></annotation>";
+static const char coco[] =
+    "{\"images\": [{\"id\": 1, \"file_name\": \"a.png\", \"width\": 90, \"height\": 60}], \"categories\": [{\"id\": 1, "
+    "\"name\": \"cow\"}], \"annotations\": [{\"id\": 1, \"image_id\": 1, \"category_id\": 1, \"bbox\": [20, 5, 50, "
+    "50]}]}";
+static const char yolo[] = "0 0.5 0.5 0.5555555 0.8333333\n";
+
+/* A set of a.png and b.png, and a file of boxes beside it: its path. */
+static const char *put_set(const char *name, const char *text, const char *labels)
+{
+    static char path[4096];
+    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    ck_assert_int_eq(mkdir(formatted("%s/other", temporary_folder()), 0777), 0);
+    put_picture("a.png");
+    put_picture("b.png");
+    if (labels)
+        spill(in_folder("labels.tsv"), labels, strlen(labels));
+    snprintf(path, sizeof path, "%s", formatted("%s/other/%s", temporary_folder(), name));
+    spill(path, text, strlen(text));
+    return path;
+}
+
+static struct page_session *open_with(const char *boxes)
+{
+    struct page_session *session = NULL;
+    choose_options();
+    options.boxes = boxes;
+    must(page_session_new(&session, &options, err));
+    return session;
+}
+
+START_TEST(outlines_and_boxes_are_shown_edited_and_saved_in_the_folder_s_own_layout)
+{
+    const char *path = put_set("a.json", labelme, LABELS);
+    struct page_session *session = open_with(path);
+    expect(session, 200, "GET", "/api/state", NULL, "{\"status\":\"new\",\"expected\":-1.0000,\"name\":\"a.png\"}");
+    expect(session, 200, "GET", "/api/open/1", NULL, "\"objects\":[]");
+    char *shown = answer(session, 200, "GET", "/api/open/0", NULL);
+    ck_assert_ptr_nonnull(strstr(shown, "\"object\":0,\"label\":1,\"box\":[28,13,35,35]")); /* what is in the box */
+    ck_assert_ptr_nonnull(strstr(shown, "\"object\":1,\"label\":2,\"box\":[0,0,"));
+    free(shown);
+    ck_assert_int_ne(access(in_folder("masks/a.png"), F_OK), 0); /* looking changes nothing */
+    free(answer(session, 200, "POST", "/api/stroke/0",
+                "{\"revision\":2,\"kind\":\"delete\",\"object\":1,\"label\":2,\"radius\":0}"));
+    char *boxes = slurp(in_folder("boxes.tsv"), NULL), *theirs = slurp(path, NULL);
+    ck_assert_str_eq(boxes, "image\tlabel\tx\ty\tw\th\na.png\tcow\t28\t13\t35\t35\n");
+    ck_assert_str_eq(theirs, labelme);
+    expect(session, 200, "POST", "/api/undo/0", "{\"revision\":3}", "\"label\":2");
+    page_session_free(session);
+    session = open_with(path); /* what was saved counts, not what was imported */
+    expect(session, 200, "GET", "/api/open/0", NULL, "\"redo\":true");
+    page_session_free(session);
+    free(boxes);
+    free(theirs);
+}
+END_TEST
+
+START_TEST(boxes_of_every_format_are_shown)
+{
+    const char *const files[][2] = {{"a.xml", voc}, {"coco.json", coco}, {"a.txt", yolo}};
+    struct page_session *session = open_with(put_set(files[_i][0], files[_i][1], NULL));
+    expect(session, 200, "GET", "/api/open/0", NULL, "\"object\":0,\"label\":1,\"box\":[28,13,35,35]");
+    page_session_free(session);
+}
+END_TEST
+
+/* A PGM: white pixels are figure. */
+START_TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
+{
+    char pgm[16 + WIDTH * HEIGHT] = "P5\n90 60\n255\n";
+    size_t head = strlen(pgm);
+    memset(pgm + head, 0, WIDTH * HEIGHT);
+    memset(pgm + head + 10, 255, 5);
+    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    ck_assert_int_eq(mkdir(in_folder("masks"), 0777), 0);
+    put_picture("a.png");
+    put_picture("b.png");
+    spill(in_folder("masks/b.pgm"), pgm, head + WIDTH * HEIGHT);
+    struct page_session *session = open_session();
+    expect(session, 200, "GET", "/api/state", NULL,
+           "{\"status\":\"accepted\",\"expected\":-1.0000,\"name\":\"b.png\"}");
+    expect(session, 200, "GET", "/api/open/1", NULL, "\"runs\":[0,10,1,5,0,5385]");
+    ck_assert_int_eq(access(in_folder("masks/b.pgm"), F_OK), 0);
+    free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(1)));
+    page_session_free(session);
+    ck_assert_int_ne(access(in_folder("masks/b.pgm"), F_OK), 0);
+    size_t size;
+    char *kept = slurp(in_folder("masks/.replaced/b.pgm"), &size);
+    ck_assert(size == head + WIDTH * HEIGHT && memcmp(kept, pgm, size) == 0);
+    free(kept);
+    struct clv_set set = {0}; /* one mask an image */
+    must(clv_set_read_folder(&set, formatted("%s/set", temporary_folder()), err));
+    ck_assert_ptr_nonnull(strstr(set.items[1].mask, "masks/b.png"));
+    clv_set_release(&set);
+    session = open_session();
+    expect(session, 200, "GET", "/api/open/1", NULL, "\"undo\":true");
+    page_session_free(session);
+}
+END_TEST
+
+START_TEST(boxes_that_cannot_be_shown_are_refused_by_name)
+{
+    struct page_session *session = NULL;
+    const char *path = put_set("a.json", labelme, "value\tname\n0\tground\n1\tcow\n2\tsheep\n");
+    choose_options();
+    options.boxes = path;
+    must_fail(CLV_ERR_DATA, "other/a.json: has labels that labels.tsv of", page_session_new(&session, &options, err));
+    options.boxes = formatted("%s/absent", temporary_folder());
+    must_fail(CLV_ERR_NO_INPUT, "absent", page_session_new(&session, &options, err));
+    spill(in_folder("labels.tsv"), LABELS, strlen(LABELS));
+    char *other = strdup(labelme);
+    memcpy(strstr(other, "\"imageWidth\": 90"), "\"imageWidth\": 80", 16);
+    spill(path, other, strlen(other));
+    session = open_with(path);
+    expect(session, 422, "GET", "/api/open/0", NULL, "its boxes are for an image of 80x60");
+    expect(session, 200, "GET", "/api/open/1", NULL, "\"objects\":[]");
+    page_session_free(session);
+    free(other);
+}
+END_TEST
+
+Suite *page_import_suite(void);
+Suite *page_import_suite(void)
+{
+    Suite *suite = suite_create("page_import");
+    TCase *tcase = tcase_create("page_import");
+    tcase_add_test(tcase, outlines_and_boxes_are_shown_edited_and_saved_in_the_folder_s_own_layout);
+    tcase_add_loop_test(tcase, boxes_of_every_format_are_shown, 0, 3);
+    tcase_add_test(tcase, a_mask_of_another_format_is_shown_edited_and_kept_aside);
+    tcase_add_test(tcase, boxes_that_cannot_be_shown_are_refused_by_name);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
