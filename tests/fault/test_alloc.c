@@ -84,7 +84,7 @@ static void fail_each_request(const char *command, size_t step)
 
 START_TEST(training_survives_every_failed_allocation)
 {
-    fail_each_request("train --data set/manifest.tsv --split train " TINY_TRAINING " -o made", 5);
+    fail_each_request("train --data set/manifest.tsv --split train " TINY_TRAINING " -o made", 9);
 }
 END_TEST
 
@@ -92,11 +92,11 @@ START_TEST(letters_survive_every_failed_allocation)
 {
     write_letters(formatted("%s/l", folder), 12, 2, 0.2, 1);
     free(expect_success("cd %s && gzip -f l && \"$CLEAVE\" train --letters l.gz --passes 2 -t 1 -o letters", folder));
-    fail_each_request("train --letters l.gz --folds 0 --learner mpmap --passes 2 -o made", 7);
-    fail_each_request("train --letters l.gz --folds 0 --passes 2 --cv 2 -o made", 7);
-    fail_each_request("train --letters l.gz --folds 0 --learner crf --passes 2 --init letters -o made", 7);
-    fail_each_request("marginals -m letters --letters l.gz -o made", 7);
-    fail_each_request("score -m letters --letters l.gz --json >made", 7);
+    fail_each_request("train --letters l.gz --folds 0 --learner mpmap --passes 2 -o made", 12);
+    fail_each_request("train --letters l.gz --folds 0 --passes 2 --cv 2 -o made", 12);
+    fail_each_request("train --letters l.gz --folds 0 --learner crf --passes 2 --init letters -o made", 12);
+    fail_each_request("marginals -m letters --letters l.gz -o made", 12);
+    fail_each_request("score -m letters --letters l.gz --json >made", 12);
 }
 END_TEST
 
@@ -110,7 +110,7 @@ END_TEST
 
 START_TEST(segmenting_survives_every_failed_allocation)
 {
-    fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test --refine -o made", 5);
+    fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test --refine -o made", 9);
 }
 END_TEST
 
@@ -123,21 +123,21 @@ START_TEST(patches_survive_every_failed_allocation)
                       "--patch-step 8 --words 2 --codebook-samples 50 --passes 1 --seed 1 -o made",
                       11);
     free(expect_success("cd %s && cp reference p.cleave", folder));
-    fail_each_request("segment -m p.cleave --data many/manifest.tsv --split test --refine -o made", 7);
+    fail_each_request("segment -m p.cleave --data many/manifest.tsv --split test --refine -o made", 12);
 }
 END_TEST
 
 START_TEST(cutting_boxes_survives_every_failed_allocation)
 {
-    fail_each_request("segment --data set/manifest.tsv --split test --boxes set/boxes.tsv -o made", 5);
+    fail_each_request("segment --data set/manifest.tsv --split test --boxes set/boxes.tsv -o made", 9);
     free(expect_success(
         "cd %s && mkdir -p voc && printf '<annotation><filename>0003.jpg</filename><object><name>a</name>"
         "<bndbox><xmin>3</xmin><ymin>3</ymin><xmax>20</xmax><ymax>20</ymax></bndbox></object>"
         "</annotation>' >voc/3.xml && printf '{\"shapes\":[{\"label\":\"a\",\"points\":[[2,2],[20,20]],"
         "\"shape_type\":\"rectangle\"}],\"imagePath\":\"0003.jpg\"}' >labelme.json",
         folder));
-    fail_each_request("segment --data set/manifest.tsv --split test --boxes voc -o made", 5);
-    fail_each_request("segment --data set/manifest.tsv --split test --boxes labelme.json -o made", 5);
+    fail_each_request("segment --data set/manifest.tsv --split test --boxes voc -o made", 9);
+    fail_each_request("segment --data set/manifest.tsv --split test --boxes labelme.json -o made", 9);
 }
 END_TEST
 
@@ -155,19 +155,19 @@ END_TEST
 START_TEST(overlays_and_reports_survive_every_failed_allocation)
 {
     /* The mask and the overlay may be there already when the report fails; the page may not. */
-    fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test -o masks --resume --report made", 5);
+    fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test -o masks --resume --report made", 9);
 }
 END_TEST
 
 START_TEST(scoring_survives_every_failed_allocation)
 {
-    fail_each_request("score -m m.cleave --data set/manifest.tsv --split test --pred masks --json >made", 7);
+    fail_each_request("score -m m.cleave --data set/manifest.tsv --split test --pred masks --json >made", 12);
 }
 END_TEST
 
 START_TEST(feature_files_survive_every_failed_allocation)
 {
-    fail_each_request("features --data set/manifest.tsv --split test -m m.cleave -o made", 7);
+    fail_each_request("features --data set/manifest.tsv --split test -m m.cleave -o made", 12);
 }
 END_TEST
 
@@ -179,8 +179,8 @@ START_TEST(annotating_survives_every_failed_allocation)
     fail_each_request("annotate train --data t.svm --kernel rbf --order-by f --cv 2 --cv-repeats 1 --cv-lambda 0.1 "
                       "--cv-gamma 1 --scale -o made",
                       3);
-    fail_each_request("annotate train --data t.svm --learner tsbc --lambda 0.1 -o made", 5);
-    fail_each_request("annotate train --data t.svm --learner ssvm-chain --lambda 0.1 --passes 3 -o made", 7);
+    fail_each_request("annotate train --data t.svm --learner tsbc --lambda 0.1 -o made", 9);
+    fail_each_request("annotate train --data t.svm --learner ssvm-chain --lambda 0.1 --passes 3 -o made", 12);
     fail_each_request("annotate predict -m tags --data t.svm --json -o made", 3);
     fail_each_request("annotate score -m tags --data t.svm --json >made", 3);
 }
