@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "feature/dataset/dataset.h"
 #include "feature/recipe/memory_estimate.h"
 #include "feature/small_set.h"
 #include "support/support.h"
@@ -323,6 +324,48 @@ START_TEST(features_that_do_not_fit_into_memory_are_refused_before_any_is_made)
 }
 END_TEST
 
+/* Bytes of mapped files that count as this process's. */
+static size_t mapped_resident(void)
+{
+    char line[256];
+    size_t kilobytes = 0;
+    FILE *stream = fopen("/proc/self/status", "r");
+    ck_assert_ptr_nonnull(stream);
+    while (fgets(line, sizeof line, stream))
+        sscanf(line, "RssFile: %zu", &kilobytes);
+    fclose(stream);
+    return kilobytes * 1024;
+}
+
+START_TEST(pages_of_a_large_file_are_given_back_after_a_while)
+{
+    enum { NODES = 40000, D = 100 };
+    const size_t size = (size_t)NODES * D * sizeof(float);
+    float *x = malloc(size);
+    for (size_t i = 0; i < (size_t)NODES * D; i++)
+        x[i] = (float)i;
+    const int64_t offset[] = {0, NODES};
+    const struct clv_tensor tensors[] = {{"node_offset", CLV_I64, 1, {2}, offset}, {"x", CLV_F32, 2, {NODES, D}, x}};
+    const char *const metadata[][2] = {{"format", "cleave features 1"}, {"n_labels", "2"}, {"names", "large"}};
+    const char *path = formatted("%s/large.safetensors", temporary_folder());
+    must(clv_tensors_write(path, tensors, 2, metadata, 3, err));
+    struct clv_dataset *file;
+    must(clv_features_open(&file, NULL, path, err));
+    struct clv_problem problem = clv_dataset_problem(file, 0);
+    size_t before = mapped_resident();
+    size_t bytes = (size_t)problem.row[NODES] * 2 * sizeof(float), looked_at = bytes; /* opening it looked as well */
+    for (; looked_at + bytes < LOOKED_AT_MAX; looked_at += bytes)
+        dataset_looked_at(file, &problem);
+    ck_assert_uint_ge(mapped_resident() + size / 8, before);
+    dataset_looked_at(file, &problem);
+    ck_assert_uint_le(mapped_resident() + size / 2, before);
+    ck_assert_mem_eq(problem.value, x, size); /* and are there again when needed */
+    ck_assert_uint_ge(mapped_resident() + size / 8, before);
+    clv_dataset_free(file);
+    free(x);
+}
+END_TEST
+
 Suite *dataset_suite(void)
 {
     Suite *suite = suite_create("dataset");
@@ -337,6 +380,7 @@ Suite *dataset_suite(void)
     tcase_add_test(tests, memory_for_features_is_known_beforehand);
     tcase_add_test(tests, features_that_do_not_fit_into_memory_are_refused_before_any_is_made);
     tcase_add_test(tests, extraction_reports_and_stops_when_asked);
+    tcase_add_test(tests, pages_of_a_large_file_are_given_back_after_a_while);
     suite_add_tcase(suite, tests);
     return suite;
 }

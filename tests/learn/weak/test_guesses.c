@@ -1,0 +1,280 @@
+/* What learners guess of images without masks, and what they learn from it: frames that tell, and boxes alone. */
+#include <math.h>
+#include <string.h>
+
+#include "learn/toy.h"
+#include "learn/weak/guesses.h"
+
+static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
+
+/* Frames that say the labels outright: a teacher finds that out from two masks, and its pupil sees features alone. */
+static struct clv_dataset *telling_frames(const struct toy *toy)
+{
+    struct clv_dataset *frames;
+    must(clv_dataset_new(&frames, 2, err));
+    for (size_t i = 0; i < toy->n; i++) {
+        struct clv_problem p = clv_dataset_problem(toy->dataset, i);
+        int64_t row[RANDOM_MAX_NODES + 1];
+        int32_t index[RANDOM_MAX_NODES];
+        float value[RANDOM_MAX_NODES];
+        for (int32_t k = 0; k < p.n_nodes; k++) {
+            row[k] = k;
+            index[k] = p.label[k];
+            value[k] = 3;
+        }
+        row[p.n_nodes] = p.n_nodes;
+        struct clv_problem frame = {.n_nodes = p.n_nodes, .n_features = 2, .row = row, .index = index, .value = value};
+        must(clv_dataset_add(frames, &frame, "frame", err));
+    }
+    return frames;
+}
+
+START_TEST(what_frames_tell_is_taught)
+{
+    static const char *const all[] = {"wmpmap", "mpmap", "pmap", "ssvm"};
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    struct toy toy;
+    toy_planted(&toy, 18, 12, &potts, w, 6);
+    struct clv_dataset *frames = telling_frames(&toy);
+    for (int l = 0; l < 4; l++) {
+        double with, without;
+        struct clv_training training = toy_training(&toy, all[l]);
+        training.n_examples = 2;
+        training.weak = toy.examples + 2;
+        training.n_weak = toy.n - 2;
+        struct clv_training_result alone = run(all[l], &training);
+        training.frames = frames;
+        struct clv_training_result taught = run(all[l], &training);
+        must(
+            clv_evaluate(&with, toy.dataset, toy.examples, toy.n, &toy.shape, taught.w, NULL, training.engine, 1, err));
+        must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, NULL, training.engine, 1,
+                          err));
+        ck_assert_msg(with < 0.7 * without, "%s: %g, without frames %g", all[l], with, without);
+        clv_training_result_release(&taught);
+        clv_training_result_release(&alone);
+    }
+    clv_dataset_free(frames);
+    toy_release(&toy);
+}
+END_TEST
+
+/* Frames without features; `telling`: their opinion is the truth. */
+static struct clv_dataset *bare_frames(const struct toy *toy, bool telling)
+{
+    static const int64_t row[RANDOM_MAX_NODES + 1];
+    struct clv_dataset *frames;
+    must(clv_dataset_new(&frames, 2, err));
+    for (size_t i = 0; i < toy->n; i++) {
+        struct clv_problem p = clv_dataset_problem(toy->dataset, i);
+        float theta[2 * RANDOM_MAX_NODES];
+        for (int32_t k = 0; k < p.n_nodes; k++) {
+            theta[2 * k + 1] = p.label[k] ? 0.9f : 0.1f;
+            theta[2 * k] = 1 - theta[2 * k + 1];
+        }
+        int32_t index = 0;
+        float value = 0;
+        struct clv_problem frame = {.n_nodes = p.n_nodes,
+                                    .n_features = 1,
+                                    .row = row,
+                                    .index = &index,
+                                    .value = &value,
+                                    .theta = telling ? theta : NULL};
+        must(clv_dataset_add(frames, &frame, "frame", err));
+    }
+    return frames;
+}
+
+START_TEST(what_box_to_cut_thinks_is_taught)
+{
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    double loss[2];
+    struct toy toy;
+    toy_planted(&toy, 18, 12, &potts, w, 6);
+    for (int telling = 0; telling < 2; telling++) {
+        struct clv_dataset *frames = bare_frames(&toy, telling);
+        struct clv_training training = toy_training(&toy, "wmpmap");
+        training.n_examples = 2;
+        training.weak = toy.examples + 2;
+        training.n_weak = toy.n - 2;
+        training.frames = frames;
+        struct clv_training_result result = run("wmpmap", &training);
+        must(clv_evaluate(&loss[telling], toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL, training.engine,
+                          1, err));
+        clv_training_result_release(&result);
+        clv_dataset_free(frames);
+    }
+    ck_assert_msg(loss[1] < 0.7 * loss[0], "%g, without opinion %g", loss[1], loss[0]);
+    toy_release(&toy);
+}
+END_TEST
+
+/* The share of figure in what nothing is given of. */
+static double guessed_share(const double *q, const struct clv_problem *problem, const int32_t *given)
+{
+    double open = 0, figure = 0;
+    for (int32_t i = 0; i < problem->n_nodes; i++)
+        if (given[i] == CLV_UNKNOWN) {
+            open += (double)problem->volume[i];
+            figure += (double)problem->volume[i] * q[2 * i + 1];
+        }
+    return figure / open;
+}
+
+/* Without couplings q = 1 / (1 + e^-unary), so shares by the unaries are those of q. */
+START_TEST(boxes_are_filled_halfway_to_the_mean)
+{
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    double alone[3], together[3], mean = 0;
+    int32_t around[3][12];
+    const int32_t *given[3];
+    const struct clv_learner *learner = clv_learner_find("wmpmap");
+    struct toy toy;
+    toy_planted(&toy, 8, 12, &potts, w, 6);
+    struct clv_dataset *frames = bare_frames(&toy, false);
+    struct clv_training training = toy_training(&toy, "wmpmap");
+    training.parameters[clv_learner_parameter(learner, "edges")] = 0;
+    training.parameters[clv_learner_parameter(learner, "passes")] = 10;
+    training.parameters[clv_learner_parameter(learner, "draws")] = 20000;
+    training.n_examples = 4;
+    training.frames = frames;
+    for (size_t k = 0; k < 3; k++) {
+        struct clv_guesses guesses;
+        for (size_t i = 0; i < 12; i++)
+            around[k][i] = i < 3 ? 0 : CLV_UNKNOWN;
+        given[k] = around[k];
+        training.weak = toy.examples + 4 + k;
+        training.given = given + k;
+        training.n_weak = 1;
+        must(guesses_make(&guesses, learner, &training, err));
+        struct clv_problem problem = clv_dataset_problem(toy.dataset, 4 + k);
+        alone[k] = guessed_share(guesses.q[0], &problem, given[k]);
+        mean += alone[k] / 3;
+        guesses_release(&guesses);
+    }
+    training.weak = toy.examples + 4;
+    training.given = given;
+    training.n_weak = 3;
+    struct clv_guesses guesses;
+    must(guesses_make(&guesses, learner, &training, err));
+    for (size_t k = 0; k < 3; k++) {
+        struct clv_problem problem = clv_dataset_problem(toy.dataset, 4 + k);
+        together[k] = guessed_share(guesses.q[k], &problem, given[k]);
+        ck_assert_double_eq_tol(together[k], (alone[k] + mean) / 2, 0.01);
+    }
+    ck_assert_double_gt(fabs(alone[0] - mean) + fabs(alone[1] - mean), 0.1); /* else nothing was tested */
+    guesses_release(&guesses);
+    clv_dataset_free(frames);
+    toy_release(&toy);
+}
+END_TEST
+
+START_TEST(what_is_given_teaches_without_any_mask)
+{
+    static const char *const all[] = {"wmpmap", "mpmap"};
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    struct toy toy;
+    const int32_t *given[18];
+    int32_t outside[18][12];
+    toy_planted(&toy, 18, 12, &potts, w, 6);
+    for (size_t i = 0; i < 18; i++) { /* of the background every fourth node, of the figure none, as with boxes */
+        const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
+        for (int32_t k = 0; k < 12; k++)
+            outside[i][k] = label[k] == 0 && k % 4 == 1 ? 0 : CLV_UNKNOWN;
+        given[i] = outside[i];
+    }
+    for (int l = 0; l < 2; l++) {
+        double loss;
+        struct clv_training training = toy_training(&toy, all[l]);
+        training.n_examples = 0;
+        training.weak = toy.examples;
+        training.n_weak = toy.n;
+        training.given = given;
+        struct clv_training_result result = run(all[l], &training);
+        must(
+            clv_evaluate(&loss, toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL, training.engine, 1, err));
+        ck_assert_msg(loss < 0.35, "%s: %g", all[l], loss); /* 0.5 is chance */
+        clv_training_result_release(&result);
+    }
+    toy_release(&toy);
+}
+END_TEST
+
+/* Frames that tell what is in the box, and box to cut taking all of it for figure. */
+static struct clv_dataset *box_frames(const struct toy *toy, const int32_t *const *given)
+{
+    struct clv_dataset *frames;
+    must(clv_dataset_new(&frames, 2, err));
+    for (size_t i = 0; i < toy->n; i++) {
+        struct clv_problem p = clv_dataset_problem(toy->dataset, i);
+        int64_t row[RANDOM_MAX_NODES + 1];
+        int32_t index[RANDOM_MAX_NODES];
+        float value[RANDOM_MAX_NODES], theta[2 * RANDOM_MAX_NODES];
+        for (int32_t k = 0; k < p.n_nodes; k++) {
+            bool is_inside = given[i][k] == CLV_UNKNOWN;
+            row[k] = k;
+            index[k] = is_inside;
+            value[k] = 30; /* to be relied on: the weight is cheap */
+            theta[2 * k + 1] = is_inside;
+            theta[2 * k] = !is_inside;
+        }
+        row[p.n_nodes] = p.n_nodes;
+        struct clv_problem frame = {
+            .n_nodes = p.n_nodes, .n_features = 2, .row = row, .index = index, .value = value, .theta = theta};
+        must(clv_dataset_add(frames, &frame, "frame", err));
+    }
+    return frames;
+}
+
+/* Without masks a box is figure at first: who sees frames then learns the box, who does not learns what differs from the
+ * ground outside. */
+START_TEST(the_first_guesses_from_boxes_alone_see_no_frames)
+{
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    const struct clv_learner *learner = clv_learner_find("wmpmap");
+    struct toy toy;
+    const int32_t *given[18];
+    int32_t outside[18][12];
+    double figure[2] = {0}, n[2] = {0};
+    struct clv_guesses guesses;
+    toy_planted(&toy, 18, 12, &potts, w, 6);
+    for (size_t i = 0; i < 18; i++) { /* half of the ground is outside, the figure all inside */
+        const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
+        for (int32_t k = 0, n_ground = 0; k < 12; k++)
+            outside[i][k] = label[k] == 0 && n_ground++ % 2 ? 0 : CLV_UNKNOWN;
+        given[i] = outside[i];
+    }
+    struct clv_training training = toy_training(&toy, "wmpmap");
+    training.n_examples = 0;
+    training.weak = toy.examples;
+    training.n_weak = toy.n;
+    training.given = given;
+    training.frames = box_frames(&toy, given);
+    must(guesses_make(&guesses, learner, &training, err));
+    for (size_t i = 0; i < 18; i++) {
+        const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
+        for (int32_t k = 0; k < 12; k++)
+            if (outside[i][k] == CLV_UNKNOWN) {
+                figure[label[k]] += guesses.q[i][2 * k + 1];
+                n[label[k]]++;
+            }
+    }
+    ck_assert_double_gt(figure[1] / n[1] - figure[0] / n[0], 0.05); /* 0.02 if they see them */
+    guesses_release(&guesses);
+    clv_dataset_free((struct clv_dataset *)training.frames);
+    toy_release(&toy);
+}
+END_TEST
+
+Suite *guesses_suite(void);
+Suite *guesses_suite(void)
+{
+    Suite *suite = suite_create("guesses");
+    TCase *tests = tcase_create("guesses");
+    tcase_add_test(tests, what_frames_tell_is_taught);
+    tcase_add_test(tests, what_box_to_cut_thinks_is_taught);
+    tcase_add_test(tests, boxes_are_filled_halfway_to_the_mean);
+    tcase_add_test(tests, what_is_given_teaches_without_any_mask);
+    tcase_add_test(tests, the_first_guesses_from_boxes_alone_see_no_frames);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
