@@ -29,7 +29,9 @@ extern "C" {
  *     R + 1/(lambda n) sum_il [1 - z_il]_+                                bc, tsbc, lmsbn, lmbm
  *     R + 1/(lambda n) sum_l max_y (|y - y_l|_H + f(y) - f(y_l))          ssvm-chain, ssvm-full
  *     R = 1/2 |w|^2 + (1 + eta0)/2 |couplings|^2
- * where the bias b is the weight of a constant feature 1 and |.|_H counts tags. With the linear kernel inputs are first
+ * where the bias b is the weight of a constant feature 1 and |.|_H counts tags. ssvm-full of more than
+ * CLV_MAX_ENUMERATED tags takes the maximum over the linear relaxation of the labellings, with halves (Finley & Joachims
+ * 2008): that objective lies above this one. With the linear kernel inputs are first
  * divided by the root of their mean |x|^2 (and w is then multiplied back), so that lambda suits any scaling of the
  * features and couplings weigh as much beside the input as they do beside an RBF kernel, whose k(x, x) is 1. */
 enum clv_tag_parameter {
@@ -88,8 +90,8 @@ struct clv_tag_training_result {
 
 /* Trains. Same seed, same bytes at any number of threads. *model is a fresh object; result may be NULL. CLV_ERR_USAGE
  * for parameters out of range; for ssvm-chain and ssvm-full with a kernel; for ssvm-full with more than
- * CLV_MAX_ENUMERATED tags; for an order above 2 but for lmsbn. With a kernel, memory is two n x n matrices of doubles
- * for n examples. */
+ * CLV_MAX_RELAXED tags; for an order above 2 but for lmsbn. With a kernel, memory is two n x n matrices of doubles
+ * for n examples, for ssvm-full n n_tags^2 / 2 doubles. */
 CLV_API enum clv_status clv_tag_train(struct clv_tag_model *model, struct clv_tag_training_result *result,
                                       const struct clv_tag_training *training, struct clv_error *err) CLV_CHECK;
 

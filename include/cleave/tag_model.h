@@ -10,7 +10,8 @@
  *     CLV_TAGS_CHAIN        largest sum_i a_i y_i + sum_i c_i y_i y_{i+1}
  *     CLV_TAGS_FULL         largest sum_i a_i y_i + sum_{i < j} c_ij y_i y_j
  * LMBM and FULL are enumerated up to CLV_MAX_ENUMERATED tags; beyond, max-product belief propagation on the couplings
- * and then single flips that help (not optimal in general).
+ * and then single flips that help (not optimal in general). Of FULL the linear relaxation, a minimum cut, tells a bound
+ * and first the labels that it is sure of (roof duality; Boros & Hammer 2002).
  *
  * To read the source: src/annotate/tag_model.c scores and predicts by tag_decide.c, tag_model_file.c reads and writes;
  * annotate.h tells how models are learned. */
@@ -29,6 +30,7 @@ extern "C" {
 #endif
 
 #define CLV_MAX_ENUMERATED    20
+#define CLV_MAX_RELAXED       1024    /* tags of ssvm-full */
 #define CLV_TAG_DEFAULT_NODES 1000000 /* of branch and bound for an example, unless asked for more */
 
 enum clv_tag_form { CLV_TAGS_INDEPENDENT, CLV_TAGS_LMSBN, CLV_TAGS_LMBM, CLV_TAGS_CHAIN, CLV_TAGS_FULL };

@@ -83,9 +83,9 @@ enum clv_status tag_training_check(const struct clv_tag_training *training, stru
         return fail(err, CLV_ERR_DATA, "the examples have no features");
     if (learner->is_structural && training->is_rbf)
         return fail(err, CLV_ERR_USAGE, "%s learns with the linear kernel only", learner->name);
-    if (learner->form == CLV_TAGS_FULL && training->set->n_tags > CLV_MAX_ENUMERATED)
-        return fail(err, CLV_ERR_USAGE, "%s enumerates labellings: %d tags are too many, the limit is %d",
-                    learner->name, training->set->n_tags, CLV_MAX_ENUMERATED);
+    if (learner->form == CLV_TAGS_FULL && training->set->n_tags > CLV_MAX_RELAXED)
+        return fail(err, CLV_ERR_USAGE, "%s has a coupling for every pair: %d tags are too many, the limit is %d",
+                    learner->name, training->set->n_tags, CLV_MAX_RELAXED);
     if (learner->form != CLV_TAGS_LMSBN && training->parameters[CLV_TAG_ORDER] > 2)
         return fail(err, CLV_ERR_USAGE, "%s couples tags in pairs; order is %g", learner->name,
                     training->parameters[CLV_TAG_ORDER]);

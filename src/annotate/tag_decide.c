@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "annotate/tag_relax.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/bp.h"
@@ -118,13 +119,10 @@ done:
     return status;
 }
 
-/* From there, single flips as long as one helps. */
-static enum clv_status descend(struct state *self, double *value, uint64_t *n_looked, struct clv_error *err)
+/* From self->y, single flips as long as one helps. */
+static void descend(struct state *self, double *value, uint64_t *n_looked)
 {
     size_t n = (size_t)self->model->n_tags;
-    enum clv_status status = start_from_messages(self, err);
-    if (status != CLV_OK)
-        return status;
     lean_anew(self);
     *value = objective(self);
     *n_looked = 1;
@@ -144,6 +142,39 @@ static enum clv_status descend(struct state *self, double *value, uint64_t *n_lo
         *value = objective(self);
     }
     memcpy(self->best, self->y, n);
+}
+
+/* FULL's linear relaxation: a bound, and the labels that it is sure of. */
+static enum clv_status relax(struct state *self, double *bound, struct clv_error *err)
+{
+    struct tag_relaxation relaxation;
+    size_t n = (size_t)self->model->n_tags;
+    int8_t *y = array_alloc(n, 1);
+    enum clv_status status = y ? tag_relaxation_init(&relaxation, self->model->n_tags, err) : fail_memory(err);
+    double value = 0;
+    if (status == CLV_OK) {
+        status = tag_relax(y, &value, &relaxation, self->model->coupling, self->scores, err);
+        tag_relaxation_release(&relaxation);
+    }
+    *bound = -value;
+    for (size_t i = 0; status == CLV_OK && i < n; i++)
+        self->y[i] = y[i] ? y[i] : self->y[i];
+    array_free(y);
+    return status;
+}
+
+static enum clv_status approximate(struct clv_belief_result *made, struct state *self, struct clv_error *err)
+{
+    bool is_lmbm = self->model->form == CLV_TAGS_LMBM;
+    enum clv_status status = start_from_messages(self, err);
+    if (status == CLV_OK && !is_lmbm)
+        status = relax(self, &made->bound, err);
+    if (status != CLV_OK)
+        return status;
+    descend(self, &made->loss, &made->n_nodes);
+    if (is_lmbm)
+        made->bound = 0;
+    made->is_optimal = made->loss <= made->bound + 1e-9 * fabs(made->bound);
     return CLV_OK;
 }
 
@@ -152,15 +183,13 @@ static enum clv_status decide_undirected(int8_t *y, struct clv_belief_result *re
 {
     size_t n = (size_t)model->n_tags;
     struct state state = {model, scores, array_alloc(n, sizeof(double)), array_alloc(n, 1), y};
-    struct clv_belief_result made = {.bound = -INFINITY};
+    struct clv_belief_result made = {0};
     enum clv_status status = state.lean && state.y ? CLV_OK : fail_memory(err);
     if (status == CLV_OK && model->n_tags <= CLV_MAX_ENUMERATED) {
         made.loss = made.bound = enumerate(&state, &made.n_nodes);
         made.is_optimal = 1;
     } else if (status == CLV_OK) {
-        status = descend(&state, &made.loss, &made.n_nodes, err);
-        made.bound = model->form == CLV_TAGS_LMBM ? 0 : -INFINITY;
-        made.is_optimal = made.loss <= made.bound;
+        status = approximate(&made, &state, err);
     }
     array_free(state.lean);
     array_free(state.y);

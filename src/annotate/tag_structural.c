@@ -2,11 +2,17 @@
  * (Lacoste-Julien et al., ICML 2013), one block an example, with line search. Each block keeps what its dual variables
  * contribute,
  *     w = sum_l u_l x_l',   b = sum_l u_l,   couplings = sum_l e_l,   loss = sum_l ell_l,
- * since every labelling's part is a multiple of the same features. */
+ * since every labelling's part is a multiple of the same features.
+ *
+ * Where the labellings of the complete graph are too many, the oracle is the linear relaxation (tag_relax.h), whose
+ * optima have halves: the objective is then the relaxation's, which is above the structured hinge and has the same form
+ * (Finley & Joachims 2008, "overgenerating"), so that line search and gap stay true. */
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "annotate/tag_relax.h"
 #include "annotate/tag_structural.h"
 #include "base/array.h"
 #include "base/error.h"
@@ -23,42 +29,56 @@ struct machine {
     double *scores; /* [k] of the example at work, plain and loss-augmented */
     double *augmented;
     double *u_new, *e_new; /* [k], [n_couplings] the corner that the oracle names */
+    int8_t *truth, *y;     /* [k] -1 or 1, of y 0 too where it is relaxed */
     uint8_t *tags;
+    struct tag_relaxation relaxation; /* of more tags than are enumerated on the complete graph */
 };
 
-static const uint8_t *truth_of(const struct machine *self, size_t l)
+/* e += factor times the products of y, those of halves as the couplings like them. */
+static void product_of(double *e, const struct machine *self, const int8_t *y, double factor)
 {
-    return self->task->problem->tags + (size_t)self->task->examples[l] * self->k;
-}
-
-static void product_of(double *e, const struct machine *self, const uint8_t *tags, double factor)
-{
+    const double *coupling = self->model->coupling;
     size_t at = 0;
     for (size_t i = 1; i < self->k && self->n_couplings; i++)
-        for (size_t j = self->model->form == CLV_TAGS_CHAIN ? i - 1 : 0; j < i; j++)
-            e[at++] += tags[i] == tags[j] ? factor : -factor;
+        for (size_t j = self->model->form == CLV_TAGS_CHAIN ? i - 1 : 0; j < i; j++, at++)
+            e[at] += factor * tag_relaxed_product(y[i], y[j], coupling[at]);
+}
+
+/* y = argmax of the model under self->augmented. */
+static enum clv_status decide(struct machine *self, struct clv_error *err)
+{
+    if (self->relaxation.oracle)
+        return tag_relax(self->y, NULL, &self->relaxation, self->model->coupling, self->augmented, err);
+    enum clv_status status = clv_tag_decide(self->tags, NULL, self->model, self->augmented, NULL, err);
+    for (size_t i = 0; status == CLV_OK && i < self->k; i++)
+        self->y[i] = self->tags[i] ? 1 : -1;
+    return status;
 }
 
 /* argmax_y |y - y_l|_H + f(y): the loss moves each score by a half against the truth. Fills the corner and returns its
  * loss. */
 static enum clv_status ask(double *loss, struct machine *self, size_t l, struct clv_error *err)
 {
-    const uint8_t *truth = truth_of(self, l);
-    tag_fit_scores(self->scores, self->model, self->task, (size_t)self->task->examples[l]);
-    for (size_t i = 0; i < self->k; i++)
+    size_t example = (size_t)self->task->examples[l];
+    const uint8_t *truth = self->task->problem->tags + example * self->k;
+    tag_fit_scores(self->scores, self->model, self->task, example);
+    for (size_t i = 0; i < self->k; i++) {
+        self->truth[i] = truth[i] ? 1 : -1;
         self->augmented[i] = self->scores[i] + (truth[i] ? -0.5 : 0.5);
-    enum clv_status status = clv_tag_decide(self->tags, NULL, self->model, self->augmented, NULL, err);
+    }
+    enum clv_status status = decide(self, err);
     if (status != CLV_OK)
         return status;
     *loss = 0;
     for (size_t i = 0; i < self->k; i++) {
-        self->u_new[i] = self->c * ((truth[i] ? 1 : -1) - (self->tags[i] ? 1 : -1));
-        *loss += self->c * (truth[i] != self->tags[i]);
+        int step = self->truth[i] - self->y[i];
+        self->u_new[i] = self->c * step;
+        *loss += self->c * (0.5 * abs(step));
     }
     /* By stationarity the couplings are their products' sum over eta. */
     memset(self->e_new, 0, self->n_couplings * sizeof *self->e_new);
-    product_of(self->e_new, self, truth, self->c / self->eta);
-    product_of(self->e_new, self, self->tags, -self->c / self->eta);
+    product_of(self->e_new, self, self->truth, self->c / self->eta);
+    product_of(self->e_new, self, self->y, -self->c / self->eta);
     return CLV_OK;
 }
 
@@ -195,12 +215,19 @@ enum clv_status tag_structural_fit(struct clv_tag_model *model, struct clv_tag_t
         .augmented = array_alloc(k, sizeof(double)),
         .u_new = array_alloc(k, sizeof(double)),
         .e_new = array_alloc(m, sizeof(double)),
+        .truth = array_alloc(k, 1),
+        .y = array_alloc(k, 1),
         .tags = array_alloc(k, 1),
     };
     int32_t *order = array_alloc(n, sizeof *order);
     bool is_there = self.u && self.e && self.loss && self.scores && self.augmented && self.u_new && self.e_new &&
-                    self.tags && order;
-    enum clv_status status = is_there ? solve(result, &self, order, err) : fail_memory(err);
+                    self.truth && self.y && self.tags && order;
+    enum clv_status status = is_there ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK && model->form == CLV_TAGS_FULL && m > 0 && model->n_tags > CLV_MAX_ENUMERATED)
+        status = tag_relaxation_init(&self.relaxation, model->n_tags, err);
+    if (status == CLV_OK)
+        status = solve(result, &self, order, err);
+    tag_relaxation_release(&self.relaxation);
     array_free(self.u);
     array_free(self.e);
     array_free(self.loss);
@@ -208,6 +235,8 @@ enum clv_status tag_structural_fit(struct clv_tag_model *model, struct clv_tag_t
     array_free(self.augmented);
     array_free(self.u_new);
     array_free(self.e_new);
+    array_free(self.truth);
+    array_free(self.y);
     array_free(self.tags);
     array_free(order);
     return status;
