@@ -206,7 +206,7 @@ const page = {
     const done = this.state.images.filter(i => i.status === 'accepted').length;
     $('count').textContent = `${done} of ${this.state.images.length} accepted`;
     document.body.dataset.accepted = done;
-    $('train').disabled = done < 2 && !this.state.training?.running;
+    $('train').disabled = this.state.images.length < 2 && !this.state.training?.running;
     $('train').textContent = this.state.training?.running ? 'Stop' : 'Train';
     $('suggest').disabled = !this.state.has_model;
     $('training').textContent = this.trainingText();
@@ -217,7 +217,7 @@ const page = {
     if (t?.running) return t.progress || 'Learning …';
     if (t?.error) return 'Training failed: ' + t.error;
     if (t?.loss != null) return `Error on images not learned from: ${t.loss.toFixed(1)} ± ${(t.standard_error ?? 0).toFixed(1)} % (weighted, cross-validated).`;
-    return this.state.has_model ? 'A model is there.' : 'No model yet. Accept a few images, then train.';
+    return this.state.has_model ? 'A model is there.' : 'No model yet. Accept a few images, or draw on them, then train.';
   },
 };
 

@@ -1,7 +1,8 @@
 /* Labelling in the browser, without the network: what a request asks of a folder of images, and what it is answered.
  *
  * To read the source: page_handle.c checks a request (page_request.h has the rules) and finds who answers it;
- * page_session.c is the folder, page_import.c what other programs say of it, page_document.c the image that is open, page_history.c the strokes on it and their
+ * page_session.c is the folder, page_import.c what other programs say of it,
+ * page_lessons.c what can be learned from it, page_document.c the image that is open, page_history.c the strokes on it and their
  * file, page_runs.c masks as run lengths, page_ranking.c which image is worth labelling next. What listens to the
  * network is in src/cli/label. */
 #ifndef PAGE_PAGE_H
@@ -19,11 +20,20 @@ struct page_file {
     const unsigned char *bytes, *end;
 };
 
+/* What is learned from, as paths. */
+struct page_lessons {
+    char *data;  /* a manifest, or the folder itself .. */
+    char *only;  /* .. with a list of its images; else NULL */
+    char *boxes; /* of images without a mask, or NULL */
+    size_t n_masks, n_boxed;
+};
+void page_lessons_release(struct page_lessons *lessons);
+
 /* Learning in the background, which the command brings along. */
 struct page_trainer {
     void *context;
-    /* Starts learning from the masks of the listed images (names, one a line). */
-    enum clv_status (*start)(void *context, const char *names, struct clv_error *err);
+    enum clv_status (*start)(void *context, const struct page_lessons *lessons, struct clv_error *err);
+    bool (*is_busy)(void *context); /* the lessons of its training must stay as they are */
     void (*stop)(void *context);
     /* Writes {"running":..,"progress":"..","error":..,"loss":..,"models":n} */
     void (*tell)(void *context, struct text *json);

@@ -106,11 +106,35 @@ static struct clv_box box_of(const struct page_event *event, const struct clv_im
     return (struct clv_box){.x = x0, .y = y0, .width = x1 - x0, .height = y1 - y0};
 }
 
+static struct clv_pixel_box pixels_of(const struct page_event *event, const struct clv_image *image)
+{
+    struct clv_box placed = box_of(event, image);
+    return clv_box_pixels(&placed, image->width, image->height);
+}
+
+void page_document_stroke(uint8_t *pixels, const struct page_document *document, const struct page_event *stroke,
+                          uint8_t value)
+{
+    rasterise(pixels, &document->image, stroke, value);
+}
+
+bool page_document_frame(struct clv_pixel_box *box, const struct page_document *document, int32_t object)
+{
+    bool is_found = false;
+    for (size_t k = 0; k < document->history.cursor; k++) {
+        const struct page_event *event = &document->history.events[k];
+        if (event->object != object || event->kind != PAGE_BOX)
+            continue;
+        *box = pixels_of(event, &document->image);
+        is_found = true;
+    }
+    return is_found;
+}
+
 /* Nothing outside of a box. */
 static void fence(uint8_t *seeds, const struct clv_image *image, const struct page_event *event)
 {
-    struct clv_box placed = box_of(event, image);
-    struct clv_pixel_box box = clv_box_pixels(&placed, image->width, image->height);
+    struct clv_pixel_box box = pixels_of(event, image);
     for (int32_t y = 0; y < image->height; y++)
         for (int32_t x = 0; x < image->width; x++)
             if (x < box.first_x || x >= box.end_x || y < box.first_y || y >= box.end_y)

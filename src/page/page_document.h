@@ -36,6 +36,13 @@ bool page_document_step(struct page_document *document, int step);
 /* labels[height][width]: the objects, later ones over earlier ones, on 0. */
 void page_document_paint(uint8_t *labels, const struct page_document *document);
 
+/* Writes `value` where the brush of a stroke has been. */
+void page_document_stroke(uint8_t *pixels, const struct page_document *document, const struct page_event *stroke,
+                          uint8_t value);
+
+/* The box that was drawn around an object last; false: none was. */
+bool page_document_frame(struct clv_pixel_box *box, const struct page_document *document, int32_t object);
+
 /* The box around an object; false if it has no pixel, or is gone. */
 bool page_document_box(struct clv_pixel_box *box, int32_t *label, const struct page_document *document, int32_t object);
 int32_t page_document_n_objects(const struct page_document *document); /* numbers are below */

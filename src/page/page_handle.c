@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "page/page_session.h"
+#include "page/page_lessons.h"
 
 #define MAX_ANSWER     ((size_t)512 << 20)
 #define MAX_IMAGE_FILE ((size_t)512 << 20)
@@ -310,20 +310,15 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
 static enum clv_status train(struct page_response *response, struct page_session *session, struct clv_error *err)
 {
     const struct page_trainer *trainer = session->options->trainer;
-    struct text names;
-    size_t n = 0;
+    struct page_lessons lessons;
     if (!trainer)
         return fail(err, CLV_ERR_USAGE, "there is nobody to train");
-    text_init(&names, MAX_ANSWER);
-    for (size_t i = 0; i < session->set.n_items; i++)
-        if (session->items[i].status == PAGE_ACCEPTED) {
-            text_printf(&names, "%s\n", session->set.items[i].name);
-            n++;
-        }
-    enum clv_status status = names.failed ? fail_memory(err)
-                             : n < 2      ? fail(err, CLV_ERR_USAGE, "accept at least 2 images before training")
-                                          : trainer->start(trainer->context, names.bytes, err);
-    text_release(&names);
+    if (trainer->is_busy(trainer->context))
+        return fail(err, CLV_ERR_USAGE, "training is under way");
+    enum clv_status status = page_lessons_write(&lessons, session, err);
+    if (status == CLV_OK)
+        status = trainer->start(trainer->context, &lessons, err);
+    page_lessons_release(&lessons);
     return status == CLV_OK ? tell_training(response, session) : status;
 }
 

@@ -19,12 +19,21 @@ static char started[4096]; /* what it was given */
 static int n_stops;
 static int32_t n_models; /* that it says it has made */
 
-static inline enum clv_status start(void *context, const char *names, struct clv_error *err)
+static inline enum clv_status start(void *context, const struct page_lessons *lessons, struct clv_error *err)
 {
     (void)context;
     (void)err;
-    snprintf(started, sizeof started, "%s", names);
+    char *manifest = slurp(lessons->only ? lessons->only : lessons->data, NULL),
+         *boxes = lessons->boxes ? slurp(lessons->boxes, NULL) : NULL;
+    snprintf(started, sizeof started, "%s%s", manifest, boxes ? boxes : "");
+    free(manifest);
+    free(boxes);
     return CLV_OK;
+}
+static inline bool is_busy(void *context)
+{
+    (void)context;
+    return false;
 }
 static inline void stop(void *context)
 {
@@ -41,7 +50,7 @@ static inline int32_t count(void *context)
     (void)context;
     return n_models;
 }
-static const struct page_trainer trainer = {NULL, start, stop, tell, count};
+static const struct page_trainer trainer = {NULL, start, is_busy, stop, tell, count};
 
 static inline const char *in_folder(const char *name)
 {

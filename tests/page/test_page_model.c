@@ -134,6 +134,7 @@ START_TEST(strokes_are_joined_by_what_the_model_knows)
         free(text);
         unlink(in_folder("masks/c.png"));
         unlink(in_folder("strokes/c.json"));
+        unlink(in_folder("boxes.tsv"));
         learn(BY_COLOUR);
         session = open_session(); /* finds the model */
         expect(session, 200, "GET", "/api/state", NULL, "\"has_model\":true");

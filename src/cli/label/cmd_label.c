@@ -141,7 +141,7 @@ static enum clv_status run(struct label *self, struct clv_error *err)
     options.limits = self->common.limits;
     enum clv_status status = model ? make_token(options.access.token, err) : fail_memory(err);
     if (status == CLV_OK)
-        status = label_trainer_new(&trainer, self->folder, model, err);
+        status = label_trainer_new(&trainer, model, err);
     if (status == CLV_OK)
         view = label_trainer_view(trainer);
     if (status == CLV_OK)

@@ -9,10 +9,9 @@
 
 extern const struct page_file label_page_files[]; /* ends with a NULL path */
 
-/* Runs `cleave train` on the folder and follows what it prints. */
+/* Runs `cleave train` on lessons and follows what it prints. */
 struct label_trainer;
-enum clv_status label_trainer_new(struct label_trainer **trainer, const char *folder, const char *model,
-                                  struct clv_error *err) CLV_CHECK;
+enum clv_status label_trainer_new(struct label_trainer **trainer, const char *model, struct clv_error *err) CLV_CHECK;
 void label_trainer_free(struct label_trainer *trainer); /* stops */
 struct page_trainer label_trainer_view(struct label_trainer *trainer);
 

@@ -18,7 +18,7 @@
 #define NICENESS 5
 
 struct label_trainer {
-    char *folder, *model, *list; /* list: the names of the images that are learned from */
+    char *model, *list; /* list: of what the training under way learns from, or NULL */
     pthread_mutex_t lock;
     pthread_t reader;
     bool has_reader;
@@ -123,11 +123,28 @@ static void *run(void *context)
     return NULL;
 }
 
-static void become_train(const struct label_trainer *trainer, const char *folds)
+/* Masks are cross-validated, with boxes in every training, where there are enough. */
+static void become_train(const struct label_trainer *trainer, const struct page_lessons *lessons)
 {
-    char *const arguments[] = {"cleave",       "train",       "--learner", "wmpmap", "--data",      trainer->folder,
-                               "--only",       trainer->list, "--seed",    "1",      "--overwrite", "-o",
-                               trainer->model, "--cv-grid",   "1e-05",     "--cv",   (char *)folds, NULL};
+    char folds[16];
+    char *arguments[20] = {"cleave", "train", "--learner", "wmpmap",       "--data",     lessons->data,
+                           "--seed", "1",     "-o",        trainer->model, "--overwrite"};
+    int n = 11;
+    snprintf(folds, sizeof folds, "%d", lessons->n_masks < 5 ? (int)lessons->n_masks : 5);
+    arguments[n++] = lessons->n_masks < 2 ? "--lambda" : "--cv-grid";
+    arguments[n++] = "1e-05";
+    if (lessons->n_masks >= 2) {
+        arguments[n++] = "--cv";
+        arguments[n++] = folds;
+    }
+    if (lessons->only) {
+        arguments[n++] = "--only";
+        arguments[n++] = lessons->only;
+    }
+    if (lessons->boxes) {
+        arguments[n++] = "--boxes";
+        arguments[n++] = lessons->boxes;
+    }
     setenv("TERM", "xterm", 1);
     setenv("NO_COLOR", "1", 1);
     (void)!nice(NICENESS);
@@ -137,26 +154,24 @@ static void become_train(const struct label_trainer *trainer, const char *folds)
     _exit(127);
 }
 
-static enum clv_status launch(struct label_trainer *trainer, const char *names, struct clv_error *err)
+static enum clv_status launch(struct label_trainer *trainer, const struct page_lessons *lessons, struct clv_error *err)
 {
-    char folds[16];
-    int n = 0;
-    for (const char *c = names; *c; c++)
-        n += *c == '\n';
-    snprintf(folds, sizeof folds, "%d", n < 5 ? n : 5);
-    enum clv_status status = file_write(trainer->list, names, strlen(names), err);
     struct errand *errand = array_zalloc(1, sizeof *errand);
-    if (status != CLV_OK || !errand) {
+    char *list = string_copy(lessons->only ? lessons->only : lessons->data);
+    if (!errand || !list) {
         array_free(errand);
-        return status != CLV_OK ? status : fail_memory(err);
+        array_free(list);
+        return fail_memory(err);
     }
     if (trainer->has_reader)
         pthread_join(trainer->reader, NULL);
     trainer->has_reader = false;
+    array_free(trainer->list);
+    trainer->list = list;
     struct winsize size = {.ws_row = 24, .ws_col = 200};
     pid_t child = forkpty(&errand->terminal, NULL, NULL, &size);
     if (child == 0)
-        become_train(trainer, folds);
+        become_train(trainer, lessons);
     errand->trainer = trainer;
     errand->child = child;
     if (child > 0) {
@@ -177,13 +192,18 @@ static enum clv_status launch(struct label_trainer *trainer, const char *names, 
     return fail(err, CLV_ERR_OS, "cannot start training");
 }
 
-static enum clv_status start(void *context, const char *names, struct clv_error *err)
+static bool is_busy(void *context)
 {
     struct label_trainer *trainer = context;
     pthread_mutex_lock(&trainer->lock);
     bool is_running = trainer->child > 0;
     pthread_mutex_unlock(&trainer->lock);
-    return is_running ? fail(err, CLV_ERR_USAGE, "training is under way") : launch(trainer, names, err);
+    return is_running;
+}
+
+static enum clv_status start(void *context, const struct page_lessons *lessons, struct clv_error *err)
+{
+    return launch(context, lessons, err);
 }
 
 static void tell(void *context, struct text *json)
@@ -212,18 +232,15 @@ static int32_t count(void *context)
     return n;
 }
 
-enum clv_status label_trainer_new(struct label_trainer **trainer, const char *folder, const char *model,
-                                  struct clv_error *err)
+enum clv_status label_trainer_new(struct label_trainer **trainer, const char *model, struct clv_error *err)
 {
     struct label_trainer *fresh = array_zalloc(1, sizeof *fresh);
     if (!fresh)
         return fail_memory(err);
     pthread_mutex_init(&fresh->lock, NULL);
     fresh->loss = -1;
-    fresh->folder = string_copy(folder);
     fresh->model = string_copy(model);
-    fresh->list = path_join(folder, "strokes/.accepted");
-    if (!fresh->folder || !fresh->model || !fresh->list) {
+    if (!fresh->model) {
         label_trainer_free(fresh);
         return fail_memory(err);
     }
@@ -239,7 +256,6 @@ void label_trainer_free(struct label_trainer *trainer)
     if (trainer->has_reader)
         pthread_join(trainer->reader, NULL);
     pthread_mutex_destroy(&trainer->lock);
-    array_free(trainer->folder);
     array_free(trainer->model);
     array_free(trainer->list);
     array_free(trainer);
@@ -247,5 +263,5 @@ void label_trainer_free(struct label_trainer *trainer)
 
 struct page_trainer label_trainer_view(struct label_trainer *trainer)
 {
-    return (struct page_trainer){trainer, start, stop, tell, count};
+    return (struct page_trainer){trainer, start, is_busy, stop, tell, count};
 }

@@ -44,8 +44,31 @@ START_TEST(a_training_in_the_background_makes_the_model_that_the_page_then_has)
     char *record = NULL;
     ck_assert_int_eq(run_command(&record, "\"$CLEAVE\" inspect %s/label.cleave", folder()), 0);
     ck_assert_ptr_nonnull(strstr(record, "wmpmap"));
-    ck_assert_int_eq(run_command(NULL, "test ! -e %s/strokes/.accepted", folder()), 0);
+    ck_assert_int_eq(run_command(NULL, "test ! -e %s/strokes/.lessons/accepted", folder()), 0);
     free(record);
+}
+END_TEST
+
+/* One mask beside a box, then beside strokes. */
+START_TEST(boxes_and_strokes_teach_the_model_in_the_background)
+{
+    static const char *const strokes[] = {
+        "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[5,5,35,25]}",
+        "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[20,15]}"};
+    make_labelled_set();
+    ck_assert_int_eq(run_command(NULL, "rm $(ls -d %s/masks/* | tail -1)", folder()), 0);
+    struct server server = start();
+    ck_assert_int_eq(ask(heard, sizeof heard, &server, "/api/open/1"), 200);
+    for (int k = 0; k < 2; k++) {
+        ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/stroke/1", strokes[k]), 200);
+        ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+        const char *told = wait_for_training(&server);
+        ck_assert_msg(strstr(told, formatted("\"models\":%d", k + 1)) && strstr(told, "\"error\":\"\""), "%s", told);
+        ck_assert_msg((strstr(told, "\"loss\":null") == NULL) == (k == 1), "%s",
+                      told); /* two masks are cross-validated */
+    }
+    stop(&server);
+    ck_assert_int_eq(run_command(NULL, "test ! -e %s/.lessons.tsv", folder()), 0);
 }
 END_TEST
 
@@ -128,6 +151,7 @@ Suite *cli_label_training_suite(void)
     Suite *suite = suite_create("cli_label_training");
     TCase *tcase = tcase_create("cli_label_training");
     tcase_add_test(tcase, a_training_in_the_background_makes_the_model_that_the_page_then_has);
+    tcase_add_test(tcase, boxes_and_strokes_teach_the_model_in_the_background);
     tcase_add_test(tcase, a_training_that_fails_says_why_and_leaves_no_model);
     tcase_add_test(tcase, a_training_is_stopped_by_the_page_and_with_the_program);
     tcase_add_test(tcase, the_link_is_opened_in_a_browser_and_changes_for_a_cookie);

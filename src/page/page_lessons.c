@@ -1,0 +1,272 @@
+#include "page/page_lessons.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+
+#define MAX_BYTES ((size_t)1 << 28)
+
+void page_lessons_release(struct page_lessons *lessons)
+{
+    array_free(lessons->data);
+    array_free(lessons->only);
+    array_free(lessons->boxes);
+    *lessons = (struct page_lessons){0};
+}
+
+struct writing {
+    const struct page_session *session;
+    struct page_lessons *lessons;
+    struct text manifest, boxes, accepted;
+    size_t n_accepted;
+    bool is_linked; /* an image lies elsewhere */
+    char *folder;   /* of what is made of strokes */
+};
+
+/* What strokes and boxes say of an image. */
+struct known {
+    uint8_t *labels;             /* [height][width], CLV_VOID where nothing is known */
+    struct clv_pixel_box *boxes; /* [n] of objects; all have one or none is there */
+    size_t n;
+    bool has_figure, has_ground;
+};
+
+static void known_release(struct known *known)
+{
+    array_free(known->labels);
+    array_free(known->boxes);
+}
+
+/* One object's strokes: its own later ones over earlier ones; beside it is ground only where no object is. */
+static void add_strokes(struct known *known, uint8_t *layer, const uint8_t *painted,
+                        const struct page_document *document, int32_t object, uint8_t label)
+{
+    size_t n = page_document_size(document);
+    memset(layer, CLICK_FREE, n);
+    for (size_t k = 0; k < document->history.cursor; k++) {
+        const struct page_event *event = &document->history.events[k];
+        if (event->object == object && event->kind <= PAGE_ERASE)
+            page_document_stroke(layer, document, event,
+                                 event->kind == PAGE_FIGURE   ? CLICK_FIGURE
+                                 : event->kind == PAGE_GROUND ? CLICK_GROUND
+                                                              : CLICK_FREE);
+    }
+    for (size_t p = 0; p < n; p++)
+        if (layer[p] == CLICK_FIGURE || (layer[p] == CLICK_GROUND && !painted[p]))
+            known->labels[p] = layer[p] == CLICK_FIGURE ? label : 0;
+}
+
+static bool is_within(const struct clv_pixel_box *boxes, size_t n, int32_t x, int32_t y)
+{
+    for (size_t k = 0; k < n; k++)
+        if (x >= boxes[k].first_x && x < boxes[k].end_x && y >= boxes[k].first_y && y < boxes[k].end_y)
+            return true;
+    return false;
+}
+
+static void add_outside(struct known *known, const struct page_document *document)
+{
+    for (int32_t y = 0; y < document->image.height; y++)
+        for (int32_t x = 0; x < document->image.width; x++) {
+            uint8_t *label = &known->labels[(size_t)y * (size_t)document->image.width + (size_t)x];
+            if (*label == CLV_VOID && !is_within(known->boxes, known->n, x, y))
+                *label = 0;
+        }
+}
+
+/* The document has a size and a history; no pixels. */
+static enum clv_status know(struct known *known, const struct page_document *document, struct clv_error *err)
+{
+    size_t n = page_document_size(document), n_there = 0;
+    int32_t n_objects = page_document_n_objects(document);
+    uint8_t *painted = array_alloc(n, 2);
+    known->labels = array_alloc(n, 1);
+    known->boxes = array_alloc((size_t)n_objects, sizeof *known->boxes);
+    if (!painted || !known->labels || !known->boxes) {
+        array_free(painted);
+        return fail_memory(err);
+    }
+    memset(known->labels, CLV_VOID, n);
+    page_document_paint(painted, document);
+    for (int32_t object = 0; object < n_objects; object++) {
+        const struct page_event *last = page_history_latest(&document->history, object, document->history.cursor);
+        if (!last || last->kind == PAGE_DELETE)
+            continue;
+        n_there++;
+        known->n += page_document_frame(&known->boxes[known->n], document, object);
+        add_strokes(known, painted + n, painted, document, object, (uint8_t)last->label);
+    }
+    known->n = known->n == n_there ? known->n : 0;
+    if (known->n)
+        add_outside(known, document);
+    for (size_t p = 0; p < n; p++) {
+        known->has_ground |= known->labels[p] == 0;
+        known->has_figure |= known->labels[p] != 0 && known->labels[p] != CLV_VOID;
+    }
+    array_free(painted);
+    return CLV_OK;
+}
+
+/* A path below the set's root, from there on. */
+static const char *below_root(const struct page_session *session, const char *path)
+{
+    path += strlen(session->set.root);
+    while (*path == '/')
+        path++;
+    return path;
+}
+
+static void add_boxed(struct writing *self, const char *image, const struct clv_pixel_box *boxes, size_t n)
+{
+    text_printf(&self->manifest, "%s\t\n", image);
+    for (size_t k = 0; k < n; k++)
+        text_printf(&self->boxes, "%s\t%d\t%d\t%d\t%d\n", image, boxes[k].first_x, boxes[k].first_y,
+                    boxes[k].end_x - boxes[k].first_x, boxes[k].end_y - boxes[k].first_y);
+    self->lessons->n_boxed++;
+}
+
+static enum clv_status add_partial(struct writing *self, size_t i, const struct page_document *document,
+                                   const struct known *known, struct clv_error *err)
+{
+    const struct clv_labels *labels = &self->session->set.labels;
+    char name[32];
+    snprintf(name, sizeof name, "%zu.png", i);
+    char *path = path_join(self->folder, name);
+    enum clv_status status = path ? clv_png_write_labels(path, document->image.width, document->image.height,
+                                                         known->labels, (const uint8_t(*)[3])labels->palette, 256, err)
+                                  : fail_memory(err);
+    if (status == CLV_OK) {
+        text_printf(&self->manifest, "%s\t%s\n", self->session->set.items[i].name, below_root(self->session, path));
+        self->lessons->n_masks++;
+    }
+    array_free(path);
+    return status;
+}
+
+/* An image on which something was drawn that is not accepted. */
+static enum clv_status add_begun(struct writing *self, size_t i, struct clv_error *err)
+{
+    const struct clv_item *item = &self->session->set.items[i];
+    const char *strokes = self->session->items[i].strokes;
+    struct page_document document = {0};
+    struct known known = {0};
+    char *bytes = NULL;
+    size_t size = 0;
+    enum clv_status status = clv_image_read_size(&document.image.width, &document.image.height, item->image,
+                                                 &self->session->options->limits, err);
+    if (status == CLV_OK)
+        status = file_read(&bytes, &size, strokes, MAX_BYTES, err);
+    if (status == CLV_OK)
+        status = page_history_parse(&document.history, bytes, size, strokes, document.image.width,
+                                    document.image.height, err);
+    if (status == CLV_OK)
+        status = know(&known, &document, err);
+    if (status == CLV_OK && known.has_figure && known.has_ground)
+        status = add_partial(self, i, &document, &known, err);
+    else if (status == CLV_OK && known.n && self->session->set.labels.n_labels == 2)
+        add_boxed(self, item->name, known.boxes, known.n);
+    known_release(&known);
+    page_history_release(&document.history);
+    array_free(bytes);
+    return status;
+}
+
+/* An image on which nothing was drawn: what another program says of it. */
+static enum clv_status add_new(struct writing *self, size_t i, struct clv_error *err)
+{
+    const struct clv_item *item = &self->session->set.items[i];
+    const struct clv_image_boxes *entry;
+    int32_t width, height;
+    enum clv_status status = page_import_find(&entry, &self->session->import, item->name, err);
+    if (status != CLV_OK || !entry || !entry->n_boxes || self->session->set.labels.n_labels != 2)
+        return status;
+    struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
+    struct clv_pixel_box *boxes = array_alloc(entry->n_boxes, sizeof *boxes);
+    status = placed && boxes ? clv_image_read_size(&width, &height, item->image, &self->session->options->limits, err)
+                             : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_boxes_place(placed, NULL, &self->session->import.boxes, entry, width, height, err);
+    for (size_t k = 0; k < entry->n_boxes && status == CLV_OK; k++)
+        boxes[k] = clv_box_pixels(&placed[k], width, height);
+    if (status == CLV_OK)
+        add_boxed(self, item->name, boxes, entry->n_boxes);
+    array_free(placed);
+    array_free(boxes);
+    return status;
+}
+
+static enum clv_status add_item(struct writing *self, size_t i, struct clv_error *err)
+{
+    const struct page_item *item = &self->session->items[i];
+    const char *name = self->session->set.items[i].name;
+    if (strpbrk(name, "\t\r\n")) /* a manifest cannot hold it */
+        return CLV_OK;
+    self->is_linked |= path_check_inside(self->session->set.root, name, NULL) != CLV_OK;
+    if (item->status == PAGE_NEW)
+        return add_new(self, i, err);
+    if (item->status == PAGE_BEGUN)
+        return add_begun(self, i, err);
+    const char *mask = path_exists(item->mask) || !item->foreign ? item->mask : item->foreign;
+    text_printf(&self->manifest, "%s\t%s\n", name, below_root(self->session, mask));
+    text_printf(&self->accepted, "%s\n", name);
+    self->lessons->n_masks++;
+    self->n_accepted++;
+    return CLV_OK;
+}
+
+static enum clv_status write_text(char **path, const char *folder, const char *name, const struct text *text,
+                                  struct clv_error *err)
+{
+    *path = path_join(folder, name);
+    return *path && !text->failed ? file_write(*path, text->bytes, text->size, err) : fail_memory(err);
+}
+
+static enum clv_status write_files(struct writing *self, struct clv_error *err)
+{
+    struct page_lessons *lessons = self->lessons;
+    const char *root = self->session->set.root;
+    bool is_plain = self->is_linked || (self->n_accepted == lessons->n_masks && !lessons->n_boxed);
+    if (is_plain) {
+        lessons->n_masks = self->n_accepted;
+        lessons->n_boxed = 0;
+    }
+    if (lessons->n_masks + lessons->n_boxed < 2)
+        return fail(err, CLV_ERR_USAGE,
+                    "accept at least 2 images before training, or draw on 2 what is an object and what is not");
+    if (is_plain) {
+        lessons->data = string_copy(root);
+        return lessons->data ? write_text(&lessons->only, self->folder, "accepted", &self->accepted, err)
+                             : fail_memory(err);
+    }
+    enum clv_status status = write_text(&lessons->data, root, ".lessons.tsv", &self->manifest, err);
+    if (status == CLV_OK && lessons->n_boxed)
+        status = write_text(&lessons->boxes, self->folder, "boxes.tsv", &self->boxes, err);
+    return status;
+}
+
+enum clv_status page_lessons_write(struct page_lessons *lessons, const struct page_session *session,
+                                   struct clv_error *err)
+{
+    struct writing self = {
+        .session = session, .lessons = lessons, .folder = path_join(session->set.root, "strokes/.lessons")};
+    *lessons = (struct page_lessons){0};
+    text_init(&self.manifest, MAX_BYTES);
+    text_init(&self.boxes, MAX_BYTES);
+    text_init(&self.accepted, MAX_BYTES);
+    text_put(&self.manifest, "image\tmask\n");
+    text_put(&self.boxes, "image\tx\ty\tw\th\n");
+    enum clv_status status = self.folder ? folder_create(self.folder, err) : fail_memory(err);
+    for (size_t i = 0; i < session->set.n_items && status == CLV_OK; i++)
+        status = add_item(&self, i, err);
+    if (status == CLV_OK)
+        status = write_files(&self, err);
+    if (status != CLV_OK)
+        page_lessons_release(lessons);
+    text_release(&self.manifest);
+    text_release(&self.boxes);
+    text_release(&self.accepted);
+    array_free(self.folder);
+    return status;
+}

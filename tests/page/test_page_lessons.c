@@ -1,0 +1,119 @@
+/* What a training is given of a folder that is being labelled. */
+#include <unistd.h>
+
+#include "page/small_page.h"
+
+#define BOX(revision)                                                                                                  \
+    "{\"revision\":" #revision ",\"kind\":\"box\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[20,5,70,55]}"
+
+static void train(struct page_session *session)
+{
+    started[0] = 0;
+    free(answer(session, 200, "POST", "/api/train", "{}"));
+}
+
+static void accept(struct page_session *session, int image)
+{
+    free(answer(session, 200, "GET", formatted("/api/open/%d", image), NULL));
+    free(answer(session, 200, "POST", formatted("/api/stroke/%d", image), FIGURE(0)));
+    free(answer(session, 200, "POST", formatted("/api/accept/%d", image), "{\"revision\":1}"));
+}
+
+/* n pixels of the lesson's mask have a label. */
+static void expect_pixels(const char *path, uint8_t label, int n)
+{
+    struct clv_indexed_image mask = {0};
+    int found = 0;
+    must(clv_indexed_image_read(&mask, path, NULL, err));
+    ck_assert(mask.width == WIDTH && mask.height == HEIGHT);
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        found += mask.values[p] == label;
+    ck_assert_int_eq(found, n);
+    clv_indexed_image_release(&mask);
+}
+
+enum { DAB = 32 }; /* pixels of a brush of radius 3 at a pixel's corner */
+
+START_TEST(strokes_on_an_object_and_beside_it_teach_where_they_are)
+{
+    struct page_session *session = fresh_session();
+    accept(session, 0);
+    free(answer(session, 200, "GET", "/api/open/1", NULL));
+    free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
+    expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images"); /* nothing beside it yet */
+    free(answer(session, 200, "POST", "/api/stroke/1", GROUND(1)));
+    train(session);
+    ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.lessons/1.png\n");
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 1, DAB);
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, DAB);
+    free(answer(session, 200, "POST", "/api/undo/1", "{\"revision\":2}"));
+    expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
+    page_session_free(session);
+}
+END_TEST
+
+START_TEST(a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is)
+{
+    struct page_session *session = fresh_session();
+    accept(session, 0);
+    free(answer(session, 200, "GET", "/api/open/1", NULL));
+    free(answer(session, 200, "POST", "/api/stroke/1", BOX(0)));
+    train(session);
+    ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\t\nimage\tx\ty\tw\th\nb.png\t20\t5\t50\t50\n");
+    free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(1)));
+    train(session);
+    ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.lessons/1.png\n");
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 1, DAB);
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, WIDTH * HEIGHT - 50 * 50);
+    free(answer(session, 200, "POST", "/api/stroke/1",
+                "{\"revision\":2,\"kind\":\"delete\",\"object\":0,\"label\":1,\"radius\":0}"));
+    expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
+    page_session_free(session);
+}
+END_TEST
+
+START_TEST(boxes_of_another_program_teach_what_was_not_opened)
+{
+    const char rows[] = "image\tlabel\tx\ty\tw\th\na.png\thorse\t20\t5\t50\t50\nb.png\thorse\t28\t13\t35\t35\n";
+    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    put_picture("a.png");
+    put_picture("b.png");
+    spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
+    struct page_session *session = open_session();
+    train(session);
+    ck_assert_str_eq(started, "image\tmask\na.png\t\nb.png\t\nimage\tx\ty\tw\th\na.png\t20\t5\t50\t50\n"
+                              "b.png\t28\t13\t35\t35\n");
+    page_session_free(session);
+}
+END_TEST
+
+START_TEST(a_folder_of_links_to_elsewhere_learns_from_its_masks)
+{
+    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    put_picture("../a.png");
+    put_picture("b.png");
+    put_picture("c.png");
+    ck_assert_int_eq(symlink("../a.png", in_folder("a.png")), 0);
+    struct page_session *session = open_session();
+    accept(session, 0);
+    accept(session, 1);
+    free(answer(session, 200, "GET", "/api/open/2", NULL));
+    free(answer(session, 200, "POST", "/api/stroke/2", BOX(0)));
+    train(session);
+    ck_assert_str_eq(started, "a.png\nb.png\n");
+    page_session_free(session);
+}
+END_TEST
+
+Suite *page_lessons_suite(void);
+Suite *page_lessons_suite(void)
+{
+    Suite *suite = suite_create("page_lessons");
+    TCase *tcase = tcase_create("page_lessons");
+    tcase_add_test(tcase, strokes_on_an_object_and_beside_it_teach_where_they_are);
+    tcase_add_test(tcase, a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is);
+    tcase_add_test(tcase, boxes_of_another_program_teach_what_was_not_opened);
+    tcase_add_test(tcase, a_folder_of_links_to_elsewhere_learns_from_its_masks);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
