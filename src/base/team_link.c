@@ -10,8 +10,9 @@
 
 #define MOST_AT_ONCE ((size_t)1 << 16) /* bytes: longer messages go in parts */
 #define MOST_TRADED  ((size_t)1 << 30)
-#define LOOKS        300 /* before the first nap; some ten microseconds */
-#define NAP_NS       20000
+#define LOOKS        300   /* before the first nap; some ten microseconds */
+#define SHORTEST_NAP 20000 /* nanoseconds */
+#define LONGEST_NAP  1000000
 
 bool team_link_is_built(void)
 {
@@ -81,14 +82,18 @@ void team_link_take(int32_t from, int tag, void *bytes, size_t size)
     }
 }
 
-/* Who waits for the slowest member naps now and then: MPI's own waiting takes a processor. */
+/* Who waits for the slowest member naps between looks, each time an eighth longer, so that a nap is no longer than about an
+ * eighth of the wait: MPI's own waiting takes a processor, and so do many short naps. */
 static void wait_for(MPI_Request *request)
 {
     int is_done;
+    long nap = SHORTEST_NAP;
     MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
     for (int look = 0; !is_done; look++) {
-        if (look >= LOOKS)
-            nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+        if (look >= LOOKS) {
+            nanosleep(&(struct timespec){.tv_nsec = nap}, NULL);
+            nap += nap < LONGEST_NAP ? nap / 8 : 0;
+        }
         MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
     }
 }
