@@ -275,7 +275,7 @@ enum clv_status team_collect(size_t n, team_slot *slot, void *context, struct cl
  * single rows. */
 #define STRIPE_WORK ((size_t)1 << 15) /* additions that a thread is worth */
 
-enum { BLOCK = 16, MOST_PIECES = 2 * 64 + BLOCK };
+enum { BLOCK = 32, MOST_PIECES = 2 * 64 + BLOCK };
 
 /* The sum of the rows begin .. end - 1: of one, of the first rows of a block, or of what is below a node of the tree. */
 struct piece {

@@ -118,7 +118,7 @@ START_TEST(a_loop_within_a_task_is_done_there)
 }
 END_TEST
 
-enum { N_ROWS = 147, WIDTH = 1000, BLOCK = 16 }; /* enough for two threads to add */
+enum { N_ROWS = 147, WIDTH = 1000, BLOCK = 32 }; /* enough for two threads to add */
 
 struct table {
     double rows[N_ROWS][WIDTH];
