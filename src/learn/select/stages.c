@@ -1,6 +1,7 @@
 #include "learn/select/stages.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -8,6 +9,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/rng.h"
+#include "base/team_for.h"
 #include "feature/context/evidence.h"
 #include "feature/dataset/dataset.h"
 #include "learn/select/presence.h"
@@ -92,14 +94,32 @@ static enum clv_status learn_task(void *context, size_t index, int thread, struc
         status = clv_train(&result, self->learner, &training, err);
     if (status == CLV_OK && result.interrupted)
         status = fail(err, CLV_ERR_INTERRUPTED, "the first stage was interrupted");
-    if (status == CLV_OK) {
-        self->stages[f] = (struct clv_stage){.shape = training.shape, .w = result.w, .temperature = 1};
-        result.w = NULL;
-    }
+    if (status == CLV_OK)
+        memcpy(self->stages[f].w, result.w, clv_shape_size(&training.shape) * sizeof *result.w);
     clv_training_result_release(&result);
     selection_release(&selection);
     parallel_progress(self->training->progress, "learning the first stage", &self->n_done, STAGE_FOLDS + 1, NULL);
     return status;
+}
+
+static bool learned_weights(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    struct learning *self = context;
+    const struct clv_stage *stage = &self->stages[(index + STAGE_FOLDS) % (STAGE_FOLDS + 1)];
+    *piece = (struct team_piece){stage->w, clv_shape_size(&stage->shape) * sizeof *stage->w};
+    return k == 0;
+}
+
+static enum clv_status learn_all(struct learning *self, struct clv_error *err)
+{
+    const struct clv_shape *shape = &self->training->shape;
+    for (size_t f = 0; f <= STAGE_FOLDS; f++) {
+        self->stages[f] = (struct clv_stage){.shape = *shape, .temperature = 1};
+        self->stages[f].w = array_alloc(clv_shape_size(shape), sizeof(double));
+        if (!self->stages[f].w)
+            return fail_memory(err);
+    }
+    return team_queue(STAGE_FOLDS + 1, self->training->n_threads, learn_task, learned_weights, self, err);
 }
 
 static const struct clv_stage *stage_of(const struct learning *self, size_t item)
@@ -144,6 +164,13 @@ static enum clv_status calibrate_task(void *context, size_t index, int thread, s
     return status;
 }
 
+static bool calibration_loss(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    struct calibration *self = context;
+    *piece = (struct team_piece){&self->loss[index], sizeof *self->loss};
+    return k == 0;
+}
+
 /* The mean size of unary scores over examples and weak examples, under w or (NULL) the stage that has not seen them. */
 static enum clv_status score_size(double *size, const struct clv_training *training, const struct learning *learning,
                                   const double *w, struct clv_error *err)
@@ -183,8 +210,8 @@ static enum clv_status choose_temperature(double *temperature, const struct lear
     if (status != CLV_OK || !n)
         return status;
     calibration.loss = array_zalloc(calibration.n, N_TEMPERATURES * sizeof *calibration.loss);
-    status = calibration.loss ? parallel_for(calibration.n * N_TEMPERATURES, self->training->n_threads, calibrate_task,
-                                             &calibration, err)
+    status = calibration.loss ? team_for(calibration.n * N_TEMPERATURES, self->training->n_threads, calibrate_task,
+                                         calibration_loss, &calibration, err)
                               : fail_memory(err);
     double least = INFINITY;
     for (size_t t = 0; t < N_TEMPERATURES && status == CLV_OK; t++) {
@@ -200,10 +227,59 @@ static enum clv_status choose_temperature(double *temperature, const struct lear
     return status;
 }
 
+/* --- marginals --- */
+
+/* What the first stage says of every item's nodes. */
+struct seen {
+    const struct clv_dataset *dataset;
+    const struct learning *learning; /* NULL: one stage for all */
+    const struct clv_stage *stage;
+    size_t n_labels, *first; /* [items + 1] nodes before each item's */
+    double *marginals;       /* [first[items]][n_labels] */
+};
+
+static void seen_release(struct seen *self)
+{
+    array_free(self->first);
+    array_free(self->marginals);
+}
+
+static enum clv_status see_task(void *context, size_t item, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct seen *self = context;
+    struct clv_problem problem = clv_dataset_problem(self->dataset, item);
+    enum clv_status status =
+        stage_marginals(self->marginals + self->first[item] * self->n_labels,
+                        self->learning ? stage_of(self->learning, item) : self->stage, &problem, err);
+    return status == CLV_OK ? CLV_OK : fail_within(err, status, clv_dataset_name(self->dataset, item));
+}
+
+static bool seen_marginals(struct team_piece *piece, void *context, size_t item, size_t k)
+{
+    struct seen *self = context;
+    *piece =
+        (struct team_piece){self->marginals + self->first[item] * self->n_labels,
+                            (self->first[item + 1] - self->first[item]) * self->n_labels * sizeof *self->marginals};
+    return k == 0;
+}
+
+static enum clv_status see_all(struct seen *self, int32_t n_labels, int n_threads, struct clv_error *err)
+{
+    size_t n = clv_dataset_size(self->dataset);
+    self->n_labels = (size_t)n_labels;
+    self->first = array_zalloc(n + 1, sizeof *self->first);
+    for (size_t i = 0; self->first && i < n; i++)
+        self->first[i + 1] = self->first[i] + (size_t)clv_dataset_problem(self->dataset, i).n_nodes;
+    self->marginals = self->first ? array_alloc(self->first[n], self->n_labels * sizeof *self->marginals) : NULL;
+    return self->marginals ? team_for(n, n_threads, see_task, seen_marginals, self, err) : fail_memory(err);
+}
+
 /* --- what held-out stages see --- */
 
 struct gathering {
-    const struct learning *learning;
+    const struct clv_training *training;
+    const struct seen *seen;
     double *evidence;  /* [n_examples][2][n_labels], or NULL */
     uint8_t *is_there; /* [n_examples][n_labels] */
     double *right;     /* [n_examples][RARE_EXPONENTS][n_labels], or NULL */
@@ -212,33 +288,30 @@ struct gathering {
 
 static enum clv_status gather_task(void *context, size_t index, int thread, struct clv_error *err)
 {
-    (void)thread;
+    (void)thread, (void)err;
     struct gathering *self = context;
-    const struct clv_training *training = self->learning->training;
-    int32_t n_labels = training->shape.n_labels;
-    size_t item = (size_t)training->examples[index], k = (size_t)n_labels;
-    struct clv_problem problem = clv_dataset_problem(training->dataset, item);
-    double *marginals = array_alloc((size_t)problem.n_nodes, k * sizeof *marginals);
-    enum clv_status status =
-        marginals ? stage_marginals(marginals, stage_of(self->learning, item), &problem, err) : fail_memory(err);
-    if (status == CLV_OK && self->evidence) {
-        evidence_measure(self->evidence + index * 2 * k, marginals, problem.n_nodes, n_labels);
-        presence_of(self->is_there + index * k, &problem, n_labels);
+    const struct seen *seen = self->seen;
+    size_t item = (size_t)self->training->examples[index], k = seen->n_labels;
+    const double *marginals = seen->marginals + seen->first[item] * k;
+    struct clv_problem problem = clv_dataset_problem(seen->dataset, item);
+    if (self->evidence) {
+        evidence_measure(self->evidence + index * 2 * k, marginals, problem.n_nodes, (int32_t)k);
+        presence_of(self->is_there + index * k, &problem, (int32_t)k);
     }
-    if (status == CLV_OK && self->right)
-        rare_labels_tally(self->right + index * RARE_EXPONENTS * k, &problem, marginals, self->share, n_labels);
-    array_free(marginals);
-    return status;
+    if (self->right)
+        rare_labels_tally(self->right + index * RARE_EXPONENTS * k, &problem, marginals, self->share, (int32_t)k);
+    return CLV_OK;
 }
 
 /* What is wanted besides the first stage. */
-static enum clv_status look_at_held_out(struct stages_learned *learned, const struct learning *self,
-                                        const struct stages_wanted *wanted, struct clv_error *err)
+static enum clv_status look_at_held_out(struct stages_learned *learned, const struct clv_training *training,
+                                        const struct seen *seen, const struct stages_wanted *wanted,
+                                        struct clv_error *err)
 {
-    const struct clv_training *training = self->training;
     int32_t n_labels = training->shape.n_labels;
     size_t n = training->n_examples, k = (size_t)n_labels;
-    struct gathering gathering = {.learning = self, .share = array_zalloc(k, sizeof *gathering.share)};
+    struct gathering gathering = {
+        .training = training, .seen = seen, .share = array_zalloc(k, sizeof *gathering.share)};
     if (!wanted->presence && !wanted->label_weights) {
         array_free(gathering.share);
         return CLV_OK;
@@ -273,9 +346,9 @@ static enum clv_status look_at_held_out(struct stages_learned *learned, const st
 
 struct extension {
     struct clv_dataset *dataset;
-    const struct learning *learning; /* NULL: one stage for all */
-    const struct clv_stage *stage;
+    const struct seen *seen;
     const struct clv_shape *next;
+    int32_t n_new_edge_features;
 };
 
 static enum clv_status extend_task(void *context, size_t index, int thread, struct clv_error *err)
@@ -283,9 +356,10 @@ static enum clv_status extend_task(void *context, size_t index, int thread, stru
     (void)thread;
     struct extension *self = context;
     struct clv_problem problem = clv_dataset_problem(self->dataset, index);
-    const struct clv_stage *stage = self->learning ? stage_of(self->learning, index) : self->stage;
+    const struct seen *seen = self->seen;
     struct context made;
-    enum clv_status status = stage_context(&made, stage, self->next, &problem, err);
+    enum clv_status status = context_init(&made, &problem, seen->marginals + seen->first[index] * seen->n_labels,
+                                          self->next->n_labels, self->n_new_edge_features, err);
     if (status != CLV_OK)
         return fail_within(err, status, clv_dataset_name(self->dataset, index));
     dataset_looked_at(self->dataset, &problem);
@@ -301,6 +375,7 @@ static enum clv_status check_memory(const struct clv_dataset *dataset, const str
     for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
         struct clv_problem problem = clv_dataset_problem(dataset, i);
         double entry = sizeof *problem.index + sizeof *problem.value;
+        bytes += (double)problem.n_nodes * (double)next->n_labels * sizeof(double);
         bytes += (double)problem.n_nodes * (double)context_size(next->n_labels) * entry;
         bytes += dataset->items[i].row ? 0 : (double)(problem.row[problem.n_nodes] - problem.row[0]) * entry;
     }
@@ -310,19 +385,25 @@ static enum clv_status check_memory(const struct clv_dataset *dataset, const str
                 bytes / 1e6, there / 1e6);
 }
 
-static enum clv_status extend(struct extension *self, int n_threads, struct clv_error *err)
+/* Features of what was seen behind all items' own. */
+static enum clv_status extend(struct clv_dataset *dataset, const struct seen *seen, const struct clv_shape *first,
+                              const struct clv_shape *next, int n_threads, struct clv_error *err)
 {
-    enum clv_status status = check_memory(self->dataset, self->next, err);
-    if (status == CLV_OK)
-        status = parallel_for(clv_dataset_size(self->dataset), n_threads, extend_task, self, err);
-    return status;
+    struct extension extension = {dataset, seen, next, next->n_edge_features - first->n_edge_features};
+    return parallel_for(clv_dataset_size(dataset), n_threads, extend_task, &extension, err);
 }
 
 enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first, const struct clv_shape *next,
                               int n_threads, struct clv_error *err)
 {
-    struct extension extension = {.dataset = dataset, .stage = first, .next = next};
-    return extend(&extension, n_threads, err);
+    struct seen seen = {.dataset = dataset, .stage = first};
+    enum clv_status status = check_memory(dataset, next, err);
+    if (status == CLV_OK)
+        status = see_all(&seen, next->n_labels, n_threads, err);
+    if (status == CLV_OK)
+        status = extend(dataset, &seen, &first->shape, next, n_threads, err);
+    seen_release(&seen);
+    return status;
 }
 
 /* fold[n], as many items in each as can be. Mirror images are in their images' folds. */
@@ -365,21 +446,25 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
     enum clv_status status = draw_folds(&fold, dataset, wanted->in_runs, training->seed, err);
     learning.fold = fold;
     if (status == CLV_OK)
-        status = parallel_for(STAGE_FOLDS + 1, training->n_threads, learn_task, &learning, err);
+        status = learn_all(&learning, err);
     double temperature = 1;
     if (status == CLV_OK)
         status = choose_temperature(&temperature, &learning, err);
     for (size_t f = 0; f <= STAGE_FOLDS; f++)
         learning.stages[f].temperature = temperature;
+    struct clv_shape next = stage_next_shape(&of_first.shape, training->shape.pairwise);
+    struct seen seen = {.dataset = dataset, .learning = &learning};
     if (status == CLV_OK)
-        status = look_at_held_out(&made, &learning, wanted, err);
+        status = check_memory(dataset, &next, err);
+    if (status == CLV_OK)
+        status = see_all(&seen, next.n_labels, training->n_threads, err);
+    if (status == CLV_OK)
+        status = look_at_held_out(&made, &of_first, &seen, wanted, err);
     if (status == CLV_OK && !(made.first = array_zalloc(1, sizeof *made.first)))
         status = fail_memory(err);
-    if (status == CLV_OK) {
-        struct clv_shape next = stage_next_shape(&of_first.shape, training->shape.pairwise);
-        struct extension extension = {.dataset = dataset, .learning = &learning, .next = &next};
-        status = extend(&extension, training->n_threads, err);
-    }
+    if (status == CLV_OK)
+        status = extend(dataset, &seen, &of_first.shape, &next, training->n_threads, err);
+    seen_release(&seen);
     if (status == CLV_OK) {
         *made.first = learning.stages[STAGE_FOLDS];
         learning.stages[STAGE_FOLDS].w = NULL;
