@@ -11,7 +11,9 @@
 #include "learn/crf/crf_rows.h"
 #include "learn/crf/crf_worker.h"
 
-#define MOST_CHUNKS      16
+#define FEW_CHUNKS       16
+#define MOST_CHUNKS      1024
+#define EXAMPLES_A_CHUNK 128                /* of more than few chunks; adding up their sums takes little then */
 #define WORK_OF_A_THREAD 2e6                /* additions; about half a millisecond */
 #define CHUNK_BYTES      ((size_t)32 << 20) /* of all chunks' sums together, unless two are larger */
 
@@ -44,7 +46,9 @@ static enum clv_status survey(struct crf_objective *self, struct clv_error *err)
 
 static size_t choose_chunks(size_t n, size_t chunk_size)
 {
-    size_t fit = CHUNK_BYTES / (chunk_size * sizeof(double)), most = fit < MOST_CHUNKS ? fit : MOST_CHUNKS;
+    size_t fit = CHUNK_BYTES / (chunk_size * sizeof(double)), most = n / EXAMPLES_A_CHUNK;
+    most = most < FEW_CHUNKS ? FEW_CHUNKS : most < MOST_CHUNKS ? most : MOST_CHUNKS;
+    most = fit < most ? fit : most;
     most = most < 2 ? 2 : most;
     return n < most ? n : most;
 }

@@ -11,6 +11,8 @@
 #include "learn/hidden/messages.h"
 #include "mrf/energy.h"
 
+enum { MOST_PARTS = 256, EXAMPLES_A_PART = 64 }; /* of more than HIDDEN_PARTS parts */
+
 /* Which of the examples' terms elimination can do. Threads share nothing but what is theirs. */
 static enum clv_status look_at_graph(void *context, size_t index, int thread, struct clv_error *err)
 {
@@ -47,7 +49,7 @@ enum clv_status hidden_open(struct hidden *self, const struct clv_training *trai
         return status;
     self->size = clv_shape_size(&self->examples.shape);
     self->items = array_zalloc(self->examples.n, sizeof *self->items);
-    self->parts = array_alloc(self->size, HIDDEN_PARTS * sizeof *self->parts);
+    self->parts = array_alloc(hidden_parts(self->examples.n), self->size * sizeof *self->parts);
     if (!self->items || !self->parts)
         return fail_memory(err);
     weigh_loss(self);
@@ -143,9 +145,15 @@ struct pass {
     struct hidden *self;
     enum hidden_terms terms;
     const int32_t *taken;
-    size_t n;
+    size_t n, n_parts;
     const double *w;
 };
+
+size_t hidden_parts(size_t n_taken)
+{
+    size_t few = n_taken < HIDDEN_PARTS ? n_taken : HIDDEN_PARTS, many = n_taken / EXAMPLES_A_PART;
+    return many < few ? few : many < MOST_PARTS ? many : MOST_PARTS;
+}
 
 static enum clv_status do_example(const struct pass *pass, size_t index, double *psi, int thread, struct clv_error *err)
 {
@@ -177,7 +185,7 @@ static enum clv_status do_example(const struct pass *pass, size_t index, double 
     return status;
 }
 
-/* Every HIDDEN_PARTS-th example taken, from the part's number on. */
+/* Every n_parts-th example taken, from the part's number on. */
 static enum clv_status do_part(void *context, size_t part, int thread, struct clv_error *err)
 {
     const struct pass *pass = context;
@@ -185,7 +193,7 @@ static enum clv_status do_part(void *context, size_t part, int thread, struct cl
     double *psi = &self->parts[part * self->size];
     enum clv_status status = CLV_OK;
     memset(psi, 0, self->size * sizeof *psi);
-    for (size_t k = part; k < pass->n && !status; k += HIDDEN_PARTS) {
+    for (size_t k = part; k < pass->n && !status; k += pass->n_parts) {
         if (stop_requested(self->examples.training->progress))
             return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
         status = do_example(pass, (size_t)pass->taken[k], psi, thread, err);
@@ -204,7 +212,7 @@ static bool part_results(struct team_piece *piece, void *context, size_t part, s
     }
     enum { N_NUMBERS = 6 };
     const size_t n_pieces = N_NUMBERS + HIDDEN_N_MESSAGES, which = (at - 1) % n_pieces;
-    const size_t k = part + (at - 1) / n_pieces * HIDDEN_PARTS;
+    const size_t k = part + (at - 1) / n_pieces * pass->n_parts;
     if (k >= pass->n)
         return false;
     struct hidden_item *item = &self->items[pass->taken[k]];
@@ -235,8 +243,8 @@ enum clv_status hidden_gradient(double *gradient, double *free, double *clamped,
                                 enum hidden_terms terms, const int32_t *taken, size_t n, const double *w,
                                 struct clv_error *err)
 {
-    struct pass pass = {self, terms, taken, n, w};
-    size_t n_parts = n < HIDDEN_PARTS ? n : HIDDEN_PARTS;
+    const size_t n_parts = hidden_parts(n);
+    struct pass pass = {self, terms, taken, n, n_parts, w};
     double sum_free = 0, sum_clamped = 0, share = 1 / (double)n;
     bool remembers = self->examples.training->checkpoints && terms != HIDDEN_LOOK;
     enum clv_status status = remembers ? remember(self, taken, n, err) : CLV_OK;

@@ -69,12 +69,13 @@ struct hidden {
     struct hidden_item *items;           /* [n] */
     struct hidden_workspace *workspaces; /* [n_threads] */
     struct hidden_memo memo;             /* of trainings with checkpoints */
-    double *parts; /* [HIDDEN_PARTS][size] sums of gradients, each of every HIDDEN_PARTS-th example taken */
+    double *parts; /* [hidden_parts(examples)][size] sums of gradients, each of every parts-th example taken */
 };
 
-/* A step's gradient is summed in this many parts, side by side, and these in order: the same bytes at any number of
- * threads. */
+/* A step's gradient is summed in parts, side by side, and these in order: the same bytes at any number of threads. As
+ * many parts as examples up to HIDDEN_PARTS, and more where each then has 64 examples. */
 #define HIDDEN_PARTS 8
+size_t hidden_parts(size_t n_taken);
 
 enum clv_status hidden_open(struct hidden *self, const struct clv_training *training,
                             const struct hidden_settings *settings, struct clv_error *err) CLV_CHECK;

@@ -291,6 +291,14 @@ START_TEST(the_objective_bounds_the_loss)
 }
 END_TEST
 
+START_TEST(steps_of_many_examples_have_more_parts)
+{
+    static const size_t parts[][2] = {{1, 1}, {8, 8}, {10, 8}, {575, 8}, {576, 9}, {6400, 100}, {1000000, 256}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        ck_assert_uint_eq(hidden_parts(parts[i][0]), parts[i][1]);
+}
+END_TEST
+
 Suite *hidden_suite(void)
 {
     Suite *suite = suite_create("hidden");
@@ -300,6 +308,7 @@ Suite *hidden_suite(void)
     tcase_add_test(tests, the_clamped_term_is_exact_among_loops_if_hidden_nodes_make_none);
     tcase_add_test(tests, temperatures_reach_the_methods_in_their_limits);
     tcase_add_test(tests, the_objective_bounds_the_loss);
+    tcase_add_test(tests, steps_of_many_examples_have_more_parts);
     suite_add_tcase(suite, tests);
     return suite;
 }
