@@ -26,6 +26,8 @@ static const struct maps_row {
     {"dense features + ours", "--learner ssvm " MASKS " --maps " DENSE, "--maps " DENSE},
     {"dense features, kept", "--learner ssvm --maps-use keep " MASKS " --maps " DENSE, "--maps " DENSE},
     {"dense features alone", "--learner ssvm --blocks maps " MASKS " --maps " DENSE, "--maps " DENSE},
+    {"4 components, kept", "--learner ssvm --maps-use keep --maps-pca 4 " MASKS " --maps " DENSE, "--maps " DENSE},
+    {"4 components, alone", "--learner ssvm --blocks maps --maps-pca 4 " MASKS " --maps " DENSE, "--maps " DENSE},
     {"14 masks, maps + ours", "--learner ssvm " FEW " --maps " NET, "--maps " NET},
     {"14 masks, 193 boxes, maps",
      "--learner wmpmap " FEW " --boxes %s/horses/boxes.tsv --weak-split train,weak --maps " NET, "--maps " NET},
