@@ -1,11 +1,13 @@
 #include "cli/train/train.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "cleave/box_cut.h"
 #include "cli/common/console.h"
 #include "cli/common/training_set.h"
@@ -42,6 +44,23 @@ static enum clv_status number_labels(struct clv_labels *labels, int32_t n_labels
     return CLV_OK;
 }
 
+/* A file that is too large for the address space (ulimit -v) is read instead, where that goes. */
+static enum clv_status open_dataset(struct train_data *data, const struct train_options *options, struct clv_error *err)
+{
+    double memory = options->memory;
+    enum clv_status status = CLV_OK;
+    if (!(memory > 0)) {
+        status = clv_features_open(&data->dataset, &data->recipe, options->data, err);
+        if (status != CLV_ERR_OS || err->os_errno != ENOMEM || train_needs_memory(options))
+            return status;
+        memory = memory_available() / 4;
+        console_note("%s is too large to be mapped: %.0f MB of its features stay in memory, others are read when they "
+                     "are wanted (--feature-memory)",
+                     options->data, memory / 1e6);
+    }
+    return features_open_on_demand(&data->dataset, &data->recipe, options->data, memory, err);
+}
+
 static enum clv_status open_features(struct train_data *data, const struct train_options *options,
                                      struct clv_error *err)
 {
@@ -66,9 +85,7 @@ static enum clv_status open_features(struct train_data *data, const struct train
         return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
     enum clv_status status = digest_features(data->digest, options->data, err);
     if (status == CLV_OK)
-        status = options->memory > 0
-                     ? features_open_on_demand(&data->dataset, &data->recipe, options->data, options->memory, err)
-                     : clv_features_open(&data->dataset, &data->recipe, options->data, err);
+        status = open_dataset(data, options, err);
     if (status != CLV_OK)
         return status;
     data->n_masks = status == CLV_OK ? clv_dataset_size(data->dataset) : 0;

@@ -199,22 +199,24 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* --feature-memory goes with what looks at one example after the other, and changes no features. */
+const char *train_needs_memory(const struct train_options *self)
+{
+    return self->letters.path                                ? "--letters"
+           : self->n_stages > 1                              ? "--stages 2"
+           : self->n_prune_folds                             ? "--prune"
+           : !learner_reads_on_demand(self->learner.learner) ? self->learner.learner->name
+                                                             : NULL;
+}
+
 static enum clv_status check_memory(const struct train_options *self, struct clv_error *err)
 {
-    const char *excluded = self->letters.path    ? "letters"
-                           : self->n_stages > 1  ? "stages 2"
-                           : self->n_prune_folds ? "prune"
-                                                 : NULL;
-    if (self->memory > 0 && excluded)
-        return fail(err, CLV_ERR_USAGE, "--feature-memory excludes --%s, which needs all features in memory", excluded);
+    const char *what = self->memory > 0 ? train_needs_memory(self) : NULL;
+    if (what)
+        return fail(err, CLV_ERR_USAGE, "--feature-memory: %s needs all features in memory", what);
     if (self->memory > 0 && !is_tensor_file(self->data))
         return fail(err, CLV_ERR_USAGE,
                     "--feature-memory: %s is no feature file; `cleave features' makes one of images in bounded memory",
                     self->data);
-    if (self->memory > 0 && !learner_reads_on_demand(self->learner.learner))
-        return fail(err, CLV_ERR_USAGE, "--feature-memory: %s needs all features in memory",
-                    self->learner.learner->name);
     return CLV_OK;
 }
 

@@ -36,8 +36,8 @@ START_TEST(features_on_demand_go_with_feature_files_and_learners_of_single_examp
 {
     static const char *const lines[][2] = {
         {"--learner mssvm", "--feature-memory: mssvm needs all features in memory"},
-        {"--prune 3", "--feature-memory excludes --prune"},
-        {"--stages 2", "--feature-memory excludes --stages 2"},
+        {"--prune 3", "--feature-memory: --prune needs all features in memory"},
+        {"--stages 2", "--feature-memory: --stages 2 needs"},
     };
     const char *folder = temporary_folder();
     char file[300];
@@ -54,6 +54,47 @@ START_TEST(features_on_demand_go_with_feature_files_and_learners_of_single_examp
     free(expect_success("\"$CLEAVE\" train -q -o %s/mapped --data %s --passes 3", folder, file));
     free(expect_success("\"$CLEAVE\" train -q -o %s/read --data %s --passes 3 --feature-memory 1M", folder, file));
     ck_assert(same_bytes(formatted("%s/mapped", folder), formatted("%s/read", folder)));
+}
+END_TEST
+
+/* As many nodes as features, dense ones: 100 MB. */
+static void write_large(const char *path)
+{
+    enum { N = 5000, IMAGES = 50 };
+    int64_t offset[IMAGES + 1];
+    char names[3 * IMAGES + 1] = "";
+    float *x = calloc((size_t)N * N, sizeof *x), *counts = calloc(2 * N, sizeof *counts);
+    for (size_t i = 0; i <= IMAGES; i++)
+        offset[i] = (int64_t)i * (N / IMAGES);
+    for (size_t i = 0; i < IMAGES; i++)
+        snprintf(names + strlen(names), 4, "%s%02zu", i ? "\n" : "", i);
+    for (size_t i = 0; i < N; i++)
+        x[i * N + i % 9] = counts[2 * i + i % 9 / 5] = 1;
+    const struct clv_tensor tensors[] = {{"node_offset", CLV_I64, 1, {IMAGES + 1}, offset},
+                                         {"x", CLV_F32, 2, {N, N}, x},
+                                         {"counts", CLV_F32, 2, {N, 2}, counts}};
+    const char *const metadata[][2] = {{"format", "cleave features 1"}, {"n_labels", "2"}, {"names", names}};
+    must(clv_tensors_write(path, tensors, 3, metadata, 3, err));
+    free(x);
+    free(counts);
+}
+
+START_TEST(a_feature_file_larger_than_the_address_space_is_read_with_a_note)
+{
+    const char *folder = temporary_folder();
+    static const char train[] = "\"$CLEAVE\" train --learner ssvm --passes 1 -t 1";
+    if (IS_SANITIZED) {
+        skip("a_feature_file_larger_than_the_address_space_is_read_with_a_note", "a sanitizer's memory is larger");
+        return;
+    }
+    write_large(formatted("%s/large", folder));
+    free(expect_success("cd %s && %s --data large -o mapped", folder, train));
+    char *told = expect_success("cd %s && ulimit -v 95000 && %s --data large -o read", folder, train);
+    ck_assert_msg(strstr(told, "large is too large to be mapped: ") != NULL, "%s", told);
+    ck_assert(same_bytes(formatted("%s/mapped", folder), formatted("%s/read", folder)));
+    expect_error(71, "large: cannot map",
+                 "cd %s && ulimit -v 95000 && \"$CLEAVE\" train --learner hcrf --data large -o m", folder);
+    free(told);
 }
 END_TEST
 
@@ -128,6 +169,7 @@ Suite *cli_effect_suite(void)
     tcase_add_unchecked_fixture(tcase, sample_setup, NULL);
     tcase_add_test(tcase, options_that_rule_each_other_out_are_refused_at_once);
     tcase_add_test(tcase, features_on_demand_go_with_feature_files_and_learners_of_single_examples);
+    tcase_add_test(tcase, a_feature_file_larger_than_the_address_space_is_read_with_a_note);
     tcase_add_test(tcase, options_that_the_data_rule_out_are_refused);
     tcase_add_test(tcase, a_second_round_labels_anew);
     tcase_add_test(tcase, a_grid_that_gives_an_option_its_effect_is_taken);
