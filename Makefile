@@ -222,7 +222,7 @@ $(bench_targets): bench-%: deps
 # What several processes gain, one task: make bench-cluster TASKS="features crf"
 bench-cluster:
 	$(Q)$(MAKE) --no-print-directory WITH_MPI=1 deps
-	$(Q)$(MAKE) --no-print-directory WITH_MPI=1 all
+	$(Q)$(MAKE) --no-print-directory WITH_MPI=1 all $(BUILD)/bench/shards
 	$(Q)tools/bench/cluster $(BUILD) $(TASKS)
 
 # Programs that bring published data sets into a form that cleave reads: $(BUILD)/datasets/NAME; tools/datasets tells their use.

@@ -65,7 +65,7 @@ static const struct argp_option train_options[] = {
     {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
     {"feature-memory", KEY_FEATURE_MEMORY, "SIZE", 0,
      "Of a feature file larger than memory keep at most so much, as 800M or 2G, and read the rest whenever it is "
-     "wanted (default: the file is mapped); of all processes under mpirun each keeps as much",
+     "wanted (default: the file is mapped); so does each process of mpirun, and for --validate as much again",
      0},
     {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
     {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},

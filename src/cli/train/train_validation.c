@@ -3,12 +3,17 @@
 #include "base/error.h"
 #include "cli/common/training_set.h"
 #include "cli/train/train.h"
+#include "feature/dataset/feature_shards.h"
+#include "feature/dataset/held.h"
 
 /* A feature file made with the training's recipe, all with masks. */
 static enum clv_status open_features(struct clv_dataset **dataset, const struct train_options *options,
                                      const struct train_data *data, struct clv_error *err)
 {
-    enum clv_status status = clv_features_open(dataset, NULL, options->validate, err);
+    struct held held = {0};
+    enum clv_status status = options->memory > 0
+                                 ? features_open_on_demand(dataset, NULL, options->validate, options->memory, err)
+                                 : clv_features_open(dataset, NULL, options->validate, err);
     if (status != CLV_OK)
         return status;
     struct clv_problem own = clv_dataset_problem(data->dataset, 0);
@@ -18,13 +23,16 @@ static enum clv_status open_features(struct clv_dataset **dataset, const struct 
         status = fail(err, CLV_ERR_DATA, "%s: has %d labels, %s has %d", options->validate,
                       clv_dataset_n_labels(*dataset), options->data, shape.n_labels);
     for (size_t i = 0; status == CLV_OK && i < clv_dataset_size(*dataset); i++) {
-        struct clv_problem problem = clv_dataset_problem(*dataset, i);
-        status = clv_problem_check(&problem, &shape, err);
-        if (status == CLV_OK && !problem.theta)
+        status = held_take(&held, *dataset, i, false, err);
+        if (status != CLV_OK)
+            break;
+        status = clv_problem_check(&held.problem, &shape, err);
+        if (status == CLV_OK && !held.problem.theta)
             status = fail(err, CLV_ERR_DATA, "has no truth to validate with");
         if (status != CLV_OK)
             status = fail_within(err, status, clv_dataset_name(*dataset, i));
     }
+    held_drop(&held);
     if (status != CLV_OK) {
         clv_dataset_free(*dataset);
         *dataset = NULL;

@@ -51,8 +51,9 @@ START_TEST(features_on_demand_go_with_feature_files_and_learners_of_single_examp
         expect_error(64, lines[i][1], "\"$CLEAVE\" train -o %s/m --data %s --feature-memory 2M %s", folder, file,
                      lines[i][0]);
     /* The same bytes, also of what the model says of its making. */
-    free(expect_success("\"$CLEAVE\" train -q -o %s/mapped --data %s --passes 3", folder, file));
-    free(expect_success("\"$CLEAVE\" train -q -o %s/read --data %s --passes 3 --feature-memory 1M", folder, file));
+    static const char train[] = "\"$CLEAVE\" train -q --learner wmpmap --passes 3";
+    free(expect_success("%s -o %s/mapped --data %s --validate %s", train, folder, file, file));
+    free(expect_success("%s -o %s/read --data %s --validate %s --feature-memory 1M", train, folder, file, file));
     ck_assert(same_bytes(formatted("%s/mapped", folder), formatted("%s/read", folder)));
 }
 END_TEST
