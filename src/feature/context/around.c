@@ -42,8 +42,9 @@ static struct axis axis_of(const float *place, int32_t n_nodes, int which)
 {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < (size_t)n_nodes; i++) {
-        low = fmin(low, (double)place[2 * i + (size_t)which]);
-        high = fmax(high, (double)place[2 * i + (size_t)which]);
+        double x = (double)place[2 * i + (size_t)which];
+        low = x < low ? x : low;
+        high = x > high ? x : high;
     }
     double cells = fmin(floor((high - low) / CELL) + 1, MAX_SIDE);
     return (struct axis){low, fmax((high - low) / cells, CELL), (int32_t)cells};
