@@ -152,7 +152,7 @@ enum clv_status train_validation_print(const struct train_options *options, cons
                                        struct clv_error *err) CLV_CHECK;
 
 /* What needs all features in memory, so that they cannot be read when they are wanted; NULL: nothing does. */
-const char *train_needs_memory(const struct train_options *options);
+const char *train_needs_memory(const struct train_options *self);
 
 /* What weights are learned: the form asked for, or the one the data is meant for, or if the learner does not train that
  * the best one it does, with a note. CLV_ERR_USAGE if a form asked for does not go with data or learner. */

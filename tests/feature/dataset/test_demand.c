@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "feature/dataset/dataset.h"
+#include "feature/dataset/demand.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/dataset/held.h"
 #include "feature/small_set.h"
@@ -178,10 +179,32 @@ START_TEST(features_that_are_not_there_are_neither_copied_nor_written)
 }
 END_TEST
 
+START_TEST(no_more_stays_than_memory_was_given)
+{
+    struct demand *demand;
+    void *blocks[4];
+    must(demand_new(&demand, 3, 100, err));
+    for (size_t k = 0; k < 4; k++)
+        blocks[k] = array_alloc(1, 1);
+    ck_assert_ptr_null(demand_find(demand, 0));
+    ck_assert(demand_keep(demand, 0, blocks[0], 60));
+    ck_assert(!demand_keep(demand, 0, blocks[1], 1)); /* is there already */
+    ck_assert(!demand_keep(demand, 1, blocks[1], 41));
+    ck_assert(demand_keep(demand, 2, blocks[2], 40));
+    ck_assert(!demand_keep(demand, 1, blocks[3], 1));
+    ck_assert(demand_find(demand, 0) == blocks[0] && !demand_find(demand, 1) && demand_find(demand, 2) == blocks[2]);
+    array_free(blocks[1]);
+    array_free(blocks[3]);
+    demand_free(demand);
+    demand_free(NULL);
+}
+END_TEST
+
 Suite *demand_suite(void)
 {
     Suite *suite = suite_create("demand");
     TCase *tests = tcase_create("demand");
+    tcase_add_test(tests, no_more_stays_than_memory_was_given);
     tcase_add_test(tests, what_is_held_is_what_a_mapped_file_has);
     tcase_add_test(tests, dense_features_are_read_like_sparse_ones);
     tcase_add_test(tests, a_file_that_changes_meanwhile_is_named_with_the_item);
