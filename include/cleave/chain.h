@@ -44,6 +44,13 @@ CLV_API enum clv_status clv_chain_map(int32_t *y, double *score, const struct cl
 CLV_API enum clv_status clv_chain_marginals(double *marginals, double *pair_marginals, double *log_partition,
                                             const struct clv_chain *chain, struct clv_error *err) CLV_CHECK;
 
+/* max_marginals[n_nodes][n_labels], the score of the best labelling with that label at that node, its witness; and
+ * witness_counts[n_nodes][n_labels], whole numbers: how many of all these witnesses have that label there (a node's add
+ * up to n_nodes n_labels; at ties the lowest label on the way). Each may be NULL. The chapter on structured prediction
+ * calls the counts witness statistics. */
+CLV_API enum clv_status clv_chain_max_marginals(double *max_marginals, double *witness_counts,
+                                                const struct clv_chain *chain, struct clv_error *err) CLV_CHECK;
+
 #ifdef __cplusplus
 }
 #endif

@@ -148,6 +148,51 @@ static void use_defaults_of_patches(struct recipe_options *self)
     memcpy(recipe->bin_size_px, defaults.bin_size_px, sizeof recipe->bin_size_px);
 }
 
+/* Why an option cannot change any feature of the recipe; NULL: it can, or it is not known here. */
+static const char *idle_reason(const struct clv_recipe *recipe, const char *name)
+{
+    enum { ANY_NODES = -1, WORDS = CLV_BLOCK_WORDS | CLV_BLOCK_WORD, SIFT = WORDS | CLV_BLOCK_FISHER };
+    enum { HISTOGRAMS = CLV_BLOCK_WORDS | CLV_BLOCK_COLOUR | CLV_BLOCK_RGB | CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE };
+    static const struct {
+        const char *name;
+        int32_t nodes, blocks; /* any of these */
+        const char *otherwise;
+    } needs[] = {
+        {"superpixels", CLV_NODES_SUPERPIXELS, CLV_BLOCK_ALL, "--nodes is patches"},
+        {"slic-iterations", CLV_NODES_SUPERPIXELS, CLV_BLOCK_ALL, "--nodes is patches"},
+        {"compactness", CLV_NODES_SUPERPIXELS, CLV_BLOCK_ALL, "--nodes is patches"},
+        {"patch-size", CLV_NODES_PATCHES, CLV_BLOCK_ALL, "--nodes is superpixels"},
+        {"patch-step", CLV_NODES_PATCHES, CLV_BLOCK_ALL, "--nodes is superpixels"},
+        {"words", ANY_NODES, WORDS, "no block is made of words"},
+        {"kmeans", ANY_NODES, WORDS, "no block is made of words"},
+        {"codebook-samples", ANY_NODES, SIFT, "no block is made of SIFT descriptors"},
+        {"sift", ANY_NODES, SIFT, "no block is made of SIFT descriptors"},
+        {"sift-bins", ANY_NODES, SIFT, "no block is made of SIFT descriptors"},
+        {"sift-step", ANY_NODES, SIFT, "no block is made of SIFT descriptors"},
+        {"kernel-map", ANY_NODES, HISTOGRAMS, "no block is a histogram"},
+    };
+    for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
+        if (strcmp(needs[k].name, name) == 0 &&
+            ((needs[k].nodes != ANY_NODES && needs[k].nodes != recipe->nodes) || !(needs[k].blocks & recipe->blocks)))
+            return needs[k].otherwise;
+    return NULL;
+}
+
+_Static_assert(sizeof options / sizeof *options <= 32, "a bit for each");
+
+/* Once all is parsed. */
+static error_t finish(struct recipe_options *self)
+{
+    if (self->recipe.nodes == CLV_NODES_PATCHES)
+        use_defaults_of_patches(self);
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        const char *why = self->given >> k & 1 ? idle_reason(&self->recipe, options[k].name) : NULL;
+        if (why)
+            return option_error(self->common, "--%s has no effect: %s", options[k].name, why);
+    }
+    return 0;
+}
+
 static error_t parse_recipe(int key, char *arg, struct argp_state *state)
 {
     struct recipe_options *self = state->input;
@@ -178,10 +223,7 @@ static error_t parse_recipe(int key, char *arg, struct argp_state *state)
         self->maps.is_whitened = true;
         failed = 0;
         break;
-    case ARGP_KEY_END:
-        if (self->recipe.nodes == CLV_NODES_PATCHES)
-            use_defaults_of_patches(self);
-        return 0;
+    case ARGP_KEY_END: return finish(self);
     default:
         if (key >= KEY_CHOICES && key < KEY_CHOICES + (int)N_CHOICES)
             failed = parse_choice(self, (size_t)(key - KEY_CHOICES), arg);
@@ -193,10 +235,11 @@ static error_t parse_recipe(int key, char *arg, struct argp_state *state)
                 option_int(field(&self->recipe, row), name, arg, table[row].minimum, table[row].maximum, self->common);
         }
     }
-    if (!failed && !self->first_given)
-        for (const struct argp_option *option = options; option->key || option->doc; option++)
-            if (option->key == key)
-                self->first_given = option->name;
+    for (size_t k = 0; !failed && (options[k].key || options[k].doc); k++)
+        if (options[k].key == key) {
+            self->given |= UINT32_C(1) << k;
+            self->first_given = self->first_given ? self->first_given : options[k].name;
+        }
     return failed;
 }
 

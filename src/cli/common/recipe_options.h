@@ -12,6 +12,7 @@ struct recipe_options {
     struct clv_recipe recipe;      /* release it */
     bool blocks_given, bins_given; /* else they are those usual for the nodes, once all is parsed */
     struct maps_option maps;
+    uint32_t given;          /* a bit for each of the options, in the order of the table */
     const char *first_given; /* "words", or NULL: none was given (--maps does not count) */
 };
 

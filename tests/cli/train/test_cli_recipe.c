@@ -60,7 +60,7 @@ END_TEST
 START_TEST(hog_can_be_left_out)
 {
     const char *folder = temporary_folder(), *model = formatted("%s/hog.cleave", folder);
-    train(model, "--blocks colour,size,hog", "");
+    train(model, "--blocks words,colour,size,hog", "");
     char *output = expect_success("\"$CLEAVE\" prune -m %s --drop hog -o %s/less.cleave", model, folder);
     free(output);
     output = expect_success("\"$CLEAVE\" inspect %s/less.cleave", folder);
@@ -81,6 +81,30 @@ START_TEST(unknown_names_are_refused_with_the_known_ones)
 }
 END_TEST
 
+START_TEST(recipe_options_that_change_no_feature_are_refused)
+{
+    static const char *const lines[][2] = {
+        {"--patch-size 30", "--patch-size has no effect: --nodes is superpixels"},
+        {"--patch-step 5", "--patch-step has no effect: --nodes is superpixels"},
+        {"--nodes patches --superpixels 50", "--superpixels has no effect: --nodes is patches"},
+        {"--slic-iterations 3 --nodes patches", "--slic-iterations has no effect: --nodes is patches"},
+        {"--nodes patches --compactness 3", "--compactness has no effect: --nodes is patches"},
+        {"--words 20 --blocks colour,size", "--words has no effect: no block is made of words"},
+        {"--nodes patches --blocks fisher --kmeans vlfeat", "--kmeans has no effect: no block is made of words"},
+        {"--blocks size --codebook-samples 9",
+         "--codebook-samples has no effect: no block is made of SIFT descriptors"},
+        {"--blocks size --sift-bins 3", "--sift-bins has no effect: no block is made of SIFT descriptors"},
+        {"--blocks hog --sift-step 3", "--sift-step has no effect: no block is made of SIFT descriptors"},
+        {"--blocks hog --sift vlfeat", "--sift has no effect: no block is made of SIFT descriptors"},
+        {"--blocks position,size --kernel-map chi2", "--kernel-map has no effect: no block is a histogram"},
+    };
+    for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
+        expect_error(64, lines[k][1], "\"$CLEAVE\" train -d absent %s -o m", lines[k][0]);
+        expect_error(64, lines[k][1], "\"$CLEAVE\" features -d absent %s -o f", lines[k][0]);
+    }
+}
+END_TEST
+
 Suite *cli_recipe_suite(void)
 {
     Suite *suite = suite_create("cli_recipe");
@@ -90,6 +114,7 @@ Suite *cli_recipe_suite(void)
     tcase_add_test(tc, defaults_by_name_are_the_defaults);
     tcase_add_test(tc, hog_can_be_left_out);
     tcase_add_test(tc, unknown_names_are_refused_with_the_known_ones);
+    tcase_add_test(tc, recipe_options_that_change_no_feature_are_refused);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -85,6 +85,35 @@ START_TEST(chains_equal_enumeration)
 }
 END_TEST
 
+/* Every witness is looked for among all labellings. */
+START_TEST(max_marginals_and_counts_of_their_witnesses_equal_enumeration)
+{
+    for (uint64_t t = 1; t < 200; t += 2) { /* no ties */
+        struct sample s;
+        draw_sample(&s, t);
+        int32_t n = s.chain.n_nodes, k = s.chain.n_labels;
+        double found[MAX_NODES * MAX_LABELS], counts[MAX_NODES * MAX_LABELS], expected[MAX_NODES * MAX_LABELS] = {0};
+        must(clv_chain_max_marginals(found, counts, &s.chain, err));
+        for (int32_t c = 0; c < n * k; c++) {
+            int32_t y[MAX_NODES] = {0}, witness[MAX_NODES] = {0};
+            double best = -INFINITY;
+            do {
+                double score = clv_field_score(&s.field, y);
+                if (y[c / k] == c % k && score > best) {
+                    best = score;
+                    memcpy(witness, y, sizeof witness);
+                }
+            } while (next_labelling(y, &s.field));
+            ck_assert_double_eq_tol(found[c], best, 1e-12);
+            for (int32_t i = 0; i < n; i++)
+                expected[i * k + witness[i]]++;
+        }
+        ck_assert_mem_eq(counts, expected, (size_t)(n * k) * sizeof *counts);
+        must(clv_chain_max_marginals(NULL, NULL, &s.chain, err));
+    }
+}
+END_TEST
+
 /* A lexicographic rule, last node first, by enumeration on whole numbers. */
 START_TEST(ties_go_to_the_least_label_of_the_last_node_first)
 {
@@ -195,6 +224,7 @@ Suite *chain_suite(void)
     Suite *suite = suite_create("chain");
     TCase *tests = tcase_create("chain");
     tcase_add_test(tests, chains_equal_enumeration);
+    tcase_add_test(tests, max_marginals_and_counts_of_their_witnesses_equal_enumeration);
     tcase_add_test(tests, ties_go_to_the_least_label_of_the_last_node_first);
     tcase_add_test(tests, any_number_of_labels_gives_the_plain_recursion_s_values);
     tcase_add_test(tests, large_scores_keep_marginals_exact);

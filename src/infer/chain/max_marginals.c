@@ -1,0 +1,103 @@
+/* Max-marginals of a chain, and how often their witnesses use each label. A witness through a label of a node is traced
+ * from there to both ends. Traces that have met stay together, so that what counts is how many run into each label:
+ * one sweep a direction. */
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "infer/chain/viterbi.h"
+
+struct tracing {
+    double *forward, *backward; /* [n][k] the best score up to a node, with it, and behind it, without it */
+    double *transpose;          /* [k][k] */
+    double *passing;            /* [2][k] traces that come through a node's labels, and those of the node before */
+};
+
+/* backward[a] = max_b table[a][b] + unary[b] + behind[b], of the next node. `joined` is a row of scratch. */
+static void step_back(double *backward, double *joined, const double *behind, const double *unary,
+                      const double *transpose, size_t k)
+{
+    static const double nothing[CLV_CHAIN_MAX_LABELS];
+    for (size_t b = 0; b < k; b++)
+        joined[b] = unary[b] + behind[b];
+    chain_max_step(backward, joined, transpose, nothing, k);
+}
+
+static void fill(struct tracing *self, const struct clv_chain *chain)
+{
+    size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
+    memcpy(self->forward, chain->unary, k * sizeof *self->forward);
+    for (size_t i = 1; i < n; i++)
+        chain_max_step(&self->forward[i * k], &self->forward[(i - 1) * k], chain_table(chain, i - 1),
+                       &chain->unary[i * k], k);
+    memset(&self->backward[(n - 1) * k], 0, k * sizeof *self->backward);
+    for (size_t i = n - 1; i-- > 0;) {
+        chain_transpose(self->transpose, chain_table(chain, i), k);
+        step_back(&self->backward[i * k], self->passing, &self->backward[(i + 1) * k], &chain->unary[(i + 1) * k],
+                  self->transpose, k);
+    }
+}
+
+/* counts += traces from the node and from those behind it, on their way to the start. */
+static void count_to_start(double *counts, struct tracing *self, const struct clv_chain *chain)
+{
+    size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
+    double *here = self->passing, *next = self->passing + k;
+    for (size_t i = n; i-- > 0;) {
+        for (size_t a = 0; a < k; a++)
+            here[a] = 1;
+        for (size_t b = 0; b < k && i + 1 < n; b++)
+            here[chain_best_label(&self->forward[i * k], chain_table(chain, i) + b, k, k)] += next[b];
+        for (size_t a = 0; a < k; a++)
+            counts[i * k + a] += here[a];
+        memcpy(next, here, k * sizeof *here);
+    }
+}
+
+/* counts += traces from nodes before the node, on their way to the end. */
+static void count_to_end(double *counts, struct tracing *self, const struct clv_chain *chain)
+{
+    size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
+    double *here = self->passing, *next = self->passing + k;
+    memset(here, 0, k * sizeof *here);
+    for (size_t i = 1; i < n; i++) {
+        const double *table = chain_table(chain, i - 1);
+        double joined[CLV_CHAIN_MAX_LABELS];
+        for (size_t b = 0; b < k; b++)
+            joined[b] = chain->unary[i * k + b] + self->backward[i * k + b];
+        memset(next, 0, k * sizeof *next);
+        for (size_t a = 0; a < k; a++)
+            next[chain_best_label(joined, table + a * k, 1, k)] += here[a] + 1;
+        for (size_t b = 0; b < k; b++)
+            counts[i * k + b] += next[b];
+        memcpy(here, next, k * sizeof *here);
+    }
+}
+
+enum clv_status clv_chain_max_marginals(double *max_marginals, double *witness_counts, const struct clv_chain *chain,
+                                        struct clv_error *err)
+{
+    enum clv_status status = chain_check(chain, err);
+    if (status || chain->n_nodes == 0)
+        return status;
+    size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
+    struct tracing self = {array_alloc(n, k * sizeof(double)), array_alloc(n, k * sizeof(double)),
+                           array_alloc(k, k * sizeof(double)), array_alloc(k, 2 * sizeof(double))};
+    if (self.forward && self.backward && self.transpose && self.passing) {
+        fill(&self, chain);
+        for (size_t c = 0; c < n * k && max_marginals; c++)
+            max_marginals[c] = self.forward[c] + self.backward[c];
+        if (witness_counts) {
+            memset(witness_counts, 0, n * k * sizeof *witness_counts);
+            count_to_start(witness_counts, &self, chain);
+            count_to_end(witness_counts, &self, chain);
+        }
+    } else {
+        status = fail_memory(err);
+    }
+    array_free(self.forward);
+    array_free(self.backward);
+    array_free(self.transpose);
+    array_free(self.passing);
+    return status;
+}
