@@ -178,8 +178,8 @@ START_TEST(two_models_segment_in_two_threads_at_once)
     struct caller callers[3] = {0}; /* two at once, then one alone that repeats the first */
     pthread_t threads[2];
     const char *other = formatted("%s/other.cleave", temporary_folder());
-    free(expect_success("\"$CLEAVE\" train --learner pmap --data %s/manifest.tsv --split train " SAMPLE_TRAINING
-                        " --nodes patches -o %s",
+    free(expect_success("\"$CLEAVE\" train --learner pmap --data %s/manifest.tsv --split train --seed 1 --words 20 "
+                        "--codebook-samples 2000 --passes 10 --nodes patches -o %s",
                         sample_set(), other));
     for (int i = 0; i < 3; i++) {
         callers[i].set = test_images(formatted("%s/manifest.tsv", sample_set()));

@@ -25,10 +25,10 @@ START_TEST(features_take_no_more_than_is_estimated)
         skip("features_take_no_more_than_is_estimated", "a sanitizer takes memory of its own");
         return;
     }
-    static const char *const ways[] = {"--working-pixels 200000", "--working-pixels 1000000 --superpixels 5000",
-                                       "--working-pixels 300000 --sift-step 1",
-                                       "--working-pixels 500000 --nodes patches",
-                                       "--working-pixels 60000 --nodes patches --blocks fisher,hog,size"};
+    static const char *const ways[] = {
+        "--working-pixels 200000 --words 30", "--working-pixels 1000000 --superpixels 5000 --words 30",
+        "--working-pixels 300000 --sift-step 1 --words 30", "--working-pixels 500000 --nodes patches --words 30",
+        "--working-pixels 60000 --nodes patches --blocks fisher,hog,size"};
     char folder[256];
     snprintf(folder, sizeof folder, "%s", temporary_folder());
     free(expect_success("mkdir -p %s/one/images", folder));
@@ -36,10 +36,9 @@ START_TEST(features_take_no_more_than_is_estimated)
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
         if (strstr(ways[k], "fisher")) /* long rows: what waits is most of it, so that there is to be a batch */
             free(expect_success("cd %s/one/images && for i in 1 2 3 4 5 6 7; do ln photo.png $i.png; done", folder));
-        double peak =
-            peak_of(formatted("cd %s && exec \"$CLEAVE\" features -q --data one -t 1 --words 30 --codebook-samples "
-                              "2000 %s --overwrite -o f",
-                              folder, ways[k]));
+        double peak = peak_of(formatted("cd %s && exec \"$CLEAVE\" features -q --data one -t 1 --codebook-samples 2000 "
+                                        "%s --overwrite -o f",
+                                        folder, ways[k]));
         struct clv_recipe recipe = recipe_of(formatted("%s/f", folder));
         double told = PROCESS + memory_of_extraction(&recipe, 1200, 900, 2);
         ck_assert_msg(peak <= told && told < 5 * peak, "%s: %g MB told, %g taken", ways[k], told / 1e6, peak / 1e6);
