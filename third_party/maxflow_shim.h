@@ -15,7 +15,8 @@ enum bk_status {
     BK_OK = 0,
     BK_MEMORY,   /* out of memory */
     BK_BAD_NODE, /* a terminal weight is not finite or exceeds 2^50; *culprit is the node */
-    BK_BAD_EDGE, /* an edge's end is no node, its ends are one node, or a capacity is negative, not finite or exceeds 2^50; *culprit is the edge */
+    BK_BAD_EDGE, /* an edge's end is no node, its ends are one node, or a capacity is negative, not finite or exceeds
+                  * 2^50; *culprit is the edge */
     BK_BAD_SEQUENCE, /* bk_change or bk_resolve before the first bk_solve */
 };
 

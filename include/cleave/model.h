@@ -72,8 +72,8 @@ CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *mode
  *   tensors   unary f64 [rows][d]; pairwise f64 [p] (Potts) or [K][K][p] (full); palette u8 [256][3];
  *             codebook.S u8 [n_words][128]; mixture.S f32 [CLV_MIXTURE_SIZE]; kept u8 [d + p] of pruned models;
  *             extra.NAME; and of models of two stages first.unary, first.pairwise
- *   metadata  format "cleave model 1", of two stages "cleave model 2"; as JSON: model (n_labels, n_features, n_edge_features, pairwise, and unless it
- *             is the oracle's decoding and hidden_temperature), labels, recipe (or "none", or "letters"), record,
+ *   metadata  format "cleave model 1", of two stages "cleave model 2"; as JSON: model (n_labels, n_features,
+ *             n_edge_features, pairwise, and unless it is the oracle's decoding and hidden_temperature), labels, recipe (or "none", or "letters"), record,
  *             of two stages first (the members of model, temperature)
  * Writing and reading check everything and refuse with CLV_ERR_DATA, naming file and value: another format or version,
  * truncation, weights that are not finite, negative couplings, sizes that disagree with each other or with the recipe.

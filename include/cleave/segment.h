@@ -55,11 +55,11 @@ CLV_API enum clv_status clv_segment(uint8_t *labels, const struct clv_model *mod
 /* What `cleave train --stages 2 --label-costs X` does: learns a first stage from the training's examples and keeps it in
  * model->first, gives every problem of the dataset, which is the training's and nobody else's, features of what a stage
  * says around it that has not seen it, and learns the second stage from those. training->shape and
- * model->shape become the second stage's; result->w is to be the model's. With label_costs > 0, of three labels or more, the model receives
- * what a label costs by being in an image at all. About seven trainings. Same bytes at any thread count. After a
- * failure the dataset is good for nothing but being freed. Errors: those of clv_train; CLV_ERR_USAGE (another dataset,
- * fewer than 5 images, label costs that are out of range or of two labels), CLV_ERR_INTERRUPTED (within the first
- * stage). */
+ * model->shape become the second stage's; result->w is to be the model's. With label_costs > 0, of three labels or
+ * more, the model receives what a label costs by being in an image at all. About seven trainings. Same bytes at any
+ * thread count. After a failure the dataset is good for nothing but being freed. Errors: those of clv_train;
+ * CLV_ERR_USAGE (another dataset, fewer than 5 images, label costs that are out of range or of two labels),
+ * CLV_ERR_INTERRUPTED (within the first stage). */
 #define CLV_MAX_LABEL_COSTS 10000
 CLV_API enum clv_status clv_train_two_stages(struct clv_training_result *result, struct clv_model *model,
                                              struct clv_dataset *dataset, const struct clv_learner *learner,

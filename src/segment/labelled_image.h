@@ -29,8 +29,8 @@ struct segmented labelled_image_view(const struct labelled_image *self);
 enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const uint8_t *labels, int32_t n_labels,
                               double iou_weight, struct clv_error *err) CLV_CHECK;
 
-/* *n = how many examples are looked at as a whole, of which each takes so many bytes a pixel: as many as fit by the first one's size,
- * `most` at most. */
+/* *n = how many examples are looked at as a whole, of which each takes so many bytes a pixel: as many as fit by the
+ * first one's size, `most` at most. */
 enum clv_status labelled_image_count(size_t *n, const struct refining_lesson *lesson, double bytes_a_pixel, size_t most,
                                      struct clv_error *err) CLV_CHECK;
 

@@ -200,8 +200,8 @@ START_TEST(context_is_said_by_stages_that_have_not_seen_the_image)
 }
 END_TEST
 
-/* Features tell 7 of 10 labels of every image: of scores of one size s, s / log(7 / 3) = 1.18 s is the temperature at which truths are
- * most likely, and of the multiples that are tried it is s itself. */
+/* Features tell 7 of 10 labels of every image: of scores of one size s, s / log(7 / 3) = 1.18 s is the temperature at
+ * which truths are most likely, and of the multiples that are tried it is s itself. */
 START_TEST(the_temperature_makes_held_out_truths_most_likely)
 {
     enum { IMAGES = 15, NODES = 20 };

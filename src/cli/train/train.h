@@ -112,8 +112,8 @@ enum clv_status train_cross_validate(struct clv_training *training, const struct
                                      struct clv_error *err) CLV_CHECK;
 
 /* --stages 2: learns the first stage: `first` of *learned, NULL without it, and for --label-costs `presence`; weighs the
- * data's labels if that was left to its folds. The data's features, and those of the validation set if there is one, are those of the second stage
- * from here on, and so is the training's shape. */
+ * data's labels if that was left to its folds. The data's features, and those of the validation set if there is one,
+ * are those of the second stage from here on, and so is the training's shape. */
 enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_training *training,
                                    const struct train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err) CLV_CHECK;

@@ -1,6 +1,6 @@
 /* This room reads maps. map_read.c opens a file and tells its kind; npy.c finds the array in a .npy file, and
- * map_array.c makes planes of an array; map_find.c finds the map of an image. npy_write.c writes some. Read map_array.h first: an array as it
- * stands in a file, and what becomes of it. */
+ * map_array.c makes planes of an array; map_find.c finds the map of an image. npy_write.c writes some. Read
+ * map_array.h first: an array as it stands in a file, and what becomes of it. */
 #ifndef DATA_MAP_ARRAY_H
 #define DATA_MAP_ARRAY_H
 

@@ -1,7 +1,8 @@
 /* This room holds the problems of many images. A dataset is filled in three ways: problems are added (dataset.c;
  * letters.c for words), images are extracted (extract.c, frame.c for boxes), or a feature file is opened
- * (features_read.c over features_arrays.c, held.c for more than memory holds). Feature files are written by features_write.c, image by image, and
- * dataset_write.c, from memory. This header declares what those share. Read extract.c first. */
+ * (features_read.c over features_arrays.c, held.c for more than memory holds). Feature files are written by
+ * features_write.c, image by image, and dataset_write.c, from memory. This header declares what those share. Read
+ * extract.c first. */
 #ifndef FEATURE_DATASET_H
 #define FEATURE_DATASET_H
 

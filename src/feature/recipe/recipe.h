@@ -1,7 +1,8 @@
 /* This room is about the recipe as a whole: its values (recipe.c) and their file (recipe_file.c), where each block's
  * columns lie (layout.c), what has to be computed for the features that are kept (plan.c), the groups that may be
  * left out together (groups.c), how much memory features take (memory_estimate.c), and learning the codebooks
- * (recipe_learn.c) and what maps are (recipe_maps.c; map_watch.c tells of others). Read layout.h first. This header declares the check of a recipe before it is used. */
+ * (recipe_learn.c) and what maps are (recipe_maps.c; map_watch.c tells of others). Read layout.h first. This header
+ * declares the check of a recipe before it is used. */
 #ifndef FEATURE_RECIPE_H
 #define FEATURE_RECIPE_H
 

@@ -158,8 +158,9 @@ START_TEST(log_odds_are_shared_by_the_two_bins_around_them)
 }
 END_TEST
 
-/* Two nodes are figure and a third one may be: cubes 1, 1 and 1/8 of their probabilities weigh the centre (.05882, .10588) and the
- * spreads .05999 and .02353. The first node lies at -.9806 and -.25 of these, at row 3.15 and column 2.1272 of 0 to 7. */
+/* Two nodes are figure and a third one may be: cubes 1, 1 and 1/8 of their probabilities weigh the centre (.05882,
+ * .10588) and the spreads .05999 and .02353. The first node lies at -.9806 and -.25 of these, at row 3.15 and column
+ * 2.1272 of 0 to 7. */
 START_TEST(places_are_told_in_the_figures_own_frame)
 {
     struct clv_problem problem = grid(0.1F);
