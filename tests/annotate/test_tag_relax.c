@@ -66,27 +66,29 @@ START_TEST(a_cut_solves_the_linear_relaxation)
 }
 END_TEST
 
-/* Tags of even numbers mostly go together, and those of odd numbers mostly are there where they are not. */
-static struct clv_tag_set many_tags(void)
+/* Tags whose numbers leave one remainder by n_sorts mostly go together; those of different sorts exclude each other. */
+static struct clv_tag_set many_tags(int n_sorts)
 {
     struct clv_tag_set set = make_set();
     uint8_t *tags = calloc((size_t)N * MANY, 1);
     for (size_t l = 0; l < N; l++)
         for (size_t i = 0; i < MANY; i++)
-            tags[l * MANY + i] = (set.tags[l * K] + i + (uniform(20, l * MANY + i) < 0.2)) % 2 == 0;
+            tags[l * MANY + i] = (set.tags[l * K] + i + (uniform(20, l * MANY + i) < 0.2)) % (size_t)n_sorts == 0;
     free(set.tags);
     set.tags = tags;
     set.n_tags = MANY;
     return set;
 }
 
-/* The documented objective times lambda, its maxima over the relaxation, at the model's scores[N][MANY]. */
-static double relaxed_objective(const struct clv_tag_model *model, const struct clv_tag_training *training,
-                                const double *scores)
+/* The documented objective times lambda, its maxima over the relaxation, at the model's scores[N][MANY]; *n_halves labels
+ * of these are none. */
+static double relaxed_objective(int *n_halves, const struct clv_tag_model *model,
+                                const struct clv_tag_training *training, const double *scores)
 {
     const struct clv_tag_set *set = training->set;
     double square = 0, couplings = 0, length = 0, hinge = 0;
     struct tag_relaxation relaxation;
+    *n_halves = 0;
     must(tag_relaxation_init(&relaxation, MANY, err));
     for (int64_t k = 0; k < set->row[N]; k++)
         length += set->value[k] * set->value[k] / N;
@@ -106,6 +108,8 @@ static double relaxed_objective(const struct clv_tag_model *model, const struct 
         }
         must(tag_relax(y, &value, &relaxation, model->coupling, augmented, err));
         hinge += value;
+        for (size_t i = 0; i < MANY; i++)
+            *n_halves += !y[i];
     }
     for (size_t k = 0; k < (size_t)MANY * (MANY - 1) / 2; k++)
         couplings += model->coupling[k] * model->coupling[k];
@@ -116,11 +120,12 @@ static double relaxed_objective(const struct clv_tag_model *model, const struct 
 
 START_TEST(a_structured_svm_of_many_tags_learns_by_the_relaxation)
 {
-    struct clv_tag_set set = many_tags();
+    struct clv_tag_set set = many_tags(2);
     struct clv_tag_training training = training_of(&set, "ssvm-full", 0);
     struct clv_tag_training_result result;
     struct clv_tag_model model;
     double scores[N * MANY], together = 0;
+    int n_halves;
     training.parameters[CLV_TAG_LAMBDA] = 1;
     training.parameters[CLV_TAG_TOLERANCE] = 0.02;
     must(clv_tag_train(&model, &result, &training, err));
@@ -132,7 +137,7 @@ START_TEST(a_structured_svm_of_many_tags_learns_by_the_relaxation)
             together += (i - j) % 2 ? -model.coupling[at] : model.coupling[at];
     ck_assert_double_gt(together, 0.1);
     must(clv_tag_scores(scores, &model, &set, 1, err));
-    ck_assert_double_eq_tol(relaxed_objective(&model, &training, scores), result.primal, 1e-6);
+    ck_assert_double_eq_tol(relaxed_objective(&n_halves, &model, &training, scores), result.primal, 1e-6);
     for (size_t l = 0; l < N; l++) {
         struct clv_belief_result found;
         uint8_t tags[MANY];
@@ -145,6 +150,28 @@ START_TEST(a_structured_svm_of_many_tags_learns_by_the_relaxation)
 }
 END_TEST
 
+/* Of three that exclude each other no two can differ pairwise: halves are best where nothing else tells. */
+START_TEST(halves_are_learned_from_as_halves)
+{
+    struct clv_tag_set set = many_tags(3);
+    struct clv_tag_training training = training_of(&set, "ssvm-full", 0);
+    struct clv_tag_training_result result;
+    struct clv_tag_model model;
+    double scores[N * MANY];
+    int n_halves;
+    training.parameters[CLV_TAG_LAMBDA] = 0.1;
+    training.parameters[CLV_TAG_TOLERANCE] = 0.1;
+    must(clv_tag_train(&model, &result, &training, err));
+    must(clv_tag_scores(scores, &model, &set, 1, err));
+    ck_assert_double_eq_tol(relaxed_objective(&n_halves, &model, &training, scores), result.primal, 1e-6);
+    ck_assert_int_gt(n_halves, N / 2);
+    ck_assert_double_le(result.primal, result.dual + 0.1);
+    ck_assert_double_ge(result.primal, result.dual - 1e-9);
+    clv_tag_model_release(&model);
+    clv_tag_set_release(&set);
+}
+END_TEST
+
 Suite *tag_relax_suite(void);
 Suite *tag_relax_suite(void)
 {
@@ -152,6 +179,7 @@ Suite *tag_relax_suite(void)
     TCase *tests = tcase_create("tag_relax");
     tcase_add_test(tests, a_cut_solves_the_linear_relaxation);
     tcase_add_test(tests, a_structured_svm_of_many_tags_learns_by_the_relaxation);
+    tcase_add_test(tests, halves_are_learned_from_as_halves);
     suite_add_tcase(suite, tests);
     return suite;
 }

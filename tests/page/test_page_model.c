@@ -1,4 +1,5 @@
 /* The page with a model: what it suggests, which image is worth labelling next. */
+#include <math.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -143,6 +144,33 @@ START_TEST(strokes_are_joined_by_what_the_model_knows)
 }
 END_TEST
 
+/* The share of an image's pixels that the folder's model expects to be wrong; or of its superpixels. */
+static double expected_error(const char *name, bool of_pixels)
+{
+    struct clv_model model;
+    struct clv_image image = {0};
+    struct clv_example example = {0};
+    struct clv_oracle *oracle;
+    double wrong = 0, all = 0;
+    must(clv_model_read(&model, in_folder("label.cleave"), err));
+    must(clv_image_read(&image, in_folder(name), NULL, err));
+    must(clv_example_extract(&example, &image, &model.recipe, err));
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    double *marginals = calloc((size_t)example.problem.n_nodes, 2 * sizeof *marginals);
+    must(clv_model_marginals(marginals, NULL, NULL, &model, &example.problem, oracle, 1, 20, err));
+    for (size_t i = 0; i < (size_t)example.problem.n_nodes; i++) {
+        double weight = of_pixels ? (double)example.volume[i] : 1;
+        wrong += weight * fmin(marginals[2 * i], marginals[2 * i + 1]);
+        all += weight;
+    }
+    free(marginals);
+    clv_oracle_free(oracle);
+    clv_example_release(&example);
+    clv_image_release(&image);
+    clv_model_release(&model);
+    return wrong / all;
+}
+
 START_TEST(images_are_ranked_by_the_error_that_the_model_expects)
 {
     struct page_session *session = labelled_session();
@@ -166,6 +194,8 @@ START_TEST(images_are_ranked_by_the_error_that_the_model_expects)
     ck_assert_double_eq(expected[1], -1); /* a damaged one is nowhere in the order, and opening it says why */
     expect(session, 422, "GET", "/api/open/1", NULL, "b.png");
     ck_assert(expected[0] >= 0 && expected[0] < expected[2] && expected[2] <= 0.5);
+    ck_assert_double_eq_tol(expected[2], expected_error("c.png", true), 6e-5); /* four digits are told */
+    ck_assert(fabs(expected[2] - expected_error("c.png", false)) > 2e-4);
     clv_image_release(&image);
     page_session_free(session);
     free(state);
