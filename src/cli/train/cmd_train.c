@@ -166,7 +166,7 @@ static enum clv_status make_model(struct run *self, struct clv_error *err)
     self->stages.first = NULL;
     self->data.recipe = (struct clv_recipe){0};
     self->data.labels = (struct clv_labels){0};
-    status = train_stages_price(model, self->stages.presence, &self->training, self->options, err);
+    status = stages_price(model, self->stages.presence, self->options->label_costs, &self->training, model->w, err);
     if (status == CLV_OK && !result->interrupted && self->data.set.n_items) { /* kept where there are maps */
         const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
         status = clv_train_refining(model, self->options->learner.learner, &training, &self->data.set,

@@ -118,10 +118,6 @@ enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_tr
                                    const struct train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err) CLV_CHECK;
 
-/* --label-costs, of a model that has its weights and its first stage; presence NULL: nothing. */
-enum clv_status train_stages_price(struct clv_model *model, const double *presence, const struct clv_training *training,
-                                   const struct train_options *options, struct clv_error *err) CLV_CHECK;
-
 /* What --prune chose. */
 struct train_pruning {
     uint8_t *kept;               /* [node, then edge features] 0: left out */

@@ -86,8 +86,7 @@ static const struct argp_option train_options[] = {
      0},
     {"stage-folds", KEY_STAGE_FOLDS, "KIND", 0,
      "Which images the first of two stages holds out together: random ones, or runs of those that follow each other, "
-     "as "
-     "frames of a video do, whose neighbours are nearly the same (default random)",
+     "as frames of a video do, whose neighbours are nearly the same (default random)",
      0},
     {"mirror", KEY_MIRROR, NULL, 0,
      "Mirror images of all images teach, too (the first of two stages learns without them): features cost twice as "
@@ -293,8 +292,7 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
         return fail(err, CLV_ERR_USAGE, "--stage-folds: --stages 2 is missing: one stage has no folds");
     if (self->mirrors && self->n_prune_folds)
         return fail(err, CLV_ERR_USAGE,
-                    "--mirror excludes --prune, whose folds would know mirror images of what they "
-                    "hold out");
+                    "--mirror excludes --prune, whose folds would know mirror images of what they hold out");
     if (self->label_costs > 0 && self->n_stages < 2)
         return fail(err, CLV_ERR_USAGE,
                     "--label-costs: --stages 2 is missing: its first stage tells what an image has");

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "cli/common/console.h"
 #include "cli/train/train.h"
-#include "model/label_costs.h"
 #include "model/stage.h"
 
 error_t option_stage_folds(bool *in_runs, const char *arg, struct common_options *common)
@@ -26,11 +25,9 @@ enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_tr
         .in_runs = options->in_runs, .presence = options->label_costs > 0, .label_weights = options->chooses_weights};
     if (options->n_stages < 2)
         return CLV_OK;
-    if (options->label_costs > 0 && training->shape.n_labels < 3)
-        return fail(err, CLV_ERR_USAGE, "--label-costs: of two labels, which are in nearly all images, neither costs");
-    if (options->label_costs > 0 && !training->n_examples)
-        return fail(err, CLV_ERR_USAGE, "--label-costs: no image has a mask to learn from which labels it has");
-    enum clv_status status = stages_learn(learned, data->dataset, options->learner.learner, training, &wanted, err);
+    enum clv_status status = wanted.presence ? stages_check_costs(training, "--label-costs", err) : CLV_OK;
+    if (status == CLV_OK)
+        status = stages_learn(learned, data->dataset, options->learner.learner, training, &wanted, err);
     if (status != CLV_OK)
         return status;
     const struct clv_stage *first = learned->first;
@@ -49,14 +46,4 @@ enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_tr
         fprintf(options->summary, "          label weights %g\n", learned->label_weights);
     fflush(options->summary);
     return status;
-}
-
-enum clv_status train_stages_price(struct clv_model *model, const double *presence, const struct clv_training *training,
-                                   const struct train_options *options, struct clv_error *err)
-{
-    double size;
-    if (!presence)
-        return CLV_OK;
-    enum clv_status status = stages_score_size(&size, training, model->w, err);
-    return status == CLV_OK ? label_costs_attach(model, presence, size * options->label_costs, err) : status;
 }

@@ -24,9 +24,9 @@ struct crf_objective {
     double *empirical;   /* [size] sum_i Psi(x_i, y_i) */
     size_t n_chunks;     /* of examples, which threads take in turn; their number depends on the data alone */
     size_t *chunk_first; /* [n_chunks + 1] */
-    double
-        *chunk_sums; /* [n_chunks][chunk_size]: E[Psi], [d][width], [k][k][p], and of a shared table [k][width]; then,
-                          * first of width, the negative log-likelihood */
+    /* [n_chunks][chunk_size]: E[Psi], [d][width], [k][k][p], and of a shared table [k][width]; then, first of width, the
+     * negative log-likelihood */
+    double *chunk_sums;
     size_t chunk_size;
     struct crf_worker *workers; /* [n_threads] */
     int n_threads;

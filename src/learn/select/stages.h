@@ -38,6 +38,15 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
 enum clv_status stages_score_size(double *size, const struct clv_training *training, const double *w,
                                   struct clv_error *err) CLV_CHECK;
 
+/* CLV_ERR_USAGE if labels cannot be given costs, naming the option: of two labels, or without a mask. */
+enum clv_status stages_check_costs(const struct clv_training *training, const char *option,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* Attaches label costs to a model that has its first stage, in units of the second stage's scores, which only its
+ * weights tell; presence NULL: nothing. */
+enum clv_status stages_price(struct clv_model *model, const double *presence, double label_costs,
+                             const struct clv_training *training, const double *w, struct clv_error *err) CLV_CHECK;
+
 /* Adds the features of context of a learned stage to a dataset that it has not seen; as above. */
 enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first, const struct clv_shape *next,
                               int n_threads, struct clv_error *err) CLV_CHECK;

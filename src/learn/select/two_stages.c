@@ -5,11 +5,21 @@
 #include "model/label_costs.h"
 #include "model/stage.h"
 
-/* Prices in units of the second stage's scores, which only its weights tell. */
-static enum clv_status price(struct clv_model *model, const double *presence, double label_costs,
+enum clv_status stages_check_costs(const struct clv_training *training, const char *option, struct clv_error *err)
+{
+    if (training->shape.n_labels < 3)
+        return fail(err, CLV_ERR_USAGE, "%s: of two labels, which are in nearly all images, neither costs", option);
+    if (!training->n_examples)
+        return fail(err, CLV_ERR_USAGE, "%s: no image has a mask to learn from which labels it has", option);
+    return CLV_OK;
+}
+
+enum clv_status stages_price(struct clv_model *model, const double *presence, double label_costs,
                              const struct clv_training *training, const double *w, struct clv_error *err)
 {
     double size;
+    if (!presence)
+        return CLV_OK;
     enum clv_status status = stages_score_size(&size, training, w, err);
     return status == CLV_OK ? label_costs_attach(model, presence, size * label_costs, err) : status;
 }
@@ -24,19 +34,17 @@ enum clv_status clv_train_two_stages(struct clv_training_result *result, struct 
         return fail(err, CLV_ERR_USAGE, "two stages: the training is of another dataset");
     if (!(label_costs >= 0) || label_costs > CLV_MAX_LABEL_COSTS)
         return fail(err, CLV_ERR_USAGE, "label costs are %g, must be 0..%d", label_costs, CLV_MAX_LABEL_COSTS);
-    if (label_costs > 0 && (training->shape.n_labels < 3 || !training->n_examples))
-        return fail(err, CLV_ERR_USAGE, "label costs: %s",
-                    training->shape.n_labels < 3 ? "of two labels, which are in nearly all images, neither costs"
-                                                 : "no image has a mask to learn from which labels it has");
-    enum clv_status status = stages_learn(&learned, dataset, learner, training, &wanted, err);
+    enum clv_status status = label_costs > 0 ? stages_check_costs(training, "label costs", err) : CLV_OK;
+    if (status == CLV_OK)
+        status = stages_learn(&learned, dataset, learner, training, &wanted, err);
     if (status == CLV_OK) {
         model->first = learned.first;
         training->shape = stage_next_shape(&model->first->shape, training->shape.pairwise);
         model->shape = training->shape;
         status = clv_train(result, learner, training, err);
     }
-    if (status == CLV_OK && learned.presence)
-        status = price(model, learned.presence, label_costs, training, result->w, err);
+    if (status == CLV_OK)
+        status = stages_price(model, learned.presence, label_costs, training, result->w, err);
     array_free(learned.presence);
     return status;
 }
