@@ -17,11 +17,12 @@
 #include "base/hash.h"
 #include "base/path.h"
 
-/* Temporaries in flight, for the signal handler: slots are claimed and cleared with single atomic stores. */
+/* Temporaries in flight, for the signal handler: slots are claimed and cleared with single atomic stores. Folders are
+ * removed after the files that may lie in them. */
 #define MAX_TEMPORARIES 64
 static _Atomic(const char *) temporaries[MAX_TEMPORARIES];
 
-static void remember_temporary(const char *path)
+void file_remember_temporary(const char *path)
 {
     for (int i = 0; i < MAX_TEMPORARIES; i++) {
         const char *empty = NULL;
@@ -30,7 +31,7 @@ static void remember_temporary(const char *path)
     }
 }
 
-static void forget_temporary(const char *path)
+void file_forget_temporary(const char *path)
 {
     for (int i = 0; i < MAX_TEMPORARIES; i++) {
         const char *expected = path;
@@ -46,11 +47,16 @@ void file_remove_temporaries(void)
         if (path)
             unlink(path);
     }
+    for (int i = 0; i < MAX_TEMPORARIES; i++) {
+        const char *path = atomic_load(&temporaries[i]);
+        if (path)
+            rmdir(path);
+    }
 }
 
 static void writer_release(struct file_writer *writer)
 {
-    forget_temporary(writer->temporary);
+    file_forget_temporary(writer->temporary);
     array_free(writer->path);
     array_free(writer->folder);
     array_free(writer->temporary);
@@ -103,7 +109,7 @@ static int open_named(struct file_writer *writer)
         }
         int fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0) {
-            remember_temporary(writer->temporary);
+            file_remember_temporary(writer->temporary);
             return fd;
         }
         array_free(writer->temporary);
@@ -164,7 +170,7 @@ static int name_file(struct file_writer *writer)
             return -1;
         }
         if (linkat(AT_FDCWD, link, AT_FDCWD, writer->temporary, AT_SYMLINK_FOLLOW) == 0) {
-            remember_temporary(writer->temporary);
+            file_remember_temporary(writer->temporary);
             return 0;
         }
         if (errno == EEXIST && is_own)

@@ -30,7 +30,12 @@ void file_abort(struct file_writer *writer);
 /* create + write + commit in one. */
 enum clv_status file_write(const char *path, const void *bytes, size_t size, struct clv_error *err) CLV_CHECK;
 
-/* Removes this process's unfinished temporaries; safe in a signal handler. */
+/* Removes this process's unfinished temporaries, and what else it was told to; safe in a signal handler. */
 void file_remove_temporaries(void);
+
+/* Has file_remove_temporaries remove a file, too, or a folder that is empty by then, until it is forgotten. The path is
+ * not copied. */
+void file_remember_temporary(const char *path);
+void file_forget_temporary(const char *path);
 
 #endif

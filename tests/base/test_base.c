@@ -337,6 +337,23 @@ START_TEST(what_a_run_killed_at_its_last_step_left_is_replaced)
 }
 END_TEST
 
+START_TEST(what_is_remembered_is_removed_with_the_temporaries_and_folders_last)
+{
+    const char *folder = formatted("%s/remembered", temporary_folder()), *inside = formatted("%s/inside", folder);
+    const char *kept = formatted("%s/kept", temporary_folder());
+    must(folder_create(folder, err));
+    must(file_write(inside, "x", 1, err));
+    must(file_write(kept, "x", 1, err));
+    file_remember_temporary(folder);
+    file_remember_temporary(inside);
+    file_remember_temporary(kept);
+    file_forget_temporary(kept);
+    file_remove_temporaries();
+    ck_assert(!path_exists(folder));
+    ck_assert(path_exists(kept));
+}
+END_TEST
+
 /* A hole but for two bytes: such files go by huge pages and leave memory once they are written. */
 START_TEST(large_files_read_back_before_and_after_their_pages_are_given_back)
 {
@@ -447,6 +464,7 @@ Suite *base_suite(void)
     tcase_add_test(tests, threads_are_as_many_as_the_control_groups_quota_allows);
     tcase_add_test(tests, files_appear_whole_or_not_at_all);
     tcase_add_test(tests, what_a_killed_run_left_stops_no_later_one);
+    tcase_add_test(tests, what_is_remembered_is_removed_with_the_temporaries_and_folders_last);
     tcase_add_test(tests, what_a_run_killed_at_its_last_step_left_is_replaced);
     tcase_add_test(tests, names_may_be_as_long_as_the_file_system_allows);
     tcase_add_test(tests, large_files_read_back_before_and_after_their_pages_are_given_back);

@@ -14,6 +14,7 @@
 #include "cleave/model.h"
 #include "cli/common/record.h"
 #include "cli/train/train_options.h"
+#include "cli/train/train_scratch.h"
 #include "learn/select/stages.h"
 
 /* The training data, and what the model takes over from it. */
@@ -31,9 +32,10 @@ struct train_data {
 };
 void train_data_release(struct train_data *data);
 
-/* Reads a set and extracts its features, or opens a feature file. A start with a recipe gives it away to the data of
- * images. */
-enum clv_status train_data_load(struct train_data *data, const struct train_options *options, struct clv_model *start,
+/* Reads a set and extracts its features, where options->scratch is set into that, or opens a feature file. A start with a
+ * recipe gives it away to the data of images. */
+enum clv_status train_data_load(struct train_data *data, struct train_scratch *scratch,
+                                const struct train_options *options, struct clv_model *start,
                                 const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* The images to learn from by their masks: examples[*n], array_free them. Those whose masks are void throughout are
@@ -80,6 +82,9 @@ struct train_checkpoints {
     struct clv_checkpoints settings;
     const char *facts[3][2]; /* views */
 };
+/* Whether another file may lie beside the model: standard output, /dev/null and friends are no place for one. */
+bool train_output_is_file(const struct train_options *options);
+
 /* Before long work: *path (array_free it) if the learner keeps checkpoints and they can lie beside the output, else
  * NULL; refuses options that cannot be met. */
 enum clv_status train_checkpoints_path(char **path, const struct train_options *options,
@@ -139,9 +144,9 @@ enum clv_status train_prune_finish(struct clv_model *model, const struct train_p
                                    struct clv_error *err) CLV_CHECK;
 
 /* --validate: the images of those splits as the training's features see them, or a feature file. */
-enum clv_status train_validation_load(struct clv_dataset **dataset, const struct train_options *options,
-                                      const struct train_data *data, const struct clv_progress *progress,
-                                      struct clv_error *err) CLV_CHECK;
+enum clv_status train_validation_load(struct clv_dataset **dataset, struct train_scratch *scratch,
+                                      const struct train_options *options, const struct train_data *data,
+                                      const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 /* Prints the model's loss on training->validation. */
 enum clv_status train_validation_print(const struct train_options *options, const struct train_data *data,
                                        const struct clv_training *training, const struct clv_model *model,

@@ -11,11 +11,10 @@
 #include "cli/common/console.h"
 #include "cli/train/train.h"
 
-/* Standard output, /dev/null and friends are no place for a file beside them. */
-static bool is_file_to_be(const char *path)
+bool train_output_is_file(const struct train_options *options)
 {
     struct stat info;
-    return strcmp(path, "-") != 0 && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
+    return strcmp(options->output, "-") != 0 && (stat(options->output, &info) != 0 || S_ISREG(info.st_mode));
 }
 
 enum clv_status train_checkpoints_path(char **path, const struct train_options *options, struct clv_error *err)
@@ -25,7 +24,7 @@ enum clv_status train_checkpoints_path(char **path, const struct train_options *
                          : options->checkpoint_every_given ? "checkpoint-every"
                                                            : NULL;
     const struct clv_learner *learner = options->learner.learner;
-    bool keeps = clv_learner_keeps_checkpoints(learner), beside = is_file_to_be(options->output);
+    bool keeps = clv_learner_keeps_checkpoints(learner), beside = train_output_is_file(options);
     if (option && !keeps)
         return fail(err, CLV_ERR_USAGE, "--%s: %s keeps no checkpoints", option, learner->name);
     if (option && !beside)
@@ -52,7 +51,7 @@ bool train_checkpoints_model_is_own(const struct train_options *options)
     enum path_kind kind;
     if (path_look(&kind, options->checkpoint, &ignored) != CLV_OK || kind != PATH_ABSENT)
         return true;
-    if (is_file_to_be(options->output) && clv_model_read(&model, options->output, &ignored) == CLV_OK)
+    if (train_output_is_file(options) && clv_model_read(&model, options->output, &ignored) == CLV_OK)
         command = clv_record_get(&model.record, "command");
     bool is_own = command && strncmp(command, "cleave train", n) == 0 && strcmp(command + n, typed) == 0;
     clv_model_release(&model);

@@ -24,7 +24,7 @@ struct batch {
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
     bool is_mirrored;           /* all images, and masks */
-    size_t first;               /* item of the batch */
+    size_t first, n_total;      /* item of the batch; items that are extracted here */
     struct example_sharing all; /* of this batch; estimates of nodes, [n_nodes] or NULL each */
     size_t n_done;              /* over all batches; counted by parallel_progress */
 };
@@ -131,7 +131,7 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     }
     if (status == CLV_OK)
         example_measure(&batch->all.sizes[index], example, batch->all.estimates[index]);
-    parallel_progress(batch->progress, "extracting features", &batch->n_done, batch->set->n_items, item->name);
+    parallel_progress(batch->progress, "extracting features", &batch->n_done, batch->n_total, item->name);
     return status;
 }
 
@@ -141,48 +141,86 @@ static bool sizes_slot(struct team_piece *piece, void *context, size_t index, si
     return example_sizes_slot(piece, &batch->all, index, k);
 }
 
-static size_t choose_capacity(int n_threads)
+bool extract_own_part(struct shard *shard, size_t n_items)
+{
+    size_t size = (size_t)team_size();
+    *shard = (struct shard){team_rank() + 1, (int32_t)(n_items < size ? n_items : size)};
+    return shard->number <= shard->count;
+}
+
+static size_t choose_capacity(int n_threads, enum extract_share share)
 {
     size_t size = (size_t)team_size(), each = BATCH_OF_TEAM / size;
     if (size == 1)
         return (size_t)n_threads * BATCH_PER_THREAD;
+    if (share == EXTRACT_OWN)
+        return BATCH_PER_MEMBER;
     each = each > BATCH_PER_MEMBER ? BATCH_PER_MEMBER : each < BATCH_AT_LEAST ? BATCH_AT_LEAST : each;
     return each * size;
 }
 
-/* The examples of [first, first + n), by all members of the team. */
-static enum clv_status extract_batch(struct batch *batch, size_t n, int n_threads, bool to_all, struct clv_error *err)
+/* The examples of [first, first + n), by all members of the team, or each its own. */
+static enum clv_status extract_batch(struct batch *batch, size_t n, int n_threads, enum extract_share share,
+                                     struct clv_error *err)
 {
-    enum clv_status status = team_for(n, n_threads, extract_item, sizes_slot, batch, err);
-    if (status == CLV_OK)
-        status = examples_share(&batch->all, n, to_all, err);
-    batch->n_done = batch->first + n;
+    enum clv_status status;
+    if (share == EXTRACT_OWN) {
+        team_work_alone(true);
+        status = parallel_for(n, n_threads, extract_item, batch, err);
+        team_work_alone(false);
+        return status;
+    }
+    status = team_for(n, n_threads, extract_item, sizes_slot, batch, err);
+    return status == CLV_OK ? examples_share(&batch->all, n, share == EXTRACT_TO_ALL, err) : status;
+}
+
+/* Hands the batch's n examples on, unless something failed. */
+static enum clv_status take_batch(struct batch *batch, size_t n, enum clv_status status, take_example *take,
+                                  void *context, struct clv_error *err)
+{
+    struct example_sharing *all = &batch->all;
+    for (size_t i = 0; i < n; i++) {
+        if (status == CLV_OK && take)
+            status = take(context, &all->examples[i], &batch->set->items[batch->first + i], all->estimates[i], err);
+        clv_example_release(&all->examples[i]);
+        array_free(all->estimates[i]);
+        all->estimates[i] = NULL;
+    }
     return status;
 }
 
+/* Where the members meet whose examples stay with them: after each batch, so that none works on in vain. */
+#define PLACE_BATCH 0x62617463
+
 /* `batch` tells of which set and how. */
-static enum clv_status extract_all(struct batch *batch, int n_threads, bool to_all, take_example *take, void *context,
-                                   struct clv_error *err)
+static enum clv_status extract_all(struct batch *batch, int n_threads, enum extract_share share, take_example *take,
+                                   void *context, struct clv_error *err)
 {
-    const struct clv_set *set = batch->set;
+    size_t n_all = batch->set->n_items, first = 0, most = n_all;
+    struct shard own = {0};
     n_threads = parallel_threads(n_threads);
-    size_t capacity = choose_capacity(n_threads);
+    size_t capacity = choose_capacity(n_threads, share);
     struct example_sharing *all = &batch->all;
-    all->n_labels = set->labels.n_labels;
+    all->n_labels = batch->set->labels.n_labels;
     all->examples = array_zalloc(capacity, sizeof *all->examples);
     all->estimates = array_zalloc(capacity, sizeof *all->estimates);
     all->sizes = array_alloc(capacity, sizeof *all->sizes);
     enum clv_status status = all->examples && all->estimates && all->sizes ? CLV_OK : fail_memory(err);
-    for (; status == CLV_OK && batch->first < set->n_items; batch->first += capacity) {
-        size_t n = set->n_items - batch->first < capacity ? set->n_items - batch->first : capacity;
-        status = extract_batch(batch, n, n_threads, to_all, err);
-        for (size_t i = 0; i < n; i++) {
-            if (status == CLV_OK && (to_all || !team_rank()))
-                status = take(context, &all->examples[i], &set->items[batch->first + i], all->estimates[i], err);
-            clv_example_release(&all->examples[i]);
-            array_free(all->estimates[i]);
-            all->estimates[i] = NULL;
-        }
+    batch->n_total = n_all;
+    if (share == EXTRACT_OWN) { /* all members go through as many batches, some of which may be empty */
+        most = n_all ? (n_all - 1) / (size_t)team_size() + 1 : 0;
+        batch->n_total = 0;
+        if (extract_own_part(&own, n_all))
+            shard_block(&first, &batch->n_total, &own, n_all);
+    }
+    for (size_t done = 0; status == CLV_OK && done < most; done += capacity) {
+        size_t left = done < batch->n_total ? batch->n_total - done : 0, n = left < capacity ? left : capacity;
+        batch->first = first + done;
+        status = extract_batch(batch, n, n_threads, share, err);
+        batch->n_done = done + n;
+        status = take_batch(batch, n, status, share != EXTRACT_TO_LEADER || !team_rank() ? take : NULL, context, err);
+        if (share == EXTRACT_OWN)
+            status = team_meet(PLACE_BATCH, status, SIZE_MAX, err);
     }
     array_free(all->examples);
     array_free(all->estimates);
@@ -192,10 +230,10 @@ static enum clv_status extract_all(struct batch *batch, int n_threads, bool to_a
 
 enum clv_status extract_set(const struct clv_set *set, const struct box_source *boxed, const struct clv_recipe *recipe,
                             int n_threads, const struct clv_image_limits *limits, const struct clv_progress *progress,
-                            bool to_all, take_example *take, void *context, struct clv_error *err)
+                            enum extract_share share, take_example *take, void *context, struct clv_error *err)
 {
     struct batch batch = {.set = set, .boxed = boxed, .recipe = recipe, .limits = limits, .progress = progress};
-    return extract_all(&batch, n_threads, to_all, take, context, err);
+    return extract_all(&batch, n_threads, share, take, context, err);
 }
 
 /* Where examples go. */
@@ -225,7 +263,7 @@ enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct c
         return fail(err, CLV_ERR_USAGE, "mirror images: not of maps, nor of a part of the images");
     enum clv_status status = clv_dataset_check_memory(set, recipe, limits, err);
     if (status == CLV_OK)
-        status = extract_all(&batch, n_threads, true, keep, &keeping, err);
+        status = extract_all(&batch, n_threads, EXTRACT_TO_ALL, keep, &keeping, err);
     dataset->n_mirrored = dataset->n - set->n_items;
     return status;
 }
@@ -259,8 +297,8 @@ enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, struct c
     if (status == CLV_OK && recipe->nodes == CLV_NODES_PATCHES)
         keeping.dataset->pairwise = CLV_PAIRWISE_FULL;
     if (status == CLV_OK)
-        status =
-            extract_set(set, boxes ? &boxed : NULL, recipe, n_threads, limits, progress, true, keep, &keeping, err);
+        status = extract_set(set, boxes ? &boxed : NULL, recipe, n_threads, limits, progress, EXTRACT_TO_ALL, keep,
+                             &keeping, err);
     if (status == CLV_OK) {
         *dataset = keeping.dataset;
         if (frames)

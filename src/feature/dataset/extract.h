@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/shard.h"
 #include "cleave/features.h"
 
 /* Receives the examples one by one in the set's order, on the calling thread. What it leaves in the example is
@@ -17,13 +18,23 @@ struct box_source {
     clv_figure_estimate *estimate; /* or NULL */
 };
 
+/* Whose examples a member of a team (base/team.h) takes. */
+enum extract_share {
+    EXTRACT_TO_ALL,    /* those of all images, which all members extracted */
+    EXTRACT_TO_LEADER, /* the same, the leader alone */
+    EXTRACT_OWN,       /* those of its part of the set, extract_own_part, which no other member sees */
+};
+
+/* This member's part of n_items, a block of them; the other members' are alike. False: it has none. */
+bool extract_own_part(struct shard *shard, size_t n_items);
+
 /* Reads every image, extracts its example, and its truth where there is a mask; a mask that is void throughout is no
  * truth. `boxed` may be NULL. Memory: a fixed number of examples a thread. Fails as the first failing item in the
- * set's order would. The members of a team (base/team.h) share the images; all of them take all examples, or else the
- * leader alone. */
+ * set's order would. */
 enum clv_status extract_set(const struct clv_set *set, const struct box_source *boxed, const struct clv_recipe *recipe,
                             int n_threads, const struct clv_image_limits *limits, const struct clv_progress *progress,
-                            bool to_all, take_example *take, void *context, struct clv_error *err) CLV_CHECK;
+                            enum extract_share share, take_example *take, void *context,
+                            struct clv_error *err) CLV_CHECK;
 
 /* Adds the mirror image of each of the set's images, with the mirrored mask, to the dataset that was extracted from the
  * set and nothing else: item n + i mirrors item i. Patches lie as they do in any image, not mirrored. */

@@ -291,25 +291,36 @@ enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recip
     return open_any(dataset, recipe, path, false, err);
 }
 
+/* Of a dataset whose features stay in their files. NULL after a failure. */
+static enum clv_status give_memory(struct clv_dataset **dataset, double memory, struct clv_error *err)
+{
+    enum clv_status status = demand_new(&(*dataset)->demand, (*dataset)->n, memory, err);
+    if (status != CLV_OK) {
+        clv_dataset_free(*dataset);
+        *dataset = NULL;
+    }
+    return status;
+}
+
 enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                         double memory, struct clv_error *err)
 {
-    struct clv_dataset *opened;
     struct clv_recipe own = {0};
-    *dataset = NULL;
-    enum clv_status status = open_any(&opened, recipe ? &own : NULL, path, true, err);
-    if (status != CLV_OK)
-        return status;
-    status = demand_new(&opened->demand, opened->n, memory, err);
-    if (status != CLV_OK) {
-        clv_dataset_free(opened);
-        clv_recipe_release(&own);
-        return status;
-    }
-    *dataset = opened;
-    if (recipe && own.n_scales > 0)
+    enum clv_status status = open_any(dataset, recipe ? &own : NULL, path, true, err);
+    if (status == CLV_OK)
+        status = give_memory(dataset, memory, err);
+    if (status == CLV_OK && recipe && own.n_scales > 0)
         *recipe = own;
-    return CLV_OK;
+    else
+        clv_recipe_release(&own);
+    return status;
+}
+
+enum clv_status features_open_shards_on_demand(struct clv_dataset **dataset, const struct path_list *shards,
+                                               double memory, struct clv_error *err)
+{
+    enum clv_status status = open_shards(dataset, NULL, shards, true, err);
+    return status == CLV_OK ? give_memory(dataset, memory, err) : status;
 }
 
 enum clv_status features_index_write(const char *path, const struct path_list *shards, struct clv_error *err)

@@ -24,6 +24,14 @@ enum clv_status features_list_shards(struct path_list *shards, const char *path,
  * features of `memory` bytes stay in memory, besides those that are held. All of it is checked, item by item. */
 enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                         double memory, struct clv_error *err) CLV_CHECK;
+enum clv_status features_open_shards_on_demand(struct clv_dataset **dataset, const struct path_list *shards,
+                                               double memory, struct clv_error *err) CLV_CHECK;
+
+/* Extracts the images of this member's part of the set (extract_own_part) and writes their features as that shard; it
+ * writes nothing if it has none. All members of a team do this at once, each for a path of its own. */
+enum clv_status features_write_own_part(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
+                                        int n_threads, const struct clv_image_limits *limits,
+                                        const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* Writes the index of shards beside it, in their order, all or nothing. CLV_ERR_DATA names a shard that is missing,
  * comes twice, or is of another set or recipe, as clv_features_open does. */

@@ -10,6 +10,7 @@
 #include "data/labels_file.h"
 #include "data/safetensors.h"
 #include "feature/dataset/extract.h"
+#include "feature/dataset/feature_shards.h"
 #include "feature/dataset/features_format.h"
 #include "feature/dataset/spool.h"
 #include "feature/recipe/recipe_file.h"
@@ -235,26 +236,28 @@ static enum clv_status begin(struct writing *self, const struct clv_set *set, st
     return status == CLV_OK ? append(self, ROW, &first_row, 1, err) : status;
 }
 
-static enum clv_status write_set(const char *path, const struct clv_set *set, const char *shard,
-                                 const struct clv_recipe *recipe, int n_threads, const struct clv_image_limits *limits,
-                                 const struct clv_progress *progress, struct clv_error *err)
+/* The features of a part of a set, "" or "3/16 of 200": of images that all members of a team extract, by the leader; or
+ * of this member's own ones, of which it may have none. */
+static enum clv_status write_part(const char *path, const struct clv_set *whole, const struct clv_set *set,
+                                  const char *shard, enum extract_share share, const struct clv_recipe *recipe,
+                                  int n_threads, const struct clv_image_limits *limits,
+                                  const struct clv_progress *progress, struct clv_error *err)
 {
     struct writing self = {.path = path, .n_labels = set->labels.n_labels};
     snprintf(self.shard, sizeof self.shard, "%s", shard);
     struct header header = {0};
-    if (!set->n_items)
-        return fail(err, CLV_ERR_USAGE, "%s: no images to take features of", path);
     enum clv_status status = CLV_OK;
     for (size_t i = 0; status == CLV_OK && i < set->n_items; i++)
         status = features_check_name(set->items[i].name, err);
-    bool is_leader = team_rank() == 0;
-    if (status == CLV_OK && is_leader)
+    bool writes = share == EXTRACT_OWN ? set->n_items > 0 : team_rank() == 0;
+    if (status == CLV_OK && writes)
         status = begin(&self, set, err);
     if (status == CLV_OK)
-        status = extract_set(set, NULL, recipe, n_threads, limits, progress, false, append_example, &self, err);
-    if (status == CLV_OK && is_leader)
+        status = extract_set(share == EXTRACT_OWN ? whole : set, NULL, recipe, n_threads, limits, progress, share,
+                             append_example, &self, err);
+    if (status == CLV_OK && writes)
         status = put_header(&header, set, recipe, err);
-    if (status == CLV_OK && is_leader)
+    if (status == CLV_OK && writes)
         status = assemble(&self, set, recipe, &header, err);
     release_header(&header);
     for (int i = 0; i < N_SPOOLED; i++)
@@ -269,7 +272,19 @@ enum clv_status clv_features_write(const char *path, const struct clv_set *set, 
                                    int n_threads, const struct clv_image_limits *limits,
                                    const struct clv_progress *progress, struct clv_error *err)
 {
-    return write_set(path, set, "", recipe, n_threads, limits, progress, err);
+    if (!set->n_items)
+        return fail(err, CLV_ERR_USAGE, "%s: no images to take features of", path);
+    return write_part(path, set, set, "", EXTRACT_TO_LEADER, recipe, n_threads, limits, progress, err);
+}
+
+/* *part points into the set; place[64] is what the shard's metadata say. */
+static void cut_part(struct clv_set *part, char *place, const struct clv_set *set, const struct shard *shard)
+{
+    size_t first;
+    *part = *set;
+    shard_block(&first, &part->n_items, shard, set->n_items);
+    part->items += first;
+    snprintf(place, 64, "%d/%d of %zu", shard->number, shard->count, set->n_items);
 }
 
 enum clv_status clv_features_write_shard(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
@@ -278,13 +293,24 @@ enum clv_status clv_features_write_shard(const char *path, const struct clv_set 
                                          struct clv_error *err)
 {
     const struct shard shard = {number, count};
-    struct clv_set part = *set;
+    struct clv_set part;
     char place[64];
-    size_t first;
     if (count < 1 || count > SHARD_MAX || number < 1 || number > count || (size_t)count > set->n_items)
         return fail(err, CLV_ERR_USAGE, "shard %d of %d: there are %zu images", number, count, set->n_items);
-    shard_block(&first, &part.n_items, &shard, set->n_items);
-    part.items += first;
-    snprintf(place, sizeof place, "%d/%d of %zu", number, count, set->n_items);
-    return write_set(path, &part, place, recipe, n_threads, limits, progress, err);
+    cut_part(&part, place, set, &shard);
+    return write_part(path, set, &part, place, EXTRACT_TO_LEADER, recipe, n_threads, limits, progress, err);
+}
+
+enum clv_status features_write_own_part(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
+                                        int n_threads, const struct clv_image_limits *limits,
+                                        const struct clv_progress *progress, struct clv_error *err)
+{
+    struct shard shard;
+    struct clv_set part = *set;
+    char place[64] = "";
+    if (extract_own_part(&shard, set->n_items))
+        cut_part(&part, place, set, &shard);
+    else
+        part.n_items = 0;
+    return write_part(path, set, &part, place, EXTRACT_OWN, recipe, n_threads, limits, progress, err);
 }

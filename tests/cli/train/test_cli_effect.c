@@ -32,12 +32,19 @@ START_TEST(options_that_rule_each_other_out_are_refused_at_once)
 }
 END_TEST
 
-START_TEST(features_on_demand_go_with_feature_files_and_learners_of_single_examples)
+START_TEST(features_on_demand_go_with_learners_of_single_examples_that_have_masks)
 {
     static const char *const lines[][2] = {
         {"--learner mssvm", "--feature-memory: mssvm needs all features in memory"},
         {"--prune 3", "--feature-memory: --prune needs all features in memory"},
         {"--stages 2", "--feature-memory: --stages 2 needs"},
+    };
+    static const char *const of_images[][2] = {
+        {"--mirror", "--feature-memory: --mirror needs all features in memory"},
+        {"--maps a=maps", "--feature-memory: --maps needs"},
+        {"--boxes b.tsv", "--feature-memory: --boxes needs"},
+        {"--weak-split train", "--feature-memory: --weak-split needs"},
+        {"--unlabelled-split train", "--feature-memory: --unlabelled-split needs"},
     };
     const char *folder = temporary_folder();
     char file[300];
@@ -45,7 +52,10 @@ START_TEST(features_on_demand_go_with_feature_files_and_learners_of_single_examp
     free(expect_success("\"$CLEAVE\" features -q --seed 1 --superpixels 60 --words 10 --codebook-samples 1000 --data "
                         "%s/manifest.tsv --split train -o %s",
                         sample_set(), file));
-    expect_error(64, "is no feature file", TRAIN "%s/m --data %s --feature-memory 2M", folder, sample_set());
+    expect_error(64, "--feature-memory: - is no file", TRAIN "- --data %s --feature-memory 2M", sample_set());
+    for (size_t i = 0; i < sizeof of_images / sizeof *of_images; i++)
+        expect_error(64, of_images[i][1], TRAIN "%s/m --data %s --feature-memory 2M %s", folder, sample_set(),
+                     of_images[i][0]);
     expect_error(64, "is no size of memory", "\"$CLEAVE\" train -o %s/m --data %s --feature-memory 2k", folder, file);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect_error(64, lines[i][1], "\"$CLEAVE\" train -o %s/m --data %s --feature-memory 2M %s", folder, file,
@@ -169,7 +179,7 @@ Suite *cli_effect_suite(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_unchecked_fixture(tcase, sample_setup, NULL);
     tcase_add_test(tcase, options_that_rule_each_other_out_are_refused_at_once);
-    tcase_add_test(tcase, features_on_demand_go_with_feature_files_and_learners_of_single_examples);
+    tcase_add_test(tcase, features_on_demand_go_with_learners_of_single_examples_that_have_masks);
     tcase_add_test(tcase, a_feature_file_larger_than_the_address_space_is_read_with_a_note);
     tcase_add_test(tcase, options_that_the_data_rule_out_are_refused);
     tcase_add_test(tcase, a_second_round_labels_anew);
