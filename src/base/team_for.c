@@ -161,12 +161,14 @@ static enum clv_status run_own_task(void *context, size_t k, int thread, struct 
     return run(self, self->first + k * self->step, thread, err);
 }
 
-static enum clv_status run_dealt(void *context, size_t ignored, int thread, struct clv_error *err)
+/* Tasks from the second one on are dealt out. */
+static enum clv_status run_dealt(void *context, size_t k, int thread, struct clv_error *err)
 {
-    (void)ignored;
     struct loop *self = context;
     enum clv_status status = CLV_OK;
-    for (size_t index; status == CLV_OK && team_deal_next(self->deal, &index);) {
+    bool is_first = !team_rank() && k == 0;
+    for (size_t index = 0; status == CLV_OK && (is_first || team_deal_next(self->deal, &index)); is_first = false) {
+        index += !is_first;
         self->owner[index] = team_rank();
         status = run(self, index, thread, err);
     }
@@ -220,7 +222,7 @@ static void take_nothing(void *context, const void *bytes, size_t size)
 enum clv_status team_queue(size_t n, int n_threads, parallel_task *task, team_slot *slot, void *context,
                            struct clv_error *err)
 {
-    if (is_alone())
+    if (is_alone() || !n)
         return parallel_for(n, n_threads, task, context, err);
     struct team_deal deal;
     struct clv_error own = {0};
@@ -236,7 +238,7 @@ enum clv_status team_queue(size_t n, int n_threads, parallel_task *task, team_sl
         return status;
     }
     team_work_alone(true);
-    status = team_deal_open(&deal, n, take_nothing, NULL, &own);
+    status = team_deal_open(&deal, n - 1, take_nothing, NULL, &own);
     if (status == CLV_OK)
         status = parallel_for((size_t)parallel_threads(n_threads), n_threads, run_dealt, &loop, &own);
     if (status != CLV_OK && !team_rank())

@@ -32,7 +32,7 @@ typedef bool team_slot(struct team_piece *piece, void *context, size_t index, si
 enum clv_status team_for(size_t n, int n_threads, parallel_task *task, team_slot *slot, void *context,
                          struct clv_error *err) CLV_CHECK;
 
-/* For long tasks of unlike length: each is done by who is free first. */
+/* For long tasks of unlike length: each is done by who is free first, but the first one by the leader. */
 enum clv_status team_queue(size_t n, int n_threads, parallel_task *task, team_slot *slot, void *context,
                            struct clv_error *err) CLV_CHECK;
 

@@ -40,9 +40,46 @@ static enum clv_status run_fold(void *context, size_t fold, int thread, struct c
     (void)thread;
     const struct fold_task *task = context;
     struct elimination *self = task->self;
-    bool is_kept = self->options->so_far && fold == 0 && team_size() == 1; /* else one member alone would have it */
+    bool is_kept = self->options->so_far && fold == 0; /* by a team's leader (team_queue) */
     return fold_losses(task->losses, is_kept ? &self->latest : NULL, &self->folds, &task->choice, fold,
                        task->thresholds, task->n_thresholds, err);
+}
+
+/* What the members of a team share in the end: whether the leader has weights, then these. */
+struct best_weights {
+    struct clv_training_result *best;
+    size_t n_weights; /* 0: none */
+};
+
+static bool count_slot(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    (void)index;
+    struct best_weights *self = context;
+    *piece = (struct team_piece){&self->n_weights, sizeof self->n_weights};
+    return k == 0;
+}
+
+static bool weights_slot(struct team_piece *piece, void *context, size_t index, size_t k)
+{
+    (void)index;
+    struct best_weights *self = context;
+    *piece = k ? (struct team_piece){&self->best->decoding, sizeof self->best->decoding}
+               : (struct team_piece){self->best->w, self->n_weights * sizeof *self->best->w};
+    return k < 2;
+}
+
+/* The leader's best weights for all: what it noted about them stays with it, who alone writes. */
+static enum clv_status share_best(struct clv_training_result *best, const struct clv_shape *shape,
+                                  struct clv_error *err)
+{
+    struct best_weights self = {best, best->w ? clv_shape_size(shape) : 0};
+    enum clv_status status = team_share(1, count_slot, &self, err);
+    if (!status && self.n_weights && !best->w) {
+        best->w = array_alloc(self.n_weights, sizeof *best->w);
+        status = best->w ? CLV_OK : fail_memory(err);
+    }
+    status = team_agree(status, err);
+    return !status && self.n_weights ? team_share(1, weights_slot, &self, err) : status;
 }
 
 /* The losses of what the fold held out. */
@@ -236,6 +273,8 @@ enum clv_status clv_eliminate(uint8_t *kept, double *threshold, double *loss, st
     if (!status)
         *n_steps += options->n_thresholds;
     if (status == CLV_ERR_INTERRUPTED && options->so_far) {
+        enum clv_status shared = share_best(&self.best, &training->shape, err);
+        status = shared ? shared : status;
         *threshold = 0;
         move_result(options->so_far, &self.best);
         options->so_far->interrupted = true;
