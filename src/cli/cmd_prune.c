@@ -16,6 +16,7 @@
 #include "cli/common/pruning.h"
 #include "cli/common/record.h"
 #include "cli/common/training_set.h"
+#include "feature/dataset/feature_shards.h"
 
 struct prune {
     struct common_options common;
@@ -37,7 +38,8 @@ static const struct argp_option prune_options[] = {
     {"keep", KEY_KEEP, "SHARE", 0, "Instead: keep this share of the node weights, the largest", 0},
     {"drop", KEY_DROP, "GROUP,..", 0, "Also drop these groups of features, as sift2,zones; the summary has their names",
      0},
-    {"data", 'd', "PATH", 0, "Images with masks, or a feature file: tell the loss before and after", 0},
+    {"data", 'd', "PATH", 0,
+     "Images with masks, or feature files, --data again for each: tell the loss before and after", 0},
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of --data (default: all)", 0},
     {0},
 };
@@ -50,7 +52,7 @@ static error_t parse_prune(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_ARG: return option_error(&self->common, "%s: prune takes no arguments; -m names the model", arg);
     case 'm': self->model_path = arg; return 0;
     case 'o': self->output = arg; return 0;
-    case 'd': self->data = arg; return 0;
+    case 'd': return option_path(&self->data, arg, &self->common);
     case KEY_OVERWRITE: self->overwrite = true; return 0;
     case KEY_SPLIT: self->split = arg; return 0;
     case KEY_DROP: self->drop = arg; return 0;
@@ -90,7 +92,12 @@ static enum clv_status parse(struct prune *self, int argc, char **argv, struct c
     if (self->split && !self->data)
         return fail(err, CLV_ERR_USAGE, "--split: --data is missing: splits of what?");
     const char *const inputs[] = {self->data && path_is_folder(self->data) ? NULL : self->data, self->model_path};
-    return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", inputs, 2, err);
+    status = feature_paths_check(&self->common.paths, "--data", err);
+    if (status == CLV_OK)
+        status = outputs_claim(&self->common.outputs, self->output, self->overwrite, "", inputs, 2, err);
+    for (size_t i = 1; i < self->common.paths.n && status == CLV_OK; i++)
+        status = outputs_spare(&self->common.outputs, self->common.paths.paths[i], err);
+    return status;
 }
 
 static enum clv_status load_data(struct clv_dataset **dataset, const struct prune *self, const struct clv_model *model,
@@ -103,7 +110,7 @@ static enum clv_status load_data(struct clv_dataset **dataset, const struct prun
         return CLV_OK;
     if (is_tensor_file(self->data))
         return self->split ? fail(err, CLV_ERR_USAGE, "--split: %s is a feature file, which has no splits", self->data)
-                           : clv_features_open(dataset, NULL, self->data, err);
+                           : features_open_list(dataset, NULL, &common->paths, 0, err);
     if (!model->has_recipe)
         return fail(err, CLV_ERR_USAGE, "--data: %s was not learned from images; a feature file is needed",
                     self->model_path);

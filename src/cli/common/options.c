@@ -67,6 +67,7 @@ void common_options_init(struct common_options *common, struct clv_error *err)
 void common_options_release(struct common_options *common)
 {
     outputs_release(&common->outputs);
+    path_list_release(&common->paths);
     text_release(&common->canonical);
 }
 
@@ -126,6 +127,13 @@ error_t option_error(struct common_options *common, const char *format, ...)
     va_end(args);
     common->status = fail(common->err, CLV_ERR_USAGE, "%s", message);
     return EINVAL;
+}
+
+error_t option_path(const char **first, const char *arg, struct common_options *common)
+{
+    if (!common->paths.n)
+        *first = arg;
+    return path_list_add(&common->paths, arg, NULL) == CLV_OK ? 0 : ENOMEM;
 }
 
 error_t option_int(int32_t *value, const char *name, const char *arg, int32_t minimum, int32_t maximum,

@@ -5,6 +5,7 @@
 
 #include <argp.h>
 
+#include "base/path.h"
 #include "base/text.h"
 #include "cleave/image.h"
 #include "cleave/infer.h"
@@ -15,6 +16,7 @@ struct common_options {
     int32_t n_threads; /* 0: all the machine's */
     struct clv_image_limits limits;
     struct outputs outputs; /* that the command claimed */
+    struct path_list paths; /* of an option that may be given several times (option_path) */
     struct text canonical;  /* " --name value" of every option given that can change results, in order */
     struct clv_error *err;  /* receives the first bad value */
     enum clv_status status;
@@ -46,6 +48,9 @@ void options_note(struct common_options *common, const struct argp_option *optio
                   const char *arg);
 
 /* Option values. Each returns 0, or EINVAL after recording "--name: "typed" is ..." (CLV_ERR_USAGE) in common. */
+/* One more of common->paths, of which *first is the first. */
+error_t option_path(const char **first, const char *arg, struct common_options *common);
+
 error_t option_int(int32_t *value, const char *name, const char *arg, int32_t minimum, int32_t maximum,
                    struct common_options *common);
 error_t option_uint64(uint64_t *value, const char *name, const char *arg, uint64_t minimum,

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "feature/dataset/feature_shards.h"
+#include "feature/dataset/feature_list.h"
 
 /* Bytes of a file that may be larger than memory, multiples of 8: mapped, and read. */
 #define PART_SIZE ((size_t)64 << 20)
@@ -138,20 +138,20 @@ enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct c
     return status;
 }
 
-enum clv_status digest_features(char digest[DIGEST_SIZE], const char *path, struct clv_error *err)
+enum clv_status digest_features(char digest[DIGEST_SIZE], const struct path_list *paths, struct clv_error *err)
 {
-    struct path_list shards;
-    if (!features_is_sharded(path))
-        return digest_file(digest, path, err);
+    struct path_list files;
+    if (paths->n == 1 && !features_is_sharded(paths->paths[0]))
+        return digest_file(digest, paths->paths[0], err);
     uint64_t hash = HASH_START;
-    enum clv_status status = features_list_shards(&shards, path, err);
-    for (size_t k = 0; k < shards.n && status == CLV_OK; k++) {
+    enum clv_status status = features_list_files(&files, paths, err);
+    for (size_t k = 0; k < files.n && status == CLV_OK; k++) {
         char own[DIGEST_SIZE];
-        status = digest_file(own, shards.paths[k], err);
+        status = digest_file(own, files.paths[k], err);
         if (status == CLV_OK)
             hash = add_string(hash, own);
     }
-    path_list_release(&shards);
+    path_list_release(&files);
     if (status == CLV_OK)
         snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
     return status;

@@ -15,8 +15,10 @@ enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, 
 /* The same of a file's content, by 8-byte words (a feature file may have gigabytes). */
 enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct clv_error *err) CLV_CHECK;
 
-/* The same of a feature file; of an index that of its shards' digests. */
-enum clv_status digest_features(char digest[DIGEST_SIZE], const char *path, struct clv_error *err) CLV_CHECK;
+/* The same of a feature file; of an index, or of several files, that of all files' digests. */
+struct path_list;
+enum clv_status digest_features(char digest[DIGEST_SIZE], const struct path_list *paths,
+                                struct clv_error *err) CLV_CHECK;
 
 /* Notes a number in its shortest form. */
 enum clv_status record_number(struct clv_model *model, const char *key, double value, struct clv_error *err) CLV_CHECK;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/common/console.h"
-#include "feature/dataset/feature_shards.h"
+#include "feature/dataset/feature_list.h"
 
 bool is_tensor_file(const char *path)
 {
@@ -21,6 +21,21 @@ bool is_tensor_file(const char *path)
     close(fd);
     return (n == (ssize_t)sizeof head && !head[5] && !head[6] && !head[7] && head[8] == '{') ||
            features_is_sharded(path);
+}
+
+enum clv_status feature_paths_check(const struct path_list *paths, const char *option, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < paths->n && paths->n > 1 && status == CLV_OK; i++) {
+        enum path_kind kind;
+        status = path_look(&kind, paths->paths[i], err);
+        if (status == CLV_OK && kind == PATH_ABSENT)
+            status = fail(err, CLV_ERR_NO_INPUT, "%s: is not there", paths->paths[i]);
+        if (status == CLV_OK && !is_tensor_file(paths->paths[i]))
+            status = fail(err, CLV_ERR_USAGE, "%s: several of them must be feature files, which %s is not", option,
+                          paths->paths[i]);
+    }
+    return status;
 }
 
 /* Releases the set on failure. */

@@ -4,11 +4,15 @@
 
 #include <stdbool.h>
 
+#include "base/path.h"
 #include "cleave/features.h"
 #include "cli/common/outputs.h"
 
 /* Whether a file is a safetensors file, or an index of shards (told by content), rather than a manifest. */
 bool is_tensor_file(const char *path);
+
+/* Whether all of several paths that an option names are such files: CLV_ERR_USAGE names one that is not. */
+enum clv_status feature_paths_check(const struct path_list *paths, const char *option, struct clv_error *err) CLV_CHECK;
 
 /* Reads a set and keeps the splits asked for. With splits NULL and prefer_train, a set that has a split "train" is cut
  * down to it, which a note tells. None of the whole set's files may be one of the outputs. */

@@ -42,7 +42,8 @@ enum score_keys {
 };
 
 static const struct argp_option score_options[] = {
-    {"data", 'd', "PATH", 0, "The truth: a manifest, a folder with images/ and masks/, or with -m alone a feature file",
+    {"data", 'd', "PATH", 0,
+     "The truth: a manifest, a folder with images/ and masks/, or with -m alone feature files: --data again for each",
      0},
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
     {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
@@ -81,7 +82,7 @@ static error_t parse_score(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SHARD: return option_shard(&self->shard, arg, &self->common);
     case KEY_MERGE: self->merge = true; return 0;
-    case 'd': self->data = arg; return 0;
+    case 'd': return option_path(&self->data, arg, &self->common);
     case 'p': self->predictions = arg; return 0;
     case 'm': self->model_path = arg; return 0;
     case KEY_SPLIT: self->split = arg; return 0;
@@ -165,7 +166,9 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
         return status;
     if (self->decoding != DECODING_OWN && (self->letters.path || !self->data || !is_tensor_file(self->data)))
         return fail(err, CLV_ERR_USAGE, "--decode: goes with a feature file in --data");
-    status = check_shards(self, err);
+    status = feature_paths_check(&self->common.paths, "--data", err);
+    if (status == CLV_OK)
+        status = check_shards(self, err);
     if (status == CLV_OK)
         status = check_pixels(self, err);
     if (status != CLV_OK)
@@ -258,7 +261,8 @@ enum clv_status cmd_score(int argc, char **argv, struct clv_error *err)
     struct score self = {0};
     enum clv_status status = parse(&self, argc, argv, err);
     const struct letters_task letters = {self.letters, self.model_path, self.common.n_threads, self.json};
-    const struct features_task features = {self.data, self.model_path, self.common.n_threads, self.json, self.decoding};
+    const struct features_task features = {&self.common.paths, self.model_path, self.common.n_threads, self.json,
+                                           self.decoding};
     if (status == CLV_OK)
         status = self.letters.path           ? score_letters(&letters, err)
                  : is_tensor_file(self.data) ? score_features(&features, err)

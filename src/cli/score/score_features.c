@@ -12,6 +12,7 @@
 #include "cleave/model.h"
 #include "cleave/score.h"
 #include "cli/common/console.h"
+#include "feature/dataset/feature_shards.h"
 
 struct scoring {
     const struct clv_dataset *dataset;
@@ -152,10 +153,10 @@ enum clv_status score_features(const struct features_task *task, struct clv_erro
     int n_threads = parallel_threads(task->n_threads);
     enum clv_status status = clv_model_read(&model, task->model_path, err);
     if (status == CLV_OK)
-        status = clv_features_open(&dataset, NULL, task->data, err);
+        status = features_open_list(&dataset, NULL, task->paths, 0, err);
     if (status == CLV_OK && clv_dataset_n_labels(dataset) != model.shape.n_labels)
-        status = fail(err, CLV_ERR_DATA, "%s: has %d labels, the model %d", task->data, clv_dataset_n_labels(dataset),
-                      model.shape.n_labels);
+        status = fail(err, CLV_ERR_DATA, "%s: has %d labels, the model %d", task->paths->paths[0],
+                      clv_dataset_n_labels(dataset), model.shape.n_labels);
     decoding_choose(&model.decoding, task->decoding);
     scoring.dataset = dataset;
     scoring.model = &model;

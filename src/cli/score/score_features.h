@@ -7,7 +7,8 @@
 #include "cli/common/options.h"
 
 struct features_task {
-    const char *data, *model_path; /* a feature file with truth, and a model */
+    const struct path_list *paths; /* of feature files with truth */
+    const char *model_path;
     int n_threads;
     bool json;
     enum decoding_choice decoding;

@@ -15,6 +15,7 @@
 #include "cli/segment/marginals.h"
 #include "cli/segment/names_file.h"
 #include "cli/segment/segment_team.h"
+#include "feature/dataset/feature_shards.h"
 
 #define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
 
@@ -348,7 +349,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
                              : open_model(&model, &work.label, self, err);
     work.box_values = values;
     if (status == CLV_OK && self->features)
-        status = clv_features_open(&dataset, NULL, self->features, err);
+        status = features_open_list(&dataset, NULL, &self->common.paths, 0, err);
     if (status == CLV_OK)
         status = mask_form_check((enum mask_form)self->mask_form, &model.labels, err);
     if (status == CLV_OK)

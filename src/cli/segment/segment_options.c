@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/common/training_set.h"
 #include "cli/segment/segment.h"
 
 enum shared_keys {
@@ -23,7 +24,8 @@ static const struct argp_option shared_options[] = {
     {"model", 'm', "FILE", 0, "The model that `cleave train' wrote", 1},
     {"data", 'd', "PATH", 0, "A manifest or a set's folder (instead of, or beside, arguments)", 1},
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of --data (default: all of it)", 1},
-    {"features", KEY_FEATURES, "FILE", 0, "Take the items of a feature file instead of images", 1},
+    {"features", KEY_FEATURES, "FILE", 0,
+     "Take the items of a feature file instead of images; again for each of several", 1},
     {"maps", KEY_MAPS, "NAME=FOLDER", 0, MAPS_HELP, 1},
     {"shard", KEY_SHARD, "I/N", 0, SHARD_HELP, 1},
     {"null", '0', NULL, 0, "Paths read for the argument - end with a zero byte, not with a line", 1},
@@ -64,7 +66,7 @@ static error_t parse_shared(int key, char *arg, struct argp_state *state)
     case 'o': self->output = arg; return 0;
     case '0': self->list_separator = 0; return 0;
     case KEY_SPLIT: self->split = arg; return 0;
-    case KEY_FEATURES: self->features = arg; return 0;
+    case KEY_FEATURES: return option_path(&self->features, arg, &self->common);
     case KEY_MAPS: return option_maps(&self->maps, arg, &self->common);
     case KEY_OVERLAY: self->overlay = true; return 0;
     case KEY_REPORT: self->report = arg; return 0;
@@ -130,5 +132,5 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
     if (self->features && (self->overlay || self->report))
         return fail(err, CLV_ERR_USAGE, "%s: a feature file holds no pictures to show",
                     self->overlay ? "--overlay" : "--report");
-    return CLV_OK;
+    return feature_paths_check(&self->common.paths, "--features", err);
 }

@@ -94,6 +94,8 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
                                          self->existing, &self->shard, err);
     for (size_t i = 0; i < sizeof named / sizeof *named && status == CLV_OK; i++)
         status = outputs_spare(all, named[i], err);
+    for (size_t i = 0; i < self->common.paths.n && status == CLV_OK; i++)
+        status = outputs_spare(all, self->common.paths.paths[i], err);
     for (size_t m = 0; m < self->maps.n && status == CLV_OK; m++)
         status = outputs_spare(all, self->maps.folders[m].folder, err);
     if (status != CLV_OK || !outputs->n_problems)

@@ -50,7 +50,7 @@ static enum clv_status open_dataset(struct train_data *data, const struct train_
     double memory = options->memory;
     enum clv_status status = CLV_OK;
     if (!(memory > 0)) {
-        status = clv_features_open(&data->dataset, &data->recipe, options->data, err);
+        status = features_open_list(&data->dataset, &data->recipe, &options->common.paths, 0, err);
         if (status != CLV_ERR_OS || err->os_errno != ENOMEM || train_needs_memory(options))
             return status;
         memory = memory_available() / 4;
@@ -58,7 +58,7 @@ static enum clv_status open_dataset(struct train_data *data, const struct train_
                      "are wanted (--feature-memory)",
                      options->data, memory / 1e6);
     }
-    return features_open_on_demand(&data->dataset, &data->recipe, options->data, memory, err);
+    return features_open_list(&data->dataset, &data->recipe, &options->common.paths, memory, err);
 }
 
 static enum clv_status open_features(struct train_data *data, const struct train_options *options,
@@ -83,7 +83,7 @@ static enum clv_status open_features(struct train_data *data, const struct train
                     options->data);
     if (option)
         return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
-    enum clv_status status = digest_features(data->digest, options->data, err);
+    enum clv_status status = digest_features(data->digest, &options->common.paths, err);
     if (status == CLV_OK)
         status = open_dataset(data, options, err);
     if (status != CLV_OK)

@@ -44,7 +44,11 @@ enum train_keys {
 };
 
 static const struct argp_option train_options[] = {
-    {"data", 'd', "PATH", 0, "Images with masks: a manifest, a folder with images/ and masks/, or a feature file", 0},
+    {"data", 'd', "PATH", 0,
+     "Images with masks: a manifest, a folder with images/ and masks/, or a feature file, of which there may be "
+     "several: "
+     "--data again",
+     0},
     {"split", KEY_SPLIT, "NAME,..", 0,
      "Splits of the manifest to learn from (default: train if there is one, else all)", 0},
     {"only", KEY_ONLY, "FILE", 0, "Read the masks of the images that this file names, one a line, and no others", 0},
@@ -160,7 +164,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
         state->child_inputs[2] = &self->learner;
         return 0;
     case ARGP_KEY_ARG: return option_error(&self->common, "%s: train takes no arguments; --data names the images", arg);
-    case 'd': self->data = arg; return 0;
+    case 'd': return option_path(&self->data, arg, &self->common);
     case KEY_LETTERS: self->letters.path = arg; return 0;
     case KEY_FOLDS: return option_folds(&self->letters, arg, &self->common);
     case 'o': self->output = arg; return 0;
@@ -231,13 +235,16 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
     if (team_rank())
         return CLV_OK; /* the leader writes */
     const struct supervision_options *images = &self->supervision;
-    const char *const inputs[] = {self->data && path_is_folder(self->data) ? NULL : self->data,
-                                  self->validate && is_tensor_file(self->validate) ? self->validate : NULL,
-                                  images->only,
-                                  images->boxes,
-                                  self->init,
-                                  self->letters.path};
-    size_t n = sizeof inputs / sizeof *inputs;
+    const char *const files[] = {self->validate && is_tensor_file(self->validate) ? self->validate : NULL, images->only,
+                                 images->boxes, self->init, self->letters.path};
+    size_t n = sizeof files / sizeof *files;
+    const struct path_list *paths = &self->common.paths;
+    const char **inputs = array_zalloc(n + paths->n, sizeof *inputs);
+    if (!inputs)
+        return fail_memory(err);
+    memcpy(inputs, files, sizeof files);
+    for (size_t i = 0; i < paths->n; i++)
+        inputs[n++] = path_is_folder(paths->paths[i]) ? NULL : paths->paths[i];
     const char *hint = self->checkpoint ? ", --resume goes on with a training that was stopped" : "";
     bool may_replace = self->overwrite || (self->resume && train_checkpoints_model_is_own(self));
     struct outputs *outputs = &self->common.outputs;
@@ -249,6 +256,7 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
         status = outputs_claim(outputs, self->checkpoint, self->overwrite || self->resume, hint, inputs, n, err);
     if (status == CLV_OK && self->scratch)
         status = train_scratch_claim(self->scratch, err);
+    array_free(inputs);
     return status;
 }
 
@@ -306,6 +314,9 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
                     "--label-costs: --stages 2 is missing: its first stage tells what an image has");
     if (self->prune_tolerance_given && !self->n_prune_folds)
         return fail(err, CLV_ERR_USAGE, "--prune-tolerance: --prune is missing: how many folds?");
+    status = feature_paths_check(&self->common.paths, "--data", err);
+    if (status != CLV_OK)
+        return status;
     if (self->validate && is_tensor_file(self->data) && !is_tensor_file(self->validate))
         return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", self->data);
     status = check_memory(self, err);

@@ -45,8 +45,8 @@ struct train_options {
     struct common_options common;
     struct recipe_options recipe;
     struct learner_options learner;
-    const char *data, *validate, *output;
-    const char *init; /* a model's path, or NULL */
+    const char *data, *validate, *output; /* data: the first of common.paths; more than one are feature files */
+    const char *init;                     /* a model's path, or NULL */
     struct supervision_options supervision;
     struct letters_option letters; /* instead of data */
     uint64_t seed;

@@ -1,122 +1,21 @@
 #include "feature/dataset/feature_shards.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/shard.h"
 #include "base/text.h"
 #include "data/safetensors.h"
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/demand.h"
+#include "feature/dataset/feature_list.h"
 #include "feature/dataset/features_format.h"
 #include "feature/dataset/features_read.h"
 #include "feature/recipe/recipe_file.h"
-
-#define INDEX_MAX_SIZE ((size_t)64 << 20)
-
-static bool is_index(const char *path)
-{
-    char head[sizeof FEATURES_INDEX_HEAD] = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return false;
-    ssize_t n = read(fd, head, sizeof head - 1);
-    close(fd);
-    return n == (ssize_t)sizeof head - 1 && strcmp(head, FEATURES_INDEX_HEAD) == 0;
-}
-
-static bool is_shard_name(const char *name)
-{
-    static const char form[] = "-#####-of-#####.safetensors";
-    size_t length = strlen(name), n = sizeof form - 1;
-    bool fits = length > n;
-    for (size_t i = 0; i < n && fits; i++) {
-        char c = name[length - n + i];
-        fits = form[i] == '#' ? c >= '0' && c <= '9' : c == form[i];
-    }
-    return fits;
-}
-
-/* A look that ends at the first file of another kind: folders of images may be long. */
-static bool is_folder_of_shards(const char *path)
-{
-    DIR *stream = opendir(path);
-    bool has_shard = false, has_others = !stream;
-    for (const struct dirent *entry; !has_others && (entry = readdir(stream));) {
-        bool is_shard = is_shard_name(entry->d_name);
-        has_shard |= is_shard;
-        has_others = !is_shard && entry->d_name[0] != '.' && !text_ends_with(entry->d_name, ".safetensors.index.json");
-    }
-    if (stream)
-        closedir(stream);
-    return has_shard && !has_others;
-}
-
-bool features_is_sharded(const char *path)
-{
-    return path_is_folder(path) ? is_folder_of_shards(path) : is_index(path);
-}
-
-static enum clv_status list_folder(struct path_list *shards, const char *folder, struct clv_error *err)
-{
-    struct path_list files = {0};
-    *shards = (struct path_list){0};
-    enum clv_status status = folder_walk(&files, folder, err);
-    for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
-        char *path = path_join(folder, files.paths[i]);
-        if (!path)
-            status = fail_memory(err);
-        else if (is_shard_name(path))
-            status = path_list_add(shards, path, err);
-        array_free(path);
-    }
-    if (status != CLV_OK)
-        path_list_release(shards);
-    path_list_release(&files);
-    return status;
-}
-
-static enum clv_status read_index(struct path_list *shards, const char *path, struct clv_error *err)
-{
-    char *bytes = NULL, *folder = path_folder(path);
-    size_t size, n = 0;
-    struct json_value *root = NULL;
-    *shards = (struct path_list){0};
-    enum clv_status status = folder ? file_read(&bytes, &size, path, INDEX_MAX_SIZE, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = json_parse(&root, bytes, size, path, err);
-    const struct json_value *list = status == CLV_OK ? json_member(root, "shards") : NULL;
-    if (status == CLV_OK && (!json_get_array(list, &n) || n < 1 || n > SHARD_MAX))
-        status = fail(err, CLV_ERR_DATA, "%s: its \"shards\" are no list of 1 to %d files", path, SHARD_MAX);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        const char *name;
-        if (!json_get_text(json_element(list, i), &name) || !*name || strchr(name, '/')) {
-            status = fail(err, CLV_ERR_DATA, "%s: shard %zu is no name of a file beside it", path, i + 1);
-            break;
-        }
-        char *joined = path_join(folder, name);
-        status = joined ? path_list_add(shards, joined, err) : fail_memory(err);
-        array_free(joined);
-    }
-    json_root_free(root);
-    array_free(bytes);
-    array_free(folder);
-    if (status != CLV_OK)
-        path_list_release(shards);
-    return status;
-}
-
-enum clv_status features_list_shards(struct path_list *shards, const char *path, struct clv_error *err)
-{
-    return path_is_folder(path) ? list_folder(shards, path, err) : read_index(shards, path, err);
-}
 
 /* The whole number at *text, digits alone and at most `maximum`; *text stands behind it. False: there is none. */
 static bool take_number(size_t *value, const char **text, size_t maximum)
@@ -148,23 +47,43 @@ static bool parse_place(struct shard *shard, size_t *total, const struct clv_dat
     return true;
 }
 
-/* Whether a file is the shard that belongs here; *total is the images of the whole set, 0 until the first file told. */
-static enum clv_status check_place(const struct clv_dataset *part, const char *path, size_t expected, size_t n_shards,
-                                   size_t *total, struct clv_error *err)
+/* The set that the next file is a shard of: its shards, those that were there, and its images, 0 until the first file
+ * told. */
+struct place {
+    size_t n_shards, n_opened, total;
+};
+
+/* Whether a file is the shard that belongs here. */
+static enum clv_status check_place(struct place *place, const struct clv_dataset *part, const char *path,
+                                   struct clv_error *err)
 {
     struct shard shard;
-    size_t said, first, n;
+    size_t said, first, n, expected = ++place->n_opened;
     if (!parse_place(&shard, &said, part))
         return fail(err, CLV_ERR_DATA, "%s: not a shard that `cleave features --shard' wrote", path);
-    if ((size_t)shard.count != n_shards || (size_t)shard.number != expected)
+    if ((size_t)shard.count != place->n_shards || (size_t)shard.number != expected)
         return fail(err, CLV_ERR_DATA, "%s: is shard %d of %d, where shard %zu of %zu belongs", path, shard.number,
-                    shard.count, expected, n_shards);
+                    shard.count, expected, place->n_shards);
     shard_block(&first, &n, &shard, said);
-    if (n != part->n || (*total && said != *total))
+    if (n != part->n || (place->total && said != place->total))
         return fail(err, CLV_ERR_DATA, "%s: has %zu of %zu images, not those of shard %d of %d of the same set", path,
                     part->n, said, shard.number, shard.count);
-    *total = said;
+    place->total = said;
     return CLV_OK;
+}
+
+/* The same of a list in which whole files and all shards of a set may follow each other. */
+static enum clv_status check_turn(struct place *place, const struct clv_dataset *part, const char *path,
+                                  struct clv_error *err)
+{
+    struct shard shard;
+    size_t total;
+    bool is_between = place->n_opened == place->n_shards, is_shard = parse_place(&shard, &total, part);
+    if (is_between && !is_shard)
+        return CLV_OK;
+    if (is_between)
+        *place = (struct place){.n_shards = (size_t)shard.count};
+    return check_place(place, part, path, err);
 }
 
 static bool is_per_shard(const char *key)
@@ -178,15 +97,23 @@ static bool is_shared(const char *name)
     return strcmp(name, "palette") == 0 || recipe_tensor_is_known(name);
 }
 
+static size_t count_shared(const struct clv_tensors *tensors)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < clv_tensors_metadata_count(tensors); i++)
+        n += !is_per_shard(clv_tensors_metadata_key(tensors, i));
+    return n;
+}
+
 /* Labels, recipe and kinds of arrays must be the first shard's. */
 static enum clv_status check_alike(const struct clv_tensors *a, const struct clv_tensors *b, const char *first,
                                    const char *path, struct clv_error *err)
 {
-    bool same = clv_tensors_metadata_count(a) == clv_tensors_metadata_count(b);
+    bool same = count_shared(a) == count_shared(b);
     const char *differs = "its metadata";
     for (size_t i = 0; same && i < clv_tensors_metadata_count(a); i++) {
         const char *key = clv_tensors_metadata_key(a, i), *value = clv_tensors_metadata(b, key);
-        same = value && (is_per_shard(key) || strcmp(clv_tensors_metadata(a, key), value) == 0);
+        same = is_per_shard(key) || (value && strcmp(clv_tensors_metadata(a, key), value) == 0);
         differs = key;
     }
     if (same)
@@ -225,9 +152,12 @@ static enum clv_status join_items(struct clv_dataset *whole, struct clv_error *e
     return CLV_OK;
 }
 
+/* All shards of one set; or any whole sets, one after the other. */
 static enum clv_status open_shards(struct clv_dataset **dataset, struct clv_recipe *recipe,
-                                   const struct path_list *shards, bool is_apart, struct clv_error *err)
+                                   const struct path_list *shards, bool is_one_set, bool is_apart,
+                                   struct clv_error *err)
 {
+    struct place place = {.n_shards = is_one_set ? shards->n : 0};
     struct clv_recipe own = {0};
     struct clv_dataset *whole = array_zalloc(1, sizeof *whole);
     *dataset = NULL;
@@ -237,17 +167,19 @@ static enum clv_status open_shards(struct clv_dataset **dataset, struct clv_reci
     if (!is_apart)
         whole->file.looked_at = array_zalloc(1, sizeof *whole->file.looked_at);
     enum clv_status status = whole->parts && (is_apart || whole->file.looked_at) ? CLV_OK : fail_memory(err);
-    size_t total = 0;
     for (size_t k = 0; k < shards->n && status == CLV_OK; k++) {
         const char *path = shards->paths[k];
         struct clv_dataset **part = &whole->parts[k];
         status = features_open_file(part, k ? NULL : &own, path, is_apart, err);
         whole->n_parts += status == CLV_OK;
         if (status == CLV_OK)
-            status = check_place(*part, path, k + 1, shards->n, &total, err);
+            status = is_one_set ? check_place(&place, *part, path, err) : check_turn(&place, *part, path, err);
         if (status == CLV_OK && k)
             status = check_alike(whole->parts[0]->file.tensors, (*part)->file.tensors, shards->paths[0], path, err);
     }
+    if (status == CLV_OK && place.n_opened < place.n_shards)
+        status = fail(err, CLV_ERR_DATA, "%s: is shard %zu of %zu, and the next one does not follow",
+                      shards->paths[shards->n - 1], place.n_opened, place.n_shards);
     if (status == CLV_OK)
         status = join_items(whole, err);
     if (status == CLV_OK && whole->parts[0]->labels.n_labels)
@@ -280,7 +212,7 @@ static enum clv_status open_any(struct clv_dataset **dataset, struct clv_recipe 
         return features_open_file(dataset, recipe, path, is_apart, err);
     enum clv_status status = features_list_shards(&shards, path, err);
     if (status == CLV_OK)
-        status = open_shards(dataset, recipe, &shards, is_apart, err);
+        status = open_shards(dataset, recipe, &shards, true, is_apart, err);
     path_list_release(&shards);
     return status;
 }
@@ -319,18 +251,58 @@ enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv
 enum clv_status features_open_shards_on_demand(struct clv_dataset **dataset, const struct path_list *shards,
                                                double memory, struct clv_error *err)
 {
-    enum clv_status status = open_shards(dataset, NULL, shards, true, err);
+    enum clv_status status = open_shards(dataset, NULL, shards, true, true, err);
     return status == CLV_OK ? give_memory(dataset, memory, err) : status;
+}
+
+/* By whatever names and links. */
+static enum clv_status check_once(const struct path_list *files, struct clv_error *err)
+{
+    struct stat *infos = array_zalloc(files->n, sizeof *infos);
+    enum clv_status status = infos ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < files->n && status == CLV_OK; i++) {
+        if (stat(files->paths[i], &infos[i]))
+            status = fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open", files->paths[i]);
+        for (size_t k = 0; k < i && status == CLV_OK; k++)
+            if (infos[k].st_dev == infos[i].st_dev && infos[k].st_ino == infos[i].st_ino)
+                status = fail(err, CLV_ERR_DATA, "%s: comes twice", files->paths[i]);
+    }
+    array_free(infos);
+    return status;
+}
+
+enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_recipe *recipe,
+                                   const struct path_list *paths, double memory, struct clv_error *err)
+{
+    struct path_list files;
+    *dataset = NULL;
+    if (paths->n == 1)
+        return memory > 0 ? features_open_on_demand(dataset, recipe, paths->paths[0], memory, err)
+                          : clv_features_open(dataset, recipe, paths->paths[0], err);
+    struct clv_recipe own = {0};
+    enum clv_status status = features_list_files(&files, paths, err);
+    if (status == CLV_OK)
+        status = check_once(&files, err);
+    if (status == CLV_OK)
+        status = open_shards(dataset, recipe ? &own : NULL, &files, false, memory > 0, err);
+    if (status == CLV_OK && memory > 0)
+        status = give_memory(dataset, memory, err);
+    if (status == CLV_OK && recipe && own.n_scales > 0)
+        *recipe = own;
+    else
+        clv_recipe_release(&own);
+    path_list_release(&files);
+    return status;
 }
 
 enum clv_status features_index_write(const char *path, const struct path_list *shards, struct clv_error *err)
 {
     struct clv_dataset *dataset = NULL;
     struct text text;
-    enum clv_status status = open_shards(&dataset, NULL, shards, false, err);
+    enum clv_status status = open_shards(&dataset, NULL, shards, true, false, err);
     if (status != CLV_OK)
         return status;
-    text_init(&text, INDEX_MAX_SIZE);
+    text_init(&text, FEATURES_INDEX_MAX_SIZE);
     text_printf(&text, FEATURES_INDEX_HEAD ",\"images\":%zu},\"shards\":[", dataset->n);
     for (size_t k = 0; k < shards->n; k++) {
         text_put(&text, k ? ",\n" : "\n");

@@ -7,23 +7,21 @@
 #ifndef FEATURE_SHARDS_H
 #define FEATURE_SHARDS_H
 
-#include <stdbool.h>
-
 #include "base/path.h"
 #include "cleave/features.h"
-
-#define FEATURES_INDEX_HEAD "{\"metadata\":{\"format\":\"cleave features index 1\""
-
-/* Whether a file begins as an index does, or a folder has shards and nothing else but indices: one shard at least. */
-bool features_is_sharded(const char *path);
-
-/* The paths of the shards that an index lists, or of those in a folder by their names. */
-enum clv_status features_list_shards(struct path_list *shards, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Opens a feature file, or the index of shards of one, as clv_features_open does, but without mapping it (held.h):
  * features of `memory` bytes stay in memory, besides those that are held. All of it is checked, item by item. */
 enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                         double memory, struct clv_error *err) CLV_CHECK;
+
+/* Opens several feature files as one, in their order, each a single file, an index or a folder of shards: with `memory` on
+ * demand, with 0 mapped. Single files are whole, or all shards of a set one after the other. CLV_ERR_DATA names a file that
+ * is not, comes twice, or is of other labels or another recipe than the first. One alone is opened as it always is. */
+enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_recipe *recipe,
+                                   const struct path_list *paths, double memory, struct clv_error *err) CLV_CHECK;
+
+/* Opens what features_write_own_part wrote: all shards of one set. */
 enum clv_status features_open_shards_on_demand(struct clv_dataset **dataset, const struct path_list *shards,
                                                double memory, struct clv_error *err) CLV_CHECK;
 

@@ -132,6 +132,73 @@ START_TEST(an_index_or_a_folder_of_feature_shards_trains_scores_and_segments_as_
 }
 END_TEST
 
+/* Whole files and all shards of a set may follow each other. */
+START_TEST(several_feature_files_are_taken_as_one)
+{
+    static const char list[] =
+        "f-00001-of-00003.safetensors %s f-00002-of-00003.safetensors %s f-00003-of-00003.safetensors";
+    struct {
+        char text[256], data[256], features[256];
+    } own;
+    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
+    snprintf(own.data, sizeof own.data, list, "--data", "--data");
+    snprintf(own.features, sizeof own.features, list, "--features", "--features");
+    write_feature_shards(own.text);
+    const char *const lines[][2] = {{"i.json", "i.json"}, {own.data, own.features}};
+    for (int k = 0; k < 2; k++)
+        free(expect_success("cd %s && \"$CLEAVE\" train -l wmpmap --passes 5 --seed 1 --data %s -o m && \"$CLEAVE\" "
+                            "segment -m m --features %s -o out%d && \"$CLEAVE\" score -m m --data %s >score%d && "
+                            "\"$CLEAVE\" inspect --json m | tr ',' '\\n' | grep -v '\"data\"\\|\"command\"' >says%d && "
+                            "tail -c 2000 m >weights%d && \"$CLEAVE\" prune -m m --data %s -o p >pruned%d && rm m p",
+                            own.text, lines[k][0], lines[k][1], k, lines[k][0], k, k, k, lines[k][0], k));
+    static const char *const what[][2] = {
+        {"out0", "out1"}, {"score0", "score1"}, {"says0", "says1"}, {"weights0", "weights1"}, {"pruned0", "pruned1"}};
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++)
+        expect_same(own.text, what[i][0], what[i][1]);
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" features -q --data set/manifest.tsv --split test --recipe f -o g && "
+        "for with in '-o both' '-o read --feature-memory 1M'; do \"$CLEAVE\" train -q --passes 2 --data g "
+        "--data i.json --data f $with; done",
+        own.text));
+    expect_same(own.text, "both", "read");
+    char *images = expect_success("cd %s && \"$CLEAVE\" inspect --json both", own.text);
+    ck_assert_msg(strstr(images, "\"images\":\"20\"") != NULL, "%s", images);
+    free(images);
+}
+END_TEST
+
+START_TEST(feature_files_that_do_not_go_together_are_named)
+{
+    static const char *const bad[][2] = {
+        {"f --data f-00001-of-00003.safetensors", "f-00001-of-00003.safetensors: is shard 1 of 3, and the next"},
+        {"f-00002-of-00003.safetensors --data f", "f-00002-of-00003.safetensors: is shard 2 of 3, where shard 1 of 3"},
+        {"f-00001-of-00003.safetensors --data f", "f: not a shard that"},
+        {"f --data i.json --data link", "link: comes twice"},
+        {"i.json --data f-00001-of-00003.safetensors", "f-00001-of-00003.safetensors: comes twice"},
+        {"f --data other", "other: its recipe or labels are not those of f (recipe differs)"},
+    };
+    struct {
+        char text[256];
+    } own;
+    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
+    write_feature_shards(own.text);
+    free(
+        expect_success("cd %s && ln -s f link && \"$CLEAVE\" features -q --data set/manifest.tsv --split test --seed 2 "
+                       "--superpixels 60 --words 20 --codebook-samples 2000 -o other",
+                       own.text));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect_error(65, bad[i][1], "cd %s && \"$CLEAVE\" train --data %s -o m", own.text, bad[i][0]);
+    expect_error(64, "--data: several of them must be feature files, which set is not",
+                 "cd %s && \"$CLEAVE\" train --data f --data set -o m", own.text);
+    expect_error(64, "--features: several of them must be feature files, which set is not",
+                 "cd %s && \"$CLEAVE\" segment -m %s --features f --features set -o m", own.text, sample_model());
+    expect_error(66, "absent", "cd %s && \"$CLEAVE\" score -m %s --data f --data absent", own.text, sample_model());
+    expect_error(73, "other: is an input", "cd %s && \"$CLEAVE\" train --data f --data other --overwrite -o other",
+                 own.text);
+    ck_assert_int_ne(access(formatted("%s/m", own.text), F_OK), 0);
+}
+END_TEST
+
 /* The first shard learns the recipe for all of them. */
 START_TEST(a_feature_file_takes_its_recipe_from_another)
 {
@@ -219,6 +286,8 @@ Suite *cli_shards_suite(void)
     tcase_add_test(tcase, items_of_a_feature_file_are_sharded_and_more_shards_than_items_leave_some_empty);
     tcase_add_test(tcase, clashes_with_other_shards_and_bad_shards_are_refused);
     tcase_add_test(tcase, an_index_or_a_folder_of_feature_shards_trains_scores_and_segments_as_one_file_does);
+    tcase_add_test(tcase, several_feature_files_are_taken_as_one);
+    tcase_add_test(tcase, feature_files_that_do_not_go_together_are_named);
     tcase_add_test(tcase, a_feature_file_takes_its_recipe_from_another);
     tcase_add_test(tcase, copies_that_mpirun_starts_are_refused_unless_each_has_its_shard);
     tcase_add_test(tcase, feature_shards_that_are_no_whole_are_named_and_nothing_is_written);

@@ -190,6 +190,32 @@ START_TEST(failing_memory_is_no_end_of_the_own_part)
 }
 END_TEST
 
+static enum clv_status open_list(const struct path_list *paths, double memory, struct clv_error *err)
+{
+    struct clv_dataset *lean;
+    struct clv_recipe recipe = {0};
+    enum clv_status status = features_open_list(&lean, &recipe, paths, memory, err);
+    ck_assert(!lean == (status != CLV_OK));
+    clv_recipe_release(&recipe);
+    clv_dataset_free(lean);
+    return status;
+}
+
+START_TEST(failing_memory_is_no_end_of_a_list)
+{
+    struct path_list paths = {0};
+    char *nothing;
+    must(path_list_add(&paths, write_set(3, true), err));
+    must(path_list_add(&paths, write_set(3, false), err));
+    ck_assert_int_eq(run_command(&nothing, "cp %s %s-2", paths.paths[1], paths.paths[1]), 0);
+    must(path_list_add(&paths, formatted("%s-2", paths.paths[1]), err));
+    must_survive_failed_requests(open_list(&paths, ALL, err));
+    must_survive_failed_requests(open_list(&paths, 0, err));
+    path_list_release(&paths);
+    free(nothing);
+}
+END_TEST
+
 START_TEST(features_that_are_not_there_are_neither_copied_nor_written)
 {
     struct clv_dataset *lean, *copy;
@@ -234,6 +260,7 @@ Suite *demand_suite(void)
     tcase_add_test(tests, a_file_that_changes_meanwhile_is_named_with_the_item);
     tcase_add_test(tests, failing_memory_is_no_end);
     tcase_add_test(tests, failing_memory_is_no_end_of_the_own_part);
+    tcase_add_test(tests, failing_memory_is_no_end_of_a_list);
     tcase_add_test(tests, features_that_are_not_there_are_neither_copied_nor_written);
     suite_add_tcase(suite, tests);
     return suite;
