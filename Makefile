@@ -231,7 +231,7 @@ datasets: deps
 
 # The papers' tables beside ours: OUT keeps every result with its settings, and a run that was stopped goes on.
 $(reproductions): reproduce-%: deps
-	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/steps $(BUILD)/bench/branch $(learned)
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/steps $(BUILD)/bench/branch $(BUILD)/bench/certainty $(learned)
 	$(Q)tools/reproduce/$* $(BUILD) $(or $(OUT),$(BUILD)/reproduce-$*)
 
 fuzz: deps
