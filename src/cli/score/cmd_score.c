@@ -18,7 +18,7 @@ struct score {
     struct common_options common;
     const char *data, *split, *voids, *predictions, *model_path, *pred_labels;
     int band_px;
-    bool json, csv, per_image, merge;
+    bool json, csv, per_image, merge, likelihood;
     struct shard shard;
     char **tables; /* [n_tables] of --merge */
     size_t n_tables;
@@ -38,7 +38,8 @@ enum score_keys {
     KEY_SHARD,
     KEY_MERGE,
     KEY_BAND,
-    KEY_PRED_LABELS
+    KEY_PRED_LABELS,
+    KEY_LIKELIHOOD
 };
 
 static const struct argp_option score_options[] = {
@@ -62,6 +63,10 @@ static const struct argp_option score_options[] = {
     {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP ", decoded with -m", 0},
     {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
     {"decode", KEY_DECODE, "RULE", 0, "With a feature file. " DECODING_HELP, 0},
+    {"likelihood", KEY_LIKELIHOOD, NULL, 0,
+     "With a feature file: also the mean log-likelihood of an example's known labels under exp(score), the unknown "
+     "ones summed out; exact, on chains, trees and narrow graphs",
+     0},
     {"shard", KEY_SHARD, "I/N", 0, SHARD_HELP ". Prints a table of counts, for --merge", 0},
     {"merge", KEY_MERGE, NULL, 0,
      "The arguments are the tables of all shards: the score of one run over everything, from their counts", 0},
@@ -92,6 +97,7 @@ static error_t parse_score(int key, char *arg, struct argp_state *state)
     case KEY_FOLDS: return option_folds(&self->letters, arg, &self->common);
     case KEY_BAND: return option_int(&self->band_px, "--band", arg, 1, BAND_MAX_PX, &self->common);
     case KEY_PRED_LABELS: self->pred_labels = arg; return 0;
+    case KEY_LIKELIHOOD: self->likelihood = true; return 0;
     case KEY_JSON: self->json = true; return 0;
     case KEY_CSV: self->csv = true; return 0;
     case KEY_PER_IMAGE: self->per_image = true; return 0;
@@ -164,8 +170,10 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
     if (status != CLV_OK)
         return status;
-    if (self->decoding != DECODING_OWN && (self->letters.path || !self->data || !is_tensor_file(self->data)))
-        return fail(err, CLV_ERR_USAGE, "--decode: goes with a feature file in --data");
+    bool has_features = !self->letters.path && self->data && is_tensor_file(self->data);
+    if ((self->decoding != DECODING_OWN || self->likelihood) && !has_features)
+        return fail(err, CLV_ERR_USAGE, "--%s: goes with a feature file in --data",
+                    self->likelihood ? "likelihood" : "decode");
     status = feature_paths_check(&self->common.paths, "--data", err);
     if (status == CLV_OK)
         status = check_shards(self, err);
@@ -261,8 +269,12 @@ enum clv_status cmd_score(int argc, char **argv, struct clv_error *err)
     struct score self = {0};
     enum clv_status status = parse(&self, argc, argv, err);
     const struct letters_task letters = {self.letters, self.model_path, self.common.n_threads, self.json};
-    const struct features_task features = {&self.common.paths, self.model_path, self.common.n_threads, self.json,
-                                           self.decoding};
+    const struct features_task features = {.paths = &self.common.paths,
+                                           .model_path = self.model_path,
+                                           .n_threads = self.common.n_threads,
+                                           .json = self.json,
+                                           .wants_likelihood = self.likelihood,
+                                           .decoding = self.decoding};
     if (status == CLV_OK)
         status = self.letters.path           ? score_letters(&letters, err)
                  : is_tensor_file(self.data) ? score_features(&features, err)

@@ -13,14 +13,22 @@
 #include "cleave/score.h"
 #include "cli/common/console.h"
 #include "feature/dataset/feature_shards.h"
+#include "model/likelihood.h"
 
 struct scoring {
     const struct clv_dataset *dataset;
     const struct clv_model *model;
     struct clv_oracle **oracles;      /* [n_threads] */
     struct clv_confusion *confusions; /* [n_threads] of known nodes: whole numbers add up to the same in any order */
+    struct likelihood *likelihoods;   /* [n_threads]; NULL: not asked for */
     double *loss;                     /* [examples]; NaN: without truth, not scored */
+    double *log_likelihood;           /* [examples] of those that are scored, if asked for */
     size_t n_scored;
+};
+
+/* Means over the examples that are scored. */
+struct means {
+    double accuracy, n_known, loss, log_likelihood;
 };
 
 static enum clv_status score_example(void *context, size_t index, int thread, struct clv_error *err)
@@ -43,12 +51,17 @@ static enum clv_status score_example(void *context, size_t index, int thread, st
             clv_confusion_add_weighted(&self->confusions[thread], problem.label[i], y[i], 1);
     if (status == CLV_OK)
         self->loss[index] = clv_loss(&problem, self->model->shape.n_labels, y);
+    if (status == CLV_OK && self->likelihoods) {
+        status = likelihood_of(&self->log_likelihood[index], &self->likelihoods[thread], self->model, &problem, err);
+        if (status == CLV_ERR_USAGE)
+            status = fail_within(err, status, "--likelihood");
+    }
     array_free(y);
     array_free(is_visible);
     return status;
 }
 
-static enum clv_status score_examples(struct scoring *self, int n_threads, struct clv_error *err)
+static enum clv_status score_examples(struct scoring *self, bool wants_likelihood, int n_threads, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
     self->oracles = array_zalloc((size_t)n_threads, sizeof *self->oracles);
@@ -56,6 +69,12 @@ static enum clv_status score_examples(struct scoring *self, int n_threads, struc
     self->loss = array_alloc(clv_dataset_size(self->dataset), sizeof *self->loss);
     if (!self->oracles || !self->confusions || !self->loss)
         return fail_memory(err);
+    if (wants_likelihood) {
+        self->likelihoods = array_zalloc((size_t)n_threads, sizeof *self->likelihoods);
+        self->log_likelihood = array_zalloc(clv_dataset_size(self->dataset), sizeof *self->log_likelihood);
+        if (!self->likelihoods || !self->log_likelihood)
+            return fail_memory(err);
+    }
     for (int t = 0; t < n_threads && status == CLV_OK; t++) {
         status = clv_oracle_new(&self->oracles[t], CLV_ENGINE_DEFAULT, err);
         if (status == CLV_OK)
@@ -80,10 +99,14 @@ static void release(struct scoring *self, int n_threads)
             clv_oracle_free(self->oracles[t]);
         if (self->confusions)
             clv_confusion_release(&self->confusions[t]);
+        if (self->likelihoods)
+            likelihood_release(&self->likelihoods[t]);
     }
     array_free(self->oracles);
     array_free(self->confusions);
+    array_free(self->likelihoods);
     array_free(self->loss);
+    array_free(self->log_likelihood);
 }
 
 static const char *label_name(char number[16], const struct clv_labels *labels, int32_t label)
@@ -92,11 +115,13 @@ static const char *label_name(char number[16], const struct clv_labels *labels, 
     return labels->names[label][0] ? labels->names[label] : number;
 }
 
-static void print_text(const struct scoring *self, double accuracy, double n_known, double loss)
+static void print_text(const struct scoring *self, const struct means *mean)
 {
     const struct clv_labels *labels = &self->model->labels;
     printf("examples      %zu\nnodes         %.0f with a known label\naccuracy      %.2f %%\nmean loss     %.6g\n",
-           self->n_scored, n_known, 100 * accuracy, loss);
+           self->n_scored, mean->n_known, 100 * mean->accuracy, mean->loss);
+    if (self->likelihoods)
+        printf("likelihood    %.6g, mean log of an example's known labels\n", mean->log_likelihood);
     for (int32_t label = 0; label < labels->n_labels; label++) {
         char number[16];
         double right = clv_confusion_class_accuracy(&self->confusions[0], label);
@@ -105,17 +130,20 @@ static void print_text(const struct scoring *self, double accuracy, double n_kno
     }
 }
 
-static enum clv_status print_json(const struct scoring *self, double accuracy, double n_known, double loss,
-                                  struct clv_error *err)
+static enum clv_status print_json(const struct scoring *self, const struct means *mean, struct clv_error *err)
 {
     const struct clv_labels *labels = &self->model->labels;
     struct text text;
     bool is_first = true;
     text_init(&text, 1 << 20);
-    text_printf(&text, "{\"examples\":%zu,\"nodes\":%.0f,\"accuracy\":", self->n_scored, n_known);
-    text_put_json_number(&text, accuracy);
+    text_printf(&text, "{\"examples\":%zu,\"nodes\":%.0f,\"accuracy\":", self->n_scored, mean->n_known);
+    text_put_json_number(&text, mean->accuracy);
     text_put(&text, ",\"mean_loss\":");
-    text_put_json_number(&text, loss);
+    text_put_json_number(&text, mean->loss);
+    if (self->likelihoods) {
+        text_put(&text, ",\"mean_log_likelihood\":");
+        text_put_json_number(&text, mean->log_likelihood);
+    }
     text_put(&text, ",\"class_accuracy\":{");
     for (int32_t label = 0; label < labels->n_labels; label++) {
         char number[16];
@@ -134,14 +162,19 @@ static enum clv_status print_json(const struct scoring *self, double accuracy, d
 
 static enum clv_status print(const struct scoring *self, bool json, struct clv_error *err)
 {
-    size_t n = clv_dataset_size(self->dataset);
     struct clv_image_score score = clv_confusion_score(&self->confusions[0]);
-    double sum = 0, accuracy = 1 - score.hamming, n_known = (double)score.n_pixels;
-    for (size_t i = 0; i < n; i++)
-        sum += isnan(self->loss[i]) ? 0 : self->loss[i];
+    struct means mean = {.accuracy = 1 - score.hamming, .n_known = (double)score.n_pixels};
+    for (size_t i = 0; i < clv_dataset_size(self->dataset); i++) {
+        if (isnan(self->loss[i]))
+            continue;
+        mean.loss += self->loss[i];
+        mean.log_likelihood += self->likelihoods ? self->log_likelihood[i] : 0;
+    }
+    mean.loss /= (double)self->n_scored;
+    mean.log_likelihood /= (double)self->n_scored;
     if (json)
-        return print_json(self, accuracy, n_known, sum / (double)self->n_scored, err);
-    print_text(self, accuracy, n_known, sum / (double)self->n_scored);
+        return print_json(self, &mean, err);
+    print_text(self, &mean);
     return CLV_OK;
 }
 
@@ -161,7 +194,7 @@ enum clv_status score_features(const struct features_task *task, struct clv_erro
     scoring.dataset = dataset;
     scoring.model = &model;
     if (status == CLV_OK)
-        status = score_examples(&scoring, n_threads, err);
+        status = score_examples(&scoring, task->wants_likelihood, n_threads, err);
     if (status == CLV_OK)
         status = print(&scoring, task->json, err);
     release(&scoring, n_threads);

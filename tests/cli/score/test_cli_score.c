@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "support/exhaustive.h"
 #include "support/sample.h"
 #include "support/support.h"
 
@@ -87,6 +88,77 @@ START_TEST(known_nodes_of_a_feature_file_are_scored)
     free(text);
     expect_error(64, "-m is missing", "cd %s && \"$CLEAVE\" score --data test.safetensors", folder);
     expect_error(64, "-m and --json only", "cd %s && \"$CLEAVE\" score -m m --data test.safetensors --csv", folder);
+}
+END_TEST
+
+/* By trying all labels: log sum exp f of the labellings that have the known labels, less that of all. */
+static double log_likelihood(const struct clv_shape *shape, const double *w, const struct clv_problem *problem)
+{
+    enum { N_MOST = 8, K = 3 };
+    double unary[N_MOST * K], pairwise[2 * N_MOST * K * K], given, all;
+    struct clv_field field = {
+        problem->n_nodes, problem->n_edges, K, shape->pairwise, problem->edges, unary, pairwise, 0};
+    ck_assert_int_le(problem->n_nodes, N_MOST);
+    clv_unary_scores(unary, problem, shape, w);
+    clv_pairwise_scores(pairwise, problem, shape, w);
+    exhaustive(NULL, NULL, &all, NULL, &field);
+    for (int32_t i = 0; i < problem->n_nodes; i++)
+        for (int32_t a = 0; a < K; a++)
+            if (problem->label[i] != CLV_UNKNOWN && problem->label[i] != a)
+                unary[i * K + a] -= 1000;
+    exhaustive(NULL, NULL, &given, NULL, &field);
+    return given - all;
+}
+
+/* What the text after `key` says; it must be there. */
+static double number_after(const char *json, const char *key)
+{
+    const char *at = strstr(json, key);
+    ck_assert_ptr_nonnull(at);
+    return strtod(at + strlen(key), NULL);
+}
+
+START_TEST(known_labels_have_an_exact_likelihood_under_the_weights)
+{
+    static const char *const kinds[] = {"hidden-chain --nodes 6", "hidden-grid --side 2"};
+    for (int k = 0; k < 2; k++) {
+        const char *folder = temporary_folder();
+        struct clv_model model = {0};
+        struct clv_dataset *test = NULL;
+        double expected = 0;
+        free(expect_success(
+            "cd %s && \"$CLEAVE\" synth %s --overwrite --labels 3 --train 4 --test 2 -s 3 -o . && \"$CLEAVE\" "
+            "train --overwrite --learner hcrf --data train.safetensors --c 1 -o m",
+            folder, kinds[k]));
+        must(clv_model_read(&model, formatted("%s/m", folder), err));
+        must(clv_features_open(&test, NULL, formatted("%s/test.safetensors", folder), err));
+        for (size_t i = 0; i < clv_dataset_size(test); i++) {
+            struct clv_problem problem = clv_dataset_problem(test, i);
+            expected += log_likelihood(&model.shape, model.w, &problem) / 2;
+        }
+        char *json = expect_success("cd %s && \"$CLEAVE\" score -m m --data test.safetensors --likelihood --json -t %d",
+                                    folder, 1 + 2 * k);
+        ck_assert_double_eq_tol(number_after(json, "\"mean_log_likelihood\":"), expected, 1e-9);
+        free(json);
+        char *text = expect_success("cd %s && \"$CLEAVE\" score -m m --data test.safetensors --likelihood", folder);
+        ck_assert_double_eq_tol(number_after(text, "likelihood    "), expected, 1e-4);
+        free(text);
+        clv_dataset_free(test);
+        clv_model_release(&model);
+    }
+}
+END_TEST
+
+START_TEST(likelihoods_are_refused_where_there_are_none)
+{
+    const char *folder = temporary_folder();
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" synth hidden-grid --overwrite --labels 3 --side 20 --sweeps 2 --train 1 --test 1 -o . "
+        "&& \"$CLEAVE\" train --overwrite --learner mssvm --data train.safetensors --passes 1 -o m",
+        folder));
+    expect_error(64, "--likelihood: a graph of 400 nodes and 760 edges is too wide",
+                 "cd %s && \"$CLEAVE\" score -m m --data test.safetensors --likelihood", folder);
+    expect_error(64, "--likelihood: goes with a feature file", "\"$CLEAVE\" score --data x --pred y --likelihood");
 }
 END_TEST
 
@@ -259,6 +331,8 @@ Suite *cli_score_suite(void)
     tcase_add_test(tests, json_holds_the_means_over_images);
     tcase_add_test(tests, masks_of_0_and_one_other_value_are_figure_and_ground);
     tcase_add_test(tests, known_nodes_of_a_feature_file_are_scored);
+    tcase_add_test(tests, known_labels_have_an_exact_likelihood_under_the_weights);
+    tcase_add_test(tests, likelihoods_are_refused_where_there_are_none);
     tcase_add_test(tests, void_pixels_never_count_and_named_classes_have_accuracies);
     tcase_add_test(tests, a_band_counts_pixels_near_borders_alone);
     tcase_add_test(tests, predictions_with_labels_of_their_own_are_matched_by_name);

@@ -1,0 +1,53 @@
+#include "model/likelihood.h"
+
+#include "base/error.h"
+#include "model/field.h"
+#include "model/label_costs.h"
+#include "model/stage.h"
+
+/* Of bucket elimination: a few tenths of a second. */
+#define CELLS_MAX ((size_t)1 << 22)
+
+void likelihood_release(struct likelihood *self)
+{
+    clv_forest_free(self->forest);
+    bucket_release(&self->bucket);
+    *self = (struct likelihood){0};
+}
+
+/* log sum exp f over the labels that are not given. */
+static enum clv_status log_sum(double *value, struct likelihood *self, const struct clv_field *field,
+                               const int32_t *label, struct clv_error *err)
+{
+    const struct clv_forest_options options = {.visible_temperature = 1, .hidden_temperature = 1, .label = label};
+    bool fits;
+    enum clv_status status = clv_forest_fits(self->forest, &fits, field, &options, err);
+    if (status)
+        return status;
+    if (fits)
+        return clv_forest_run(self->forest, value, NULL, NULL, NULL, field, &options, err);
+    status = bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err);
+    if (!status && !fits)
+        status = fail(err, CLV_ERR_USAGE, "a graph of %d nodes and %d edges is too wide for an exact likelihood",
+                      field->n_nodes, field->n_edges);
+    return status ? status : bucket_run(&self->bucket, value, NULL, NULL, NULL, field, &options, err);
+}
+
+enum clv_status likelihood_of(double *value, struct likelihood *self, const struct clv_model *model,
+                              const struct clv_problem *problem, struct clv_error *err)
+{
+    struct clv_field field = {0};
+    double given = 0, all = 0;
+    if (label_costs_are_there(model))
+        return fail(err, CLV_ERR_USAGE, "a model with label costs has no likelihood");
+    enum clv_status status = self->forest ? CLV_OK : clv_forest_new(&self->forest, err);
+    if (status == CLV_OK)
+        status = model_field_init(&field, model, problem, err);
+    if (status == CLV_OK)
+        status = log_sum(&given, self, &field, problem->label, err);
+    if (status == CLV_OK)
+        status = log_sum(&all, self, &field, NULL, err);
+    scored_field_release(&field);
+    *value = given - all;
+    return status;
+}
