@@ -146,10 +146,13 @@ static double value_of(struct clv_bp *bp, const struct clv_field *field, const s
 #define NEAR_ITERATIONS 10
 #define NEAR_SCORE      3
 
-/* Logarithms only where they are needed: of damped messages and of softened nodes. */
+/* Logarithms only where they are needed: of damped messages and of softened nodes. Maxima soon settle wherever they do
+ * not oscillate, so that most messages of long runs need not be sent again; sums change in nearly all messages until
+ * the last sweep. */
 static void open_messages(struct clv_bp *bp, const struct clv_bp_options *options)
 {
     bool is_softened = options->mode == CLV_BP_MIXED && bp->ratio > 0;
+    bp->linear.is_lazy = options->mode == CLV_BP_MAX;
     if (options->damping == 0 && !is_softened)
         bp_enter_linear(bp);
     else

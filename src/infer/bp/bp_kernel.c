@@ -14,6 +14,7 @@ void bp_linear_release(struct bp_linear *linear)
     array_free(linear->slot);
     array_free(linear->sent);
     array_free(linear->split);
+    array_free(linear->is_due);
     array_free(linear->message);
     array_free(linear->behind);
     array_free(linear->prior);
@@ -74,13 +75,14 @@ static enum clv_status reserve(struct clv_bp *bp, struct clv_error *err)
                                          {&linear->shift, sizeof *linear->shift}};
     const struct array_part by_edge[] = {{&linear->slot, 2 * sizeof *linear->slot},
                                          {&linear->sent, 2 * sizeof *linear->sent},
+                                         {&linear->is_due, 2 * sizeof *linear->is_due},
                                          {&linear->message, 2 * row * sizeof *linear->message}};
     const struct array_part by_kernel[] = {{&linear->kernel, row * row * sizeof *linear->kernel}};
     const struct array_part by_degree[] = {{&linear->behind, row * sizeof *linear->behind}};
     if (linear->kernel_capacity)
         return CLV_OK;
     if (array_reserve_all(by_node, 4, &linear->node_capacity, (size_t)bp->n_nodes + 1) ||
-        array_reserve_all(by_edge, 3, &linear->edge_capacity, m + 1) ||
+        array_reserve_all(by_edge, 4, &linear->edge_capacity, m + 1) ||
         array_reserve_all(by_degree, 1, &linear->degree_capacity, largest_degree(bp) + 1) ||
         array_reserve_all(by_kernel, 1, &linear->kernel_capacity, n_kernels + 1))
         return fail_memory(err);

@@ -2,6 +2,8 @@
  * as no number gets so small that precision could be lost. */
 #include "infer/bp/bp_linear.h"
 
+#include <string.h>
+
 #include "base/maths.h"
 #include "infer/exponential.h"
 #include "infer/log_domain.h"
@@ -29,6 +31,8 @@ void bp_take_priors(struct clv_bp *bp)
         for (size_t b = k; b < row; b++)
             prior[b] = 0;
     }
+    if (bp->is_linear)
+        memset(bp->linear.is_due, true, 2 * (size_t)bp->n_edges * sizeof *bp->linear.is_due);
 }
 
 void bp_enter_linear(struct clv_bp *bp)

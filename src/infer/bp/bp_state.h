@@ -26,6 +26,8 @@ struct bp_linear {
     int32_t *slot;          /* [2 n_edges] where an arc's message is */
     struct bp_sent *sent;   /* [2 n_edges] of each node, those to earlier nodes first */
     int32_t *split;         /* [n_nodes] the first of them to a later node */
+    bool *is_due;           /* [2 n_edges] of `sent`: what a message is made of has changed since it was sent */
+    bool is_lazy;           /* nodes send only what is due; all of them are maximised */
     double *message;        /* [2 n_edges][row] maximum 1 */
     double *behind;         /* [largest degree][row] products of one node's messages */
     double *prior;          /* [n_nodes][row] exp(unary - its maximum) */
@@ -139,7 +141,7 @@ enum clv_status bp_make_kernels(struct clv_bp *bp, struct clv_error *err) CLV_CH
  * are too small for that; a run of sums that ends here may leave its messages here. */
 void bp_linear_release(struct bp_linear *linear);
 void bp_enter_linear(struct clv_bp *bp);
-void bp_take_priors(struct clv_bp *bp); /* unary scores that have changed since; nothing in the log domain */
+void bp_take_priors(struct clv_bp *bp); /* new unary scores: all messages are due. Nothing in the log domain */
 void bp_leave_linear(struct clv_bp *bp);
 
 /* All beliefs, as logarithms in bp->belief, too; 0 if precision could be lost. Then their Bethe value, as bp_bethe. */

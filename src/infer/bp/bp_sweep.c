@@ -7,6 +7,8 @@
 #include "infer/bp/bp_lanes.h"
 #include "infer/bp/bp_linear.h"
 
+#define CHANGED (1 + 4 * DBL_EPSILON) /* what rounding makes of 1 is no change */
+
 /* By what factor messages have changed at most, lane by lane: the larger value and the smaller one, old or new. Beyond
  * `enough` nobody wants to know by how much, so that only the last sweep has all of them compared. */
 struct factors {
@@ -84,8 +86,27 @@ INLINE void compare_rows(struct factors *factors, const lanes *value, const lane
     factors->is_enough = (is_over[0] | is_over[1] | is_over[2] | is_over[3]) != 0;
 }
 
-/* Normalises and stores a message. False, nothing stored, if precision could be lost. */
-INLINE bool store(struct factors *factors, struct bp_linear *linear, int32_t slot, lanes *fresh, const size_t n)
+/* Whether a message has changed by more than rounding. */
+INLINE bool has_changed(const lanes *value, const lanes *old, const size_t n)
+{
+    lane_bits is_other = {0};
+    for (size_t v = 0; v < n; v++)
+        is_other |= (value[v] > CHANGED * old[v]) | (old[v] > CHANGED * value[v]);
+    return (is_other[0] | is_other[1] | is_other[2] | is_other[3]) != 0;
+}
+
+/* The target's cavities but the one for the source have changed. */
+INLINE void mark_due(struct clv_bp *bp, int32_t target, int32_t slot)
+{
+    for (int32_t s = bp->first[target]; s < bp->first[target + 1]; s++)
+        if (bp->linear.sent[s].back != slot)
+            bp->linear.is_due[s] = true;
+}
+
+/* Normalises and stores a message. False, nothing stored, if precision could be lost. *is_changed is set, and an
+ * unchanged message left, only where nodes wait for what is due. */
+INLINE bool store(bool *is_changed, struct factors *factors, struct bp_linear *linear, int32_t slot, lanes *fresh,
+                  const size_t n, const bool is_lazy)
 {
     lanes *restrict message = (lanes *)&linear->message[(size_t)slot * n * LANES];
     lanes high = fresh[0], low = fresh[0];
@@ -102,7 +123,8 @@ INLINE bool store(struct factors *factors, struct bp_linear *linear, int32_t slo
         fresh[v] *= scale;
     if (!factors->is_enough)
         compare_rows(factors, fresh, message, n);
-    for (size_t v = 0; v < n; v++)
+    *is_changed = is_lazy && has_changed(fresh, message, n);
+    for (size_t v = 0; (*is_changed || !is_lazy) && v < n; v++)
         message[v] = fresh[v];
     return true;
 }
@@ -134,13 +156,15 @@ INLINE void multiply(lanes *restrict value, const lanes *by, const size_t n)
 /* The messages of bp.c's send, softened nodes aside. A cavity is the product of the prior and of all messages that come
  * in but that of the target: those before it are in `before`, those behind it in rows of `behind`. */
 INLINE bool send_rows(struct factors *factors, struct clv_bp *bp, int32_t node, enum bp_receivers receivers, size_t k,
-                      const size_t n)
+                      const size_t n, const bool is_lazy)
 {
     struct bp_linear *linear = &bp->linear;
     lanes before[LONGEST_ROW_LANES], cavity[LONGEST_ROW_LANES], fresh[LONGEST_ROW_LANES];
     bool is_maximised = bp->role[node] == BP_MAXIMISED;
     int32_t first = receivers == TO_LATER ? linear->split[node] : bp->first[node];
     int32_t end = receivers == TO_EARLIER ? linear->split[node] : bp->first[node + 1];
+    if (is_lazy && !memchr(&linear->is_due[first], true, (size_t)(end - first)))
+        return true;
     const lanes *prior = (const lanes *)&linear->prior[(size_t)node * n * LANES];
     lanes *behind = (lanes *)linear->behind;
     for (size_t v = 0; v < n; v++)
@@ -164,46 +188,66 @@ INLINE bool send_rows(struct factors *factors, struct clv_bp *bp, int32_t node, 
         if (is_maximised && !is_max)
             keep_best(cavity, back, n);
         multiply(before, back, n);
+        if (is_lazy && !linear->is_due[s])
+            continue;
+        bool is_changed;
         eliminate(fresh, bp, (size_t)sent->table, sent->is_back, cavity, is_max, k, n);
-        if (!store(factors, linear, sent->out, fresh, n))
+        if (!store(&is_changed, factors, linear, sent->out, fresh, n, is_lazy))
             return false;
+        if (is_lazy)
+            linear->is_due[s] = false;
+        if (is_changed)
+            mark_due(bp, sent->target, sent->out);
     }
     return true;
 }
 
-INLINE int32_t pass(struct factors *factors, struct clv_bp *bp, const struct bp_pass *pass, const size_t n)
+INLINE int32_t pass(struct factors *factors, struct clv_bp *bp, const struct bp_pass *pass, const size_t n,
+                    const bool is_lazy)
 {
     for (int32_t r = 0; r < bp->n_nodes; r++) {
         int32_t node = pass->nodes[pass->is_backward ? bp->n_nodes - 1 - r : r];
-        if (bp->label[node] == CLV_UNKNOWN && !send_rows(factors, bp, node, pass->receivers, (size_t)bp->n_labels, n))
+        if (bp->label[node] == CLV_UNKNOWN &&
+            !send_rows(factors, bp, node, pass->receivers, (size_t)bp->n_labels, n, is_lazy))
             return r;
     }
     return bp->n_nodes;
 }
 
 /* With the number of vectors a constant wherever rows may stay in registers. */
-FOR_EACH_MACHINE static int32_t pass_by_length(struct factors *factors, struct clv_bp *bp, const struct bp_pass *which)
+INLINE int32_t pass_by_length(struct factors *factors, struct clv_bp *bp, const struct bp_pass *which,
+                              const bool is_lazy)
 {
     size_t n = row_length(bp->n_labels) / LANES;
     switch (n) {
-    case 1: return pass(factors, bp, which, 1);
-    case 2: return pass(factors, bp, which, 2);
-    case 3: return pass(factors, bp, which, 3);
-    case 4: return pass(factors, bp, which, 4);
-    case 5: return pass(factors, bp, which, 5);
-    case 6: return pass(factors, bp, which, 6);
-    default: return pass(factors, bp, which, n > 7 ? n : 7);
+    case 1: return pass(factors, bp, which, 1, is_lazy);
+    case 2: return pass(factors, bp, which, 2, is_lazy);
+    case 3: return pass(factors, bp, which, 3, is_lazy);
+    case 4: return pass(factors, bp, which, 4, is_lazy);
+    case 5: return pass(factors, bp, which, 5, is_lazy);
+    case 6: return pass(factors, bp, which, 6, is_lazy);
+    default: return pass(factors, bp, which, n > 7 ? n : 7, is_lazy);
     }
+}
+
+FOR_EACH_MACHINE static int32_t pass_all(struct factors *factors, struct clv_bp *bp, const struct bp_pass *which)
+{
+    return pass_by_length(factors, bp, which, false);
+}
+
+FOR_EACH_MACHINE static int32_t pass_due(struct factors *factors, struct clv_bp *bp, const struct bp_pass *which)
+{
+    return pass_by_length(factors, bp, which, true);
 }
 
 int32_t bp_pass_linear(double *factor, struct clv_bp *bp, const struct bp_pass *which)
 {
     struct factors factors = {{1, 1, 1, 1}, {1, 1, 1, 1}, 1 + which->enough, *factor > which->enough};
-    int32_t n_done = pass_by_length(&factors, bp, which);
+    int32_t n_done = bp->linear.is_lazy ? pass_due(&factors, bp, which) : pass_all(&factors, bp, which);
     lanes largest = factors.high / factors.low;
     spread_highest(&largest);
     double change = largest[0] - 1;
-    if (change > 4 * DBL_EPSILON && change > *factor) /* what rounding makes of 1 is none */
+    if (change > CHANGED - 1 && change > *factor)
         *factor = change;
     return n_done;
 }

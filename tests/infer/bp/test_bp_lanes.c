@@ -95,12 +95,47 @@ START_TEST(one_table_of_all_edges_is_that_table_at_each)
 }
 END_TEST
 
+/* Messages that nothing new has reached are not sent again; a score that changes reaches all of them, however. */
+START_TEST(maxima_that_have_settled_follow_scores_that_change)
+{
+    struct clv_bp *lazy = new_bp(), *logarithmic = new_bp();
+    double one[N * MOST], two[N * MOST];
+    int32_t y[N], z[N];
+    for (int32_t k = 2; k <= 9; k++)
+        for (int setting = 0; setting < 4; setting++) {
+            struct clv_bp_options options;
+            struct clv_bp_result result;
+            struct clv_field field = draw_grid(k, setting & 1 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL, 0.1);
+            clv_bp_defaults(&options);
+            options.mode = CLV_BP_MAX;
+            options.schedule = setting & 2 ? CLV_BP_RED_BLACK : CLV_BP_SEQUENTIAL;
+            for (int run = 0; run < 3; run++) {
+                for (int32_t a = 0; k > 2 && run == 1 && a < k; a++)
+                    unary[a] += 0.3 * a;
+                for (int32_t c = 0; run == 2 && c < M; c++)
+                    tables[c] *= 0.5;
+                options.damping = 0;
+                must(clv_bp_run(lazy, one, y, &result, &field, &options, err));
+                ck_assert(result.is_converged);
+                options.damping = 1e-300;
+                must(clv_bp_run(logarithmic, two, z, &result, &field, &options, err));
+                assert_near(one, two, N * k, 1e-11);
+                ck_assert_mem_eq(y, z, sizeof y);
+                options.is_warm = true;
+            }
+        }
+    clv_bp_free(lazy);
+    clv_bp_free(logarithmic);
+}
+END_TEST
+
 Suite *bp_lanes_suite(void)
 {
     Suite *suite = suite_create("bp_lanes");
     TCase *tests = tcase_create("bp_lanes");
     tcase_add_test(tests, any_number_of_labels_agrees_with_the_log_domain);
     tcase_add_test(tests, one_table_of_all_edges_is_that_table_at_each);
+    tcase_add_test(tests, maxima_that_have_settled_follow_scores_that_change);
     suite_add_tcase(suite, tests);
     return suite;
 }
