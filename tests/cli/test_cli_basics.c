@@ -64,9 +64,9 @@ START_TEST(values_of_options_are_completed)
         "c); COMP_CWORD=5; _cleave; echo ${COMPREPLY[*]}; COMP_WORDS=(cleave train --data %s/manifest.tsv --split "
         "\"\"); "
         "_cleave; echo ${COMPREPLY[*]}; COMP_WORDS=(cleave train --blocks words,col); COMP_CWORD=3; _cleave; echo "
-        "${COMPREPLY[*]}'",
+        "${COMPREPLY[*]}; COMP_WORDS[3]=words,fi; _cleave; echo ${COMPREPLY[*]}'",
         sample_set());
-    ck_assert_str_eq(output, "cccp\ntest train\nwords,colour\n");
+    ck_assert_str_eq(output, "cccp\ntest train\nwords,colour\nwords,fisher\n");
     free(output);
 }
 END_TEST
