@@ -77,7 +77,7 @@ static void fail_each_request(const char *command, size_t step)
     }
     free(expect_success("rm -rf %s/made", folder));
     ck_assert_msg(n_failed * step > n / 2, "%s: only %zu of %zu requests mattered", command, n_failed, n);
-    char *temporaries = expect_success("find %s -name '*.tmp'", folder);
+    char *temporaries = expect_success("find %s -name '*.tmp' -o -name '*.features'", folder);
     ck_assert_str_eq(temporaries, "");
     free(temporaries);
 }
@@ -85,6 +85,9 @@ static void fail_each_request(const char *command, size_t step)
 START_TEST(training_survives_every_failed_allocation)
 {
     fail_each_request("train --data set/manifest.tsv --split train " TINY_TRAINING " -o made", 9);
+    fail_each_request("train --data set/manifest.tsv --split train --validate test --feature-memory 1M " TINY_TRAINING
+                      " -o made",
+                      29);
 }
 END_TEST
 
