@@ -22,7 +22,7 @@ struct features {
     struct recipe_options recipe;
     const char *data, *split, *voids, *model_path, *recipe_path, *output;
     uint64_t seed;
-    bool overwrite, index, skip_bad;
+    bool overwrite, index, skip_bad, seed_given;
     struct shard shard;
     char **paths; /* [n_paths] of shards, for --index */
     size_t n_paths;
@@ -74,7 +74,7 @@ static error_t parse_features(int key, char *arg, struct argp_state *state)
     case 'o': self->output = arg; return 0;
     case 'm': self->model_path = arg; return 0;
     case KEY_RECIPE: self->recipe_path = arg; return 0;
-    case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
+    case 's': self->seed_given = true; return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_SPLIT: self->split = arg; return 0;
     case KEY_OVERWRITE: self->overwrite = true; return 0;
     case KEY_VOID: self->voids = arg; return 0;
@@ -102,7 +102,10 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
         return status;
     if (self->n_paths && !self->index)
         return fail(err, CLV_ERR_USAGE, "%s: features takes no arguments; --data names the images", self->paths[0]);
-    if (self->index && (self->data || self->shard.count || self->skip_bad || !self->n_paths || !self->output))
+    bool is_chosen = self->split || self->voids || self->seed_given || self->model_path || self->recipe_path ||
+                     self->recipe.first_given || self->recipe.maps.n || self->common.image_option;
+    if (self->index &&
+        (self->data || self->shard.count || self->skip_bad || is_chosen || !self->n_paths || !self->output))
         return fail(err, CLV_ERR_USAGE, "--index: goes with -o and the shards alone");
     if (self->index && team_rank())
         return CLV_OK; /* the leader writes */
@@ -118,6 +121,9 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     if ((self->model_path || self->recipe_path) && self->recipe.first_given)
         return fail(err, CLV_ERR_USAGE, "--%s: the recipe is the %s", self->recipe.first_given,
                     self->model_path ? "model's, given by -m" : "other file's, given by --recipe");
+    if ((self->model_path || self->recipe_path) && self->seed_given)
+        return fail(err, CLV_ERR_USAGE, "--seed has no effect: %s gives the recipe",
+                    self->model_path ? "-m" : "--recipe");
     self->own_output = shard_path(self->output, &self->shard, false);
     if (!self->own_output)
         return fail_memory(err);

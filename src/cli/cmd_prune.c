@@ -91,6 +91,12 @@ static enum clv_status parse(struct prune *self, int argc, char **argv, struct c
         return fail(err, CLV_ERR_USAGE, "--threshold and --keep: one of them");
     if (self->split && !self->data)
         return fail(err, CLV_ERR_USAGE, "--split: --data is missing: splits of what?");
+    const char *why = !self->data                  ? "--data is missing: images of what?"
+                      : is_tensor_file(self->data) ? "a feature file holds no images"
+                                                   : NULL;
+    status = common_options_check(&self->common, why, err);
+    if (status != CLV_OK)
+        return status;
     const char *const inputs[] = {self->data && path_is_folder(self->data) ? NULL : self->data, self->model_path};
     status = feature_paths_check(&self->common.paths, "--data", err);
     if (status == CLV_OK)

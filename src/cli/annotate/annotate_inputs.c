@@ -20,6 +20,9 @@ static const struct argp_option search_options[] = {
 static error_t parse_search(int key, char *arg, struct argp_state *state)
 {
     struct search_options *self = state->input;
+    for (const struct argp_option *option = search_options; key >= KEY_S && (option->name || option->doc); option++)
+        if (option->key == key && !self->given)
+            self->given = option->name;
     switch (key) {
     case KEY_S: return option_number(&self->search.s, "--cutoff", arg, 1e-9, 1e12, self->common);
     case KEY_MAX_NODES: return option_uint64(&self->search.max_nodes, "--max-nodes", arg, 0, self->common);
@@ -130,7 +133,9 @@ enum clv_status annotate_read(struct clv_tag_set *set, struct clv_set *images, s
         return read_images(set, images, recipe, source, model, err);
     if (source->split)
         return fail(err, CLV_ERR_USAGE, "--split: %s is a multi-label file, which has no splits", path);
-    enum clv_status status = clv_tag_set_read(set, path, model ? model->n_tags : 0, err);
+    enum clv_status status = common_options_check(source->common, "a multi-label file holds no images", err);
+    if (status == CLV_OK)
+        status = clv_tag_set_read(set, path, model ? model->n_tags : 0, err);
     if (status == CLV_OK && model && set->n_features > model->n_features)
         console_note("%s: features %d to %d are not the model's and weigh nothing of their own", path,
                      model->n_features + 1, set->n_features);

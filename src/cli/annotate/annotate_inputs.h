@@ -12,6 +12,7 @@
 struct search_options {
     struct common_options *common;
     struct clv_belief_search search;
+    const char *given; /* the first of them on the command line, without dashes; NULL: none */
 };
 extern const struct argp search_argp; /* its input is a struct search_options */
 

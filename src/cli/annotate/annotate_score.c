@@ -153,6 +153,9 @@ static enum clv_status answer(struct annotation *annotation, struct clv_tag_mode
 {
     const struct annotate_source source = {self->data, self->split, &self->common, 0};
     enum clv_status status = clv_tag_model_read(model, self->model_path, err);
+    if (status == CLV_OK && self->search.given && model->form != CLV_TAGS_LMSBN)
+        status = fail(err, CLV_ERR_USAGE, "--%s has no effect: %s does not decide by branch and bound",
+                      self->search.given, self->model_path);
     if (status == CLV_OK)
         status = annotate_read(set, images, NULL, &source, model, err);
     if (status == CLV_OK)
@@ -398,6 +401,11 @@ enum clv_status annotate_score(int argc, char **argv, struct clv_error *err)
         status = fail(err, CLV_ERR_USAGE, "annotate score: --data is missing: where is the truth?");
     if (status == CLV_OK && !self.model_path == !self.predictions)
         status = fail(err, CLV_ERR_USAGE, "annotate score: give either a model (-m) or a prediction (--pred)");
+    const char *of_model = self.search.given ? self.search.given : self.split ? "split" : NULL;
+    if (status == CLV_OK && self.predictions && of_model)
+        status = fail(err, CLV_ERR_USAGE, "--%s has no effect with --pred, whose tags are there", of_model);
+    if (status == CLV_OK && self.predictions)
+        status = common_options_check(&self.common, "--pred and its truth hold no images", err);
     if (status == CLV_OK)
         status = self.predictions ? score_prediction(&self, err) : score_model(&self, err);
     common_options_release(&self.common);

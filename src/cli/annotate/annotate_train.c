@@ -168,6 +168,8 @@ static enum clv_status check_effect(const struct annotate_training *self, struct
     if (self->is_goal_given && !self->n_folds && !training->learner->is_tuned)
         return fail(err, CLV_ERR_USAGE, "--goal has no effect with --learner %s: there is no cross-validation",
                     learner);
+    if (training->is_scaled && annotate_is_images(self->data))
+        return fail(err, CLV_ERR_USAGE, "--scale has no effect: features of images are always divided so");
     if (self->n_repeats && !self->n_folds && !training->learner->is_tuned && !training->is_in_f_order)
         return fail(err, CLV_ERR_USAGE, "--cv-repeats has no effect with --learner %s: there is no cross-validation",
                     learner);

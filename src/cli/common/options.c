@@ -14,11 +14,15 @@
 
 enum common_keys { KEY_MAX_PIXELS = KEYS_COMMON, KEY_MAX_SIDE, KEY_MAX_SCANS, KEY_RANGE };
 
-static const struct argp_option common_options[] = {
+static const struct argp_option plain_options[] = {
     {NULL, 0, NULL, 0, "General:", 90},
     {"threads", 't', "N", 0, "Threads to use (default: all processors). Results do not depend on it", 90},
     {NULL, 'h', NULL, OPTION_HIDDEN, "The same as --help", 90},
     {"quiet", 'q', NULL, 0, "No notes and no progress, only errors", 90},
+    {0},
+};
+
+static const struct argp_option image_options[] = {
     {"max-pixels", KEY_MAX_PIXELS, "N", 0, "Refuse images of more pixels (default 67108864)", 90},
     {"max-side", KEY_MAX_SIDE, "N", 0, "Refuse images with a longer side (default 65535)", 90},
     {"max-jpeg-scans", KEY_MAX_SCANS, "N", 0, "Refuse progressive JPEGs of more scans (default 100)", 90},
@@ -40,13 +44,26 @@ static error_t parse_range(struct common_options *common, const char *arg)
     return 0;
 }
 
-static error_t parse_common(int key, char *arg, struct argp_state *state)
+static error_t parse_plain(int key, char *arg, struct argp_state *state)
 {
     struct common_options *common = state->input;
     switch (key) {
     case 't': return option_int(&common->n_threads, "--threads", arg, 1, 1024, common);
     case 'h': argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP); return 0;
     case 'q': console_set_quiet(true); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp plain_argp = {.options = plain_options, .parser = parse_plain};
+
+static error_t parse_common(int key, char *arg, struct argp_state *state)
+{
+    struct common_options *common = state->input;
+    for (const struct argp_option *option = image_options; option->name && !common->image_option; option++)
+        common->image_option = option->key == key ? option->name : NULL;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = common; return 0;
     case KEY_MAX_PIXELS: return option_uint64(&common->limits.max_pixels, "--max-pixels", arg, 1, common);
     case KEY_MAX_SIDE: return option_int(&common->limits.max_side_px, "--max-side", arg, 1, INT32_MAX, common);
     case KEY_MAX_SCANS:
@@ -56,7 +73,14 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
     }
 }
 
-const struct argp common_argp = {.options = common_options, .parser = parse_common};
+static const struct argp_child common_children[] = {{&plain_argp, 0, NULL, 0}, {0}};
+const struct argp common_argp = {.options = image_options, .parser = parse_common, .children = common_children};
+
+enum clv_status common_options_check(const struct common_options *common, const char *why, struct clv_error *err)
+{
+    return why && common->image_option ? fail(err, CLV_ERR_USAGE, "--%s has no effect: %s", common->image_option, why)
+                                       : CLV_OK;
+}
 
 void common_options_init(struct common_options *common, struct clv_error *err)
 {

@@ -15,18 +15,23 @@
 struct common_options {
     int32_t n_threads; /* 0: all the machine's */
     struct clv_image_limits limits;
-    struct outputs outputs; /* that the command claimed */
-    struct path_list paths; /* of an option that may be given several times (option_path) */
-    struct text canonical;  /* " --name value" of every option given that can change results, in order */
-    struct clv_error *err;  /* receives the first bad value */
+    const char *image_option; /* the first one given of those about images, without dashes; NULL: none */
+    struct outputs outputs;   /* that the command claimed */
+    struct path_list paths;   /* of an option that may be given several times (option_path) */
+    struct text canonical;    /* " --name value" of every option given that can change results, in order */
+    struct clv_error *err;    /* receives the first bad value */
     enum clv_status status;
 };
 
 void common_options_init(struct common_options *common, struct clv_error *err);
 void common_options_release(struct common_options *common);
 
-/* A child parser; its input is a struct common_options. */
-extern const struct argp common_argp;
+/* Child parsers; their input is a struct common_options. plain_argp is of commands that never read an image. */
+extern const struct argp common_argp, plain_argp;
+
+/* Refuses options about images (CLV_ERR_USAGE) where `why` tells that none is read; NULL: some are. */
+enum clv_status common_options_check(const struct common_options *common, const char *why,
+                                     struct clv_error *err) CLV_CHECK;
 
 /* Keys for options without a short form start here; each parser has a range of its own. */
 enum option_keys {

@@ -40,6 +40,11 @@ static error_t parse_import(int key, char *arg, struct argp_state *state)
     static const char *const groups[] = {"auto", "none", "folder"};
     struct import *self = state->input;
     struct import_options *options = &self->options;
+    if (!options->of_split)
+        options->of_split = key == 's'         ? "seed"
+                            : key == KEY_SHARE ? "train-share"
+                            : key == KEY_GROUP ? "group-by"
+                                               : NULL;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &self->common; return 0;
     case ARGP_KEY_ARG:
@@ -123,6 +128,9 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     if (status == CLV_OK && !options->output)
         status = fail(err, CLV_ERR_USAGE, "import: -o is missing: where does the set go?");
     options->limits = self->common.limits;
+    if (status == CLV_OK && (options->limits.max_jpeg_scans || options->limits.grey16_high))
+        status = fail(err, CLV_ERR_USAGE, "--%s has no effect: images are copied, only their sizes are read",
+                      options->limits.grey16_high ? "range" : "max-jpeg-scans");
     return status == CLV_OK ? check_output(options->output, err) : status;
 }
 

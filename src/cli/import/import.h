@@ -14,6 +14,7 @@ struct import_options {
     const char *annotations; /* a file or folder */
     const char *images;      /* a folder */
     const char *output;      /* a folder that is not there, or empty */
+    const char *of_split;    /* the first option given that is about the split, without dashes; NULL: none */
     uint64_t seed;
     double train_share;
     int group_by_folder; /* 0: if there are many; 1: never; 2: always */

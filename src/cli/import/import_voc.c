@@ -197,6 +197,10 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
     char *map = NULL, *masks = path_join(folder, "SegmentationClass");
     char *images = self->options->images ? string_copy(self->options->images) : path_join(folder, "JPEGImages");
     enum clv_status status = masks && images ? read_lists(&lists, folder, err) : fail_memory(err);
+    bool has_lists = lists.bytes[0] || lists.bytes[1] || lists.bytes[2];
+    if (status == CLV_OK && has_lists && self->options->of_split)
+        status = fail(err, CLV_ERR_USAGE, "--%s has no effect: %s/ImageSets has a split of its own",
+                      self->options->of_split, folder);
     if (status == CLV_OK)
         status = read_map(&map, folder, err);
     if (status == CLV_OK && !path_is_folder(masks))

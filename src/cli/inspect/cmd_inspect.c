@@ -11,7 +11,7 @@ struct inspect {
     const char *path;
     int32_t n_top;
     double threshold;
-    bool json;
+    bool json, threshold_given;
 };
 
 enum inspect_keys { KEY_JSON = KEYS_COMMAND, KEY_TOP, KEY_THRESHOLD };
@@ -36,7 +36,9 @@ static error_t parse_inspect(int key, char *arg, struct argp_state *state)
         return 0;
     case 'm': self->path = arg; return 0;
     case KEY_TOP: return option_int(&self->n_top, "--top", arg, 0, 1000000, &self->common);
-    case KEY_THRESHOLD: return option_number(&self->threshold, "--threshold", arg, 0, 1, &self->common);
+    case KEY_THRESHOLD:
+        self->threshold_given = true;
+        return option_number(&self->threshold, "--threshold", arg, 0, 1, &self->common);
     case KEY_JSON: self->json = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -44,7 +46,7 @@ static error_t parse_inspect(int key, char *arg, struct argp_state *state)
 
 enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
 {
-    static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&plain_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         inspect_options, parse_inspect, "MODEL", "Tells what is in a model: labels, recipe, weights, record.",
         children,        NULL,          NULL,
@@ -56,6 +58,8 @@ enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
     if (status == CLV_OK && !self.path)
         status = fail(err, CLV_ERR_USAGE, "inspect: which model?");
     bool is_tags = status == CLV_OK && inspect_is_tags(self.path);
+    if (is_tags && self.threshold_given)
+        status = fail(err, CLV_ERR_USAGE, "--threshold has no effect: %s is a model of tags", self.path);
     if (status == CLV_OK)
         status = is_tags ? inspect_tags(self.path, self.n_top, self.json, err) : clv_model_read(&model, self.path, err);
     if (status == CLV_OK && !is_tags)

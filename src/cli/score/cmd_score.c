@@ -120,7 +120,7 @@ static enum clv_status check_letters(const struct score *self, struct clv_error 
         return fail(err, CLV_ERR_USAGE, "--letters goes with -m, --folds and --json only");
     if (!self->model_path)
         return fail(err, CLV_ERR_USAGE, "--letters: -m is missing: which model?");
-    return CLV_OK;
+    return common_options_check(&self->common, "letters are no images", err);
 }
 
 static enum clv_status check_features(const struct score *self, struct clv_error *err)
@@ -129,7 +129,7 @@ static enum clv_status check_features(const struct score *self, struct clv_error
         return fail(err, CLV_ERR_USAGE, "%s: a feature file goes with -m and --json only", self->data);
     if (!self->model_path)
         return fail(err, CLV_ERR_USAGE, "%s: a feature file: -m is missing: which model?", self->data);
-    return CLV_OK;
+    return common_options_check(&self->common, "a feature file holds no images", err);
 }
 
 static enum clv_status check_shards(const struct score *self, struct clv_error *err)
@@ -192,7 +192,7 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     if (self->json && self->csv)
         return fail(err, CLV_ERR_USAGE, "--json and --csv exclude each other");
     if (self->merge)
-        return CLV_OK;
+        return common_options_check(&self->common, "--merge adds counts", err);
     if (!self->predictions)
         return fail(err, CLV_ERR_USAGE, "score: --pred is missing: where are the predictions?");
     if (!path_is_folder(self->predictions))

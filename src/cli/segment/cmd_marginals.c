@@ -41,8 +41,10 @@ static error_t parse_marginals(int key, char *arg, struct argp_state *state)
         state->child_inputs[0] = self;
         state->child_inputs[1] = &self->common;
         return 0;
-    case KEY_DRAWS: return option_int(&self->n_draws, "--draws", arg, 1, 1000000, &self->common);
-    case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
+    case KEY_DRAWS:
+        self->of_draws = "draws";
+        return option_int(&self->n_draws, "--draws", arg, 1, 1000000, &self->common);
+    case 's': self->of_draws = "seed"; return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_LETTERS: all->letters.path = arg; return 0;
     case KEY_FOLDS: return option_folds(&all->letters, arg, &self->common);
     case KEY_LABEL: self->label = arg; return 0;
@@ -66,9 +68,23 @@ static enum clv_status run(struct marginals *all, struct clv_error *err)
         if (self->data || self->features || self->n_paths || self->label || self->json || self->overlay ||
             self->report || self->all_labels)
             return fail(err, CLV_ERR_USAGE, "--letters excludes images and what is told or drawn of them");
+        const char *idle = self->of_draws                       ? self->of_draws
+                           : self->shard.count                  ? "shard"
+                           : self->split                        ? "split"
+                           : self->status_file                  ? "status"
+                           : self->side                         ? "side"
+                           : self->maps.n                       ? "maps"
+                           : self->fail_fast                    ? "fail-fast"
+                           : self->memory > 0                   ? "memory"
+                           : self->list_separator == 0          ? "null"
+                           : self->existing == EXISTING_RESUME  ? "resume"
+                           : self->engine != CLV_ENGINE_DEFAULT ? "engine"
+                                                                : NULL;
+        if (idle)
+            return fail(err, CLV_ERR_USAGE, "--%s has no effect with --letters, whose probabilities are exact", idle);
         const char *const inputs[] = {self->model_path, all->letters.path};
-        enum clv_status claimed = CLV_OK;
-        if (self->output)
+        enum clv_status claimed = common_options_check(&self->common, "letters are no images", err);
+        if (claimed == CLV_OK && self->output)
             claimed = outputs_claim(&self->common.outputs, self->output, self->existing == EXISTING_OVERWRITE, "",
                                     inputs, 2, err);
         return claimed == CLV_OK ? marginals_letters(&task, self->output, err) : claimed;

@@ -69,8 +69,10 @@ static error_t parse_segment(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_DECISION: return option_choice(&self->decision, "--decision", arg, rules, 2, &self->common);
     case KEY_DECODE: return option_decoding(&self->decoding, arg, &self->common);
-    case KEY_DRAWS: return option_int(&self->n_draws, "--draws", arg, 1, 1000000, &self->common);
-    case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
+    case KEY_DRAWS:
+        self->of_draws = "draws";
+        return option_int(&self->n_draws, "--draws", arg, 1, 1000000, &self->common);
+    case 's': self->of_draws = "seed"; return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_BOXES: self->boxes = arg; return 0;
     case KEY_MASKS: return option_choice(&self->mask_form, "--masks", arg, forms, 4, &self->common);
     case KEY_REFINE: self->refine = REFINE_ALL; return 0;
@@ -114,6 +116,12 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
                       self->boxes ? "--boxes" : "--decision marginal, which is another such rule");
     if (status == CLV_OK && self->features && self->refine == REFINE_ALL)
         status = fail(err, CLV_ERR_USAGE, "--refine: a feature file holds no pixels; name the images instead");
+    if (status == CLV_OK && self->refine == REFINE_NONE && (self->features || self->decision == DECISION_MARGINAL))
+        status = fail(err, CLV_ERR_USAGE, "--no-refine has no effect: %s",
+                      self->features ? "a feature file holds no pixels" : "--decision marginal sharpens nothing");
+    if (status == CLV_OK && self->of_draws && self->decision != DECISION_MARGINAL)
+        status =
+            fail(err, CLV_ERR_USAGE, "--%s has no effect: --decision marginal is missing, which draws", self->of_draws);
     return status;
 }
 

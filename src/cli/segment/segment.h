@@ -54,11 +54,12 @@ struct segment {
     enum clv_engine engine;
     int decision; /* enum decision */
     enum decoding_choice decoding;
-    bool marginals;    /* write probabilities, not masks */
-    double memory;     /* bytes that the run may take; 0: half of what is free */
-    int32_t n_draws;   /* perturb-and-MAP draws, for probabilities and for the decision by them */
-    uint64_t seed;     /* of the draws */
-    const char *label; /* whose probability is written, by name or number; NULL: label 1 */
+    bool marginals;       /* write probabilities, not masks */
+    double memory;        /* bytes that the run may take; 0: half of what is free */
+    int32_t n_draws;      /* perturb-and-MAP draws, for probabilities and for the decision by them */
+    uint64_t seed;        /* of the draws */
+    const char *of_draws; /* the option given that is about draws; NULL: none */
+    const char *label;    /* whose probability is written, by name or number; NULL: label 1 */
     bool json;
     bool all_labels; /* probabilities of all labels, as maps that --maps reads */
     int32_t side;    /* the longer one of such a map, at most, in its pixels */

@@ -97,6 +97,14 @@ bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t he
            (self->refine == REFINE_LARGE && (int64_t)width_px * height_px > run->model->recipe.working_pixels);
 }
 
+static bool reads_list(const struct segment *self)
+{
+    for (size_t i = 0; i < self->n_paths; i++)
+        if (strcmp(self->paths[i], "-") == 0)
+            return true;
+    return false;
+}
+
 enum clv_status segment_check(const struct segment *self, const char *command, struct clv_error *err)
 {
     if (!self->model_path && !self->boxes)
@@ -132,5 +140,9 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
     if (self->features && (self->overlay || self->report))
         return fail(err, CLV_ERR_USAGE, "%s: a feature file holds no pictures to show",
                     self->overlay ? "--overlay" : "--report");
-    return feature_paths_check(&self->common.paths, "--features", err);
+    if (self->list_separator == 0 && (segment_is_piped(self) || !reads_list(self)))
+        return fail(err, CLV_ERR_USAGE, "--null has no effect: no argument - reads a list of paths");
+    enum clv_status status =
+        common_options_check(&self->common, self->features ? "a feature file holds no images" : NULL, err);
+    return status == CLV_OK ? feature_paths_check(&self->common.paths, "--features", err) : status;
 }

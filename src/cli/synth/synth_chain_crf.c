@@ -95,7 +95,7 @@ static enum clv_status simulate(struct chain_crf *self, struct clv_error *err)
 
 enum clv_status synth_chain_crf(int argc, char **argv, struct clv_error *err)
 {
-    static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&plain_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         chain_crf_options,
         parse_chain_crf,

@@ -99,7 +99,7 @@ static enum clv_status synth_hidden(enum clv_hidden_graph graph, const struct ar
     "of y are known, those of h are not. `cleave train --data FOLDER/train.safetensors' and `cleave score -m MODEL "   \
     "--data FOLDER/test.safetensors' go on from there."
 
-static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&plain_argp, 0, NULL, 0}, {0}};
 
 enum clv_status synth_hidden_chain(int argc, char **argv, struct clv_error *err)
 {

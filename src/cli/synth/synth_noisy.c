@@ -44,7 +44,7 @@ static error_t parse_noisy(int key, char *arg, struct argp_state *state)
 
 enum clv_status synth_noisy_image(int argc, char **argv, struct clv_error *err)
 {
-    static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&plain_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         noisy_options,
         parse_noisy,

@@ -83,7 +83,9 @@ static enum clv_status open_features(struct train_data *data, const struct train
                     options->data);
     if (option)
         return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
-    enum clv_status status = digest_features(data->digest, &options->common.paths, err);
+    enum clv_status status = common_options_check(&options->common, "a feature file holds no images", err);
+    if (status == CLV_OK)
+        status = digest_features(data->digest, &options->common.paths, err);
     if (status == CLV_OK)
         status = open_dataset(data, options, err);
     if (status != CLV_OK)
@@ -170,7 +172,9 @@ static enum clv_status open_letters(struct train_data *data, const struct train_
     if (options->recipe.maps.n)
         return fail(err, CLV_ERR_USAGE, "--maps: letters have features of their own");
     data->is_letters = true;
-    enum clv_status status = digest_file(data->digest, options->letters.path, err);
+    enum clv_status status = common_options_check(&options->common, "letters are no images", err);
+    if (status == CLV_OK)
+        status = digest_file(data->digest, options->letters.path, err);
     if (status == CLV_OK)
         status = letters_open(&data->dataset, &options->letters, err);
     if (status != CLV_OK)

@@ -1,6 +1,8 @@
 /* --loss: what an error costs, and how losses are told. */
+#include <math.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "cli/train/train.h"
 
@@ -35,6 +37,27 @@ static bool counts_by_default(const struct train_data *data)
             data->n_masks == n_own_images(data));
 }
 
+/* Whether all labels that there are have the same share of the loss: no weights by shares change that. */
+static enum clv_status look_for_rare(bool *has_rare, const struct clv_dataset *dataset, struct clv_error *err)
+{
+    size_t n_labels = (size_t)clv_dataset_n_labels(dataset);
+    double *share = array_zalloc(n_labels, sizeof *share), least = INFINITY, most = 0;
+    if (!share)
+        return fail_memory(err);
+    for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
+        struct clv_problem problem = clv_dataset_problem(dataset, i);
+        for (size_t k = 0; problem.theta && k < (size_t)problem.n_nodes * n_labels; k++)
+            share[k % n_labels] += (double)problem.theta[k];
+    }
+    for (size_t b = 0; b < n_labels; b++) {
+        least = share[b] > 0 ? fmin(least, share[b]) : least;
+        most = fmax(most, share[b]);
+    }
+    *has_rare = most - least > 1e-5 * most; /* theta are floats */
+    array_free(share);
+    return CLV_OK;
+}
+
 enum clv_status train_loss_weigh(struct train_data *data, const struct train_options *options, struct clv_error *err)
 {
     bool counts = options->loss == LOSS_AUTO ? counts_by_default(data) : options->loss == LOSS_COUNTS;
@@ -47,7 +70,13 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct train_opt
         return fail(err, CLV_ERR_USAGE, "--label-weights: of letters, errors are counted");
     data->label_weights = options->label_weights;
     data->counts_pixels = counts && data->has_recipe;
+    bool has_rare = true;
     enum clv_status status = clv_dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
+    if (status == CLV_OK && (options->label_weights > 0 || options->chooses_weights) && data->n_masks)
+        status = look_for_rare(&has_rare, data->dataset, err);
+    if (status == CLV_OK && !has_rare)
+        status = fail(err, CLV_ERR_USAGE, "--label-weights has no effect: all labels weigh the same already%s",
+                      counts ? "" : ", by the balanced loss (--loss counts)");
     return status == CLV_OK && options->label_weights > 0
                ? clv_dataset_weigh_labels(data->dataset, options->label_weights, err)
                : status;

@@ -81,8 +81,9 @@ static const struct argp_option train_options[] = {
     {"pairwise", KEY_PAIRWISE, "FORM", 0, PAIRWISE_HELP, 0},
     {"loss", KEY_LOSS, "NAME", 0, LOSS_HELP, 0},
     {"label-weights", KEY_LABEL_WEIGHTS, "X", 0,
-     "Errors in rare labels cost more: each label's count as its share of the pixels to the power of -X; 1: all labels "
-     "weigh the same (default 0; 0..1); auto, with --stages 2: X for the second stage, such that labels by the first "
+     "Errors in rare labels cost more: each label's count as its share of the loss to the power of -X; 1: all labels "
+     "weigh the same (default 0; 0..1; refused where they do so without it, as two labels of all images by the "
+     "balanced loss); auto, with --stages 2: X for the second stage, such that labels by the first "
      "one's marginals of held-out images, so weighed, have the highest sum of the pixels' and the mean of the labels' "
      "accuracy",
      0},
