@@ -60,7 +60,39 @@ static void press(struct page_document *document, const struct click_press *at)
 struct effort {
     int clicks, images, untouched; /* untouched: the suggestion was good enough */
     double suggested;              /* sum of the suggestions' IoU */
+    int taking[ROBOT_CLICKS + 1];  /* images by their clicks */
 };
+
+/* Where clicks did not suffice: what a minimum cut of the pixels reaches whose colours, nearby and overall, are those of
+ * the true mask, and one whose every pixel is told the true label as well, with the weight that scores of models have. */
+static void report_short(const struct clv_item *item, const struct clv_image *image, const struct clv_mask *mask,
+                         double reached)
+{
+    struct clv_refine_options options;
+    struct clv_error error;
+    size_t n = (size_t)image->width * (size_t)image->height;
+    float *told = malloc(n * sizeof *told);
+    uint8_t *labels = malloc(n);
+    double iou[2];
+    if (!told || !labels)
+        exit(1);
+    clv_refine_defaults(&options);
+    options.balance = 0;
+    for (int is_told = 0; is_told < 2; is_told++) {
+        options.prior = is_told;
+        for (size_t p = 0; p < n; p++) {
+            labels[p] = mask->labels[p] == 1;
+            told[p] = labels[p] ? 1 : -1;
+        }
+        check(clv_refine(labels, image, told, NULL, &options, &error), &error);
+        iou[is_told] = robot_iou(labels, mask->labels, n);
+    }
+    printf("label, %s: %d clicks reach IoU %.3f; a cut by the true mask's colours %.3f, told its labels %.3f\n",
+           strrchr(item->image, '/') ? strrchr(item->image, '/') + 1 : item->image, ROBOT_CLICKS, reached, iou[0],
+           iou[1]);
+    free(told);
+    free(labels);
+}
 
 /* Labels one image; model NULL: without. The accepted labels go to masks/i.png. */
 static void label_image(struct effort *effort, const struct bench *bench, int i, const struct clv_model *model)
@@ -93,7 +125,10 @@ static void label_image(struct effort *effort, const struct bench *bench, int i,
         page_document_paint(labels, &document);
         clicks++;
     }
+    if (robot_iou(labels, mask.labels, n) < GOAL)
+        report_short(item, &document.image, &mask, robot_iou(labels, mask.labels, n));
     effort->clicks += clicks;
+    effort->taking[clicks]++;
     effort->images++;
     if (model || !bench->is_done[i]) {
         clv_default_palette(palette);
@@ -203,6 +238,25 @@ static int arrange(int *order, const struct bench *bench, const char *model)
     return n;
 }
 
+/* How many images took how many clicks, and how many clicks those are. */
+static void report_spread(const char *name, const int taking[ROBOT_CLICKS + 1])
+{
+    static const int first[] = {0, 1, 2, 5, 10, ROBOT_CLICKS, ROBOT_CLICKS + 1};
+    printf("label, %s, images by clicks:", name);
+    for (int k = 0; first[k] <= ROBOT_CLICKS; k++) {
+        int images = 0, clicks = 0, last = first[k + 1] - 1;
+        for (int n = first[k]; n <= last; n++) {
+            images += taking[n];
+            clicks += n * taking[n];
+        }
+        printf("%s %d took %d", k ? "," : "", images, first[k]);
+        if (last > first[k])
+            printf(" to %d", last);
+        printf(" (%d)", clicks);
+    }
+    puts("");
+}
+
 /* A line with the clicks of every phase; returns all of them. */
 static int report(const char *name, const struct effort efforts[N_PHASES])
 {
@@ -215,9 +269,12 @@ static int report(const char *name, const struct effort efforts[N_PHASES])
         all.clicks += effort->clicks;
         all.images += effort->images;
         all.untouched += effort->untouched;
+        for (int n = 0; n <= ROBOT_CLICKS; n++)
+            all.taking[n] += effort->taking[n];
     }
     printf(" in all %d on %d: %.2f an image; %d images took none\n", all.clicks, all.images,
            (double)all.clicks / all.images, all.untouched);
+    report_spread(name, all.taking);
     return all.clicks;
 }
 
