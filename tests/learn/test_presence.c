@@ -56,6 +56,10 @@ START_TEST(presence_is_learned_from_own_marginals_and_from_company)
         n_right += (score_of(w[0], evidence + i * 2 * K, 2) > 0) == is_there[i * K + 2];
     }
     ck_assert_int_ge(n_right, N * 9 / 10);
+    ck_assert_double_eq_tol(w[0][0], log((N + 0.5) / 0.5), 1e-12); /* of all images */
+    memset(is_there, 0, sizeof is_there);
+    must(presence_learn(w[0], evidence, is_there, N, K, 1, err));
+    ck_assert_double_eq_tol(w[0][0], log(0.5 / (N + 0.5)), 1e-12); /* of none */
 }
 END_TEST
 
@@ -171,6 +175,14 @@ START_TEST(rare_labels_weigh_as_much_as_held_out_marginals_bear)
         right[k][0] = 9;
         right[k][1] = 0;
     }
+    ck_assert_double_eq(rare_labels_choose(&right[0][0], share, 1, 2), 0);
+    /* All pixels and the mean of the labels weigh the same: .8 + .5 is more than .59 + .65. */
+    share[0] = 8;
+    share[1] = 2;
+    memset(right, 0, sizeof right);
+    right[0][0] = 8;
+    right[5][0] = 4.4;
+    right[5][1] = 1.5;
     ck_assert_double_eq(rare_labels_choose(&right[0][0], share, 1, 2), 0);
 }
 END_TEST

@@ -80,6 +80,32 @@ START_TEST(a_stroke_on_a_suggestion_corrects_all_that_is_alike_wrong)
 }
 END_TEST
 
+/* Radius 0 is a pixel; boxes have the pixels that they touch. */
+START_TEST(strokes_and_boxes_end_at_whole_pixels)
+{
+    struct page_document document;
+    struct clv_pixel_box box;
+    static uint8_t pixels[WIDTH * HEIGHT];
+    const double corners[2][2] = {{40.4, 15.6}, {10.2, 5.3}};
+    open_document(&document);
+    draw(&document, PAGE_FIGURE, 22.5, 30.5);
+    struct page_event *event = &document.history.events[0];
+    event->radius = 0;
+    page_document_stroke(pixels, &document, event, 1);
+    int n = 0;
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        n += pixels[p];
+    ck_assert(n == 1 && pixels[30 * WIDTH + 22] == 1);
+    event->kind = PAGE_BOX;
+    event->n_points = 2;
+    array_free(event->points);
+    event->points = array_copy(corners, 2, sizeof *corners);
+    ck_assert(page_document_frame(&box, &document, 0));
+    ck_assert(box.first_x == 10 && box.first_y == 5 && box.end_x == 41 && box.end_y == 16);
+    page_document_release(&document);
+}
+END_TEST
+
 START_TEST(a_suggestion_is_saved_as_one)
 {
     struct page_document document;
@@ -110,6 +136,7 @@ Suite *page_document_suite(void)
     tcase_add_test(tcase, a_suggestion_is_what_the_model_sees);
     tcase_add_test(tcase, a_stroke_on_a_suggestion_corrects_all_that_is_alike_wrong);
     tcase_add_test(tcase, a_suggestion_is_saved_as_one);
+    tcase_add_test(tcase, strokes_and_boxes_end_at_whole_pixels);
     suite_add_tcase(suite, tcase);
     return suite;
 }

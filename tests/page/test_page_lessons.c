@@ -72,6 +72,30 @@ START_TEST(a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is)
 }
 END_TEST
 
+#define OTHER(kind, revision)                                                                                          \
+    "{\"revision\":" #revision ",\"kind\":\"" kind "\",\"object\":1,\"label\":1,\"radius\":3,\"points\":[45,30]}"
+
+/* What is beside one object is ground unless it is another; and all beside the boxes only if all objects have one. */
+START_TEST(two_objects_teach_what_they_are_together)
+{
+    struct page_session *session = fresh_session();
+    accept(session, 0);
+    free(answer(session, 200, "GET", "/api/open/1", NULL));
+    free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/1", OTHER("ground", 1)));
+    free(answer(session, 200, "POST", "/api/stroke/1", GROUND(2)));
+    train(session);
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 1, DAB);
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, DAB);
+    for (int revision = 3; revision < 6; revision++)
+        free(answer(session, 200, "POST", "/api/undo/1", formatted("{\"revision\":%d}", revision)));
+    free(answer(session, 200, "POST", "/api/stroke/1", BOX(6)));
+    free(answer(session, 200, "POST", "/api/stroke/1", OTHER("figure", 7)));
+    expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
+    page_session_free(session);
+}
+END_TEST
+
 START_TEST(boxes_of_another_program_teach_what_was_not_opened)
 {
     const char rows[] = "image\tlabel\tx\ty\tw\th\na.png\thorse\t20\t5\t50\t50\nb.png\thorse\t28\t13\t35\t35\n";
@@ -112,6 +136,7 @@ Suite *page_lessons_suite(void)
     TCase *tcase = tcase_create("page_lessons");
     tcase_add_test(tcase, strokes_on_an_object_and_beside_it_teach_where_they_are);
     tcase_add_test(tcase, a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is);
+    tcase_add_test(tcase, two_objects_teach_what_they_are_together);
     tcase_add_test(tcase, boxes_of_another_program_teach_what_was_not_opened);
     tcase_add_test(tcase, a_folder_of_links_to_elsewhere_learns_from_its_masks);
     suite_add_tcase(suite, tcase);

@@ -202,6 +202,7 @@ START_TEST(the_share_to_train_on_and_folders_kept_together_are_chosen)
         int n_train;
     } cases[] = {{"--group-by none --train-share 0.25", 5},
                  {"--group-by none --train-share 1", 20},
+                 {"--group-by none --train-share 0.87", 17}, /* 2.6 of 20 are 3 */
                  {"--group-by folder "
                   "--train-share 0.5",
                   10}};
@@ -216,12 +217,42 @@ START_TEST(the_share_to_train_on_and_folders_kept_together_are_chosen)
 }
 END_TEST
 
+/* A folder of eight does not follow the first of two test images; alone it may. */
+START_TEST(a_large_folder_does_not_overfill_the_test_split)
+{
+    char names[256] = "a/0.png b/0.png", images[1024];
+    int n_test, n_small = 0;
+    for (int i = 0; i < 8; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), " s/%d.png", i);
+    snprintf(images, sizeof images, IMAGE("1", "a/0.png") "," IMAGE("2", "b/0.png"));
+    for (int i = 0; i < 8; i++)
+        snprintf(images + strlen(images), sizeof images - strlen(images), ",{\"id\":%d,\"file_name\":\"s/%d.png\"}",
+                 i + 3, i);
+    const char *folder = make_photos(names);
+    char *text =
+        strdup(formatted("{\"images\":[%s],\"categories\":[{\"id\":1,\"name\":\"cow\"}],\"annotations\":[]}", images));
+    write_annotations(folder, text);
+    free(text);
+    for (int seed = 0; seed < 6; seed++) {
+        char *count = expect_success("cd %s && \"$CLEAVE\" import -q coco coco.json --images photos --group-by folder "
+                                     "--seed %d -o seed%d >told && grep -c 'test$' seed%d/manifest.tsv",
+                                     folder, seed, seed, seed);
+        n_test = atoi(count);
+        ck_assert_msg(n_test == 2 || n_test == 8, "seed %d: %d", seed, n_test);
+        n_small += n_test == 2;
+        free(count);
+    }
+    ck_assert(n_small > 0 && n_small < 6);
+}
+END_TEST
+
 Suite *cli_import_suite(void);
 Suite *cli_import_suite(void)
 {
     Suite *suite = suite_create("cli_import");
     TCase *tests = tcase_create("cli_import");
     tcase_add_test(tests, outlines_become_masks_the_smaller_object_in_front);
+    tcase_add_test(tests, a_large_folder_does_not_overfill_the_test_split);
     tcase_add_test(tests, splits_are_seeded_and_keep_copies_and_folders_together);
     tcase_add_test(tests, bad_annotations_and_outputs_are_refused);
     tcase_add_test(tests, voc_masks_keep_their_splits_and_bad_ones_are_named);

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "data/maps/map_blur.h"
+#include "data/maps/map_sample.h"
 #include "support/support.h"
 
 enum { W = 101, H = 61 };
@@ -16,6 +17,23 @@ static struct clv_map drawn(void)
         }
     return (struct clv_map){.width = W, .height = H, .n_channels = 2, .values = &values[0][0][0]};
 }
+
+/* Two pixels of a map over four of an image: centres lie at .25 and .75, and at .125, .375, .625, .875. */
+START_TEST(a_map_is_read_between_the_centres_of_its_pixels)
+{
+    static float pixels[2][2] = {{0, 1}, {4, 5}};
+    static const float wanted[] = {0, 0.25F, 0.75F, 1};
+    const struct clv_map map = {.width = 2, .height = 2, .n_channels = 1, .values = &pixels[0][0]};
+    struct map_grid grid;
+    float plane[4][4];
+    must(map_grid_init(&grid, &map, 4, 4, err));
+    map_sample(&plane[0][0], &grid, &map, 0);
+    for (int y = 0; y < 4; y++)
+        for (int x = 0; x < 4; x++)
+            ck_assert_float_eq(plane[y][x], 4 * wanted[y] + wanted[x]);
+    map_grid_release(&grid);
+}
+END_TEST
 
 START_TEST(a_point_spreads_by_the_asked_variances_and_what_is_even_stays)
 {
@@ -57,6 +75,7 @@ Suite *map_blur_suite(void)
 {
     Suite *suite = suite_create("map_blur");
     TCase *tests = tcase_create("map_blur");
+    tcase_add_test(tests, a_map_is_read_between_the_centres_of_its_pixels);
     tcase_add_test(tests, a_point_spreads_by_the_asked_variances_and_what_is_even_stays);
     tcase_add_test(tests, less_than_half_a_pixel_changes_nothing_and_the_border_goes_on_beyond_itself);
     suite_add_tcase(suite, tests);

@@ -14,6 +14,7 @@ static const struct clv_bp_options *within(double tolerance, int32_t max_iterati
 START_TEST(trees_are_solved_and_the_bound_is_tight)
 {
     struct clv_bp *bp = new_bp();
+    int n_at_once = 0;
     for (uint64_t t = 0; t < 200; t++) {
         struct sample s;
         struct clv_trws_result result;
@@ -26,7 +27,9 @@ START_TEST(trees_are_solved_and_the_bound_is_tight)
         ck_assert_double_eq_tol(result.score, best, 1e-9);
         ck_assert_double_eq_tol(result.bound, best, 1e-6);
         ck_assert_double_eq(clv_field_score(&s.field, y), result.score);
+        n_at_once += result.n_iterations == 1;
     }
+    ck_assert_int_gt(n_at_once, 100); /* nothing more is done where bound and labelling meet */
     clv_bp_free(bp);
 }
 END_TEST
