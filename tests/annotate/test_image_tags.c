@@ -32,7 +32,7 @@ START_TEST(moments_of_plain_cells_are_their_colours)
     ck_assert_double_eq_tol(last[0], 50, 0.01);
     ck_assert_double_eq_tol(last[3], 2500, 1); /* halves of 0 and 100 */
     for (int i = 0; i < 6; i++)
-        ck_assert_double_eq_tol(moments[i], 0, 1e-9); /* black */
+        ck_assert_double_eq_tol(moments[i], 0, 1e-9);           /* black */
     fill(&image, 10, 20, 5, 10, (const uint8_t[]){10, 10, 10}); /* L* is 903.3 Y in the dark, Y = 10 / 255 / 12.92 */
     clv_colour_moments(moments, &image);
     ck_assert_double_eq_tol(cell[0], 24389.0 / 27 * 10 / 255 / 12.92, 1e-4);

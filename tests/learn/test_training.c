@@ -230,6 +230,19 @@ START_TEST(cross_validation_never_trains_on_what_it_tests)
         variance += (by_hand[k] - mean) * (by_hand[k] - mean) / 3;
     ck_assert_double_eq_tol(loss, mean, 1e-12);
     ck_assert_double_eq_tol(error, sqrt(variance / 4), 1e-12);
+    int n_others = 0; /* two folds are others by other seeds, which this learner takes no notice of */
+    double first = 0, two;
+    for (training.seed = 0; training.seed < 6; training.seed++) {
+        must(clv_cross_validate(&best, &two, NULL, learner, &training, 0, candidates, 1, 2, err));
+        first = training.seed ? first : two;
+        n_others += two != first;
+    }
+    ck_assert_int_gt(n_others, 0);
+    const double equal[] = {1e5, 1e6};
+    double losses[2];
+    must(clv_cross_validate(&best, losses, NULL, learner, &training, 0, equal, 2, 2, err));
+    ck_assert_double_eq(losses[0], losses[1]);
+    ck_assert_double_eq(best, 1e5); /* the first of the best */
     toy_release(&toy);
 }
 END_TEST
