@@ -163,7 +163,7 @@ INLINE bool send_rows(struct factors *factors, struct clv_bp *bp, int32_t node, 
     bool is_maximised = bp->role[node] == BP_MAXIMISED;
     int32_t first = receivers == TO_LATER ? linear->split[node] : bp->first[node];
     int32_t end = receivers == TO_EARLIER ? linear->split[node] : bp->first[node + 1];
-    if (is_lazy && !memchr(&linear->is_due[first], true, (size_t)(end - first)))
+    if (is_lazy && !memchr(&linear->is_due[first], 1, (size_t)(end - first)))
         return true;
     const lanes *prior = (const lanes *)&linear->prior[(size_t)node * n * LANES];
     lanes *behind = (lanes *)linear->behind;
