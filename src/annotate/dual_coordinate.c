@@ -15,6 +15,7 @@ enum { LANES = 8, MAX_PASS_BITS = 20 };
 struct worker {
     struct hinge_tag *tag;
     double *score;   /* [n] with a kernel: <w, x_l>, kept up to date; else NULL */
+    double *q;       /* [n] curvatures */
     int32_t *active; /* [n] examples not shrunk come first */
     size_t n_active;
     double above, below; /* of the projected gradients of the pass before: largest and smallest */
@@ -143,7 +144,7 @@ static double pass(struct hinge_block *block, size_t i, struct worker *self, con
         below = fmin(below, projected);
         if (projected == 0)
             continue;
-        double q = curvature(block, i, m), fresh = q > 0 ? fmin(fmax(alpha - g / q, 0), block->c) : block->c;
+        double q = self->q[m], fresh = q > 0 ? fmin(fmax(alpha - g / q, 0), block->c) : block->c;
         if (fresh == alpha)
             continue;
         tag->alpha[m] = fresh;
@@ -214,12 +215,15 @@ static enum clv_status workers_init(struct worker *workers, struct hinge_block *
     for (size_t i = 0; i < block->n_tags; i++) {
         struct worker *self = &workers[i];
         *self = (struct worker){.tag = &block->tags[i], .active = array_alloc(n, sizeof *self->active)};
+        self->q = array_alloc(n, sizeof *self->q);
         if (block->inputs->gram)
             self->score = array_zalloc(n, sizeof *self->score);
-        if (!self->active || (block->inputs->gram && !self->score))
+        if (!self->active || !self->q || (block->inputs->gram && !self->score))
             return fail_memory(err);
-        for (size_t l = 0; l < n; l++)
+        for (size_t l = 0; l < n; l++) {
             self->active[l] = (int32_t)l;
+            self->q[l] = curvature(block, i, l);
+        }
         unshrink(self, n);
         for (size_t l = 0; l < n; l++)
             self->tag->alpha[l] = warm > 0 ? fmin(warm * self->tag->alpha[l], block->c) : 0;
@@ -272,12 +276,21 @@ enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *blo
     }
     for (size_t i = 0; workers && i < block->n_tags; i++) {
         array_free(workers[i].score);
+        array_free(workers[i].q);
         array_free(workers[i].active);
     }
     array_free(workers);
     if (status == CLV_OK)
         *result = made;
     return status;
+}
+
+void hinge_weigh(const struct hinge_tag *tag, const struct hinge_inputs *inputs)
+{
+    memset(tag->w, 0, (size_t)inputs->n_features * sizeof *tag->w);
+    for (size_t l = 0; l < inputs->n; l++)
+        for (int64_t k = inputs->row[l]; tag->alpha[l] > 0 && k < inputs->row[l + 1]; k++)
+            tag->w[inputs->index[k]] += tag->alpha[l] * tag->y[l] * inputs->value[k];
 }
 
 enum clv_status hinge_inputs_init(struct hinge_inputs *inputs, struct clv_error *err)

@@ -24,7 +24,7 @@ struct hinge_inputs {
     const int32_t *index;
     const double *value;
     int32_t n_features;
-    const double *gram; /* [n][n], symmetric */
+    const double *gram; /* [n][n], symmetric; with rows as well, theirs */
     double bias;        /* value of the constant feature; 0: none */
     double *norm;       /* [n] <x_l, x_l> + bias^2 */
 };
@@ -69,5 +69,8 @@ struct hinge_result {
  * is. */
 enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *block, const struct hinge_options *options,
                             struct clv_error *err) CLV_CHECK;
+
+/* w of a block that was solved by the Gram matrix of sparse rows. */
+void hinge_weigh(const struct hinge_tag *tag, const struct hinge_inputs *inputs);
 
 #endif

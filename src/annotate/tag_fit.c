@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "base/parallel.h"
 
+#define FEATURES_TIMES 4 /* the mean number of an example's features, at most so many examples */
+
 /* The examples of a fit, gathered. */
 struct gathered {
     struct hinge_inputs inputs;
@@ -66,6 +68,32 @@ static enum clv_status gather_gram(struct gathered *self, const struct tag_fit_t
     return CLV_OK;
 }
 
+/* Few examples of many features are fitted by their products: a score is a number kept then, and not a sum over
+ * features. What w rounds to is another, hence only where fits are compared. */
+static enum clv_status multiply_rows(struct gathered *self, const struct tag_fit_task *task, struct clv_error *err)
+{
+    size_t n = task->n, d = (size_t)task->problem->rows.n_features;
+    if (!task->is_compared || n * n > FEATURES_TIMES * (size_t)self->row[n])
+        return CLV_OK;
+    double *row = array_zalloc(d, sizeof *row);
+    self->gram = array_alloc(n * n, sizeof *self->gram);
+    enum clv_status status = row && self->gram ? CLV_OK : fail_memory(err);
+    for (size_t l = 0; status == CLV_OK && l < n; l++) {
+        for (int64_t k = self->row[l]; k < self->row[l + 1]; k++)
+            row[self->index[k]] += self->value[k];
+        for (size_t m = 0; m <= l; m++) {
+            double sum = 0;
+            for (int64_t k = self->row[m]; k < self->row[m + 1]; k++)
+                sum += row[self->index[k]] * self->value[k];
+            self->gram[l * n + m] = self->gram[m * n + l] = sum;
+        }
+        for (int64_t k = self->row[l]; k < self->row[l + 1]; k++)
+            row[self->index[k]] = 0;
+    }
+    array_free(row);
+    return status;
+}
+
 static int32_t tag_at(const struct tag_fit_task *task, size_t place)
 {
     return task->place ? task->place[place] : (int32_t)place;
@@ -75,6 +103,8 @@ static enum clv_status gather(struct gathered *self, const struct tag_fit_task *
 {
     size_t n = task->n, k = (size_t)task->problem->n_tags;
     enum clv_status status = task->problem->gram ? gather_gram(self, task, err) : gather_rows(self, task, err);
+    if (status == CLV_OK && !task->problem->gram)
+        status = multiply_rows(self, task, err);
     if (status != CLV_OK)
         return status;
     self->inputs = (struct hinge_inputs){.n = n,
@@ -167,6 +197,8 @@ static enum clv_status fit_decision(void *context, size_t place, int thread, str
     struct hinge_block block = block_of(self, &tag, 1, 0);
     struct hinge_options options = solver_options(self->task);
     enum clv_status status = hinge_solve(&self->results[place], &block, &options, err);
+    if (status == CLV_OK && tag.w && self->data.gram)
+        hinge_weigh(&tag, &self->data.inputs);
     model->bias[tag.number] = tag.b;
     array_free(products);
     return status;
@@ -191,6 +223,8 @@ static enum clv_status fit_together(struct fitting *self, struct clv_error *err)
     if (status == CLV_OK)
         status = hinge_solve(&self->results[0], &block, &options, err);
     for (size_t i = 0; status == CLV_OK && i < k; i++) {
+        if (tags[i].w && self->data.gram)
+            hinge_weigh(&tags[i], &self->data.inputs);
         model->bias[i] = tags[i].b;
         for (size_t j = 0; j < i; j++)
             model->coupling[i * (i - 1) / 2 + j] = matrix[i * k + j];

@@ -98,6 +98,7 @@ static enum clv_status hold_out_fold(void *context, size_t index, int thread, st
                                 .is_structural = self->is_structural,
                                 .seed = self->seed,
                                 .n_threads = 1,
+                                .is_compared = true,
                                 .progress = self->progress};
     int32_t *examples = array_alloc(n, sizeof *examples);
     size_t *order = array_alloc(self->n_tasks, sizeof *order);

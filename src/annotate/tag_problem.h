@@ -39,6 +39,7 @@ struct tag_fit_task {
      * what those given are multiplied by, 0: not used. NULL: none. */
     double *alpha;
     double warm;
+    bool is_compared; /* only its decisions count: of cross-validation */
     const struct clv_progress *progress;
 };
 
