@@ -119,7 +119,7 @@ END_TEST
 START_TEST(a_gram_matrix_of_products_gives_the_linear_solution)
 {
     struct clv_tag_set set = make_set();
-    double *gram = calloc(N * N, sizeof *gram), nothing = 0, alpha[2][N], w[D];
+    double *gram = calloc(N * N, sizeof *gram), nothing = 0, alpha[2][N], w[D], weighed[D];
     int8_t y[N];
     for (size_t l = 0; l < N; l++) {
         y[l] = set.tags[l * K] ? 1 : -1;
@@ -138,12 +138,14 @@ START_TEST(a_gram_matrix_of_products_gives_the_linear_solution)
                                       .n_features = D,
                                       .gram = kind ? gram : NULL,
                                       .bias = 0.7};
-        struct hinge_tag tag = {.y = y, .phi = &nothing, .v = &nothing, .alpha = alpha[kind], .w = kind ? NULL : w};
+        struct hinge_tag tag = {.y = y, .phi = &nothing, .v = &nothing, .alpha = alpha[kind], .w = kind ? weighed : w};
         struct hinge_block block = {.inputs = &inputs, .tags = &tag, .n_tags = 1, .c = 2, .eta = 1};
         struct hinge_options options = {.tolerance = 1e-11, .max_passes = 100000, .seed = (uint64_t)kind};
         must(hinge_inputs_init(&inputs, err));
         must(hinge_solve(&results[kind], &block, &options, err));
         ck_assert(results[kind].is_converged);
+        if (kind)
+            hinge_weigh(&tag, &inputs);
         hinge_inputs_release(&inputs);
         if (kind)
             continue;
@@ -160,6 +162,8 @@ START_TEST(a_gram_matrix_of_products_gives_the_linear_solution)
     }
     ck_assert_double_eq_tol(results[0].primal, results[1].primal, 1e-8);
     ck_assert_double_eq_tol(results[0].primal, results[0].dual, 1e-8);
+    for (size_t k = 0; k < D; k++)
+        ck_assert_double_eq_tol(w[k], weighed[k], 1e-5);
     free(gram);
     clv_tag_set_release(&set);
 }
