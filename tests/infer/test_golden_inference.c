@@ -5,6 +5,7 @@
  *     CLEAVE_GOLDEN=write CK_RUN_SUITE=golden_inference CLEAVE_BUILD=build build/run-tests
  *
  * and looks at the difference. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -402,6 +403,58 @@ static void refine_rows(const struct clv_image *image)
     }
 }
 
+/* Several boxes of several values that overlap, one of them small and in front; and how likely figure is by them. */
+static void boxes_rows(const struct clv_image *image)
+{
+    static const struct clv_box boxes[] = {{.x = 8, .y = 6, .width = 40, .height = 34},
+                                           {.x = 30, .y = 14, .width = 34, .height = 30},
+                                           {.x = 34, .y = 20, .width = 9, .height = 11},
+                                           {.x = 2, .y = 30, .width = 50, .height = 16}};
+    static const uint8_t values[] = {1, 2, 3, 1};
+    struct clv_box_cut_options options;
+    clv_box_cut_defaults(&options);
+    options.n_superpixels = 60;
+    for (size_t n = 2; n <= sizeof boxes / sizeof *boxes; n++) {
+        uint8_t labels[WIDTH * HEIGHT];
+        float figure[WIDTH * HEIGHT];
+        struct clv_pixel_box pixels[sizeof boxes / sizeof *boxes];
+        for (size_t b = 0; b < n; b++)
+            pixels[b] = clv_box_pixels(&boxes[b], WIDTH, HEIGHT);
+        const struct clv_item_boxes all = {pixels, n};
+        must(clv_box_cut_all(labels, image, boxes, values, n, &options, err));
+        golden_row(golden_bytes(HASH_START, labels, sizeof labels), "boxes cut\t%zu together", n);
+        must(clv_box_figure(figure, image, &all, err));
+        golden_row(golden_bytes(HASH_START, figure, sizeof figure), "figure\tby %zu boxes", n);
+    }
+}
+
+/* Maps of two labels and of four, from sharp to soft: a disc, stripes across it, and what is uncertain everywhere. */
+static void probability_rows(const struct clv_image *image)
+{
+    static const double softness[] = {0.4, 1.5, 3, 6, 14};
+    enum { LABELS = 4, N_PIXELS = WIDTH * HEIGHT };
+    for (size_t k = 0; k < sizeof softness / sizeof *softness; k++)
+        for (int32_t n_labels = 2; n_labels <= LABELS; n_labels += 2) {
+            uint8_t labels[N_PIXELS];
+            float map[LABELS * N_PIXELS];
+            for (int32_t p = 0; p < N_PIXELS; p++) {
+                double x = p % WIDTH, y = (double)p / WIDTH, rest = 1;
+                double beyond = 17 - sqrt((x - 30) * (x - 30) + (y - 26) * (y - 26)),
+                       inside = 0.5 + beyond / softness[k];
+                inside = fmin(fmax(inside, 0.02 + p % 5 * 0.01), 0.97);
+                map[n_labels == 2 ? p : N_PIXELS + p] = (float)inside;
+                rest -= inside;
+                double left = fmin(fmax(0.5 + (x + y / 3 - 36) / softness[k], 0), 1);
+                map[n_labels == 2 ? N_PIXELS + p : p] = (float)(rest * 0.9 * left);
+                map[2 * N_PIXELS + p] = (float)(rest * 0.9 * (1 - left));
+                map[3 * N_PIXELS + p] = (float)(rest * 0.1);
+            }
+            must(clv_refine_probabilities(labels, image, map, n_labels, NULL, err));
+            golden_row(golden_bytes(HASH_START, labels, sizeof labels), "refine map\t%d labels, softness %g", n_labels,
+                       softness[k]);
+        }
+}
+
 /* An object from one stroke to seven, half of them on it, with and without what was cut before. */
 static void click_rows(const struct clv_image *image)
 {
@@ -431,6 +484,8 @@ START_TEST(every_step_from_an_image_to_its_outline_makes_what_it_made)
     box_rows(&image);
     click_rows(&image);
     refine_rows(&image);
+    boxes_rows(&image);
+    probability_rows(&image);
     golden_end("pictures", "step\tsetting\tdigest");
     clv_image_release(&image);
 }
