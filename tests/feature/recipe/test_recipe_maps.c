@@ -270,12 +270,36 @@ static size_t watched(const struct clv_recipe *recipe, const struct clv_set *set
     return told;
 }
 
+/* Means of images and their deviation, the unbiased one. */
+static void check_usual(const struct clv_recipe *recipe, const struct clv_set *set)
+{
+    double sum[MAX_CHANNELS] = {0}, square[MAX_CHANNELS] = {0}, n = (double)set->n_items;
+    for (size_t i = 0; i < set->n_items; i++) {
+        struct clv_map *maps;
+        float mean[MAX_CHANNELS];
+        must(clv_item_maps_read(&maps, recipe, set, &set->items[i], NULL, err));
+        must(map_watch_look(mean, maps, recipe, err));
+        clv_item_maps_release(maps, recipe);
+        for (int c = 0; c < MAX_CHANNELS; c++) {
+            sum[c] += (double)mean[c];
+            square[c] += (double)mean[c] * (double)mean[c];
+        }
+    }
+    for (int c = 0; c < MAX_CHANNELS; c++) {
+        double deviation = sqrt((square[c] - sum[c] * sum[c] / n) / (n - 1));
+        ck_assert_double_gt(deviation, 0);
+        ck_assert_double_eq_tol((double)recipe->maps[0].usual[c], sum[c] / n, 1e-5);
+        ck_assert_double_eq_tol((double)recipe->maps[0].usual[MAX_CHANNELS + c] / deviation, 1, 1e-3);
+    }
+}
+
 START_TEST(maps_unlike_those_of_training_are_told_once)
 {
     struct clv_set set = {0}, other = {0};
     make_set(&set, MAX_CHANNELS, of_one_network);
     struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 0);
     must(clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+    check_usual(&recipe, &set);
     ck_assert_uint_eq(watched(&recipe, &set), 0);
     make_set(&other, MAX_CHANNELS, of_two_far_off);
     ck_assert_uint_eq(watched(&recipe, &other), 1);
