@@ -44,8 +44,7 @@ static const struct argp_option features_options[] = {
     {"shard", KEY_SHARD, "I/N", 0, SHARD_HELP ". -o x.safetensors becomes x-0000I-of-0000N.safetensors", 0},
     {"index", KEY_INDEX, NULL, 0,
      "The arguments are all shards, in order: write to -o (x.safetensors.index.json, beside them) what stands for all "
-     "of "
-     "them",
+     "of them",
      0},
     {"model", 'm', "FILE", 0, "Use this model's recipe (to segment with it later); default: learn one from the images",
      0},

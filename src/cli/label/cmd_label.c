@@ -31,8 +31,7 @@ static const struct argp_option label_options[] = {
      "Listen on this address instead of 127.0.0.1; whoever sees the link can then change the folder's labels", 0},
     {"boxes", KEY_BOXES, "FILE", 0,
      "Show these boxes and outlines of another program (TSV, Pascal VOC, COCO, labelme, CVAT, YOLO ..; a file or a "
-     "folder) "
-     "on images that nothing was drawn on yet (default: FOLDER/boxes.tsv)",
+     "folder) on images that nothing was drawn on yet (default: FOLDER/boxes.tsv)",
      0},
     {"no-browser", KEY_NO_BROWSER, NULL, 0, "Only print the link (default: open it in the browser, too)", 0},
     {0},

@@ -51,8 +51,7 @@ static const struct argp_option score_options[] = {
     {"pred", 'p', "FOLDER", 0, "The predictions, as `cleave segment -o FOLDER' wrote them", 0},
     {"pred-labels", KEY_PRED_LABELS, "FILE", 0,
      "The labels.tsv of the predictions' values, where it is another than the truth's: labels of one name are the "
-     "same, "
-     "others are wrong",
+     "same, others are wrong",
      0},
     {"band", KEY_BAND, "PX", 0,
      "Only pixels that have a border between two true labels within PX pixels along rows and columns (1..1000)", 0},

@@ -33,8 +33,7 @@ enum segment_keys {
 static const struct argp_option segment_options[] = {
     {"boxes", KEY_BOXES, "FILE", 0,
      "Instead of -m: cut out what is in these boxes (TSV, Pascal VOC, COCO, labelme, YOLO; a file or a folder); "
-     "several "
-     "labels count from 1 in the order met, or as in the set's labels.tsv",
+     "several labels count from 1 in the order met, or as in the set's labels.tsv",
      1},
     {NULL, 0, NULL, 0, "What comes out:", 2},
     {"refine", KEY_REFINE, NULL, 0,

@@ -46,8 +46,7 @@ enum train_keys {
 static const struct argp_option train_options[] = {
     {"data", 'd', "PATH", 0,
      "Images with masks: a manifest, a folder with images/ and masks/, or a feature file, of which there may be "
-     "several: "
-     "--data again",
+     "several: --data again",
      0},
     {"split", KEY_SPLIT, "NAME,..", 0,
      "Splits of the manifest to learn from (default: train if there is one, else all)", 0},
@@ -69,11 +68,9 @@ static const struct argp_option train_options[] = {
     {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
     {"feature-memory", KEY_FEATURE_MEMORY, "SIZE", 0,
      "Keep at most so much of the features, as 800M or 2G, and read the rest whenever it is wanted: from a feature "
-     "file "
-     "(default: it is mapped), or of images from FILE.features/, which is there meanwhile (default: all are in memory) "
-     "and takes about 1 MB of disk an image, half as much again while it is written; so does each process of mpirun, "
-     "and "
-     "for --validate as much again",
+     "file (default: it is mapped), or of images from FILE.features/, which is there meanwhile (default: all are in "
+     "memory) and takes about 1 MB of disk an image, half as much again while it is written; so does each process of "
+     "mpirun, and for --validate as much again",
      0},
     {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
     {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
@@ -122,8 +119,7 @@ static const struct argp_option train_options[] = {
      "Go on from FILE.checkpoint, which a training that was stopped left, to the model it would have made", 0},
     {"requeue", KEY_REQUEUE, NULL, 0,
      "For jobs of a cluster: means --resume, and SIGTERM and SIGUSR1 leave the checkpoint alone and end with status "
-     "75; "
-     "the same line goes on",
+     "75; the same line goes on",
      0},
     {"checkpoint-every", KEY_CHECKPOINT_EVERY, "X", 0,
      "Seconds between checkpoints of a learner that keeps them (default 120; 0: after every step)", 0},
