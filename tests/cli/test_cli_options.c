@@ -53,10 +53,7 @@ static void make(const char *commands)
 {
     char *output;
     int code = run_command(&output, "cd %s && c() { \"$CLEAVE\" \"$@\" -q -t 1; } && %s", place, commands);
-    if (code) {
-        fprintf(stderr, "cannot make what options are tried on (status %d): %s\n", code, output);
-        exit(EXIT_FAILURE);
-    }
+    ck_assert_msg(code == 0, "cannot make what options are tried on (status %d): %s", code, output);
     free(output);
 }
 

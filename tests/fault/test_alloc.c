@@ -18,17 +18,14 @@ static char folder[256];
 /* A set of 3 images of about 32x24 and a model trained on it. */
 static void setup(void)
 {
-    snprintf(folder, sizeof folder, "%s/alloc", temporary_folder()); /* the fixtures of all suites share that folder */
+    snprintf(folder, sizeof folder, "%s/alloc", temporary_folder());
     int code =
         run_command(NULL,
                     "mkdir %s && cd %s && \"$CLEAVE\" synth -n 3 --size 32x24 -o set && \"$CLEAVE\" train --data "
                     "set/manifest.tsv --split train -t 1 " TINY_TRAINING " -o m.cleave && \"$CLEAVE\" segment -m "
                     "m.cleave --data set/manifest.tsv --split test -o masks",
                     folder, folder);
-    if (code) {
-        fprintf(stderr, "cannot make the tiny set (status %d)\n", code);
-        exit(EXIT_FAILURE);
-    }
+    ck_assert_msg(code == 0, "cannot make the tiny set (status %d)", code);
 }
 
 static size_t count_requests(const char *command)

@@ -1,7 +1,8 @@
 /* The one test runner: every tests/<area>/test_<name>.c contributes <name>_suite(). CK_RUN_SUITE picks one.
  *
  * Suites run side by side in processes of their own, one a processor (CLEAVE_TEST_JOBS says otherwise), each taking the
- * next that nobody has. What a suite prints is shown as it ends, in one piece; Check's closing line counts all of them. */
+ * next that nobody has. What a suite prints is shown as it ends, in one piece; Check's closing line counts all of them. A
+ * suite that takes its process with it is named, and what it printed shown. */
 #include <check.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -33,19 +34,27 @@ enum { N_SUITES = sizeof suites / sizeof *suites };
 struct tally {
     atomic_int next; /* the first suite that nobody has taken */
     atomic_int checks, failures, errors;
-    atomic_int ended; /* suites that ran to their end */
+    atomic_int ended;        /* suites that ran to their end */
+    atomic_int at[MAX_JOBS]; /* the suite that each process runs */
 };
 
-/* Copies what `from` holds to the descriptor `to`; a failing screen is none of the tests' business. */
-static void show(int to, FILE *from)
+/* A process that runs suites. */
+struct worker {
+    pid_t process;
+    int shown;      /* a file of what the suite that it runs printed so far */
+    atomic_int *at; /* that suite, shared with it */
+};
+
+/* Copies what the file `from` holds to the descriptor `to`; a failing screen is none of the tests' business. */
+static void show(int to, int from)
 {
     char block[4096];
-    size_t size;
-    rewind(from);
-    while ((size = fread(block, 1, sizeof block, from)) > 0) {
-        if (write(to, block, size) < 0)
+    ssize_t size;
+    if (lseek(from, 0, SEEK_SET) < 0)
+        return;
+    while ((size = read(from, block, sizeof block)) > 0)
+        if (write(to, block, (size_t)size) < 0)
             return;
-    }
 }
 
 static void run_suite(struct tally *tally, int index)
@@ -71,17 +80,19 @@ static void run_suite(struct tally *tally, int index)
 }
 
 /* Takes suites until there are none; what they print to standard output and error goes to a file first. */
-static void work(struct tally *tally)
+static void work(struct tally *tally, const struct worker *self)
 {
     int screen = dup(STDOUT_FILENO), index;
+    if (screen < 0 || dup2(self->shown, STDOUT_FILENO) < 0 || dup2(self->shown, STDERR_FILENO) < 0)
+        _Exit(EXIT_FAILURE);
     while ((index = tally->next++) < N_SUITES) {
-        FILE *shown = tmpfile();
-        if (!shown || screen < 0 || dup2(fileno(shown), STDOUT_FILENO) < 0 || dup2(fileno(shown), STDERR_FILENO) < 0)
+        *self->at = index;
+        if (ftruncate(self->shown, 0) || lseek(self->shown, 0, SEEK_SET) < 0)
             _Exit(EXIT_FAILURE);
+        begin_suite();
         run_suite(tally, index);
         tally->ended++;
-        show(screen, shown);
-        fclose(shown);
+        show(screen, self->shown);
     }
     exit(EXIT_SUCCESS);
 }
@@ -97,6 +108,7 @@ int main(void)
 {
     /* Seconds a test: enough on a busy machine, with a sanitizer, or counting lines. */
     setenv("CK_DEFAULT_TIMEOUT", IS_SANITIZED ? "3600" : "600", 0);
+    struct worker workers[MAX_JOBS];
     struct tally *tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (tally == MAP_FAILED)
         return EXIT_FAILURE;
@@ -104,16 +116,29 @@ int main(void)
     printf("Running %d suites\n", (int)N_SUITES);
     fflush(stdout);
     bool died = false;
-    for (long i = 0, jobs = job_count(); i < jobs; i++) {
-        pid_t worker = fork();
-        if (worker == 0)
-            work(tally);
-        died |= worker < 0;
+    long jobs = job_count();
+    for (long i = 0; i < jobs; i++) {
+        FILE *shown = tmpfile();
+        if (!shown)
+            return EXIT_FAILURE;
+        workers[i] = (struct worker){.shown = fileno(shown), .at = &tally->at[i]};
+        workers[i].process = fork();
+        if (workers[i].process == 0)
+            work(tally, &workers[i]);
+        died |= workers[i].process < 0;
     }
-    for (int status; wait(&status) > 0;)
-        died |= status != 0;
+    for (long i = 0; i < jobs; i++) {
+        int status;
+        if (workers[i].process < 0 || waitpid(workers[i].process, &status, 0) < 0 || status == 0)
+            continue;
+        died = true;
+        printf("the runner's process ended early, in suite %s (%s %d):\n", suites[*workers[i].at].name,
+               WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        fflush(stdout);
+        show(STDOUT_FILENO, workers[i].shown);
+    }
     if (died || tally->ended < N_SUITES)
-        printf("a process of the runner ended early: %d of %d suites ran\n", (int)tally->ended, (int)N_SUITES);
+        printf("%d of %d suites ran\n", (int)tally->ended, (int)N_SUITES);
     int bad = tally->failures + tally->errors;
     printf("%d%%: Checks: %d, Failures: %d, Errors: %d\n",
            tally->checks ? 100 * (tally->checks - bad) / tally->checks : 100, (int)tally->checks, (int)tally->failures,

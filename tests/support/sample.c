@@ -24,10 +24,9 @@ void sample_setup(void)
                            "\"$CLEAVE\" synth -n 12 --size 120x90 --seed 3 -o %s && \"$CLEAVE\" train --learner ssvm "
                            "--data %s/manifest.tsv --split train " SAMPLE_TRAINING " -o %s",
                            set_folder, set_folder, model_path);
-    if (code) {
-        fprintf(stderr, "cannot make the sample (status %d): %s\n", code, output);
-        exit(EXIT_FAILURE);
-    }
+    if (code)
+        set_folder[0] = 0; /* the next suite tries again */
+    ck_assert_msg(code == 0, "cannot make the sample (status %d): %s", code, output);
     free(output);
 }
 

@@ -38,24 +38,37 @@ const char *real_data(const char *test_name, const char *relative)
     return NULL;
 }
 
-static char temporary[64];
+/* The process's own folder, and in it the one of the suite that runs. */
+static char own_folder[64], temporary[96];
 static pid_t temporary_owner;
+static int n_suites;
 
 static void remove_temporary(void)
 {
-    if (temporary[0] && getpid() == temporary_owner && system(formatted("rm -rf '%s'", temporary)) != 0)
-        fprintf(stderr, "cannot remove %s\n", temporary);
+    if (own_folder[0] && getpid() == temporary_owner && system(formatted("rm -rf '%s'", own_folder)) != 0)
+        fprintf(stderr, "cannot remove %s\n", own_folder);
 }
 
 const char *temporary_folder(void)
 {
-    if (!temporary[0] || temporary_owner != getpid()) {
-        strcpy(temporary, "/tmp/cleave-test-XXXXXX");
-        ck_assert(mkdtemp(temporary) != NULL);
+    if (temporary_owner != getpid()) {
+        strcpy(own_folder, "/tmp/cleave-test-XXXXXX");
+        ck_assert(mkdtemp(own_folder) != NULL && chmod(own_folder, 0711) == 0);
         temporary_owner = getpid();
         atexit(remove_temporary);
+        temporary[0] = 0;
+    }
+    if (!temporary[0]) {
+        snprintf(temporary, sizeof temporary, "%s/%d", own_folder, n_suites);
+        ck_assert(mkdir(temporary, 0700) == 0);
     }
     return temporary;
+}
+
+void begin_suite(void)
+{
+    n_suites++;
+    temporary[0] = 0;
 }
 
 int run_command(char **output, const char *format, ...)

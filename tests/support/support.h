@@ -44,8 +44,12 @@ void skip(const char *name, const char *why);
  * The string is static per call site use; copy it to keep it. */
 const char *real_data(const char *test_name, const char *relative);
 
-/* A fresh temporary folder, removed with everything in it when the test process ends. */
+/* A fresh temporary folder, removed with everything in it when the process ends: each test has its own, and so has each
+ * suite's unchecked fixture. */
 const char *temporary_folder(void);
+
+/* To be called by the runner before each suite: fixtures of other suites leave nothing in its temporary_folder(). */
+void begin_suite(void);
 
 /* printf into a static ring of strings, for paths. */
 const char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
