@@ -1,8 +1,11 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "click/click.h"
 #include "click/click_features.h"
+#include "click/click_scene.h"
+#include "support/pictures.h"
 #include "support/support.h"
 
 enum { WIDTH = 120, HEIGHT = 90 };
@@ -289,6 +292,43 @@ START_TEST(one_pixel_and_one_colour_are_images_too)
 }
 END_TEST
 
+/* Of stripes that have one mean colour, some smooth and some rough, the like are nearer. */
+START_TEST(regions_of_one_colour_are_told_apart_by_their_roughness)
+{
+    struct clv_image image = {0};
+    struct click_scene *scene = NULL;
+    uint32_t state = 7;
+    double sums[2][2] = {{0}}, counts[2][2] = {{0}}; /* of another or the same stripe; near, wide */
+    must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
+    for (int32_t p = 0; p < WIDTH * HEIGHT; p++) {
+        int grey = 128 + (p % WIDTH / 30 % 2 ? (noise(&state) % 2 ? 40 : -40) : 0);
+        memset(image.pixels + 3 * p, grey, 3);
+    }
+    must(click_scene_new(&scene, &image, err));
+    int32_t n = scene->superpixels.n;
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < i; j++) {
+            const struct click_region *a = &scene->regions[i], *b = &scene->regions[j];
+            float dx = a->x - b->x, dy = a->y - b->y, rough = a->roughness - b->roughness;
+            float place = (dx * dx + dy * dy) / (2 * 0.16F * 0.16F), step = click_colour_distance(a, b, 0.43F);
+            const float kernel[] = {scene->near_kernel[i * n + j], scene->wide_kernel[i * n + j]};
+            const float expected[] = {-step / 18 - place - 0.0096F * rough * rough,
+                                      -step / 32 - 0.0096F * rough * rough};
+            for (int k = 0; k < 2; k++) {
+                ck_assert_float_eq_tol(kernel[k], expf(expected[k]), 1e-5F);
+                sums[rough < 10 && rough > -10][k] += (double)kernel[k];
+                counts[rough < 10 && rough > -10][k]++;
+            }
+        }
+    for (int k = 0; k < 2; k++) {
+        ck_assert_double_gt(counts[0][k], 0);
+        ck_assert_double_lt(2 * sums[0][k] / counts[0][k], sums[1][k] / counts[1][k]);
+    }
+    click_scene_free(scene);
+    clv_image_release(&image);
+}
+END_TEST
+
 Suite *click_suite(void)
 {
     Suite *suite = suite_create("click");
@@ -305,6 +345,7 @@ Suite *click_suite(void)
     tcase_add_test(tcase, the_same_clicks_give_the_same_labels);
     tcase_add_test(tcase, a_large_image_is_cut_to_its_own_pixels);
     tcase_add_test(tcase, one_pixel_and_one_colour_are_images_too);
+    tcase_add_test(tcase, regions_of_one_colour_are_told_apart_by_their_roughness);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -242,6 +242,45 @@ START_TEST(the_temperature_makes_held_out_truths_most_likely)
 }
 END_TEST
 
+/* Labels given, no truth: what is given teaches the folds, and temperature is a usual share of scores. */
+START_TEST(without_masks_the_temperature_is_a_third_of_the_scores)
+{
+    enum { IMAGES = 11, NODES = 20 };
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    struct toy toy;
+    struct clv_stage *first = NULL;
+    static int32_t label[IMAGES][NODES];
+    const int32_t *given[IMAGES];
+    toy_begin(&toy, 2, 2, 0, CLV_PAIRWISE_NONE);
+    for (int image = 0; image < IMAGES; image++) {
+        int64_t row[NODES + 1];
+        float value[NODES], volume[NODES];
+        for (int32_t i = 0; i <= NODES; i++)
+            row[i] = i;
+        for (int32_t i = 0; i < NODES; i++) {
+            label[image][i] = (image + i) % 2; /* another image's labels would contradict its features */
+            value[i] = volume[i] = 1;
+        }
+        given[image] = label[image];
+        const struct clv_problem problem = {
+            .n_nodes = NODES, .n_features = 2, .row = row, .index = label[image], .value = value, .volume = volume};
+        toy_add(&toy, &problem);
+    }
+    struct clv_training training = training_of(&toy, learner, 1);
+    training.weak = toy.examples;
+    training.given = given;
+    training.n_weak = IMAGES;
+    training.n_examples = 0;
+    must(learn_first(&first, &toy, &training, learner, err));
+    double size = (first->w[1] - first->w[0]) / 2;
+    ck_assert_double_gt(size, 0);
+    ck_assert_double_gt(fabs(size - 1), 0.3); /* 1 would tell nothing */
+    ck_assert_double_eq_tol(first->temperature / size, 0.33, 0.05);
+    stage_free(first);
+    clv_dataset_free(toy.dataset);
+}
+END_TEST
+
 START_TEST(marginals_are_those_of_the_temperature)
 {
     const int64_t row[] = {0, 1};
@@ -333,6 +372,7 @@ Suite *stages_suite(void)
     tcase_add_test(tcase, context_is_said_by_stages_that_have_not_seen_the_image);
     tcase_add_test(tcase, runs_of_images_and_their_mirror_images_are_held_out_together);
     tcase_add_test(tcase, the_temperature_makes_held_out_truths_most_likely);
+    tcase_add_test(tcase, without_masks_the_temperature_is_a_third_of_the_scores);
     tcase_add_test(tcase, marginals_are_those_of_the_temperature);
     tcase_add_test(tcase, too_few_images_and_interruptions_leave_no_stage);
     suite_add_tcase(suite, tcase);

@@ -35,6 +35,45 @@ START_TEST(boxes_alone_cut_out_the_figures)
 }
 END_TEST
 
+/* A report's pictures are JPEG: means of whole outlines tell bright from dark. */
+START_TEST(reports_show_boxes_by_their_outlines)
+{
+    enum { WIDTH = 90, HEIGHT = 60, LEFT = 20, RIGHT = 49, TOP = 10, BOTTOM = 33 };
+    static const char boxes[] = "image\tx\ty\twidth\theight\n0001.png\t20\t10\t30\t24\n";
+    const char *folder = temporary_folder();
+    struct clv_image image = {0};
+    double sum[4] = {0}, n[4] = {0}; /* of green by pixels outside of the box's border: -1 to 2 */
+    free(expect_success("cd %s && mkdir one", folder));
+    must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
+    memset(image.pixels, 90, (size_t)3 * WIDTH * HEIGHT);
+    for (int32_t y = TOP + 4; y < BOTTOM - 4; y++)
+        memset(image.pixels + 3 * (y * WIDTH + LEFT + 4), 180, (size_t)3 * (RIGHT - LEFT - 8));
+    must(clv_png_write(formatted("%s/one/0001.png", folder), &image, err));
+    clv_image_release(&image);
+    spill(formatted("%s/boxes.tsv", folder), boxes, strlen(boxes));
+    free(expect_success("cd %s && \"$CLEAVE\" segment one --boxes boxes.tsv -o out --report report && "
+                        "grep -o 'data:image/jpeg;base64,[^\"]*' report/index.html | head -1 | sed 's/.*,//' | "
+                        "base64 -d >shown.jpg",
+                        folder));
+    must(clv_image_read(&image, formatted("%s/shown.jpg", folder), NULL, err));
+    ck_assert(image.width == WIDTH && image.height == HEIGHT);
+    for (int32_t y = 0; y < HEIGHT; y++)
+        for (int32_t x = 0; x < WIDTH; x++) {
+            int32_t across = LEFT - x > x - RIGHT ? LEFT - x : x - RIGHT;
+            int32_t down = TOP - y > y - BOTTOM ? TOP - y : y - BOTTOM, outside = across > down ? across : down;
+            if (outside < -1 || outside > 2)
+                continue;
+            sum[outside + 1] += image.pixels[3 * (y * WIDTH + x) + 1];
+            n[outside + 1]++;
+        }
+    ck_assert_double_lt(sum[0] / n[0], 65);
+    ck_assert_double_gt(sum[1] / n[1], 160);
+    ck_assert_double_lt(sum[2] / n[2], 65);
+    ck_assert_double_gt(sum[3] / n[3], 75);
+    clv_image_release(&image);
+}
+END_TEST
+
 /* The same boxes in every form; `awk` writes them from the table. */
 START_TEST(every_form_of_the_same_boxes_gives_the_same_masks)
 {
@@ -256,6 +295,7 @@ Suite *cli_boxes_suite(void)
     TCase *tests = tcase_create("cli_boxes");
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, boxes_alone_cut_out_the_figures);
+    tcase_add_test(tests, reports_show_boxes_by_their_outlines);
     tcase_add_test(tests, every_form_of_the_same_boxes_gives_the_same_masks);
     tcase_add_test(tests, masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one);
     tcase_add_test(tests, bad_boxes_fail_their_image_by_name_and_the_rest_goes_on);

@@ -185,6 +185,28 @@ START_TEST(scribbles_teach)
 }
 END_TEST
 
+/* A third of the pixels void is no scribble: nothing is guessed. */
+START_TEST(masks_that_leave_a_third_unknown_are_masks)
+{
+    const char *folder = copy_set();
+    struct clv_labels labels = {0};
+    must(clv_labels_binary(&labels, err));
+    for (int i = 1; i <= 8; i++) {
+        struct clv_mask mask = {0};
+        const char *path = formatted("%s/set/masks/%04d.png", folder, i);
+        must(clv_mask_read(&mask, path, &labels, 0, 0, NULL, err));
+        memset(mask.labels, CLV_VOID, (size_t)mask.width * (size_t)(mask.height / 3));
+        must(clv_png_write_labels(path, mask.width, mask.height, mask.labels, NULL, 0, err));
+        clv_mask_release(&mask);
+    }
+    clv_labels_release(&labels);
+    char *output = expect_success(
+        "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train -o m.cleave " WEAK_TRAINING "wmpmap", folder);
+    ck_assert_msg(strstr(output, "unknown") == NULL, "%s", output);
+    free(output);
+}
+END_TEST
+
 /* A folder: masks where there are some, boxes for the rest. */
 START_TEST(a_folder_with_few_masks_and_boxes_teaches_in_one_line)
 {
@@ -447,6 +469,7 @@ Suite *cli_weak_suite(void)
     tcase_add_test(tests, images_without_boxes_are_counted);
     tcase_add_test(tests, boxes_may_cover_all_or_almost_nothing);
     tcase_add_test(tests, scribbles_teach);
+    tcase_add_test(tests, masks_that_leave_a_third_unknown_are_masks);
     tcase_add_test(tests, a_folder_with_few_masks_and_boxes_teaches_in_one_line);
     tcase_add_test(tests, boxes_without_any_mask_work_whatever_the_split);
     tcase_add_test(tests, all_bad_images_and_masks_are_named_at_once_and_can_be_skipped);
