@@ -20,9 +20,7 @@ static const struct argp_option search_options[] = {
 static error_t parse_search(int key, char *arg, struct argp_state *state)
 {
     struct search_options *self = state->input;
-    for (const struct argp_option *option = search_options; key >= KEY_S && (option->name || option->doc); option++)
-        if (option->key == key && !self->given)
-            self->given = option->name;
+    options_note_first(&self->given, search_options, key);
     switch (key) {
     case KEY_S: return option_number(&self->search.s, "--cutoff", arg, 1e-9, 1e12, self->common);
     case KEY_MAX_NODES: return option_uint64(&self->search.max_nodes, "--max-nodes", arg, 0, self->common);

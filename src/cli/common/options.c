@@ -60,8 +60,7 @@ const struct argp plain_argp = {.options = plain_options, .parser = parse_plain}
 static error_t parse_common(int key, char *arg, struct argp_state *state)
 {
     struct common_options *common = state->input;
-    for (const struct argp_option *option = image_options; option->name && !common->image_option; option++)
-        common->image_option = option->key == key ? option->name : NULL;
+    options_note_first(&common->image_option, image_options, key);
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = common; return 0;
     case KEY_MAX_PIXELS: return option_uint64(&common->limits.max_pixels, "--max-pixels", arg, 1, common);
@@ -151,6 +150,13 @@ error_t option_error(struct common_options *common, const char *format, ...)
     va_end(args);
     common->status = fail(common->err, CLV_ERR_USAGE, "%s", message);
     return EINVAL;
+}
+
+void options_note_first(const char **first, const struct argp_option *options, int key)
+{
+    for (; !*first && (options->name || options->doc); options++)
+        if (options->name && options->key == key)
+            *first = options->name;
 }
 
 error_t option_path(const char **first, const char *arg, struct common_options *common)

@@ -52,6 +52,9 @@ enum clv_status options_parse(const struct argp *argp, int argc, char **argv, vo
 void options_note(struct common_options *common, const struct argp_option *options, const char *ignored, int key,
                   const char *arg);
 
+/* *first, if it is NULL, becomes the name of the option that has this key, if there is one. */
+void options_note_first(const char **first, const struct argp_option *options, int key);
+
 /* Option values. Each returns 0, or EINVAL after recording "--name: "typed" is ..." (CLV_ERR_USAGE) in common. */
 /* One more of common->paths, of which *first is the first. */
 error_t option_path(const char **first, const char *arg, struct common_options *common);
