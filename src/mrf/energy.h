@@ -16,4 +16,7 @@ void unary_feature_add(double *psi, const struct clv_problem *problem, const str
 void pairwise_feature_add(double *pairwise, const struct clv_problem *problem, const struct clv_shape *shape,
                           const int32_t *y, double scale);
 
+/* share[n_labels] += what the loss counts of each label: the problem's theta, if it has some. */
+void label_shares_add(double *share, const struct clv_problem *problem, int32_t n_labels);
+
 #endif

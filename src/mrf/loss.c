@@ -1,5 +1,6 @@
 /* The weighted Hamming loss and its way into the unary scores. */
 #include "cleave/problem.h"
+#include "mrf/energy.h"
 
 /* What labelling a node `label` costs: the weight of its pixels that are truly something else. */
 static double node_loss(const float *theta, int32_t n_labels, int32_t label)
@@ -9,6 +10,12 @@ static double node_loss(const float *theta, int32_t n_labels, int32_t label)
         if (b != label)
             sum += (double)theta[b];
     return sum;
+}
+
+void label_shares_add(double *share, const struct clv_problem *problem, int32_t n_labels)
+{
+    for (size_t k = 0; problem->theta && k < (size_t)problem->n_nodes * (size_t)n_labels; k++)
+        share[k % (size_t)n_labels] += (double)problem->theta[k];
 }
 
 double clv_loss(const struct clv_problem *problem, int32_t n_labels, const int32_t *y)

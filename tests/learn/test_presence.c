@@ -8,6 +8,7 @@
 #include "learn/select/rare_labels.h"
 #include "model/label_costs.h"
 #include "model/stage.h"
+#include "mrf/energy.h"
 #include "support/support.h"
 
 enum { K = 3, N = 60, N_NODES = 4 };
@@ -162,7 +163,7 @@ START_TEST(rare_labels_weigh_as_much_as_held_out_marginals_bear)
         marginals[i][0] = i ? 0.6 : 0.55;
         marginals[i][1] = 1 - marginals[i][0];
     }
-    rare_labels_share(share, &problem, 2);
+    label_shares_add(share, &problem, 2);
     ck_assert_double_eq(share[0], 9);
     rare_labels_tally(&right[0][0], &problem, &marginals[0][0], share, 2);
     ck_assert_double_eq(right[0][0], 9);

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/train/train.h"
+#include "mrf/energy.h"
 
 error_t option_loss(enum loss_choice *choice, const char *arg, struct common_options *common)
 {
@@ -46,8 +47,7 @@ static enum clv_status look_for_rare(bool *has_rare, const struct clv_dataset *d
         return fail_memory(err);
     for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
         struct clv_problem problem = clv_dataset_problem(dataset, i);
-        for (size_t k = 0; problem.theta && k < (size_t)problem.n_nodes * n_labels; k++)
-            share[k % n_labels] += (double)problem.theta[k];
+        label_shares_add(share, &problem, (int32_t)n_labels);
     }
     for (size_t b = 0; b < n_labels; b++) {
         least = share[b] > 0 ? fmin(least, share[b]) : least;

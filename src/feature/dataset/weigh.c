@@ -6,6 +6,7 @@
 #include "base/maths.h"
 #include "feature/dataset/dataset.h"
 #include "feature/example/truth.h"
+#include "mrf/energy.h"
 
 /* An item's truth, to be written; theta NULL: it has none. */
 struct truth {
@@ -69,11 +70,8 @@ static double add_shares(double *share, const struct clv_dataset *dataset)
 {
     size_t n_labels = (size_t)dataset->n_labels;
     double total = 0;
-    for (size_t i = 0; i < dataset->n; i++) {
-        const struct clv_problem *problem = &dataset->items[i].problem;
-        for (size_t k = 0; problem->theta && k < (size_t)problem->n_nodes * n_labels; k++)
-            share[k % n_labels] += (double)problem->theta[k];
-    }
+    for (size_t i = 0; i < dataset->n; i++)
+        label_shares_add(share, &dataset->items[i].problem, dataset->n_labels);
     for (size_t b = 0; b < n_labels; b++)
         total += share[b];
     return total;

@@ -10,12 +10,6 @@ static double exponent_of(int k)
     return (double)k / (RARE_EXPONENTS - 1);
 }
 
-void rare_labels_share(double *share, const struct clv_problem *problem, int32_t n_labels)
-{
-    for (size_t i = 0; problem->theta && i < (size_t)problem->n_nodes * (size_t)n_labels; i++)
-        share[i % (size_t)n_labels] += (double)problem->theta[i];
-}
-
 void rare_labels_tally(double *right, const struct clv_problem *problem, const double *marginals, const double *share,
                        int32_t n_labels)
 {

@@ -10,9 +10,6 @@
 
 enum { RARE_EXPONENTS = 11 }; /* 0, 0.1 .. 1 */
 
-/* share[n_labels] += the problem's theta, if it has some. */
-void rare_labels_share(double *share, const struct clv_problem *problem, int32_t n_labels);
-
 /* right[RARE_EXPONENTS][n_labels]: what the loss counts of each label that decisions from marginals[n_nodes][n_labels] by
  * each exponent have right, of labels that have these shares of the whole. O(n_nodes n_labels RARE_EXPONENTS). */
 void rare_labels_tally(double *right, const struct clv_problem *problem, const double *marginals, const double *share,

@@ -15,6 +15,7 @@
 #include "learn/select/presence.h"
 #include "learn/select/rare_labels.h"
 #include "model/stage.h"
+#include "mrf/energy.h"
 
 /* How the temperature is chosen: of the mean size of unary scores times these, what makes held-out truths most likely
  * in some images. */
@@ -326,7 +327,7 @@ static enum clv_status look_at_held_out(struct stages_learned *learned, const st
         has_memory &= !!(gathering.right = array_alloc(n, RARE_EXPONENTS * k * sizeof *gathering.right));
     for (size_t i = 0; i < n && has_memory; i++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
-        rare_labels_share(gathering.share, &problem, n_labels);
+        label_shares_add(gathering.share, &problem, n_labels);
     }
     enum clv_status status =
         has_memory ? parallel_for(n, training->n_threads, gather_task, &gathering, err) : fail_memory(err);
