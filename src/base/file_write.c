@@ -83,10 +83,10 @@ static char *temporary_name(const char *folder)
 
 /* Opens a file that has no name yet, so that nothing is left of it however the process ends. -1 where the file system
  * has no such files, or /proc is not there to name it by later. */
-static int open_unnamed(const char *folder)
+static int open_unnamed(const char *folder, mode_t mode)
 {
     char link[64];
-    int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
     if (fd < 0)
         return -1;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -99,7 +99,7 @@ static int open_unnamed(const char *folder)
 }
 
 /* Opens a fresh file under a temporary name, which is remembered for the signal handler. */
-static int open_named(struct file_writer *writer)
+static int open_named(struct file_writer *writer, mode_t mode)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
         writer->temporary = temporary_name(writer->folder);
@@ -107,7 +107,7 @@ static int open_named(struct file_writer *writer)
             errno = ENOMEM;
             return -1;
         }
-        int fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        int fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd >= 0) {
             file_remember_temporary(writer->temporary);
             return fd;
@@ -120,16 +120,32 @@ static int open_named(struct file_writer *writer)
     return -1;
 }
 
-static enum clv_status open_temporary(struct file_writer *writer, struct clv_error *err)
+/* Gives the file the owner and the mode of the one that it replaces, as far as this user may. Where the group cannot
+ * be the same, another one gets no more than everybody. */
+static void keep_rights(int fd, const struct stat *replaced)
 {
-    int fd = open_unnamed(writer->folder);
+    mode_t mode = replaced->st_mode & 0777;
+    struct stat own;
+    if (fchown(fd, replaced->st_uid, replaced->st_gid) && fchown(fd, (uid_t)-1, replaced->st_gid) &&
+        (fstat(fd, &own) || own.st_gid != replaced->st_gid))
+        mode = (mode & 0707) | (mode & 0007) << 3;
+    fchmod(fd, mode); /* created with no more than this, if it fails */
+}
+
+/* `replaced` is the file that is there already, or NULL. */
+static enum clv_status open_temporary(struct file_writer *writer, const struct stat *replaced, struct clv_error *err)
+{
+    mode_t mode = replaced ? replaced->st_mode & 0700 : 0666;
+    int fd = open_unnamed(writer->folder, mode);
     writer->unnamed = fd >= 0;
     if (fd < 0)
-        fd = open_named(writer);
+        fd = open_named(writer, mode);
     if (fd < 0 && errno == ENOMEM)
         return fail_memory(err);
     if (fd < 0)
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", writer->path);
+    if (replaced)
+        keep_rights(fd, replaced);
     writer->stream = fdopen(fd, "wb");
     if (writer->stream)
         return CLV_OK;
@@ -196,6 +212,7 @@ static int sync_folder(const char *folder)
 enum clv_status file_create(struct file_writer *writer, const char *path, struct clv_error *err)
 {
     struct stat info;
+    bool is_there = stat(path, &info) == 0;
     *writer = (struct file_writer){.path = string_copy(path), .folder = path_folder(path)};
     if (!writer->path || !writer->folder) {
         writer_release(writer);
@@ -208,13 +225,13 @@ enum clv_status file_create(struct file_writer *writer, const char *path, struct
         writer->stream = fd < 0 ? NULL : fdopen(fd, "wb");
         if (!writer->stream)
             status = fail_errno(err, CLV_ERR_CREATE, "standard output: cannot open");
-    } else if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+    } else if (is_there && !S_ISREG(info.st_mode)) {
         if (S_ISDIR(info.st_mode))
             status = fail(err, CLV_ERR_CREATE, "%s: is a folder", path);
         else if (!(writer->stream = fopen(path, "wbe")))
             status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot open for writing", path);
     } else {
-        status = open_temporary(writer, err);
+        status = open_temporary(writer, is_there ? &info : NULL, err);
     }
     if (status != CLV_OK)
         writer_release(writer);

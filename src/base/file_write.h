@@ -15,9 +15,10 @@
 
 /* Writes a file all or nothing: a file without a name in the target's folder receives the bytes (where the file system
  * has none, a temporary whose name nobody can foresee); commit flushes, fsyncs, checks the close, puts it in the
- * target's place and fsyncs the folder; abort drops it. An existing target that is not a regular file (/dev/stdout,
- * /dev/full, a FIFO) is written directly, its close checked. "-" is standard output. Release with commit or abort,
- * once. */
+ * target's place and fsyncs the folder; abort drops it. A file that is replaced hands on its mode, and its owner and
+ * group where this user may set them; a new one gets what the umask leaves. An existing target that is not a regular
+ * file (/dev/stdout, /dev/full, a FIFO) is written directly, its close checked. "-" is standard output. Release with
+ * commit or abort, once. */
 struct file_writer {
     FILE *stream; /* fwrite and fprintf to this; its errors surface in file_commit */
     char *path, *folder, *temporary;

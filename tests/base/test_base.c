@@ -1,3 +1,4 @@
+#include <grp.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -5,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -314,6 +316,59 @@ static int count_temporaries(const char *folder)
     return n;
 }
 
+static mode_t mode_of(const char *path)
+{
+    struct stat info;
+    ck_assert_int_eq(stat(path, &info), 0);
+    return info.st_mode & 07777;
+}
+
+START_TEST(a_file_that_is_replaced_keeps_its_mode_and_a_new_one_has_the_umask_s)
+{
+    static const mode_t modes[] = {0600, 0666, 0640, 0755, 0444};
+    const char *path = formatted("%s/kept", temporary_folder());
+    mode_t before = umask(027);
+    must(file_write(path, "new", 3, err));
+    ck_assert_uint_eq(mode_of(path), 0640);
+    for (size_t k = 0; k < sizeof modes / sizeof *modes; k++) {
+        ck_assert_int_eq(chmod(path, modes[k]), 0);
+        must(file_write(path, "again", 5, err));
+        ck_assert_uint_eq(mode_of(path), modes[k]);
+    }
+    ck_assert_int_eq(chmod(path, 04755), 0); /* what runs as another user was another file */
+    must(file_write(path, "again", 5, err));
+    ck_assert_uint_eq(mode_of(path), 0755);
+    umask(before);
+}
+END_TEST
+
+/* As a user who may not give files away: whoever is in his group has no more rights than everybody. */
+START_TEST(a_file_of_another_group_that_is_replaced_is_not_opened_to_ones_own)
+{
+    if (getuid() != 0) {
+        skip("a_file_of_another_group_that_is_replaced_is_not_opened_to_ones_own", "needs to be root at first");
+        return;
+    }
+    char path[4096];
+    struct stat info;
+    snprintf(path, sizeof path, "%s", formatted("%s/shared", temporary_folder()));
+    spill(path, "old", 3);
+    ck_assert_int_eq(chmod(temporary_folder(), 0777), 0);
+    must(file_write(path, "by root", 7, err));
+    ck_assert_int_eq(chown(path, 1234, 4321), 0);
+    ck_assert_int_eq(chmod(path, 0664), 0);
+    must(file_write(path, "by root", 7, err));
+    ck_assert_int_eq(stat(path, &info), 0);
+    ck_assert(info.st_uid == 1234 && info.st_gid == 4321 && (info.st_mode & 07777) == 0664);
+    ck_assert_int_eq(setgroups(0, NULL), 0);
+    ck_assert(setresgid(65534, 65534, 0) == 0 && setresuid(65534, 65534, 0) == 0);
+    must(file_write(path, "by nobody", 9, err));
+    ck_assert(setresuid(0, 0, 0) == 0 && setresgid(0, 0, 0) == 0);
+    ck_assert_int_eq(stat(path, &info), 0);
+    ck_assert(info.st_uid == 65534 && info.st_gid == 65534 && (info.st_mode & 07777) == 0644);
+}
+END_TEST
+
 START_TEST(what_a_run_killed_at_its_last_step_left_is_replaced)
 {
     const char *folder = temporary_folder(), *path = formatted("%s/last.txt", folder);
@@ -465,6 +520,8 @@ Suite *base_suite(void)
     tcase_add_test(tests, files_appear_whole_or_not_at_all);
     tcase_add_test(tests, what_a_killed_run_left_stops_no_later_one);
     tcase_add_test(tests, what_is_remembered_is_removed_with_the_temporaries_and_folders_last);
+    tcase_add_test(tests, a_file_that_is_replaced_keeps_its_mode_and_a_new_one_has_the_umask_s);
+    tcase_add_test(tests, a_file_of_another_group_that_is_replaced_is_not_opened_to_ones_own);
     tcase_add_test(tests, what_a_run_killed_at_its_last_step_left_is_replaced);
     tcase_add_test(tests, names_may_be_as_long_as_the_file_system_allows);
     tcase_add_test(tests, large_files_read_back_before_and_after_their_pages_are_given_back);
