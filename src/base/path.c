@@ -141,6 +141,45 @@ char *path_replace_extension(const char *path, const char *extension)
     return changed;
 }
 
+struct stem {
+    char *stem;
+    const char *path;
+    size_t index;
+};
+
+static int compare_stems(const void *a, const void *b)
+{
+    return strcmp(((const struct stem *)a)->stem, ((const struct stem *)b)->stem);
+}
+
+enum clv_status path_find_shared_stems(bool *is_shared, const char *const *paths, size_t n, struct clv_error *err)
+{
+    struct stem *stems = array_zalloc(n, sizeof *stems);
+    bool is_complete = stems;
+    for (size_t i = 0; i < n && is_complete; i++) {
+        stems[i] = (struct stem){path_replace_extension(paths[i], ""), paths[i], i};
+        is_complete = stems[i].stem;
+    }
+    if (is_complete && n)
+        qsort(stems, n, sizeof *stems, compare_stems);
+    for (size_t first = 0, end; is_complete && first < n; first = end) {
+        bool differ = false;
+        for (end = first + 1; end < n && compare_stems(&stems[first], &stems[end]) == 0; end++)
+            differ |= strcmp(stems[first].path, stems[end].path) != 0;
+        for (size_t i = first; i < end; i++)
+            is_shared[stems[i].index] = differ;
+    }
+    for (size_t i = 0; stems && i < n; i++)
+        array_free(stems[i].stem);
+    array_free(stems);
+    return is_complete ? CLV_OK : fail_memory(err);
+}
+
+char *path_output(const char *path, bool is_shared)
+{
+    return is_shared ? string_copy(path) : path_replace_extension(path, "");
+}
+
 static bool has_parent_step(const char *path)
 {
     for (const char *part = path; part; part = strchr(part, '/')) {

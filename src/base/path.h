@@ -33,6 +33,13 @@ char *path_stem(const char *path);                     /* "a/b.tar.gz" -> "b.tar
 char *path_replace_extension(const char *path, const char *extension); /* ("a/b.jpg", ".png") -> "a/b.png" */
 const char *path_name(const char *path);                               /* "a/b.png" -> "b.png", into the argument */
 
+/* What is made of a file goes by its stem: "a/b" for a/b.jpg. Where a/b.png is another one of paths[n], is_shared[i] is
+ * true for both, and what is made of them goes by their whole names, a/b.jpg and a/b.png. The same path twice shares
+ * nothing. */
+enum clv_status path_find_shared_stems(bool *is_shared, const char *const *paths, size_t n,
+                                       struct clv_error *err) CLV_CHECK;
+char *path_output(const char *path, bool is_shared); /* new, without the output's extension; NULL: out of memory */
+
 /* Checks that `relative` is a relative path without ".." that, symbolic links resolved, stays inside `folder`. A path
  * that does not exist passes (opening it will say so). */
 enum clv_status path_check_inside(const char *folder, const char *relative, struct clv_error *err) CLV_CHECK;

@@ -104,7 +104,7 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
  * are. */
 static void shrink_seeds(uint8_t *small, const struct click_scene *scene, const uint8_t *seeds)
 {
-    const struct clv_image *image = scene->image, *cutting = &scene->cutting;
+    const struct clv_image *image = &scene->image, *cutting = &scene->cutting;
     clv_labels_resize(small, cutting->width, cutting->height, seeds, image->width, image->height);
     for (int32_t y = 0; y < image->height && cutting->width < image->width; y++) {
         const uint8_t *row = seeds + (size_t)y * (size_t)image->width;
@@ -150,7 +150,7 @@ static enum clv_status sharpen(uint8_t *cut, const struct solver *self, const ui
 static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, struct clv_error *err)
 {
     const struct click_scene *scene = self->view.scene;
-    const struct clv_image *image = scene->image, *cutting = &scene->cutting;
+    const struct clv_image *image = &scene->image, *cutting = &scene->cutting;
     const uint8_t *seeds = self->view.request->seeds;
     size_t n = (size_t)image->width * (size_t)image->height, n_cut = (size_t)cutting->width * (size_t)cutting->height;
     uint8_t *cut = array_alloc(n_cut, 1), *small = n_cut < n ? array_alloc(n_cut, 1) : NULL, *fresh = NULL;
@@ -183,7 +183,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, st
 /* Without any, nor a model to tell, there is nothing to cut out. */
 static bool has_figure(const struct click_scene *scene, const struct click_request *request)
 {
-    size_t n = (size_t)scene->image->width * (size_t)scene->image->height;
+    size_t n = (size_t)scene->image.width * (size_t)scene->image.height;
     return request->prior || memchr(request->seeds, CLICK_FIGURE, n) ||
            (request->before && memchr(request->before, 1, n));
 }
@@ -193,7 +193,7 @@ enum clv_status click_cut(uint8_t *labels, const struct click_scene *scene, cons
 {
     struct solver solver;
     if (!has_figure(scene, request)) {
-        memset(labels, 0, (size_t)scene->image->width * (size_t)scene->image->height);
+        memset(labels, 0, (size_t)scene->image.width * (size_t)scene->image.height);
         return CLV_OK;
     }
     enum clv_status status = solver_init(&solver, scene, request, err);

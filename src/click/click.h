@@ -23,7 +23,7 @@ enum { CLICK_FREE, CLICK_GROUND, CLICK_FIGURE, CLICK_BARRED };
 struct click_scene;
 void click_scene_free(struct click_scene *scene);
 
-/* Of an image of 3 channels, which it borrows. O(pixels + superpixels^2): about 0.1 s for 0.25 Mpixel. */
+/* Of an image of 3 channels, whose pixels it borrows. O(pixels + superpixels^2): about 0.1 s for 0.25 Mpixel. */
 enum clv_status click_scene_new(struct click_scene **scene, const struct clv_image *image,
                                 struct clv_error *err) CLV_CHECK;
 

@@ -48,7 +48,7 @@ float click_score(const struct click_weights *weights, const float *features)
 /* Which superpixels have seeds of one sort only. */
 static void find_seeds(struct click_view *view)
 {
-    const struct clv_image *image = view->scene->image;
+    const struct clv_image *image = &view->scene->image;
     const uint8_t *seeds = view->request->seeds;
     for (int32_t y = 0; y < image->height; y++) {
         const uint8_t *row = seeds + (size_t)y * (size_t)image->width;
@@ -66,9 +66,9 @@ static void find_seeds(struct click_view *view)
 static size_t full_pixel(const struct click_scene *scene, int32_t x, int32_t y)
 {
     const struct clv_superpixels *map = &scene->superpixels;
-    size_t column = (2 * (size_t)x + 1) * (size_t)scene->image->width / (2 * (size_t)map->width);
-    size_t row = (2 * (size_t)y + 1) * (size_t)scene->image->height / (2 * (size_t)map->height);
-    return row * (size_t)scene->image->width + column;
+    size_t column = (2 * (size_t)x + 1) * (size_t)scene->image.width / (2 * (size_t)map->width);
+    size_t row = (2 * (size_t)y + 1) * (size_t)scene->image.height / (2 * (size_t)map->height);
+    return row * (size_t)scene->image.width + column;
 }
 
 /* Means over superpixels of the labels before and of the prior, which may be NULL. *radius = the distance from the
@@ -79,7 +79,7 @@ static void average(struct click_view *view, float *prior, float *barred, float 
     const struct click_request *request = view->request;
     const struct clv_superpixels *map = &scene->superpixels;
     const struct click_press *latest = request->latest;
-    float nearest = INFINITY, scale = (float)map->width / (float)scene->image->width;
+    float nearest = INFINITY, scale = (float)map->width / (float)scene->image.width;
     float at_x = latest ? ((float)latest->x + 0.5f) * scale : 0, at_y = latest ? ((float)latest->y + 0.5f) * scale : 0;
     for (int32_t i = 0; i < map->n; i++)
         view->before[i] = prior[i] = barred[i] = 0;

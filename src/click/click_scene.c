@@ -27,7 +27,7 @@ void click_scene_free(struct click_scene *scene)
     if (!scene)
         return;
     clv_image_release(&scene->working);
-    if (scene->cutting.pixels != (scene->image ? scene->image->pixels : NULL))
+    if (scene->cutting.pixels != scene->image.pixels)
         clv_image_release(&scene->cutting);
     pixel_couplings_release(&scene->couplings);
     clv_superpixels_release(&scene->superpixels);
@@ -50,7 +50,7 @@ int32_t click_scene_within(const struct click_scene *scene, const struct clv_ima
 
 int32_t click_scene_at(const struct click_scene *scene, int32_t x, int32_t y)
 {
-    return click_scene_within(scene, scene->image, x, y);
+    return click_scene_within(scene, &scene->image, x, y);
 }
 
 float click_colour_distance(const struct click_region *a, const struct click_region *b, float lightness)
@@ -142,7 +142,7 @@ static enum clv_status fill(struct click_scene *scene, const struct clv_image *i
 {
     const struct clv_slic_options slic = {SUPERPIXELS, COMPACTNESS, ITERATIONS};
     double n_pixels = (double)image->width * image->height;
-    scene->image = image;
+    scene->image = *image;
     scene->cutting = *image; /* borrowed, unless it is large */
     scene->unit_px = (float)sqrt(n_pixels);
     enum clv_status status = CLV_OK;
@@ -150,7 +150,8 @@ static enum clv_status fill(struct click_scene *scene, const struct clv_image *i
         scene->cutting = (struct clv_image){0};
         status = shrink(&scene->cutting, image, CUTTING_PIXELS, err);
         if (status == CLV_OK)
-            status = pixel_couplings_init(&scene->couplings, image, BORDER / coupling_at(1, (size_t)n_pixels), err);
+            status =
+                pixel_couplings_init(&scene->couplings, &scene->image, BORDER / coupling_at(1, (size_t)n_pixels), err);
     }
     if (status == CLV_OK)
         status = shrink(&scene->working, &scene->cutting, WORKING_PIXELS, err);

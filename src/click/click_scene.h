@@ -15,7 +15,7 @@ struct click_region {
 };
 
 struct click_scene {
-    const struct clv_image *image;
+    struct clv_image image;             /* its pixels are borrowed */
     struct clv_image cutting;           /* the image, or what is cut of a large one */
     struct pixel_couplings couplings;   /* of a large image's own pixels */
     struct clv_image working;           /* the image, perhaps shrunk */

@@ -51,12 +51,12 @@ static enum clv_status list_stems(struct stems *stems, const struct path_list *m
     return CLV_OK;
 }
 
-/* The mask with the image's stem, or NULL. Two are an error: which one is true cannot be guessed. */
-static enum clv_status find_mask(const char **mask, struct stems *stems, const char *image, const char *folder,
-                                 struct clv_error *err)
+/* The mask that goes by path_output of the image, or NULL. Two are an error: which one is true cannot be guessed. */
+static enum clv_status find_mask(const char **mask, struct stems *stems, const char *image, bool is_shared,
+                                 const char *folder, struct clv_error *err)
 {
     *mask = NULL;
-    struct stem wanted = {.stem = path_replace_extension(image, "")};
+    struct stem wanted = {.stem = path_output(image, is_shared)};
     if (!wanted.stem)
         return fail_memory(err);
     enum clv_status status = CLV_OK;
@@ -73,34 +73,50 @@ static enum clv_status find_mask(const char **mask, struct stems *stems, const c
                           other->path);
     }
     array_free(wanted.stem);
-    return status;
+    return status == CLV_OK && !*mask && is_shared ? find_mask(mask, stems, image, false, folder, err) : status;
 }
 
-/* One file or page below root/below: an item, or counted as skipped. stems is NULL where there are no masks. */
-static enum clv_status add_file(struct clv_set *set, size_t *capacity, const char *below, const char *file,
-                                struct stems *stems, struct clv_error *err)
+/* An image or page below root/below. stems is NULL where there are no masks. */
+static enum clv_status add_image(struct clv_set *set, size_t *capacity, const char *below, const char *file,
+                                 bool is_shared, struct stems *stems, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     const char *mask = NULL;
-    char *name = path_join(below, file), *full = name ? path_join(set->root, name) : NULL, *mask_name = NULL;
-    if (!full) {
-        status = fail_memory(err);
-        goto done;
-    }
-    if (!path_is_image(full)) {
-        set->n_skipped += strcmp(name, "labels.tsv") != 0;
-        goto done;
-    }
-    if (stems)
-        status = find_mask(&mask, stems, file, set->root, err);
+    char *name = path_join(below, file), *mask_name = NULL;
+    enum clv_status status = name ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK && stems)
+        status = find_mask(&mask, stems, file, is_shared, set->root, err);
     if (status == CLV_OK && mask && !(mask_name = path_join("masks", mask)))
         status = fail_memory(err);
     if (status == CLV_OK)
         status = set_add(set, capacity, &(struct item_fields){.name = name, .mask = mask_name, .split = ""}, err);
-done:
     array_free(mask_name);
-    array_free(full);
     array_free(name);
+    return status;
+}
+
+/* Leaves the images among files below root/below, and counts the others; in masks/ beside them are none. */
+static enum clv_status keep_images(struct path_list *files, struct clv_set *set, bool masks_are_among_them,
+                                   const char *below, struct clv_error *err)
+{
+    size_t n = files->n;
+    char *folder = path_join(set->root, below);
+    enum clv_status status = folder ? CLV_OK : fail_memory(err);
+    files->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        char *file = files->paths[i];
+        bool is_mask = masks_are_among_them && strncmp(file, "masks/", 6) == 0;
+        char *path = folder && !is_mask ? path_join(folder, file) : NULL;
+        if (folder && !is_mask && !path)
+            status = fail_memory(err);
+        if (path && path_is_image(path)) {
+            files->paths[files->n++] = file;
+        } else {
+            set->n_skipped += path && (*below || strcmp(file, "labels.tsv") != 0);
+            array_free(file);
+        }
+        array_free(path);
+    }
+    array_free(folder);
     return status;
 }
 
@@ -176,9 +192,14 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
         status = walk_below(&masks, &fresh, "masks", err);
     if (status == CLV_OK && paired)
         status = list_stems(&stems, &masks, err);
+    if (status == CLV_OK)
+        status = keep_images(&files, &fresh, paired && !*below, below, err);
+    bool *is_shared = status == CLV_OK ? array_alloc(files.n, sizeof *is_shared) : NULL;
+    if (status == CLV_OK)
+        status = is_shared ? path_find_shared_stems(is_shared, (const char *const *)files.paths, files.n, err)
+                           : fail_memory(err);
     for (size_t i = 0; status == CLV_OK && i < files.n; i++)
-        if (!paired || *below || strncmp(files.paths[i], "masks/", 6) != 0)
-            status = add_file(&fresh, &capacity, below, files.paths[i], paired ? &stems : NULL, err);
+        status = add_image(&fresh, &capacity, below, files.paths[i], is_shared[i], paired ? &stems : NULL, err);
     if (status == CLV_OK)
         status = count_lone_masks(&fresh, &stems, err);
     if (status == CLV_OK && !fresh.n_items)
@@ -190,6 +211,7 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
     else
         clv_set_release(&fresh);
     release_stems(&stems);
+    array_free(is_shared);
     path_list_release(&files);
     path_list_release(&masks);
     return status;

@@ -48,6 +48,7 @@ struct page_options {
     const struct page_file *files; /* ends with a NULL path */
     const struct page_trainer *trainer;
     struct clv_image_limits limits;
+    void (*note)(const char *format, ...); /* what the user should know at the start; NULL: nobody is there */
 };
 
 struct page_session;
@@ -55,7 +56,7 @@ void page_session_free(struct page_session *session);
 
 /* Lists the folder's images and looks whether they can be labelled there. options are borrowed. Errors:
  * CLV_ERR_NO_INPUT (no folder, no image), CLV_ERR_CREATE (the folder cannot be written to), CLV_ERR_DATA (labels.tsv,
- * boxes). */
+ * boxes, two images whose masks would be one file). */
 enum clv_status page_session_new(struct page_session **session, const struct page_options *options,
                                  struct clv_error *err) CLV_CHECK;
 

@@ -44,6 +44,7 @@ enum clv_status page_document_import(struct page_document *document, const uint8
     int32_t object = page_document_n_objects(document);
     for (size_t p = 0; p < n; p++)
         is_there[labels[p]] = true;
+    size_t cursor = document->history.cursor;
     enum clv_status status = CLV_OK;
     for (int32_t label = 1; label < CLV_VOID && status == CLV_OK; label++)
         if (is_there[label] && object < PAGE_MAX_OBJECTS) {
@@ -54,7 +55,9 @@ enum clv_status page_document_import(struct page_document *document, const uint8
                 status = page_history_add(&document->history, &event, err);
             page_event_release(&event);
         }
-    document->revision++;
+    if (status != CLV_OK)
+        page_history_take_back(&document->history, cursor);
+    document->revision += status == CLV_OK;
     return status;
 }
 

@@ -158,8 +158,10 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
         text_put(json, "null");
     text_put(json, ",\"images\":[");
     for (size_t i = 0; i < session->set.n_items; i++) {
+        const struct page_item *item = &session->items[i];
         text_printf(json, "%s\n{\"status\":\"%s\",\"expected\":%.4f,\"name\":", i ? "," : "",
-                    statuses[session->items[i].status], page_ranking_expected_error(session->ranking, i));
+                    item->is_unreadable ? "unreadable" : statuses[item->status],
+                    page_ranking_expected_error(session->ranking, i));
         text_put_json(json, session->set.items[i].name);
         text_put(json, "}");
     }
@@ -224,13 +226,38 @@ static enum clv_status check_revision(const struct page_session *session, int32_
     return CLV_OK;
 }
 
-/* Saves what was drawn. If that fails the page hears of it, and the next stroke saves all of it. */
-static enum clv_status save_and_tell(struct page_response *response, struct page_session *session, double started,
-                                     struct clv_error *err)
+/* What a change that cannot be saved goes back to. */
+struct moment {
+    size_t cursor;
+    int32_t revision;
+    bool is_accepted;
+};
+
+static struct moment now(const struct page_document *document)
 {
+    return (struct moment){document->history.cursor, document->revision, document->history.is_accepted};
+}
+
+/* Saves a change and answers with it. If that fails the page hears of it, and nothing has changed: the next stroke saves
+ * all of it. */
+static enum clv_status save_and_tell(struct page_response *response, struct page_session *session, double started,
+                                     const struct moment *before, bool has_new_events, struct clv_error *err)
+{
+    struct page_document *document = &session->document;
     double ms = now_ms() - started;
     enum clv_status status = page_session_save(session, err);
-    return status == CLV_OK ? put_document(&response->body, session, ms, err) : status;
+    if (status == CLV_OK)
+        status = put_document(&response->body, session, ms, err);
+    if (status == CLV_OK && response->body.failed)
+        status = fail_memory(err);
+    if (status == CLV_OK)
+        return CLV_OK;
+    if (has_new_events)
+        page_history_take_back(&document->history, before->cursor);
+    document->history.cursor = before->cursor;
+    document->history.is_accepted = before->is_accepted;
+    document->revision = before->revision;
+    return status;
 }
 
 static enum clv_status draw(struct page_response *response, struct page_session *session, const struct json_value *root,
@@ -238,29 +265,23 @@ static enum clv_status draw(struct page_response *response, struct page_session 
 {
     struct page_event event = {0};
     double started = now_ms();
+    struct moment before = now(&session->document);
     enum clv_status status = page_event_parse(&event, root, "stroke", err);
     if (status == CLV_OK && event.label >= session->set.labels.n_labels)
         status = fail(err, CLV_ERR_USAGE, "there is no label %d", event.label);
     if (status == CLV_OK)
         status = page_document_draw(&session->document, &event, err);
     page_event_release(&event);
-    if (status != CLV_OK)
-        return status;
-    status = save_and_tell(response, session, started, err);
-    if (status != CLV_OK)
-        (void)page_document_step(&session->document, -1);
-    return status;
+    return status == CLV_OK ? save_and_tell(response, session, started, &before, true, err) : status;
 }
 
 static enum clv_status step(struct page_response *response, struct page_session *session, int by, struct clv_error *err)
 {
     double started = now_ms();
+    struct moment before = now(&session->document);
     if (!page_document_step(&session->document, by))
         return fail(err, CLV_ERR_USAGE, by < 0 ? "there is nothing to undo" : "there is nothing to redo");
-    enum clv_status status = save_and_tell(response, session, started, err);
-    if (status != CLV_OK)
-        (void)page_document_step(&session->document, -by);
-    return status;
+    return save_and_tell(response, session, started, &before, false, err);
 }
 
 static enum clv_status see(uint8_t *labels, const struct page_session *session, struct clv_error *err)
@@ -289,6 +310,7 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
                               const struct json_value *root, struct clv_error *err)
 {
     double started = now_ms();
+    struct moment before = now(&session->document);
     int64_t is_suggestion = 0, is_accepted = 1;
     enum clv_status status = CLV_OK;
     (void)json_get_int64(json_member(root, "suggestion"), &is_suggestion);
@@ -304,7 +326,7 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
         return status;
     session->document.history.is_accepted = is_accepted != 0;
     session->document.revision++;
-    return save_and_tell(response, session, started, err);
+    return save_and_tell(response, session, started, &before, is_suggestion, err);
 }
 
 static enum clv_status train(struct page_response *response, struct page_session *session, struct clv_error *err)
@@ -419,6 +441,11 @@ void page_handle(struct page_response *response, struct page_session *session, c
         target.is_post ? post(response, session, request, target, &err) : get(response, session, target, &err);
     if (status == CLV_OK && response->body.failed)
         status = fail_memory(&err);
+    if ((target.route == PAGE_OPEN || target.route == PAGE_IMAGE) &&
+        (status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT))
+        session->items[target.number].is_unreadable = true;
+    if (target.route == PAGE_OPEN && status == CLV_OK)
+        session->items[target.number].is_unreadable = false;
     if (status != CLV_OK)
         put_error(response, code_of(status), err.message);
 }

@@ -16,10 +16,24 @@ void page_event_release(struct page_event *event)
     *event = (struct page_event){0};
 }
 
+static void release_events(struct page_event *events, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        page_event_release(&events[k]);
+}
+
+static void release_dropped(struct page_history *history)
+{
+    release_events(history->dropped, history->n_dropped);
+    array_free(history->dropped);
+    history->dropped = NULL;
+    history->n_dropped = 0;
+}
+
 void page_history_release(struct page_history *history)
 {
-    for (size_t k = 0; k < history->n; k++)
-        page_event_release(&history->events[k]);
+    release_dropped(history);
+    release_events(history->events, history->n);
     array_free(history->events);
     *history = (struct page_history){0};
 }
@@ -37,11 +51,35 @@ static enum clv_status append(struct page_history *history, struct page_event *e
 
 enum clv_status page_history_add(struct page_history *history, struct page_event *event, struct clv_error *err)
 {
-    while (history->n > history->cursor)
-        page_event_release(&history->events[--history->n]);
+    size_t n_undone = history->n - history->cursor;
+    if (n_undone) {
+        struct page_event *undone = array_copy(history->events + history->cursor, n_undone, sizeof *undone);
+        if (!undone)
+            return fail_memory(err);
+        release_dropped(history);
+        history->dropped = undone;
+        history->n_dropped = n_undone;
+        history->n = history->dropped_at = history->cursor;
+    }
     enum clv_status status = append(history, event, err);
-    history->cursor = history->n;
+    if (status == CLV_OK)
+        history->cursor = history->n;
+    else if (n_undone)
+        page_history_take_back(history, history->cursor);
     return status;
+}
+
+void page_history_take_back(struct page_history *history, size_t cursor)
+{
+    release_events(history->events + cursor, history->n - cursor);
+    history->n = history->cursor = cursor;
+    if (!history->n_dropped || history->dropped_at != cursor)
+        return;
+    memcpy(history->events + cursor, history->dropped, history->n_dropped * sizeof *history->dropped);
+    history->n += history->n_dropped; /* the capacity is that of before at least */
+    array_free(history->dropped);
+    history->dropped = NULL;
+    history->n_dropped = 0;
 }
 
 const struct page_event *page_history_latest(const struct page_history *history, int32_t object, size_t end)

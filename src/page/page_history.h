@@ -38,13 +38,18 @@ struct page_history {
     size_t n, capacity;
     size_t cursor; /* events before it count */
     bool is_accepted;
+    struct page_event *dropped; /* [n_dropped] what had been undone when the event at dropped_at was added */
+    size_t n_dropped, dropped_at;
 };
 void page_history_release(struct page_history *history);
 void page_event_release(struct page_event *event);
 
-/* Takes the event over, which is then empty, and forgets what was undone. */
+/* Takes the event over, which is then empty, and drops what was undone. */
 enum clv_status page_history_add(struct page_history *history, struct page_event *event,
                                  struct clv_error *err) CLV_CHECK;
+
+/* Takes back what was added from `cursor` on, where the cursor was before: nothing has changed then. */
+void page_history_take_back(struct page_history *history, size_t cursor);
 
 /* The object's latest event before `end`, or NULL. */
 const struct page_event *page_history_latest(const struct page_history *history, int32_t object, size_t end);

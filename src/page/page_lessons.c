@@ -201,7 +201,7 @@ static enum clv_status add_item(struct writing *self, size_t i, struct clv_error
 {
     const struct page_item *item = &self->session->items[i];
     const char *name = self->session->set.items[i].name;
-    if (strpbrk(name, "\t\r\n")) /* a manifest cannot hold it */
+    if (item->is_unreadable)
         return CLV_OK;
     self->is_linked |= path_check_inside(self->session->set.root, name, NULL) != CLV_OK;
     if (item->status == PAGE_NEW)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,15 +49,17 @@ void page_session_free(struct page_session *session)
     array_free(session);
 }
 
-/* root/folder/STEM.extension, the image's own folders below images/ included. */
-static char *beside(const struct page_session *session, size_t i, const char *folder, const char *extension)
+/* root/folder/OUTPUT.extension, the image's own folders below images/ included. */
+static char *beside(const struct page_session *session, size_t i, bool is_shared, const char *folder,
+                    const char *extension)
 {
-    const char *name = session->set.items[i].name;
-    char *relative = path_replace_extension(strncmp(name, "images/", 7) == 0 ? name + 7 : name, extension);
-    char *below = relative ? path_join(folder, relative) : NULL;
-    char *path = below ? path_join(session->set.root, below) : NULL;
-    array_free(relative);
-    array_free(below);
+    const char *name = session->set.items[i].name, *root = session->set.root;
+    char *output = path_output(strncmp(name, "images/", 7) == 0 ? name + 7 : name, is_shared);
+    size_t size = output ? strlen(root) + strlen(folder) + strlen(output) + strlen(extension) + 3 : 0;
+    char *path = output ? array_alloc(size, 1) : NULL;
+    if (path)
+        snprintf(path, size, "%s/%s/%s%s", root, folder, output, extension);
+    array_free(output);
     return path;
 }
 
@@ -65,10 +68,37 @@ static enum page_status status_of(const struct page_item *item)
 {
     char *head = NULL;
     size_t size = 0;
+    bool has_mask = path_exists(item->mask) || item->foreign;
     if (file_read_head(&head, &size, item->strokes, ACCEPTED_WITHIN, NULL) != CLV_OK)
-        return path_exists(item->mask) || item->foreign ? PAGE_ACCEPTED : PAGE_NEW;
-    enum page_status status = strstr(head, "\"accepted\": 1") ? PAGE_ACCEPTED : PAGE_BEGUN;
+        return has_mask ? PAGE_ACCEPTED : PAGE_NEW;
+    enum page_status status = has_mask && strstr(head, "\"accepted\": 1") ? PAGE_ACCEPTED : PAGE_BEGUN;
     array_free(head);
+    return status;
+}
+
+static int compare_masks(const void *a, const void *b)
+{
+    const struct page_item *const *first = a, *const *second = b;
+    int order = strcmp((*first)->mask, (*second)->mask);
+    return order ? order : (*first > *second) - (*first < *second);
+}
+
+/* a.jpg, a.png and a.jpg.tif: the first and the last would both have a.jpg.png. */
+static enum clv_status check_masks(const struct page_session *session, struct clv_error *err)
+{
+    size_t n = session->set.n_items;
+    const struct page_item **items = array_alloc(n, sizeof *items);
+    enum clv_status status = items ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; items && i < n; i++)
+        items[i] = &session->items[i];
+    if (items)
+        qsort(items, n, sizeof *items, compare_masks);
+    for (size_t i = 1; i < n && status == CLV_OK; i++)
+        if (strcmp(items[i - 1]->mask, items[i]->mask) == 0)
+            status = fail(err, CLV_ERR_DATA, "%s and %s: their masks would be one file, %s",
+                          session->set.items[items[i - 1] - session->items].name,
+                          session->set.items[items[i] - session->items].name, items[i]->mask);
+    array_free(items);
     return status;
 }
 
@@ -76,23 +106,45 @@ static enum clv_status list_items(struct page_session *session, struct clv_error
 {
     size_t n = session->set.n_items;
     session->items = array_zalloc(n, sizeof *session->items);
-    if (!session->items)
-        return fail_memory(err);
-    for (size_t i = 0; i < n; i++) {
+    const char **names = array_alloc(n, sizeof *names);
+    bool *is_shared = array_alloc(n, sizeof *is_shared);
+    for (size_t i = 0; names && i < n; i++)
+        names[i] = session->set.items[i].name;
+    enum clv_status status =
+        session->items && names && is_shared ? path_find_shared_stems(is_shared, names, n, err) : fail_memory(err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
         struct page_item *item = &session->items[i];
-        item->mask = beside(session, i, "masks", ".png");
-        item->strokes = beside(session, i, "strokes", ".json");
-        if (!item->mask || !item->strokes)
-            return fail_memory(err);
         const char *mask = session->set.items[i].mask;
+        item->mask = beside(session, i, is_shared[i], "masks", ".png");
+        item->strokes = beside(session, i, is_shared[i], "strokes", ".json");
+        if (!item->mask || !item->strokes) {
+            status = fail_memory(err);
+            break;
+        }
         item->foreign = mask && strcmp(mask, item->mask) != 0 ? mask : NULL;
         item->status = status_of(item);
-        for (size_t k = i; k-- > 0;)
-            if (strcmp(session->items[k].mask, item->mask) == 0)
-                return fail(err, CLV_ERR_DATA, "%s and %s have one stem: their masks would be one file",
-                            session->set.items[k].name, session->set.items[i].name);
+        item->has_bad_name = strpbrk(names[i], "\t\r\n") || !text_is_utf8(names[i], strlen(names[i]));
+        item->is_unreadable = item->has_bad_name;
     }
-    return CLV_OK;
+    array_free(names);
+    array_free(is_shared);
+    return status == CLV_OK ? check_masks(session, err) : status;
+}
+
+/* Notes which images cannot be labelled. */
+static void note_bad_names(const struct page_session *session)
+{
+    size_t n = 0, first = 0;
+    for (size_t i = session->set.n_items; i-- > 0;)
+        if (session->items[i].has_bad_name) {
+            n++;
+            first = i;
+        }
+    if (n && session->options->note)
+        session->options->note(
+            "%s: images that cannot be labelled, since their names have a tab, a line end or what is "
+            "no UTF-8: %zu, the first is %s",
+            session->options->folder, n, session->set.items[first].name);
 }
 
 /* Makes a folder for what is saved and looks whether it takes files. */
@@ -150,6 +202,8 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
     }
     if (status == CLV_OK)
         status = list_items(fresh, err);
+    if (status == CLV_OK)
+        note_bad_names(fresh);
     if (status == CLV_OK && (!(fresh->boxes_path = path_join(fresh->set.root, "boxes.tsv")) ||
                              !(fresh->labels_path = path_join(fresh->set.root, "labels.tsv")) ||
                              !(fresh->ranking = page_ranking_new(&fresh->set))))
@@ -180,81 +234,94 @@ enum clv_status page_session_use_model(struct page_session *session, struct clv_
     return status;
 }
 
-/* Of the open image, as its file has it. */
-static enum clv_status read_mask(uint8_t **labels, const struct page_session *session, const char *path,
-                                 struct clv_error *err)
-{
-    struct clv_mask mask = {0};
-    const struct clv_image *image = &session->document.image;
-    enum clv_status status =
-        clv_mask_read(&mask, path, &session->set.labels, image->width, image->height, &session->options->limits, err);
-    if (status == CLV_OK)
-        *labels = mask.labels;
-    return status;
-}
-
 static bool has_foreign(const struct page_item *item)
 {
     return item->foreign && path_exists(item->foreign);
 }
 
-/* The strokes, as long as they still make the mask; what another program changed counts more. */
-static enum clv_status read_drawn(struct page_session *session, const struct page_item *item, struct clv_error *err)
+static bool paints(struct page_document *document, size_t cursor, const uint8_t *mask, uint8_t *painted)
 {
-    struct page_document *document = &session->document;
-    uint8_t *mask = NULL, *painted = NULL;
+    document->history.cursor = cursor;
+    page_document_paint(painted, document);
+    return memcmp(painted, mask, page_document_size(document)) == 0;
+}
+
+/* Whether the strokes make the mask. Where saving ended between both files, those do that were there before the last
+ * change; the cursor is then behind them, and the change can be redone or undone. */
+static bool find_mask(struct page_document *document, const uint8_t *mask, uint8_t *painted)
+{
+    const struct page_history *history = &document->history;
+    size_t cursor = history->cursor, before = cursor;
+    while (before > 0 && history->events[before - 1].kind == PAGE_SUGGESTION) /* accepted at once, a label each */
+        before--;
+    if (before == cursor && before > 0)
+        before--;
+    return paints(document, cursor, mask, painted) || paints(document, before, mask, painted) ||
+           (cursor < history->n && paints(document, cursor + 1, mask, painted));
+}
+
+/* The strokes, as long as they still make the mask; what another program changed counts more. */
+static enum clv_status read_drawn(struct page_document *document, const struct page_session *session,
+                                  const struct page_item *item, struct clv_error *err)
+{
+    const struct clv_image *image = &document->image;
+    struct clv_mask mask = {0};
+    uint8_t *painted = NULL;
     char *bytes = NULL;
     size_t size = 0, n = page_document_size(document);
     enum clv_status status = CLV_OK;
-    if (session->mask_stamp.is_there || has_foreign(item))
-        status = read_mask(&mask, session, session->mask_stamp.is_there ? item->mask : item->foreign, err);
-    if (status == CLV_OK && session->strokes_stamp.is_there) {
+    if (path_exists(item->mask) || has_foreign(item))
+        status = clv_mask_read(&mask, path_exists(item->mask) ? item->mask : item->foreign, &session->set.labels,
+                               image->width, image->height, &session->options->limits, err);
+    if (status == CLV_OK && path_exists(item->strokes)) {
         status = file_read(&bytes, &size, item->strokes, MAX_STROKES_BYTES, err);
         if (status == CLV_OK)
-            status = page_history_parse(&document->history, bytes, size, item->strokes, document->image.width,
-                                        document->image.height, err);
+            status =
+                page_history_parse(&document->history, bytes, size, item->strokes, image->width, image->height, err);
         array_free(bytes);
     }
-    if (status == CLV_OK && mask) {
+    if (status == CLV_OK && mask.labels) {
         painted = array_alloc(n, 1);
         status = painted ? CLV_OK : fail_memory(err);
         for (size_t p = 0; p < n && painted; p++)
-            mask[p] = mask[p] == CLV_VOID ? 0 : mask[p];
-        if (painted)
-            page_document_paint(painted, document);
-        if (painted && memcmp(painted, mask, n) != 0) {
+            mask.labels[p] = mask.labels[p] == CLV_VOID ? 0 : mask.labels[p];
+        if (painted && !find_mask(document, mask.labels, painted)) {
             page_history_release(&document->history);
             document->history.is_accepted = item->status == PAGE_ACCEPTED;
-            status = page_document_import(document, mask, PAGE_MASK, err);
+            status = page_document_import(document, mask.labels, PAGE_MASK, err);
         }
     }
     array_free(painted);
-    array_free(mask);
+    clv_mask_release(&mask);
     return status;
 }
 
 enum clv_status page_session_open(struct page_session *session, int32_t number, struct clv_error *err)
 {
-    struct page_item *item = &session->items[number];
-    session->open = -1;
-    page_document_release(&session->document);
-    enum clv_status status =
-        page_document_open(&session->document, session->set.items[number].image, &session->options->limits, err);
-    if (status != CLV_OK)
-        return status;
-    session->mask_stamp = stamp_of(item->mask);
-    session->strokes_stamp = stamp_of(item->strokes);
-    if (session->mask_stamp.is_there || session->strokes_stamp.is_there || has_foreign(item))
-        status = read_drawn(session, item, err);
-    else
-        status = page_import_show(&session->document, &session->import, session->set.items[number].name, err);
+    const struct page_item *item = &session->items[number];
+    const struct clv_item *of = &session->set.items[number];
+    struct page_document document;
+    struct page_stamp mask_stamp = stamp_of(item->mask), strokes_stamp = stamp_of(item->strokes);
+    if (item->has_bad_name)
+        return fail(err, CLV_ERR_DATA, "%s: its name has a tab, a line end or what is no UTF-8; rename it to label it",
+                    of->name);
+    enum clv_status status = page_document_open(&document, of->image, &session->options->limits, err);
+    if (status == CLV_OK && (mask_stamp.is_there || strokes_stamp.is_there || has_foreign(item)))
+        status = read_drawn(&document, session, item, err);
+    else if (status == CLV_OK)
+        status = page_import_show(&document, &session->import, of->name, err);
     if (status == CLV_OK && session->model.w)
-        status = page_document_use_model(&session->document, &session->model, err);
-    if (status == CLV_OK)
-        session->open = number;
-    else
-        page_document_release(&session->document);
-    return status;
+        status = page_document_use_model(&document, &session->model, err);
+    if (status != CLV_OK) {
+        page_document_release(&document);
+        return status;
+    }
+    page_document_release(&session->document);
+    session->document = document;
+    session->open = number;
+    session->mask_stamp = mask_stamp;
+    session->strokes_stamp = strokes_stamp;
+    return CLV_OK;
 }
 
 /* Makes the folder that `path` lies in: images may lie in folders below. */
@@ -266,10 +333,17 @@ static enum clv_status outputs_folder(const char *path, struct clv_error *err)
     return status;
 }
 
-/* A mask of another format makes way for the one that is saved: the set has one for each image. */
+/* A mask of another format makes way for the one that is saved: the set has one for each image. One that goes by the
+ * stem of several images stays. */
 static enum clv_status put_aside(const struct page_item *item, struct clv_error *err)
 {
     if (!has_foreign(item))
+        return CLV_OK;
+    char *own = path_replace_extension(item->mask, ""), *theirs = path_replace_extension(item->foreign, "");
+    bool is_shared = own && theirs && strcmp(own, theirs) != 0;
+    array_free(own);
+    array_free(theirs);
+    if (is_shared)
         return CLV_OK;
     char *folder = path_folder(item->foreign), *aside = folder ? path_join(folder, ".replaced") : NULL;
     char *path = aside ? path_join(aside, path_name(item->foreign)) : NULL;
@@ -314,9 +388,11 @@ enum clv_status page_session_save(struct page_session *session, struct clv_error
     const struct clv_labels *labels = &session->set.labels;
     struct text json;
     if (!is_same(session->mask_stamp, stamp_of(item->mask)) ||
-        !is_same(session->strokes_stamp, stamp_of(item->strokes)))
+        !is_same(session->strokes_stamp, stamp_of(item->strokes))) {
+        session->open = -1;
         return fail(err, CLV_ERR_CREATE,
                     "%s or its strokes were changed meanwhile by another program; open the image again", item->mask);
+    }
     uint8_t *painted = array_alloc(page_document_size(document), 1);
     if (!painted)
         return fail_memory(err);

@@ -24,6 +24,8 @@ struct page_item {
     char *mask, *strokes; /* paths */
     const char *foreign;  /* the set's mask where it is another file, as of another format; or NULL */
     enum page_status status;
+    bool has_bad_name;  /* which no table can have */
+    bool is_unreadable; /* it, or what was saved of it, could not be opened last time */
 };
 
 struct page_session {
@@ -40,11 +42,11 @@ struct page_session {
     struct page_ranking *ranking;
 };
 
-/* Opens an image: its strokes, else its mask, else its boxes. */
+/* Opens an image: its strokes, else its mask, else its boxes. If that fails the one before stays open as it is. */
 enum clv_status page_session_open(struct page_session *session, int32_t number, struct clv_error *err) CLV_CHECK;
 
 /* Everything about the open image, all or nothing for each file. CLV_ERR_CREATE: another program has changed one of
- * them. */
+ * them; the image must be opened again. */
 enum clv_status page_session_save(struct page_session *session, struct clv_error *err) CLV_CHECK;
 
 /* The latest model, if there is one. */

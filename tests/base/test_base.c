@@ -460,6 +460,24 @@ static void put(const char *root, const char *path, const char *text)
     spill(formatted("%s/%s", root, path), text, strlen(text));
 }
 
+START_TEST(stems_are_shared_by_different_files_of_one_folder)
+{
+    static const char *const paths[] = {"b/a.jpg", "a.png",   "a.jpg",   "a.jpg.png", "c.png",
+                                        "c.png",   "s.tif#2", "s-2.jpg", "a",         "d.tif#1"};
+    static const bool expected[] = {false, true, true, false, false, false, true, true, true, false};
+    static const char *const outputs[] = {"b/a", "a.png", "a.jpg", "a.jpg", "c", "c", "s.tif#2", "s-2.jpg", "a", "d-1"};
+    bool is_shared[10];
+    must(path_find_shared_stems(is_shared, paths, 10, err));
+    for (size_t i = 0; i < 10; i++) {
+        ck_assert_msg(is_shared[i] == expected[i], "%s", paths[i]);
+        char *output = path_output(paths[i], is_shared[i]);
+        ck_assert_str_eq(output, outputs[i]);
+        array_free(output);
+    }
+    must(path_find_shared_stems(is_shared, paths, 0, err));
+}
+END_TEST
+
 START_TEST(memory_to_be_had_is_the_least_that_anything_leaves)
 {
     char root[256];
@@ -526,6 +544,7 @@ Suite *base_suite(void)
     tcase_add_test(tests, names_may_be_as_long_as_the_file_system_allows);
     tcase_add_test(tests, large_files_read_back_before_and_after_their_pages_are_given_back);
     tcase_add_test(tests, paths_are_taken_apart);
+    tcase_add_test(tests, stems_are_shared_by_different_files_of_one_folder);
     tcase_add_test(tests, memory_to_be_had_is_the_least_that_anything_leaves);
     suite_add_tcase(suite, tests);
     return suite;

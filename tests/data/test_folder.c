@@ -102,6 +102,31 @@ START_TEST(images_and_masks_are_paired_by_stem)
 }
 END_TEST
 
+START_TEST(masks_of_images_of_one_stem_go_by_whole_names_or_else_by_the_stem)
+{
+    struct clv_set set = {0};
+    put_image("images/a.jpg", true);
+    put_image("images/a.png", false);
+    put_image("images/b.jpg", true);
+    put("images/b.txt", "no image", 8);
+    put_image("masks/a.jpg.png", false);
+    put_image("masks/a.png", false);
+    put_image("masks/b.png", false);
+    put_image("masks/b.jpg.png", false);
+    must(clv_set_read_folder(&set, temporary_folder(), err));
+    ck_assert_uint_eq(set.n_items, 3);
+    static const char *const masks[] = {"a.jpg.png", "a.png", "b.png"};
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_str_eq(set.items[i].mask, formatted("%s/masks/%s", temporary_folder(), masks[i]));
+    ck_assert_uint_eq(set.n_lone_masks, 1); /* nothing shares b's stem */
+    ck_assert_str_eq(set.first_lone_mask, "masks/b.jpg.png");
+    clv_set_release(&set);
+    put_image("masks/a.jpg.tif", false);
+    must_fail(CLV_ERR_DATA, "image a.jpg has two masks, a.jpg.",
+              clv_set_read_folder(&set, temporary_folder(), err));
+}
+END_TEST
+
 START_TEST(folders_that_may_not_be_read_are_counted_and_passed_over)
 {
     struct clv_set set = {0};
@@ -161,6 +186,7 @@ Suite *folder_suite(void)
     tcase_add_test(tests, masks_beside_the_images_are_no_images);
     tcase_add_test(tests, images_are_told_by_content_and_the_rest_is_counted);
     tcase_add_test(tests, images_and_masks_are_paired_by_stem);
+    tcase_add_test(tests, masks_of_images_of_one_stem_go_by_whole_names_or_else_by_the_stem);
     tcase_add_test(tests, folders_that_may_not_be_read_are_counted_and_passed_over);
     tcase_add_test(tests, what_cannot_be_told_is_there_or_not_is_an_error_not_absent);
     tcase_add_test(tests, folders_without_images_are_refused);

@@ -198,8 +198,11 @@ START_TEST(folders_that_cannot_be_labelled_are_refused_by_name)
     ck_assert_int_ne(access(in_folder("masks"), F_OK), 0);
     put_picture("a.png");
     put_picture("a.jpg");
-    must_fail(CLV_ERR_DATA, "one stem", page_session_new(&session, &options, err));
+    put_picture("a.jpg.png");
+    must_fail(CLV_ERR_DATA, "a.jpg and a.jpg.png: their masks would be one file",
+              page_session_new(&session, &options, err));
     unlink(in_folder("a.jpg"));
+    unlink(in_folder("a.jpg.png"));
     spill(in_folder("boxes.tsv"), "image\tx\n", 8);
     must_fail(CLV_ERR_DATA, "no column \"label\"", page_session_new(&session, &options, err));
     unlink(in_folder("boxes.tsv"));

@@ -25,6 +25,7 @@ void input_release(struct input *item)
     array_free(item->image);
     array_free(item->mask);
     array_free(item->output);
+    array_free(item->file);
     array_free(item->bytes);
     for (int m = 0; m < CLV_MAX_MAPS; m++)
         array_free(item->maps[m]);
@@ -68,13 +69,15 @@ enum clv_status inputs_add_object(struct input_list *list, const char *name, con
     return complete ? CLV_OK : fail_memory(err);
 }
 
-/* The same for an `output` that still has its extension. */
+/* The same for an output named after `file`. */
 static enum clv_status add(struct input_list *list, const char *name, const char *image, const char *mask,
-                           const char *output, struct clv_error *err)
+                           const char *file, struct clv_error *err)
 {
-    char *bare = path_replace_extension(output, "");
-    enum clv_status status = bare ? inputs_add_object(list, name, image, mask, bare, err) : fail_memory(err);
-    array_free(bare);
+    char *output = path_output(file, false);
+    enum clv_status status = output ? inputs_add_object(list, name, image, mask, output, err) : fail_memory(err);
+    if (status == CLV_OK && !(list->items[list->n - 1].file = string_copy(file)))
+        status = fail_memory(err);
+    array_free(output);
     return status;
 }
 
@@ -279,16 +282,39 @@ static enum clv_status keep_folders(const struct placed *placed, size_t n, struc
     for (size_t i = 1; i < n; i++)
         common = path_shared_folder(placed[0].path, common, placed[i].path);
     for (size_t i = 0; i < n; i++) {
-        char *output = path_replace_extension(placed[i].path + common, "");
-        if (!output)
+        char *file = string_copy(placed[i].path + common);
+        if (!file)
             return fail_memory(err);
-        array_free(placed[i].item->output);
-        placed[i].item->output = output;
+        array_free(placed[i].item->file);
+        placed[i].item->file = file;
     }
     return CLV_OK;
 }
 
-enum clv_status inputs_keep_folders(struct input_list *list, struct clv_error *err)
+/* Of all inputs that are named after files. */
+static enum clv_status rename_outputs(struct input_list *list, struct clv_error *err)
+{
+    const char **files = array_alloc(list->n, sizeof *files);
+    bool *is_shared = array_alloc(list->n, sizeof *is_shared);
+    size_t n = 0, k = 0;
+    for (size_t i = 0; files && i < list->n; i++)
+        if (list->items[i].file)
+            files[n++] = list->items[i].file;
+    enum clv_status status = files && is_shared ? path_find_shared_stems(is_shared, files, n, err) : fail_memory(err);
+    for (size_t i = 0; i < list->n && status == CLV_OK; i++) {
+        struct input *item = &list->items[i];
+        if (!item->file)
+            continue;
+        array_free(item->output);
+        item->output = path_output(item->file, is_shared[k++]);
+        status = item->output ? CLV_OK : fail_memory(err);
+    }
+    array_free(files);
+    array_free(is_shared);
+    return status;
+}
+
+enum clv_status inputs_name_outputs(struct input_list *list, struct clv_error *err)
 {
     size_t n = 0;
     struct placed *placed = array_alloc(list->n, sizeof *placed);
@@ -307,7 +333,7 @@ enum clv_status inputs_keep_folders(struct input_list *list, struct clv_error *e
     for (size_t i = 0; i < n; i++)
         array_free(placed[i].path);
     array_free(placed);
-    return status;
+    return status == CLV_OK ? rename_outputs(list, err) : status;
 }
 
 size_t set_common_folder(const struct clv_set *set)
@@ -364,9 +390,9 @@ enum clv_status inputs_add_set(struct input_list *list, const struct clv_set *se
     enum clv_status status = names ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < set->n_items && status == CLV_OK; i++) {
         const struct clv_item *item = &set->items[i];
-        const char *output =
+        const char *file =
             item->mask && is_repeated(names, set->n_items, item->name) ? item->mask + masks : item->name + common;
-        status = add(list, item->name, item->image, item->mask, output, err);
+        status = add(list, item->name, item->image, item->mask, file, err);
         for (size_t m = 0; m < set->n_maps && status == CLV_OK; m++)
             if (item->maps[m] && !(list->items[list->n - 1].maps[m] = string_copy(item->maps[m])))
                 status = fail_memory(err);
@@ -374,7 +400,7 @@ enum clv_status inputs_add_set(struct input_list *list, const struct clv_set *se
     memcpy(list->map_names, set->map_names, sizeof list->map_names);
     list->n_maps = set->n_maps;
     array_free(names);
-    return status;
+    return status == CLV_OK ? rename_outputs(list, err) : status;
 }
 
 enum clv_status inputs_add_dataset(struct input_list *list, const struct clv_dataset *dataset, struct clv_error *err)

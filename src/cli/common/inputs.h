@@ -14,7 +14,8 @@ struct input {
     char *image;                         /* path that opens; NULL for an item of a feature file */
     char *mask;                          /* the truth, or NULL */
     char *maps[CLV_MAX_MAPS];            /* by the list's map_names: paths, or NULL */
-    char *output;                        /* relative path without extension: "a/b" for photos/a/b.jpg */
+    char *output;                        /* path_output of a relative path: "a/b" for photos/a/b.jpg .. */
+    char *file;                          /* .. that path, "a/b.jpg"; NULL: the output is not a file's */
     bool is_path, is_from_folder;        /* given as a path (not by a set or a feature file), or below one */
     const struct clv_image_boxes *boxes; /* with --boxes: of the image, borrowed .. */
     uint8_t *bytes;                      /* [size] of an image from standard input; NULL: it is read from its path */
@@ -60,15 +61,16 @@ enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char se
                                   struct clv_error *err) CLV_CHECK;
 
 /* Where inputs given as paths would have one output though they lie in different folders, all of these keep their
- * folders below the one that they share: 100/IMG_1 and 101/IMG_1. */
-enum clv_status inputs_keep_folders(struct input_list *list, struct clv_error *err) CLV_CHECK;
+ * folders below the one that they share: 100/IMG_1 and 101/IMG_1. Files of one stem in one folder keep their extensions:
+ * a.jpg and a.png. */
+enum clv_status inputs_name_outputs(struct input_list *list, struct clv_error *err) CLV_CHECK;
 
 /* The length of the folder ("images/") that every item of a set lies in: outputs go without it. */
 size_t set_common_folder(const struct clv_set *set);
 
 /* The items of a (selected) set; `common` is set_common_folder of the whole one, so that a split's outputs have the
  * same names whether it is worked on alone or with the others. Rows that share an image, one object each, go by their
- * masks instead, without the folder that all masks of the set share. */
+ * masks instead, without the folder that all masks of the set share. Files of one stem keep their extensions. */
 enum clv_status inputs_add_set(struct input_list *list, const struct clv_set *set, size_t common,
                                struct clv_error *err) CLV_CHECK;
 

@@ -138,6 +138,7 @@ static enum clv_status run(struct label *self, struct clv_error *err)
     options.model = model;
     options.boxes = self->boxes;
     options.limits = self->common.limits;
+    options.note = console_note;
     enum clv_status status = model ? make_token(options.access.token, err) : fail_memory(err);
     if (status == CLV_OK)
         status = label_trainer_new(&trainer, model, err);

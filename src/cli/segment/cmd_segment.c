@@ -186,7 +186,7 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
     if (status == CLV_OK && !is_piped)
         status = output_plan_leave_out_own(inputs, self->output, labels_of_own(self, model), &self->common.limits, err);
     if (status == CLV_OK)
-        status = inputs_keep_folders(inputs, err);
+        status = inputs_name_outputs(inputs, err);
     if (status == CLV_OK && inputs->n_skipped)
         note_skipped(inputs, self);
     if (status == CLV_OK && !inputs->n)
