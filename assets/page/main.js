@@ -28,9 +28,21 @@ const page = {
     return colours;
   },
 
+  // An image that cannot be opened is marked in the list; the one before stays open here and in the server.
+  async open(number) {
+    try {
+      const image = await picture(number);
+      const answer = await ask('open/' + number);
+      return [answer, image];
+    } catch (error) {
+      if (error.code === 404 || error.code === 422) this.state.images[number].status = 'unreadable';
+      this.list();
+      throw error;
+    }
+  },
+
   async load(number) {
-    const answer = await ask('open/' + number);
-    const image = await picture(number);
+    const [answer, image] = await this.open(number);
     this.suggestion = null;
     this.object = answer.objects.length ? answer.objects.at(-1).object : answer.next_object;
     this.show(answer, image);
@@ -38,6 +50,19 @@ const page = {
     $('name').textContent = answer.name;
     document.title = answer.name + ' · cleave label';
     if (this.state.has_model && !answer.objects.length && !answer.undo) await this.lookSuggestion();
+  },
+
+  // The first of these that can be opened; says why others cannot.
+  async loadFirst(numbers) {
+    for (const number of numbers) {
+      if (this.state.images[number].status === 'unreadable') continue;
+      try {
+        return await this.load(number);
+      } catch (error) {
+        if (this.state.images[number].status !== 'unreadable') throw error;
+        toast(error.message);
+      }
+    }
   },
 
   show(answer, image) {
@@ -49,7 +74,8 @@ const page = {
     canvas.selected = this.object;
     const n = canvas.label(answer.runs, answer.width, answer.height, this.colours(), false);
     const item = this.state.images[answer.number];
-    item.status = answer.accepted ? 'accepted' : answer.undo || answer.objects.length ? 'begun' : item.status;
+    item.status = answer.accepted ? 'accepted' : answer.undo || answer.objects.length ? 'begun'
+      : item.status === 'unreadable' ? 'new' : item.status;
     const own = answer.objects.find(o => o.object === this.object);
     if (own) this.label = own.label;
     $('undo').disabled = !answer.undo;
@@ -98,8 +124,9 @@ const page = {
         await this.refresh();
       }
       const order = this.order(), at = order.indexOf(number);
-      const next = [...order.slice(at + 1), ...order.slice(0, at)].find(i => this.state.images[i].status !== 'accepted');
-      if (next !== undefined) await this.load(next); else tell('All images are accepted.');
+      const isLeft = i => i !== number && !['accepted', 'unreadable'].includes(this.state.images[i].status);
+      await this.loadFirst([...order.slice(at + 1), ...order.slice(0, at)].filter(isLeft));
+      if (!order.some(isLeft)) tell('All images are accepted.');
     });
   },
 
@@ -135,8 +162,8 @@ const page = {
 
   step(by) {
     return this.run(async () => {
-      const order = this.order(), at = order.indexOf(this.document?.number ?? order[0]);
-      await this.load(order[(at + by + order.length) % order.length]);
+      const order = this.order(), n = order.length, at = order.indexOf(this.document?.number ?? order[0]);
+      await this.loadFirst(order.map((_, k) => order[(at + by * (k + 1) + n * n) % n]));
     });
   },
 
@@ -197,7 +224,7 @@ const page = {
     const name = value => this.state.labels.find(l => l.value === value)?.name ?? String(value);
     fill($('objects'), this.document?.objects ?? [], o => row(`${name(o.label)} ${o.object + 1}`, colour(o.label), `${o.box[2]} × ${o.box[3]}`,
       o.object === this.object, () => this.chooseObject(o.object)));
-    const signs = { new: '', begun: '…', accepted: '✓' };
+    const signs = { new: '', begun: '…', accepted: '✓', unreadable: 'unreadable' };
     fill($('images'), this.order(), i => {
       const image = this.state.images[i];
       const note = image.status === 'new' && image.expected >= 0 ? (100 * image.expected).toFixed(0) + ' %' : signs[image.status];
@@ -271,6 +298,7 @@ page.run(async () => {
   await page.refresh();
   if (matchMedia('(max-width: 700px)').matches) page.togglePanel();
   const wanted = Number(location.hash.slice(1)), order = page.order();
-  const first = order.find(i => page.state.images[i].status !== 'accepted') ?? order[0];
-  await page.load(location.hash && wanted >= 0 && wanted < page.state.images.length ? wanted : first);
+  const isWanted = location.hash && wanted >= 0 && wanted < order.length;
+  const ranks = order.map(i => (isWanted && i === wanted ? 0 : page.state.images[i].status !== 'accepted' ? 1 : 2));
+  await page.loadFirst([0, 1, 2].flatMap(rank => order.filter((_, k) => ranks[k] === rank)));
 });

@@ -20,6 +20,11 @@ export async function ask(path, body) {
 
 export async function picture(number) {
   const answer = await fetch('/api/image/' + number);
-  if (!answer.ok) throw new Error((await answer.json()).error);
-  return createImageBitmap(await answer.blob());
+  if (!answer.ok) throw Object.assign(new Error((await answer.json()).error), { code: answer.status });
+  const bytes = await answer.blob();
+  try {
+    return await createImageBitmap(bytes);
+  } catch {
+    throw Object.assign(new Error('This browser cannot show the image.'), { code: 422 });
+  }
 }

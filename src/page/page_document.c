@@ -69,33 +69,84 @@ int32_t page_document_n_objects(const struct page_document *document)
     return n;
 }
 
+#define MAX_DONE 8192
+
+/* A stroke's brush, and where it has been. */
+struct brush {
+    uint8_t *pixels, value;
+    const struct clv_image *image;
+    double radius;
+    int32_t done[MAX_DONE][2]; /* of the first rows, first and last pixel that are set with all between them */
+    size_t n_rows;             /* of discs that were looked at */
+};
+
 /* A disc of the brush. */
-static void dab(uint8_t *seeds, const struct clv_image *image, double x, double y, double radius, uint8_t value)
+static void dab(struct brush *brush, double x, double y)
 {
+    const struct clv_image *image = brush->image;
+    double radius = brush->radius;
     double first_y = fmax(0, ceil(y - radius - 0.5)), last_y = fmin(image->height - 1, floor(y + radius - 0.5));
-    for (int32_t row = (int32_t)first_y; row <= (int32_t)last_y; row++) {
+    double first_x = fmax(0, ceil(x - radius - 0.5)), last_x = fmin(image->width - 1, floor(x + radius - 0.5));
+    for (int32_t row = (int32_t)first_y; row <= (int32_t)last_y && first_x <= last_x; row++) {
+        int32_t *done = row < MAX_DONE ? brush->done[row] : NULL;
+        brush->n_rows++;
+        if (done && done[0] <= first_x && last_x <= done[1])
+            continue;
         double dy = row + 0.5 - y, reach = sqrt(fmax(0, radius * radius - dy * dy));
-        double first = fmax(0, ceil(x - reach - 0.5)), last = fmin(image->width - 1, floor(x + reach - 0.5));
-        if (first <= last)
-            memset(seeds + (size_t)row * (size_t)image->width + (size_t)first, value, (size_t)(last - first) + 1);
+        int32_t first = (int32_t)fmax(0, ceil(x - reach - 0.5));
+        int32_t last = (int32_t)fmin(image->width - 1, floor(x + reach - 0.5));
+        if (first > last)
+            continue;
+        memset(brush->pixels + (size_t)row * (size_t)image->width + (size_t)first, brush->value,
+               (size_t)(last - first) + 1);
+        if (done && first <= done[1] + 1 && last >= done[0] - 1) {
+            done[0] = first < done[0] ? first : done[0];
+            done[1] = last > done[1] ? last : done[1];
+        } else if (done && last - first > done[1] - done[0]) {
+            done[0] = first;
+            done[1] = last;
+        }
     }
 }
 
-/* The brush along a stroke; at least the pixel it begins at. */
-static void rasterise(uint8_t *seeds, const struct clv_image *image, const struct page_event *event, uint8_t value)
+/* Narrows [*first, *last], steps of a way, to those at which the brush may touch 0 .. size along one axis. */
+static void clip_steps(double *first, double *last, double from, double to, double steps, double radius, double size)
 {
-    double radius = fmax(event->radius, 0.75);
-    for (size_t k = 0; k < event->n_points; k++) {
-        const double *to = event->points[k], *from = event->points[k ? k - 1 : 0];
-        double way = fmin(fmax(fabs(to[0] - from[0]), fabs(to[1] - from[1])), 1e5);
-        int steps = (int)ceil(way / fmax(1, radius / 2));
-        for (int i = steps ? 1 : 0; i <= steps; i++) {
-            double share = steps ? (double)i / steps : 1;
-            dab(seeds, image, from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1]), radius, value);
-        }
-        if (!k)
-            dab(seeds, image, to[0], to[1], radius, value);
+    double low = -radius - 1, high = size + radius + 1;
+    if (from == to) {
+        *last = from < low || from > high ? -1 : *last;
+        return;
     }
+    double a = (low - from) / (to - from) * steps, b = (high - from) / (to - from) * steps;
+    *first = fmax(*first, floor(fmin(a, b)) - 1);
+    *last = fmin(*last, ceil(fmax(a, b)) + 1);
+}
+
+/* Discs along the way from one point to the next, at most half a radius apart, as far as they touch the image. */
+static void sweep(struct brush *brush, const double from[2], const double to[2])
+{
+    double way = fmax(fabs(to[0] - from[0]), fabs(to[1] - from[1]));
+    double steps = ceil(way / fmax(1, brush->radius / 2)), first = 1, last = steps;
+    clip_steps(&first, &last, from[0], to[0], steps, brush->radius, brush->image->width);
+    clip_steps(&first, &last, from[1], to[1], steps, brush->radius, brush->image->height);
+    for (double i = first; i <= last; i++)
+        dab(brush, from[0] + i / steps * (to[0] - from[0]), from[1] + i / steps * (to[1] - from[1]));
+}
+
+size_t page_document_stroke(uint8_t *pixels, const struct page_document *document, const struct page_event *stroke,
+                            uint8_t value)
+{
+    const struct clv_image *image = &document->image;
+    struct brush brush = {.pixels = pixels, .value = value, .image = image, .radius = fmax(stroke->radius, 0.75)};
+    for (int32_t row = 0; row < MAX_DONE; row++)
+        brush.done[row][1] = -1;
+    for (size_t k = 0; k < stroke->n_points; k++) {
+        if (k)
+            sweep(&brush, stroke->points[k - 1], stroke->points[k]);
+        else
+            dab(&brush, stroke->points[k][0], stroke->points[k][1]);
+    }
+    return brush.n_rows;
 }
 
 static struct clv_box box_of(const struct page_event *event, const struct clv_image *image)
@@ -113,12 +164,6 @@ static struct clv_pixel_box pixels_of(const struct page_event *event, const stru
 {
     struct clv_box placed = box_of(event, image);
     return clv_box_pixels(&placed, image->width, image->height);
-}
-
-void page_document_stroke(uint8_t *pixels, const struct page_document *document, const struct page_event *stroke,
-                          uint8_t value)
-{
-    rasterise(pixels, &document->image, stroke, value);
 }
 
 bool page_document_frame(struct clv_pixel_box *box, const struct page_document *document, int32_t object)
@@ -163,10 +208,10 @@ static int32_t gather_seeds(uint8_t *seeds, const struct page_document *document
         if (event->kind == PAGE_BOX)
             fence(seeds, &document->image, event);
         else if (event->kind <= PAGE_ERASE)
-            rasterise(seeds, &document->image, event,
-                      event->kind == PAGE_FIGURE   ? CLICK_FIGURE
-                      : event->kind == PAGE_GROUND ? CLICK_GROUND
-                                                   : CLICK_FREE);
+            page_document_stroke(seeds, document, event,
+                                 event->kind == PAGE_FIGURE   ? CLICK_FIGURE
+                                 : event->kind == PAGE_GROUND ? CLICK_GROUND
+                                                              : CLICK_FREE);
         n += event->kind == PAGE_FIGURE || event->kind == PAGE_GROUND;
     }
     return n;

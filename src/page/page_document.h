@@ -36,9 +36,10 @@ bool page_document_step(struct page_document *document, int step);
 /* labels[height][width]: the objects, later ones over earlier ones, on 0. */
 void page_document_paint(uint8_t *labels, const struct page_document *document);
 
-/* Writes `value` where the brush of a stroke has been. */
-void page_document_stroke(uint8_t *pixels, const struct page_document *document, const struct page_event *stroke,
-                          uint8_t value);
+/* Writes `value` where the brush of a stroke has been: discs at most half a radius apart. Returns how many rows of discs
+ * were looked at, which does not grow with the way outside of the image. */
+size_t page_document_stroke(uint8_t *pixels, const struct page_document *document, const struct page_event *stroke,
+                            uint8_t value);
 
 /* The box that was drawn around an object last; false: none was. */
 bool page_document_frame(struct clv_pixel_box *box, const struct page_document *document, int32_t object);

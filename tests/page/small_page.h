@@ -126,6 +126,26 @@ static inline void expect(struct page_session *session, int code, const char *me
     free(text);
 }
 
+/* The same for opening an image. */
+static inline char *opened(struct page_session *session, int number)
+{
+    return answer(session, 200, "GET", formatted("/api/open/%d", number), NULL);
+}
+
+static inline void expect_open(struct page_session *session, int code, int number, const char *part)
+{
+    expect(session, code, "GET", formatted("/api/open/%d", number), NULL, part);
+}
+
+/* Cuts out of an answer how long it took. */
+static inline char *without_time(char *text)
+{
+    char *from = strstr(text, ",\"ms\":"), *to = strstr(text, ",\"name\":");
+    ck_assert(from && to && from < to);
+    memmove(from, to, strlen(to) + 1);
+    return text;
+}
+
 static inline char *runs_of(const char *text)
 {
     const char *runs = strstr(text, "\"runs\":");

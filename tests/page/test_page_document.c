@@ -1,8 +1,10 @@
 /* The open image: what is drawn, suggested and taken over from elsewhere. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/rng.h"
 #include "page/page_document.h"
 #include "support/support.h"
 
@@ -106,6 +108,73 @@ START_TEST(strokes_and_boxes_end_at_whole_pixels)
 }
 END_TEST
 
+/* The definition, for ways up to 1e5: discs from the first point on, everywhere. */
+static void stroke_slowly(uint8_t *pixels, const struct page_event *event)
+{
+    double radius = fmax(event->radius, 0.75);
+    memset(pixels, 0, WIDTH * HEIGHT);
+    for (size_t k = 0; k < event->n_points; k++) {
+        const double *to = event->points[k], *from = event->points[k ? k - 1 : 0];
+        int steps = (int)ceil(fmax(fabs(to[0] - from[0]), fabs(to[1] - from[1])) / fmax(1, radius / 2));
+        for (int i = 0; i <= steps; i++) {
+            double share = steps ? (double)i / steps : 1;
+            double x = from[0] + share * (to[0] - from[0]), y = from[1] + share * (to[1] - from[1]);
+            for (int p = 0; p < WIDTH * HEIGHT; p++) {
+                double dy = p / WIDTH + 0.5 - y, dx = p % WIDTH + 0.5 - x;
+                if (fabs(dy) <= radius && fabs(dx) <= sqrt(fmax(0, radius * radius - dy * dy)))
+                    pixels[p] = 1;
+            }
+        }
+    }
+}
+
+START_TEST(a_stroke_is_discs_of_the_brush_along_its_way_wherever_that_leads)
+{
+    struct page_document document = {.image = {.width = WIDTH, .height = HEIGHT}};
+    static uint8_t slow[WIDTH * HEIGHT];
+    uint8_t pixels[WIDTH * HEIGHT];
+    for (uint64_t k = 0; k < 200; k++) {
+        double points[4][2], radius = rng_uniform(3, k, 0) < 0.7 ? 5 * rng_uniform(3, k, 1) : 60 * rng_uniform(3, k, 1);
+        double reach = k % 3 == 0 ? 0 : k % 3 == 1 ? 120 : 500;
+        struct page_event event = {.radius = radius, .points = points, .n_points = 1 + k % 4};
+        for (uint64_t i = 0; i < 4; i++) {
+            points[i][0] = rng_uniform(3, k, 2 + 2 * i) * (WIDTH + 2 * reach) - reach;
+            points[i][1] = rng_uniform(3, k, 3 + 2 * i) * (HEIGHT + 2 * reach) - reach;
+        }
+        if (k % 5 == 0)
+            points[1][k % 2] = points[0][k % 2]; /* along an axis, or nowhere */
+        if (k % 20 == 0)
+            points[1][0] = points[0][0];
+        stroke_slowly(slow, &event);
+        memset(pixels, 0, sizeof pixels);
+        page_document_stroke(pixels, &document, &event, 1);
+        ck_assert_msg(memcmp(pixels, slow, sizeof pixels) == 0, "stroke %d", (int)k);
+    }
+}
+END_TEST
+
+START_TEST(what_a_stroke_costs_does_not_grow_with_its_way_outside)
+{
+    enum { N_POINTS = 20000 };
+    struct page_document document = {.image = {.width = WIDTH, .height = HEIGHT}};
+    double(*points)[2] = array_alloc(N_POINTS, sizeof *points);
+    static uint8_t pixels[WIDTH * HEIGHT];
+    struct page_event event = {.radius = 3, .points = points, .n_points = N_POINTS};
+    for (int k = 0; k < N_POINTS; k++) {
+        points[k][0] = k % 2 ? 1e6 : -1e6;
+        points[k][1] = 1e6;
+    }
+    ck_assert_uint_eq(page_document_stroke(pixels, &document, &event, 1), 0);
+    for (int k = 0; k < N_POINTS; k++)
+        points[k][1] = 30;
+    /* A disc each 1.5 pixels of the image's width and twice the radius, of 7 rows at most, and a few more at each end. */
+    ck_assert_uint_le(page_document_stroke(pixels, &document, &event, 1), (size_t)N_POINTS * 7 * (98 * 2 / 3 + 6));
+    for (int p = 0; p < WIDTH * HEIGHT; p++)
+        ck_assert_int_eq(pixels[p], abs(2 * (p / WIDTH) + 1 - 60) <= 5);
+    array_free(points);
+}
+END_TEST
+
 START_TEST(a_suggestion_is_saved_as_one)
 {
     struct page_document document;
@@ -137,6 +206,8 @@ Suite *page_document_suite(void)
     tcase_add_test(tcase, a_stroke_on_a_suggestion_corrects_all_that_is_alike_wrong);
     tcase_add_test(tcase, a_suggestion_is_saved_as_one);
     tcase_add_test(tcase, strokes_and_boxes_end_at_whole_pixels);
+    tcase_add_test(tcase, a_stroke_is_discs_of_the_brush_along_its_way_wherever_that_leads);
+    tcase_add_test(tcase, what_a_stroke_costs_does_not_grow_with_its_way_outside);
     suite_add_tcase(suite, tcase);
     return suite;
 }

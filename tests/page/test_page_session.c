@@ -1,8 +1,10 @@
 /* The page without network and browser: requests in, files out. */
+#include <stdarg.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "page/small_page.h"
+#include "support/disk.h"
 
 /* A strokes file, and a stroke in it. */
 #define STROKES(cursor, strokes)                                                                                       \
@@ -77,6 +79,274 @@ START_TEST(changes_of_other_windows_and_programs_are_noticed)
     expect(session, 409, "POST", "/api/stroke/0", GROUND(1), "another program");
     free(answer(session, 200, "GET", "/api/open/1", NULL));
     expect(session, 200, "GET", "/api/open/0", NULL, "\"runs\":[1,3,0,5397]");
+    page_session_free(session);
+}
+END_TEST
+
+START_TEST(what_another_program_changed_is_seen_when_the_image_is_opened_again)
+{
+    struct page_session *session = fresh_session();
+    uint8_t other[WIDTH * HEIGHT] = {1, 1, 1};
+    free(opened(session, 0));
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    must(clv_png_write_labels(in_folder("masks/a.png"), WIDTH, HEIGHT, other, NULL, 0, err));
+    expect(session, 409, "POST", "/api/stroke/0", GROUND(1), "another program");
+    expect_open(session, 200, 0, "\"runs\":[1,3,0,5397]");
+    page_session_free(session);
+}
+END_TEST
+
+#define FAR(revision)                                                                                                  \
+    "{\"revision\":" #revision ",\"kind\":\"figure\",\"object\":1,\"label\":1,\"radius\":3,\"points\":[5,5]}"
+
+/* Strokes, mask and boxes are written one after the other; the disk takes the first _i of them. */
+START_TEST(a_change_that_cannot_be_saved_has_not_happened)
+{
+    static const char *const changes[][2] = {{"/api/stroke/0", GROUND(3)},
+                                             {"/api/undo/0", "{\"revision\":3}"},
+                                             {"/api/redo/0", "{\"revision\":3}"},
+                                             {"/api/accept/0", "{\"revision\":3}"}};
+    struct page_session *session = fresh_session();
+    free(opened(session, 0));
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FAR(1)));
+    free(answer(session, 200, "POST", "/api/undo/0", "{\"revision\":2}"));
+    char *before = without_time(opened(session, 0));
+    ck_assert_ptr_nonnull(strstr(before, "\"revision\":3,\"accepted\":false,\"undo\":true,\"redo\":true"));
+    for (size_t k = 0; k < 4; k++) {
+        disk_renames = _i;
+        expect(session, 409, "POST", changes[k][0], changes[k][1], "cannot rename");
+        disk_renames = -1;
+        char *after = without_time(opened(session, 0));
+        ck_assert_str_eq(after, before);
+        free(after);
+    }
+    char *redone = answer(session, 200, "POST", "/api/redo/0", "{\"revision\":3}");
+    ck_assert_ptr_nonnull(strstr(redone, "\"object\":1"));
+    page_session_free(session);
+    session = open_session(); /* all was saved by then */
+    char *again = opened(session, 0), *runs = runs_of(redone), *found = runs_of(again);
+    ck_assert_str_eq(found, runs);
+    page_session_free(session);
+    free(before);
+    free(redone);
+    free(again);
+    free(runs);
+    free(found);
+}
+END_TEST
+
+START_TEST(what_was_undone_is_gone_once_something_new_is_drawn)
+{
+    struct page_session *session = fresh_session();
+    free(opened(session, 0));
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/0", FAR(1)));
+    free(answer(session, 200, "POST", "/api/undo/0", "{\"revision\":2}"));
+    char *text = answer(session, 200, "POST", "/api/stroke/0", GROUND(3));
+    ck_assert_ptr_nonnull(strstr(text, "\"redo\":false"));
+    ck_assert_ptr_null(strstr(text, "\"object\":1"));
+    expect(session, 400, "POST", "/api/redo/0", "{\"revision\":4}", "nothing to redo");
+    page_session_free(session);
+    session = open_session();
+    char *again = opened(session, 0);
+    ck_assert_ptr_nonnull(strstr(again, "\"kind\":\"ground\""));
+    ck_assert_ptr_null(strstr(again, "\"object\":1"));
+    expect(session, 200, "POST", "/api/undo/0", "{\"revision\":0}", "\"kind\":\"figure\"");
+    page_session_free(session);
+    free(text);
+    free(again);
+}
+END_TEST
+
+/* As if killed between both files: the mask is that of before the change. */
+START_TEST(a_crash_between_strokes_and_mask_loses_no_stroke)
+{
+    struct page_session *session = fresh_session();
+    free(opened(session, 0));
+    char *one = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)), *one_runs = runs_of(one);
+    disk_renames = 1;
+    expect(session, 409, "POST", "/api/stroke/0", FAR(1), "cannot rename");
+    disk_renames = -1;
+    page_session_free(session);
+    session = open_session();
+    char *found = opened(session, 0), *found_runs = runs_of(found);
+    ck_assert_str_eq(found_runs, one_runs);
+    ck_assert_ptr_nonnull(strstr(found, "\"kind\":\"figure\""));
+    ck_assert_ptr_nonnull(strstr(found, "\"undo\":true,\"redo\":true"));
+    char *both = answer(session, 200, "POST", "/api/redo/0", "{\"revision\":0}"), *both_runs = runs_of(both);
+    ck_assert_ptr_nonnull(strstr(both, "\"object\":1"));
+
+    disk_renames = 1;
+    expect(session, 409, "POST", "/api/undo/0", "{\"revision\":1}", "cannot rename");
+    disk_renames = -1;
+    page_session_free(session);
+    session = open_session();
+    char *undone = opened(session, 0), *undone_runs = runs_of(undone);
+    ck_assert_str_eq(undone_runs, both_runs);
+    ck_assert_ptr_nonnull(strstr(undone, "\"undo\":true,\"redo\":false"));
+    page_session_free(session);
+    char *const made[] = {one, one_runs, found, found_runs, both, both_runs, undone, undone_runs};
+    for (size_t k = 0; k < sizeof made / sizeof *made; k++)
+        free(made[k]);
+}
+END_TEST
+
+/* A suggestion of several labels is accepted at once. */
+START_TEST(a_crash_while_a_suggestion_is_accepted_loses_no_stroke)
+{
+    uint8_t mask[WIDTH * HEIGHT] = {1, 1, 1};
+    const char labels[] = "value\tname\n0\tground\n1\tcow\n2\thorse\n";
+    const char strokes[] = STROKES(
+        "3", STROKE("figure", "0", "1", "3", "[0,3,5397]") "," STROKE(
+                 "suggestion", "1", "1", "0", "[9,2,5389]") "," STROKE("suggestion", "2", "2", "0", "[20,4,5376]"));
+    page_session_free(fresh_session());
+    spill(in_folder("labels.tsv"), labels, sizeof labels - 1);
+    spill(in_folder("strokes/a.json"), strokes, sizeof strokes - 1);
+    must(clv_png_write_labels(in_folder("masks/a.png"), WIDTH, HEIGHT, mask, NULL, 0, err));
+    struct page_session *session = open_session();
+    char *text = opened(session, 0);
+    ck_assert_ptr_nonnull(strstr(text, "\"runs\":[1,3,0,5397]"));
+    ck_assert_ptr_nonnull(strstr(text, "\"redo\":true"));
+    ck_assert_ptr_nonnull(strstr(text, "\"kind\":\"figure\""));
+    expect(session, 200, "POST", "/api/redo/0", "{\"revision\":0}", "\"runs\":[1,3,0,6,1,2,0,5389]");
+    expect(session, 200, "POST", "/api/redo/0", "{\"revision\":1}", "\"runs\":[1,3,0,6,1,2,0,9,2,4,0,5376]");
+    page_session_free(session);
+    free(text);
+}
+END_TEST
+
+START_TEST(an_image_that_cannot_be_opened_is_marked_and_the_one_before_stays_open)
+{
+    struct page_session *session = fresh_session();
+    page_session_free(session);
+    put_picture("c.png");
+    size_t size;
+    char *whole = slurp(in_folder("b.png"), &size);
+    spill(in_folder("b.png"), whole, size / 2);
+    session = open_session();
+    free(opened(session, 0));
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    expect(session, 200, "GET", "/api/state", NULL, "\"status\":\"new\",\"expected\":-1.0000,\"name\":\"b.png\"");
+    expect_open(session, 422, 1, "b.png");
+    expect(session, 200, "GET", "/api/state", NULL,
+           "\"status\":\"unreadable\",\"expected\":-1.0000,\"name\":\"b.png\"");
+    free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1))); /* no stroke is lost */
+    free(opened(session, 2));
+    spill(in_folder("b.png"), whole, size);
+    free(opened(session, 1));
+    expect(session, 200, "GET", "/api/state", NULL, "\"status\":\"new\",\"expected\":-1.0000,\"name\":\"b.png\"");
+    unlink(in_folder("c.png"));
+    expect(session, 404, "GET", "/api/image/2", NULL, "c.png");
+    expect(session, 200, "GET", "/api/state", NULL,
+           "\"status\":\"unreadable\",\"expected\":-1.0000,\"name\":\"c.png\"");
+    expect(session, 200, "GET", "/api/state", NULL, "\"status\":\"begun\",\"expected\":-1.0000,\"name\":\"a.png\"");
+    page_session_free(session);
+    free(whole);
+}
+END_TEST
+
+START_TEST(images_of_one_stem_have_masks_and_strokes_of_their_own)
+{
+    struct clv_set set = {0};
+    static const char *const files[] = {"masks/dup.jpg.png", "masks/dup.png.png", "strokes/dup.jpg.json",
+                                        "strokes/dup.png.json"};
+    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    put_picture("dup.jpg");
+    put_picture("dup.png");
+    put_picture("other.png");
+    struct page_session *session = open_session();
+    free(opened(session, 0));
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    free(opened(session, 1));
+    free(answer(session, 200, "POST", "/api/stroke/1", FAR(0)));
+    for (size_t k = 0; k < 4; k++)
+        ck_assert_msg(access(in_folder(files[k]), F_OK) == 0, "%s", files[k]);
+    page_session_free(session);
+    session = open_session();
+    expect_open(session, 200, 0, "\"object\":0,\"label\":1,\"box\":[28,13,35,35]");
+    expect_open(session, 200, 1, "\"object\":1,\"label\":1");
+    page_session_free(session);
+    must(clv_set_read_folder(&set, formatted("%s/set", temporary_folder()), err));
+    ck_assert_str_eq(set.items[0].mask, in_folder("masks/dup.jpg.png"));
+    ck_assert_str_eq(set.items[1].mask, in_folder("masks/dup.png.png"));
+    clv_set_release(&set);
+}
+END_TEST
+
+/* As of a folder that had one of them only when it was labelled. */
+START_TEST(a_mask_by_the_stem_of_two_images_is_shown_on_both_and_stays)
+{
+    uint8_t mask[WIDTH * HEIGHT] = {0, 1, 1};
+    page_session_free(fresh_session());
+    put_picture("a.jpg");
+    must(clv_png_write_labels(in_folder("masks/a.png"), WIDTH, HEIGHT, mask, NULL, 0, err));
+    struct page_session *session = open_session();
+    expect_open(session, 200, 0, "\"runs\":[0,1,1,2,0,5397]");
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(1)));
+    ck_assert_int_eq(access(in_folder("masks/a.jpg.png"), F_OK), 0);
+    expect_open(session, 200, 1, "\"runs\":[0,1,1,2,0,5397]");
+    page_session_free(session);
+}
+END_TEST
+
+static char noted[4096];
+
+__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(noted, sizeof noted, format, arguments);
+    va_end(arguments);
+}
+
+START_TEST(images_whose_names_no_table_can_have_are_named_at_the_start_and_nothing_else_is_refused)
+{
+    static const char *const names[] = {"a.png", "b\tc.png", "d\ne.png", "f\rg.png", "h\xff.png", "i, \"\xc3\xbc.png"};
+    struct page_session *session = NULL;
+    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    for (size_t k = 0; k < 6; k++)
+        put_picture(names[k]);
+    choose_options();
+    options.note = note;
+    for (int start = 0; start < 2; start++) {
+        must(page_session_new(&session, &options, err));
+        ck_assert_ptr_nonnull(strstr(noted, ": 4, the first is b\tc.png"));
+        for (int k = 0; k < 6; k++) {
+            bool is_bad = k > 0 && k < 5;
+            free(answer(session, is_bad ? 422 : 200, "GET", formatted("/api/open/%d", k), NULL));
+            if (!is_bad && !start)
+                free(answer(session, 200, "POST", formatted("/api/stroke/%d", k), FIGURE(0)));
+        }
+        expect(session, 200, "GET", "/api/state", NULL,
+               "\"status\":\"unreadable\",\"expected\":-1.0000,\"name\":\"b\\tc.png\"");
+        page_session_free(session);
+    }
+    char *boxes = slurp(in_folder("boxes.tsv"), NULL);
+    ck_assert_str_eq(boxes, "image\tlabel\tx\ty\tw\th\na.png\tforeground\t28\t13\t35\t35\n"
+                            "i, \"\xc3\xbc.png\tforeground\t28\t13\t35\t35\n");
+    free(boxes);
+}
+END_TEST
+
+START_TEST(what_was_accepted_is_found_accepted_again_and_nothing_else)
+{
+    struct page_session *session = fresh_session();
+    for (int i = 0; i < 2; i++) {
+        free(opened(session, i));
+        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), FIGURE(0)));
+    }
+    expect(session, 200, "POST", "/api/accept/1", "{\"revision\":1}", "\"accepted\":true");
+    page_session_free(session);
+    session = open_session();
+    expect(session, 200, "GET", "/api/state", NULL, "\"status\":\"begun\",\"expected\":-1.0000,\"name\":\"a.png\"");
+    expect(session, 200, "GET", "/api/state", NULL, "\"status\":\"accepted\",\"expected\":-1.0000,\"name\":\"b.png\"");
+    expect_open(session, 200, 0, "\"accepted\":false");
+    expect_open(session, 200, 1, "\"accepted\":true");
+    expect(session, 200, "POST", "/api/accept/1", "{\"revision\":0,\"accepted\":0}", "\"accepted\":false");
+    page_session_free(session);
+    session = open_session();
+    expect_open(session, 200, 1, "\"accepted\":false");
     page_session_free(session);
 }
 END_TEST
@@ -308,6 +578,7 @@ START_TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
         {"{}", "width, height, accepted, cursor or strokes is missing"},
         {"{\"width\":9,\"height\":60,\"accepted\":0,\"cursor\":0,\"strokes\":[]}", "9x60, this one is 90x60"},
         {STROKES("2", ""), "cursor 2 of 0 strokes"},
+        {STROKES("1", ""), "cursor 1 of 0 strokes"},
         {STROKES("-1", ""), "cursor -1"},
         {STROKES("1", "{\"kind\":\"figure\"}"), "object or label is missing"},
         {STROKES("1", STROKE("blob", "0", "1", "3", "[5400]")), "kind \\\"blob\\\""},
@@ -363,6 +634,16 @@ Suite *page_session_suite(void)
     tcase_add_test(tcase, strokes_are_saved_at_once_and_found_again);
     tcase_add_test(tcase, undo_and_redo_reach_behind_the_start_of_the_program);
     tcase_add_test(tcase, changes_of_other_windows_and_programs_are_noticed);
+    tcase_add_test(tcase, what_another_program_changed_is_seen_when_the_image_is_opened_again);
+    tcase_add_loop_test(tcase, a_change_that_cannot_be_saved_has_not_happened, 0, 3);
+    tcase_add_test(tcase, what_was_undone_is_gone_once_something_new_is_drawn);
+    tcase_add_test(tcase, a_crash_between_strokes_and_mask_loses_no_stroke);
+    tcase_add_test(tcase, a_crash_while_a_suggestion_is_accepted_loses_no_stroke);
+    tcase_add_test(tcase, an_image_that_cannot_be_opened_is_marked_and_the_one_before_stays_open);
+    tcase_add_test(tcase, images_of_one_stem_have_masks_and_strokes_of_their_own);
+    tcase_add_test(tcase, a_mask_by_the_stem_of_two_images_is_shown_on_both_and_stays);
+    tcase_add_test(tcase, images_whose_names_no_table_can_have_are_named_at_the_start_and_nothing_else_is_refused);
+    tcase_add_test(tcase, what_was_accepted_is_found_accepted_again_and_nothing_else);
     tcase_add_test(tcase, masks_and_boxes_of_other_programs_are_kept);
     tcase_add_test(tcase, accepted_images_and_labels_are_what_training_reads);
     tcase_add_test(tcase, an_object_takes_no_pixel_of_another_but_under_its_strokes);
