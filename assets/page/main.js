@@ -292,7 +292,7 @@ $('add').addEventListener('submit', event => {
     page.list();
   });
 });
-setInterval(() => { if (page.state && (page.state.training?.running || page.state.images.some(i => i.expected < 0) && page.state.has_model)) page.run(() => page.refresh()); }, 1500);
+setInterval(() => { if (page.state && (page.state.training?.running || page.state.images.some(i => i.expected < 0 && i.status !== 'unreadable') && page.state.has_model)) page.run(() => page.refresh()); }, 1500);
 
 page.run(async () => {
   await page.refresh();
