@@ -72,6 +72,39 @@ START_TEST(a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is)
 }
 END_TEST
 
+START_TEST(a_stroke_out_of_its_box_teaches_the_object_there)
+{
+    struct page_session *session = fresh_session();
+    accept(session, 0);
+    free(opened(session, 1));
+    free(answer(session, 200, "POST", "/api/stroke/1", BOX(0)));
+    free(answer(session, 200, "POST", "/api/stroke/1",
+                "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[80,30]}"));
+    train(session);
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 1, DAB);
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, WIDTH * HEIGHT - 50 * 50 - DAB);
+    page_session_free(session);
+}
+END_TEST
+
+START_TEST(what_cannot_be_opened_teaches_nothing)
+{
+    struct page_session *session = fresh_session();
+    page_session_free(session);
+    put_picture("c.png");
+    session = open_session();
+    for (int i = 0; i < 3; i++)
+        accept(session, i);
+    spill(in_folder("b.png"), "no image", 8);
+    page_session_free(session);
+    session = open_session();
+    free(answer(session, 422, "GET", "/api/image/1", NULL));
+    train(session);
+    ck_assert_str_eq(started, "a.png\nc.png\n");
+    page_session_free(session);
+}
+END_TEST
+
 #define OTHER(kind, revision)                                                                                          \
     "{\"revision\":" #revision ",\"kind\":\"" kind "\",\"object\":1,\"label\":1,\"radius\":3,\"points\":[45,30]}"
 
@@ -136,6 +169,8 @@ Suite *page_lessons_suite(void)
     TCase *tcase = tcase_create("page_lessons");
     tcase_add_test(tcase, strokes_on_an_object_and_beside_it_teach_where_they_are);
     tcase_add_test(tcase, a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is);
+    tcase_add_test(tcase, a_stroke_out_of_its_box_teaches_the_object_there);
+    tcase_add_test(tcase, what_cannot_be_opened_teaches_nothing);
     tcase_add_test(tcase, two_objects_teach_what_they_are_together);
     tcase_add_test(tcase, boxes_of_another_program_teach_what_was_not_opened);
     tcase_add_test(tcase, a_folder_of_links_to_elsewhere_learns_from_its_masks);

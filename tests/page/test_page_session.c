@@ -546,6 +546,28 @@ START_TEST(boxes_of_the_image_are_found_in_whatever_column_it_stands)
 }
 END_TEST
 
+START_TEST(boxes_of_images_that_are_called_nearly_the_same_stay)
+{
+    const char rows[] = "\xef\xbb\xbfimage\tlabel\tx\ty\tw\th\na.pn\tcow\t1\t2\t3\t4\na.png.bak\tcow\t1\t2\t3\t4\n"
+                        "a.png\tcow\t20\t5\t50\t50\n\na.pnh\tcow\t1\t2\t3\t4\n";
+    page_session_free(fresh_session());
+    spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
+    struct page_session *session = open_session();
+    for (int start = 0; start < 2; start++) {
+        free(opened(session, 0));
+        free(answer(session, 200, "POST", "/api/stroke/0", start ? FIGURE(0) : FIGURE(1)));
+        char *boxes = slurp(in_folder("boxes.tsv"), NULL);
+        ck_assert_str_eq(boxes, "image\tlabel\tx\ty\tw\th\na.pn\tcow\t1\t2\t3\t4\n"
+                                "a.png.bak\tcow\t1\t2\t3\t4\na.pnh\tcow\t1\t2\t3\t4\n"
+                                "a.png\tforeground\t28\t13\t35\t35\n");
+        page_session_free(session);
+        session = open_session();
+        free(boxes);
+    }
+    page_session_free(session);
+}
+END_TEST
+
 START_TEST(labels_end_where_masks_have_no_value_for_more)
 {
     struct page_session *session = fresh_session();
@@ -652,6 +674,7 @@ Suite *page_session_suite(void)
     tcase_add_test(tcase, strokes_in_a_box_stay_in_it);
     tcase_add_test(tcase, a_stroke_that_is_erased_counts_no_more_and_a_deleted_object_is_gone);
     tcase_add_test(tcase, boxes_of_the_image_are_found_in_whatever_column_it_stands);
+    tcase_add_test(tcase, boxes_of_images_that_are_called_nearly_the_same_stay);
     tcase_add_test(tcase, labels_end_where_masks_have_no_value_for_more);
     tcase_add_test(tcase, damaged_strokes_are_refused_by_name_and_stay_as_they_are);
     tcase_add_test(tcase, a_folder_that_takes_no_files_is_refused_before_anything_is_drawn);
