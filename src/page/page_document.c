@@ -137,7 +137,8 @@ size_t page_document_stroke(uint8_t *pixels, const struct page_document *documen
                             uint8_t value)
 {
     const struct clv_image *image = &document->image;
-    struct brush brush = {.pixels = pixels, .value = value, .image = image, .radius = fmax(stroke->radius, 0.75)};
+    struct brush brush = {.pixels = pixels, .value = value, .image = image};
+    brush.radius = fmax(stroke->radius, 0.75);
     for (int32_t row = 0; row < MAX_DONE; row++)
         brush.done[row][1] = -1;
     for (size_t k = 0; k < stroke->n_points; k++) {
