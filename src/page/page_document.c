@@ -86,16 +86,13 @@ static void dab(struct brush *brush, double x, double y)
     const struct clv_image *image = brush->image;
     double radius = brush->radius;
     double first_y = fmax(0, ceil(y - radius - 0.5)), last_y = fmin(image->height - 1, floor(y + radius - 0.5));
-    double first_x = fmax(0, ceil(x - radius - 0.5)), last_x = fmin(image->width - 1, floor(x + radius - 0.5));
-    for (int32_t row = (int32_t)first_y; row <= (int32_t)last_y && first_x <= last_x; row++) {
+    for (int32_t row = (int32_t)first_y; row <= (int32_t)last_y; row++) {
         int32_t *done = row < MAX_DONE ? brush->done[row] : NULL;
-        brush->n_rows++;
-        if (done && done[0] <= first_x && last_x <= done[1])
-            continue;
         double dy = row + 0.5 - y, reach = sqrt(fmax(0, radius * radius - dy * dy));
         int32_t first = (int32_t)fmax(0, ceil(x - reach - 0.5));
         int32_t last = (int32_t)fmin(image->width - 1, floor(x + reach - 0.5));
-        if (first > last)
+        brush->n_rows++;
+        if (first > last || (done && done[0] <= first && last <= done[1]))
             continue;
         memset(brush->pixels + (size_t)row * (size_t)image->width + (size_t)first, brush->value,
                (size_t)(last - first) + 1);
@@ -122,6 +119,17 @@ static void clip_steps(double *first, double *last, double from, double to, doub
     *last = fmin(*last, ceil(fmax(a, b)) + 1);
 }
 
+/* Whether the brush has been on all rows that it can reach between two heights. */
+static bool is_done(const struct brush *brush, double y, double end_y)
+{
+    double first = fmax(0, ceil(fmin(y, end_y) - brush->radius - 0.5));
+    double last = fmin(brush->image->height - 1, floor(fmax(y, end_y) + brush->radius - 0.5));
+    bool is_done = last < MAX_DONE;
+    for (int32_t row = (int32_t)first; row <= (int32_t)last && is_done; row++)
+        is_done = brush->done[row][0] == 0 && brush->done[row][1] == brush->image->width - 1;
+    return is_done;
+}
+
 /* Discs along the way from one point to the next, at most half a radius apart, as far as they touch the image. */
 static void sweep(struct brush *brush, const double from[2], const double to[2])
 {
@@ -129,6 +137,9 @@ static void sweep(struct brush *brush, const double from[2], const double to[2])
     double steps = ceil(way / fmax(1, brush->radius / 2)), first = 1, last = steps;
     clip_steps(&first, &last, from[0], to[0], steps, brush->radius, brush->image->width);
     clip_steps(&first, &last, from[1], to[1], steps, brush->radius, brush->image->height);
+    if (first > last ||
+        is_done(brush, from[1] + first / steps * (to[1] - from[1]), from[1] + last / steps * (to[1] - from[1])))
+        return;
     for (double i = first; i <= last; i++)
         dab(brush, from[0] + i / steps * (to[0] - from[0]), from[1] + i / steps * (to[1] - from[1]));
 }
