@@ -179,6 +179,55 @@ START_TEST(what_a_stroke_costs_does_not_grow_with_its_way_outside)
 }
 END_TEST
 
+/* The object's box against that of its pixels. */
+START_TEST(the_box_around_an_object_is_that_of_its_pixels)
+{
+    for (uint64_t k = 0; k < 300; k++) {
+        enum { W = 7, H = 5 };
+        struct page_document document = {.image = {.width = W, .height = H}};
+        uint8_t labels[W * H];
+        struct clv_pixel_box box, expected = {W, H, 0, 0};
+        int32_t label = 0;
+        for (uint64_t p = 0; p < W * H; p++)
+            labels[p] = rng_uniform(7, k, p) < 0.02 * (double)(k % 50) ? 3 : 0;
+        for (int p = 0; p < W * H; p++)
+            if (labels[p]) {
+                expected.first_x = p % W < expected.first_x ? p % W : expected.first_x;
+                expected.first_y = p / W < expected.first_y ? p / W : expected.first_y;
+                expected.end_x = p % W >= expected.end_x ? p % W + 1 : expected.end_x;
+                expected.end_y = p / W >= expected.end_y ? p / W + 1 : expected.end_y;
+            }
+        must(page_document_import(&document, labels, PAGE_MASK, err));
+        ck_assert_int_eq(page_document_n_objects(&document), expected.end_x > 0);
+        ck_assert(page_document_box(&box, &label, &document, 0) == (expected.end_x > 0));
+        if (expected.end_x) {
+            ck_assert_int_eq(label, 3);
+            ck_assert_mem_eq(&box, &expected, sizeof box);
+        }
+        page_document_release(&document);
+    }
+}
+END_TEST
+
+START_TEST(void_pixels_of_a_mask_belong_to_no_object_and_others_to_one_for_each_label)
+{
+    static const uint8_t labels[] = {255, 2, 0, 254, 2, 1}, painted[] = {0, 2, 0, 254, 2, 1};
+    struct page_document document = {.image = {.width = 6, .height = 1}};
+    uint8_t found[6];
+    must(page_document_import(&document, labels, PAGE_MASK, err));
+    ck_assert_uint_eq(document.history.n, 3);
+    for (int k = 0; k < 3; k++) {
+        ck_assert_int_eq(document.history.events[k].object, k);
+        ck_assert_int_eq(document.history.events[k].label, k < 2 ? k + 1 : 254);
+        ck_assert_int_eq(document.history.events[k].kind, PAGE_MASK);
+    }
+    ck_assert_int_eq(document.revision, 1);
+    page_document_paint(found, &document);
+    ck_assert_mem_eq(found, painted, 6);
+    page_document_release(&document);
+}
+END_TEST
+
 START_TEST(a_suggestion_is_saved_as_one)
 {
     struct page_document document;
@@ -209,6 +258,8 @@ Suite *page_document_suite(void)
     tcase_add_test(tcase, a_suggestion_is_what_the_model_sees);
     tcase_add_test(tcase, a_stroke_on_a_suggestion_corrects_all_that_is_alike_wrong);
     tcase_add_test(tcase, a_suggestion_is_saved_as_one);
+    tcase_add_test(tcase, the_box_around_an_object_is_that_of_its_pixels);
+    tcase_add_test(tcase, void_pixels_of_a_mask_belong_to_no_object_and_others_to_one_for_each_label);
     tcase_add_test(tcase, strokes_and_boxes_end_at_whole_pixels);
     tcase_add_test(tcase, a_stroke_is_discs_of_the_brush_along_its_way_wherever_that_leads);
     tcase_add_test(tcase, what_a_stroke_costs_does_not_grow_with_its_way_outside);

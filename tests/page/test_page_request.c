@@ -60,6 +60,65 @@ START_TEST(other_pages_may_not_post)
 }
 END_TEST
 
+START_TEST(what_other_pages_ask_for_is_refused_and_what_the_own_asks_for_is_not)
+{
+    struct page_request request = good_get("/api/state");
+    request.origin = "http://evil.example";
+    ck_assert_int_eq(refused(request), 403);
+    request.origin = "http://localhost:8000";
+    ck_assert_int_eq(refused(request), 0);
+    request.host = "localhost:8000";
+    ck_assert_int_eq(refused(request), 0);
+}
+END_TEST
+
+START_TEST(a_token_matches_as_a_whole)
+{
+    const char *token = "0123456789abcdef0123456789abcdef";
+    ck_assert(page_token_matches(token, token, 32));
+    ck_assert(!page_token_matches(token, token, 31));
+    ck_assert(!page_token_matches(token, "0123456789abcdef0123456789abcdef0", 33));
+    ck_assert(!page_token_matches(token, "", 0));
+    for (int k = 0; k < 32; k++) {
+        char other[33];
+        memcpy(other, token, 33);
+        other[k] ^= 1;
+        ck_assert(!page_token_matches(token, other, 32));
+    }
+}
+END_TEST
+
+START_TEST(paths_lead_where_they_say)
+{
+    static const struct {
+        const char *path;
+        enum page_route route;
+        bool is_post;
+        int32_t number;
+    } good[] = {{"/", PAGE_FILE, false, -1},
+                {"/apis", PAGE_FILE, false, -1},
+                {"/api/state", PAGE_STATE, false, 0},
+                {"/api/training", PAGE_TRAINING, false, 0},
+                {"/api/image/12345678", PAGE_IMAGE, false, 12345678},
+                {"/api/stroke/90", PAGE_STROKE, true, 90},
+                {"/api/undo/1", PAGE_UNDO, true, 1},
+                {"/api/redo/2", PAGE_REDO, true, 2},
+                {"/api/suggest/0", PAGE_SUGGEST, true, 0},
+                {"/api/accept/3", PAGE_ACCEPT, true, 3},
+                {"/api/label", PAGE_LABEL, true, 0},
+                {"/api/train", PAGE_TRAIN, true, 0},
+                {"/api/stop", PAGE_STOP, true, 0}};
+    for (size_t k = 0; k < sizeof good / sizeof *good; k++) {
+        struct page_target target = page_route(good[k].path);
+        ck_assert_msg(target.route == good[k].route && target.is_post == good[k].is_post &&
+                          target.number == good[k].number,
+                      "%s", good[k].path);
+    }
+    ck_assert_int_eq(page_route("/api/image/:").route, PAGE_NO_ROUTE);
+    ck_assert_int_eq(page_route("/api/image//").route, PAGE_NO_ROUTE);
+}
+END_TEST
+
 START_TEST(nobody_gets_in_without_the_token)
 {
     const char *const cookies[] = {NULL,
@@ -91,6 +150,12 @@ START_TEST(the_link_opens_the_page_and_nothing_else)
     request.token = access_of.token;
     request.path = "/api/state";
     ck_assert_int_eq(refused(request), 403);
+    request.path = "/main.js";
+    ck_assert_int_eq(refused(request), 403);
+    request.path = "/";
+    request.method = "POST";
+    request.origin = "http://127.0.0.1:8000";
+    ck_assert_int_eq(refused(request), 403);
 }
 END_TEST
 
@@ -102,6 +167,8 @@ START_TEST(methods_paths_and_sizes_are_bounded)
     ck_assert_int_eq(refused(good_get("/api/stroke/0")), 405);
     ck_assert_int_eq(refused(good_post("/api/state")), 405);
     request = good_post("/api/stroke/0");
+    request.size = PAGE_MAX_BODY;
+    ck_assert_int_eq(refused(request), 0);
     request.size = PAGE_MAX_BODY + 1;
     ck_assert_int_eq(refused(request), 413);
     const char *const paths[] = {"/api/",        "/api/nothing",    "/api/open/",   "/api/open/../../etc/passwd",
@@ -119,6 +186,9 @@ Suite *page_request_suite(void)
     tcase_add_test(tcase, good_requests_pass);
     tcase_add_test(tcase, hosts_of_others_are_refused_whatever_else_is_right);
     tcase_add_test(tcase, other_pages_may_not_post);
+    tcase_add_test(tcase, what_other_pages_ask_for_is_refused_and_what_the_own_asks_for_is_not);
+    tcase_add_test(tcase, a_token_matches_as_a_whole);
+    tcase_add_test(tcase, paths_lead_where_they_say);
     tcase_add_test(tcase, nobody_gets_in_without_the_token);
     tcase_add_test(tcase, the_link_opens_the_page_and_nothing_else);
     tcase_add_test(tcase, methods_paths_and_sizes_are_bounded);

@@ -1,0 +1,64 @@
+/* Masks as run lengths: of what is not the label and what is, in turns. */
+#include "base/array.h"
+#include "base/rng.h"
+#include "page/page_runs.h"
+#include "support/support.h"
+
+START_TEST(runs_begin_with_what_is_not_the_label)
+{
+    static const uint8_t labels[] = {2, 2, 0, 1, 2, 2, 2};
+    static const int32_t of_two[] = {0, 2, 2, 3}, of_none[] = {7};
+    struct page_runs runs = {0};
+    must(page_runs_encode(&runs, labels, 7, 2, err));
+    ck_assert_uint_eq(runs.n, 4);
+    ck_assert_mem_eq(runs.lengths, of_two, sizeof of_two);
+    page_runs_release(&runs);
+    must(page_runs_encode(&runs, labels, 7, 9, err));
+    ck_assert_uint_eq(runs.n, 1);
+    ck_assert_mem_eq(runs.lengths, of_none, sizeof of_none);
+    page_runs_release(&runs);
+    ck_assert(!runs.lengths && !runs.n);
+}
+END_TEST
+
+START_TEST(what_was_encoded_is_painted_over_the_rest)
+{
+    for (uint64_t k = 0; k < 50; k++) {
+        uint8_t labels[40], painted[40];
+        size_t n = 1 + k % 40;
+        struct page_runs runs = {0};
+        for (uint64_t p = 0; p < n; p++)
+            labels[p] = (uint8_t)(3 * rng_uniform(5, k, p));
+        memset(painted, 77, sizeof painted);
+        must(page_runs_encode(&runs, labels, n, 1, err));
+        ck_assert(page_runs_fit(&runs, n));
+        ck_assert(!page_runs_fit(&runs, n + 1) && !page_runs_fit(&runs, n - 1));
+        page_runs_paint(painted, &runs, 9);
+        for (size_t p = 0; p < 40; p++)
+            ck_assert_int_eq(painted[p], p < n && labels[p] == 1 ? 9 : 77);
+        page_runs_release(&runs);
+    }
+}
+END_TEST
+
+START_TEST(runs_that_are_no_mask_do_not_fit)
+{
+    int32_t bad[][2] = {{-1, 6}, {6, -1}, {INT32_MAX, INT32_MAX}, {5, 1}, {4, 0}};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+        ck_assert(!page_runs_fit(&(struct page_runs){bad[k], 2}, 5));
+    ck_assert(page_runs_fit(&(struct page_runs){(int32_t[]){5, 0}, 2}, 5));
+    ck_assert(page_runs_fit(&(struct page_runs){NULL, 0}, 0));
+}
+END_TEST
+
+Suite *page_runs_suite(void);
+Suite *page_runs_suite(void)
+{
+    Suite *suite = suite_create("page_runs");
+    TCase *tcase = tcase_create("page_runs");
+    tcase_add_test(tcase, runs_begin_with_what_is_not_the_label);
+    tcase_add_test(tcase, what_was_encoded_is_painted_over_the_rest);
+    tcase_add_test(tcase, runs_that_are_no_mask_do_not_fit);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
