@@ -17,6 +17,7 @@ static struct page_options options;
 /* A trainer that learns nothing. */
 static char started[4096]; /* what it was given */
 static int n_stops;
+static bool is_training;
 static int32_t n_models; /* that it says it has made */
 
 static inline enum clv_status start(void *context, const struct page_lessons *lessons, struct clv_error *err)
@@ -33,7 +34,7 @@ static inline enum clv_status start(void *context, const struct page_lessons *le
 static inline bool is_busy(void *context)
 {
     (void)context;
-    return false;
+    return is_training;
 }
 static inline void stop(void *context)
 {

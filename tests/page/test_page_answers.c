@@ -1,4 +1,6 @@
 /* What requests are answered: images, the page's files, trainings, and what is said when there is no memory. */
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -110,25 +112,124 @@ START_TEST(a_training_can_be_stopped_and_need_not_be_there)
 }
 END_TEST
 
+/* All of an answer and of a strokes file, but for the time it took and the pixels of the brush's object. */
+START_TEST(answers_and_strokes_files_say_all_of_what_was_drawn)
+{
+    struct page_session *session = fresh_session();
+    free(opened(session, 0));
+    free(answer(
+        session, 200, "POST", "/api/stroke/0",
+        "{\"revision\":0,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":2.5,\"points\":[45,30,46.25,31]}"));
+    free(
+        answer(session, 200, "POST", "/api/stroke/0", "{\"revision\":1,\"kind\":\"delete\",\"object\":0,\"label\":1}"));
+    free(answer(session, 200, "POST", "/api/stroke/0",
+                "{\"revision\":2,\"kind\":\"box\",\"object\":2,\"label\":1,\"points\":[20,5,70,55]}"));
+    free(answer(session, 200, "POST", "/api/stroke/0",
+                "{\"revision\":3,\"kind\":\"ground\",\"object\":2,\"label\":1,"
+                "\"radius\":1,\"points\":[22,7]}"));
+    char *text = without_time(answer(session, 200, "POST", "/api/undo/0", "{\"revision\":4}"));
+    char expected[4096] =
+        "{\"number\":0,\"width\":90,\"height\":60,\"revision\":5,\"accepted\":false,\"undo\":true,"
+        "\"redo\":true,\"name\":\"a.png\",\"objects\":[{\"object\":2,\"label\":1,\"box\":[28,13,35,35]}],"
+        "\"next_object\":3,\"strokes\":[{\"kind\":\"box\",\"object\":2,\"radius\":0,\"points\":[20.0,5.0,"
+        "70.0,55.0]}],\"runs\":[0,1198";
+    char runs[4096] = "[1198", *end = expected + strlen(expected), *runs_end = runs + strlen(runs);
+    for (int row = 0; row < 35; row++) {
+        int after = row < 34 ? 55 : 5400 - 1198 - 34 * 90 - 35;
+        end += sprintf(end, ",1,35,0,%d", after);
+        runs_end += sprintf(runs_end, ",35,%d", after);
+    }
+    strcpy(end, "]}\n");
+    strcpy(runs_end, "]");
+    ck_assert_str_eq(text, expected);
+    char *strokes = slurp(in_folder("strokes/a.json"), NULL);
+    ck_assert_str_eq(
+        strokes,
+        formatted(
+            "{\"format\": \"cleave strokes 1\", \"width\": 90, \"height\": 60, \"accepted\": 0, \"cursor\": 3,\n"
+            "\"strokes\": [\n"
+            "{\"kind\": \"figure\", \"object\": 0, \"label\": 1, \"radius\": 2.5, \"points\": [45,30,46.25,31], "
+            "\"mask\": %s},\n"
+            "{\"kind\": \"delete\", \"object\": 0, \"label\": 1, \"radius\": 0, \"points\": [], \"mask\": [5400]},\n"
+            "{\"kind\": \"box\", \"object\": 2, \"label\": 1, \"radius\": 0, \"points\": [20,5,70,55], \"mask\": %s},\n"
+            "{\"kind\": \"ground\", \"object\": 2, \"label\": 1, \"radius\": 1, \"points\": [22,7], \"mask\": %s}]}\n",
+            runs, runs, runs));
+    page_session_free(session);
+    free(text);
+    free(strokes);
+}
+END_TEST
+
+START_TEST(the_state_is_of_the_folder_its_named_labels_and_its_images)
+{
+    const char labels[] = "value\tname\tred\tgreen\tblue\n0\tground\t1\t2\t3\n1\tvoid\t0\t0\t0\n3\tcow\t4\t5\t6\n";
+    page_session_free(fresh_session());
+    spill(in_folder("labels.tsv"), labels, sizeof labels - 1);
+    struct page_session *session = open_session();
+    char *state = answer(session, 200, "GET", "/api/state", NULL);
+    ck_assert_str_eq(
+        state,
+        formatted("{\"folder\":\"%s\",\"has_model\":false,\"labels\":[{\"value\":0,\"colour\":[1,2,3],\"name\":"
+                  "\"ground\"},{\"value\":3,\"colour\":[4,5,6],\"name\":\"cow\"}],\"training\":{\"running\":false,"
+                  "\"models\":0},\"images\":[\n{\"status\":\"new\",\"expected\":-1.0000,\"name\":\"a.png\"},\n"
+                  "{\"status\":\"new\",\"expected\":-1.0000,\"name\":\"b.png\"}]}\n",
+                  options.folder));
+    free(state);
+    free(answer(session, 200, "POST", "/api/label", "{\"name\":\"sky\"}"));
+    state = slurp(in_folder("labels.tsv"), NULL);
+    ck_assert_ptr_nonnull(strstr(state, "value\tname\tred\tgreen\tblue\n0\tground\t1\t2\t3\n1\tvoid\t0\t0\t0\n"
+                                        "3\tcow\t4\t5\t6\n4\tsky\t"));
+    page_session_free(session);
+    free(state);
+}
+END_TEST
+
+START_TEST(a_full_disk_is_told_as_one_and_a_training_under_way_is_not_begun_again)
+{
+    struct page_session *session = fresh_session();
+    struct rlimit before, none;
+    char *text;
+    free(opened(session, 0));
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    none = before;
+    none.rlim_cur = 16;
+    struct page_response response;
+    struct page_request request = {.method = "POST",
+                                   .path = "/api/stroke/0",
+                                   .host = "127.0.0.1:1",
+                                   .origin = "http://127.0.0.1:1",
+                                   .cookie = "cleave-1=0123456789abcdef0123456789abcdef",
+                                   .body = FIGURE(0),
+                                   .size = strlen(FIGURE(0))};
+    setrlimit(RLIMIT_FSIZE, &none);
+    page_handle(&response, session, &request);
+    setrlimit(RLIMIT_FSIZE, &before);
+    ck_assert_int_eq(response.code, 507);
+    page_response_release(&response);
+    ck_assert_int_ne(access(in_folder("strokes/a.json"), F_OK), 0);
+    text = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0));
+    free(text);
+    is_training = true;
+    expect(session, 400, "POST", "/api/train", "{}", "training is under way");
+    page_session_free(session);
+}
+END_TEST
+
 /* The next request is answered as if the failed one had never come. */
 START_TEST(requests_that_find_no_memory_change_nothing)
 {
     struct page_session *session = fresh_session();
     free(answer(session, 200, "GET", "/api/open/0", NULL));
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
-    char *before = answer(session, 200, "GET", "/api/open/0", NULL), *runs = runs_of(before);
+    char *before = without_time(opened(session, 0));
     char *strokes = slurp(in_folder("strokes/a.json"), NULL);
     static const char *const paths[] = {"/api/stroke/0", "/api/label", "/api/train", "/api/state", "/api/image/0"};
     static const char *const posts[] = {GROUND(1), "{\"name\":\"sky\"}", "{}", NULL, NULL};
     for (size_t k = 0; k < sizeof paths / sizeof *paths; k++)
         for (size_t request = 1, is_done = 0; !is_done; request++) {
             struct page_response response;
-            /* A failed stroke counts as a change, which is undone. */
-            char *now = answer(session, 200, "GET", "/api/open/0", NULL), *revision = strstr(now, "\"revision\":");
             const char *body = posts[k];
-            if (k == 0)
-                body =
-                    formatted("{\"revision\":%ld,%s", strtol(revision + 11, NULL, 10), strstr(GROUND(1), "\"kind\""));
             struct page_request asked = {.method = body ? "POST" : "GET",
                                          .path = paths[k],
                                          .host = "127.0.0.1:1",
@@ -143,18 +244,15 @@ START_TEST(requests_that_find_no_memory_change_nothing)
             ck_assert_msg(is_done || strstr(response.body.bytes, "out of memory"), "%s: %zu: %d %s", paths[k], request,
                           response.code, response.body.bytes);
             page_response_release(&response);
-            free(now);
             if (!is_done && k == 0) {
-                char *after = answer(session, 200, "GET", "/api/open/0", NULL), *after_runs = runs_of(after);
-                ck_assert_str_eq(after_runs, runs);
+                char *after = without_time(opened(session, 0));
+                ck_assert_str_eq(after, before);
                 free(after);
-                free(after_runs);
             }
             ck_assert_uint_lt(request, 5000);
         }
     page_session_free(session);
     free(before);
-    free(runs);
     free(strokes);
 }
 END_TEST
@@ -164,6 +262,9 @@ Suite *page_answers_suite(void)
     Suite *suite = suite_create("page_answers");
     TCase *tcase = tcase_create("page_answers");
     tcase_add_test(tcase, images_that_browsers_do_not_know_are_sent_as_jpeg);
+    tcase_add_test(tcase, answers_and_strokes_files_say_all_of_what_was_drawn);
+    tcase_add_test(tcase, the_state_is_of_the_folder_its_named_labels_and_its_images);
+    tcase_add_test(tcase, a_full_disk_is_told_as_one_and_a_training_under_way_is_not_begun_again);
     tcase_add_test(tcase, the_link_sets_the_cookie_and_files_follow);
     tcase_add_test(tcase, a_training_can_be_stopped_and_need_not_be_there);
     tcase_add_test(tcase, requests_that_find_no_memory_change_nothing);
