@@ -112,6 +112,39 @@ START_TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
 }
 END_TEST
 
+START_TEST(boxes_are_shown_from_the_largest_on_the_first_of_equal_ones_before_and_ground_not_at_all)
+{
+    const char rows[] = "image\tlabel\tx\ty\tw\th\na.png\thorse\t1\t1\t4\t5\na.png\tcow\t50\t1\t5\t4\n"
+                        "a.png\tground\t0\t0\t90\t60\na.png\tcow\t10\t30\t8\t9\n";
+    static const double first[][2] = {{10, 30}, {1, 1}, {50, 1}};
+    struct page_session *session = open_with(put_set("boxes.tsv", rows, LABELS));
+    char *text = opened(session, 0), *at = text;
+    for (int k = 0; k < 3; k++) {
+        at = strstr(at, formatted("{\"kind\":\"box\",\"object\":%d,\"radius\":0,\"points\":[%.1f,%.1f,", k, first[k][0],
+                                  first[k][1]));
+        ck_assert_ptr_nonnull(at);
+    }
+    ck_assert_ptr_nonnull(strstr(text, "\"next_object\":3"));
+    page_session_free(session);
+    free(text);
+}
+END_TEST
+
+START_TEST(a_table_of_boxes_without_rows_shows_nothing_and_is_written_to)
+{
+    const char *const heads[] = {"image\tlabel\tx\ty\tw\th\n", "image\tlabel\tx\ty\tw\th"};
+    page_session_free(fresh_session());
+    spill(in_folder("boxes.tsv"), heads[_i], strlen(heads[_i]));
+    struct page_session *session = open_session();
+    expect_open(session, 200, 0, "\"objects\":[]");
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    char *boxes = slurp(in_folder("boxes.tsv"), NULL);
+    ck_assert_str_eq(boxes, "image\tlabel\tx\ty\tw\th\na.png\tforeground\t28\t13\t35\t35\n");
+    page_session_free(session);
+    free(boxes);
+}
+END_TEST
+
 START_TEST(boxes_that_cannot_be_shown_are_refused_by_name)
 {
     struct page_session *session = NULL;
@@ -141,6 +174,8 @@ Suite *page_import_suite(void)
     tcase_add_test(tcase, outlines_and_boxes_are_shown_edited_and_saved_in_the_folder_s_own_layout);
     tcase_add_loop_test(tcase, boxes_of_every_format_are_shown, 0, 3);
     tcase_add_test(tcase, a_mask_of_another_format_is_shown_edited_and_kept_aside);
+    tcase_add_test(tcase, boxes_are_shown_from_the_largest_on_the_first_of_equal_ones_before_and_ground_not_at_all);
+    tcase_add_loop_test(tcase, a_table_of_boxes_without_rows_shows_nothing_and_is_written_to, 0, 2);
     tcase_add_test(tcase, boxes_that_cannot_be_shown_are_refused_by_name);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -144,6 +144,52 @@ START_TEST(boxes_of_another_program_teach_what_was_not_opened)
 }
 END_TEST
 
+/* Of three labels a box does not say which pixels are which. */
+START_TEST(boxes_alone_teach_two_labels_only)
+{
+    const char rows[] = "image\tlabel\tx\ty\tw\th\nc.png\tcow\t20\t5\t50\t50\n";
+    const char labels[] = "value\tname\n0\tground\n1\tcow\n2\tsky\n";
+    page_session_free(fresh_session());
+    put_picture("c.png");
+    spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
+    spill(in_folder("labels.tsv"), labels, sizeof labels - 1);
+    struct page_session *session = open_session();
+    accept(session, 0);
+    free(opened(session, 1));
+    free(answer(session, 200, "POST", "/api/stroke/1", BOX(0)));
+    expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
+    free(answer(session, 200, "POST", "/api/stroke/1",
+                "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":2,\"radius\":3,\"points\":[45,30]}"));
+    train(session);
+    ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.lessons/1.png\n");
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 2, DAB);
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, WIDTH * HEIGHT - 50 * 50);
+    page_session_free(session);
+}
+END_TEST
+
+/* The erased part of a stroke teaches nothing, and what the object was drawn over last counts. */
+START_TEST(later_strokes_of_an_object_count_more)
+{
+    struct page_session *session = fresh_session();
+    accept(session, 0);
+    free(opened(session, 1));
+    free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
+    free(answer(session, 200, "POST", "/api/stroke/1", GROUND(1)));
+    free(answer(session, 200, "POST", "/api/stroke/1",
+                "{\"revision\":2,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,40]}"));
+    free(answer(session, 200, "POST", "/api/stroke/1",
+                "{\"revision\":3,\"kind\":\"erase\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,40]}"));
+    train(session);
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 1, DAB);
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, DAB);
+    free(answer(session, 200, "POST", "/api/stroke/1",
+                "{\"revision\":4,\"kind\":\"ground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"));
+    expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
+    page_session_free(session);
+}
+END_TEST
+
 START_TEST(a_folder_of_links_to_elsewhere_learns_from_its_masks)
 {
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
@@ -173,6 +219,8 @@ Suite *page_lessons_suite(void)
     tcase_add_test(tcase, what_cannot_be_opened_teaches_nothing);
     tcase_add_test(tcase, two_objects_teach_what_they_are_together);
     tcase_add_test(tcase, boxes_of_another_program_teach_what_was_not_opened);
+    tcase_add_test(tcase, boxes_alone_teach_two_labels_only);
+    tcase_add_test(tcase, later_strokes_of_an_object_count_more);
     tcase_add_test(tcase, a_folder_of_links_to_elsewhere_learns_from_its_masks);
     suite_add_tcase(suite, tcase);
     return suite;
