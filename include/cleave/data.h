@@ -111,7 +111,8 @@ CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, 
                                          struct clv_error *err) CLV_CHECK;
 
 /* A bare folder: every image below it, or, when it holds `masks/`, those of `images/`, or if there is no such folder
- * all that are not in masks/, with the mask of the same relative stem where there is one (two are an error). An image
+ * all that are not in masks/, with the mask of the same relative stem where there is one (two are an error). Images of
+ * one stem, a.jpg and a.png, have a.jpg.png and a.png.png, and the mask of the stem only where these are not. An image
  * is what begins like a PNG or JPEG, or is called .png, .jpg or .jpeg: a damaged one is to fail by name, not to be
  * skipped. Names that begin with a dot are passed over; links to folders are followed and counted, but no folder is
  * read twice; other files are counted, and so are subfolders that may not be read. labels.tsv in the folder is read.
