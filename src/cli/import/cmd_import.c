@@ -240,6 +240,22 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
     return status;
 }
 
+/* Nothing is in the set: whether no image is named, or nothing of those that are can be used. */
+static enum clv_status fail_empty(const struct import_set *self, const struct clv_set *images,
+                                  const struct clv_boxes *boxes, const struct clv_image_boxes *const *entries,
+                                  struct clv_error *err)
+{
+    size_t n_named = 0;
+    for (size_t i = 0; i < images->n_items; i++)
+        n_named += entries[i] != NULL;
+    if (n_named)
+        return fail(err, CLV_ERR_DATA, "%s: nothing that it says of %zu of the %zu images in %s can be used",
+                    self->options->annotations, n_named, images->n_items, self->options->images);
+    return fail(err, CLV_ERR_DATA, "%s: says something of none of the %zu images in %s, such as %s; it has %s",
+                self->options->annotations, images->n_items, self->options->images, images->items[0].name,
+                boxes->images[0].image);
+}
+
 /* Annotations that name images: outlines and boxes. */
 static enum clv_status import_objects(struct import_set *self, int form, struct clv_error *err)
 {
@@ -269,9 +285,7 @@ static enum clv_status import_objects(struct import_set *self, int form, struct 
     if (status == CLV_OK)
         status = take_images(self, &images, &boxes, entries, values, err);
     if (status == CLV_OK && !self->n)
-        status = fail(err, CLV_ERR_DATA, "%s: says something of none of the %zu images in %s, such as %s; it has %s",
-                      self->options->annotations, images.n_items, self->options->images, images.items[0].name,
-                      boxes.images[0].image);
+        status = fail_empty(self, &images, &boxes, entries, err);
 done:
     array_free(values);
     array_free(entries);

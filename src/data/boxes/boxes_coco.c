@@ -200,6 +200,13 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
     struct clv_outline *outline = NULL;
     if (!has_box || builder->keeps_outlines)
         status = read_segmentation(&outline, json_member(annotation, "segmentation"), err);
+    const struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
+    if (status == CLV_OK && outline && !outline_suits(outline, entry->width, entry->height)) {
+        status = boxes_skip(builder, err, "%s: annotation %zu: runs of a mask of %dx%d pixels, its image is %dx%d",
+                            source, number, outline->frame.width, outline->frame.height, entry->width, entry->height);
+        outline_free(outline);
+        return status;
+    }
     if (status == CLV_OK && outline) {
         box.width = has_box && box.height > 0 ? box.width : 0;
         return boxes_add_outline(builder, outline, &box, label, err);

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "data/shapes/outline.h"
 
 const char *boxes_place_word(enum clv_boxes_form form)
 {
@@ -200,6 +201,10 @@ enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const str
     for (size_t i = 0; i < entry->n_boxes; i++) {
         struct clv_box box = entry->boxes[i];
         bool was_cut = false;
+        if (box.outline && !outline_suits(box.outline, width, height))
+            return fail(err, CLV_ERR_DATA, "%s: %s %zu: runs of a mask of %dx%d pixels, %s is %dx%d", entry->source,
+                        boxes_place_word(boxes->form), box.place, box.outline->frame.width, box.outline->frame.height,
+                        entry->image, width, height);
         if (entry->is_relative) {
             box.x *= width;
             box.width *= width;

@@ -74,6 +74,12 @@ enum clv_status outline_bound(struct clv_box *box, const struct clv_outline *out
     return CLV_OK;
 }
 
+bool outline_suits(const struct clv_outline *outline, int32_t width, int32_t height)
+{
+    return !outline->counts || outline->order != RLE_BY_COLUMNS || !width || !height ||
+           (outline->frame.width == width && outline->frame.height == height);
+}
+
 enum clv_status outline_fill(uint8_t *mask, int32_t width, int32_t height, const struct clv_outline *outline,
                              bool is_relative, uint8_t value, struct clv_error *err)
 {

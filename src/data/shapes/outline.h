@@ -29,6 +29,9 @@ enum clv_status outline_end_polygon(struct clv_outline *outline, struct clv_erro
 /* box->x, y, width, height around all of it; sizes 0 if there is nothing. */
 enum clv_status outline_bound(struct clv_box *box, const struct clv_outline *outline, struct clv_error *err) CLV_CHECK;
 
+/* Whether runs by columns, COCO's, have the image's size; width 0 or height 0: it is not known yet. */
+bool outline_suits(const struct clv_outline *outline, int32_t width, int32_t height);
+
 /* Writes `value` to mask[height][width] inside of it; points are shares of the sides if is_relative. */
 enum clv_status outline_fill(uint8_t *mask, int32_t width, int32_t height, const struct clv_outline *outline,
                              bool is_relative, uint8_t value, struct clv_error *err) CLV_CHECK;

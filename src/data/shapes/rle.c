@@ -96,18 +96,34 @@ static void find_pixel(int32_t *x, int32_t *y, uint64_t at, const struct rle_fra
     *y = (int32_t)(order == RLE_BY_COLUMNS ? at % side : at / side);
 }
 
+/* A rectangle of the frame: pixels first..end of lines line0..line1, where a line is a column or a row by the order. */
+static void fill_lines(uint8_t *mask, int32_t width, int32_t height, const struct rle_frame *frame,
+                       enum rle_order order, const int64_t lines[2], const int64_t pixels[2], uint8_t value)
+{
+    const int64_t *across = order == RLE_BY_COLUMNS ? lines : pixels, *down = order == RLE_BY_COLUMNS ? pixels : lines;
+    int64_t x0 = frame->left + across[0], x1 = frame->left + across[1];
+    int64_t y0 = frame->top + down[0], y1 = frame->top + down[1];
+    x0 = x0 > 0 ? x0 : 0;
+    x1 = x1 < width ? x1 : width;
+    y0 = y0 > 0 ? y0 : 0;
+    y1 = y1 < height ? y1 : height;
+    for (int64_t y = y0; y < y1 && x0 < x1; y++)
+        memset(mask + y * width + x0, value, (size_t)(x1 - x0));
+}
+
 enum clv_status rle_fill(uint8_t *mask, int32_t width, int32_t height, const struct rle_frame *frame,
                          const uint32_t *counts, size_t n, enum rle_order order, uint8_t value, struct clv_error *err)
 {
     enum clv_status status = check(frame, counts, n, err);
-    uint64_t at = 0;
+    int64_t side = order == RLE_BY_COLUMNS ? frame->height : frame->width, at = 0;
     for (size_t i = 0; i < n && status == CLV_OK; at += counts[i++]) {
-        for (uint64_t k = 0; i % 2 && k < counts[i]; k++) {
-            int32_t x, y;
-            find_pixel(&x, &y, at + k, frame, order);
-            int64_t column = (int64_t)frame->left + x, row = (int64_t)frame->top + y;
-            if (column >= 0 && column < width && row >= 0 && row < height)
-                mask[(size_t)row * (size_t)width + (size_t)column] = value;
+        int64_t end = at + counts[i], n_lines, length;
+        for (int64_t from = at; i % 2 && from < end; from += n_lines * length) { /* of a line, or whole lines */
+            int64_t line = from / side, start = from % side;
+            n_lines = start || end - from < side ? 1 : (end - from) / side;
+            length = side - start < end - from ? side - start : end - from;
+            fill_lines(mask, width, height, frame, order, (int64_t[]){line, line + n_lines},
+                       (int64_t[]){start, start + length}, value);
         }
     }
     return status;

@@ -23,7 +23,7 @@ struct rle_frame {
 };
 
 /* Writes `value` where the runs say inside, of those pixels of `frame` that lie in mask[height][width]. CLV_ERR_DATA,
- * and nothing is written, unless the counts are as many pixels as the frame has. O(pixels of the frame). */
+ * and nothing is written, unless the counts are as many pixels as the frame has. O(n + pixels written). */
 enum clv_status rle_fill(uint8_t *mask, int32_t width, int32_t height, const struct rle_frame *frame,
                          const uint32_t *counts, size_t n, enum rle_order order, uint8_t value,
                          struct clv_error *err) CLV_CHECK;

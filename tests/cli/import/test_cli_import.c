@@ -110,7 +110,7 @@ START_TEST(bad_annotations_and_outputs_are_refused)
     const char *folder = make_photos("a.png b.png");
     write_annotations(folder, COCO(IMAGE("1", "a.png") "," IMAGE("2", "b.png"),
                                    OBJECT("1", "1", "{\"size\":[6,8],\"counts\":[0,48]}") "," OBJECT(
-                                       "2", "1", "{\"size\":[60,80],\"counts\":[0,4800]}")));
+                                       "2", "1", "{\"size\":[6,8],\"counts\":[0,48]}")));
     expect_error(64, "which format", "cd %s && \"$CLEAVE\" import -o set", folder);
     expect_error(64, "\"xml\" is no format; there are coco", "cd %s && \"$CLEAVE\" import xml coco.json -o set",
                  folder);
@@ -184,6 +184,45 @@ START_TEST(what_an_image_lacks_costs_that_image)
 }
 END_TEST
 
+#define SIZED(id, name) "{\"id\":" id ",\"file_name\":\"" name "\",\"width\":8,\"height\":6}"
+
+START_TEST(runs_of_another_size_than_the_image_are_skipped_by_name)
+{
+    const char *folder = make_photos("a.png b.png c.png");
+    write_annotations(
+        folder, COCO(SIZED("1", "a.png") "," SIZED("2", "b.png") "," IMAGE("3", "c.png"),
+                     OBJECT("1", "1", "{\"size\":[6,8],\"counts\":[0,48]}") "," OBJECT(
+                         "1", "2", "{\"size\":[12,8],\"counts\":[0,96]}") "," OBJECT("2", "1",
+                                                                                     "{\"size\":[6,16],\"counts\":[0,"
+                                                                                     "96]}") "," OBJECT("3", "1",
+                                                                                                        "{\"size\":[8,"
+                                                                                                        "6],\"counts\":"
+                                                                                                        "[0,48]}")));
+    char *output;
+    int code = run_command(&output, "cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set", folder);
+    ck_assert_int_eq(code, 65);
+    ck_assert_msg(strstr(output, "2 objects cannot be used and were skipped (the first: coco.json: annotation 2: runs "
+                                 "of a mask of 8x12 pixels, its image is 8x6)"),
+                  "%s", output);
+    ck_assert_msg(strstr(output, "coco.json: annotation 4: runs of a mask of 6x8 pixels, c.png is 8x6"), "%s", output);
+    ck_assert_msg(strstr(output, "set: 1 images, 1 with masks, 0 with boxes; 1 to train on"), "%s", output);
+    ck_assert_msg(strstr(output, "says nothing of 1 of 3 images"), "%s", output);
+    free(output);
+    free(expect_success("cd %s && [ \"$(ls set/masks)\" = a.png ]", folder));
+}
+END_TEST
+
+/* A name that no image has and a thing that cannot be used are told apart. */
+START_TEST(annotations_of_which_nothing_can_be_used_do_not_claim_to_know_no_image)
+{
+    const char *folder = make_photos("a.png b.png");
+    write_annotations(folder, COCO(SIZED("1", "a.png"), OBJECT("1", "1", "{\"size\":[60,80],\"counts\":[0,4800]}")));
+    expect_error(65, "coco.json: nothing that it says of 1 of the 2 images in photos can be used",
+                 "cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set", folder);
+    free(expect_success("cd %s && test ! -e set", folder));
+}
+END_TEST
+
 START_TEST(the_share_to_train_on_and_folders_kept_together_are_chosen)
 {
     char names[1024] = "", images[4096] = "";
@@ -246,6 +285,33 @@ START_TEST(a_large_folder_does_not_overfill_the_test_split)
 }
 END_TEST
 
+/* Masks of 16384 x 16384 pixels, claimed in 130 bytes each, on an image of 107 x 51. */
+START_TEST(the_hostile_run_lengths_are_imported_or_refused)
+{
+    const char *hostile = real_data("the_hostile_run_lengths_are_imported_or_refused", "hostile");
+    if (!hostile)
+        return;
+    const char *folder = temporary_folder();
+    free(expect_success("cp %s/*rle-* %s", hostile, folder));
+    uint8_t pixels[107 * 51] = {0};
+    struct clv_image image = {.width = 107, .height = 51, .channels = 1, .pixels = pixels};
+    must(clv_png_write(formatted("%s/0001.png", folder), &image, err));
+    static const char *const names[] = {"rle-slow-coco", "coco-rle-other-size"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        expect_error(65, "nothing that it says of 1 of the 1 images in . can be used",
+                     "cd %s && \"$CLEAVE\" import coco %s.json --images . -o set", folder, names[k]);
+        expect_error(65, "annotation 1: runs of a mask of",
+                     "cd %s && \"$CLEAVE\" import coco %s.json --images . -o set", folder, names[k]);
+    }
+    free(expect_success("cd %s && \"$CLEAVE\" import cvat rle-slow-cvat.xml --images . -o set", folder));
+    struct clv_indexed_image mask = {0};
+    must(clv_indexed_image_read(&mask, formatted("%s/set/masks/0001.png", folder), NULL, err));
+    for (int p = 0; p < 107 * 51; p++)
+        ck_assert_int_eq(mask.values[p], 1);
+    clv_indexed_image_release(&mask);
+}
+END_TEST
+
 Suite *cli_import_suite(void);
 Suite *cli_import_suite(void)
 {
@@ -257,6 +323,9 @@ Suite *cli_import_suite(void)
     tcase_add_test(tests, bad_annotations_and_outputs_are_refused);
     tcase_add_test(tests, voc_masks_keep_their_splits_and_bad_ones_are_named);
     tcase_add_test(tests, what_an_image_lacks_costs_that_image);
+    tcase_add_test(tests, runs_of_another_size_than_the_image_are_skipped_by_name);
+    tcase_add_test(tests, annotations_of_which_nothing_can_be_used_do_not_claim_to_know_no_image);
+    tcase_add_test(tests, the_hostile_run_lengths_are_imported_or_refused);
     tcase_add_test(tests, the_share_to_train_on_and_folders_kept_together_are_chosen);
     suite_add_tcase(suite, tests);
     return suite;

@@ -13,8 +13,9 @@
 /* The mask as text, a row after the other. */
 static const char *drawn(const uint8_t *mask, int width, int height)
 {
-    static char text[4096];
-    char *to = text;
+    static char texts[2][4096];
+    static int turn;
+    char *const text = texts[turn ^= 1], *to = text;
     for (int y = 0; y < height; y++) {
         for (int x = 0; x < width; x++)
             *to++ = mask[y * width + x] ? '#' : '.';
@@ -111,6 +112,56 @@ START_TEST(runs_go_by_columns_in_coco_and_by_rows_in_cvat)
 }
 END_TEST
 
+static uint32_t drawn_number(uint32_t *state, uint32_t limit)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (*state >> 16) % limit;
+}
+
+/* By the definition: the pixel at x, y of the frame is the (x * height + y)-th by columns, the (y * width + x)-th by
+ * rows. */
+START_TEST(runs_are_drawn_where_they_lie_in_the_picture_and_nowhere_else)
+{
+    enum { WIDTH = 7, HEIGHT = 5 };
+    uint32_t state = 3;
+    for (int round = 0; round < 4000; round++) {
+        struct rle_frame frame = {(int32_t)drawn_number(&state, 17) - 8, (int32_t)drawn_number(&state, 17) - 8,
+                                  (int32_t)drawn_number(&state, 11) + 1, (int32_t)drawn_number(&state, 11) + 1};
+        enum rle_order order = round % 2 ? RLE_BY_ROWS : RLE_BY_COLUMNS;
+        uint32_t counts[160], size = (uint32_t)(frame.width * frame.height), total = 0, longest = 1 + size / 2;
+        bool inside[160] = {false};
+        uint8_t mask[WIDTH * HEIGHT] = {0}, wanted[WIDTH * HEIGHT] = {0};
+        size_t n = 0;
+        for (; total < size; n++) {
+            counts[n] = drawn_number(&state, longest);
+            counts[n] = n >= 120 || counts[n] > size - total ? size - total : counts[n];
+            for (uint32_t k = 0; k < counts[n]; k++)
+                inside[total++] = n % 2;
+        }
+        for (int32_t p = 0; p < WIDTH * HEIGHT; p++) {
+            int32_t x = p % WIDTH - frame.left, y = p / WIDTH - frame.top;
+            if (x >= 0 && x < frame.width && y >= 0 && y < frame.height)
+                wanted[p] = inside[order == RLE_BY_ROWS ? y * frame.width + x : x * frame.height + y];
+        }
+        must(rle_fill(mask, WIDTH, HEIGHT, &frame, counts, n, order, 1, err));
+        ck_assert_str_eq(drawn(mask, WIDTH, HEIGHT), drawn(wanted, WIDTH, HEIGHT));
+    }
+}
+END_TEST
+
+/* Walking all pixels that the frames claim would take days. */
+START_TEST(only_the_part_of_a_huge_frame_that_the_picture_has_costs_work)
+{
+    static const struct rle_frame huge[] = {{0, 0, 16384, 16384}, {-8000, -8000, 16384, 16384}, {0, 0, 1, 1 << 28}};
+    static const uint32_t most[] = {5, (1 << 28) - 10, 5};
+    uint8_t mask[6] = {0};
+    for (int round = 0; round < 300000; round++)
+        must(rle_fill(mask, 2, 3, &huge[round % 3], most, 3, round % 2 ? RLE_BY_ROWS : RLE_BY_COLUMNS, 1, err));
+    for (int p = 0; p < 6; p++)
+        ck_assert_int_eq(mask[p], 1);
+}
+END_TEST
+
 START_TEST(relative_points_are_shares_of_the_width_and_of_the_height)
 {
     static const double corners[][2] = {{0.25, 0.5}, {0.75, 0.5}, {0.75, 1}, {0.25, 1}};
@@ -166,6 +217,8 @@ Suite *shapes_suite(void)
     tcase_add_test(tests, polygons_that_share_an_edge_share_no_pixel_and_leave_no_gap);
     tcase_add_test(tests, hostile_polygons_are_refused);
     tcase_add_test(tests, runs_go_by_columns_in_coco_and_by_rows_in_cvat);
+    tcase_add_test(tests, runs_are_drawn_where_they_lie_in_the_picture_and_nowhere_else);
+    tcase_add_test(tests, only_the_part_of_a_huge_frame_that_the_picture_has_costs_work);
     tcase_add_test(tests, relative_points_are_shares_of_the_width_and_of_the_height);
     tcase_add_test(tests, compressed_counts_are_read);
     suite_add_tcase(suite, tests);
