@@ -44,7 +44,7 @@ static void record(struct clv_error *err, enum clv_status status, int os_errno, 
         return;
     err->status = status;
     err->os_errno = os_errno;
-    vsnprintf(err->message, sizeof err->message, format, args);
+    point_vsnprintf(err->message, sizeof err->message, format, args);
     if (os_errno) {
         size_t used = strlen(err->message);
         char text[128];

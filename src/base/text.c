@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,46 @@
 #include <strings.h>
 
 #include "base/array.h"
+
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+static locale_t c_locale;
+
+static void make_c_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/* "C" holds for this thread until uselocale() gets what is returned. */
+static locale_t use_c_locale(void)
+{
+    pthread_once(&c_locale_once, make_c_locale);
+    return uselocale(c_locale);
+}
+
+int point_vsnprintf(char *buffer, size_t size, const char *format, va_list args)
+{
+    locale_t own = use_c_locale();
+    int length = vsnprintf(buffer, size, format, args);
+    uselocale(own);
+    return length;
+}
+
+int point_snprintf(char *buffer, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = point_vsnprintf(buffer, size, format, args);
+    va_end(args);
+    return length;
+}
+
+double point_strtod(const char *string, char **end)
+{
+    locale_t own = use_c_locale();
+    double value = strtod(string, end);
+    uselocale(own);
+    return value;
+}
 
 void text_init(struct text *text, size_t max)
 {
@@ -47,13 +89,13 @@ void text_printf(struct text *text, const char *format, ...)
     va_start(args, format);
     va_copy(again, args);
     char small[256];
-    int size = vsnprintf(small, sizeof small, format, args);
+    int size = point_vsnprintf(small, sizeof small, format, args);
     if (size >= 0 && (size_t)size < sizeof small) {
         text_append(text, small, (size_t)size);
     } else {
         char *large = size < 0 ? NULL : array_alloc((size_t)size + 1, 1);
         if (large) {
-            vsnprintf(large, (size_t)size + 1, format, again);
+            point_vsnprintf(large, (size_t)size + 1, format, again);
             text_append(text, large, (size_t)size);
         } else {
             text->failed = true;
@@ -161,8 +203,8 @@ void text_put_json_number(struct text *text, double value)
         return;
     }
     for (int precision = 1; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value)
+        point_snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if (point_strtod(digits, NULL) == value)
             break;
     }
     text_put(text, digits);
@@ -213,7 +255,7 @@ bool parse_double(const char *string, double *value)
     char *end;
     if (!is_number_start(string))
         return false;
-    double parsed = strtod(string, &end);
+    double parsed = point_strtod(string, &end);
     if (*end || end == string || !isfinite(parsed))
         return false;
     *value = parsed;

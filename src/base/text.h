@@ -2,9 +2,16 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* As in <stdio.h> and <stdlib.h>, but with a decimal point, whatever locale the program that links the library chose.
+ * Safe in parallel. */
+int point_snprintf(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int point_vsnprintf(char *buffer, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
+double point_strtod(const char *string, char **end);
 
 /* A growable, always terminated string. After a failed append (out of memory, or past `max`) it stays as it was and
  * `failed` is set, so that a writer checks once at the end. Zero-initialise, then text_init. */

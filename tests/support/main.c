@@ -4,6 +4,7 @@
  * next that nobody has. What a suite prints is shown as it ends, in one piece; Check's closing line counts all of them. A
  * suite that takes its process with it is named, and what it printed shown. */
 #include <check.h>
+#include <locale.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -108,6 +109,8 @@ int main(void)
 {
     /* Seconds a test: enough on a busy machine, with a sanitizer, or counting lines. */
     setenv("CK_DEFAULT_TIMEOUT", IS_SANITIZED ? "3600" : "600", 0);
+    if (getenv("CLEAVE_TEST_COMMA") && (!setlocale(LC_NUMERIC, "") || strcmp(localeconv()->decimal_point, ",") != 0))
+        return EXIT_FAILURE; /* test_comma.c asked for it */
     struct worker workers[MAX_JOBS];
     struct tally *tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (tally == MAP_FAILED)

@@ -219,7 +219,7 @@ static enum clv_status count_skipped(struct boxes_builder *builder, const char *
     char message[CLV_ERROR_MESSAGE_MAX];
     if (builder->boxes.n_skipped++)
         return CLV_OK;
-    vsnprintf(message, sizeof message, format, args);
+    point_vsnprintf(message, sizeof message, format, args);
     text_hide_controls(message); /* one line */
     builder->boxes.first_skipped = string_copy(message);
     return builder->boxes.first_skipped ? CLV_OK : fail_memory(err);

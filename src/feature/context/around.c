@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/text.h"
 
 #define CELL     0.04 /* side, in the unit of places */
 #define MAX_SIDE 32   /* cells */
@@ -16,7 +17,7 @@ void around_name(char *name, size_t size, int32_t index)
 {
     static const char *const sectors[AROUND_SECTORS] = {"right", "below right", "below", "below left",
                                                         "left",  "above left",  "above", "above right"};
-    snprintf(name, size, "%s, within %g", sectors[index % AROUND_SECTORS], rings[index / AROUND_SECTORS]);
+    point_snprintf(name, size, "%s, within %g", sectors[index % AROUND_SECTORS], rings[index / AROUND_SECTORS]);
 }
 
 void around_release(struct around *self)

@@ -101,8 +101,8 @@ static enum clv_status facts_open(struct facts *facts, const struct checkpoints 
     for (int i = 0; self->learner->parameters[i].name; i++) {
         snprintf(name, sizeof name, "parameter.%s", self->learner->parameters[i].name);
         for (int digits = 6; digits <= 17; digits++) { /* the shortest that tells it from its neighbours */
-            snprintf(value, sizeof value, "%.*g", digits, training->parameters[i]);
-            if (strtod(value, NULL) == training->parameters[i])
+            point_snprintf(value, sizeof value, "%.*g", digits, training->parameters[i]);
+            if (point_strtod(value, NULL) == training->parameters[i])
                 break;
         }
         add_fact(facts, name, value);
