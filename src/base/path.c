@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,19 @@ enum clv_status folder_create(const char *path, struct clv_error *err)
     }
     array_free(partial);
     return status;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *place)
+{
+    (void)info, (void)type, (void)place;
+    return remove(path);
+}
+
+enum clv_status folder_remove(const char *path, struct clv_error *err)
+{
+    if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) && errno != ENOENT)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot remove folder", path);
+    return CLV_OK;
 }
 
 bool path_exists(const char *path)

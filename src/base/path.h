@@ -11,6 +11,9 @@
 /* Makes a folder and its missing parents; an existing folder is fine. */
 enum clv_status folder_create(const char *path, struct clv_error *err) CLV_CHECK;
 
+/* Removes a folder and all that is in it, but not what links in it lead to; nothing there is fine. */
+enum clv_status folder_remove(const char *path, struct clv_error *err) CLV_CHECK;
+
 bool path_exists(const char *path); /* for what may be overlooked; path_look tells errors */
 bool path_is_folder(const char *path);
 

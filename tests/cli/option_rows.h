@@ -266,6 +266,7 @@ static const struct option_row inspect_rows[] = {
 
 static const struct option_row import_rows[] = {
     OUTPUT,
+    OVERWRITE,
     {"--group-by", "--group-by folder", NULL, IN_FIRST | IN_THIRD},
     {"--images", "--images other/images", NULL, 0},
     {"--seed", "--seed 2", NULL, IN_FIRST | IN_THIRD},

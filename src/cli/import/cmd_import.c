@@ -24,6 +24,7 @@ enum import_keys { KEY_IMAGES = KEYS_COMMAND, KEY_SHARE, KEY_GROUP };
 
 static const struct argp_option import_options[] = {
     {"output", 'o', "FOLDER", 0, "The new or empty folder of the set", 0},
+    {"overwrite", KEY_OVERWRITE, NULL, 0, "Replace the whole set that an earlier import left there", 0},
     {"images", KEY_IMAGES, "FOLDER", 0, "Where the images are (default: beside the annotations; of voc: JPEGImages/)",
      0},
     {"seed", 's', "N", 0, "Seed of the split (default 0)", 0},
@@ -53,6 +54,7 @@ static error_t parse_import(int key, char *arg, struct argp_state *state)
         *(options->form ? &options->annotations : &options->form) = arg;
         return 0;
     case 'o': options->output = arg; return 0;
+    case KEY_OVERWRITE: options->overwrite = true; return 0;
     case 's': return option_uint64(&options->seed, "--seed", arg, 0, &self->common);
     case KEY_IMAGES: options->images = arg; return 0;
     case KEY_SHARE: return option_number(&options->train_share, "--train-share", arg, 0, 1, &self->common);
@@ -78,23 +80,6 @@ static enum clv_status find_form(int *form, const char *name, struct clv_error *
         }
     return fail(err, CLV_ERR_USAGE,
                 "import: \"%s\" is no format; there are coco, labelme, cvat, yolo, label-studio and voc", name);
-}
-
-/* The output must be a folder that is empty, or not there. */
-static enum clv_status check_output(const char *folder, struct clv_error *err)
-{
-    struct path_list files = {0};
-    enum path_kind kind;
-    enum clv_status status = path_look(&kind, folder, err);
-    if (status != CLV_OK || kind == PATH_ABSENT)
-        return status;
-    if (kind != PATH_FOLDER)
-        return fail(err, CLV_ERR_CREATE, "%s: is no folder", folder);
-    status = folder_walk(&files, folder, err);
-    if (status == CLV_OK && files.n)
-        status = fail(err, CLV_ERR_CREATE, "%s: folder is not empty (it holds %s)", folder, files.paths[0]);
-    path_list_release(&files);
-    return status;
 }
 
 static enum clv_status parse(struct import *self, int *form, int argc, char **argv, struct clv_error *err)
@@ -125,13 +110,13 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     status = find_form(form, options->form, err);
     if (status == CLV_OK && !options->annotations)
         status = fail(err, CLV_ERR_USAGE, "import: which file or folder?");
-    if (status == CLV_OK && !options->output)
+    if (status == CLV_OK && (!options->output || !*options->output))
         status = fail(err, CLV_ERR_USAGE, "import: -o is missing: where does the set go?");
     options->limits = self->common.limits;
     if (status == CLV_OK && (options->limits.max_jpeg_scans || options->limits.grey16_high))
         status = fail(err, CLV_ERR_USAGE, "--%s has no effect: images are copied, only their sizes are read",
                       options->limits.grey16_high ? "range" : "max-jpeg-scans");
-    return status == CLV_OK ? check_output(options->output, err) : status;
+    return status;
 }
 
 /* --- labels
@@ -298,6 +283,7 @@ done:
 static enum clv_status run(struct import *import, int form, struct clv_error *err)
 {
     struct import_set self = {.options = &import->options};
+    struct import_output output = {0};
     char *beside = NULL;
     text_init(&self.boxes, (size_t)1 << 30);
     text_init(&self.labels, 1 << 20);
@@ -310,11 +296,16 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
         status = beside ? CLV_OK : fail_memory(err);
     }
     if (status == CLV_OK)
+        status = import_output_begin(&output, &import->options, err);
+    self.folder = output.work;
+    if (status == CLV_OK)
         status = form < 0 ? import_voc(&self, err) : import_objects(&self, form, err);
     if (status == CLV_OK)
         status = import_split(&self, err);
     if (status == CLV_OK)
         status = import_write(&self, err);
+    if (status == CLV_OK)
+        status = import_output_finish(&output, err);
     if (status == CLV_OK) {
         size_t n_train = 0;
         for (size_t i = 0; i < self.n; i++)
@@ -324,6 +315,7 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
         if (self.n_failed)
             status = fail(err, CLV_ERR_DATA, "%zu images could not be taken over", self.n_failed);
     }
+    import_output_release(&output);
     import_set_release(&self);
     array_free(beside);
     return status;

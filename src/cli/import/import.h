@@ -1,6 +1,7 @@
 /* `cleave import`: annotations of other programs as a set of cleave's own: images/, masks/, boxes.tsv, labels.tsv and
  * manifest.tsv. cmd_import.c reads the options and the annotations, import_draw.c makes masks of outlines, import_voc.c
- * takes over VOC's masks, import_split.c chooses splits, import_write.c writes the set. */
+ * takes over VOC's masks, import_split.c chooses splits, import_write.c writes the set, import_output.c puts it in
+ * place. */
 #ifndef CLI_IMPORT_H
 #define CLI_IMPORT_H
 
@@ -8,18 +9,35 @@
 
 #include "base/text.h"
 #include "cleave/boxes.h"
+#include "cli/common/outputs.h"
 
 struct import_options {
     const char *form;        /* as typed */
     const char *annotations; /* a file or folder */
     const char *images;      /* a folder */
-    const char *output;      /* a folder that is not there, or empty */
-    const char *of_split;    /* the first option given that is about the split, without dashes; NULL: none */
+    const char *output;      /* a folder that is not there, or empty, or a set to be replaced */
+    bool overwrite;
+    const char *of_split; /* the first option given that is about the split, without dashes; NULL: none */
     uint64_t seed;
     double train_share;
     int group_by_folder; /* 0: if there are many; 1: never; 2: always */
     struct clv_image_limits limits;
 };
+
+/* One run at a time makes a set of a name, in a hidden folder beside it. */
+struct import_output {
+    char *target, *work;
+    bool replaces;          /* a set that is there */
+    mode_t mode;            /* of the folder that gives way; 0: there is none */
+    struct outputs outputs; /* the lock, and the files to be replaced */
+};
+
+/* CLV_ERR_CREATE, and nothing is done, if another run makes it, or what is there may not be replaced. */
+enum clv_status import_output_begin(struct import_output *self, const struct import_options *options,
+                                    struct clv_error *err) CLV_CHECK;
+/* Puts what work holds in the target's place, at once. */
+enum clv_status import_output_finish(struct import_output *self, struct clv_error *err) CLV_CHECK;
+void import_output_release(struct import_output *self);
 
 /* One image of the set that is made. */
 struct import_item {
@@ -33,6 +51,7 @@ struct import_item {
 /* The set that is made. */
 struct import_set {
     const struct import_options *options;
+    const char *folder; /* that it is made in */
     struct import_item *items;
     size_t n, capacity;
     size_t n_masks, n_boxed, n_failed;

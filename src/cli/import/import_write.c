@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "cli/common/outputs.h"
+#include "cli/common/signals.h"
 #include "cli/import/import.h"
 
 #define LARGEST_FILE ((size_t)1 << 30)
@@ -37,7 +38,10 @@ enum clv_status import_add(struct import_set *self, const char *name, const char
 /* A path in the set whose folder is there. */
 static enum clv_status place(char **path, const struct import_set *self, const char *below, struct clv_error *err)
 {
-    *path = path_join(self->options->output, below);
+    *path = NULL;
+    if (*signals_stop())
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted; %s is as it was", self->options->output);
+    *path = path_join(self->folder, below);
     if (!*path)
         return fail_memory(err);
     enum clv_status status = outputs_make_folder(*path, err);
@@ -56,7 +60,7 @@ static enum clv_status name_mask(struct import_set *self, struct import_item *it
     for (int again = 2; status == CLV_OK; again++) {
         array_free(item->mask);
         item->mask = path_replace_extension(named, ending);
-        char *path = item->mask ? path_join(self->options->output, item->mask) : NULL;
+        char *path = item->mask ? path_join(self->folder, item->mask) : NULL;
         bool is_free = path && !path_exists(path);
         if (!path)
             status = fail_memory(err);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "support/sample.h"
 #include "support/support.h"
 
@@ -285,6 +286,122 @@ START_TEST(a_large_folder_does_not_overfill_the_test_split)
 }
 END_TEST
 
+/* photos/ of 60 pictures with a box-shaped object each, imported into reference/. */
+static const char *make_many(void)
+{
+    const char *folder = make_photos("0.png");
+    struct text text;
+    text_init(&text, 1 << 20);
+    text_put(&text, "{\"images\":[");
+    for (int i = 0; i < 60; i++)
+        text_printf(&text, "%s{\"id\":%d,\"file_name\":\"%d.png\"}", i ? "," : "", i, i);
+    text_put(&text, "],\"categories\":[{\"id\":1,\"name\":\"cow\"}],\"annotations\":[");
+    for (int i = 0; i < 60; i++)
+        text_printf(&text, "%s" OBJECT("%d", "1", "[[1,1,6,1,6,5,1,5]]"), i ? "," : "", i);
+    text_put(&text, "]}");
+    write_annotations(folder, text.bytes);
+    text_release(&text);
+    free(expect_success("cd %s && for i in $(seq 59); do cp photos/0.png photos/$i.png; done && "
+                        "\"$CLEAVE\" import -q coco coco.json --images photos -o reference",
+                        folder));
+    return folder;
+}
+
+#define IMPORT "\"$CLEAVE\" import -q coco coco.json --images photos -o set "
+/* Shell: waits until a file of the set in work is there, or the set itself. */
+#define UNTIL(file) "until [ -e .set.importing/" file " ] || [ -e set ]; do sleep 0.001; done; "
+
+START_TEST(an_import_that_is_killed_leaves_no_set_and_the_next_one_makes_it_whole)
+{
+    const char *folder = make_many();
+    static const char *const points[] = {"masks", "masks/1.png", "masks/30.png", "images", "images/40.png"};
+    int n_in_work = 0;
+    for (size_t k = 0; k < sizeof points / sizeof *points; k++) {
+        free(expect_success("cd %s && { " IMPORT
+                            " >said 2>&1 & }; work=$!; " UNTIL("%s") "kill -KILL $work; wait $work; "
+                                                                     "if [ -e set ]; then diff -r set reference; fi",
+                            folder, points[k]));
+        n_in_work += run_command(NULL, "cd %s && [ -e .set.importing ] && [ ! -e set ]", folder) == 0;
+        free(expect_success("cd %s && rm -rf set && touch .set.importing/masks/more.png; " IMPORT
+                            " && diff -r set reference && rm -r set && [ \"$(ls -A)\" = "
+                            "\"coco.json\nphotos\nreference\nsaid\" ]",
+                            folder));
+    }
+    ck_assert_int_ge(n_in_work, 3);
+}
+END_TEST
+
+START_TEST(an_import_that_is_asked_to_stop_leaves_nothing)
+{
+    const char *folder = make_many();
+    ck_assert_int_eq(run_command(NULL,
+                                 "cd %s && { " IMPORT " & }; work=$!; " UNTIL("masks/3.png") "kill -TERM $work; "
+                                                                                             "wait $work",
+                                 folder),
+                     143);
+    free(expect_success("cd %s && [ \"$(ls -A)\" = \"coco.json\nphotos\nreference\" ]", folder));
+}
+END_TEST
+
+START_TEST(one_import_at_a_time_makes_a_set)
+{
+    const char *folder = make_many();
+    char *output;
+    int code =
+        run_command(&output,
+                    "cd %s && { " IMPORT " & }; first=$!; " UNTIL(
+                        "masks/1.png") "kill -STOP $first; " IMPORT
+                                       "--overwrite; second=$?; kill -CONT $first; wait $first || exit 1; exit $second",
+                    folder);
+    ck_assert_msg(code == 75 && strstr(output, "set: another run writes there now"), "%d: %s", code, output);
+    free(output);
+    free(expect_success("cd %s && diff -r set reference", folder));
+    expect_error(73, "set: folder is not empty (it holds ", "cd %s && " IMPORT, folder);
+    expect_error(73, "; --overwrite replaces it", "cd %s && " IMPORT, folder);
+}
+END_TEST
+
+START_TEST(a_set_is_replaced_whole_and_nothing_else_is)
+{
+    const char *folder = make_photos("a.png b.png");
+    write_annotations(folder, COCO(IMAGE("1", "a.png"), OBJECT("1", "1", "[[1,1,6,1,6,5]]")));
+    free(expect_success("cd %s && " IMPORT " && cp -r set first && chmod 2750 set && ln -s set link", folder));
+    write_annotations(folder, COCO(IMAGE("1", "b.png"), OBJECT("1", "1", "[[1,1,6,1,6,5]]")));
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" import -q coco coco.json --images photos -o set/ --overwrite && [ \"$(cd set && find . "
+        "-type f | sort)\" = "
+        "\"./images/b.png\n./labels.tsv\n./manifest.tsv\n./masks/b.png\" ] && [ \"$(stat -c %%a set)\" = "
+        "2750 ] && [ \"$(ls -A)\" = \"coco.json\nfirst\nlink\nphotos\nset\" ]",
+        folder));
+    /* By a link, which stays one. */
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" import -q coco coco.json --images photos -o link --overwrite && [ -L link ] "
+        "&& diff -r link set",
+        folder));
+    expect_error(73, "is the same file as the input set/images/b.png",
+                 "cd %s && \"$CLEAVE\" import coco coco.json --images set/images "
+                 "-o set --overwrite",
+                 folder);
+    expect_error(73, "the working folder or a mounted disk",
+                 "cd %s/set && \"$CLEAVE\" import coco ../coco.json --images "
+                 "../photos -o . --overwrite",
+                 folder);
+    expect_error(73, "set: is no set that import made (it holds .note), and is not replaced",
+                 "cd %s && touch set/.note && " IMPORT " --overwrite", folder);
+    expect_error(73, "photos: is no set that import made",
+                 "cd %s && \"$CLEAVE\" import coco coco.json --images photos -o "
+                 "photos --overwrite",
+                 folder);
+    expect_error(73, "said: is no folder",
+                 "cd %s && touch said && \"$CLEAVE\" import coco coco.json --images photos -o said", folder);
+    free(expect_success(
+        "cd %s && [ -e set/images/b.png ] && mkdir empty && \"$CLEAVE\" import -q coco "
+        "coco.json --images photos -o empty && [ -e empty/manifest.tsv ] && "
+        "\"$CLEAVE\" import -q coco coco.json --images photos -o new/folder/ && diff -r empty new/folder",
+        folder));
+}
+END_TEST
+
 /* Masks of 16384 x 16384 pixels, claimed in 130 bytes each, on an image of 107 x 51. */
 START_TEST(the_hostile_run_lengths_are_imported_or_refused)
 {
@@ -326,6 +443,10 @@ Suite *cli_import_suite(void)
     tcase_add_test(tests, runs_of_another_size_than_the_image_are_skipped_by_name);
     tcase_add_test(tests, annotations_of_which_nothing_can_be_used_do_not_claim_to_know_no_image);
     tcase_add_test(tests, the_hostile_run_lengths_are_imported_or_refused);
+    tcase_add_test(tests, an_import_that_is_killed_leaves_no_set_and_the_next_one_makes_it_whole);
+    tcase_add_test(tests, an_import_that_is_asked_to_stop_leaves_nothing);
+    tcase_add_test(tests, one_import_at_a_time_makes_a_set);
+    tcase_add_test(tests, a_set_is_replaced_whole_and_nothing_else_is);
     tcase_add_test(tests, the_share_to_train_on_and_folders_kept_together_are_chosen);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,0 +1,160 @@
+/* Where the set goes: made in a hidden folder beside the output, whose place it takes once it is whole. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "cli/import/import.h"
+
+/* The output's own path: links resolved where it is there, no slash at its end; its parents are made. */
+static enum clv_status find_target(char **target, const char *typed, struct clv_error *err)
+{
+    char real[PATH_MAX];
+    enum path_kind kind;
+    char *path = string_copy(typed);
+    for (size_t n = path ? strlen(path) : 0; n > 1 && path[n - 1] == '/'; n--)
+        path[n - 1] = 0;
+    enum clv_status status = path ? outputs_make_folder(path, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = path_look(&kind, path, err);
+    if (status == CLV_OK && kind == PATH_FILE)
+        status = fail(err, CLV_ERR_CREATE, "%s: is no folder", path);
+    if (status == CLV_OK && kind == PATH_FOLDER) {
+        array_free(path);
+        path = realpath(typed, real) ? string_copy(real) : NULL;
+        if (!path)
+            status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot be found", typed);
+    }
+    if (status != CLV_OK) {
+        array_free(path);
+        path = NULL;
+    }
+    *target = path;
+    return status;
+}
+
+struct contents {
+    char name[NAME_MAX + 1]; /* of something in it, of what import does not write if there is such */
+    size_t n;
+    bool has_manifest, has_other;
+};
+
+static enum clv_status list_contents(struct contents *contents, const char *folder, struct clv_error *err)
+{
+    static const char *const own[] = {"images", "masks", "boxes.tsv", "labels.tsv", "manifest.tsv"};
+    DIR *stream = opendir(folder);
+    if (!stream)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot open folder", folder);
+    for (struct dirent *entry; (entry = readdir(stream));) {
+        bool is_own = false;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+            is_own |= strcmp(entry->d_name, own[i]) == 0;
+        if (!contents->has_other)
+            snprintf(contents->name, sizeof contents->name, "%s", entry->d_name);
+        contents->has_other |= !is_own;
+        contents->has_manifest |= strcmp(entry->d_name, "manifest.tsv") == 0;
+        contents->n++;
+    }
+    closedir(stream);
+    return CLV_OK;
+}
+
+/* What is replaced must be a set, and none of what is imported. */
+static enum clv_status check_replaced(struct import_output *self, const struct import_options *options,
+                                      struct clv_error *err)
+{
+    struct path_list files = {0};
+    enum clv_status status = folder_walk(&files, self->target, err);
+    for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
+        char *path = path_join(self->target, files.paths[i]);
+        status = path ? outputs_add(&self->outputs, path, err) : fail_memory(err);
+        array_free(path);
+    }
+    path_list_release(&files);
+    outputs_sort(&self->outputs);
+    if (status == CLV_OK)
+        status = outputs_spare(&self->outputs, options->annotations, err);
+    return status == CLV_OK ? outputs_spare(&self->outputs, options->images, err) : status;
+}
+
+/* A folder that is there gives way to another if it is empty, or a set that may be replaced. */
+static enum clv_status check_target(struct import_output *self, const struct import_options *options,
+                                    struct clv_error *err)
+{
+    struct stat target, above, here;
+    struct contents contents = {.n = 0};
+    if (!path_is_folder(self->target))
+        return CLV_OK;
+    enum clv_status status = list_contents(&contents, self->target, err);
+    if (status != CLV_OK)
+        return status;
+    bool is_set = contents.has_manifest && !contents.has_other;
+    if (contents.n && !options->overwrite)
+        return fail(err, CLV_ERR_CREATE, "%s: folder is not empty (it holds %s)%s", options->output, contents.name,
+                    is_set ? "; --overwrite replaces it" : "");
+    if (contents.n && !is_set)
+        return fail(err, CLV_ERR_CREATE, "%s: is no set that import made (it holds %s), and is not replaced",
+                    options->output, contents.name);
+    char *folder = path_folder(self->target);
+    if (!folder)
+        return fail_memory(err);
+    bool is_fixed = stat(self->target, &target) || stat(folder, &above) || target.st_dev != above.st_dev ||
+                    (stat(".", &here) == 0 && here.st_dev == target.st_dev && here.st_ino == target.st_ino);
+    array_free(folder);
+    if (is_fixed)
+        return fail(err, CLV_ERR_CREATE,
+                    "%s: the working folder or a mounted disk gives way to no set; name a folder in it",
+                    options->output);
+    self->replaces = contents.n > 0;
+    self->mode = target.st_mode & 07777;
+    return contents.n ? check_replaced(self, options, err) : CLV_OK;
+}
+
+enum clv_status import_output_begin(struct import_output *self, const struct import_options *options,
+                                    struct clv_error *err)
+{
+    enum clv_status status = find_target(&self->target, options->output, err);
+    if (status == CLV_OK)
+        status = output_locks_file(&self->outputs.locks, self->target, err);
+    if (status == CLV_OK)
+        status = check_target(self, options, err);
+    if (status != CLV_OK)
+        return status;
+    size_t size = strlen(self->target) + sizeof "..importing",
+           folder = size - sizeof "..importing" - strlen(path_name(self->target));
+    self->work = array_alloc(size, 1);
+    if (!self->work)
+        return fail_memory(err);
+    snprintf(self->work, size, "%.*s.%s.importing", (int)folder, self->target, path_name(self->target));
+    status = folder_remove(self->work, err); /* of a run that was killed */
+    if (status == CLV_OK)
+        status = folder_create(self->work, err);
+    if (status == CLV_OK && self->mode && chmod(self->work, self->mode))
+        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot take the mode of %s", self->work, self->target);
+    return status;
+}
+
+enum clv_status import_output_finish(struct import_output *self, struct clv_error *err)
+{
+    if (renameat2(AT_FDCWD, self->work, AT_FDCWD, self->target, self->replaces ? RENAME_EXCHANGE : 0))
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot put the set there", self->target);
+    return CLV_OK;
+}
+
+void import_output_release(struct import_output *self)
+{
+    if (self->work)
+        (void)!folder_remove(self->work, NULL); /* what is not finished, or was replaced */
+    array_free(self->work);
+    array_free(self->target);
+    outputs_release(&self->outputs);
+    *self = (struct import_output){0};
+}
