@@ -19,6 +19,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "support/disk.h"
+#include "support/sample.h"
 #include "support/support.h"
 
 START_TEST(allocation_refuses_overflowing_sizes)
@@ -451,6 +452,41 @@ START_TEST(paths_are_taken_apart)
     ck_assert_int_eq(symlink("/etc", formatted("%s/link", folder)), 0);
     must_fail(CLV_ERR_DATA, "outside", path_check_inside(folder, "link/passwd", err));
     must(path_check_inside(folder, "..a/b..", err));
+    must_fail(CLV_ERR_DATA, "empty", path_check_inside(folder, "", err));
+    must_fail(CLV_ERR_DATA, "..", path_check_inside(folder, "a/..", err));
+}
+END_TEST
+
+START_TEST(a_neighbour_whose_name_begins_alike_is_outside)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && mkdir -p set/in set2 sea && touch set/in/a set2/a sea/a && ln -s ../set2 set/next && "
+                        "ln -s ../sea set/other && ln -s . set/self",
+                        folder));
+    for (int slash = 0; slash < 2; slash++) {
+        const char *root = formatted("%s/set%s", folder, slash ? "/" : "");
+        must(path_check_inside(root, "in/a", err));
+        must(path_check_inside(root, "self/in/a", err));
+        must_fail(CLV_ERR_DATA, "next/a: leads outside", path_check_inside(root, "next/a", err));
+        must_fail(CLV_ERR_DATA, "other/a: leads outside", path_check_inside(root, "other/a", err));
+        must_fail(CLV_ERR_DATA, "self: leads outside", path_check_inside(root, "self", err));
+    }
+    must(path_check_inside("/", "tmp", err));
+}
+END_TEST
+
+START_TEST(folders_are_removed_with_all_in_them_but_not_what_links_lead_to)
+{
+    const char *folder = temporary_folder();
+    free(expect_success(
+        "cd %s && mkdir -p kept old/a/b && touch kept/file old/.hidden old/a/b/c && ln -s ../kept old/link && "
+        "ln -s kept alias",
+        folder));
+    must(folder_remove(formatted("%s/old", folder), err));
+    must(folder_remove(formatted("%s/old", folder), err)); /* it is not there */
+    ck_assert(!path_exists(formatted("%s/old", folder)) && path_exists(formatted("%s/kept/file", folder)));
+    must(folder_remove(formatted("%s/alias", folder), err));
+    ck_assert(!path_exists(formatted("%s/alias", folder)) && path_exists(formatted("%s/kept/file", folder)));
 }
 END_TEST
 
@@ -545,6 +581,8 @@ Suite *base_suite(void)
     tcase_add_test(tests, large_files_read_back_before_and_after_their_pages_are_given_back);
     tcase_add_test(tests, paths_are_taken_apart);
     tcase_add_test(tests, stems_are_shared_by_different_files_of_one_folder);
+    tcase_add_test(tests, a_neighbour_whose_name_begins_alike_is_outside);
+    tcase_add_test(tests, folders_are_removed_with_all_in_them_but_not_what_links_lead_to);
     tcase_add_test(tests, memory_to_be_had_is_the_least_that_anything_leaves);
     suite_add_tcase(suite, tests);
     return suite;

@@ -21,7 +21,7 @@ static const char *make_locale(const char *test_name)
 }
 
 /* Suites of what reads or writes numbers, run again in such a process. */
-static const char *const suites[] = {"base",  "boxes",        "boxes_forms", "checkpoint", "json",
+static const char *const suites[] = {"base",  "boxes",        "boxes_forms", "checkpoint", "export",   "json",
                                      "model", "page_session", "safetensors", "svmlight",   "tag_model"};
 enum { N_SUITES = sizeof suites / sizeof *suites };
 

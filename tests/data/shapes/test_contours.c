@@ -187,19 +187,37 @@ static void check_within(const int32_t (*a)[2], size_t n_a, const int32_t (*b)[2
         }
 }
 
+/* Thin bars that stand out of labelled blocks: what goes there and back along a line is far from that line's part. */
+static void draw_bars(uint8_t labels[SIDE * SIDE], uint32_t seed)
+{
+    uint32_t state = seed;
+    memset(labels, 0, SIDE * SIDE);
+    for (int k = 0; k < 24; k++) {
+        int left = (int)(noise(&state) % SIDE), top = (int)(noise(&state) % SIDE), wide = 20, high = 20;
+        if (k > 7)
+            *(k % 2 ? &wide : &high) = 1 + k % 3 / 2;
+        for (int y = top; y < top + high && y < SIDE; y++)
+            for (int x = left; x < left + wide && x < SIDE; x++)
+                labels[y * SIDE + x] = (uint8_t)(1 + k % 2);
+    }
+}
+
 START_TEST(simpler_rings_stay_within_the_tolerance_in_both_directions)
 {
     static const double tolerances[] = {0.5, 1, 3};
     uint8_t labels[SIDE * SIDE];
-    for (uint32_t seed = 1; seed <= 5; seed++) {
-        draw_discs(labels, seed);
+    for (uint32_t seed = 1; seed <= 15; seed++) {
+        if (seed > 5)
+            draw_bars(labels, seed);
+        else
+            draw_discs(labels, seed);
         for (int t = 0; t < 3; t++) {
             struct contours exact = {0}, simple = {0};
             must(contours_trace(&exact, labels, SIDE, SIDE, all_traced, err));
             must(contours_trace(&simple, labels, SIDE, SIDE, all_traced, err));
             must(contours_simplify(&simple, labels, tolerances[t], err));
             ck_assert_uint_eq(exact.n_rings, simple.n_rings);
-            ck_assert(tolerances[t] < 1 || 2 * simple.n_points < exact.n_points);
+            ck_assert(tolerances[t] < 1 || seed > 5 || 2 * simple.n_points < exact.n_points);
             for (size_t r = 0; r < exact.n_rings; r++) {
                 size_t a = r ? exact.ring_ends[r - 1] : 0, b = r ? simple.ring_ends[r - 1] : 0;
                 const int32_t(*ring)[2] = (const int32_t(*)[2])exact.points + a;

@@ -1,0 +1,175 @@
+/* Objects in the formats of other programs: what stands in the files, to the letter. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "data/export/export.h"
+#include "support/support.h"
+
+#undef fail
+
+/* An L of label 2 at the upper left, a ring of label 1 around the background, and a pixel of label 3, which has no name. */
+static const uint8_t labels_at[5 * 8] = {2, 0, 0,      0, 0,      0, 0, 0, /**/ 2, 2, 0,      1, 1, 1,
+                                         0, 0, /**/ 0, 0, 0,      1, 0, 1, 0,      3, /**/ 0, 0, 0, 1,
+                                         1, 1, 0,      0, /**/ 0, 0, 0, 0, 0,      0, 0,      0};
+
+static struct clv_labels make_labels(void)
+{
+    static char names[4][64] = {"background", "co\"w", "dog", ""};
+    return (struct clv_labels){.n_labels = 4, .names = names};
+}
+
+static struct contours trace(const struct clv_labels *labels)
+{
+    struct contours contours = {0};
+    bool is_traced[256] = {false};
+    for (int32_t k = 0; k < labels->n_labels; k++)
+        is_traced[k] = export_is_object(labels, k);
+    must(contours_trace(&contours, labels_at, 8, 5, is_traced, err));
+    return contours;
+}
+
+/* What was put since the last call; static. */
+static const char *taken(struct text *text)
+{
+    static char string[4096];
+    ck_assert(!text->failed && text->size < sizeof string);
+    snprintf(string, sizeof string, "%s", text->bytes ? text->bytes : "");
+    text_release(text);
+    text_init(text, 1 << 16);
+    return string;
+}
+
+START_TEST(objects_are_labels_with_a_name_but_for_a_background_at_zero)
+{
+    struct clv_labels labels = make_labels();
+    ck_assert(!export_is_object(&labels, 0) && export_is_object(&labels, 1) && !export_is_object(&labels, 3));
+    ck_assert(!export_is_object(&labels, 4));
+    ck_assert_int_eq(export_category(&labels, 1), 1);
+    ck_assert_int_eq(export_category(&labels, 2), 2);
+    memcpy(labels.names[0], "sky", 4);
+    memcpy(labels.names[1], "background", 11);
+    ck_assert(export_is_object(&labels, 0) && export_is_object(&labels, 1));
+    ck_assert_int_eq(export_category(&labels, 2), 3);
+}
+END_TEST
+
+START_TEST(coco_has_polygons_and_run_lengths_where_there_are_holes_or_all_are_to_be)
+{
+    struct clv_labels labels = make_labels();
+    struct contours contours = trace(&labels);
+    struct text text, images;
+    size_t n = 6;
+    text_init(&text, 1 << 16);
+    text_init(&images, 1 << 16);
+    must(coco_put_objects(&text, &n, 3, &contours, &labels, false, err));
+    ck_assert_uint_eq(n, 8);
+    /* By columns the ring is 16 pixels outside, 3 in, 2 out, 1 in, 1 out, 1 in, 2 out, 3 in and 11 out. */
+    ck_assert_str_eq(taken(&text),
+                     ",\n{\"id\":7,\"image_id\":3,\"category_id\":2,\"iscrowd\":0,\"area\":3,\"bbox\":[0,0,2,2],"
+                     "\"segmentation\":[[1,0,1,1,2,1,2,2,0,2,0,0]]},"
+                     "\n{\"id\":8,\"image_id\":3,\"category_id\":1,\"iscrowd\":0,\"area\":8,\"bbox\":[3,1,3,3],"
+                     "\"segmentation\":{\"size\":[5,8],\"counts\":\"`032NO0129\"}}");
+    n = 0;
+    must(coco_put_objects(&text, &n, 1, &contours, &labels, true, err));
+    ck_assert(strncmp(taken(&text), "\n{\"id\":1,", 9) == 0);
+    must(coco_put_objects(&text, &n, 1, &contours, &labels, true, err));
+    ck_assert_ptr_nonnull(strstr(taken(&text), "\"bbox\":[0,0,2,2],\"segmentation\":{\"size\":[5,8],\"counts\":\""));
+    coco_begin(&text);
+    coco_put_image(&images, 1, "a\"b.png", 8, 5);
+    coco_put_image(&images, 2, "c.png", 3, 4);
+    coco_end(&text, &images, &labels);
+    ck_assert_str_eq(taken(&text), COCO_BEGINNING
+                     "\n],\"images\":[\n{\"id\":1,\"file_name\":\"a\\\"b.png\",\"width\":8,\"height\":5},"
+                     "\n{\"id\":2,\"file_name\":\"c.png\",\"width\":3,\"height\":4}\n],\"categories\":["
+                     "\n{\"id\":1,\"name\":\"co\\\"w\",\"supercategory\":\"\"},"
+                     "\n{\"id\":2,\"name\":\"dog\",\"supercategory\":\"\"}\n]}\n");
+    text_release(&text);
+    text_release(&images);
+    contours_release(&contours);
+}
+END_TEST
+
+/* The hole's first corner is (5, 3), the outer corner nearest to it (6, 4). */
+#define KEYHOLE "[6,1],[6,4],[5,3],[5,2],[4,2],[4,3],[5,3],[6,4],[3,4],[3,1]"
+
+START_TEST(labelme_joins_holes_to_the_nearest_corner)
+{
+    struct clv_labels labels = make_labels();
+    struct contours contours = trace(&labels);
+    struct text text;
+    text_init(&text, 1 << 16);
+    must(labelme_put(&text, &contours, &labels, "../a.png", err));
+    ck_assert_str_eq(taken(&text),
+                     "{\"version\":\"5.4.1\",\"flags\":{},\"shapes\":["
+                     "\n{\"label\":\"dog\",\"points\":[[1,0],[1,1],[2,1],[2,2],[0,2],[0,0]],\"group_id\":null,"
+                     "\"description\":\"\",\"shape_type\":\"polygon\",\"flags\":{}},"
+                     "\n{\"label\":\"co\\\"w\",\"points\":[" KEYHOLE "],\"group_id\":null,"
+                     "\"description\":\"\",\"shape_type\":\"polygon\",\"flags\":{}}"
+                     "\n],\"imagePath\":\"../a.png\",\"imageData\":null,\"imageHeight\":5,\"imageWidth\":8}\n");
+    text_release(&text);
+    contours_release(&contours);
+}
+END_TEST
+
+START_TEST(voc_counts_corners_from_one_both_inside)
+{
+    struct clv_labels labels = make_labels();
+    struct contours contours = trace(&labels);
+    struct text text;
+    text_init(&text, 1 << 16);
+    voc_put(&text, &contours, &labels, "a&b.png");
+    ck_assert_str_eq(taken(&text),
+                     "<annotation>\n  <folder>JPEGImages</folder>\n  <filename>a&amp;b.png</filename>\n"
+                     "  <source><database>Unknown</database></source>\n"
+                     "  <size><width>8</width><height>5</height><depth>3</depth></size>\n  <segmented>1</segmented>\n"
+                     "  <object><name>dog</name><pose>Unspecified</pose><truncated>0</truncated>"
+                     "<difficult>0</difficult><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax><ymax>2</ymax></bndbox>"
+                     "</object>\n"
+                     "  <object><name>co&quot;w</name><pose>Unspecified</pose><truncated>0</truncated>"
+                     "<difficult>0</difficult><bndbox><xmin>4</xmin><ymin>2</ymin><xmax>6</xmax><ymax>4</ymax></bndbox>"
+                     "</object>\n</annotation>\n");
+    voc_put_labelmap(&text, &labels);
+    ck_assert_str_eq(taken(&text), "# label:color_rgb:parts:actions\nbackground:0,0,0::\nco\"w:128,0,0::\n"
+                                   "dog:0,128,0::\n");
+    text_release(&text);
+    contours_release(&contours);
+}
+END_TEST
+
+START_TEST(yolo_counts_classes_from_zero_and_corners_in_shares_of_the_sides)
+{
+    struct clv_labels labels = make_labels();
+    struct contours contours = trace(&labels);
+    struct text text;
+    text_init(&text, 1 << 16);
+    must(yolo_put(&text, &contours, &labels, err));
+    ck_assert_str_eq(taken(&text),
+                     "1 0.12500000 0.00000000 0.12500000 0.20000000 0.25000000 0.20000000 0.25000000 0.40000000 "
+                     "0.00000000 0.40000000 0.00000000 0.00000000\n"
+                     "0 0.75000000 0.20000000 0.75000000 0.80000000 0.62500000 0.60000000 0.62500000 0.40000000 "
+                     "0.50000000 0.40000000 0.50000000 0.60000000 0.62500000 0.60000000 0.75000000 0.80000000 "
+                     "0.37500000 0.80000000 0.37500000 0.20000000\n");
+    yolo_put_data(&text, &labels);
+    ck_assert_str_eq(taken(&text), "# Images go into images/, beside labels/.\ntrain: images\nval: images\nnames:\n"
+                                   "  0: \"co\\\"w\"\n  1: \"dog\"\n");
+    yolo_put_classes(&text, &labels);
+    ck_assert_str_eq(taken(&text), "co\"w\ndog\n");
+    text_release(&text);
+    contours_release(&contours);
+}
+END_TEST
+
+Suite *export_suite(void);
+Suite *export_suite(void)
+{
+    Suite *suite = suite_create("export");
+    TCase *tests = tcase_create("export");
+    tcase_add_test(tests, objects_are_labels_with_a_name_but_for_a_background_at_zero);
+    tcase_add_test(tests, coco_has_polygons_and_run_lengths_where_there_are_holes_or_all_are_to_be);
+    tcase_add_test(tests, labelme_joins_holes_to_the_nearest_corner);
+    tcase_add_test(tests, voc_counts_corners_from_one_both_inside);
+    tcase_add_test(tests, yolo_counts_classes_from_zero_and_corners_in_shares_of_the_sides);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
