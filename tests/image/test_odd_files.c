@@ -78,6 +78,90 @@ START_TEST(bitmaps_of_os2_show_their_palette)
 }
 END_TEST
 
+/* A header of Windows for a BMP whose pixels lie behind `more` bytes of masks or palette; what it takes. */
+static size_t put_bmp(uint8_t *file, int32_t width, int32_t height, int bits, uint32_t compression, uint32_t n_colours,
+                      size_t more)
+{
+    const uint32_t at = (uint32_t)(54 + more),
+                   words[10] = {40, (uint32_t)width, (uint32_t)height, 1 | (uint32_t)bits << 16, compression, 0, 0,
+                                0,  n_colours};
+    memset(file, 0, 54);
+    memcpy(file, "BM", 2);
+    memcpy(file + 10, &at, 4);
+    memcpy(file + 14, words, 40);
+    return 54;
+}
+
+/* Each colour's bits stand for 0 to 255, rounded to the nearest. */
+START_TEST(bitmaps_of_few_bits_a_colour_are_scaled_to_eight)
+{
+    static const struct {
+        int bits;
+        uint32_t compression, masks[3];
+        int shifts[3], largest[3];
+    } kinds[] = {{16, 0, {0x7c00, 0x3e0, 0x1f}, {10, 5, 0}, {31, 31, 31}},
+                 {16, 3, {0xf800, 0x7e0, 0x1f}, {11, 5, 0}, {31, 63, 31}},
+                 {32, 3, {0x3ff, 0xffc00, 0x3ff00000}, {0, 10, 20}, {1023, 1023, 1023}},
+                 {32, 0, {0xff0000, 0xff00, 0xff}, {16, 8, 0}, {255, 255, 255}}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        enum { N = 1024 };
+        static uint8_t file[54 + 12 + 4 * N];
+        size_t more = kinds[k].compression ? 12 : 0,
+               size = put_bmp(file, N, 1, kinds[k].bits, kinds[k].compression, 0, more);
+        struct clv_image image;
+        memcpy(file + size, kinds[k].masks, more);
+        size += more;
+        for (uint32_t x = 0; x < N; x++, size += (size_t)kinds[k].bits / 8) {
+            uint32_t pixel = 0;
+            for (int c = 0; c < 3; c++)
+                pixel |= (x * (uint32_t)(c + 1) & (uint32_t)kinds[k].largest[c]) << kinds[k].shifts[c];
+            memcpy(file + size, &pixel, (size_t)kinds[k].bits / 8);
+        }
+        must(clv_image_decode(&image, file, size, NULL, err));
+        for (uint32_t x = 0; x < N; x++)
+            for (uint32_t c = 0; c < 3; c++) {
+                int value = (int)(x * (c + 1)) & kinds[k].largest[c];
+                ck_assert_int_eq(image.pixels[3 * x + c], (int)(255.0 * value / kinds[k].largest[c] + 0.5));
+            }
+        clv_image_release(&image);
+        must_fail(CLV_ERR_DATA, "truncated", clv_image_decode(&image, file, size - 4, NULL, err));
+    }
+}
+END_TEST
+
+/* Three pixels of 4 bits: 1, 2 and what is asked for. */
+START_TEST(an_index_may_be_the_palettes_last_and_no_more)
+{
+    uint8_t file[54 + 12 + 4];
+    for (int position = 0; position < 3; position++)
+        for (uint8_t index = 2; index <= 3; index++) {
+            size_t size = put_bmp(file, 3, 1, 4, 0, 3, 12);
+            uint8_t values[3] = {1, 2, 0};
+            struct clv_image image;
+            struct clv_indexed_image mask;
+            values[position] = index;
+            memcpy(file + size, "\1\2\3\0\4\5\6\0\7\10\11", 12);
+            memcpy(file + size + 12,
+                   (uint8_t[]){(uint8_t)(values[0] << 4 | values[1]), (uint8_t)(values[2] << 4), 0, 0}, 4);
+            size += 16;
+            if (index < 3) {
+                must(clv_image_decode(&image, file, size, NULL, err));
+                must(clv_indexed_image_decode(&mask, file, size, NULL, err));
+                ck_assert_mem_eq(mask.values, values, 3);
+                ck_assert_int_eq(mask.palette_size, 3);
+                ck_assert_mem_eq(mask.palette[2], "\11\10\7", 3);
+                ck_assert_mem_eq(image.pixels + (size_t)3 * (size_t)position, "\11\10\7", 3);
+                clv_image_release(&image);
+                clv_indexed_image_release(&mask);
+                continue;
+            }
+            must_fail(CLV_ERR_DATA, "row 0 has a palette index beyond the palette of 3 entries",
+                      clv_image_decode(&image, file, size, NULL, err));
+            must_fail(CLV_ERR_DATA, "beyond the palette of 3", clv_indexed_image_decode(&mask, file, size, NULL, err));
+        }
+}
+END_TEST
+
 START_TEST(plain_samples_have_to_be_numbers_up_to_the_largest)
 {
     struct clv_image image;
@@ -207,6 +291,54 @@ START_TEST(palettes_of_tiffs_are_kept_with_the_values)
 }
 END_TEST
 
+/* Rows of whole bytes, the first sample in a byte's highest bits. */
+START_TEST(tiffs_of_few_bits_a_sample_are_unpacked_from_the_highest)
+{
+    static const uint8_t stored[4] = {0x1b, 0xa5, 0xe4, 0x3c};
+    for (uint32_t bits = 1; bits <= 4; bits *= 2)
+        for (uint32_t width = 8 / bits + 1; width <= 16 / bits; width++)
+            for (uint32_t kind = 0; kind < 2; kind++) { /* white is zero, black is */
+                const struct entry entries[] = {{WIDTH_TAG, 3, 1, width}, {HEIGHT_TAG, 3, 1, 2}, {BITS_TAG, 3, 1, bits},
+                                                {KIND_TAG, 3, 1, kind},   {STRIPS_TAG, 4, 1, 0}, {BYTES_TAG, 4, 1, 4}};
+                uint8_t file[512];
+                struct clv_indexed_image mask;
+                size_t size = put_tiff(file, entries, 6);
+                memcpy(file + size - 4, stored, 4);
+                must(clv_indexed_image_decode(&mask, file, size, NULL, err));
+                ck_assert_int_eq(mask.bit_depth, (int)bits);
+                for (uint32_t p = 0; p < 2 * width; p++) {
+                    uint32_t row = (uint32_t)stored[p / width * 2] << 8 | stored[p / width * 2 + 1];
+                    uint32_t largest = (1u << bits) - 1, value = row >> (16 - bits * (p % width + 1)) & largest;
+                    ck_assert_int_eq(mask.values[p], kind ? value : largest - value);
+                }
+                clv_indexed_image_release(&mask);
+            }
+}
+END_TEST
+
+START_TEST(transparent_tiffs_lie_on_white)
+{
+    static const uint8_t pixel[4] = {100, 50, 20, 120};
+    for (uint32_t kind = 1; kind <= 2; kind++) { /* colours are multiplied by alpha, or not */
+        const struct entry entries[] = {{WIDTH_TAG, 3, 1, 1}, {HEIGHT_TAG, 3, 1, 1}, {BITS_TAG, 3, 1, 8},
+                                        {KIND_TAG, 3, 1, 2},  {STRIPS_TAG, 4, 1, 0}, {277, 3, 1, 4},
+                                        {BYTES_TAG, 4, 1, 4}, {338, 3, 1, kind}};
+        uint8_t file[512];
+        struct clv_image image;
+        size_t size = put_tiff(file, entries, 8);
+        memcpy(file + size - 4, pixel, 4);
+        must(clv_image_decode(&image, file, size, NULL, err));
+        for (int c = 0; c < 3; c++)
+            ck_assert_int_eq(image.pixels[c], (kind == 1 ? pixel[c] : (pixel[c] * 120 + 127) / 255) + 255 - 120);
+        clv_image_release(&image);
+        memcpy(file + size - 4, "\377\0\144\377", 4); /* nothing shines through */
+        must(clv_image_decode(&image, file, size, NULL, err));
+        ck_assert_mem_eq(image.pixels, "\377\0\144", 3);
+        clv_image_release(&image);
+    }
+}
+END_TEST
+
 START_TEST(animated_webp_is_refused)
 {
     static const char file[] = "RIFF\x24\0\0\0WEBPVP8X\x0a\0\0\0\2\0\0\0\x13\0\0\x0c\0\0"
@@ -274,6 +406,10 @@ Suite *odd_files_suite(void)
     TCase *tests = tcase_create("odd_files");
     tcase_add_test(tests, damaged_headers_are_refused_for_what_is_wrong);
     tcase_add_test(tests, bitmaps_of_os2_show_their_palette);
+    tcase_add_test(tests, bitmaps_of_few_bits_a_colour_are_scaled_to_eight);
+    tcase_add_test(tests, an_index_may_be_the_palettes_last_and_no_more);
+    tcase_add_test(tests, tiffs_of_few_bits_a_sample_are_unpacked_from_the_highest);
+    tcase_add_test(tests, transparent_tiffs_lie_on_white);
     tcase_add_test(tests, plain_samples_have_to_be_numbers_up_to_the_largest);
     tcase_add_test(tests, pages_are_of_tiffs_alone);
     tcase_add_test(tests, tiffs_lack_nothing_that_tells_what_they_show);
