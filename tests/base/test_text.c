@@ -1,0 +1,206 @@
+/* Growable text, numbers, lines and fields. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
+#include "support/support.h"
+
+START_TEST(text_grows_to_its_maximum_and_stays_as_it_was_beyond)
+{
+    struct text t;
+    char long_one[600];
+    memset(long_one, 'x', sizeof long_one);
+    long_one[599] = 0;
+    text_init(&t, 1000);
+    text_printf(&t, "%s", "");
+    ck_assert(t.size == 0 && !t.failed);
+    text_printf(&t, "%d,%.255s", 7, long_one);
+    text_printf(&t, "%s", long_one + 1); /* longer than what is tried first */
+    ck_assert(!t.failed && t.size == 257 + 598 && strlen(t.bytes) == t.size);
+    ck_assert(strncmp(t.bytes, "7,x", 3) == 0 && strspn(t.bytes + 2, "x") == t.size - 2);
+    text_append(&t, long_one, 145);
+    ck_assert(t.failed && t.size == 855 && t.bytes[855] == 0);
+    text_append(&t, "y", 1); /* nor anything afterwards */
+    ck_assert(t.size == 855);
+    text_release(&t);
+    ck_assert(!t.bytes && !t.failed);
+    text_init(&t, 4);
+    text_append(&t, "abc", 3);
+    ck_assert(!t.failed && strcmp(t.bytes, "abc") == 0);
+    text_release(&t);
+    text_init(&t, 3);
+    text_append(&t, "abc", 3); /* which ends with a zero */
+    ck_assert(t.failed && t.size == 0);
+    text_release(&t);
+}
+END_TEST
+
+START_TEST(utf8_is_what_the_standard_says)
+{
+    static const char *const good[] = {"",
+                                       "a\x7f",
+                                       "\xc2\x80\xdf\xbf",
+                                       "\xe0\xa0\x80\xe1\x80\x80",
+                                       "\xed\x9f\xbf\xee\x80\x80",
+                                       "\xf0\x90\x80\x80",
+                                       "\xf4\x8f\xbf\xbf"};
+    static const char *const bad[] = {"\x80",
+                                      "\xc1\xbf",
+                                      "\xc0\x80",
+                                      "\xe0\x9f\xbf",
+                                      "\xed\xa0\x80",
+                                      "\xf0\x8f\xbf\xbf",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf5\x80\x80\x80",
+                                      "\xc2",
+                                      "a\xe2\x82",
+                                      "\xf0\x90\x80",
+                                      "\xc2\xc0",
+                                      "\xe1\x80\xc0",
+                                      "\xff"};
+    for (size_t k = 0; k < sizeof good / sizeof *good; k++)
+        ck_assert_msg(text_is_utf8(good[k], strlen(good[k])), "good %zu", k);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+        ck_assert_msg(!text_is_utf8(bad[k], strlen(bad[k])), "bad %zu", k);
+    ck_assert(text_is_utf8("a\0b", 3) && !text_is_utf8("a\0\xff", 3));
+}
+END_TEST
+
+START_TEST(text_is_escaped_for_json_and_html)
+{
+    struct text t;
+    text_init(&t, 1000);
+    text_put_json(&t, "\r\t\x1f \x7f/\xe2\x82\xac\xe2\x82");
+    ck_assert_str_eq(t.bytes, "\"\\r\\t\\u001f \x7f/\xe2\x82\xac\xef\xbf\xbd\xef\xbf\xbd\"");
+    text_release(&t);
+    text_init(&t, 1000);
+    text_put_html(&t, "<a b=\"c\">'&\n\xc3\xa9\xff");
+    ck_assert_str_eq(t.bytes, "&lt;a b=&quot;c&quot;&gt;&#39;&amp;\n\xc3\xa9\xef\xbf\xbd");
+    text_release(&t);
+}
+END_TEST
+
+START_TEST(numbers_are_written_as_short_as_reads_back)
+{
+    static const struct {
+        double value;
+        const char *written;
+    } cases[] = {{999999999999999, "999999999999999"},
+                 {1e15, "1e+15"},
+                 {-1e15, "-1e+15"},
+                 {0.5, "0.5"},
+                 {1.0 / 3, "0.3333333333333333"},
+                 {0.1 + 0.2, "0.30000000000000004"},
+                 {5e-324, "5e-324"},
+                 {-2.25, "-2.25"},
+                 {INFINITY, "null"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct text t;
+        double again;
+        text_init(&t, 100);
+        text_put_json_number(&t, cases[k].value);
+        ck_assert_str_eq(t.bytes, cases[k].written);
+        ck_assert(strcmp(t.bytes, "null") == 0 || (parse_double(t.bytes, &again) && again == cases[k].value));
+        text_release(&t);
+    }
+}
+END_TEST
+
+START_TEST(numbers_are_read_to_the_limits_of_their_types)
+{
+    int64_t i;
+    uint64_t u;
+    int32_t n = 7;
+    double d = 7;
+    ck_assert(parse_int64("9223372036854775807", &i) && i == INT64_MAX);
+    ck_assert(parse_int64("-9223372036854775808", &i) && i == INT64_MIN);
+    ck_assert(parse_int64("+5", &i) && i == 5);
+    static const char *const no_ints[] = {"9223372036854775808",
+                                          "-9223372036854775809",
+                                          "",
+                                          "-",
+                                          "+",
+                                          " 1",
+                                          "1 ",
+                                          "1.0",
+                                          "- 1",
+                                          "x",
+                                          "1e3",
+                                          "/",
+                                          ":",
+                                          "--1"};
+    for (size_t k = 0; k < sizeof no_ints / sizeof *no_ints; k++)
+        ck_assert_msg(!parse_int64(no_ints[k], &i) && !parse_int32(no_ints[k], &n), "%s", no_ints[k]);
+    ck_assert(!parse_uint64("18446744073709551616", &u) && !parse_uint64("5 ", &u) && !parse_uint64("x", &u));
+    ck_assert(parse_uint64("0", &u) && u == 0);
+    ck_assert(parse_int32("2147483647", &n) && n == INT32_MAX && !parse_int32("-2147483649", &n) && n == INT32_MAX);
+    ck_assert(parse_double(".5", &d) && d == .5 && parse_double("-.5", &d) && d == -.5 && parse_double("+1e2", &d) &&
+              d == 100);
+    static const char *const no_doubles[] = {".", "-", "- 1", "1,5", "1e", "-inf", "1e309", "-nan", "1 ", "e1"};
+    for (size_t k = 0; k < sizeof no_doubles / sizeof *no_doubles; k++)
+        ck_assert_msg(!parse_double(no_doubles[k], &d) && d == 100, "%s", no_doubles[k]);
+}
+END_TEST
+
+START_TEST(lines_end_by_either_kind_of_line_end_or_with_the_text)
+{
+    char bytes[] = "a\r\n\nb\r\r\n\r\nlast";
+    static const char *const lines[] = {"a", "", "b\r", "", "last"};
+    char *cursor = bytes, *end = bytes + sizeof bytes - 1;
+    for (size_t k = 0; k < 5; k++)
+        ck_assert_str_eq(line_next(&cursor, end), lines[k]);
+    ck_assert_ptr_null(line_next(&cursor, end));
+    char ended[] = "x\n";
+    cursor = ended;
+    ck_assert_str_eq(line_next(&cursor, ended + 2), "x");
+    ck_assert_ptr_null(line_next(&cursor, ended + 2));
+}
+END_TEST
+
+START_TEST(fields_are_counted_beyond_those_that_are_wanted)
+{
+    char line[] = "a\t\tb c\t", other[] = "";
+    char *fields[3] = {0};
+    ck_assert_uint_eq(split_tabs(line, fields, 3), 4);
+    ck_assert_str_eq(fields[0], "a");
+    ck_assert_str_eq(fields[1], "");
+    ck_assert_str_eq(fields[2], "b c");
+    ck_assert_uint_eq(split_tabs(other, fields, 1), 1);
+    ck_assert_str_eq(fields[0], "");
+    ck_assert_str_eq(fields[2], "b c"); /* not touched */
+}
+END_TEST
+
+START_TEST(controls_that_a_terminal_obeys_are_hidden)
+{
+    char line[] = "a\x1b[0m\t\x7f\xc2\x80\xc2\x9f\xc2\xa0\xc3\x80~ ";
+    text_hide_controls(line);
+    ck_assert_str_eq(line, "a?[0m??????\xc2\xa0\xc3\x80~ ");
+}
+END_TEST
+
+START_TEST(endings_are_compared_whatever_their_case)
+{
+    ck_assert(text_ends_with("a.TIF", ".tif") && text_ends_with(".tif", ".tif") && text_ends_with("a", ""));
+    ck_assert(!text_ends_with("tif", ".tif") && !text_ends_with("a.tiff", ".tif") && !text_ends_with("", "x"));
+}
+END_TEST
+
+Suite *text_suite(void);
+Suite *text_suite(void)
+{
+    Suite *suite = suite_create("text");
+    TCase *tests = tcase_create("text");
+    tcase_add_test(tests, text_grows_to_its_maximum_and_stays_as_it_was_beyond);
+    tcase_add_test(tests, utf8_is_what_the_standard_says);
+    tcase_add_test(tests, text_is_escaped_for_json_and_html);
+    tcase_add_test(tests, numbers_are_written_as_short_as_reads_back);
+    tcase_add_test(tests, numbers_are_read_to_the_limits_of_their_types);
+    tcase_add_test(tests, lines_end_by_either_kind_of_line_end_or_with_the_text);
+    tcase_add_test(tests, fields_are_counted_beyond_those_that_are_wanted);
+    tcase_add_test(tests, controls_that_a_terminal_obeys_are_hidden);
+    tcase_add_test(tests, endings_are_compared_whatever_their_case);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
