@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/maths.h"
 #include "data/maps/map_sample.h"
-#include "feature/blocks/map_pool.h"
+#include "feature/blocks/map_ready.h"
 #include "feature/blocks/working.h"
 #include "segment/map_margin.h"
 
@@ -21,32 +21,15 @@ void evidence_release(struct evidence *self)
     *self = (struct evidence){0};
 }
 
-/* What is made of one map, and where. */
-struct reading {
-    const struct clv_model *model;
-    const struct clv_map *map;
-    int32_t index; /* of the recipe's maps */
-    struct clv_map ready;
-    struct map_grid grid;
-    float *channel; /* [n] */
-};
-
-/* plane[n] += weight times a channel. */
-static void add_channel(float *plane, const struct reading *self, int32_t channel, double weight, size_t n)
-{
-    map_sample(self->channel, &self->grid, &self->ready, channel);
-    for (size_t p = 0; p < n; p++)
-        plane[p] += (float)(weight * (double)self->channel[p]);
-}
-
 /* planes[2][n]: how probable each of two labels is. */
-static enum clv_status say_two(float *planes, const struct reading *self, size_t n, struct clv_error *err)
+static enum clv_status say_two(float *planes, const struct map_grid *grid, const struct map_reader *map, int32_t index,
+                               const struct clv_model *model, size_t n, struct clv_error *err)
 {
     struct clv_map margin = {0};
-    enum clv_status status = map_margin(&margin, self->map, self->index, self->model, err);
+    enum clv_status status = map_margin(&margin, map, index, model, err);
     if (status != CLV_OK)
         return status;
-    map_sample(planes + n, &self->grid, &margin, 0);
+    map_sample(planes + n, grid, margin.values);
     clv_map_release(&margin);
     for (size_t p = 0; p < n; p++) {
         planes[n + p] = 1 / (1 + portable_expf(-planes[n + p]));
@@ -55,18 +38,9 @@ static enum clv_status say_two(float *planes, const struct reading *self, size_t
     return CLV_OK;
 }
 
-/* planes[n_labels][n]: how probable each label is; nothing where a map does not tell labels apart. */
-static void say_labels(float *planes, const struct reading *self, size_t n)
+/* planes[n_labels][n] of scores become probabilities. */
+static void make_probable(float *planes, size_t n_labels, bool is_probability, size_t n)
 {
-    size_t n_labels = (size_t)self->model->shape.n_labels;
-    int32_t n_channels = self->ready.n_channels;
-    bool is_probability = self->model->recipe.maps[self->index].kind != CLV_MAP_FEATURES;
-    if (is_probability && (size_t)n_channels != n_labels)
-        return;
-    for (size_t a = 0; a < n_labels; a++)
-        for (int32_t c = is_probability ? (int32_t)a : 0; c < (is_probability ? (int32_t)a + 1 : n_channels); c++)
-            add_channel(planes + a * n, self, c, is_probability ? 1 : map_margin_weight(self->model, self->index, a, c),
-                        n);
     for (size_t p = 0; p < n; p++) {
         float sum = 0, largest = planes[p];
         for (size_t a = 1; a < n_labels && !is_probability; a++)
@@ -79,6 +53,40 @@ static void say_labels(float *planes, const struct reading *self, size_t n)
         for (size_t a = 0; a < n_labels; a++)
             planes[a * n + p] /= sum;
     }
+}
+
+/* planes[n_labels][n]: how probable each label is; nothing where a map does not tell labels apart. */
+static enum clv_status say_labels(float *planes, const struct map_grid *grid, const struct map_reader *map,
+                                  int32_t index, const struct clv_model *model, size_t n, struct clv_error *err)
+{
+    struct map_ready ready = {0};
+    const float *channel;
+    float *plane = NULL;
+    size_t n_labels = (size_t)model->shape.n_labels;
+    bool is_probability = model->recipe.maps[index].kind != CLV_MAP_FEATURES;
+    enum clv_status status = map_ready_init(&ready, map, &model->recipe.maps[index], err);
+    if (status != CLV_OK || (is_probability && (size_t)ready.n_channels != n_labels))
+        goto done;
+    plane = array_alloc(n, sizeof *plane);
+    if (!plane)
+        status = fail_memory(err);
+    for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
+        status = map_ready_channel(&channel, &ready, c, err);
+        if (status != CLV_OK)
+            break;
+        map_sample(plane, grid, channel);
+        for (size_t a = is_probability ? (size_t)c : 0; a < (is_probability ? (size_t)c + 1 : n_labels); a++) {
+            double weight = is_probability ? 1 : map_margin_weight(model, index, a, c);
+            for (size_t p = 0; p < n; p++)
+                planes[a * n + p] += (float)(weight * (double)plane[p]);
+        }
+    }
+    if (status == CLV_OK)
+        make_probable(planes, n_labels, is_probability, n);
+done:
+    array_free(plane);
+    map_ready_release(&ready);
+    return status;
 }
 
 /* Takes the mean over its node from each pixel of a plane. sums[n_nodes][2] is scratch. */
@@ -106,23 +114,16 @@ static void leave_beyond_nodes(float *plane, double (*sums)[2], const struct clv
 }
 
 static enum clv_status read_map(float *plane, const struct evidence *self, const struct clv_example *example,
-                                const struct clv_map *map, int32_t m, const struct clv_model *model,
+                                const struct map_reader *map, int32_t m, const struct clv_model *model,
                                 struct clv_error *err)
 {
-    struct reading reading = {.model = model, .map = map, .index = m};
-    enum clv_status status = map_ready(&reading.ready, map, &model->recipe.maps[m], err);
+    struct map_grid grid = {0};
+    enum clv_status status =
+        map_grid_init(&grid, map->map.width, map->map.height, example->width, example->height, err);
     if (status == CLV_OK)
-        status = map_grid_init(&reading.grid, &reading.ready, example->width, example->height, err);
-    reading.channel = array_alloc(self->n, sizeof *reading.channel);
-    if (status == CLV_OK && !reading.channel)
-        status = fail_memory(err);
-    if (status == CLV_OK && self->n_labels == 2)
-        status = say_two(plane, &reading, self->n, err);
-    else if (status == CLV_OK)
-        say_labels(plane, &reading, self->n);
-    array_free(reading.channel);
-    map_grid_release(&reading.grid);
-    clv_map_release(&reading.ready);
+        status = self->n_labels == 2 ? say_two(plane, &grid, map, m, model, self->n, err)
+                                     : say_labels(plane, &grid, map, m, model, self->n, err);
+    map_grid_release(&grid);
     return status;
 }
 
@@ -137,8 +138,8 @@ static void open_labels(struct evidence *self, const float *plane)
     }
 }
 
-static enum clv_status read_maps(struct evidence *self, const struct clv_example *example, const struct clv_map *maps,
-                                 const struct clv_model *model, struct clv_error *err)
+static enum clv_status read_maps(struct evidence *self, const struct clv_example *example,
+                                 const struct map_reader *maps, const struct clv_model *model, struct clv_error *err)
 {
     size_t width = (size_t)example->width;
     int32_t *columns = array_alloc(width, sizeof *columns);
@@ -161,7 +162,7 @@ static enum clv_status read_maps(struct evidence *self, const struct clv_example
 }
 
 enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
-                              const int32_t *y, const struct clv_map *maps, const struct clv_model *model,
+                              const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
                               struct clv_error *err)
 {
     struct evidence made = {.n_labels = model->shape.n_labels,

@@ -3,6 +3,7 @@
 #ifndef SEGMENT_EVIDENCE_H
 #define SEGMENT_EVIDENCE_H
 
+#include "data/maps/map_reader.h"
 #include "segment/refining.h"
 
 struct evidence {
@@ -16,7 +17,7 @@ void evidence_release(struct evidence *self);
 
 /* y is the labelling of the example's nodes; labels[height][width] are voted on anew. maps[n_maps of the recipe]. */
 enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
-                              const int32_t *y, const struct clv_map *maps, const struct clv_model *model,
+                              const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
                               struct clv_error *err) CLV_CHECK;
 
 /* labels[height][width], as painted, are refined. */

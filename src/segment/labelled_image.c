@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/score.h"
+#include "feature/recipe/item_maps.h"
 #include "segment/segment.h"
 
 #define MOST_BYTES (200 << 20) /* of examples that are looked at as a whole */
@@ -14,7 +15,7 @@ void labelled_image_release(struct labelled_image *self)
     clv_image_release(&self->image);
     clv_mask_release(&self->truth);
     clv_example_release(&self->nodes);
-    clv_item_maps_release(self->maps, &self->model.recipe);
+    item_maps_close(self->maps, &self->model.recipe);
     clv_oracle_free(self->oracle);
     array_free(self->y);
     array_free(self->painted);
@@ -29,7 +30,7 @@ static enum clv_status read_item(struct labelled_image *self, const struct refin
         status = clv_mask_read(&self->truth, item->mask, &self->model.labels, self->image.width, self->image.height,
                                lesson->limits, err);
     if (status == CLV_OK)
-        status = clv_item_maps_read(&self->maps, &self->model.recipe, lesson->set, item, lesson->limits, err);
+        status = item_maps_open(&self->maps, &self->model.recipe, lesson->set, item, lesson->limits, err);
     return status;
 }
 

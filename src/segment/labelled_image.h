@@ -10,7 +10,7 @@ struct labelled_image {
     struct clv_mask truth;
     struct clv_example nodes; /* without their features */
     struct clv_model model;   /* a view, under the example's weights */
-    struct clv_map *maps;
+    struct map_reader *maps;
     struct clv_oracle *oracle;
     int32_t *y;
     uint8_t *painted; /* [n] */

@@ -64,7 +64,7 @@ static enum clv_status use_map(float *plane, int32_t m, const struct segmented *
     struct clv_map margin = {0};
     enum clv_status status = map_margin(&margin, &self->maps[m], m, self->model, err);
     if (status == CLV_OK)
-        status = map_grid_init(&grid, &margin, width, height, err);
+        status = map_grid_init(&grid, margin.width, margin.height, width, height, err);
     double done = 0; /* variances of blurs one after the other add up */
     for (int32_t k = 0; k < TERMS_A_MAP && status == CLV_OK; k++) {
         double more = side * sqrt(spreads[k] * spreads[k] - done * done);
@@ -72,7 +72,7 @@ static enum clv_status use_map(float *plane, int32_t m, const struct segmented *
         if (k)
             status = map_blur(&margin, more * margin.width / width, more * margin.height / height, err);
         if (status == CLV_OK) {
-            map_sample(plane, &grid, &margin, 0);
+            map_sample(plane, &grid, margin.values);
             use(context, TERM_MAPS + m * TERMS_A_MAP + k, plane);
         }
     }

@@ -4,14 +4,15 @@
 #define SEGMENT_PIXEL_TERMS_H
 
 #include "cleave/model.h"
+#include "data/maps/map_reader.h"
 
 /* An image whose nodes a model has labelled. */
 struct segmented {
     const struct clv_image *image;
     const struct clv_example *example;
-    const int32_t *y;           /* the labelling of the example's nodes, by a cut: what the oracle found last */
-    const uint8_t *painted;     /* [height][width] labels of the nodes at the pixels */
-    const struct clv_map *maps; /* [n_maps of the recipe] */
+    const int32_t *y;              /* the labelling of the example's nodes, by a cut: what the oracle found last */
+    const uint8_t *painted;        /* [height][width] labels of the nodes at the pixels */
+    const struct map_reader *maps; /* [n_maps of the recipe] */
     const struct clv_model *model;
     struct clv_oracle *oracle;
 };

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "feature/example/example.h"
 #include "refine/refine.h"
 #include "segment/evidence.h"
 #include "segment/pixel_scores.h"
@@ -55,7 +56,7 @@ static enum clv_status by_margins(uint8_t *labels, const struct segmented *self,
 }
 
 enum clv_status segment_refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
-                               const int32_t *y, const struct clv_map *maps, const struct clv_model *model,
+                               const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
                                struct clv_oracle *oracle, const struct clv_refine_options *options,
                                struct clv_error *err)
 {
@@ -85,8 +86,8 @@ static enum clv_status check(const struct clv_model *model, const struct clv_ima
 
 /* Labels the example's nodes, paints and refines; labels are changed whatever the status. */
 static enum clv_status label_pixels(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
-                                    const struct clv_example *example, const struct clv_segment_options *options,
-                                    struct clv_error *err)
+                                    const struct clv_example *example, const struct map_reader *maps,
+                                    const struct clv_segment_options *options, struct clv_error *err)
 {
     struct clv_oracle *own = NULL, *oracle = options->oracle;
     int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
@@ -100,7 +101,7 @@ static enum clv_status label_pixels(uint8_t *labels, const struct clv_model *mod
     if (status == CLV_OK)
         status = segment_paint(labels, example, y, model->shape.n_labels, err);
     if (status == CLV_OK && options->is_refined)
-        status = segment_refine(labels, image, example, y, options->maps, model, oracle, &options->refining, err);
+        status = segment_refine(labels, image, example, y, maps, model, oracle, &options->refining, err);
     clv_oracle_free(own);
     array_free(y);
     return status;
@@ -110,18 +111,22 @@ enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, cons
                             const struct clv_segment_options *options, struct clv_error *err)
 {
     struct clv_segment_options defaults;
+    struct map_reader views[CLV_MAX_MAPS];
+    const struct map_reader *maps;
     struct clv_example example = {0};
     uint8_t *fresh = NULL;
     enum clv_status status = check(model, image, err);
     if (status != CLV_OK)
         return status;
     clv_segment_defaults(&defaults);
+    options = options ? options : &defaults;
+    maps = map_readers_of(views, options->maps, model->recipe.n_maps);
     size_t n = (size_t)image->width * (size_t)image->height;
-    status = clv_example_extract_maps(&example, image, (options ? options : &defaults)->maps, &model->recipe, err);
+    status = example_extract(&example, image, maps, &model->recipe, err);
     if (status == CLV_OK && !(fresh = array_alloc(n, 1)))
         status = fail_memory(err);
     if (status == CLV_OK)
-        status = label_pixels(fresh, model, image, &example, options ? options : &defaults, err);
+        status = label_pixels(fresh, model, image, &example, maps, options, err);
     if (status == CLV_OK)
         memcpy(labels, fresh, n);
     array_free(fresh);

@@ -324,7 +324,7 @@ START_TEST(maps_are_blurred_by_shares_of_the_images_side)
     float *values = calloc(labelled.n, sizeof *values);
     for (size_t p = 0; p < labelled.n; p++)
         values[p] = p % (size_t)width == (size_t)width / 2 ? 0.9F : 0.5F;
-    const struct clv_map map = {.width = width, .height = height, .n_channels = 1, .values = values};
+    const struct map_reader map = {.map = {.width = width, .height = height, .n_channels = 1, .values = values}};
     view.maps = &map;
     double scale = (double)width * (double)height / (256 * 256);
     ck_assert_double_gt(fabs(scale - 1), 0.5);

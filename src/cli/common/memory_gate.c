@@ -17,6 +17,7 @@
 #define PICTURE      4  /* picture and labels */
 #define REFINING     5  /* two labellings, colours, the labelling before */
 #define WINDOW       84 /* of a cut */
+#define EVIDENCE     2  /* planes of a label, but for those of maps */
 #define OVERLAY      4
 #define REPORT       8
 #define CUTOUT       10 /* and the bytes of its PNG */
@@ -75,6 +76,9 @@ double memory_of_work(const struct memory_work *work, int32_t width, int32_t hei
         return fmax(decoding, PICTURE * n + fmax(BOX_CUT * n, showing));
     double refining = REFINING * n + WINDOW * (double)pixel_cut_window(width, height, PIXEL_CUT_WHOLE) +
                       4 * COLOUR_CELLS * (3 + (work->n_labels > 2 ? work->n_labels : 0));
-    later += WORKING * fmin(n, work->recipe->working_pixels) + (work->is_refined ? fmax(refining, showing) : showing);
+    if (work->recipe->n_maps)
+        refining += sizeof(float) * n * work->n_labels * (EVIDENCE + work->recipe->n_maps);
+    later += work->map_bytes + WORKING * fmin(n, work->recipe->working_pixels) +
+             (work->is_refined ? fmax(refining, showing) : showing);
     return fmax(decoding, later);
 }

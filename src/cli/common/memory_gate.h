@@ -29,6 +29,7 @@ void memory_gate_leave(struct memory_gate *self, double bytes);
 struct memory_work {
     const struct clv_recipe *recipe; /* NULL: boxes are cut */
     int32_t n_labels;
+    double map_bytes; /* that the image's maps take */
     bool is_refined, has_overlay, has_report, has_cutout, has_export;
 };
 

@@ -36,8 +36,8 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
     if (status == CLV_OK && item->mask)
         status = clv_mask_read(&mask, item->mask, &check->set->labels, image.width, image.height, check->limits, error);
     if (status == CLV_OK)
-        status = memory_check_extraction(check->recipe, item->image, image.width, image.height,
-                                         check->set->labels.n_labels, error);
+        status =
+            memory_check_extraction(check->recipe, check->set, item, image.width, image.height, check->limits, error);
     error->status = status;
     clv_mask_release(&mask);
     clv_image_release(&image);

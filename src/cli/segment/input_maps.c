@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/common/console.h"
+#include "feature/recipe/item_maps.h"
 
 /* *path is the input's map of a name, NULL if neither the folders nor the columns have any. */
 static enum clv_status find(char **path, const char *name, const struct input *input, const struct segment_run *run,
@@ -21,30 +22,51 @@ static enum clv_status find(char **path, const char *name, const struct input *i
     return CLV_OK;
 }
 
-/* The input as a set of its own, whose maps are the recipe's. */
-static enum clv_status read_all(struct clv_map **maps, const struct input *input, const struct segment_run *run,
+/* An input as a set of its own, whose maps are the recipe's. */
+struct own_set {
+    struct clv_set set;
+    struct clv_item item;
+};
+
+static void release(struct own_set *self)
+{
+    for (size_t m = 0; m < self->set.n_maps; m++)
+        array_free(self->item.maps[m]);
+}
+
+static enum clv_status find_all(struct own_set *self, const struct input *input, const struct segment_run *run,
                                 struct clv_error *err)
 {
     const struct clv_recipe *recipe = &run->model->recipe;
-    struct clv_item item = {.name = input->name};
-    struct clv_set set = {.items = &item, .n_items = 1, .n_maps = (size_t)recipe->n_maps};
     enum clv_status status = CLV_OK;
-    *maps = NULL;
+    *self = (struct own_set){.item = {.name = input->name}};
+    self->set = (struct clv_set){.items = &self->item, .n_items = 1, .n_maps = (size_t)recipe->n_maps};
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
-        memcpy(set.map_names[m], recipe->maps[m].name, sizeof set.map_names[m]);
-        status = find(&item.maps[m], recipe->maps[m].name, input, run, err);
+        memcpy(self->set.map_names[m], recipe->maps[m].name, sizeof self->set.map_names[m]);
+        status = find(&self->item.maps[m], recipe->maps[m].name, input, run, err);
     }
-    if (status == CLV_OK)
-        status = clv_item_maps_read(maps, recipe, &set, &item, &run->options->common.limits, err);
-    for (int32_t m = 0; m < recipe->n_maps; m++)
-        array_free(item.maps[m]);
     return status;
+}
+
+double input_maps_memory(const struct input *input, const struct segment_run *run)
+{
+    struct own_set own;
+    struct clv_error ignored; /* whoever reads the maps will say */
+    const struct clv_recipe *recipe = &run->model->recipe;
+    bool is_found = find_all(&own, input, run, &ignored) == CLV_OK;
+    double bytes = is_found ? item_maps_memory(recipe, &own.set, &own.item, &run->options->common.limits) : 0;
+    release(&own);
+    return bytes;
 }
 
 enum clv_status input_maps_read(struct work *work, const struct segment_run *run, struct clv_error *err)
 {
     const struct clv_recipe *recipe = &run->model->recipe;
-    enum clv_status status = read_all(&work->maps, work->input, run, err);
+    struct own_set own;
+    enum clv_status status = find_all(&own, work->input, run, err);
+    if (status == CLV_OK)
+        status = item_maps_open(&work->maps, recipe, &own.set, &own.item, &run->options->common.limits, err);
+    release(&own);
     if (status != CLV_OK || !work->maps)
         return status;
     work->map_means = array_alloc(map_watch_size(recipe), sizeof *work->map_means);

@@ -16,6 +16,8 @@
 #include "cli/segment/overlay_file.h"
 #include "cli/segment/segment_work.h"
 #include "data/maps/map_array.h"
+#include "feature/example/example.h"
+#include "feature/recipe/item_maps.h"
 #include "report/probability.h"
 #include "segment/segment.h"
 
@@ -118,7 +120,7 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
         if (status == CLV_OK)
             status = input_maps_read(work, run, err);
         if (status == CLV_OK)
-            status = clv_example_extract_maps(&example, &work->image, work->maps, &run->model->recipe, err);
+            status = example_extract(&example, &work->image, work->maps, &run->model->recipe, err);
     }
     if (status == CLV_OK && !*oracle)
         status = clv_oracle_new(oracle, run->options->engine, err);
@@ -126,7 +128,7 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
         status = run->options->all_labels ? marginals_map_make(&work->map, run, &example, *oracle, err)
                                           : label_pixels(work, job, &example, *oracle, err);
     clv_example_release(&example);
-    clv_item_maps_release(work->maps, &run->model->recipe);
+    item_maps_close(work->maps, &run->model->recipe);
     work->maps = NULL;
     return status;
 }
@@ -335,6 +337,7 @@ static double memory_needed(const struct job *job, size_t index)
         clv_image_read_size(&width, &height, input->image, &run->options->common.limits, &ignored) != CLV_OK)
         return 0;
     work.is_refined = segment_refines(run, width, height);
+    work.map_bytes = run->boxes ? 0 : input_maps_memory(input, run);
     double map = run->options->all_labels ? marginals_map_bytes(run->options, run->model->shape.n_labels) : 0;
     return map + memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
 }

@@ -98,8 +98,8 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
     if (status == CLV_OK && item < check->supervision->n_masks)
         status = look_at_mask(finding, check, item, &image, &finding->error);
     bool is_too_large =
-        status == CLV_OK && memory_check_extraction(check->recipe, set->items[item].image, image.width, image.height,
-                                                    set->labels.n_labels, &finding->error) != CLV_OK;
+        status == CLV_OK && memory_check_extraction(check->recipe, set, &set->items[item], image.width, image.height,
+                                                    check->limits, &finding->error) != CLV_OK;
     clv_image_release(&image);
     parallel_progress(check->progress, "looking at images", &check->n_done, set->n_items, set->items[item].name);
     if (is_too_large || status == CLV_OK || status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT)

@@ -67,10 +67,9 @@ static double load(const unsigned char *bytes, enum map_type type, bool big_endi
     }
 }
 
-/* Which dimension is which, and how many values apart its neighbours are. */
+/* Which dimension is which; channels -1: there is one. */
 struct axes {
-    int32_t channels, rows, columns; /* dimension; channels -1: there is one */
-    size_t stride[MAP_MAX_DIMENSIONS];
+    int32_t channels, rows, columns;
 };
 
 static enum clv_status find_axes(struct axes *axes, const struct map_array *array, enum clv_map_layout layout,
@@ -93,12 +92,6 @@ static enum clv_status find_axes(struct axes *axes, const struct map_array *arra
                                              : (struct axes){.channels = 2, .rows = 0, .columns = 1};
     } else {
         return fail(err, CLV_ERR_DATA, "shape %s; a map is H x W, C x H x W or H x W x C", shape);
-    }
-    size_t stride = 1;
-    for (int32_t k = 0; k < array->n_dimensions; k++) {
-        int32_t d = array->is_fortran ? k : array->n_dimensions - 1 - k;
-        axes->stride[d] = stride;
-        stride *= (size_t)size[d];
     }
     return CLV_OK;
 }
@@ -124,8 +117,18 @@ static enum clv_status check_size(const struct map_array *array, const struct ax
     return CLV_OK;
 }
 
-enum clv_status map_from_array(struct clv_map *map, const struct map_array *array, enum clv_map_layout layout,
-                               const struct clv_image_limits *limits, struct clv_error *err)
+/* Values from one place of a dimension to the next. */
+static size_t stride(const struct map_array *array, int32_t dimension)
+{
+    size_t product = 1;
+    int32_t first = array->is_fortran ? 0 : dimension + 1, last = array->is_fortran ? dimension : array->n_dimensions;
+    for (int32_t d = first; d < last; d++)
+        product *= (size_t)array->shape[d];
+    return product;
+}
+
+enum clv_status map_planes_init(struct map_planes *planes, const struct map_array *array, enum clv_map_layout layout,
+                                const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct axes axes = {0};
     struct map_array bare = *array;
@@ -136,26 +139,62 @@ enum clv_status map_from_array(struct clv_map *map, const struct map_array *arra
         status = check_size(&bare, &axes, limits, err);
     if (status != CLV_OK)
         return status;
-    struct clv_map made = {.width = (int32_t)bare.shape[axes.columns],
-                           .height = (int32_t)bare.shape[axes.rows],
-                           .n_channels = axes.channels < 0 ? 1 : (int32_t)bare.shape[axes.channels],
-                           .is_integer = bare.type == MAP_U8 || bare.type == MAP_U16};
-    size_t width = (size_t)made.width, height = (size_t)made.height, size = map_type_size(bare.type), at = 0;
-    size_t across = axes.stride[axes.columns], down = axes.stride[axes.rows];
-    size_t deep = axes.channels < 0 ? 0 : axes.stride[axes.channels];
-    made.values = array_alloc((size_t)made.n_channels * width, height * sizeof *made.values);
-    if (!made.values)
-        return fail_memory(err);
-    for (size_t c = 0; c < (size_t)made.n_channels; c++)
-        for (size_t y = 0; y < height; y++)
-            for (size_t x = 0; x < width; x++) {
-                double value = load(bare.bytes + (c * deep + y * down + x * across) * size, bare.type, bare.big_endian);
-                if (!isfinite((float)value)) {
-                    clv_map_release(&made);
-                    return fail(err, CLV_ERR_DATA, "channel %zu has %g at (%zu, %zu)", c, value, x, y);
-                }
-                made.values[at++] = (float)value;
-            }
-    *map = made;
+    *planes = (struct map_planes){.array = bare,
+                                  .n_channels = axes.channels < 0 ? 1 : (size_t)bare.shape[axes.channels],
+                                  .height = (size_t)bare.shape[axes.rows],
+                                  .width = (size_t)bare.shape[axes.columns],
+                                  .deep = axes.channels < 0 ? 0 : stride(&bare, axes.channels),
+                                  .down = stride(&bare, axes.rows),
+                                  .across = stride(&bare, axes.columns)};
+    return CLV_OK;
+}
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "floats of little-endian files are copied");
+
+/* to[n], `to_step` apart, from values `step` bytes apart; returns how many are finite before one that is not. */
+static size_t load_line(float *to, size_t to_step, const unsigned char *from, size_t step, size_t n,
+                        const struct map_array *array)
+{
+    size_t good = 0;
+    if (array->type == MAP_F32 && !array->big_endian && step == sizeof *to && to_step == 1)
+        memcpy(to, from, n * sizeof *to);
+    else
+        for (size_t k = 0; k < n; k++)
+            to[k * to_step] = (float)load(from + k * step, array->type, array->big_endian);
+    while (good < n && isfinite(to[good * to_step]))
+        good++;
+    return good;
+}
+
+bool map_planes_interleaved(const struct map_planes *self)
+{
+    return self->n_channels > 1 && self->deep < self->down && self->deep < self->across;
+}
+
+enum clv_status map_planes_load(float *planes, const struct map_planes *self, size_t first, size_t n,
+                                const struct file_map *file, struct clv_error *err)
+{
+    const struct map_array *array = &self->array;
+    size_t size = map_type_size(array->type), passed = 0, n_pixels = self->width * self->height;
+    bool is_by_rows = self->down >= self->across; /* so that nearby bytes are read one after the other */
+    size_t n_lines = is_by_rows ? self->height : self->width, length = is_by_rows ? self->width : self->height;
+    size_t line = is_by_rows ? self->down : self->across, step = is_by_rows ? self->across : self->down;
+    size_t to_line = is_by_rows ? self->width : 1, to_step = is_by_rows ? 1 : self->width;
+    for (size_t l = 0; l < n_lines; l++) {
+        for (size_t c = first; c < first + n; c++) {
+            const unsigned char *from = array->bytes + (c * self->deep + l * line) * size;
+            float *to = planes + (c - first) * n_pixels + l * to_line;
+            size_t good = load_line(to, to_step, from, step * size, length, array);
+            if (good < length)
+                return fail(err, CLV_ERR_DATA, "channel %zu has %g at (%zu, %zu)", c,
+                            load(from + good * step * size, array->type, array->big_endian), is_by_rows ? good : l,
+                            is_by_rows ? l : good);
+        }
+        passed += line * size;
+        if (file->size > MAP_PAGES && (passed >= MAP_PAGES || l + 1 == n_lines)) {
+            file_map_forget(file);
+            passed = 0;
+        }
+    }
     return CLV_OK;
 }

@@ -25,23 +25,22 @@ static struct map_between *lie_between(int32_t size, int32_t map_size)
     return between;
 }
 
-enum clv_status map_grid_init(struct map_grid *grid, const struct clv_map *map, int32_t width, int32_t height,
-                              struct clv_error *err)
+enum clv_status map_grid_init(struct map_grid *grid, int32_t map_width, int32_t map_height, int32_t width,
+                              int32_t height, struct clv_error *err)
 {
-    *grid = (struct map_grid){width, height, lie_between(width, map->width), lie_between(height, map->height)};
+    *grid = (struct map_grid){width, height, map_width, lie_between(width, map_width), lie_between(height, map_height)};
     if (grid->columns && grid->rows)
         return CLV_OK;
     map_grid_release(grid);
     return fail_memory(err);
 }
 
-void map_sample(float *plane, const struct map_grid *grid, const struct clv_map *map, int32_t channel)
+void map_sample(float *plane, const struct map_grid *grid, const float *channel)
 {
-    size_t width = (size_t)map->width;
-    const float *values = map->values + (size_t)channel * width * (size_t)map->height;
+    size_t width = (size_t)grid->map_width;
     for (int32_t y = 0; y < grid->height; y++) {
         const struct map_between *row = &grid->rows[y];
-        const float *above = values + (size_t)row->low * width, *below = values + (size_t)row->high * width;
+        const float *above = channel + (size_t)row->low * width, *below = channel + (size_t)row->high * width;
         for (int32_t x = 0; x < grid->width; x++) {
             const struct map_between *column = &grid->columns[x];
             float upper = above[column->low] + column->share * (above[column->high] - above[column->low]);

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -15,118 +14,6 @@ enum { BINS = 9 };
 static bool is_log_odds(const struct clv_recipe_map *map)
 {
     return map->kind == CLV_MAP_PROBABILITIES || map->kind == CLV_MAP_LOGITS;
-}
-
-static float clipped(double value)
-{
-    return (float)fmin(fmax(value, (double)-MAP_CLIP), (double)MAP_CLIP);
-}
-
-static float log_odds(float probability)
-{
-    double p = (double)probability, least = 1e-4; /* beyond the clip */
-    p = fmin(fmax(p, least), 1 - least);
-    return clipped(portable_log(p / (1 - p)));
-}
-
-int32_t map_values(const struct clv_recipe_map *map)
-{
-    return map->n_components ? map->n_components : map->n_channels;
-}
-
-/* to[n] = the component's coordinate of each pixel. */
-static void project(float *to, double *sum, const struct clv_map *map, const struct clv_recipe_map *recipe_map,
-                    int32_t component, size_t n)
-{
-    size_t n_channels = (size_t)map->n_channels;
-    const float *weights = recipe_map->components + (size_t)component * n_channels;
-    memset(sum, 0, n * sizeof *sum);
-    for (size_t c = 0; c < n_channels; c++) {
-        const float *from = map->values + c * n;
-        double mean = (double)recipe_map->standard[c];
-        double weight = (double)weights[c] * (double)recipe_map->standard[c + n_channels];
-        for (size_t p = 0; p < n; p++)
-            sum[p] += weight * ((double)from[p] - mean);
-    }
-    for (size_t p = 0; p < n; p++)
-        to[p] = clipped(sum[p]);
-}
-
-static enum clv_status reduce(struct clv_map *ready, const struct clv_map *map, const struct clv_recipe_map *recipe_map,
-                              struct clv_error *err)
-{
-    size_t n = (size_t)map->width * (size_t)map->height;
-    double *sum = array_alloc(n, sizeof *sum);
-    *ready = *map;
-    ready->n_channels = recipe_map->n_components;
-    ready->values = array_alloc((size_t)ready->n_channels * n, sizeof *ready->values);
-    enum clv_status status = sum && ready->values ? CLV_OK : fail_memory(err);
-    for (int32_t k = 0; k < ready->n_channels && status == CLV_OK; k++)
-        project(ready->values + (size_t)k * n, sum, map, recipe_map, k, n);
-    array_free(sum);
-    if (status != CLV_OK)
-        clv_map_release(ready);
-    return status;
-}
-
-static enum clv_status all_zeros(struct clv_map *ready, const struct clv_map *map,
-                                 const struct clv_recipe_map *recipe_map, struct clv_error *err)
-{
-    *ready = *map;
-    ready->n_channels = map_values(recipe_map);
-    ready->values =
-        array_zalloc((size_t)map->width * (size_t)map->height, (size_t)ready->n_channels * sizeof *ready->values);
-    return ready->values ? CLV_OK : fail_memory(err);
-}
-
-void map_image_means(float *mean, const struct clv_map *ready)
-{
-    size_t n = (size_t)ready->width * (size_t)ready->height;
-    for (size_t c = 0; c < (size_t)ready->n_channels; c++) {
-        double sum = 0;
-        for (size_t p = 0; p < n; p++)
-            sum += (double)ready->values[c * n + p];
-        mean[c] = (float)(sum / (double)n);
-    }
-}
-
-enum clv_status map_ready(struct clv_map *ready, const struct clv_map *map, const struct clv_recipe_map *recipe_map,
-                          struct clv_error *err)
-{
-    size_t n = (size_t)map->width * (size_t)map->height;
-    if (map->n_channels != recipe_map->n_channels)
-        return fail(err, CLV_ERR_DATA, "map %s has %d channels, the recipe's has %d", recipe_map->name, map->n_channels,
-                    recipe_map->n_channels);
-    if (recipe_map->kind == CLV_MAP_FEATURES && !recipe_map->standard)
-        return fail(err, CLV_ERR_USAGE, "map %s: the recipe has not learned its scale", recipe_map->name);
-    if (recipe_map->use == CLV_MAP_USE_IGNORED)
-        return all_zeros(ready, map, recipe_map, err);
-    if (recipe_map->n_components && !recipe_map->components)
-        return fail(err, CLV_ERR_USAGE, "map %s: the recipe has not learned its components", recipe_map->name);
-    if (recipe_map->n_components)
-        return reduce(ready, map, recipe_map, err);
-    struct clv_map made = *map;
-    made.values = array_alloc((size_t)map->n_channels * n, sizeof *made.values);
-    if (!made.values)
-        return fail_memory(err);
-    for (size_t c = 0; c < (size_t)map->n_channels; c++) {
-        const float *from = map->values + c * n;
-        float *to = made.values + c * n;
-        if (recipe_map->kind == CLV_MAP_FEATURES) {
-            double mean = (double)recipe_map->standard[c];
-            double scale = (double)recipe_map->standard[c + (size_t)map->n_channels];
-            for (size_t p = 0; p < n; p++)
-                to[p] = clipped(((double)from[p] - mean) * scale);
-        } else if (recipe_map->kind == CLV_MAP_LOGITS) {
-            for (size_t p = 0; p < n; p++)
-                to[p] = clipped((double)from[p]);
-        } else {
-            for (size_t p = 0; p < n; p++)
-                to[p] = log_odds(from[p]);
-        }
-    }
-    *ready = made;
-    return CLV_OK;
 }
 
 void map_pool_release(struct map_pool *pool)
@@ -167,7 +54,30 @@ static void pool_channel(struct map_pool *pool, const struct scene *scene, const
     }
 }
 
-enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, const struct clv_map *maps,
+/* Statistics of all channels of a map, the first of which is at place `channel` of a node's. */
+static enum clv_status pool_map(struct map_pool *pool, float *plane, size_t channel, const struct scene *scene,
+                                const struct map_reader *map, const struct clv_recipe_map *recipe_map,
+                                struct clv_error *err)
+{
+    struct map_ready ready = {0};
+    struct map_grid grid = {0};
+    const float *values;
+    enum clv_status status = map_ready_init(&ready, map, recipe_map, err);
+    if (status == CLV_OK)
+        status = map_grid_init(&grid, ready.width, ready.height, scene->width, scene->height, err);
+    for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
+        status = map_ready_channel(&values, &ready, c, err);
+        if (status == CLV_OK) {
+            map_sample(plane, &grid, values);
+            pool_channel(pool, scene, plane, channel + (size_t)c);
+        }
+    }
+    map_grid_release(&grid);
+    map_ready_release(&ready);
+    return status;
+}
+
+enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, const struct map_reader *maps,
                               const struct clv_recipe *recipe, struct clv_error *err)
 {
     struct map_pool made = {.n_channels = count_channels(recipe)};
@@ -180,17 +90,8 @@ enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, 
     bool is_short = !plane || !made.mean || (is_largest && !made.largest) || (is_deviation && !made.deviation);
     enum clv_status status = is_short ? fail_memory(err) : CLV_OK;
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
-        struct clv_map ready = {0};
-        struct map_grid grid = {0};
-        status = map_ready(&ready, &maps[m], &recipe->maps[m], err);
-        if (status == CLV_OK)
-            status = map_grid_init(&grid, &ready, scene->width, scene->height, err);
-        for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
-            map_sample(plane, &grid, &ready, c);
-            pool_channel(&made, scene, plane, channel++);
-        }
-        map_grid_release(&grid);
-        clv_map_release(&ready);
+        status = pool_map(&made, plane, channel, scene, &maps[m], &recipe->maps[m], err);
+        channel += (size_t)map_values(&recipe->maps[m]);
     }
     array_free(plane);
     if (status == CLV_OK)

@@ -2,20 +2,8 @@
 #ifndef FEATURE_MAP_POOL_H
 #define FEATURE_MAP_POOL_H
 
+#include "feature/blocks/map_ready.h"
 #include "feature/blocks/scene.h"
-
-/* What a recipe makes of a map's values: of probabilities their log-odds, of features their standardised values or
- * what principal components make of them, all clipped at +-MAP_CLIP. */
-#define MAP_CLIP 6.0F
-/* Numbers a pixel that it makes of a map. */
-int32_t map_values(const struct clv_recipe_map *map);
-/* *ready owns its values. CLV_ERR_DATA for another number of channels than the recipe's; CLV_ERR_USAGE where the
- * recipe's map has not been learned. */
-enum clv_status map_ready(struct clv_map *ready, const struct clv_map *map, const struct clv_recipe_map *recipe_map,
-                          struct clv_error *err) CLV_CHECK;
-
-/* mean[ready->n_channels] over the whole map. */
-void map_image_means(float *mean, const struct clv_map *ready);
 
 /* Statistics of every node over all channels of all maps: [n_nodes][n_channels] each, NULL where the recipe does not
  * pool by it (means are always there). */
@@ -26,7 +14,7 @@ struct map_pool {
 void map_pool_release(struct map_pool *pool);
 
 /* maps[recipe->n_maps]. O(pixels of all nodes x channels), memory for one channel of the scene. */
-enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, const struct clv_map *maps,
+enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, const struct map_reader *maps,
                               const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 
 /* --- maps: a bias of 1; of each channel the mean, for probabilities also its soft bins, and what else is pooled --- */

@@ -7,7 +7,9 @@
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/extract_share.h"
 #include "feature/dataset/frame.h"
+#include "feature/example/example.h"
 #include "feature/example/truth.h"
+#include "feature/recipe/item_maps.h"
 
 /* Items in flight for each thread: enough that threads seldom wait for the slowest image, few enough to bound memory
  * (an example takes about 2 MB at the default working size). */
@@ -110,14 +112,14 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
         return status;
     if (batch->is_mirrored)
         mirror(image.pixels, image.width, image.height, 3);
-    struct clv_map *maps;
-    status = clv_item_maps_read(&maps, batch->recipe, batch->set, item, batch->limits, err);
+    struct map_reader *maps;
+    status = item_maps_open(&maps, batch->recipe, batch->set, item, batch->limits, err);
     if (status == CLV_OK) {
-        status = clv_example_extract_maps(example, &image, maps, batch->recipe, err);
+        status = example_extract(example, &image, maps, batch->recipe, err);
         if (status != CLV_OK)
             fail_within(err, status, item->image);
     }
-    clv_item_maps_release(maps, batch->recipe);
+    item_maps_close(maps, batch->recipe);
     const struct clv_item_boxes *boxes = batch->boxed ? &batch->boxed->boxes[batch->first + index] : NULL;
     if (status == CLV_OK && boxes && boxes->boxes && batch->boxed->estimate)
         status = estimate_figure(&batch->all.estimates[index], batch->boxed, boxes, example, &image, err);

@@ -1,4 +1,6 @@
 /* One image as a structured problem, its truth, and its labels as a mask. */
+#include "feature/example/example.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -204,6 +206,13 @@ enum clv_status clv_example_extract(struct clv_example *example, const struct cl
 enum clv_status clv_example_extract_maps(struct clv_example *example, const struct clv_image *image,
                                          const struct clv_map *maps, const struct clv_recipe *recipe,
                                          struct clv_error *err)
+{
+    struct map_reader views[CLV_MAX_MAPS];
+    return example_extract(example, image, map_readers_of(views, maps, recipe->n_maps), recipe, err);
+}
+
+enum clv_status example_extract(struct clv_example *example, const struct clv_image *image,
+                                const struct map_reader *maps, const struct clv_recipe *recipe, struct clv_error *err)
 {
     if (image->channels != 3 || image->width < 1 || image->height < 1)
         return fail(err, CLV_ERR_USAGE, "features need a 3-channel image, not %dx%d with %d channels", image->width,

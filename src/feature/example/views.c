@@ -80,7 +80,7 @@ static enum clv_status init_of_whole(struct views *views, const struct clv_recip
 }
 
 enum clv_status views_init(struct views *views, const struct clv_image *working, const struct clv_example *example,
-                           const struct clv_adjacency *adjacency, const struct clv_map *maps,
+                           const struct clv_adjacency *adjacency, const struct map_reader *maps,
                            const struct clv_recipe *recipe, const struct plan *plan, struct clv_error *err)
 {
     struct views made = {0};

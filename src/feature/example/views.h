@@ -27,7 +27,7 @@ void views_release(struct views *views);
 /* Nodes and grid of `example` are there; working image, example and plan outlive the views. maps[recipe->n_maps].
  * O(pixels x scales). */
 enum clv_status views_init(struct views *views, const struct clv_image *working, const struct clv_example *example,
-                           const struct clv_adjacency *adjacency, const struct clv_map *maps,
+                           const struct clv_adjacency *adjacency, const struct map_reader *maps,
                            const struct clv_recipe *recipe, const struct plan *plan, struct clv_error *err) CLV_CHECK;
 
 /* What a node's own pixels are. */

@@ -3,6 +3,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "feature/blocks/map_ready.h"
+#include "feature/recipe/item_maps.h"
 #include "feature/recipe/map_learning.h"
 
 const char *map_path(const struct clv_set *set, const struct clv_item *item, const char *name)
@@ -13,20 +15,63 @@ const char *map_path(const struct clv_set *set, const struct clv_item *item, con
     return NULL;
 }
 
-enum clv_status map_of_item(struct clv_map *map, const struct clv_recipe_map *wanted, const struct clv_set *set,
+enum clv_status map_of_item(struct map_reader *map, const struct clv_recipe_map *wanted, const struct clv_set *set,
                             const struct clv_item *item, const struct clv_image_limits *limits, struct clv_error *err)
 {
     const char *path = map_path(set, item, wanted->name);
     if (!path)
         return fail(err, CLV_ERR_NO_INPUT, "%s: has no map %s; --maps %s=FOLDER or a column maps.%s tells where",
                     item->name, wanted->name, wanted->name, wanted->name);
-    enum clv_status status = clv_map_read(map, path, (enum clv_map_layout)wanted->layout, limits, err);
-    if (status == CLV_OK && wanted->n_channels && map->n_channels != wanted->n_channels) {
-        status = fail(err, CLV_ERR_DATA, "%s: %d channels of %d x %d, other maps %s have %d", path, map->n_channels,
-                      map->height, map->width, wanted->name, wanted->n_channels);
-        clv_map_release(map);
+    enum clv_status status = map_reader_open(map, path, (enum clv_map_layout)wanted->layout, limits, err);
+    if (status == CLV_OK && wanted->n_channels && map->map.n_channels != wanted->n_channels) {
+        status = fail(err, CLV_ERR_DATA, "%s: %d channels of %d x %d, other maps %s have %d", path, map->map.n_channels,
+                      map->map.height, map->map.width, wanted->name, wanted->n_channels);
+        map_reader_close(map);
     }
     return status;
+}
+
+void item_maps_close(struct map_reader *maps, const struct clv_recipe *recipe)
+{
+    for (int32_t m = 0; maps && m < recipe->n_maps; m++)
+        map_reader_close(&maps[m]);
+    array_free(maps);
+}
+
+enum clv_status item_maps_open(struct map_reader **maps, const struct clv_recipe *recipe, const struct clv_set *set,
+                               const struct clv_item *item, const struct clv_image_limits *limits,
+                               struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    *maps = NULL;
+    if (!recipe->n_maps)
+        return CLV_OK;
+    struct map_reader *opened = array_zalloc((size_t)recipe->n_maps, sizeof *opened);
+    if (!opened)
+        return fail_memory(err);
+    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++)
+        status = map_of_item(&opened[m], &recipe->maps[m], set, item, limits, err);
+    if (status == CLV_OK)
+        *maps = opened;
+    else
+        item_maps_close(opened, recipe);
+    return status;
+}
+
+double item_maps_memory(const struct clv_recipe *recipe, const struct clv_set *set, const struct clv_item *item,
+                        const struct clv_image_limits *limits)
+{
+    double bytes = 0;
+    for (size_t m = 0; m < set->n_maps; m++) {
+        enum clv_map_layout layout = CLV_MAP_LAYOUT_AUTO;
+        for (int32_t k = 0; k < recipe->n_maps; k++)
+            if (strcmp(set->map_names[m], recipe->maps[k].name) == 0) {
+                layout = (enum clv_map_layout)recipe->maps[k].layout;
+                bytes += recipe->maps[k].n_components ? (double)MAP_SUMS : 0;
+            }
+        bytes += item->maps[m] ? map_file_memory(item->maps[m], layout, limits) : 0;
+    }
+    return bytes;
 }
 
 void clv_item_maps_release(struct clv_map *maps, const struct clv_recipe *recipe)
@@ -40,15 +85,17 @@ enum clv_status clv_item_maps_read(struct clv_map **maps, const struct clv_recip
                                    const struct clv_item *item, const struct clv_image_limits *limits,
                                    struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
+    struct map_reader *opened;
     *maps = NULL;
-    if (!recipe->n_maps)
-        return CLV_OK;
+    enum clv_status status = item_maps_open(&opened, recipe, set, item, limits, err);
+    if (status != CLV_OK || !opened)
+        return status;
     struct clv_map *read = array_zalloc((size_t)recipe->n_maps, sizeof *read);
     if (!read)
-        return fail_memory(err);
+        status = fail_memory(err);
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++)
-        status = map_of_item(&read[m], &recipe->maps[m], set, item, limits, err);
+        status = map_reader_whole(&read[m], &opened[m], err);
+    item_maps_close(opened, recipe);
     if (status == CLV_OK)
         *maps = read;
     else

@@ -16,16 +16,22 @@ struct correlations {
 };
 
 /* Places a stride apart; the first of them moves from image to image, so that no column of the map is left out. */
-static void look_at(struct correlations *self, const struct clv_map *map, const struct clv_recipe_map *recipe_map,
-                    size_t item)
+static enum clv_status look_at(struct correlations *self, const struct map_reader *map,
+                               const struct clv_recipe_map *recipe_map, size_t item, struct clv_error *err)
 {
-    size_t n = (size_t)map->width * (size_t)map->height, stride = (n + MAX_PLACES - 1) / MAX_PLACES;
-    for (size_t c = 0; c < self->n; c++) {
+    size_t n = (size_t)map->map.width * (size_t)map->map.height, stride = (n + MAX_PLACES - 1) / MAX_PLACES;
+    const float *channel;
+    float *scratch = array_alloc(n, sizeof *scratch);
+    enum clv_status status = scratch ? CLV_OK : fail_memory(err);
+    for (size_t c = 0; c < self->n && status == CLV_OK; c++) {
         float mean = recipe_map->standard[c], scale = recipe_map->standard[c + self->n];
         self->n_places = 0;
-        for (size_t p = item % stride; p < n; p += stride)
-            self->values[c * MAX_PLACES + self->n_places++] = (map->values[c * n + p] - mean) * scale;
+        status = map_reader_channel(&channel, scratch, map, (int32_t)c, err);
+        for (size_t p = item % stride; p < n && status == CLV_OK; p += stride)
+            self->values[c * MAX_PLACES + self->n_places++] = (channel[p] - mean) * scale;
     }
+    array_free(scratch);
+    return status;
 }
 
 /* Adds the image to one row, as far as the diagonal. */
@@ -48,13 +54,13 @@ static enum clv_status add_row(void *context, size_t i, int thread, struct clv_e
 static enum clv_status add_item(struct correlations *self, const struct clv_recipe_map *recipe_map,
                                 const struct map_source *from, size_t item, int n_threads, struct clv_error *err)
 {
-    struct clv_map map = {0};
+    struct map_reader map = {0};
     enum clv_status status = map_of_item(&map, recipe_map, from->set, &from->set->items[item], from->limits, err);
-    if (status == CLV_OK) {
-        look_at(self, &map, recipe_map, item);
+    if (status == CLV_OK)
+        status = look_at(self, &map, recipe_map, item, err);
+    if (status == CLV_OK)
         status = parallel_for(self->n, n_threads, add_row, self, err);
-    }
-    clv_map_release(&map);
+    map_reader_close(&map);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #define FEATURE_MAP_LEARNING_H
 
 #include "cleave/features.h"
+#include "data/maps/map_reader.h"
 
 /* Whose maps are learned from. */
 struct map_source {
@@ -15,9 +16,9 @@ struct map_source {
 /* The path of an item's map, NULL where it has none. */
 const char *map_path(const struct clv_set *set, const struct clv_item *item, const char *name);
 
-/* The item's map of wanted's name; CLV_ERR_NO_INPUT where it has none, CLV_ERR_DATA for another number of channels than
+/* The item's map of wanted's name (map_reader_close); CLV_ERR_NO_INPUT where it has none, CLV_ERR_DATA for another number of channels than
  * wanted's, unless that is 0. */
-enum clv_status map_of_item(struct clv_map *map, const struct clv_recipe_map *wanted, const struct clv_set *set,
+enum clv_status map_of_item(struct map_reader *map, const struct clv_recipe_map *wanted, const struct clv_set *set,
                             const struct clv_item *item, const struct clv_image_limits *limits,
                             struct clv_error *err) CLV_CHECK;
 

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "feature/blocks/map_pool.h"
+#include "feature/blocks/map_ready.h"
 #include "feature/recipe/map_learning.h"
 
 #define MAX_LOOKED_AT 512
@@ -19,32 +19,49 @@ struct look {
     bool *has_direction;
 };
 
-/* Takes the mask's label at the centre of each of the map's pixels. */
-static bool find_direction(float *direction, const struct clv_map *ready, const struct clv_mask *mask)
+/* The figure's mean of a channel less the ground's, by the mask's label at the centre of each of the map's pixels; 0 if
+ * there is none of either. */
+static double find_difference(const float *values, const struct map_ready *ready, const struct clv_mask *mask)
 {
-    size_t width = (size_t)ready->width, height = (size_t)ready->height, n = width * height, count[2] = {0};
-    double square = 0;
-    for (size_t c = 0; c < (size_t)ready->n_channels; c++) {
-        double sum[2] = {0};
-        count[0] = count[1] = 0;
-        for (size_t p = 0; p < n; p++) {
-            size_t x = (2 * (p % width) + 1) * (size_t)mask->width / (2 * width);
-            size_t y = (2 * (p / width) + 1) * (size_t)mask->height / (2 * height);
-            uint8_t label = mask->labels[y * (size_t)mask->width + x];
-            if (label > 1)
-                continue;
-            sum[label] += (double)ready->values[c * n + p];
-            count[label]++;
-        }
-        if (!count[0] || !count[1])
-            return false;
-        double difference = sum[1] / (double)count[1] - sum[0] / (double)count[0];
-        direction[c] = (float)difference;
-        square += difference * difference;
+    size_t width = (size_t)ready->width, height = (size_t)ready->height, count[2] = {0};
+    double sum[2] = {0};
+    for (size_t p = 0; p < ready->n; p++) {
+        size_t x = (2 * (p % width) + 1) * (size_t)mask->width / (2 * width);
+        size_t y = (2 * (p / width) + 1) * (size_t)mask->height / (2 * height);
+        uint8_t label = mask->labels[y * (size_t)mask->width + x];
+        if (label > 1)
+            continue;
+        sum[label] += (double)values[p];
+        count[label]++;
     }
-    for (size_t c = 0; c < (size_t)ready->n_channels && square > 0; c++)
+    return count[0] && count[1] ? sum[1] / (double)count[1] - sum[0] / (double)count[0] : 0;
+}
+
+/* Of an item's map; without a mask the means alone. */
+static enum clv_status look_at(struct look *self, size_t index, const struct map_reader *map,
+                               const struct clv_mask *mask, struct clv_error *err)
+{
+    struct map_ready ready = {0};
+    const float *values;
+    float *mean = self->mean + index * self->n_values;
+    float *direction = mask->labels ? self->direction + index * self->n_values : NULL;
+    double square = 0;
+    enum clv_status status = map_ready_init(&ready, map, self->map, err);
+    for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
+        status = map_ready_channel(&values, &ready, c, err);
+        if (status != CLV_OK)
+            break;
+        mean[c] = (float)map_channel_mean(values, ready.n);
+        double difference = direction ? find_difference(values, &ready, mask) : 0;
+        square += difference * difference;
+        if (direction)
+            direction[c] = (float)difference;
+    }
+    self->has_direction[index] = status == CLV_OK && square > 0;
+    for (int32_t c = 0; c < ready.n_channels && self->has_direction[index]; c++)
         direction[c] = (float)((double)direction[c] / sqrt(square));
-    return square > 0;
+    map_ready_release(&ready);
+    return status;
 }
 
 static enum clv_status look_task(void *context, size_t index, int thread, struct clv_error *err)
@@ -53,22 +70,19 @@ static enum clv_status look_task(void *context, size_t index, int thread, struct
     struct look *self = context;
     const struct clv_set *set = self->from->set;
     const struct clv_item *item = &set->items[index * set->n_items / self->n];
-    struct clv_map map = {0}, ready = {0};
+    struct map_reader map = {0};
     struct clv_mask mask = {0};
     struct clv_error unread; /* whoever needs the mask will say */
     if (stop_requested(self->from->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     enum clv_status status = map_of_item(&map, self->map, set, item, self->from->limits, err);
-    if (status == CLV_OK)
-        status = map_ready(&ready, &map, self->map, err);
-    if (status == CLV_OK)
-        map_image_means(self->mean + index * self->n_values, &ready);
     if (status == CLV_OK && self->direction && item->mask &&
-        clv_mask_read(&mask, item->mask, &set->labels, 0, 0, self->from->limits, &unread) == CLV_OK)
-        self->has_direction[index] = find_direction(self->direction + index * self->n_values, &ready, &mask);
+        clv_mask_read(&mask, item->mask, &set->labels, 0, 0, self->from->limits, &unread) != CLV_OK)
+        mask = (struct clv_mask){0};
+    if (status == CLV_OK)
+        status = look_at(self, index, &map, &mask, err);
     clv_mask_release(&mask);
-    clv_map_release(&ready);
-    clv_map_release(&map);
+    map_reader_close(&map);
     return status;
 }
 

@@ -27,17 +27,20 @@ void map_watch_release(struct map_watch *watch)
     *watch = (struct map_watch){0};
 }
 
-enum clv_status map_watch_look(float *mean, const struct clv_map *maps, const struct clv_recipe *recipe,
+enum clv_status map_watch_look(float *mean, const struct map_reader *maps, const struct clv_recipe *recipe,
                                struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
-        struct clv_map ready = {0};
-        status = map_ready(&ready, &maps[m], &recipe->maps[m], err);
-        if (status == CLV_OK)
-            map_image_means(mean, &ready);
-        mean += map_values(&recipe->maps[m]);
-        clv_map_release(&ready);
+        struct map_ready ready = {0};
+        const float *values;
+        status = map_ready_init(&ready, &maps[m], &recipe->maps[m], err);
+        for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
+            status = map_ready_channel(&values, &ready, c, err);
+            if (status == CLV_OK)
+                *mean++ = (float)map_channel_mean(values, ready.n);
+        }
+        map_ready_release(&ready);
     }
     return status;
 }

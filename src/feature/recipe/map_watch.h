@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cleave/features.h"
+#include "data/maps/map_reader.h"
 
 /* Sums over the images so far. */
 struct map_watch {
@@ -21,7 +22,7 @@ void map_watch_release(struct map_watch *watch);
 size_t map_watch_size(const struct clv_recipe *recipe);
 
 /* mean[map_watch_size] of one image's maps[recipe->n_maps]. */
-enum clv_status map_watch_look(float *mean, const struct clv_map *maps, const struct clv_recipe *recipe,
+enum clv_status map_watch_look(float *mean, const struct map_reader *maps, const struct clv_recipe *recipe,
                                struct clv_error *err) CLV_CHECK;
 
 /* Adds an image. After 1, 2, 4, 8, .. images it returns the place among the recipe's maps of one that is not like those

@@ -12,6 +12,7 @@
 #include "feature/blocks/fisher.h"
 #include "feature/blocks/hog.h"
 #include "feature/blocks/map_pool.h"
+#include "feature/recipe/item_maps.h"
 #include "feature/recipe/plan.h"
 #include "feature/recipe/recipe.h"
 
@@ -143,11 +144,20 @@ static enum clv_status refuse(const char *path, double needed, double had, struc
         path, needed / GIGABYTE, had / GIGABYTE);
 }
 
-enum clv_status memory_check_extraction(const struct clv_recipe *recipe, const char *path, int32_t width,
-                                        int32_t height, int32_t n_labels, struct clv_error *err)
+/* With the item's maps. */
+static double memory_of_item(const struct clv_recipe *recipe, const struct clv_set *set, const struct clv_item *item,
+                             int32_t width, int32_t height, const struct clv_image_limits *limits)
 {
-    double needed = memory_of_extraction(recipe, width, height, n_labels), had = memory_available();
-    return needed <= had ? CLV_OK : refuse(path, needed, had, err);
+    return memory_of_extraction(recipe, width, height, set->labels.n_labels) +
+           item_maps_memory(recipe, set, item, limits);
+}
+
+enum clv_status memory_check_extraction(const struct clv_recipe *recipe, const struct clv_set *set,
+                                        const struct clv_item *item, int32_t width, int32_t height,
+                                        const struct clv_image_limits *limits, struct clv_error *err)
+{
+    double needed = memory_of_item(recipe, set, item, width, height, limits), had = memory_available();
+    return needed <= had ? CLV_OK : refuse(item->image, needed, had, err);
 }
 
 enum clv_status memory_choose_threads(int *chosen, const struct clv_set *set, const struct clv_recipe *recipe,
@@ -161,7 +171,7 @@ enum clv_status memory_choose_threads(int *chosen, const struct clv_set *set, co
         struct clv_error ignored; /* whoever reads the image will say */
         if (clv_image_read_size(&width, &height, set->items[i].image, limits, &ignored) != CLV_OK)
             continue;
-        double needed = memory_of_extraction(recipe, width, height, set->labels.n_labels);
+        double needed = memory_of_item(recipe, set, &set->items[i], width, height, limits);
         if (needed > most) {
             most = needed;
             largest = set->items[i].image;

@@ -19,8 +19,9 @@ enum clv_status memory_choose_threads(int *chosen, const struct clv_set *set, co
                                       const struct clv_image_limits *limits, int n_threads,
                                       struct clv_error *err) CLV_CHECK;
 
-/* The same for one image; `path` is what a refusal names. */
-enum clv_status memory_check_extraction(const struct clv_recipe *recipe, const char *path, int32_t width,
-                                        int32_t height, int32_t n_labels, struct clv_error *err) CLV_CHECK;
+/* The same for one of the set's images, of that size. */
+enum clv_status memory_check_extraction(const struct clv_recipe *recipe, const struct clv_set *set,
+                                        const struct clv_item *item, int32_t width, int32_t height,
+                                        const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 #endif

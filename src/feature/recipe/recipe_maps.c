@@ -1,5 +1,5 @@
-/* What a recipe learns of maps. Maps are read a batch at a time and
- * forgotten: memory is that of the sums of a batch and of one map a thread. */
+/* What a recipe learns of maps. Maps are read a batch at a time and forgotten: memory is that of the sums of a batch and
+ * of one channel a thread. */
 #include <math.h>
 #include <string.h>
 
@@ -25,14 +25,18 @@ struct reading {
     size_t n_done;
 };
 
-static void summarise(struct summary *summary, const struct clv_map *map)
+static enum clv_status summarise(struct summary *summary, const struct map_reader *map, struct clv_error *err)
 {
-    size_t n = (size_t)map->width * (size_t)map->height;
-    *summary = (struct summary){map->values[0], map->values[0], summary->sum, summary->square};
-    for (size_t c = 0; c < (size_t)map->n_channels; c++) {
+    size_t n = (size_t)map->map.width * (size_t)map->map.height;
+    const float *values;
+    float *scratch = array_alloc(n, sizeof *scratch);
+    enum clv_status status = scratch ? CLV_OK : fail_memory(err);
+    *summary = (struct summary){INFINITY, -INFINITY, summary->sum, summary->square};
+    for (int32_t c = 0; c < map->map.n_channels && status == CLV_OK; c++) {
         double sum = 0, square = 0;
-        for (size_t p = 0; p < n; p++) {
-            float value = map->values[c * n + p];
+        status = map_reader_channel(&values, scratch, map, c, err);
+        for (size_t p = 0; p < n && status == CLV_OK; p++) {
+            float value = values[p];
             summary->smallest = fminf(summary->smallest, value);
             summary->largest = fmaxf(summary->largest, value);
             sum += (double)value;
@@ -41,25 +45,27 @@ static void summarise(struct summary *summary, const struct clv_map *map)
         summary->sum[c] = sum / (double)n;
         summary->square[c] = square / (double)n;
     }
+    array_free(scratch);
+    return status;
 }
 
 static enum clv_status read_task(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
     struct reading *self = context;
-    struct clv_map map = {0};
+    struct map_reader map = {0};
     const struct clv_item *item = &self->from.set->items[self->first + index];
     if (stop_requested(self->from.progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     enum clv_status status = map_of_item(&map, &self->wanted, self->from.set, item, self->from.limits, err);
     if (status == CLV_OK)
-        summarise(&self->batch[index], &map);
+        status = summarise(&self->batch[index], &map, err);
     if (status == CLV_OK && self->wanted.kind == CLV_MAP_PROBABILITIES &&
         (self->batch[index].smallest < -1e-3F || self->batch[index].largest > 1.001F))
         status = fail(err, CLV_ERR_DATA, "%s: values from %g to %g; probabilities lie in 0..1",
                       map_path(self->from.set, item, self->wanted.name), (double)self->batch[index].smallest,
                       (double)self->batch[index].largest);
-    clv_map_release(&map);
+    map_reader_close(&map);
     parallel_progress(self->from.progress, "reading maps", &self->n_done, self->from.set->n_items, item->name);
     return status;
 }
@@ -124,7 +130,7 @@ static void forget(struct clv_recipe_map *map)
 
 static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *self, int n_threads, struct clv_error *err)
 {
-    struct clv_map first = {0};
+    struct map_reader first = {0};
     struct summary all = {0};
     self->wanted = *map;
     self->wanted.n_channels = 0;
@@ -133,9 +139,9 @@ static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *sel
         map_of_item(&first, &self->wanted, self->from.set, &self->from.set->items[0], self->from.limits, err);
     if (status != CLV_OK)
         return status;
-    size_t n = (size_t)first.n_channels;
-    self->wanted.n_channels = first.n_channels;
-    clv_map_release(&first);
+    size_t n = (size_t)first.map.n_channels;
+    self->wanted.n_channels = first.map.n_channels;
+    map_reader_close(&first);
     double *sums = array_zalloc(n * 2, (BATCH + 1) * sizeof *sums);
     if (!sums)
         return fail_memory(err);

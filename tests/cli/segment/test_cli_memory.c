@@ -6,6 +6,48 @@
 #include "support/sample.h"
 #include "support/support.h"
 
+/* What `segment` says that an image may take, or that it takes more than that. */
+static void check_estimate(const char *photo, const char *arguments)
+{
+    const char *folder = temporary_folder();
+    char *told;
+    int code = run_command(&told, "cd %s && \"$CLEAVE\" segment %s %s -o out --overwrite --memory 2M", folder,
+                           arguments, photo);
+    ck_assert_int_eq(code, 71);
+    char *number = strstr(told, "may take ");
+    ck_assert_msg(number && strstr(told, photo), "%s", told);
+    int megabytes = atoi(number + strlen("may take "));
+    free(told);
+    double peak = peak_of(formatted("cd %s && exec \"$CLEAVE\" segment -q %s %s -o out --overwrite --memory %dM",
+                                    folder, arguments, photo, megabytes));
+    ck_assert_msg(peak <= 1e6 * megabytes, "%s %s: %g MB, not %d", photo, arguments, peak / 1e6, megabytes);
+}
+
+/* Maps of 40 channels and 20 MB, which would be 80 MB of numbers. */
+START_TEST(maps_are_estimated_as_well)
+{
+    if (IS_SANITIZED) {
+        skip("maps_are_estimated_as_well", "a sanitizer takes memory of its own");
+        return;
+    }
+    char folder[256], photo[300];
+    snprintf(folder, sizeof folder, "%s", temporary_folder());
+    snprintf(photo, sizeof photo, "%s/photo.png", folder);
+    sample_enlarge(photo, 700, 500);
+    free(expect_success("mkdir %s/maps && cd %s/maps && printf '\\223NUMPY\\1\\0v\\0%%-117s\\n' \"{'descr': '|u1', "
+                        "'fortran_order': False, 'shape': (40, 700, 700), }\" >0.npy && "
+                        "yes 0123456789 | head -c %d >>0.npy && "
+                        "for i in %s/images/*; do i=${i##*/}; ln 0.npy ${i%%.*}.npy; done && ln 0.npy photo.npy",
+                        folder, folder, 40 * 700 * 700, sample_set()));
+    free(expect_success(
+        "cd %s && \"$CLEAVE\" train --learner independent --data %s/manifest.tsv --split train --maps net=maps "
+        "--blocks size,maps --superpixels 50 --passes 2 -q -o m",
+        folder, sample_set()));
+    check_estimate(photo, "-m m --maps net=maps --no-refine");
+    check_estimate(photo, "-m m --maps net=maps --refine");
+}
+END_TEST
+
 START_TEST(what_is_estimated_is_never_less_than_what_is_taken)
 {
     if (IS_SANITIZED) {
@@ -19,20 +61,8 @@ START_TEST(what_is_estimated_is_never_less_than_what_is_taken)
         char photo[512];
         snprintf(photo, sizeof photo, "%s/photo%d.png", folder, (int)i);
         sample_enlarge(photo, sides[i][0], sides[i][1]);
-        for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
-            char *told;
-            int code = run_command(&told, "cd %s && \"$CLEAVE\" segment -m %s %s -o out %s --overwrite --memory 2M",
-                                   folder, sample_model(), photo, ways[k]);
-            ck_assert_int_eq(code, 71);
-            char *number = strstr(told, "may take ");
-            ck_assert_msg(number && strstr(told, photo), "%s", told);
-            int megabytes = atoi(number + strlen("may take "));
-            free(told);
-            double peak =
-                peak_of(formatted("cd %s && exec \"$CLEAVE\" segment -q -m %s %s -o out %s --overwrite --memory %dM",
-                                  folder, sample_model(), photo, ways[k], megabytes));
-            ck_assert_msg(peak <= 1e6 * megabytes, "%s %s: %g MB, not %d", photo, ways[k], peak / 1e6, megabytes);
-        }
+        for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
+            check_estimate(photo, formatted("-m %s %s", sample_model(), ways[k]));
     }
 }
 END_TEST
@@ -64,6 +94,7 @@ Suite *cli_memory_suite(void)
     TCase *tests = tcase_create("memory");
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, what_is_estimated_is_never_less_than_what_is_taken);
+    tcase_add_test(tests, maps_are_estimated_as_well);
     tcase_add_test(tests, what_does_not_fit_is_refused_by_name_and_the_rest_goes_on);
     suite_add_tcase(suite, tests);
     return suite;

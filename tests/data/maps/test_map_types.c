@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cleave/tensors.h"
-#include "data/maps/map_array.h"
+#include "data/maps/map_reader.h"
 #include "support/requests.h"
 #include "support/support.h"
 

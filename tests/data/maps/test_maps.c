@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/maps/map_array.h"
+#include "data/maps/map_reader.h"
 #include "support/pictures.h"
 #include "support/support.h"
 

@@ -2,7 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include "feature/recipe/item_maps.h"
 #include "feature/recipe/memory_estimate.h"
 #include "support/sample.h"
 #include "support/support.h"
@@ -47,6 +50,92 @@ START_TEST(features_take_no_more_than_is_estimated)
 }
 END_TEST
 
+/* A map of [channels][side][side] of zeros but for the first value; the file takes no space of the disk. */
+static void write_map(const char *path, int channels, int side)
+{
+    char header[119];
+    FILE *stream = fopen(path, "wb");
+    ck_assert_ptr_nonnull(stream);
+    snprintf(header, sizeof header, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, %d), }", channels, side,
+             side);
+    fwrite("\x93NUMPY\1\0v\0", 1, 10, stream);
+    fprintf(stream, "%-117s\n%c%c%c%c", header, 0, 0, 0, 0x3f);
+    ck_assert_int_eq(fclose(stream), 0);
+    free(expect_success("truncate -s %.0f %s", 128 + 4.0 * channels * side * side, path));
+}
+
+/* Maps of 64 MB, four at a time: each takes a few of its 16 channels, and what it takes is estimated. */
+START_TEST(large_maps_take_a_few_channels_each)
+{
+    if (IS_SANITIZED) {
+        skip("large_maps_take_a_few_channels_each", "a sanitizer takes memory of its own");
+        return;
+    }
+    char folder[256];
+    struct clv_set set = {0};
+    snprintf(folder, sizeof folder, "%s", temporary_folder());
+    free(expect_success("mkdir -p %s/set %s/maps && cp assets/animals/images/000[1-8].jpg %s/set", folder, folder,
+                        folder));
+    write_map(formatted("%s/maps/0001.npy", folder), 16, 1024);
+    free(expect_success("cd %s/maps && for i in 2 3 4 5 6 7 8; do ln 0001.npy 000$i.npy; done", folder));
+    double peak = peak_of(formatted("cd %s && exec \"$CLEAVE\" features -q --data set --maps net=maps -t 4 --blocks "
+                                    "size,maps --superpixels 100 -o f",
+                                    folder));
+    struct clv_recipe recipe = recipe_of(formatted("%s/f", folder));
+    must(clv_set_read(&set, formatted("%s/set", folder), err));
+    must(clv_set_add_maps(&set, "net", formatted("%s/maps", folder), err));
+    double maps = item_maps_memory(&recipe, &set, &set.items[0], NULL);
+    double told = PROCESS + 4 * (maps + memory_of_extraction(&recipe, 120, 90, 2));
+    ck_assert_msg(peak <= told && peak < 160e6, "%g MB told, %g taken", told / 1e6, peak / 1e6);
+    clv_recipe_release(&recipe);
+    clv_set_release(&set);
+}
+END_TEST
+
+/* Leaves so many bytes of address space beyond what is in use. */
+static void leave(double bytes)
+{
+    struct rlimit limit;
+    size_t pages = 0;
+    FILE *stream = fopen("/proc/self/statm", "r");
+    ck_assert(stream && fscanf(stream, "%zu", &pages) == 1 && fclose(stream) == 0);
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = (rlim_t)((double)pages * (double)sysconf(_SC_PAGESIZE) + bytes);
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+START_TEST(maps_count_where_threads_are_chosen_and_images_refused)
+{
+    if (IS_SANITIZED) {
+        skip("maps_count_where_threads_are_chosen_and_images_refused", "a sanitizer takes address space of its own");
+        return;
+    }
+    struct clv_set set = {0};
+    struct clv_recipe recipe;
+    int n_threads = 0;
+    const char *folder = temporary_folder();
+    free(expect_success("mkdir -p %s/set %s/maps && cp assets/animals/images/0001.jpg %s/set", folder, folder, folder));
+    write_map(formatted("%s/maps/0001.npy", folder), 4, 1024);
+    must(clv_set_read(&set, formatted("%s/set", folder), err));
+    clv_recipe_init(&recipe);
+    recipe.blocks = CLV_BLOCK_SIZE;
+    double bare = memory_of_extraction(&recipe, 120, 90, set.labels.n_labels);
+    must(clv_set_add_maps(&set, "net", formatted("%s/maps", folder), err));
+    double maps = item_maps_memory(&recipe, &set, &set.items[0], NULL);
+    ck_assert_msg(bare < maps / 4 && maps > 4 * 4.0 * 1024 * 1024, "%g %g", bare, maps);
+    leave(2.5 * (bare + maps));
+    must(memory_choose_threads(&n_threads, &set, &recipe, NULL, 4, err));
+    ck_assert_int_eq(n_threads, 2);
+    must(memory_check_extraction(&recipe, &set, &set.items[0], 120, 90, NULL, err));
+    leave(0.7 * (bare + maps));
+    must_fail(CLV_ERR_MEMORY, "set/0001.jpg: making its features may take",
+              memory_check_extraction(&recipe, &set, &set.items[0], 120, 90, NULL, err));
+    must_fail(CLV_ERR_MEMORY, "set/0001.jpg: making its features may take",
+              memory_choose_threads(&n_threads, &set, &recipe, NULL, 4, err));
+    clv_set_release(&set);
+}
+END_TEST
+
 enum { WIDTH = 3000, HEIGHT = 2400 };
 
 START_TEST(an_image_that_does_not_fit_is_named_and_the_rest_goes_on)
@@ -85,6 +174,8 @@ Suite *memory_estimate_suite(void)
     TCase *tests = tcase_create("memory_estimate");
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, features_take_no_more_than_is_estimated);
+    tcase_add_test(tests, large_maps_take_a_few_channels_each);
+    tcase_add_test(tests, maps_count_where_threads_are_chosen_and_images_refused);
     tcase_add_test(tests, an_image_that_does_not_fit_is_named_and_the_rest_goes_on);
     suite_add_tcase(suite, tests);
     return suite;

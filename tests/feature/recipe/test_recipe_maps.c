@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "feature/blocks/map_pool.h"
+#include "feature/recipe/item_maps.h"
 #include "feature/recipe/map_learning.h"
 #include "feature/recipe/map_watch.h"
 #include "support/sample.h"
@@ -130,24 +131,29 @@ END_TEST
 START_TEST(components_are_what_pixels_are_described_by)
 {
     struct clv_set set = {0};
-    struct clv_map *maps, ready = {0};
+    struct clv_map *maps;
+    struct map_reader view;
+    struct map_ready ready;
+    const float *values;
     make_set(&set, 3, tied);
     struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 2);
     must(clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
     must(clv_item_maps_read(&maps, &recipe, &set, &set.items[3], NULL, err));
-    must(map_ready(&ready, maps, &recipe.maps[0], err));
+    must(map_ready_init(&ready, map_readers_of(&view, maps, 1), &recipe.maps[0], err));
     ck_assert(ready.n_channels == 2 && ready.width == WIDTH && maps->n_channels == 3);
     const float *standard = recipe.maps[0].standard, *components = recipe.maps[0].components;
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 2; k++) {
+        must(map_ready_channel(&values, &ready, k, err));
         for (int p = 0; p < N_PIXELS; p++) {
             double sum = 0;
             for (int c = 0; c < 3; c++)
                 sum += (double)components[k * 3 + c] * ((double)maps->values[c * N_PIXELS + p] - (double)standard[c]) *
                        (double)standard[3 + c];
-            ck_assert_double_eq_tol((double)ready.values[k * N_PIXELS + p], sum, 1e-5);
+            ck_assert_double_eq_tol((double)values[p], sum, 1e-5);
         }
+    }
     ck_assert_int_eq(maps_size(&recipe), 1 + 2);
-    clv_map_release(&ready);
+    map_ready_release(&ready);
     clv_item_maps_release(maps, &recipe);
     clv_recipe_release(&recipe);
     clv_set_release(&set);
@@ -165,10 +171,11 @@ START_TEST(components_that_cannot_be_are_refused)
     must_fail(CLV_ERR_USAGE, "n_components of a map is 1025", clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
     recipe.maps[0].n_components = 2;
     ck_assert_ptr_null(recipe.maps[0].components);
-    struct clv_map map = {.width = 1, .height = 1, .n_channels = 3, .values = (float[]){1, 2, 3}}, ready = {0};
+    struct map_reader map = {.map = {.width = 1, .height = 1, .n_channels = 3, .values = (float[]){1, 2, 3}}};
+    struct map_ready ready;
     recipe.maps[0].n_channels = 3;
     recipe.maps[0].standard = (float[]){0, 0, 0, 1, 1, 1};
-    must_fail(CLV_ERR_USAGE, "has not learned its components", map_ready(&ready, &map, &recipe.maps[0], err));
+    must_fail(CLV_ERR_USAGE, "has not learned its components", map_ready_init(&ready, &map, &recipe.maps[0], err));
     recipe.maps[0].standard = NULL;
     clv_recipe_release(&recipe);
     clv_set_release(&set);
@@ -201,21 +208,20 @@ START_TEST(maps_of_two_networks_are_ignored_unless_there_is_nothing_else)
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct clv_set set = {0};
-        struct clv_map *maps, ready = {0};
+        struct map_reader *maps;
+        float mean[MAX_CHANNELS], sum = 0;
         make_set(&set, MAX_CHANNELS, cases[k].value);
         struct clv_recipe recipe = recipe_of_maps(cases[k].blocks, 0);
         recipe.maps[0].use = cases[k].use;
         must(clv_recipe_learn_maps(&recipe, &set, 2, NULL, NULL, err));
         ck_assert_int_eq(recipe.maps[0].n_groups, cases[k].n_groups);
         ck_assert_int_eq(recipe.maps[0].use, cases[k].expected);
-        must(clv_item_maps_read(&maps, &recipe, &set, &set.items[0], NULL, err));
-        must(map_ready(&ready, maps, &recipe.maps[0], err));
-        float sum = 0;
-        for (int p = 0; p < MAX_CHANNELS * N_PIXELS; p++)
-            sum += fabsf(ready.values[p]);
+        must(item_maps_open(&maps, &recipe, &set, &set.items[0], NULL, err));
+        must(map_watch_look(mean, maps, &recipe, err));
+        for (int c = 0; c < MAX_CHANNELS; c++)
+            sum += fabsf(mean[c]);
         ck_assert((sum > 0) == (cases[k].expected != CLV_MAP_USE_IGNORED));
-        clv_map_release(&ready);
-        clv_item_maps_release(maps, &recipe);
+        item_maps_close(maps, &recipe);
         clv_recipe_release(&recipe);
         clv_set_release(&set);
     }
@@ -256,10 +262,10 @@ static size_t watched(const struct clv_recipe *recipe, const struct clv_set *set
     must(map_watch_init(&watch, recipe, err));
     ck_assert_uint_eq(map_watch_size(recipe), MAX_CHANNELS);
     for (size_t i = 0; i < set->n_items; i++) {
-        struct clv_map *maps;
-        must(clv_item_maps_read(&maps, recipe, set, &set->items[i], NULL, err));
+        struct map_reader *maps;
+        must(item_maps_open(&maps, recipe, set, &set->items[i], NULL, err));
         must(map_watch_look(mean, maps, recipe, err));
-        clv_item_maps_release(maps, recipe);
+        item_maps_close(maps, recipe);
         if (map_watch_add(&deviations, &watch, mean, recipe) < 0)
             continue;
         ck_assert_uint_eq(told, 0);
@@ -275,11 +281,11 @@ static void check_usual(const struct clv_recipe *recipe, const struct clv_set *s
 {
     double sum[MAX_CHANNELS] = {0}, square[MAX_CHANNELS] = {0}, n = (double)set->n_items;
     for (size_t i = 0; i < set->n_items; i++) {
-        struct clv_map *maps;
+        struct map_reader *maps;
         float mean[MAX_CHANNELS];
-        must(clv_item_maps_read(&maps, recipe, set, &set->items[i], NULL, err));
+        must(item_maps_open(&maps, recipe, set, &set->items[i], NULL, err));
         must(map_watch_look(mean, maps, recipe, err));
-        clv_item_maps_release(maps, recipe);
+        item_maps_close(maps, recipe);
         for (int c = 0; c < MAX_CHANNELS; c++) {
             sum[c] += (double)mean[c];
             square[c] += (double)mean[c] * (double)mean[c];

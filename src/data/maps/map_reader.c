@@ -1,0 +1,279 @@
+#include "data/maps/map_reader.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cleave/tensors.h"
+#include "image/codec.h"
+#include "image/formats.h"
+
+#define ZIP "PK\x03\x04"
+
+#define MAP_KEPT     4194304.0         /* values, at most, of a map that stays in memory */
+#define BLOCK_VALUES ((size_t)1 << 24) /* of channels that are read at once */
+
+/* Of memory, bytes a pixel. */
+#define PNG_PIXEL     14 /* decoded, and as numbers; then what is made of them */
+#define CHANNEL_PIXEL 28 /* a channel as it is read, what is made of it, sums of a component, a margin, blurred */
+
+static enum clv_status parse_png(struct clv_map *map, const unsigned char *bytes, size_t size,
+                                 const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct clv_image_limits resolved = limits_resolved(limits);
+    struct png_grey grey;
+    enum clv_status status = png_decode_grey(&grey, bytes, size, &resolved, err);
+    if (status != CLV_OK)
+        return status;
+    size_t n = (size_t)grey.width * (size_t)grey.height;
+    struct clv_map made = {.width = grey.width, .height = grey.height, .n_channels = 1, .is_integer = true};
+    made.values = array_alloc(n, sizeof *made.values);
+    for (size_t p = 0; p < n && made.values; p++)
+        made.values[p] = (float)grey.values[p] / (float)grey.largest;
+    array_free(grey.values);
+    if (!made.values)
+        return fail_memory(err);
+    *map = made;
+    return CLV_OK;
+}
+
+static bool find_type(enum map_type *type, enum clv_dtype dtype)
+{
+    switch (dtype) {
+    case CLV_U8: *type = MAP_U8; return true;
+    case CLV_U16: *type = MAP_U16; return true;
+    case CLV_F16: *type = MAP_F16; return true;
+    case CLV_F32: *type = MAP_F32; return true;
+    case CLV_F64: *type = MAP_F64; return true;
+    default: return false;
+    }
+}
+
+static enum clv_status from_tensor(struct map_array *array, const struct clv_tensor *tensor, struct clv_error *err)
+{
+    *array = (struct map_array){.bytes = tensor->data, .n_dimensions = tensor->n_dimensions};
+    if (!find_type(&array->type, tensor->dtype))
+        return fail(err, CLV_ERR_DATA, "tensor \"%.60s\" is of whole numbers; maps are U8, U16, F16, F32 or F64",
+                    tensor->name);
+    memcpy(array->shape, tensor->shape, sizeof tensor->shape);
+    return CLV_OK;
+}
+
+static enum clv_status parse_tensors(struct map_array *array, const unsigned char *bytes, size_t size,
+                                     struct clv_error *err)
+{
+    struct clv_tensors *tensors;
+    enum clv_status status = clv_tensors_parse(&tensors, bytes, size, "safetensors", err);
+    if (status != CLV_OK)
+        return status;
+    const struct clv_tensor *tensor = clv_tensors_find(tensors, "map");
+    if (!tensor && clv_tensors_count(tensors) == 1)
+        tensor = clv_tensors_at(tensors, 0);
+    status = tensor ? from_tensor(array, tensor, err)
+                    : fail(err, CLV_ERR_DATA, "%zu tensors; a map is the only one, or the one called \"map\"",
+                           clv_tensors_count(tensors));
+    clv_tensors_close(tensors);
+    return status;
+}
+
+static bool is_png(const unsigned char *bytes, size_t size)
+{
+    const char *format;
+    return image_format(&format, bytes, size) == FORMAT_PNG;
+}
+
+static enum clv_status parse_array(struct map_planes *planes, const unsigned char *bytes, size_t size,
+                                   enum clv_map_layout layout, const struct clv_image_limits *limits,
+                                   struct clv_error *err)
+{
+    struct map_array array;
+    enum clv_status status;
+    if (npy_recognised(bytes, size))
+        status = npy_parse(&array, bytes, size, err);
+    else if (size >= 4 && memcmp(bytes, ZIP, 4) == 0)
+        status = fail(err, CLV_ERR_DATA, "a .npz archive; a map is one array in a .npy file (numpy.save, not savez)");
+    else if (size >= 9 && bytes[8] == '{')
+        status = parse_tensors(&array, bytes, size, err);
+    else
+        status = fail(err, CLV_ERR_DATA, "no map of %zu bytes: neither PNG nor .npy nor safetensors", size);
+    return status == CLV_OK ? map_planes_init(planes, &array, layout, limits, err) : status;
+}
+
+static enum clv_status parse(struct map_reader *self, const unsigned char *bytes, size_t size,
+                             enum clv_map_layout layout, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    const struct map_planes *planes = &self->planes;
+    if (is_png(bytes, size))
+        return parse_png(&self->map, bytes, size, limits, err);
+    enum clv_status status = parse_array(&self->planes, bytes, size, layout, limits, err);
+    if (status == CLV_OK)
+        self->map = (struct clv_map){.width = (int32_t)planes->width,
+                                     .height = (int32_t)planes->height,
+                                     .n_channels = (int32_t)planes->n_channels,
+                                     .is_integer = planes->array.type == MAP_U8 || planes->array.type == MAP_U16};
+    return status;
+}
+
+const struct map_reader *map_readers_of(struct map_reader *views, const struct clv_map *maps, int32_t n_maps)
+{
+    for (int32_t m = 0; maps && m < n_maps && m < CLV_MAX_MAPS; m++)
+        views[m] = (struct map_reader){.map = maps[m]};
+    return maps ? views : NULL;
+}
+
+void map_reader_close(struct map_reader *self)
+{
+    clv_map_release(&self->map);
+    file_map_close(&self->file);
+    array_free(self->block);
+    self->block = NULL;
+}
+
+/* Some channels, read in one pass. */
+struct map_block {
+    size_t first, n, most;
+    float values[]; /* [most][height][width] */
+};
+
+/* As many channels as BLOCK_VALUES hold, 1 at least. */
+static size_t block_size(const struct map_planes *planes)
+{
+    size_t fit = BLOCK_VALUES / (planes->width * planes->height);
+    return fit < 1 ? 1 : fit < planes->n_channels ? fit : planes->n_channels;
+}
+
+static enum clv_status block_new(struct map_block **block, const struct map_planes *planes, struct clv_error *err)
+{
+    size_t most = block_size(planes);
+    *block = array_alloc(sizeof **block + most * planes->width * planes->height * sizeof *(*block)->values, 1);
+    if (!*block)
+        return fail_memory(err);
+    (*block)->n = 0;
+    (*block)->most = most;
+    return CLV_OK;
+}
+
+/* The block becomes the one that has the channel. */
+static enum clv_status block_load(struct map_block *block, const struct map_reader *self, size_t channel,
+                                  struct clv_error *err)
+{
+    size_t first = channel - channel % block->most, left = self->planes.n_channels - first;
+    if (block->n && block->first == first)
+        return CLV_OK;
+    block->first = first;
+    block->n = 0;
+    enum clv_status status =
+        map_planes_load(block->values, &self->planes, first, left < block->most ? left : block->most, &self->file, err);
+    block->n = status == CLV_OK;
+    return status;
+}
+
+enum clv_status map_reader_channel(const float **values, float *scratch, const struct map_reader *self, int32_t channel,
+                                   struct clv_error *err)
+{
+    size_t c = (size_t)channel, n = (size_t)self->map.width * (size_t)self->map.height;
+    enum clv_status status = CLV_OK;
+    if (self->map.values) {
+        *values = self->map.values + c * n;
+    } else if (self->block) {
+        status = block_load(self->block, self, c, err);
+        *values = self->block->values + (c - self->block->first) * n;
+    } else {
+        status = map_planes_load(scratch, &self->planes, c, 1, &self->file, err);
+        *values = scratch;
+    }
+    return status == CLV_OK ? status : fail_within(err, status, self->file.path);
+}
+
+/* All values, which *map owns; self has none then. */
+static enum clv_status take_all(struct clv_map *map, struct map_reader *self, struct clv_error *err)
+{
+    struct clv_map made = self->map;
+    const struct map_planes *planes = &self->planes;
+    size_t n = planes->width * planes->height, at_once = map_planes_interleaved(planes) ? planes->n_channels : 1;
+    if (!made.values) {
+        made.values = array_alloc(planes->n_channels, n * sizeof *made.values);
+        enum clv_status status = made.values ? CLV_OK : fail_memory(err);
+        for (size_t c = 0; c < planes->n_channels && status == CLV_OK; c += at_once)
+            status = map_planes_load(made.values + c * n, planes, c, at_once, &self->file, err);
+        if (status != CLV_OK) {
+            clv_map_release(&made);
+            return status;
+        }
+    }
+    self->map.values = NULL;
+    *map = made;
+    return CLV_OK;
+}
+
+enum clv_status map_reader_open(struct map_reader *self, const char *path, enum clv_map_layout layout,
+                                const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct map_reader made = {0};
+    enum clv_status status = file_map_open(&made.file, path, err);
+    if (status != CLV_OK)
+        return status;
+    status = parse(&made, made.file.bytes, made.file.size, layout, limits, err);
+    if (status == CLV_OK && (double)made.map.width * made.map.height * made.map.n_channels <= MAP_KEPT)
+        status = take_all(&made.map, &made, err);
+    else if (status == CLV_OK && !made.map.values && map_planes_interleaved(&made.planes))
+        status = block_new(&made.block, &made.planes, err);
+    if (status != CLV_OK) {
+        map_reader_close(&made);
+        return fail_within(err, status, path);
+    }
+    if (made.map.values)
+        file_map_close(&made.file);
+    *self = made;
+    return CLV_OK;
+}
+
+double map_file_memory(const char *path, enum clv_map_layout layout, const struct clv_image_limits *limits)
+{
+    struct clv_error ignored; /* whoever reads the map will say */
+    struct file_map file;
+    struct map_planes planes;
+    int32_t width, height;
+    double bytes = 0;
+    if (file_map_open(&file, path, &ignored) != CLV_OK)
+        return 0;
+    if (is_png(file.bytes, file.size)) {
+        if (clv_image_read_size(&width, &height, path, limits, &ignored) == CLV_OK)
+            bytes = PNG_PIXEL * (double)width * height + (double)file.size;
+    } else if (parse_array(&planes, file.bytes, file.size, layout, limits, &ignored) == CLV_OK) {
+        bool has_block = map_planes_interleaved(&planes);
+        double n = (double)(planes.width * planes.height), all = n * (double)planes.n_channels;
+        bytes = sizeof(float) * (all <= MAP_KEPT ? all
+                                 : has_block     ? n * (double)block_size(&planes)
+                                                 : 0) +
+                CHANNEL_PIXEL * n + (double)MAP_PAGES;
+    }
+    file_map_close(&file);
+    return bytes;
+}
+
+enum clv_status map_parse(struct clv_map *map, const unsigned char *bytes, size_t size, enum clv_map_layout layout,
+                          const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct map_reader self = {0};
+    enum clv_status status = parse(&self, bytes, size, layout, limits, err);
+    return status == CLV_OK ? take_all(map, &self, err) : status;
+}
+
+enum clv_status map_reader_whole(struct clv_map *map, struct map_reader *self, struct clv_error *err)
+{
+    enum clv_status status = take_all(map, self, err);
+    if (status != CLV_OK)
+        fail_within(err, status, self->file.path);
+    map_reader_close(self);
+    return status;
+}
+
+enum clv_status clv_map_read(struct clv_map *map, const char *path, enum clv_map_layout layout,
+                             const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct map_reader self;
+    enum clv_status status = map_reader_open(&self, path, layout, limits, err);
+    return status == CLV_OK ? map_reader_whole(map, &self, err) : status;
+}

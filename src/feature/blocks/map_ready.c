@@ -1,0 +1,142 @@
+#include "feature/blocks/map_ready.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+
+static float clipped(double value)
+{
+    return (float)fmin(fmax(value, (double)-MAP_CLIP), (double)MAP_CLIP);
+}
+
+static float log_odds(float probability)
+{
+    double p = (double)probability, least = 1e-4; /* beyond the clip */
+    p = fmin(fmax(p, least), 1 - least);
+    return clipped(portable_log(p / (1 - p)));
+}
+
+int32_t map_values(const struct clv_recipe_map *map)
+{
+    return map->n_components ? map->n_components : map->n_channels;
+}
+
+enum clv_status map_ready_init(struct map_ready *ready, const struct map_reader *map,
+                               const struct clv_recipe_map *recipe_map, struct clv_error *err)
+{
+    struct map_ready made = {.map = map,
+                             .recipe_map = recipe_map,
+                             .width = map->map.width,
+                             .height = map->map.height,
+                             .n_channels = map_values(recipe_map),
+                             .n = (size_t)map->map.width * (size_t)map->map.height};
+    bool is_used = recipe_map->use != CLV_MAP_USE_IGNORED;
+    if (map->map.n_channels != recipe_map->n_channels)
+        return fail(err, CLV_ERR_DATA, "map %s has %d channels, the recipe's has %d", recipe_map->name,
+                    map->map.n_channels, recipe_map->n_channels);
+    if (recipe_map->kind == CLV_MAP_FEATURES && !recipe_map->standard)
+        return fail(err, CLV_ERR_USAGE, "map %s: the recipe has not learned its scale", recipe_map->name);
+    if (is_used && recipe_map->n_components && !recipe_map->components)
+        return fail(err, CLV_ERR_USAGE, "map %s: the recipe has not learned its components", recipe_map->name);
+    size_t fit = MAP_SUMS / (made.n * sizeof *made.sums);
+    bool is_reduced = is_used && recipe_map->n_components;
+    made.at_once = fit < 1 ? 1 : fit < (size_t)made.n_channels ? (int32_t)fit : made.n_channels;
+    made.first = -made.at_once;
+    made.channel = array_alloc(made.n, sizeof *made.channel);
+    made.sums = is_reduced ? array_alloc(made.n, (size_t)made.at_once * sizeof *made.sums) : NULL;
+    *ready = made;
+    if (made.channel && (made.sums || !is_reduced))
+        return CLV_OK;
+    map_ready_release(ready);
+    return fail_memory(err);
+}
+
+void map_ready_release(struct map_ready *ready)
+{
+    array_free(ready->channel);
+    array_free(ready->sums);
+    *ready = (struct map_ready){0};
+}
+
+/* Sums of components from self->first on. */
+static enum clv_status project(struct map_ready *self, struct clv_error *err)
+{
+    const struct clv_recipe_map *recipe_map = self->recipe_map;
+    size_t n = self->n, n_channels = (size_t)recipe_map->n_channels, first = (size_t)self->first;
+    size_t left = (size_t)self->n_channels - first,
+           n_sums = (size_t)self->at_once < left ? (size_t)self->at_once : left;
+    const float *from, *standard = recipe_map->standard;
+    memset(self->sums, 0, n_sums * n * sizeof *self->sums);
+    for (size_t c = 0; c < n_channels; c++) {
+        enum clv_status status = map_reader_channel(&from, self->channel, self->map, (int32_t)c, err);
+        if (status != CLV_OK)
+            return status;
+        for (size_t k = 0; k < n_sums; k++) {
+            double *sum = self->sums + k * n, mean = (double)standard[c];
+            double weight = (double)recipe_map->components[(first + k) * n_channels + c];
+            weight *= (double)standard[c + n_channels];
+            for (size_t p = 0; p < n; p++)
+                sum[p] += weight * ((double)from[p] - mean);
+        }
+    }
+    return CLV_OK;
+}
+
+/* to[n] = the component's coordinate of each pixel. */
+static enum clv_status take_component(float *to, struct map_ready *self, int32_t component, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    int32_t first = component - component % self->at_once;
+    if (first != self->first) {
+        self->first = first;
+        status = project(self, err);
+        if (status != CLV_OK)
+            self->first = -self->at_once;
+    }
+    const double *sum = self->sums + (size_t)(component - first) * self->n;
+    for (size_t p = 0; p < self->n && status == CLV_OK; p++)
+        to[p] = clipped(sum[p]);
+    return status;
+}
+
+enum clv_status map_ready_channel(const float **values, struct map_ready *ready, int32_t channel, struct clv_error *err)
+{
+    const struct clv_recipe_map *recipe_map = ready->recipe_map;
+    const float *from;
+    float *to = ready->channel;
+    size_t c = (size_t)channel, n = ready->n;
+    *values = to;
+    if (recipe_map->use == CLV_MAP_USE_IGNORED) {
+        memset(to, 0, n * sizeof *to);
+        return CLV_OK;
+    }
+    if (recipe_map->n_components)
+        return take_component(to, ready, channel, err);
+    enum clv_status status = map_reader_channel(&from, to, ready->map, channel, err);
+    if (status != CLV_OK)
+        return status;
+    if (recipe_map->kind == CLV_MAP_FEATURES) {
+        double mean = (double)recipe_map->standard[c];
+        double scale = (double)recipe_map->standard[c + (size_t)ready->n_channels];
+        for (size_t p = 0; p < n; p++)
+            to[p] = clipped(((double)from[p] - mean) * scale);
+    } else if (recipe_map->kind == CLV_MAP_LOGITS) {
+        for (size_t p = 0; p < n; p++)
+            to[p] = clipped((double)from[p]);
+    } else {
+        for (size_t p = 0; p < n; p++)
+            to[p] = log_odds(from[p]);
+    }
+    return CLV_OK;
+}
+
+double map_channel_mean(const float *values, size_t n)
+{
+    double sum = 0;
+    for (size_t p = 0; p < n; p++)
+        sum += (double)values[p];
+    return sum / (double)n;
+}
