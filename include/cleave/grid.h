@@ -28,8 +28,9 @@ struct clv_grid {
 };
 
 /* labels[height][width] = argmax, exact, on a grid 2^-k with k as large as 26 bits allow for the largest unary plus
- * eight times the largest coupling; ties are canonical, the fewest 1s. Working memory: at most 54 bytes a pixel with 4
- * neighbours, 71 with 8. Refused: values that are not finite and negative couplings, naming the pixel. */
+ * eight times the largest coupling; unaries above 8,192 such couplings, whose pixels are decided, take no digits from
+ * the others. Ties are canonical, the fewest 1s. Working memory: at most 54 bytes a pixel with 4 neighbours, 71 with 8.
+ * Refused: values that are not finite and negative couplings, naming the pixel. */
 CLV_API enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struct clv_error *err) CLV_CHECK;
 
 #ifdef __cplusplus

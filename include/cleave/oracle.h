@@ -50,15 +50,13 @@ CLV_API void clv_oracle_free(struct clv_oracle *oracle);
 /* y = argmax f, *score = f(y) (score may be NULL).
  *   form NONE: the best label of each node, the lowest at ties.
  *   form POTTS, two labels, couplings >= 0: min-cut, exact. Ties are canonical: the labelling with the fewest 1s.
- *   Scores are
- *     rounded to a fixed-point grid of 2^-k, k as large as 30 bits allow for the largest unary or coupling of the
- *     field, at most 1000; *score is f(y) of the labelling found, unrounded.
+ *     Scores are rounded to a fixed-point grid of 2^-k, k as large as 30 bits allow for the largest unary or coupling
+ *     of the field, at most 1000; unaries above 1,024 times the largest sum of a node's couplings, whose nodes are
+ *     decided, take no digits from the others. *score is f(y) of the labelling found, unrounded.
  *   form FULL, two labels, supermodular tables (P00 + P11 >= P01 + P10): the same, after moving what the tables say
- *   about
- *     single nodes into the unaries.
+ *     about single nodes into the unaries.
  *   form FULL, a chain (edge e joins nodes e and e + 1, and there are no others) of more than two labels, or of two
- *   with a
- *     shared table: Viterbi, any tables, in double precision. Ties are lowest in the last node, then in the one
+ *     with a shared table: Viterbi, any tables, in double precision. Ties are lowest in the last node, then in the one
  *     before, and so on. O(n_nodes n_labels^2).
  * Refused: NaN or infinite values, values so large that scores overflow (their sizes add up to 4e307 or more), negative
  * couplings, tables that are not supermodular, naming node or edge; forms without an exact oracle here. */

@@ -24,12 +24,12 @@ struct rectangle {
 
 struct cutting {
     const struct pixel_energy *energy;
-    double largest;      /* of struct grid_rows */
-    uint8_t *known;      /* [height][width] labels; GRID_UNDECIDED: none yet */
-    size_t n_open;       /* of which there are so many */
-    float *row[5];       /* of a window: unary, couplings */
-    uint8_t *labels;     /* of a window */
-    struct rectangle in; /* the window in work */
+    double largest_unary, largest_coupling; /* of struct grid_rows */
+    uint8_t *known;                         /* [height][width] labels; GRID_UNDECIDED: none yet */
+    size_t n_open;                          /* of which there are so many */
+    float *row[5];                          /* of a window: unary, couplings */
+    uint8_t *labels;                        /* of a window */
+    struct rectangle in;                    /* the window in work */
 };
 
 static void release(struct cutting *self)
@@ -77,8 +77,8 @@ static enum clv_status init(struct cutting *self, int64_t whole, struct clv_erro
         for (int k = 0; k < 5; k++)
             largest[k] = fmaxf(largest[k], largest_of(self->row[k], width));
     }
-    float coupling = fmaxf(fmaxf(largest[1], largest[2]), fmaxf(largest[3], largest[4]));
-    self->largest = largest[0] + 8.0 * coupling;
+    self->largest_unary = largest[0];
+    self->largest_coupling = fmaxf(fmaxf(largest[1], largest[2]), fmaxf(largest[3], largest[4]));
     return CLV_OK;
 }
 
@@ -142,7 +142,8 @@ static enum clv_status solve(struct cutting *self, bool *is_certain, struct rect
     const struct grid_rows grid = {.width = in.right - in.left,
                                    .height = in.bottom - in.top,
                                    .n_neighbours = 8,
-                                   .largest = self->largest,
+                                   .largest_unary = self->largest_unary,
+                                   .largest_coupling = self->largest_coupling,
                                    .row = window_row,
                                    .context = self};
     return grid_rows_map(self->labels, &grid, err);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "infer/cut/maxflow.h"
 #include "infer/field_check.h"
+#include "infer/unary_limit.h"
 
 void capacities_init(struct capacities *capacities)
 {
@@ -70,6 +71,40 @@ static int grid_exponent(double largest)
     return largest == 0 ? 0 : k > 1000 ? 1000 : k;
 }
 
+static double largest_size(const double *value, size_t n)
+{
+    double largest = 0;
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(value[i]));
+    return largest;
+}
+
+double capacities_sum(double *sum, const struct clv_field *field, const double *coupling)
+{
+    memset(sum, 0, (size_t)field->n_nodes * sizeof *sum);
+    for (int32_t e = 0; e < field->n_edges; e++) {
+        sum[field->edges[e][0]] += coupling[e];
+        sum[field->edges[e][1]] += coupling[e];
+    }
+    return largest_size(sum, (size_t)field->n_nodes);
+}
+
+static enum clv_status find_limit(struct capacities *c, const struct clv_field *field, const double *unary,
+                                  const double *coupling, struct clv_error *err)
+{
+    size_t n = (size_t)field->n_nodes;
+    double least = INFINITY, *sum = array_alloc(n, sizeof *sum);
+    if (!sum)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        least = unary[i] != 0 ? fmin(least, fabs(unary[i])) : least;
+    c->limit = unary_limit(largest_size(unary, n), capacities_sum(sum, field, coupling), least);
+    if (unary != c->unary)
+        memcpy(c->unary, unary, n * sizeof *unary);
+    array_free(sum);
+    return CLV_OK;
+}
+
 enum clv_status capacities_set(struct capacities *c, const struct clv_field *field, struct clv_error *err)
 {
     size_t n_nodes = (size_t)field->n_nodes, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : (size_t)field->n_edges;
@@ -84,19 +119,23 @@ enum clv_status capacities_set(struct capacities *c, const struct clv_field *fie
     }
     if (status)
         return status;
-    double largest = 0;
-    for (size_t i = 0; i < n_nodes; i++)
-        largest = fmax(largest, fabs(unary[i]));
+    double largest_unary = largest_size(unary, n_nodes), largest_coupling = 0;
     for (size_t e = 0; e < n_edges; e++) {
         if (coupling[e] < 0)
             return fail(err, CLV_ERR_DATA, "edge %zu (nodes %d and %d): its coupling is %g, below 0", e,
                         field->edges[e][0], field->edges[e][1], coupling[e]);
-        largest = fmax(largest, coupling[e]);
+        largest_coupling = fmax(largest_coupling, coupling[e]);
     }
-    c->exponent = grid_exponent(largest);
+    c->limit = INFINITY;
+    if (largest_unary > UNARY_LARGE * largest_coupling)
+        status = find_limit(c, field, unary, coupling, err);
+    if (status)
+        return status;
+    c->slack_exponent = grid_exponent(fmax(largest_unary, largest_coupling));
+    c->exponent = grid_exponent(fmax(fmin(largest_unary, c->limit), largest_coupling));
     double scale = ldexp(1, c->exponent);
     for (size_t i = 0; i < n_nodes; i++)
-        c->terminal[i] = (int32_t)rint(unary[i] * scale);
+        c->terminal[i] = (int32_t)rint(unary_clip(unary[i], c->limit) * scale);
     for (size_t e = 0; e < n_edges; e++)
         c->capacity[e] = (int32_t)rint(coupling[e] * scale);
     return CLV_OK;

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "infer/grid/grid_cut.h"
+#include "infer/unary_limit.h"
 
 #define MAX_PIXELS (1 << 26)
 
@@ -128,7 +129,7 @@ INLINE uint8_t decided(int32_t excess, const int32_t *arcs, int n_arcs)
 /* Row y of the records. Pixels decided by their own scores alone, and those whose labels are held, go to the end of the
  * queue. */
 INLINE int32_t fill_row(struct grid_cut *cut, int32_t *queue, int32_t tail, const struct rows *rows, const float *unary,
-                        const uint8_t *held, int32_t y, double scale, int n_arcs)
+                        const uint8_t *held, int32_t y, double scale, double limit, int n_arcs)
 {
     int32_t *const *now = rows->now, *const *before = rows->before;
     for (int32_t x = 0; x < cut->width; x++) {
@@ -144,7 +145,7 @@ INLINE int32_t fill_row(struct grid_cut *cut, int32_t *queue, int32_t tail, cons
             arcs[6] = now[3][x];
             arcs[7] = before[3][x + 1];
         }
-        state->excess = (int32_t)rint(unary[x] * scale);
+        state->excess = (int32_t)rint(unary_clip(unary[x], limit) * scale);
         state->label = held[x] != GRID_UNDECIDED ? held[x] : decided(state->excess, arcs, n_arcs);
         queue[tail] = p;
         tail += state->label != GRID_UNDECIDED;
@@ -160,8 +161,10 @@ static enum clv_status fill(struct grid_cut *cut, int32_t *queue, int32_t *n_dec
     enum clv_status status = rows_init(&rows, grid->width, err);
     if (status)
         return status;
+    double couplings = 8 * grid->largest_coupling;
+    double limit = unary_limit(grid->largest_unary, couplings, FLT_TRUE_MIN);
     int exponent;
-    frexp(grid->largest, &exponent);
+    frexp(fmin(grid->largest_unary, limit) + couplings, &exponent);
     double scale = ldexp(1, VALUE_BITS - exponent);
     int32_t tail = 0;
     for (int32_t y = 0; y < grid->height; y++) {
@@ -169,8 +172,8 @@ static enum clv_status fill(struct grid_cut *cut, int32_t *queue, int32_t *n_dec
         const float *unary, *coupling[4] = {NULL};
         grid->row(grid->context, &unary, coupling, y);
         rows_next(&rows, grid, coupling, y, scale);
-        tail = cut->n_arcs == 4 ? fill_row(cut, queue, tail, &rows, unary, held_row, y, scale, 4)
-                                : fill_row(cut, queue, tail, &rows, unary, held_row, y, scale, 8);
+        tail = cut->n_arcs == 4 ? fill_row(cut, queue, tail, &rows, unary, held_row, y, scale, limit, 4)
+                                : fill_row(cut, queue, tail, &rows, unary, held_row, y, scale, limit, 8);
     }
     *n_decided = tail;
     array_free(rows.memory);
@@ -298,7 +301,8 @@ enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struc
     const struct grid_rows rows = {.width = grid->width,
                                    .height = grid->height,
                                    .n_neighbours = grid->n_neighbours,
-                                   .largest = unary + 8.0 * coupling,
+                                   .largest_unary = unary,
+                                   .largest_coupling = coupling,
                                    .row = row_of_arrays,
                                    .context = &arrays};
     status = grid_rows_map(made, &rows, err);

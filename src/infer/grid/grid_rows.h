@@ -13,12 +13,10 @@ enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED };
 typedef void grid_row(void *context, const float **unary, const float *coupling[4], int32_t y);
 
 struct grid_rows {
-    int32_t width, height; /* at most 2^26 pixels */
-    int32_t n_neighbours;  /* 4 or 8 */
-    double
-        /* size of a unary plus eight times that of a coupling; of a window: the whole grid's, for like rounding */
-        largest;
-    grid_row *row; /* asked for once each, from the top */
+    int32_t width, height;                  /* at most 2^26 pixels */
+    int32_t n_neighbours;                   /* 4 or 8 */
+    double largest_unary, largest_coupling; /* sizes; of a window: the whole grid's, for like rounding */
+    grid_row *row;                          /* asked for once each, from the top */
     void *context;
 };
 

@@ -51,7 +51,7 @@ static inline double oracle_slack(const struct clv_oracle *oracle)
 {
     if (oracle->state != ORACLE_CUT)
         return 0;
-    return ldexp((double)oracle->n_nodes + (double)oracle->n_edges, -oracle->capacities.exponent);
+    return ldexp((double)oracle->n_nodes + (double)oracle->n_edges, -oracle->capacities.slack_exponent);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "infer/oracle/oracle_state.h"
+#include "infer/unary_limit.h"
 
 /* The variable of one label of one node. */
 static double gumbel(uint64_t seed, uint32_t draw, size_t node, size_t n_labels, size_t label)
@@ -41,23 +42,25 @@ static void fill_batch(struct batch *batch, int32_t *capacity, double *unary, co
 {
     size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges;
     const double *coupling = field->form == CLV_PAIRWISE_FULL ? capacities->coupling : field->pairwise;
-    double *incident = &unary[n * BATCH_LANES], largest = 0;
+    double *incident = &unary[n * BATCH_LANES], largest = 0, least = INFINITY;
     int exponent;
-    memset(incident, 0, n * sizeof *incident);
-    for (size_t e = 0; e < m; e++) {
-        incident[field->edges[e][0]] += coupling[e];
-        incident[field->edges[e][1]] += coupling[e];
+    double largest_sum = capacities_sum(incident, field, coupling);
+    for (size_t k = 0; k < n * BATCH_LANES; k++) {
+        largest = fmax(largest, fabs(unary[k]));
+        least = unary[k] != 0 ? fmin(least, fabs(unary[k])) : least;
     }
+    double limit = unary_limit(largest, largest_sum, least);
+    largest = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < BATCH_LANES; l++)
-            largest = fmax(largest, fabs(unary[l * n + i]) + incident[i]);
+            largest = fmax(largest, fmin(fabs(unary[l * n + i]), limit) + incident[i]);
     frexp(largest, &exponent);
     double scale = ldexp(1, 29 - exponent < 1000 ? 29 - exponent : 1000);
     for (size_t e = 0; e < m; e++)
         capacity[e] = (int32_t)rint(coupling[e] * scale);
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < BATCH_LANES; l++)
-            batch->excess[i * BATCH_LANES + l] = (int32_t)rint(unary[l * n + i] * scale);
+            batch->excess[i * BATCH_LANES + l] = (int32_t)rint(unary_clip(unary[l * n + i], limit) * scale);
 }
 
 /* One draw's score of its labelling: f with the noise in its unaries, and what label 0 gets. */

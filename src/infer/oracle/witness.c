@@ -9,13 +9,14 @@
 struct forwarding {
     clv_witness_visit *visit;
     void *context;
+    const struct capacities *capacities;
     double unit;
 };
 
 static void forward_clamp(void *context, int32_t node, int64_t cost, const int32_t *flipped, int32_t n_flipped)
 {
     const struct forwarding *f = context;
-    f->visit(f->context, node, (double)cost * f->unit, flipped, n_flipped);
+    f->visit(f->context, node, (double)cost * f->unit + capacities_clipped(f->capacities, node), flipped, n_flipped);
 }
 
 static enum clv_status clamp_ours(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
@@ -129,7 +130,7 @@ enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *n
     for (int32_t k = 0; nodes && k < n; k++)
         if (nodes[k] < 0 || nodes[k] >= oracle->n_solved)
             return fail(err, CLV_ERR_USAGE, "witness of node %d of %d", nodes[k], oracle->n_solved);
-    struct forwarding forwarding = {visit, context, ldexp(1, -oracle->capacities.exponent)};
+    struct forwarding forwarding = {visit, context, &oracle->capacities, ldexp(1, -oracle->capacities.exponent)};
     int32_t n_distinct;
     int32_t *distinct = distinct_nodes(&n_distinct, oracle, nodes, n);
     enum clv_status status = CLV_OK;

@@ -125,6 +125,49 @@ START_TEST(extreme_grids_are_cut_without_overflow)
 }
 END_TEST
 
+/* The labelling of most score, of those the one with the fewest 1s, as bits. */
+static int best_by_enumeration(const struct clv_grid *grid)
+{
+    int32_t w = grid->width, dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
+    int n = w * grid->height, best = 0;
+    double highest = -INFINITY;
+    for (int code = 0; code < 1 << n; code++) {
+        double score = 0;
+        for (int32_t p = 0; p < n; p++) {
+            score += code >> p & 1 ? (double)grid->unary[p] : 0;
+            for (int k = 0; k < grid->n_neighbours / 2; k++) {
+                int32_t x = p % w + dx[k], y = p / w + dy[k];
+                if (x >= 0 && x < w && y < grid->height && (code >> p & 1) != (code >> (y * w + x) & 1))
+                    score -= (double)grid->coupling[k][p];
+            }
+        }
+        if (score > highest ||
+            (score == highest && __builtin_popcount((unsigned)code) < __builtin_popcount((unsigned)best))) {
+            highest = score;
+            best = code;
+        }
+    }
+    return best;
+}
+
+START_TEST(a_seed_of_any_size_leaves_tiny_grids_exact)
+{
+    static struct sample s;
+    for (uint64_t t = 0; t < 280; t++) {
+        uint8_t labels[9];
+        draw_sample(&s, 9000 + t, 3, t % 2 ? 4 : 8, t % 3 ? 2 : 9, t % 5 ? 3 : 0);
+        int32_t n = s.grid.width * s.grid.height;
+        for (int32_t p = 0; t % 3 == 1 && p < n; p++)
+            s.unary[p] /= 8;
+        s.unary[t % (uint64_t)n] = (t % 4 < 2 ? 1.0F : -1.0F) * powf(10, (float)(t % 14));
+        must(clv_grid_map(labels, &s.grid, err));
+        int best = best_by_enumeration(&s.grid);
+        for (int32_t p = 0; p < n; p++)
+            ck_assert_msg(labels[p] == (best >> p & 1), "sample %d: pixel %d is %d", (int)t, p, labels[p]);
+    }
+}
+END_TEST
+
 START_TEST(unsound_grids_are_refused_by_pixel)
 {
     static struct sample s;
@@ -158,6 +201,7 @@ Suite *grid_suite(void)
     tcase_add_test(tests, grids_equal_the_general_oracle_with_ties);
     tcase_add_test(tests, grids_with_long_ways_equal_the_general_oracle);
     tcase_add_test(tests, extreme_grids_are_cut_without_overflow);
+    tcase_add_test(tests, a_seed_of_any_size_leaves_tiny_grids_exact);
     tcase_add_test(tests, unsound_grids_are_refused_by_pixel);
     suite_add_tcase(suite, tests);
     return suite;

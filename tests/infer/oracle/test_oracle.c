@@ -47,6 +47,13 @@ static void draw_sample(struct sample *s, uint64_t index, enum clv_pairwise form
                                   .pairwise = s->pairwise};
 }
 
+/* Gives one node a score of 10^power, of either sign: whole, so that sums stay exact. */
+static void set_seed(struct sample *s, uint64_t index, int power)
+{
+    if (s->field.n_nodes > 0)
+        s->unary[index % (uint64_t)s->field.n_nodes] = index / 2 % 2 ? pow(10, power) : -pow(10, power);
+}
+
 /* The maximiser with the fewest 1s, by enumeration. */
 static double canonical(int32_t *y, const struct clv_field *field)
 {
@@ -67,6 +74,15 @@ static double canonical(int32_t *y, const struct clv_field *field)
     return best;
 }
 
+static void check_map(struct clv_oracle *oracle, const struct clv_field *field, uint64_t t)
+{
+    int32_t y[MAX_NODES], expected[MAX_NODES];
+    double score, best = canonical(expected, field);
+    must(clv_oracle_map(oracle, y, &score, field, err));
+    ck_assert_double_eq(score, best);
+    ck_assert_msg(memcmp(y, expected, (size_t)field->n_nodes * sizeof *y) == 0, "sample %d", (int)t);
+}
+
 static void check_against_enumeration(enum clv_engine engine, enum clv_pairwise form)
 {
     struct clv_oracle *oracle;
@@ -74,11 +90,7 @@ static void check_against_enumeration(enum clv_engine engine, enum clv_pairwise 
     for (uint64_t t = 0; t < 3000; t++) {
         struct sample s;
         draw_sample(&s, t, form, t % 3 == 0 ? 1 : t % 3 == 1 ? 4 : 1000);
-        int32_t y[MAX_NODES], expected[MAX_NODES];
-        double score, best = canonical(expected, &s.field);
-        must(clv_oracle_map(oracle, y, &score, &s.field, err));
-        ck_assert_double_eq(score, best);
-        ck_assert_msg(memcmp(y, expected, (size_t)s.field.n_nodes * sizeof *y) == 0, "sample %d", (int)t);
+        check_map(oracle, &s.field, t);
     }
     clv_oracle_free(oracle);
 }
@@ -311,37 +323,128 @@ static void check_witness(void *context, int32_t node, double cost, const int32_
     check->visits++;
 }
 
+static void check_clamps(struct clv_oracle *oracle, const struct clv_field *field)
+{
+    int32_t y[MAX_NODES], other[MAX_NODES], some[] = {0, 0, field->n_nodes - 1};
+    double margin[MAX_NODES];
+    struct witness_check check = {.field = field, .y = y};
+    must(clv_oracle_map(oracle, y, &check.best, field, err));
+    must(clv_oracle_witnesses(oracle, NULL, 0, check_witness, &check, err));
+    ck_assert_int_eq(check.visits, field->n_nodes);
+    must(clv_oracle_margins(oracle, margin, y, err));
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        ck_assert_double_eq(margin[i], forced_optimum(other, field, i, 1) - forced_optimum(other, field, i, 0));
+    check.visits = 0;
+    if (field->n_nodes > 1) {
+        must(clv_oracle_witnesses(oracle, some, 3, check_witness, &check, err));
+        ck_assert_int_eq(check.visits, 2);
+    }
+}
+
 START_TEST(witnesses_and_margins_equal_forced_enumeration)
 {
-    for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_BK; engine++) {
+    for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_CLEAVE; engine++) {
         if (engine == CLV_ENGINE_BK && !clv_has_bk())
             continue;
         struct clv_oracle *oracle;
         must(clv_oracle_new(&oracle, (enum clv_engine)engine, err));
         for (uint64_t t = 0; t < 300; t++) {
             struct sample s;
-            int32_t y[MAX_NODES], other[MAX_NODES];
-            double margin[MAX_NODES];
             draw_sample(&s, t, t % 2 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL, t % 3 == 0 ? 2 : 50);
             if (t % 20 == 0)
                 s.field.form = CLV_PAIRWISE_NONE;
-            struct witness_check check = {.field = &s.field, .y = y};
-            must(clv_oracle_map(oracle, y, &check.best, &s.field, err));
-            must(clv_oracle_witnesses(oracle, NULL, 0, check_witness, &check, err));
-            ck_assert_int_eq(check.visits, s.field.n_nodes);
-            must(clv_oracle_margins(oracle, margin, y, err));
-            for (int32_t i = 0; i < s.field.n_nodes; i++)
-                ck_assert_double_eq(margin[i],
-                                    forced_optimum(other, &s.field, i, 1) - forced_optimum(other, &s.field, i, 0));
-            int32_t some[] = {0, 0, s.field.n_nodes - 1};
-            check.visits = 0;
-            if (s.field.n_nodes > 1) {
-                must(clv_oracle_witnesses(oracle, some, 3, check_witness, &check, err));
-                ck_assert_int_eq(check.visits, 2);
-            }
+            check_clamps(oracle, &s.field);
         }
         clv_oracle_free(oracle);
     }
+}
+END_TEST
+
+START_TEST(a_seed_of_any_size_leaves_labels_scores_and_margins_exact)
+{
+    for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_CLEAVE; engine++) {
+        if (engine == CLV_ENGINE_BK && !clv_has_bk())
+            continue;
+        struct clv_oracle *oracle;
+        must(clv_oracle_new(&oracle, (enum clv_engine)engine, err));
+        for (uint64_t t = 0; t < 420; t++) {
+            struct sample s;
+            draw_sample(&s, t, t % 3 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL, t % 5 ? 3 : 1);
+            s.pairwise[0] += 2; /* something is coupled, if there are edges */
+            for (int32_t i = 0; t % 2 && i < s.field.n_nodes; i++)
+                s.unary[i] /= 4; /* all against what the couplings hold together */
+            set_seed(&s, t, (int)(t % 14));
+            set_seed(&s, t + 5, (int)(t / 2 % 14));
+            check_map(oracle, &s.field, t);
+            if (s.field.n_edges)
+                check_clamps(oracle, &s.field);
+        }
+        clv_oracle_free(oracle);
+    }
+}
+END_TEST
+
+START_TEST(a_seed_of_any_size_reaches_the_end_of_a_chain)
+{
+    enum { N = 6 };
+    int32_t edges[N - 1][2], y[N];
+    double unary[N], coupling[N - 1], margin[N];
+    for (int32_t e = 0; e < N - 1; e++) {
+        edges[e][0] = e;
+        edges[e][1] = e + 1;
+        coupling[e] = 1.6 + 0.1 * e;
+    }
+    struct clv_field field = {.n_nodes = N,
+                              .n_edges = N - 1,
+                              .n_labels = 2,
+                              .form = CLV_PAIRWISE_POTTS,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = coupling};
+    for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_CLEAVE; engine++) {
+        if (engine == CLV_ENGINE_BK && !clv_has_bk())
+            continue;
+        struct clv_oracle *oracle;
+        must(clv_oracle_new(&oracle, (enum clv_engine)engine, err));
+        for (int power = 1; power <= 13; power++) {
+            for (int32_t i = 0; i < N; i++)
+                unary[i] = i ? -0.3 : pow(10, power);
+            must(clv_oracle_map(oracle, y, NULL, &field, err));
+            for (int32_t i = 0; i < N; i++)
+                ck_assert_msg(y[i] == 1, "engine %d, seed 1e%d: node %d", engine, power, i);
+            must(clv_oracle_margins(oracle, margin, y, err));
+            ck_assert_double_eq_tol(margin[0], pow(10, power) - 1.5, 1e-4 + pow(10, power) * 1e-7);
+
+            ck_assert_double_eq_tol(margin[N - 1], 1.6 - 1.5, 1e-4); /* all but the seed go with it */
+        }
+        clv_oracle_free(oracle);
+    }
+}
+END_TEST
+
+START_TEST(without_couplings_a_seed_leaves_the_signs_of_the_others)
+{
+    int32_t edges[2][2] = {{0, 1}, {1, 2}}, y[3];
+    double unary[3] = {0, 0.3, -0.3}, coupling[2] = {0, 0}, margin[3];
+    struct clv_field field = {.n_nodes = 3,
+                              .n_edges = 2,
+                              .n_labels = 2,
+                              .form = CLV_PAIRWISE_POTTS,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = coupling};
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (int power = 0; power <= 13; power++) {
+        unary[0] = -pow(10, power);
+        must(clv_oracle_map(oracle, y, NULL, &field, err));
+        must(clv_oracle_margins(oracle, margin, y, err));
+        ck_assert(y[0] == 0 && y[1] == 1 && y[2] == 0);
+        for (int i = 0; i < 3; i++)
+            ck_assert_double_eq_tol(margin[i], unary[i], fabs(unary[i]));
+        ck_assert_double_eq_tol(margin[0], unary[0], 1e-6 * fabs(unary[0]));
+    }
+    clv_oracle_free(oracle);
 }
 END_TEST
 
@@ -425,6 +528,8 @@ START_TEST(draws_in_lanes_equal_draws_one_by_one)
     for (uint64_t t = 0; t < 200; t++) {
         struct sample s;
         draw_sample(&s, t, t % 2 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL, t % 3 ? 2 : 30);
+        if (t >= 100)
+            set_seed(&s, t, (int)(t % 14));
         int32_t drawn[20 * MAX_NODES], y[MAX_NODES], n = s.field.n_nodes;
         double value[20], score, unary[MAX_NODES];
         must(clv_perturbed_map(oracle, drawn, value, &s.field, 3, 7, 20, err));
@@ -437,7 +542,7 @@ START_TEST(draws_in_lanes_equal_draws_one_by_one)
             ck_assert(memcmp(y, &drawn[k * (uint32_t)n], (size_t)n * sizeof *y) == 0);
             for (int32_t i = 0; i < n; i++)
                 score += rng_gumbel(3, RNG_STREAM(RNG_GUMBEL, 7 + k), 2 * (uint64_t)i);
-            ck_assert_double_eq_tol(value[k], score, 1e-9);
+            ck_assert_double_eq_tol(value[k], score, 1e-9 + 1e-14 * fabs(score));
         }
     }
     double unary[] = {1, NAN};
@@ -538,6 +643,9 @@ Suite *oracle_suite(void)
     tcase_add_test(tests, unsound_fields_are_refused_by_name);
     tcase_add_test(tests, every_entry_point_refuses_unsound_fields_by_name);
     tcase_add_test(tests, witnesses_and_margins_equal_forced_enumeration);
+    tcase_add_test(tests, a_seed_of_any_size_leaves_labels_scores_and_margins_exact);
+    tcase_add_test(tests, a_seed_of_any_size_reaches_the_end_of_a_chain);
+    tcase_add_test(tests, without_couplings_a_seed_leaves_the_signs_of_the_others);
     tcase_add_test(tests, witnesses_need_a_solution_and_nodes_in_range);
     tcase_add_test(tests, perturbed_scores_bound_the_partition_function);
     tcase_add_test(tests, draws_in_lanes_equal_draws_one_by_one);
