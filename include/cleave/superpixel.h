@@ -21,9 +21,10 @@ struct clv_superpixels {
 
 struct clv_slic_options {
     int32_t n_superpixels; /* wanted number, >= 1; what comes out is near it. Default 600 */
-    float compactness;     /* m of Achanta et al.: colour units that weigh as much as one grid step. > 0; default 12 */
+    float compactness;     /* m of Achanta et al.: colour units that weigh as much as one grid step. > 0; default 10 */
     int32_t n_iterations;  /* 1..100, default 10 */
 };
+CLV_API void clv_slic_defaults(struct clv_slic_options *options);
 
 CLV_API void clv_superpixels_release(struct clv_superpixels *superpixels);
 
@@ -36,7 +37,7 @@ CLV_API void clv_superpixels_release(struct clv_superpixels *superpixels);
  * then unchanged.
  *
  *     struct clv_superpixels superpixels = {0};
- *     if (clv_slic(&superpixels, &image, &(struct clv_slic_options){.n_superpixels = 400, .compactness = 12,
+ *     if (clv_slic(&superpixels, &image, &(struct clv_slic_options){.n_superpixels = 400, .compactness = 10,
  *                                                                   .n_iterations = 10}, &error))
  *         fprintf(stderr, "%s\n", error.message);
  *     clv_superpixels_release(&superpixels);

@@ -194,7 +194,7 @@ static enum clv_status check(const struct clv_belief_net *net, const double *inp
         return fail(err, CLV_ERR_USAGE, "order %d of a belief network is not in 1 to %d", net->order,
                     CLV_MAX_BELIEF_ORDER);
     if (search && !(search->s >= 0))
-        return fail(err, CLV_ERR_USAGE, "S is %g, must be above 0", search->s);
+        return fail(err, CLV_ERR_USAGE, "S is %g, must not be negative (0: no limit)", search->s);
     for (int32_t i = 0; i < net->n_tags; i++)
         if (!isfinite(input[i]))
             return fail(err, CLV_ERR_DATA, "input of decision %d is %g", i, input[i]);

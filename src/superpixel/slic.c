@@ -16,8 +16,6 @@
 #include "superpixel/connectivity.h"
 #include "superpixel/tiles.h"
 
-static const struct clv_slic_options defaults = {.n_superpixels = 600, .compactness = 12, .n_iterations = 10};
-
 struct cluster {
     int64_t count, lab[3], x, y; /* sums over its pixels */
 };
@@ -31,6 +29,11 @@ struct slic {
     size_t *first;            /* [n_tiles + 1] where a tile's candidates begin */
     int32_t *candidates;      /* centres, ascending within a tile */
 };
+
+void clv_slic_defaults(struct clv_slic_options *options)
+{
+    *options = (struct clv_slic_options){.n_superpixels = 600, .compactness = 10, .n_iterations = 10};
+}
 
 void clv_superpixels_release(struct clv_superpixels *superpixels)
 {
@@ -258,8 +261,9 @@ static void slic_release(struct slic *slic)
 enum clv_status clv_slic(struct clv_superpixels *superpixels, const struct clv_image *image,
                          const struct clv_slic_options *options, struct clv_error *err)
 {
-    if (!options)
-        options = &defaults;
+    struct clv_slic_options defaults;
+    clv_slic_defaults(&defaults);
+    options = options ? options : &defaults;
     struct slic slic = {0};
     int32_t *labels = NULL, n_regions;
     enum clv_status status = check(image, options, err);

@@ -156,13 +156,29 @@ START_TEST(a_confident_network_takes_one_node_a_decision)
 }
 END_TEST
 
+START_TEST(a_limit_of_0_is_none)
+{
+    struct random_net random = make_net(4, 2, 1, 1, 1);
+    struct clv_belief_result limited, free_result;
+    int8_t y[MAX_TAGS], other[MAX_TAGS];
+    must(clv_belief_map(y, &free_result, &random.net, random.input, NULL, err));
+    must(clv_belief_map(other, &limited, &random.net, random.input, &(struct clv_belief_search){.s = 0}, err));
+    ck_assert_mem_eq(y, other, 4);
+    ck_assert(limited.is_optimal && limited.loss == free_result.loss);
+    free(random.weight);
+}
+END_TEST
+
 START_TEST(bad_networks_are_refused_by_value)
 {
     struct random_net random = make_net(4, 2, 1, 1, 1);
     struct clv_belief_result result = {.loss = -7};
     struct clv_belief_search search = {.s = -1};
     int8_t y[MAX_TAGS] = {7};
-    must_fail(CLV_ERR_USAGE, "S is -1", clv_belief_map(y, &result, &random.net, random.input, &search, err));
+    must_fail(CLV_ERR_USAGE, "S is -1, must not be negative",
+              clv_belief_map(y, &result, &random.net, random.input, &search, err));
+    search.s = NAN;
+    must_fail(CLV_ERR_USAGE, "S is nan", clv_belief_map(y, &result, &random.net, random.input, &search, err));
     random.input[2] = NAN;
     must_fail(CLV_ERR_DATA, "input of decision 2 is nan",
               clv_belief_map(y, &result, &random.net, random.input, NULL, err));
@@ -190,6 +206,7 @@ Suite *branch_bound_suite(void)
     tcase_add_test(tests, below_s_the_answer_is_the_optimum_and_above_it_s_is_the_bound);
     tcase_add_test(tests, a_node_limit_leaves_a_true_bound);
     tcase_add_test(tests, a_confident_network_takes_one_node_a_decision);
+    tcase_add_test(tests, a_limit_of_0_is_none);
     tcase_add_test(tests, bad_networks_are_refused_by_value);
     suite_add_tcase(suite, tests);
     return suite;

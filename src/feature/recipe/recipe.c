@@ -16,7 +16,6 @@ void clv_recipe_init(struct clv_recipe *recipe)
 {
     *recipe = (struct clv_recipe){
         .working_pixels = 80000,
-        .slic = {.n_superpixels = 600, .compactness = 10, .n_iterations = 10},
         .blocks = CLV_BLOCK_SUPERPIXELS,
         .n_scales = 4,
         .bin_size_px = {2, 4, 8, 16},
@@ -27,6 +26,7 @@ void clv_recipe_init(struct clv_recipe *recipe)
         .patch_px = 20,
         .patch_step_px = 10,
     };
+    clv_slic_defaults(&recipe->slic);
 }
 
 void clv_recipe_init_patches(struct clv_recipe *recipe)
