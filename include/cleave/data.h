@@ -146,6 +146,12 @@ CLV_API enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, c
                                       int32_t expected_width, int32_t expected_height,
                                       const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
+/* The same of values[height][width] in memory, as of an 8-bit grey file: what arrays of 0 and 255 mean is decided here,
+ * before clv_example_set_truth takes the mask. `name` is what errors call it. CLV_ERR_USAGE without any pixel. */
+CLV_API enum clv_status clv_mask_from_values(struct clv_mask *mask, const uint8_t *values, int32_t width,
+                                             int32_t height, const struct clv_labels *labels, const char *name,
+                                             struct clv_error *err) CLV_CHECK;
+
 #ifdef __cplusplus
 }
 #endif

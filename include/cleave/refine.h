@@ -63,19 +63,23 @@ CLV_API enum clv_status clv_refine_prior(float *prior, const struct clv_example 
  * likeliest, and then clv_refine's cut (clv_refine_labels' expansion for more labels) lets borders follow the image's
  * edges: by the log odds in units of their mean size, softly clipped at 3, as prior.
  *
- * Colours and couplings count by how soft the map's borders are, for a border that the map knows to the pixel is no
- * business of theirs: not at all up to a blur of 2 pixels, in full from 5 on. The blur is that of the Gaussian which
- * makes straight edges as soft: the integral of 4 q (1 - q) over the image, per pixel of border, q how likely the
- * likeliest label is against the next.
+ * options NULL: clv_refine_probabilities_defaults, of which colours and couplings count by how soft the map's borders are,
+ * for a border that the map knows to the pixel is no business of theirs: not at all up to a blur of 2 pixels, in full
+ * from 5 on. The blur is that of the Gaussian which makes straight edges as soft: the integral of 4 q (1 - q) over the
+ * image, per pixel of border, q how likely the likeliest label is against the next. Options of the caller's count in full.
  *
- * options may be NULL: clv_refine_probabilities_defaults. Time and memory as clv_refine's, and 5 bytes a pixel. Errors:
- * CLV_ERR_USAGE (options, image, n_labels), CLV_ERR_DATA (a probability that is none, naming label and pixel),
- * CLV_ERR_MEMORY; labels are then unchanged. */
+ * Time and memory as clv_refine's, and 5 bytes a pixel. Errors: CLV_ERR_USAGE (options, image, n_labels), CLV_ERR_DATA (a
+ * probability that is none, naming label and pixel), CLV_ERR_MEMORY; labels are then unchanged. */
 CLV_API void clv_refine_probabilities_defaults(struct clv_refine_options *options, int32_t n_labels);
 CLV_API enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image *image,
                                                  const float *probabilities, int32_t n_labels,
                                                  const struct clv_refine_options *options,
                                                  struct clv_error *err) CLV_CHECK;
+
+/* *share = 0..1 of colours and couplings that clv_refine_probabilities with options NULL lets count: 0 where its labels
+ * are just the likeliest. Errors likewise. */
+CLV_API enum clv_status clv_refine_share(double *share, const float *probabilities, int32_t n_labels, int32_t width,
+                                         int32_t height, struct clv_error *err) CLV_CHECK;
 
 #ifdef __cplusplus
 }

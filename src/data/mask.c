@@ -113,3 +113,13 @@ enum clv_status mask_from_indexed(struct clv_mask *mask, const struct clv_indexe
     *mask = (struct clv_mask){.width = image->width, .height = image->height, .labels = mapped, .note = note};
     return CLV_OK;
 }
+
+enum clv_status clv_mask_from_values(struct clv_mask *mask, const uint8_t *values, int32_t width, int32_t height,
+                                     const struct clv_labels *labels, const char *name, struct clv_error *err)
+{
+    const struct clv_indexed_image image = {
+        .width = width, .height = height, .values = (uint8_t *)values, .bit_depth = 8};
+    if (width < 1 || height < 1)
+        return fail(err, CLV_ERR_USAGE, "%s: a mask of %dx%d pixels", name, width, height);
+    return mask_from_indexed(mask, &image, name, labels, err);
+}

@@ -29,15 +29,14 @@ struct planes {
     size_t n;
 };
 
-static enum clv_status check(const struct planes *self, const struct clv_image *image, struct clv_error *err)
+static enum clv_status check(const struct planes *self, int32_t n_channels, struct clv_error *err)
 {
     int32_t n_planes = self->n_labels == 2 ? 1 : self->n_labels;
     if (self->n_labels < 2 || self->n_labels > CLV_MAX_LABELS)
         return fail(err, CLV_ERR_USAGE, "refining: %d labels, must be 2..%d", self->n_labels, CLV_MAX_LABELS);
-    if (image->channels != 3 || image->width < 1 || image->height < 1 ||
-        (int64_t)image->width * image->height > REFINE_MAX_PIXELS)
+    if (n_channels != 3 || self->width < 1 || self->height < 1 || self->n > REFINE_MAX_PIXELS)
         return fail(err, CLV_ERR_USAGE, "refining needs 3 channels and at most %d pixels, not %dx%d with %d channels",
-                    REFINE_MAX_PIXELS, image->width, image->height, image->channels);
+                    REFINE_MAX_PIXELS, self->width, self->height, n_channels);
     for (int32_t a = 0; a < n_planes; a++)
         for (size_t p = 0; p < self->n; p++) {
             float value = self->values[(size_t)a * self->n + p];
@@ -92,6 +91,12 @@ static double measure_blur(const uint8_t *labels, const struct planes *self)
     return length > 0 ? unsure / length / BLUR_WIDTH : 0;
 }
 
+/* How much colours and couplings count: by the blur. */
+static double share_of(const uint8_t *labels, const struct planes *self)
+{
+    return fmin(fmax((measure_blur(labels, self) - SHARP) / (SOFT - SHARP), 0), 1);
+}
+
 /* prior[n]: log odds in units of their mean size, softly clipped: a map's certainty counts, not its calibration. */
 static void scale_odds(float *prior, const struct planes *self)
 {
@@ -106,6 +111,20 @@ static void scale_odds(float *prior, const struct planes *self)
         prior[p] = (float)(ODDS_CLIP * portable_tanh((double)prior[p] / size));
 }
 
+enum clv_status clv_refine_share(double *share, const float *probabilities, int32_t n_labels, int32_t width,
+                                 int32_t height, struct clv_error *err)
+{
+    const struct planes planes = {probabilities, n_labels, width, height, (size_t)width * (size_t)height};
+    enum clv_status status = check(&planes, 3, err);
+    uint8_t *labels = status == CLV_OK ? array_alloc(planes.n, sizeof *labels) : NULL;
+    if (!labels)
+        return status == CLV_OK ? fail_memory(err) : status;
+    take_likeliest(labels, &planes);
+    *share = share_of(labels, &planes);
+    array_free(labels);
+    return CLV_OK;
+}
+
 enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image *image, const float *probabilities,
                                          int32_t n_labels, const struct clv_refine_options *options,
                                          struct clv_error *err)
@@ -115,7 +134,7 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
                                   (size_t)image->width * (size_t)image->height};
     clv_refine_probabilities_defaults(&weights, n_labels);
     weights = options ? *options : weights;
-    enum clv_status status = check(&planes, image, err);
+    enum clv_status status = check(&planes, image->channels, err);
     if (status == CLV_OK)
         status = refine_check_options(&weights, err);
     if (status != CLV_OK)
@@ -127,7 +146,7 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
         goto done;
     }
     take_likeliest(made, &planes);
-    double blur = measure_blur(made, &planes), share = fmin(fmax((blur - SHARP) / (SOFT - SHARP), 0), 1);
+    double share = options ? 1 : share_of(made, &planes);
     weights.nearby *= share;
     weights.overall *= share;
     weights.coupling *= share;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "support/support.h"
 
 #define SIDE 64
@@ -79,6 +80,76 @@ START_TEST(colours_count_the_more_the_softer_the_border_is)
 }
 END_TEST
 
+/* A straight edge blurred by a Gaussian: no share up to 2 pixels, all of it from 5 on. */
+START_TEST(the_share_of_colours_is_that_of_the_blur)
+{
+    static struct scene s;
+    double share;
+    for (double blur = 0.5; blur < 7; blur += 0.5) {
+        for (int32_t p = 0; p < N; p++) {
+            s.map[p] = (float)(0.5 * (1 + erf((p % SIDE - 31.5) / (1.4142135623730951 * blur))));
+            s.map[2 * N + p] = 0; /* a third label that is nowhere */
+        }
+        must(clv_refine_share(&share, s.map, 2, SIDE, SIDE, err));
+        ck_assert_double_eq_tol(share, fmin(fmax((blur - 2) / 3, 0), 1), 0.001);
+        for (int32_t p = 0; p < N; p++)
+            s.map[N + p] = 1 - s.map[p];
+        must(clv_refine_share(&share, s.map, 3, SIDE, SIDE, err));
+        ck_assert_double_eq_tol(share, fmin(fmax((blur - 2) / 3, 0), 1), 0.001);
+    }
+    s.map[7] = NAN;
+    must_fail(CLV_ERR_DATA, "pixel (7, 0)", clv_refine_share(&share, s.map, 2, SIDE, SIDE, err));
+    must_fail(CLV_ERR_USAGE, "not 0x64", clv_refine_share(&share, s.map, 2, 0, SIDE, err));
+    must_fail(CLV_ERR_USAGE, "256 labels", clv_refine_share(&share, s.map, 256, SIDE, SIDE, err));
+}
+END_TEST
+
+/* A staircase of 45 degrees counts as its diagonal. */
+START_TEST(the_blur_is_what_is_unsure_by_the_length_of_the_border)
+{
+    static struct scene s;
+    double share, unsure = 0;
+    for (int32_t p = 0; p < N; p++) {
+        double beyond = (p % SIDE + p / SIDE - SIDE + 0.5) / 1.4142135623730951;
+        s.map[p] = (float)(0.5 * (1 + erf(beyond / (1.4142135623730951 * 3.5))));
+        unsure += 4 * (double)s.map[p] * (1 - (double)s.map[p]);
+    }
+    must(clv_refine_share(&share, s.map, 2, SIDE, SIDE, err));
+    double blur = unsure / ((SIDE - 1) * 1.4142135623730951 + 1) / (4 / sqrt(acos(-1)));
+    ck_assert_double_eq_tol(share, (blur - 2) / 3, 0.01);
+}
+END_TEST
+
+/* A tenth of the pixels turned round in a map that is sharp. */
+START_TEST(weights_of_the_caller_count_however_sharp_the_map_is)
+{
+    static struct scene s;
+    struct clv_refine_options options;
+    draw(&s, 0);
+    for (uint64_t p = 0; p < N; p++)
+        s.map[p] = rng_below(3, 0, p, 10) ? 0.8F * s.truth[p] + 0.1F : 0.9F - 0.8F * s.truth[p];
+    must(clv_refine_probabilities(s.labels, &s.image, s.map, 2, NULL, err));
+    ck_assert_int_gt(count_wrong(&s), 300);
+    clv_refine_probabilities_defaults(&options, 2);
+    options.prior = 1;
+    must(clv_refine_probabilities(s.labels, &s.image, s.map, 2, &options, err));
+    ck_assert_int_lt(count_wrong(&s), 20);
+    options.coupling = options.nearby = options.overall = 0;
+    must(clv_refine_probabilities(s.labels, &s.image, s.map, 2, &options, err));
+    for (int32_t p = 0; p < N; p++)
+        ck_assert_int_eq(s.labels[p], s.map[p] > 0.5F);
+    for (int32_t p = 0; p < N; p++) {
+        s.map[N + p] = s.map[p];
+        s.map[p] = 1 - s.map[p];
+        s.map[2 * N + p] = 0;
+    }
+    clv_refine_probabilities_defaults(&options, 3);
+    options.coupling = 3;
+    must(clv_refine_probabilities(s.labels, &s.image, s.map, 3, &options, err));
+    ck_assert_int_lt(count_wrong(&s), 20);
+}
+END_TEST
+
 START_TEST(a_map_without_a_border_is_taken_as_it_is)
 {
     static struct scene s;
@@ -121,6 +192,9 @@ Suite *refine_probabilities_suite(void)
     tcase_add_test(tests, what_a_map_knows_to_the_pixel_stays);
     tcase_add_test(tests, a_soft_border_moves_to_the_edge);
     tcase_add_test(tests, colours_count_the_more_the_softer_the_border_is);
+    tcase_add_test(tests, the_share_of_colours_is_that_of_the_blur);
+    tcase_add_test(tests, the_blur_is_what_is_unsure_by_the_length_of_the_border);
+    tcase_add_test(tests, weights_of_the_caller_count_however_sharp_the_map_is);
     tcase_add_test(tests, a_map_without_a_border_is_taken_as_it_is);
     tcase_add_test(tests, what_is_no_probability_is_named_and_changes_nothing);
     suite_add_tcase(suite, tests);

@@ -46,6 +46,59 @@ def test_arrays_and_files_teach_the_same(pairs, tmp_path):
     np.testing.assert_array_equal(cleave.train(pairs, **options).weights, cleave.train(tmp_path, **options).weights)
 
 
+QUICK = {"seed": 5, "passes": 3, "words": 30}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int32, np.int64, np.uint64])
+def test_masks_of_any_integer_type_teach_the_same(pairs, dtype):
+    expected = cleave.train(pairs, **QUICK).weights
+    np.testing.assert_array_equal(cleave.train([(image, mask.astype(dtype)) for image, mask in pairs], **QUICK).weights, expected)
+
+
+def test_masks_of_black_and_white_are_read_as_their_files_are(pairs):
+    white = [(image, 255 * mask) for image, mask in pairs]
+    with pytest.warns(UserWarning, match="black and white were read as 0 background and 1 foreground, first in mask 0"):
+        made = cleave.train(white, **QUICK)
+    np.testing.assert_array_equal(made.weights, cleave.train(pairs, **QUICK).weights)
+    assert made.labels == ["background", "foreground"]
+    with pytest.warns(UserWarning, match="one other value"):
+        made = cleave.train([(image, 7 * mask) for image, mask in pairs], **QUICK)
+    assert made.labels == ["background", "foreground"]
+
+
+def test_figures_of_different_values_are_labels_of_their_own(pairs):
+    made = cleave.train([(image, mask * (1 + place % 2)) for place, (image, mask) in enumerate(pairs)], nodes="patches", learner="perceptron",
+                        words=10, passes=1)
+    assert made.labels == ["label 0", "label 1", "label 2"]
+    with_void = [(image, mask.copy()) for image, mask in pairs]
+    with_void[0][1][:10] = cleave.VOID
+    assert cleave.train(with_void, **QUICK).labels == ["background", "foreground"]
+
+
+@pytest.mark.parametrize("mask, error, says", [
+    (np.full((4, 6), -1), cleave.DataError, r"mask 1: value -1 at pixel \(0, 0\) is not in 0..255"),
+    (np.arange(24).reshape(4, 6) + 240, cleave.DataError, r"mask 1: value 256 at pixel \(4, 2\)"),
+    (np.zeros((4, 6)), cleave.UsageError, "mask 1 is an array of float64"),
+    (np.zeros((6, 4), bool), cleave.UsageError, r"mask 1 has shape \(6, 4\), \(4, 6\) is needed"),
+])
+def test_masks_that_are_none_are_named(mask, error, says):
+    image = np.zeros((4, 6, 3), np.uint8)
+    with pytest.raises(error, match=says):
+        cleave.train([(image, np.eye(4, 6, dtype=np.uint8)), (image, mask)])
+
+
+@pytest.mark.parametrize("value, names, says", [
+    (0, None, "know no label but 0"),
+    (1, None, "know no label but 1"),
+    (1, ["ground", "sky", "animal"], "know no label but 1"),
+    (cleave.VOID, ["ground", "animal"], "know no label"),
+])
+def test_masks_of_one_label_are_refused(pairs, value, names, says):
+    with pytest.raises(cleave.UsageError, match=says):
+        cleave.train([(image, np.full(mask.shape, value)) for image, mask in pairs], labels=names)
+
+
 @pytest.mark.parametrize("refine", [False, True])
 def test_masks_are_those_of_the_command(model, command, tmp_path, refine):
     model.save(tmp_path / "m.cleave")
@@ -177,6 +230,34 @@ def test_refining_a_map_follows_the_image():
     np.testing.assert_array_equal(cleave.refine(image, coarse), (image[:, :, 0] > 100).astype(np.uint8))
     three = np.stack([1 - coarse, coarse, np.zeros_like(coarse)], axis=2)
     np.testing.assert_array_equal(cleave.refine(image, three), (image[:, :, 0] > 100).astype(np.uint8))
+
+
+def noisy_map():
+    """A map of 128 x 128 made as large as its image, as networks give it, with noise in some pixels."""
+    from PIL import Image
+
+    image = sorted((ANIMALS / "images").iterdir())[-1]
+    pixels = cleave.read_image(image)
+    small = Image.open(ROOT / "assets" / "animals-maps" / f"{image.stem}.png").resize((128, 128))
+    probable = np.array(small.resize(pixels.shape[1::-1], Image.NEAREST), float) / 255
+    noise = np.random.default_rng(4).random(probable.shape) < 0.06
+    return pixels, np.where(noise, 1 - probable, probable)
+
+
+def test_weights_count_on_sharp_maps_and_without_them_it_is_said():
+    pixels, probable = noisy_map()
+    with pytest.warns(UserWarning, match="sharp to two pixels"):
+        plain = cleave.refine(pixels, probable)
+    np.testing.assert_array_equal(plain, probable > 0.5)
+    found = [cleave.refine(pixels, probable, **weights) for weights in ({"coupling": 1}, {"coupling": 8}, {"nearby": 3}, {"overall": 2},
+                                                                        {"prior": 2}, {"balance": 2}, {"rounds": 4})]
+    assert all((labels != plain).sum() > 100 for labels in found)
+    assert len({labels.tobytes() for labels in found}) == len(found)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_map_without_a_border_needs_no_warning(pairs):
+    assert not cleave.refine(pairs[0][0], np.zeros(pairs[0][1].shape)).any()
 
 
 def test_features_are_a_graph_over_the_pixels(model, pairs):

@@ -7,7 +7,8 @@
     labels = cleave.box_cut(image, (40, 30, 200, 180))   # from a box alone, without a model
 
 Images are uint8 arrays [height, width, 3] in RGB order, or [height, width] in grey; labels and masks are uint8 arrays
-[height, width] with values 0 .. n_labels - 1, and 255 (VOID) where nothing is known. Arrays that are contiguous are used where they
+[height, width] with values 0 .. n_labels - 1, and 255 (VOID) where nothing is known; masks to learn from may be bool or
+integers of any width. Arrays that are contiguous are used where they
 lie, others are copied. Results are new arrays. The same input and seed give the same bytes on any machine, and those of
 the command `cleave`.
 

@@ -1,11 +1,11 @@
 """Arrays of numpy as the library's pointers, and back. What `pointer` and `as_image` give keeps its array alive."""
 
-from typing import Any, Optional, Tuple
+from typing import Any, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import UsageError
+from ._errors import DataError, UsageError
 from ._native import ffi
 
 
@@ -14,14 +14,26 @@ def pointer(ctype: str, array: npt.NDArray[Any]) -> Any:
     return ffi.from_buffer(ctype + "[]", array)
 
 
-def checked(name: str, value: Any, dtype: Any, shape: Optional[Tuple[int, ...]] = None) -> npt.NDArray[Any]:
+def checked(name: str, value: Any, dtype: Any) -> npt.NDArray[Any]:
     """value as a contiguous array of a dtype, which it must already have: nothing is rounded or cut off."""
     array = np.asarray(value)
     if array.dtype != dtype:
         raise UsageError(f"{name} is an array of {array.dtype}, {np.dtype(dtype).name} is needed")
-    if shape is not None and array.shape != shape:
-        raise UsageError(f"{name} has shape {array.shape}, {shape} is needed")
     return np.ascontiguousarray(array)
+
+
+def as_values(name: str, value: Any, shape: Tuple[int, ...]) -> npt.NDArray[np.uint8]:
+    """A mask's values as uint8, of an array of integers of any width or of bool that holds nothing else."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "bui":
+        raise UsageError(f"{name} is an array of {array.dtype}, integers in 0..255 or bool are needed")
+    if array.shape != shape:
+        raise UsageError(f"{name} has shape {array.shape}, {shape} is needed")
+    other = (array < 0) | (array > 255)
+    if other.any():
+        row, column = np.argwhere(other)[0]
+        raise DataError(f"{name}: value {array[row, column]} at pixel ({column}, {row}) is not in 0..255")
+    return np.ascontiguousarray(array, np.uint8)
 
 
 def as_image(name: str, value: Any) -> Any:

@@ -1,6 +1,7 @@
 """What needs no model: reading images, boxes to cuts, refining."""
 
 import os
+import warnings
 from typing import Any, Tuple, Union
 
 import numpy as np
@@ -50,11 +51,12 @@ def box_cut(image: Labels, box: Box, *, probability: bool = False) -> Any:
 
 def refine(image: Labels, probabilities: npt.NDArray[Any], **weights: float) -> Labels:
     """Sharpens a network's map at the pixels, without a model: labels uint8 [height, width], by an exact minimum cut for
-    two labels and by expansion for more. How far colours may move a border depends on how soft the map makes it; one that
-    is sharp to the pixel stays (`clv_refine_probabilities`).
+    two labels and by expansion for more. Without weights, how far colours may move a border depends on how soft the map
+    makes it; borders sharp to two pixels stay, with a warning (`clv_refine_probabilities`).
 
     probabilities   floats in 0..1 of the image's size: [height, width] of label 1, or [height, width, n_labels]
-    **weights       prior (of the map), nearby and overall (of colours), balance, coupling (of borders)
+    **weights       prior (of the map), nearby and overall (of colours), balance, coupling (of borders), rounds: what is given counts in
+                    full, and so do the defaults of the others, however sharp the map is
     """
     native, _keep = as_image("image", image)
     given = np.asarray(probabilities)
@@ -63,12 +65,20 @@ def refine(image: Labels, probabilities: npt.NDArray[Any], **weights: float) -> 
     if given.shape[:2] != (native.height, native.width) or given.ndim > 3:
         raise UsageError(f"probabilities has shape {given.shape}, the image {(native.height, native.width)}")
     n_labels = given.shape[2] if given.ndim == 3 else 2
-    options = ffi.new("struct clv_refine_options *")
-    lib.clv_refine_probabilities_defaults(options, n_labels)
-    for name, value in weights.items():
-        setattr(options, name, value)
     planes = given[:, :, 1] if given.ndim == 3 and n_labels == 2 else given
     planes = np.ascontiguousarray(np.moveaxis(planes, 2, 0) if planes.ndim == 3 else planes, np.float32)
     labels = np.empty(given.shape[:2], np.uint8)
+    options = ffi.NULL
+    if weights:
+        options = ffi.new("struct clv_refine_options *")
+        lib.clv_refine_probabilities_defaults(options, n_labels)
+        for name, value in weights.items():
+            setattr(options, name, value)
     call(lib.clv_refine_probabilities, pointer("uint8_t", labels), native, pointer("float", planes), n_labels, options)
+    share = ffi.new("double *", 1.0)
+    if not weights and labels.min() < labels.max():
+        call(lib.clv_refine_share, share, pointer("float", planes), n_labels, native.width, native.height)
+    if share[0] == 0:
+        warnings.warn("the map's borders are sharp to two pixels, so nothing was refined; weights, such as coupling=1, do it all the "
+                      "same", stacklevel=2)
     return labels

@@ -8,8 +8,8 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 
 import numpy as np
 
-from ._arrays import as_image, checked, pointer
-from ._errors import UsageError, call
+from ._arrays import as_image, as_values, copied, pointer
+from ._errors import DataError, UsageError, call
 from ._model import Model, Path
 from ._native import ffi, lib
 from ._pixels import VOID, Labels
@@ -159,27 +159,53 @@ class _Pairs:
 
     def __init__(self, pairs: Iterable[Pair], names: Optional[Sequence[str]]) -> None:
         self._images, self._masks, self._keep = [], [], []
-        highest = 1
         for place, (image, mask) in enumerate(pairs):
             native, data = as_image(f"image {place}", image)
             self._images.append(native)
             self._keep.append(data)
             if mask is None:
                 raise UsageError(f"image {place} has no mask")
-            mask = checked(f"mask {place}", mask, np.uint8, (native.height, native.width))
-            self._masks.append(mask)
-            known = mask[mask != VOID]
-            highest = max(highest, int(known.max()) if known.size else 0)
+            self._masks.append(as_values(f"mask {place}", mask, (native.height, native.width)))
         if not self._images:
             raise UsageError("no images to learn from")
+        self.labels = ffi.gc(ffi.new("struct clv_labels *"), lib.clv_labels_release)
+        call(lib.clv_labels_binary, self.labels)
+        if names is None:
+            self._read_figure()
+        known = np.unique(np.concatenate([np.unique(mask) for mask in self._masks]))
+        known = known[known != VOID]
+        if known.size < 2:
+            only = f"know no label but {known[0]}" if known.size else "know no label"
+            raise UsageError(f"the masks {only}: there is nothing to tell apart ({VOID} is void)")
+        highest = int(known[-1])
         if names is not None and len(names) <= highest:
             raise UsageError(f"a mask has label {highest}, but there are {len(names)} names")
         self.n_labels = len(names) if names is not None else highest + 1
-        self.labels = ffi.gc(ffi.new("struct clv_labels *"), lib.clv_labels_release)
-        if names is None and self.n_labels == 2:
-            call(lib.clv_labels_binary, self.labels)
-        else:
+        if names is not None or self.n_labels > 2:
             self._name([str(name) for name in names or [f"label {k}" for k in range(self.n_labels)]])
+
+    def _read_figure(self) -> None:
+        """Masks of figure and ground as their files are read; where they are not, or where their figures have different
+        values, values are labels."""
+        notes: Dict[str, str] = {}
+        figures, made = set(), []
+        for place, mask in enumerate(self._masks):
+            native = ffi.gc(ffi.new("struct clv_mask *"), lib.clv_mask_release)
+            try:
+                call(lib.clv_mask_from_values, native, pointer("uint8_t", mask), mask.shape[1], mask.shape[0], self.labels,
+                     f"mask {place}".encode())
+            except DataError:
+                return
+            made.append(copied(native.labels, "uint8_t", np.uint8, *mask.shape))
+            own = np.unique(mask[made[-1] == 1])
+            figures.update(own[own != VOID] if own.size == 1 else [])
+            if native.note != ffi.NULL:
+                notes.setdefault(ffi.string(native.note).decode(), f"mask {place}")
+        if len(figures) > 1:
+            return
+        self._masks = made
+        for note, first in notes.items():
+            warnings.warn(f"{note}, first in {first}", stacklevel=4)
 
     def _name(self, names: List[str]) -> None:
         listed, palette = ffi.new("char[][64]", len(names)), ffi.new("uint8_t[256][3]")
@@ -269,7 +295,8 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Op
     """Learns a model from images with masks.
 
     data        a folder with images/ and masks/, a manifest (.tsv), or pairs of arrays: image uint8 [height, width, 3] and mask
-                uint8 [height, width] of labels 0 .. n - 1, VOID (255) where nothing is known
+                [height, width], bool or integers, of labels 0 .. n - 1, VOID (255) where nothing is known. Without `labels`, masks
+                of figure and ground are read as their files are: 0 and 255 alone are 0 and 1, with a warning
     learner     one of learners(); **parameters are its own: lambda_ is written `**{"lambda": 0.01}`
     split       of a manifest: only images of these splits, "train" or "train,weak"
     nodes       "superpixels", or "patches" for many classes
