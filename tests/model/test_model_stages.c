@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
+#include "model/label_costs.h"
 #include "model/small_model.h"
 #include "model/stage.h"
 
@@ -83,6 +85,66 @@ START_TEST(stages_that_do_not_fit_are_refused)
 }
 END_TEST
 
+/* Three nodes without edges: the first stage's marginals are softmax of its scores, and a label costs its price times
+ * one minus its log-odds of being there, from 0 to 3. */
+START_TEST(labels_cost_the_less_the_likelier_they_are)
+{
+    enum { K = 3, D = 2, N = 3 };
+    static const int64_t row[N + 1] = {0, 2, 4, 6};
+    static const int32_t index[6] = {0, 1, 0, 1, 0, 1};
+    static const float value[6] = {1, 0, 0, 1, 1, 1};
+    const struct clv_problem problem = {
+        .n_nodes = N, .n_features = D, .n_edge_features = 1, .row = row, .index = index, .value = value};
+    struct clv_stage first = {.shape = {K, D, 1, CLV_PAIRWISE_NONE}, .temperature = 0.5};
+    double w[K * D] = {0.5, -0.25, 0, 0.75, 0.1, 0}, weights[K * (3 + K)], cost[K], price = 2.5;
+    first.w = w;
+    struct clv_model model = {.shape = {K, D, 1, CLV_PAIRWISE_NONE}, .first = &first};
+    bool is_free = false, is_dearest = false, is_between = false;
+    for (uint64_t t = 0; t < 20; t++) {
+        for (size_t c = 0; c < K * (3 + K); c++)
+            weights[c] = 2 * rng_normal(4, 0, 100 * t + c);
+        must(label_costs_attach(&model, weights, price, err));
+        ck_assert(label_costs_are_there(&model));
+        must(label_costs_of(cost, &model, &problem, err));
+        double mean[K] = {0}, most[K] = {0};
+        for (int i = 0; i < N; i++) {
+            double score[K], sum = 0;
+            for (int l = 0; l < K; l++)
+                sum += score[l] =
+                    exp(((double)value[2 * i] * w[D * l] + (double)value[2 * i + 1] * w[D * l + 1]) / 0.5);
+            for (int l = 0; l < K; l++) {
+                mean[l] += score[l] / sum / N;
+                most[l] = fmax(most[l], score[l] / sum);
+            }
+        }
+        for (int l = 0; l < K; l++) {
+            const double *u = weights + (3 + K) * l;
+            double score = u[0] + u[1] * log(mean[l] / (1 - mean[l])) / 3 + u[2] * log(most[l] / (1 - most[l])) / 3;
+            for (int other = 0; other < K; other++)
+                score += u[3 + other] * sqrt(mean[other]);
+            ck_assert_double_eq_tol(cost[l], price * fmin(fmax(1 - score, 0), 3), 1e-9);
+            is_free |= cost[l] == 0;
+            is_dearest |= cost[l] == 3 * price;
+            is_between |= cost[l] > 0 && cost[l] < 3 * price;
+        }
+    }
+    ck_assert(is_free && is_dearest && is_between);
+    model.first = NULL;
+    must_fail(CLV_ERR_DATA, "no first stage", label_costs_of(cost, &model, &problem, err));
+    model.first = &first;
+    price = -1;
+    must(label_costs_attach(&model, weights, price, err));
+    must_fail(CLV_ERR_DATA, "holds -1, must be 0..1e50", label_costs_of(cost, &model, &problem, err));
+    weights[7] = 1e60;
+    must(label_costs_attach(&model, weights, 1, err));
+    must_fail(CLV_ERR_DATA, "holds 1e+60, must be -1e50..1e50", label_costs_of(cost, &model, &problem, err));
+    model.shape.n_labels = 4;
+    must_fail(CLV_ERR_DATA, "is not f64 [4][8]", label_costs_of(cost, &model, &problem, err));
+    model.first = NULL;
+    clv_model_release(&model);
+}
+END_TEST
+
 Suite *model_stages_suite(void);
 Suite *model_stages_suite(void)
 {
@@ -90,6 +152,7 @@ Suite *model_stages_suite(void)
     TCase *tests = tcase_create("model_stages");
     tcase_add_test(tests, two_stages_are_read_back);
     tcase_add_test(tests, stages_that_do_not_fit_are_refused);
+    tcase_add_test(tests, labels_cost_the_less_the_likelier_they_are);
     suite_add_tcase(suite, tests);
     return suite;
 }

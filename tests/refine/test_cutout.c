@@ -126,12 +126,122 @@ START_TEST(any_labels_and_sizes_make_a_cutout_that_crops_to_what_shows)
 }
 END_TEST
 
+enum { W = 26, H = 19, BAND = 2, REACH = 6 };
+
+static int clamped(int at, int n)
+{
+    return at < 0 ? 0 : at < n ? at : n - 1;
+}
+
+/* Both sides lie within BAND pixels, those of the border counting on beyond it. */
+static bool is_mixed(const uint8_t *labels, int x, int y)
+{
+    int n = 0, side = 2 * BAND + 1;
+    for (int k = 0; k < side * side; k++)
+        n += labels[clamped(y + k / side - BAND, H) * W + clamped(x + k % side - BAND, W)];
+    return n > 0 && n < side * side;
+}
+
+/* Weight, mean colour and mean variance of a side's channels within REACH; what is not mixed counts 64 times. */
+static double describe(double mean[3], double *spread, const struct clv_image *image, const uint8_t *labels, int side,
+                       int x, int y)
+{
+    double weight = 0, square = 0;
+    mean[0] = mean[1] = mean[2] = 0;
+    for (int p = 0; p < W * H; p++) {
+        if (labels[p] != side || abs(p % W - x) > REACH || abs(p / W - y) > REACH)
+            continue;
+        double counts = is_mixed(labels, p % W, p / W) ? 1 : 64;
+        weight += counts;
+        for (int c = 0; c < 3; c++) {
+            mean[c] += counts * image->pixels[3 * p + c];
+            square += counts * image->pixels[3 * p + c] * image->pixels[3 * p + c];
+        }
+    }
+    *spread = weight > 0 ? square / weight : 0;
+    for (int c = 0; c < 3; c++) {
+        mean[c] = weight > 0 ? mean[c] / weight : 0;
+        *spread -= mean[c] * mean[c];
+    }
+    *spread = fmax(*spread, 0) / 3 + 25;
+    return weight;
+}
+
+static void expect_mixed(double rgba[4], const struct clv_image *image, const uint8_t *labels, int x, int y)
+{
+    const uint8_t *pixel = image->pixels + 3 * (y * W + x);
+    double mean[2][3], spread[2], between = 0, along = 0, prior = 0, all = 0;
+    for (int side = 0; side < 2; side++)
+        describe(mean[side], &spread[side], image, labels, side, x, y);
+    for (int dy = -BAND; dy <= BAND; dy++)
+        for (int dx = -BAND; dx <= BAND; dx++) {
+            double weight = (BAND + 1 - abs(dx)) * (BAND + 1 - abs(dy));
+            all += weight;
+            prior += weight * labels[clamped(y + dy, H) * W + clamped(x + dx, W)];
+        }
+    prior /= all;
+    for (int c = 0; c < 3; c++) {
+        between += pow(mean[1][c] - mean[0][c], 2);
+        along += (pixel[c] - mean[0][c]) * (mean[1][c] - mean[0][c]);
+    }
+    double share = between > 0 ? fmin(fmax(along / between, 0), 1) : prior;
+    double trust = prior * (1 - prior) * between / ((spread[0] + spread[1]) / 2);
+    double alpha = fmin(fmax(((prior + trust * share) / (1 + trust) - 0.1) / 0.8, 0), 1);
+    /* The object's colour, likeliest of two Gaussians whose mixture is the pixel with a variance of 25. */
+    double of_object = alpha * spread[1], of_ground = (1 - alpha) * spread[0];
+    double gain = of_object / (alpha * of_object + (1 - alpha) * of_ground + 25);
+    for (int c = 0; c < 3; c++)
+        rgba[c] = fmin(fmax(mean[1][c] + gain * (pixel[c] - alpha * mean[1][c] - (1 - alpha) * mean[0][c]), 0), 255);
+    rgba[3] = 255 * alpha;
+}
+
+START_TEST(every_pixel_is_what_its_definition_says)
+{
+    struct clv_image image = {0};
+    uint32_t state = 21;
+    uint8_t labels[W * H];
+    must(clv_image_new(&image, W, H, 3, err));
+    for (int round = 0; round < 6; round++) {
+        struct cutout cutout = {0};
+        int n_mixed = 0, n_filled = 0, n_partly = 0;
+        for (int p = 0; p < W * H; p++) {
+            labels[p] = pow(p % W - 8.0, 2) + pow(p / W - 9.0, 2) < 30 + 5 * round || p % W > 24 - round % 2;
+            for (int c = 0; c < 3; c++)
+                image.pixels[3 * p + c] = (uint8_t)((labels[p] ? 150 : 60 + 20 * c) + (int)(noise(&state) % 90));
+        }
+        must(cutout_make(&cutout, &image, labels, first_is_object, err));
+        for (int p = 0; p < W * H; p++) {
+            double expected[4] = {0}, spread;
+            if (is_mixed(labels, p % W, p / W)) {
+                expect_mixed(expected, &image, labels, p % W, p / W);
+                n_mixed++;
+                n_partly += expected[3] > 30 && expected[3] < 225;
+            } else if (labels[p]) {
+                for (int c = 0; c < 4; c++)
+                    expected[c] = c < 3 ? image.pixels[3 * p + c] : 255;
+            } else if (describe(expected, &spread, &image, labels, 1, p % W, p / W) > 0) {
+                n_filled++; /* the object's colour goes on where nothing of it shows */
+            }
+            for (int c = 0; c < 4; c++)
+                ck_assert_msg(fabs(cutout.rgba[4 * p + c] - expected[c]) <= 0.5 + 1e-6,
+                              "pixel %d, %d: [%d] is %d of %g", p % W, p / W, c, cutout.rgba[4 * p + c], expected[c]);
+        }
+        ck_assert_int_gt(n_mixed, 100);
+        ck_assert_int_gt(n_partly, 30);
+        ck_assert_int_gt(n_filled, 30);
+        cutout_release(&cutout);
+    }
+    clv_image_release(&image);
+}
+END_TEST
+
 Suite *cutout_suite(void);
 Suite *cutout_suite(void)
 {
     Suite *suite = suite_create("cutout");
     TCase *tests = tcase_create("cutout");
     tcase_add_test(tests, alpha_is_the_objects_share_and_the_ground_does_not_shine_through);
+    tcase_add_test(tests, every_pixel_is_what_its_definition_says);
     tcase_add_test(tests, borders_between_like_colours_are_smooth);
     tcase_add_test(tests, any_labels_and_sizes_make_a_cutout_that_crops_to_what_shows);
     suite_add_tcase(suite, tests);

@@ -345,6 +345,29 @@ START_TEST(histogram_holds_every_score)
 }
 END_TEST
 
+/* Bars are drawn against the highest score of the page, which is a share: what is above 1 counts as 1. */
+START_TEST(the_highest_score_is_the_scale_of_all)
+{
+    static const struct {
+        double scores[3];
+        const char *style;
+    } cases[] = {{{0.1, 0.35, 0.2}, "--highest:0.350000\""},
+                 {{0.35, 0.1, NAN}, "--highest:0.350000\""},
+                 {{0.2, 1.5, 0.1}, "--highest:1.000000\""},
+                 {{0, NAN, 0}, "--highest:0.000100\""}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const char *folder = place(formatted("highest%zu", k));
+        struct clv_report *report = begin(folder);
+        for (int i = 0; i < 3; i++)
+            add(report, formatted("%d.jpg", i), 2, 2, 1, 1, cases[k].scores[i]);
+        must(clv_report_finish(report, err));
+        char *page = slurp(formatted("%s/index.html", folder), NULL);
+        ck_assert_msg(strstr(page, cases[k].style) != NULL, "case %zu", k);
+        free(page);
+    }
+}
+END_TEST
+
 START_TEST(abandoned_reports_leave_nothing)
 {
     const char *folder = place("abandoned");
@@ -416,6 +439,7 @@ Suite *report_suite(void)
     tcase_add_test(tests, reports_without_truth_or_without_images_are_pages_too);
     tcase_add_test(tests, refined_items_show_what_changed_and_the_score_before);
     tcase_add_test(tests, histogram_holds_every_score);
+    tcase_add_test(tests, the_highest_score_is_the_scale_of_all);
     tcase_add_test(tests, abandoned_reports_leave_nothing);
     tcase_add_test(tests, unwritable_places_and_full_disks_are_told);
     tcase_add_test(tests, items_that_are_no_pictures_are_refused_and_the_report_goes_on);

@@ -77,7 +77,41 @@ static void reference(float *vector, int32_t scale, int32_t x0, int32_t x1, int3
     sift_grid_release(&grid);
 }
 
-START_TEST(fisher_vectors_are_vlfeats_but_for_what_is_tiny)
+/* The definition, in double precision, from the places and shares of the cells, of which less than 1 % is none. */
+static void by_definition(double *vector, const struct fisher *fisher, int32_t scale, const int32_t x[2],
+                          const int32_t y[2])
+{
+    const float *mixture = recipe.mixtures[scale];
+    double n = (x[1] - x[0]) * (y[1] - y[0]), square = 0;
+    for (int k = 0; k < K; k++)
+        for (int d = 0; d < D; d++) {
+            double mean = (double)mixture[MIXTURE_MEAN + k * D + d], first = 0, second = 0;
+            double variance = (double)mixture[MIXTURE_VARIANCE + k * D + d];
+            for (int32_t at = 0; at < (int32_t)n; at++) {
+                int32_t cell = (y[0] + at / (x[1] - x[0])) * fisher->n_columns + x[0] + at % (x[1] - x[0]);
+                double share = (double)fisher->scales[scale].share[cell * K + k];
+                double off = ((double)fisher->scales[scale].place[cell * D + d] - mean) / sqrt(variance);
+                first += share < 0.01 ? 0 : share * off;
+                second += share < 0.01 ? 0 : share * (off * off - 1);
+            }
+            double unit = n * sqrt((double)mixture[MIXTURE_WEIGHT + k]);
+            vector[k * D + d] = first / unit;
+            vector[(K + k) * D + d] = second / unit / sqrt(2);
+        }
+    for (int c = 0; c < FISHER_SIZE; c++)
+        square += fabs(vector[c]);
+    for (int c = 0; c < FISHER_SIZE; c++)
+        vector[c] = copysign(sqrt(fabs(vector[c]) / square), vector[c]);
+}
+
+static void check_definition(const float *row, const double *expected)
+{
+    for (int c = 0; c < FISHER_SIZE; c++)
+        if (fabs(fabs(expected[c]) - 1e-3) > 1e-5) /* numbers below 1e-3 are none */
+            ck_assert_double_eq_tol((double)row[c], fabs(expected[c]) < 1e-3 ? 0 : expected[c], 2e-5);
+}
+
+START_TEST(fisher_vectors_are_their_definition_and_vlfeats_but_for_what_is_tiny)
 {
     struct clv_image image = {.width = WIDTH, .height = HEIGHT, .channels = 3, .pixels = pixels};
     struct clv_superpixels nodes = {0};
@@ -97,7 +131,9 @@ START_TEST(fisher_vectors_are_vlfeats_but_for_what_is_tiny)
         int32_t y1 = y + 30 < HEIGHT ? (y + 30 + step - 1) / step : (HEIGHT + step - 1) / step;
         fisher_fill(row, &fisher, &grid, patch);
         for (int32_t s = 0; s < 2; s++) {
-            double worst = 0, norm = 0;
+            double worst = 0, norm = 0, defined[FISHER_SIZE];
+            by_definition(defined, &fisher, s, (int32_t[]){x0, x1}, (int32_t[]){y0, y1});
+            check_definition(row + s * FISHER_SIZE, defined);
             reference(expected, s, x0, x1, y0, y1);
             for (int c = 0; c < FISHER_SIZE; c++) {
                 double found = (double)row[s * FISHER_SIZE + c];
@@ -191,7 +227,7 @@ Suite *fisher_suite(void)
     Suite *suite = suite_create("fisher");
     TCase *tcase = tcase_create("fisher");
     tcase_add_unchecked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, fisher_vectors_are_vlfeats_but_for_what_is_tiny);
+    tcase_add_test(tcase, fisher_vectors_are_their_definition_and_vlfeats_but_for_what_is_tiny);
     tcase_add_test(tcase, a_mixture_is_sound_and_its_weights_are_the_descriptors_shares);
     tcase_add_test(tcase, mixtures_and_vectors_survive_failed_requests);
     tcase_add_test(tcase, mixtures_of_equal_descriptors_are_sound);

@@ -118,6 +118,33 @@ START_TEST(labels_that_cost_nothing_change_nothing)
 }
 END_TEST
 
+START_TEST(one_table_of_all_edges_is_that_table_at_each)
+{
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    int n_given_up = 0;
+    for (uint64_t t = 0; t < 120; t++) {
+        const struct clv_decoding rule = {.rule = CLV_DECODE_MAP};
+        struct sample s;
+        int32_t y[MAX_NODES], expected[MAX_NODES];
+        draw_sample(&s, 9 * t + 6 + t % 3); /* full tables, of two to four labels */
+        ck_assert_int_eq(s.field.form, CLV_PAIRWISE_FULL);
+        size_t size = (size_t)s.field.n_labels * (size_t)s.field.n_labels;
+        for (int32_t e = 1; e < s.field.n_edges; e++)
+            memcpy(s.pairwise + (size_t)e * size, s.pairwise, size * sizeof *s.pairwise);
+        must(clv_oracle_decode_costs(oracle, expected, &s.field, s.cost, NULL, &rule, err));
+        s.field.is_shared = true;
+        for (size_t c = size; c < sizeof s.pairwise / sizeof *s.pairwise; c++)
+            s.pairwise[c] = NAN;
+        must(clv_oracle_decode_costs(oracle, y, &s.field, s.cost, NULL, &rule, err));
+        ck_assert_mem_eq(y, expected, (size_t)s.field.n_nodes * sizeof *y);
+        n_given_up += labels_of(&s, y) != (1 << s.field.n_labels) - 1;
+    }
+    ck_assert_int_gt(n_given_up, 30);
+    clv_oracle_free(oracle);
+}
+END_TEST
+
 /* Two of three nodes are a little better as 1 and as 2, which is not worth the cost: 0 is nearly as good. */
 START_TEST(a_label_of_few_nodes_is_not_worth_a_high_cost_whatever_the_rule)
 {
@@ -191,6 +218,7 @@ Suite *label_costs_suite(void)
     TCase *tcase = tcase_create("label_costs");
     tcase_add_test(tcase, no_label_given_up_improves_the_answer);
     tcase_add_test(tcase, labels_that_cost_nothing_change_nothing);
+    tcase_add_test(tcase, one_table_of_all_edges_is_that_table_at_each);
     tcase_add_test(tcase, a_label_of_few_nodes_is_not_worth_a_high_cost_whatever_the_rule);
     tcase_add_test(tcase, labels_stay_where_memory_runs_out);
     tcase_add_test(tcase, costs_out_of_range_are_refused_by_name);

@@ -1,0 +1,88 @@
+/* Pictures of probabilities, by their definition. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/probability.h"
+#include "support/pictures.h"
+#include "support/support.h"
+
+enum { WIDTH = 64, HEIGHT = 40, N = WIDTH * HEIGHT };
+
+static double entropy_of(double p)
+{
+    return p <= 0 || p >= 1 ? 0 : -p * log2(p) - (1 - p) * log2(1 - p);
+}
+
+START_TEST(entropy_is_in_bits)
+{
+    ck_assert_double_eq(probability_entropy(0), 0);
+    ck_assert_double_eq(probability_entropy(1), 0);
+    ck_assert_double_eq(probability_entropy(-0.5), 0);
+    ck_assert_double_eq(probability_entropy(1.5), 0);
+    for (int v = 1; v < 255; v++)
+        ck_assert_double_eq_tol(probability_entropy(v / 255.0), entropy_of(v / 255.0), 1e-12);
+    ck_assert_double_eq_tol(probability_entropy(0.5), 1, 1e-12);
+}
+END_TEST
+
+/* Grey, tinted by up to 80 % where the probability is a half; a line where it crosses one half. */
+START_TEST(uncertain_pixels_are_tinted_in_their_grey_picture)
+{
+    struct clv_image image = {0};
+    uint8_t probability[N], before[3 * N];
+    uint32_t state = 5;
+    must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
+    for (int i = 0; i < 3 * N; i++)
+        before[i] = image.pixels[i] = (uint8_t)noise(&state);
+    for (int p = 0; p < N; p++)
+        probability[p] = (uint8_t)(p % WIDTH < WIDTH / 2 ? noise(&state) % 128 : 128 + noise(&state) % 128);
+    must(probability_draw(&image, probability, 1, err));
+    for (int p = 0; p < N; p++) {
+        if (abs(p % WIDTH - WIDTH / 2) < 6)
+            continue;
+        const uint8_t *pixel = before + 3 * p;
+        double grey = (0.299 * pixel[0] + 0.587 * pixel[1]) + 0.114 * pixel[2];
+        double share = 0.8 * entropy_of(probability[p] / 255.0);
+        for (int c = 0; c < 3; c++) {
+            double mixed = grey + share * (uncertain_colour[c] - grey);
+            ck_assert_double_eq_tol(image.pixels[3 * p + c], mixed, 0.5 + 1e-9);
+        }
+    }
+    int n_line = 0; /* light or dark, and no tint */
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = WIDTH / 2 - 2; x < WIDTH / 2 + 2; x++) {
+            const uint8_t *pixel = image.pixels + 3 * (y * WIDTH + x);
+            n_line += pixel[0] > 230 && pixel[2] > 230;
+        }
+    ck_assert_int_ge(n_line, HEIGHT - 2);
+    clv_image_release(&image);
+}
+END_TEST
+
+START_TEST(means_are_those_of_share_and_entropy)
+{
+    uint8_t probability[256];
+    double share, entropy, expected = 0;
+    for (int v = 0; v < 256; v++) {
+        probability[v] = (uint8_t)(v / 2);
+        expected += entropy_of(v / 2 / 255.0) / 256;
+    }
+    probability_means(&share, &entropy, probability, 256);
+    ck_assert_double_eq_tol(share, 63.5 / 255, 1e-12);
+    ck_assert_double_eq_tol(entropy, expected, 1e-12);
+    probability_means(&share, &entropy, probability, 0);
+    ck_assert(share == 0 && entropy == 0);
+}
+END_TEST
+
+Suite *probability_suite(void);
+Suite *probability_suite(void)
+{
+    Suite *suite = suite_create("probability");
+    TCase *tests = tcase_create("probability");
+    tcase_add_test(tests, entropy_is_in_bits);
+    tcase_add_test(tests, uncertain_pixels_are_tinted_in_their_grey_picture);
+    tcase_add_test(tests, means_are_those_of_share_and_entropy);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
