@@ -18,6 +18,7 @@
 #include "base/rng.h"
 
 enum { NETWORK_MAX_INPUTS = 64, NETWORK_MAX_HIDDEN = 32, NETWORK_BATCH = 512 };
+#define NETWORK_LEAST_WEIGHT 1e-30F
 
 /* Weights stand as float[network_size]: linear[n_inputs], output[n_hidden], hidden[n_hidden][n_inputs]. */
 struct network {
@@ -173,10 +174,12 @@ static inline void network_learn(float *weights, const struct network *self, con
     free(order);
 }
 
-/* Numbers of a table, each with six digits; the column of the next one is returned. */
+/* Numbers of a table, each with six digits; the column of the next one is returned. Weight decay shrinks what no example
+ * needs until it is denormal, which is slow to compute with and adds nothing to a score: such weights are written as 0. */
 static inline int network_write_number(FILE *stream, int column, float value)
 {
     char text[32];
+    value = fabsf(value) < NETWORK_LEAST_WEIGHT ? 0 : value;
     int length = snprintf(text, sizeof text, "%.6gF", value);
     if (!strpbrk(text, ".e"))
         length = snprintf(text, sizeof text, "%.6g.0F", value);
