@@ -1,8 +1,9 @@
-/* What the programs write that learn weights of the source (tools/learn). */
+/* What the programs write that learn weights of the source (tools/learn), and what they learn from. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "../../tools/bench/box_objects.h"
 #include "../../tools/learn/network.h"
 #include "box_cut/box_weights.h"
 #include "click/click_features.h"
@@ -34,12 +35,41 @@ START_TEST(no_weight_of_the_source_is_denormal)
 }
 END_TEST
 
+/* 124084 has another number there. */
+START_TEST(photos_that_are_in_grabcut_50_are_known)
+{
+    static const char *const names[] = {"124084-0", "21077-0", "388016-0", "124080-0", "21078-0", "210770-0"};
+    for (int i = 0; i < 6; i++) {
+        struct box_object object = {0};
+        snprintf(object.name, sizeof object.name, "%s", names[i]);
+        ck_assert_msg(box_is_of_grabcut_50(&object) == (i < 3), "%s", names[i]);
+    }
+}
+END_TEST
+
+START_TEST(of_berkeleys_objects_17_are_in_grabcut_50)
+{
+    struct box_objects objects;
+    size_t n = 0;
+    if (!real_data("of_berkeleys_objects_17_are_in_grabcut_50", "boxes-berkeley/manifest.tsv"))
+        return;
+    ck_assert(box_objects_read(&objects, "boxes-berkeley", ""));
+    for (size_t i = 0; i < objects.n; i++)
+        n += box_is_of_grabcut_50(&objects.items[i]);
+    ck_assert_uint_eq(n, 17);
+    ck_assert_uint_eq(objects.n, 100);
+    box_objects_release(&objects);
+}
+END_TEST
+
 Suite *learned_weights_suite(void)
 {
     Suite *suite = suite_create("learned_weights");
     TCase *tests = tcase_create("learned_weights");
     tcase_add_test(tests, weights_too_small_to_count_are_written_as_zero);
     tcase_add_test(tests, no_weight_of_the_source_is_denormal);
+    tcase_add_test(tests, photos_that_are_in_grabcut_50_are_known);
+    tcase_add_test(tests, of_berkeleys_objects_17_are_in_grabcut_50);
     suite_add_tcase(suite, tests);
     return suite;
 }

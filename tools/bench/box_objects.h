@@ -166,11 +166,12 @@ static inline bool box_objects_read(struct box_objects *objects, const char *set
     return true;
 }
 
-/* Whether a photo of Berkeley's is in GrabCut-50 as well: the weights of box to cut are not learned from those. */
+/* Whether a photo of Berkeley's is in GrabCut-50 as well: the weights of box to cut are not learned from those 17.
+ * Berkeley's 124084 is there under another number, 124080. */
 static inline bool box_is_of_grabcut_50(const struct box_object *object)
 {
     static const char *const stems[] = {"21077",  "24077",  "37073",  "65019",  "69020",  "86016",  "106024",
-                                        "124080", "153077", "153093", "181079", "189080", "208001", "209070",
+                                        "124084", "153077", "153093", "181079", "189080", "208001", "209070",
                                         "227092", "271008", "304074", "326038", "376043", "388016"};
     for (size_t k = 0; k < sizeof stems / sizeof *stems; k++)
         if (strncmp(object->name, stems[k], strlen(stems[k])) == 0 && object->name[strlen(stems[k])] == '-')
