@@ -32,7 +32,7 @@ const page = {
   async open(number) {
     try {
       const image = await picture(number);
-      const answer = await ask('open/' + number);
+      const answer = await ask('open/' + number, {});
       return [answer, image];
     } catch (error) {
       if (error.code === 404 || error.code === 422) this.state.images[number].status = 'unreadable';

@@ -67,6 +67,8 @@ struct page_response {
     bool sets_cookie;          /* the session's token */
     const unsigned char *view; /* a body that lives as long as the program, or NULL: */
     size_t view_size;
+    int file; /* a body that is a file's bytes, open for reading; or -1 */
+    size_t file_size;
     struct text body;
 };
 void page_response_release(struct page_response *response);

@@ -1,19 +1,23 @@
 #include "page/page.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "page/page_lessons.h"
 
-#define MAX_ANSWER     ((size_t)512 << 20)
-#define MAX_IMAGE_FILE ((size_t)512 << 20)
-#define JPEG_QUALITY   92
+#define MAX_ANSWER   ((size_t)512 << 20)
+#define JPEG_QUALITY 92
 
 void page_response_release(struct page_response *response)
 {
+    if (response->file >= 0)
+        close(response->file);
+    response->file = -1;
     text_release(&response->body);
 }
 
@@ -200,18 +204,19 @@ static enum clv_status send_image(struct page_response *response, struct page_se
                                   struct clv_error *err)
 {
     const char *path = session->set.items[number].image;
-    char *bytes = NULL;
-    size_t size = 0;
-    if (file_read(&bytes, &size, path, MAX_IMAGE_FILE, NULL) != CLV_OK)
-        return send_converted(response, session, path, err);
-    bool is_png = size > 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
-    bool is_jpeg = size > 3 && memcmp(bytes, "\xff\xd8\xff", 3) == 0;
-    if (is_png || is_jpeg) {
-        text_append(&response->body, bytes, size);
+    struct file_source file;
+    unsigned char head[8] = {0};
+    bool is_file = file_source_open(&file, path, NULL) == CLV_OK;
+    bool is_long = is_file && file.size >= sizeof head && !file_source_read(head, &file, 0, sizeof head, NULL);
+    bool is_png = is_long && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0;
+    if (is_png || (is_long && memcmp(head, "\xff\xd8\xff", 3) == 0)) {
         response->type = is_png ? "image/png" : "image/jpeg";
+        response->file = fcntl(file.fd, F_DUPFD_CLOEXEC, 0);
+        response->file_size = file.size;
     }
-    array_free(bytes);
-    return is_png || is_jpeg ? CLV_OK : send_converted(response, session, path, err);
+    if (is_file)
+        file_source_close(&file);
+    return response->file >= 0 ? CLV_OK : send_converted(response, session, path, err);
 }
 
 /* The image of a request is the open one, at the revision that the page has seen. */
@@ -258,6 +263,14 @@ static enum clv_status save_and_tell(struct page_response *response, struct page
     document->history.is_accepted = before->is_accepted;
     document->revision = before->revision;
     return status;
+}
+
+static enum clv_status open_image(struct page_response *response, struct page_session *session, int32_t number,
+                                  struct clv_error *err)
+{
+    double started = now_ms();
+    enum clv_status status = session->open == number ? CLV_OK : page_session_open(session, number, err);
+    return status == CLV_OK ? put_document(&response->body, session, now_ms() - started, err) : status;
 }
 
 static enum clv_status draw(struct page_response *response, struct page_session *session, const struct json_value *root,
@@ -364,6 +377,7 @@ static enum clv_status post(struct page_response *response, struct page_session 
         status = check_revision(session, target.number, root, err);
     if (status == CLV_OK)
         switch (target.route) {
+        case PAGE_OPEN: status = open_image(response, session, target.number, err); break;
         case PAGE_STROKE: status = draw(response, session, root, err); break;
         case PAGE_UNDO: status = step(response, session, -1, err); break;
         case PAGE_REDO: status = step(response, session, 1, err); break;
@@ -383,16 +397,10 @@ static enum clv_status post(struct page_response *response, struct page_session 
 static enum clv_status get(struct page_response *response, struct page_session *session, struct page_target target,
                            struct clv_error *err)
 {
-    double started = now_ms();
-    enum clv_status status = CLV_OK;
     switch (target.route) {
     case PAGE_STATE: return tell_state(response, session, err);
     case PAGE_TRAINING: return tell_training(response, session);
-    case PAGE_IMAGE: return send_image(response, session, target.number, err);
-    default:
-        if (session->open != target.number)
-            status = page_session_open(session, target.number, err);
-        return status == CLV_OK ? put_document(&response->body, session, now_ms() - started, err) : status;
+    default: return send_image(response, session, target.number, err);
     }
 }
 
@@ -421,7 +429,7 @@ void page_handle(struct page_response *response, struct page_session *session, c
     struct clv_error err = {0};
     const char *why = NULL;
     struct page_target target = page_route(request->path);
-    *response = (struct page_response){.code = 200, .type = "application/json"};
+    *response = (struct page_response){.code = 200, .type = "application/json", .file = -1};
     text_init(&response->body, MAX_ANSWER);
     int refused = page_refuses(&why, &session->options->access, request, target);
     if (!refused && target.number >= 0 && (size_t)target.number >= session->set.n_items && target.route >= PAGE_IMAGE &&

@@ -8,7 +8,7 @@ static const struct {
     bool is_post, has_number;
 } routes[] = {
     {"state", PAGE_STATE, false, false},    {"training", PAGE_TRAINING, false, false},
-    {"image/", PAGE_IMAGE, false, true},    {"open/", PAGE_OPEN, false, true},
+    {"image/", PAGE_IMAGE, false, true},    {"open/", PAGE_OPEN, true, true},
     {"suggest/", PAGE_SUGGEST, true, true}, {"stroke/", PAGE_STROKE, true, true},
     {"undo/", PAGE_UNDO, true, true},       {"redo/", PAGE_REDO, true, true},
     {"accept/", PAGE_ACCEPT, true, true},   {"label", PAGE_LABEL, true, false},

@@ -11,8 +11,8 @@
 
 struct page_access {
     char token[PAGE_TOKEN_SIZE];
-    char cookie[32];   /* its name; browsers do not keep the ports of a host apart */
-    char hosts[4][80]; /* "127.0.0.1:8080", as the Host header has it; "" ends */
+    char cookie[32];    /* its name; browsers do not keep the ports of a host apart */
+    char hosts[32][64]; /* "127.0.0.1:8080", as the Host header has it; "" ends */
 };
 
 /* Views; headers that are absent are NULL. */

@@ -130,12 +130,12 @@ static inline void expect(struct page_session *session, int code, const char *me
 /* The same for opening an image. */
 static inline char *opened(struct page_session *session, int number)
 {
-    return answer(session, 200, "GET", formatted("/api/open/%d", number), NULL);
+    return answer(session, 200, "POST", formatted("/api/open/%d", number), "{}");
 }
 
 static inline void expect_open(struct page_session *session, int code, int number, const char *part)
 {
-    expect(session, code, "GET", formatted("/api/open/%d", number), NULL, part);
+    expect(session, code, "POST", formatted("/api/open/%d", number), "{}", part);
 }
 
 /* Cuts out of an answer how long it took. */

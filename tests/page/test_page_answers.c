@@ -1,10 +1,21 @@
 /* What requests are answered: images, the page's files, trainings, and what is said when there is no memory. */
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "page/small_page.h"
+
+/* What an answer that is a file has, to free(). */
+static char *bytes_of(const struct page_response *response)
+{
+    ck_assert_int_ge(response->file, 0);
+    ck_assert_uint_eq(response->body.size, 0);
+    char *bytes = malloc(response->file_size + 1);
+    ck_assert_int_eq(pread(response->file, bytes, response->file_size + 1, 0), (ssize_t)response->file_size);
+    return bytes;
+}
 
 /* The body of an answer as an image; its type has to be as expected. */
 static struct clv_image answered_image(struct page_session *session, const char *path, const char *type)
@@ -16,8 +27,11 @@ static struct clv_image answered_image(struct page_session *session, const char 
     page_handle(&response, session, &request);
     ck_assert_int_eq(response.code, 200);
     ck_assert_str_eq(response.type, type);
-    must(clv_image_decode(&image, response.body.bytes, response.body.size, NULL, err));
+    char *file = response.file >= 0 ? bytes_of(&response) : NULL;
+    must(clv_image_decode(&image, file ? file : response.body.bytes, file ? response.file_size : response.body.size,
+                          NULL, err));
     page_response_release(&response);
+    free(file);
     return image;
 }
 
@@ -41,10 +55,14 @@ START_TEST(images_that_browsers_do_not_know_are_sent_as_jpeg)
                                    .path = "/api/image/1",
                                    .host = "127.0.0.1:1",
                                    .cookie = "cleave-1=0123456789abcdef0123456789abcdef"};
-    page_handle(&response, session, &request); /* the file itself */
-    ck_assert_uint_eq(response.body.size, size);
-    ck_assert_mem_eq(response.body.bytes, file, size);
+    page_handle(&response, session, &request); /* the file itself, of which nothing is in memory */
+    char *sent_file = bytes_of(&response);
+    ck_assert_uint_eq(response.file_size, size);
+    ck_assert_mem_eq(sent_file, file, size);
+    int descriptor = response.file;
     page_response_release(&response);
+    ck_assert_int_eq(fcntl(descriptor, F_GETFD), -1);
+    free(sent_file);
     for (int i = 0; i < 3; i += 2) {
         sent = answered_image(session, formatted("/api/image/%d", i), i ? "image/jpeg" : "image/png");
         ck_assert(sent.width == WIDTH && sent.height == HEIGHT);
@@ -220,7 +238,7 @@ END_TEST
 START_TEST(requests_that_find_no_memory_change_nothing)
 {
     struct page_session *session = fresh_session();
-    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    free(answer(session, 200, "POST", "/api/open/0", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
     char *before = without_time(opened(session, 0));
     char *strokes = slurp(in_folder("strokes/a.json"), NULL);

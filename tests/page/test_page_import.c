@@ -48,8 +48,8 @@ START_TEST(outlines_and_boxes_are_shown_edited_and_saved_in_the_folder_s_own_lay
     const char *path = put_set("a.json", labelme, LABELS);
     struct page_session *session = open_with(path);
     expect(session, 200, "GET", "/api/state", NULL, "{\"status\":\"new\",\"expected\":-1.0000,\"name\":\"a.png\"}");
-    expect(session, 200, "GET", "/api/open/1", NULL, "\"objects\":[]");
-    char *shown = answer(session, 200, "GET", "/api/open/0", NULL);
+    expect(session, 200, "POST", "/api/open/1", "{}", "\"objects\":[]");
+    char *shown = answer(session, 200, "POST", "/api/open/0", "{}");
     ck_assert_ptr_nonnull(strstr(shown, "\"object\":0,\"label\":1,\"box\":[28,13,35,35]")); /* what is in the box */
     ck_assert_ptr_nonnull(strstr(shown, "\"object\":1,\"label\":2,\"box\":[0,0,"));
     free(shown);
@@ -62,7 +62,7 @@ START_TEST(outlines_and_boxes_are_shown_edited_and_saved_in_the_folder_s_own_lay
     expect(session, 200, "POST", "/api/undo/0", "{\"revision\":3}", "\"label\":2");
     page_session_free(session);
     session = open_with(path); /* what was saved counts, not what was imported */
-    expect(session, 200, "GET", "/api/open/0", NULL, "\"redo\":true");
+    expect(session, 200, "POST", "/api/open/0", "{}", "\"redo\":true");
     page_session_free(session);
     free(boxes);
     free(theirs);
@@ -73,7 +73,7 @@ START_TEST(boxes_of_every_format_are_shown)
 {
     const char *const files[][2] = {{"a.xml", voc}, {"coco.json", coco}, {"a.txt", yolo}};
     struct page_session *session = open_with(put_set(files[_i][0], files[_i][1], NULL));
-    expect(session, 200, "GET", "/api/open/0", NULL, "\"object\":0,\"label\":1,\"box\":[28,13,35,35]");
+    expect(session, 200, "POST", "/api/open/0", "{}", "\"object\":0,\"label\":1,\"box\":[28,13,35,35]");
     page_session_free(session);
 }
 END_TEST
@@ -93,7 +93,7 @@ START_TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
     struct page_session *session = open_session();
     expect(session, 200, "GET", "/api/state", NULL,
            "{\"status\":\"accepted\",\"expected\":-1.0000,\"name\":\"b.png\"}");
-    expect(session, 200, "GET", "/api/open/1", NULL, "\"runs\":[0,10,1,5,0,5385]");
+    expect(session, 200, "POST", "/api/open/1", "{}", "\"runs\":[0,10,1,5,0,5385]");
     ck_assert_int_eq(access(in_folder("masks/b.pgm"), F_OK), 0);
     free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(1)));
     page_session_free(session);
@@ -107,7 +107,7 @@ START_TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
     ck_assert_ptr_nonnull(strstr(set.items[1].mask, "masks/b.png"));
     clv_set_release(&set);
     session = open_session();
-    expect(session, 200, "GET", "/api/open/1", NULL, "\"undo\":true");
+    expect(session, 200, "POST", "/api/open/1", "{}", "\"undo\":true");
     page_session_free(session);
 }
 END_TEST
@@ -159,8 +159,8 @@ START_TEST(boxes_that_cannot_be_shown_are_refused_by_name)
     memcpy(strstr(other, "\"imageWidth\": 90"), "\"imageWidth\": 80", 16);
     spill(path, other, strlen(other));
     session = open_with(path);
-    expect(session, 422, "GET", "/api/open/0", NULL, "its boxes are for an image of 80x60");
-    expect(session, 200, "GET", "/api/open/1", NULL, "\"objects\":[]");
+    expect(session, 422, "POST", "/api/open/0", "{}", "its boxes are for an image of 80x60");
+    expect(session, 200, "POST", "/api/open/1", "{}", "\"objects\":[]");
     page_session_free(session);
     free(other);
 }

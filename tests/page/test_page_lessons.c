@@ -14,7 +14,7 @@ static void train(struct page_session *session)
 
 static void accept(struct page_session *session, int image)
 {
-    free(answer(session, 200, "GET", formatted("/api/open/%d", image), NULL));
+    free(answer(session, 200, "POST", formatted("/api/open/%d", image), "{}"));
     free(answer(session, 200, "POST", formatted("/api/stroke/%d", image), FIGURE(0)));
     free(answer(session, 200, "POST", formatted("/api/accept/%d", image), "{\"revision\":1}"));
 }
@@ -38,7 +38,7 @@ START_TEST(strokes_on_an_object_and_beside_it_teach_where_they_are)
 {
     struct page_session *session = fresh_session();
     accept(session, 0);
-    free(answer(session, 200, "GET", "/api/open/1", NULL));
+    free(answer(session, 200, "POST", "/api/open/1", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images"); /* nothing beside it yet */
     free(answer(session, 200, "POST", "/api/stroke/1", GROUND(1)));
@@ -56,7 +56,7 @@ START_TEST(a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is)
 {
     struct page_session *session = fresh_session();
     accept(session, 0);
-    free(answer(session, 200, "GET", "/api/open/1", NULL));
+    free(answer(session, 200, "POST", "/api/open/1", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/1", BOX(0)));
     train(session);
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\t\nimage\tx\ty\tw\th\nb.png\t20\t5\t50\t50\n");
@@ -113,7 +113,7 @@ START_TEST(two_objects_teach_what_they_are_together)
 {
     struct page_session *session = fresh_session();
     accept(session, 0);
-    free(answer(session, 200, "GET", "/api/open/1", NULL));
+    free(answer(session, 200, "POST", "/api/open/1", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
     free(answer(session, 200, "POST", "/api/stroke/1", OTHER("ground", 1)));
     free(answer(session, 200, "POST", "/api/stroke/1", GROUND(2)));
@@ -200,7 +200,7 @@ START_TEST(a_folder_of_links_to_elsewhere_learns_from_its_masks)
     struct page_session *session = open_session();
     accept(session, 0);
     accept(session, 1);
-    free(answer(session, 200, "GET", "/api/open/2", NULL));
+    free(answer(session, 200, "POST", "/api/open/2", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/2", BOX(0)));
     train(session);
     ck_assert_str_eq(started, "a.png\nb.png\n");

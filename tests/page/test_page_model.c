@@ -73,13 +73,14 @@ static void count_runs(int inside[3], int outside[3], const char *text)
 static char *ranked_state(struct page_session *session, int n)
 {
     const struct timespec while_ranking = {.tv_nsec = 20000000};
-    for (;;) {
+    for (int try = 0;; try++) {
         int n_unknown = 0;
         char *state = answer(session, 200, "GET", "/api/state", NULL);
         for (const char *at = state; (at = strstr(at, "\"expected\":-1.0000")); at++)
             n_unknown++;
         if (n_unknown == 3 - n)
             return state;
+        ck_assert_msg(try < 6000, "%d images are not ranked yet: %s", n_unknown, state);
         free(state);
         nanosleep(&while_ranking, NULL);
     }
@@ -91,7 +92,7 @@ START_TEST(a_model_learned_meanwhile_suggests_the_rest)
     struct page_session *session = labelled_session();
     learn(BY_COLOUR);
     expect(session, 200, "GET", "/api/state", NULL, "\"has_model\":false");
-    free(answer(session, 200, "GET", "/api/open/2", NULL));
+    free(answer(session, 200, "POST", "/api/open/2", "{}"));
     expect(session, 400, "POST", "/api/suggest/2", "{\"revision\":0}", "there is no model yet");
     expect(session, 400, "POST", "/api/accept/2", "{\"revision\":0,\"suggestion\":1}", "there is no model yet");
     n_models = 1;
@@ -124,7 +125,7 @@ START_TEST(strokes_are_joined_by_what_the_model_knows)
     int inside[3], outside[3];
     struct page_session *session = labelled_session();
     for (int has_model = 0; has_model < 2; has_model++) {
-        free(answer(session, 200, "GET", "/api/open/2", NULL));
+        free(answer(session, 200, "POST", "/api/open/2", "{}"));
         char *text =
             answer(session, 200, "POST", "/api/stroke/2",
                    "{\"revision\":0,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":1,\"points\":[22,30]}");
@@ -192,7 +193,7 @@ START_TEST(images_are_ranked_by_the_error_that_the_model_expects)
         expected[i] = strtod(at, NULL);
     }
     ck_assert_double_eq(expected[1], -1); /* a damaged one is nowhere in the order, and opening it says why */
-    expect(session, 422, "GET", "/api/open/1", NULL, "b.png");
+    expect(session, 422, "POST", "/api/open/1", "{}", "b.png");
     ck_assert(expected[0] >= 0 && expected[0] < expected[2] && expected[2] <= 0.5);
     ck_assert_double_eq_tol(expected[2], expected_error("c.png", true), 6e-5); /* four digits are told */
     ck_assert(fabs(expected[2] - expected_error("c.png", false)) > 2e-4);
@@ -215,7 +216,7 @@ START_TEST(a_model_of_three_labels_suggests_all_of_them)
         must(clv_png_write_labels(in_folder(formatted("masks/%c.png", 'a' + i)), WIDTH, HEIGHT, labels, NULL, 0, err));
     learn("--learner independent --blocks colour,position --passes 30");
     session = open_session();
-    free(answer(session, 200, "GET", "/api/open/2", NULL));
+    free(answer(session, 200, "POST", "/api/open/2", "{}"));
     char *text = answer(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}");
     count_runs(inside, outside, text);
     ck_assert_int_eq(inside[1], 2 * 23 * 23);
@@ -232,7 +233,7 @@ START_TEST(a_damaged_model_is_named_and_the_page_goes_on_without_it)
     spill(in_folder("label.cleave"), "no model", 8);
     n_models = 1;
     expect(session, 422, "GET", "/api/state", NULL, "label.cleave");
-    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    free(answer(session, 200, "POST", "/api/open/0", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
     expect(session, 400, "POST", "/api/suggest/0", "{\"revision\":1}", "there is no model yet");
     page_session_free(session);

@@ -32,7 +32,7 @@ START_TEST(good_requests_pass)
 {
     ck_assert_int_eq(refused(good_get("/")), 0);
     ck_assert_int_eq(refused(good_get("/main.js")), 0);
-    ck_assert_int_eq(refused(good_get("/api/open/3")), 0);
+    ck_assert_int_eq(refused(good_post("/api/open/3")), 0);
     ck_assert_int_eq(refused(good_post("/api/stroke/3")), 0);
 }
 END_TEST
@@ -166,6 +166,7 @@ START_TEST(methods_paths_and_sizes_are_bounded)
     ck_assert_int_eq(refused(request), 405);
     ck_assert_int_eq(refused(good_get("/api/stroke/0")), 405);
     ck_assert_int_eq(refused(good_post("/api/state")), 405);
+    ck_assert_int_eq(refused(good_get("/api/open/0")), 405); /* it changes what is open */
     request = good_post("/api/stroke/0");
     request.size = PAGE_MAX_BODY;
     ck_assert_int_eq(refused(request), 0);

@@ -18,7 +18,7 @@ START_TEST(strokes_are_saved_at_once_and_found_again)
     struct page_session *session = fresh_session();
     struct clv_mask mask = {0};
     struct clv_labels labels = {0};
-    expect(session, 200, "GET", "/api/open/0", NULL, "\"objects\":[]");
+    expect(session, 200, "POST", "/api/open/0", "{}", "\"objects\":[]");
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
     char *before = answer(session, 200, "POST", "/api/stroke/0", GROUND(1)), *runs = runs_of(before);
     page_session_free(session); /* as good as kill -9: nothing is written at the end */
@@ -33,7 +33,7 @@ START_TEST(strokes_are_saved_at_once_and_found_again)
     ck_assert_str_eq(boxes, "image\tlabel\tx\ty\tw\th\na.png\tforeground\t28\t13\t35\t35\n");
 
     session = open_session();
-    char *after = answer(session, 200, "GET", "/api/open/0", NULL), *found = runs_of(after);
+    char *after = answer(session, 200, "POST", "/api/open/0", "{}"), *found = runs_of(after);
     ck_assert_str_eq(found, runs);
     ck_assert_ptr_nonnull(strstr(after, "\"undo\":true"));
     page_session_free(session);
@@ -50,12 +50,12 @@ END_TEST
 START_TEST(undo_and_redo_reach_behind_the_start_of_the_program)
 {
     struct page_session *session = fresh_session();
-    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    free(answer(session, 200, "POST", "/api/open/0", "{}"));
     char *one = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)), *runs = runs_of(one);
     free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1)));
     page_session_free(session);
     session = open_session();
-    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    free(answer(session, 200, "POST", "/api/open/0", "{}"));
     char *undone = answer(session, 200, "POST", "/api/undo/0", "{\"revision\":0}"), *found = runs_of(undone);
     ck_assert_str_eq(found, runs);
     free(answer(session, 200, "POST", "/api/redo/0", "{\"revision\":1}"));
@@ -72,13 +72,13 @@ START_TEST(changes_of_other_windows_and_programs_are_noticed)
 {
     struct page_session *session = fresh_session();
     uint8_t other[WIDTH * HEIGHT] = {1, 1, 1};
-    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    free(answer(session, 200, "POST", "/api/open/0", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
     expect(session, 409, "POST", "/api/stroke/0", GROUND(0), "another window");
     must(clv_png_write_labels(in_folder("masks/a.png"), WIDTH, HEIGHT, other, NULL, 0, err));
     expect(session, 409, "POST", "/api/stroke/0", GROUND(1), "another program");
-    free(answer(session, 200, "GET", "/api/open/1", NULL));
-    expect(session, 200, "GET", "/api/open/0", NULL, "\"runs\":[1,3,0,5397]");
+    free(answer(session, 200, "POST", "/api/open/1", "{}"));
+    expect(session, 200, "POST", "/api/open/0", "{}", "\"runs\":[1,3,0,5397]");
     page_session_free(session);
 }
 END_TEST
@@ -314,7 +314,7 @@ START_TEST(images_whose_names_no_table_can_have_are_named_at_the_start_and_nothi
         ck_assert_ptr_nonnull(strstr(noted, ": 4, the first is b\tc.png"));
         for (int k = 0; k < 6; k++) {
             bool is_bad = k > 0 && k < 5;
-            free(answer(session, is_bad ? 422 : 200, "GET", formatted("/api/open/%d", k), NULL));
+            free(answer(session, is_bad ? 422 : 200, "POST", formatted("/api/open/%d", k), "{}"));
             if (!is_bad && !start)
                 free(answer(session, 200, "POST", formatted("/api/stroke/%d", k), FIGURE(0)));
         }
@@ -364,8 +364,8 @@ START_TEST(masks_and_boxes_of_other_programs_are_kept)
     struct page_session *session = open_session();
     expect(session, 200, "GET", "/api/state", NULL,
            "{\"status\":\"accepted\",\"expected\":-1.0000,\"name\":\"b.png\"}");
-    expect(session, 200, "GET", "/api/open/1", NULL, "\"runs\":[0,1,1,2,0,5397]");
-    expect(session, 200, "GET", "/api/open/0", NULL, "\"strokes\":[{\"kind\":\"box\",\"object\":0,");
+    expect(session, 200, "POST", "/api/open/1", "{}", "\"runs\":[0,1,1,2,0,5397]");
+    expect(session, 200, "POST", "/api/open/0", "{}", "\"strokes\":[{\"kind\":\"box\",\"object\":0,");
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(1)));
     char *boxes = slurp(in_folder("boxes.tsv"), NULL);
     ck_assert_ptr_nonnull(strstr(boxes, "b.png\thorse\t1\t2\t3\t4\tmine\n"));
@@ -381,7 +381,7 @@ START_TEST(accepted_images_and_labels_are_what_training_reads)
     struct clv_set set = {0};
     expect(session, 400, "POST", "/api/train", "{}", "at least 2");
     for (int i = 0; i < 2; i++) {
-        free(answer(session, 200, "GET", formatted("/api/open/%d", i), NULL));
+        free(answer(session, 200, "POST", formatted("/api/open/%d", i), "{}"));
         free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), FIGURE(0)));
         expect(session, 200, "POST", formatted("/api/accept/%d", i), "{\"revision\":1}", "\"accepted\":true");
     }
@@ -404,7 +404,7 @@ START_TEST(an_object_takes_no_pixel_of_another_but_under_its_strokes)
     struct page_session *session = fresh_session();
     struct clv_indexed_image mask = {0};
     free(answer(session, 200, "POST", "/api/label", "{\"name\":\"sky\"}"));
-    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    free(answer(session, 200, "POST", "/api/open/0", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
     free(answer(session, 200, "POST", "/api/stroke/0", GROUND(1)));
     /* The other one begins in the middle of the first and goes out of it. */
@@ -425,7 +425,7 @@ END_TEST
 START_TEST(what_makes_no_sense_changes_nothing)
 {
     struct page_session *session = fresh_session();
-    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    free(answer(session, 200, "POST", "/api/open/0", "{}"));
     static const struct {
         int code;
         const char *path, *body;
@@ -486,7 +486,7 @@ START_TEST(strokes_in_a_box_stay_in_it)
 {
     struct page_session *session = fresh_session();
     struct clv_indexed_image mask = {0};
-    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    free(answer(session, 200, "POST", "/api/open/0", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/0",
                 "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"points\":[20,10,45,50]}"));
     free(answer(session, 200, "POST", "/api/stroke/0",
@@ -505,7 +505,7 @@ END_TEST
 START_TEST(a_stroke_that_is_erased_counts_no_more_and_a_deleted_object_is_gone)
 {
     struct page_session *session = fresh_session();
-    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    free(answer(session, 200, "POST", "/api/open/0", "{}"));
     char *one = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)), *runs = runs_of(one);
     /* A stroke on the ground, which is taken away again. */
     free(answer(session, 200, "POST", "/api/stroke/0",
@@ -536,7 +536,7 @@ START_TEST(boxes_of_the_image_are_found_in_whatever_column_it_stands)
         "label\tnote\timage\tx\ty\tw\th\ncow\ta.png\tb.png\t1\t2\t3\t4\nold\t\ta.png\t0\t0\t9\t9\nshort\n";
     struct page_session *session = fresh_session();
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
-    free(answer(session, 200, "GET", "/api/open/0", NULL));
+    free(answer(session, 200, "POST", "/api/open/0", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
     char *boxes = slurp(in_folder("boxes.tsv"), NULL);
     ck_assert_str_eq(boxes, "label\tnote\timage\tx\ty\tw\th\ncow\ta.png\tb.png\t1\t2\t3\t4\nshort\n"
@@ -616,8 +616,8 @@ START_TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         spill(in_folder("strokes/a.json"), bad[k][0], strlen(bad[k][0]));
-        expect(session, 422, "GET", "/api/open/0", NULL, bad[k][1]);
-        expect(session, 422, "GET", "/api/open/0", NULL, "strokes/a.json");
+        expect(session, 422, "POST", "/api/open/0", "{}", bad[k][1]);
+        expect(session, 422, "POST", "/api/open/0", "{}", "strokes/a.json");
         expect(session, 409, "POST", "/api/stroke/0", FIGURE(0), "open it again");
         char *kept = slurp(in_folder("strokes/a.json"), NULL);
         ck_assert_str_eq(kept, bad[k][0]);
@@ -625,7 +625,7 @@ START_TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
     }
     const char *good = STROKES("1", STROKE("figure", "0", "1", "3", "[5300,100]"));
     spill(in_folder("strokes/a.json"), good, strlen(good));
-    expect(session, 200, "GET", "/api/open/0", NULL, "\"runs\":[0,5300,1,100]");
+    expect(session, 200, "POST", "/api/open/0", "{}", "\"runs\":[0,5300,1,100]");
     page_session_free(session);
 }
 END_TEST

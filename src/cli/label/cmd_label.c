@@ -1,10 +1,10 @@
 /* cleave label: a page on which labels are made by cutting. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -15,6 +15,8 @@
 #include "cli/common/options.h"
 #include "cli/common/signals.h"
 #include "cli/label/label.h"
+
+#define MAX_LINKS ((size_t)1 << 16)
 
 struct label {
     struct common_options common;
@@ -28,7 +30,9 @@ enum label_keys { KEY_PORT = KEYS_COMMAND, KEY_LISTEN, KEY_NO_BROWSER, KEY_BOXES
 static const struct argp_option label_options[] = {
     {"port", KEY_PORT, "N", 0, "The port to listen on (default: a free one)", 0},
     {"listen", KEY_LISTEN, "ADDRESS", 0,
-     "Listen on this address instead of 127.0.0.1; whoever sees the link can then change the folder's labels", 0},
+     "Listen on this address instead of 127.0.0.1 (0.0.0.0, or :: with IPv6: on all of this machine's); whoever sees "
+     "the link can then change the folder's labels",
+     0},
     {"boxes", KEY_BOXES, "FILE", 0,
      "Show these boxes and outlines of another program (TSV, Pascal VOC, COCO, labelme, CVAT, YOLO ..; a file or a "
      "folder) on images that nothing was drawn on yet (default: FOLDER/boxes.tsv)",
@@ -92,15 +96,36 @@ static enum clv_status make_token(char token[PAGE_TOKEN_SIZE], struct clv_error 
     return CLV_OK;
 }
 
-/* Where there is a desktop; whether it works shows on the screen. */
-static void open_browser(const char *url)
+#define REDIRECT                                                                                                       \
+    "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=%.*s\"><a href=\"%.*s\">cleave label</a>\n"
+
+/* A file that nobody else may read and that leads to the link: arguments of programs can be seen by all. */
+static enum clv_status write_redirect(char **path, const char *link, int size, struct clv_error *err)
 {
-    if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY"))
-        return;
+    const char *folders[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
+    int fd = -1;
+    for (size_t k = 0; k < 3 && fd < 0; k++) {
+        if (!folders[k] || !*folders[k])
+            continue;
+        array_free(*path);
+        *path = path_join(folders[k], "cleave-label-XXXXXX.html");
+        if (!*path)
+            return fail_memory(err);
+        fd = mkostemps(*path, 5, O_CLOEXEC);
+    }
+    if (fd < 0)
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", *path);
+    file_remember_temporary(*path);
+    int n = dprintf(fd, REDIRECT, size, link, size, link);
+    return close(fd) == 0 && n > 0 ? CLV_OK : fail_errno(err, CLV_ERR_IO, "%s: cannot write", *path);
+}
+
+static void run_opener(const char *path)
+{
     pid_t child = fork();
     if (child == 0) {
         if (fork() == 0) {
-            execlp("xdg-open", "xdg-open", url, (char *)NULL);
+            execlp("xdg-open", "xdg-open", path, (char *)NULL);
             _exit(127);
         }
         _exit(0);
@@ -109,22 +134,38 @@ static void open_browser(const char *url)
         waitpid(child, NULL, 0);
 }
 
-static enum clv_status serve(struct label *self, struct label_server *server, const char *url,
+/* Where there is a desktop; whether it works shows on the screen. */
+static void open_browser(char **redirect, const char *links)
+{
+    struct clv_error err = {0};
+    if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY"))
+        return;
+    if (write_redirect(redirect, links, (int)strcspn(links, "\n"), &err) == CLV_OK)
+        run_opener(*redirect);
+    else
+        console_note("the browser is not opened: %s", err.message);
+}
+
+static enum clv_status serve(struct label *self, struct label_server *server, const char *links,
                              struct page_session *session, struct clv_error *err)
 {
-    enum clv_status status = label_server_run(server, session, err);
-    if (status != CLV_OK)
-        return status;
+    char *redirect = NULL;
     if (self->address)
-        console_note("--listen: whoever can reach %s and sees the link can see these images and change their labels",
-                     self->address);
-    printf("%s\n", url);
+        console_note(
+            "--listen %s: whoever can reach this machine there and sees the link can see these images and change "
+            "their labels",
+            self->address);
+    fputs(links, stdout);
     fflush(stdout);
     if (self->opens_browser)
-        open_browser(url);
-    while (!*signals_stop())
-        nanosleep(&(struct timespec){0, 100000000}, NULL);
-    return CLV_OK;
+        open_browser(&redirect, links);
+    enum clv_status status = label_server_run(server, session, signals_stop(), err);
+    if (redirect) {
+        remove(redirect);
+        file_forget_temporary(redirect);
+    }
+    array_free(redirect);
+    return status;
 }
 
 static enum clv_status run(struct label *self, struct clv_error *err)
@@ -134,7 +175,9 @@ static enum clv_status run(struct label *self, struct clv_error *err)
     struct label_trainer *trainer = NULL;
     struct label_server *server = NULL;
     struct page_session *session = NULL;
-    char *model = path_join(self->folder, "label.cleave"), *url = NULL;
+    struct text links;
+    char *model = path_join(self->folder, "label.cleave");
+    text_init(&links, MAX_LINKS);
     options.model = model;
     options.boxes = self->boxes;
     options.limits = self->common.limits;
@@ -147,15 +190,15 @@ static enum clv_status run(struct label *self, struct clv_error *err)
     if (status == CLV_OK)
         status = page_session_new(&session, &options, err);
     if (status == CLV_OK)
-        status = label_server_new(&server, &url, &options.access, self->address ? self->address : "127.0.0.1",
+        status = label_server_new(&server, &links, &options.access, self->address ? self->address : "127.0.0.1",
                                   self->port, err);
     if (status == CLV_OK)
-        status = serve(self, server, url, session, err);
+        status = serve(self, server, links.bytes, session, err);
     label_server_free(server);
     page_session_free(session);
     label_trainer_free(trainer);
     array_free(model);
-    array_free(url);
+    text_release(&links);
     return status;
 }
 

@@ -1,11 +1,19 @@
-/* HTTP for the page, over libmicrohttpd: one thread, bounded connections, headers, bodies and waiting. */
+/* HTTP for the page, over libmicrohttpd: one thread, bounded connections, headers, bodies and waiting.
+ *
+ * Until a connection has sent the headers of a request that is allowed, it is a stranger's: there are at most MAX_STRANGERS
+ * of them, of which a new one takes the place of the oldest, and each has HEADERS_S seconds, however it spends them. No body
+ * is taken from them. Limits by address would not help: on this machine the owner's is everybody's. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <microhttpd.h>
+#include <net/if.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -13,14 +21,22 @@
 #include "cli/label/label.h"
 
 #define MAX_CONNECTIONS 300
+#define MAX_STRANGERS   64
 #define TIMEOUT_S       20
+#define HEADERS_S       10
 #define MAX_HEADERS     (32 * 1024)
+#define WAIT_MS         100
 
 struct label_server {
     int socket;
     struct page_access access;
     struct page_session *session;
     struct MHD_Daemon *daemon;
+    struct stranger {
+        int socket;
+        time_t came;
+    } strangers[MAX_STRANGERS]; /* the oldest first */
+    size_t n_strangers;
 };
 
 /* A request's body on its way in. */
@@ -47,13 +63,22 @@ static void free_body(void *bytes)
     array_free(bytes);
 }
 
-static enum MHD_Result answer(struct MHD_Connection *connection, const struct label_server *server,
-                              struct page_response *response)
+/* Takes over what the response holds. */
+static struct MHD_Response *reply_of(struct page_response *response)
 {
-    struct MHD_Response *reply =
-        response->view
-            ? MHD_create_response_from_buffer(response->view_size, (void *)response->view, MHD_RESPMEM_PERSISTENT)
-            : MHD_create_response_from_buffer_with_free_callback(response->body.size, response->body.bytes, free_body);
+    if (response->view)
+        return MHD_create_response_from_buffer(response->view_size, (void *)response->view, MHD_RESPMEM_PERSISTENT);
+    if (response->file >= 0)
+        return MHD_create_response_from_fd64(response->file_size, response->file);
+    return MHD_create_response_from_buffer_with_free_callback(response->body.size, response->body.bytes, free_body);
+}
+
+static enum MHD_Result answer(struct MHD_Connection *connection, const struct label_server *server,
+                              const struct page_request *request)
+{
+    struct page_response answered, *response = &answered;
+    page_handle(response, server->session, request);
+    struct MHD_Response *reply = reply_of(response);
     if (!reply) {
         page_response_release(response);
         return MHD_NO;
@@ -64,9 +89,9 @@ static enum MHD_Result answer(struct MHD_Connection *connection, const struct la
     result &= MHD_add_response_header(reply, MHD_HTTP_HEADER_CONTENT_TYPE, response->type);
     if (response->location)
         result &= MHD_add_response_header(reply, MHD_HTTP_HEADER_LOCATION, response->location);
-    if (response->sets_cookie) {
+    if (response->sets_cookie) { /* Lax: the file that the browser is given is another site; no GET changes anything */
         char cookie[128];
-        snprintf(cookie, sizeof cookie, "%s=%s; HttpOnly; SameSite=Strict; Path=/", server->access.cookie,
+        snprintf(cookie, sizeof cookie, "%s=%s; HttpOnly; SameSite=Lax; Path=/", server->access.cookie,
                  server->access.token);
         result &= MHD_add_response_header(reply, MHD_HTTP_HEADER_SET_COOKIE, cookie);
     }
@@ -87,17 +112,62 @@ static void take(struct upload *upload, const char *bytes, size_t size)
     upload->bytes[upload->size] = 0;
 }
 
+static time_t now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+static void forget_stranger(struct label_server *server, size_t k)
+{
+    server->n_strangers--;
+    memmove(server->strangers + k, server->strangers + k + 1, (server->n_strangers - k) * sizeof *server->strangers);
+}
+
+/* libmicrohttpd finds its connection closed, and closes the socket. */
+static void drop_oldest(struct label_server *server)
+{
+    shutdown(server->strangers[0].socket, SHUT_RDWR);
+    forget_stranger(server, 0);
+}
+
+static int socket_of(struct MHD_Connection *connection)
+{
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+/* It is let in, or is no more. */
+static void no_stranger(struct label_server *server, struct MHD_Connection *connection)
+{
+    for (size_t k = 0; k < server->n_strangers; k++)
+        if (server->strangers[k].socket == socket_of(connection)) {
+            forget_stranger(server, k);
+            return;
+        }
+}
+
+static void come_or_go(void *context, struct MHD_Connection *connection, void **state,
+                       enum MHD_ConnectionNotificationCode what)
+{
+    struct label_server *server = context;
+    (void)state;
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        no_stranger(server, connection);
+        return;
+    }
+    if (server->n_strangers == MAX_STRANGERS)
+        drop_oldest(server);
+    server->strangers[server->n_strangers++] = (struct stranger){socket_of(connection), now_s()};
+}
+
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *data, size_t *size, void **state)
 {
     struct label_server *server = context;
     struct upload *upload = *state;
     (void)version;
-    if (!upload) { /* the headers have come */
-        *state = array_zalloc(1, sizeof *upload);
-        return *state ? MHD_YES : MHD_NO;
-    }
-    if (*size) {
+    if (upload && *size) {
         take(upload, data, *size);
         *size = 0;
         return MHD_YES;
@@ -109,12 +179,19 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         .origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ORIGIN),
         .cookie = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_COOKIE),
         .token = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token"),
-        .body = upload->bytes,
-        .size = upload->is_too_large ? (size_t)PAGE_MAX_BODY + 1 : upload->size,
     };
-    struct page_response response;
-    page_handle(&response, server->session, &request);
-    return answer(connection, server, &response);
+    if (upload) {
+        request.body = upload->bytes;
+        request.size = upload->is_too_large ? (size_t)PAGE_MAX_BODY + 1 : upload->size;
+        return answer(connection, server, &request);
+    }
+    /* The headers have come: who may not ask is answered before a body is taken. */
+    const char *why;
+    if (page_refuses(&why, &server->access, &request, page_route(url)))
+        return answer(connection, server, &request);
+    no_stranger(server, connection);
+    *state = array_zalloc(1, sizeof *upload);
+    return *state ? MHD_YES : MHD_NO;
 }
 
 static void finish(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode why)
@@ -129,69 +206,121 @@ static void finish(void *context, struct MHD_Connection *connection, void **stat
     *state = NULL;
 }
 
-/* The address as host of a URL. */
-static enum clv_status listen_at(struct label_server *server, char *host, size_t host_size, const char *address,
-                                 int32_t *port, struct clv_error *err)
+union address {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+};
+
+/* As browsers write it; left out where there is no space. */
+static void add_host(struct page_access *access, size_t *n, const char *host, int32_t port)
 {
-    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)*port)};
-    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons((uint16_t)*port)};
-    bool is_six = inet_pton(AF_INET6, address, &six.sin6_addr) == 1;
-    if (!is_six && inet_pton(AF_INET, address, &four.sin_addr) != 1)
-        return fail(err, CLV_ERR_USAGE, "--listen: \"%s\" is no IPv4 or IPv6 address", address);
-    struct sockaddr *at = is_six ? (struct sockaddr *)&six : (struct sockaddr *)&four;
-    socklen_t size = is_six ? sizeof six : sizeof four;
-    int on = 1;
-    server->socket = socket(is_six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (server->socket < 0)
-        return fail_errno(err, CLV_ERR_OS, "cannot open a socket");
-    (void)setsockopt(server->socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(server->socket, at, size) != 0 || listen(server->socket, 128) != 0)
-        return fail_errno(err, CLV_ERR_OS, "cannot listen on %s port %d%s", address, *port,
-                          errno == EADDRINUSE ? "; --port names another one, without it a free one is taken" : "");
-    if (getsockname(server->socket, at, &size) != 0)
-        return fail_errno(err, CLV_ERR_OS, "cannot tell the port");
-    *port = ntohs(is_six ? six.sin6_port : four.sin_port);
-    snprintf(host, host_size, is_six ? "[%s]" : "%s", address);
+    if (*n + 1 < sizeof access->hosts / sizeof *access->hosts)
+        snprintf(access->hosts[(*n)++], sizeof *access->hosts, strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
+}
+
+static void add_address(struct page_access *access, size_t *n, const union address *at, int32_t port)
+{
+    char text[INET6_ADDRSTRLEN];
+    bool is_six = at->any.sa_family == AF_INET6;
+    if (inet_ntop(at->any.sa_family, is_six ? (const void *)&at->six.sin6_addr : (const void *)&at->four.sin_addr, text,
+                  sizeof text))
+        add_host(access, n, text, port);
+}
+
+/* This machine's addresses, by which one is reached that listens on all of them. Link-local ones of IPv6 are no hosts
+ * of a URL. */
+static enum clv_status add_interfaces(struct page_access *access, size_t *n, bool is_six, int32_t port,
+                                      struct clv_error *err)
+{
+    struct ifaddrs *list;
+    if (getifaddrs(&list) != 0)
+        return fail_errno(err, CLV_ERR_OS, "cannot list this machine's addresses");
+    for (const struct ifaddrs *one = list; one; one = one->ifa_next) {
+        const union address *at = (const union address *)one->ifa_addr;
+        if (!at || !(one->ifa_flags & IFF_UP))
+            continue;
+        if (at->any.sa_family == AF_INET ||
+            (is_six && at->any.sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&at->six.sin6_addr)))
+            add_address(access, n, at, port);
+    }
+    freeifaddrs(list);
     return CLV_OK;
 }
 
-enum clv_status label_server_new(struct label_server **server, char **url, struct page_access *access,
+/* The hosts that lead there are added to `access`; *port becomes what was taken for 0. */
+static enum clv_status listen_at(struct label_server *server, struct page_access *access, size_t *n_hosts,
+                                 const char *address, int32_t *port, struct clv_error *err)
+{
+    union address at = {0};
+    bool is_six = inet_pton(AF_INET6, address, &at.six.sin6_addr) == 1;
+    if (!is_six && inet_pton(AF_INET, address, &at.four.sin_addr) != 1)
+        return fail(err, CLV_ERR_USAGE, "--listen: \"%s\" is no IPv4 or IPv6 address", address);
+    at.any.sa_family = is_six ? AF_INET6 : AF_INET;
+    *(is_six ? &at.six.sin6_port : &at.four.sin_port) = htons((uint16_t)*port);
+    socklen_t size = is_six ? sizeof at.six : sizeof at.four;
+    int on = 1, off = 0;
+    server->socket = socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (server->socket < 0)
+        return fail_errno(err, CLV_ERR_OS, "cannot open a socket");
+    (void)setsockopt(server->socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (is_six) /* "::" is IPv4, too */
+        (void)setsockopt(server->socket, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (bind(server->socket, &at.any, size) != 0 || listen(server->socket, 128) != 0)
+        return fail_errno(err, CLV_ERR_OS, "cannot listen on %s port %d%s", address, *port,
+                          errno == EADDRINUSE ? "; --port names another one, without it a free one is taken" : "");
+    if (getsockname(server->socket, &at.any, &size) != 0)
+        return fail_errno(err, CLV_ERR_OS, "cannot tell the port");
+    *port = ntohs(is_six ? at.six.sin6_port : at.four.sin_port);
+    if (is_six ? IN6_IS_ADDR_UNSPECIFIED(&at.six.sin6_addr) : at.four.sin_addr.s_addr == INADDR_ANY)
+        return add_interfaces(access, n_hosts, is_six, *port, err);
+    add_address(access, n_hosts, &at, *port);
+    return CLV_OK;
+}
+
+enum clv_status label_server_new(struct label_server **server, struct text *links, struct page_access *access,
                                  const char *address, int32_t port, struct clv_error *err)
 {
-    char host[64], link[256];
+    size_t n_hosts = 0;
     struct label_server *fresh = array_zalloc(1, sizeof *fresh);
     if (!fresh)
         return fail_memory(err);
     fresh->socket = -1;
-    enum clv_status status = listen_at(fresh, host, sizeof host, address, &port, err);
+    enum clv_status status = listen_at(fresh, access, &n_hosts, address, &port, err);
+    for (size_t k = 0; k < n_hosts; k++)
+        text_printf(links, "http://%s/?token=%s\n", access->hosts[k], access->token);
+    if (status == CLV_OK && links->failed)
+        status = fail_memory(err);
     if (status == CLV_OK) {
-        snprintf(access->hosts[0], sizeof access->hosts[0], "%s:%d", host, port);
-        snprintf(access->hosts[1], sizeof access->hosts[1], "localhost:%d", port);
-        snprintf(access->hosts[2], sizeof access->hosts[2], "127.0.0.1:%d", port);
+        add_host(access, &n_hosts, "localhost", port); /* of a tunnel */
+        add_host(access, &n_hosts, "127.0.0.1", port);
         snprintf(access->cookie, sizeof access->cookie, "cleave-%d", port);
         fresh->access = *access;
-        snprintf(link, sizeof link, "http://%s/?token=%s", access->hosts[0], access->token);
-        *url = string_copy(link);
-        status = *url ? CLV_OK : fail_memory(err);
-    }
-    if (status == CLV_OK)
         *server = fresh;
-    else
+    } else
         label_server_free(fresh);
     return status;
 }
 
-enum clv_status label_server_run(struct label_server *server, struct page_session *session, struct clv_error *err)
+enum clv_status label_server_run(struct label_server *server, struct page_session *session, const volatile int *stop,
+                                 struct clv_error *err)
 {
     server->session = session;
-    server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handle, server,
-                                      MHD_OPTION_LISTEN_SOCKET, server->socket, MHD_OPTION_CONNECTION_LIMIT,
-                                      (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
-                                      MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_HEADERS,
-                                      MHD_OPTION_NOTIFY_COMPLETED, finish, NULL, MHD_OPTION_END);
+    signal(SIGPIPE, SIG_IGN); /* of those who do not wait for their answer */
+    server->daemon = MHD_start_daemon(
+        MHD_NO_FLAG, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, server->socket,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_HEADERS, MHD_OPTION_NOTIFY_COMPLETED, finish, NULL,
+        MHD_OPTION_NOTIFY_CONNECTION, come_or_go, server, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
     if (!server->daemon)
-        return fail(err, CLV_ERR_OS, "cannot start the server");
+        return fail_errno(err, CLV_ERR_OS, "cannot start the server");
     server->socket = -1; /* the daemon closes it */
+    while (!*stop) {
+        if (MHD_run_wait(server->daemon, WAIT_MS) != MHD_YES)
+            return fail(err, CLV_ERR_OS, "the server has ended");
+        while (server->n_strangers && now_s() - server->strangers[0].came > HEADERS_S)
+            drop_oldest(server);
+    }
     return CLV_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,13 +33,13 @@ struct server {
     pid_t child;
     int port;
     char token[64];
+    char links[4096]; /* all that it prints */
 };
 
 /* With these arguments, which end with NULL, after the folder. */
 static inline struct server start_with(const char *const *more)
 {
     struct server server = {0};
-    char line[256] = "";
     int ends[2];
     ck_assert_int_eq(run_command(NULL, "true"), 0); /* sets $CLEAVE */
     ck_assert_int_eq(pipe(ends), 0);
@@ -46,6 +47,7 @@ static inline struct server start_with(const char *const *more)
     server.child = fork();
     ck_assert_int_ge(server.child, 0);
     if (server.child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failing test leaves none behind */
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
         close(ends[1]);
@@ -56,10 +58,12 @@ static inline struct server start_with(const char *const *more)
         _exit(127);
     }
     close(ends[1]);
-    FILE *stream = fdopen(ends[0], "r");
-    ck_assert_ptr_nonnull(fgets(line, sizeof line, stream));
-    fclose(stream);
-    ck_assert_msg(sscanf(line, "http://127.0.0.1:%d/?token=%32s", &server.port, server.token) == 2, "%s", line);
+    ck_assert_int_gt(read(ends[0], server.links, sizeof server.links - 1), 0); /* they are written in one piece */
+    close(ends[0]);
+    const char *port = strstr(server.links, ":");
+    while (port && sscanf(port, ":%d/?token=%32s", &server.port, server.token) != 2)
+        port = strstr(port + 1, ":");
+    ck_assert_msg(port != NULL, "%s", server.links);
     return server;
 }
 
@@ -76,22 +80,28 @@ static inline void stop(const struct server *server)
     ck_assert_msg(WIFEXITED(how) && WEXITSTATUS(how) == 130, "status is %d", how);
 }
 
-static inline int connect_to(const struct server *server)
+static inline int connect_by(const struct sockaddr *at, socklen_t size)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)server->port)};
     struct timeval patience = {.tv_sec = 30};
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int connection = socket(AF_INET, SOCK_STREAM, 0);
+    int connection = socket(at->sa_family, SOCK_STREAM, 0);
     ck_assert_int_ge(connection, 0);
     setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    ck_assert_msg(connect(connection, (struct sockaddr *)&at, sizeof at) == 0, "%s", strerror(errno));
+    ck_assert_msg(connect(connection, at, size) == 0, "%s", strerror(errno));
     return connection;
 }
 
-/* Sends bytes and reads what comes until the other side closes; the answer's code, 0: none. */
-static inline int exchange(char *answer, size_t capacity, const struct server *server, const char *bytes, size_t size)
+static inline int connect_to(const struct server *server)
 {
-    int connection = connect_to(server), code = 0;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)server->port)};
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return connect_by((struct sockaddr *)&at, sizeof at);
+}
+
+/* Sends bytes and reads what comes until the other side closes, which closes the connection; the answer's code, 0:
+ * none. */
+static inline int exchange_by(int connection, char *answer, size_t capacity, const char *bytes, size_t size)
+{
+    int code = 0;
     size_t used = 0;
     (void)!send(connection, bytes, size, MSG_NOSIGNAL);
     shutdown(connection, SHUT_WR);
@@ -100,6 +110,11 @@ static inline int exchange(char *answer, size_t capacity, const struct server *s
     answer[used] = 0;
     close(connection);
     return sscanf(answer, "HTTP/1.%*d %d", &code) == 1 ? code : 0;
+}
+
+static inline int exchange(char *answer, size_t capacity, const struct server *server, const char *bytes, size_t size)
+{
+    return exchange_by(connect_to(server), answer, capacity, bytes, size);
 }
 
 /* As the page asks. */

@@ -2,9 +2,10 @@
 #include "cli/label/small_server.h"
 #include "support/pictures.h"
 
-#define N_HOSTILE     10000
-#define SLACK         ((IS_SANITIZED ? 512 : 4) << 20) /* bytes */
-#define N_CONNECTIONS 200
+#define N_HOSTILE   10000
+#define SLACK       ((IS_SANITIZED ? 512 : 4) << 20) /* bytes */
+#define N_STRANGERS 340                              /* more than the server has places for */
+#define N_READERS   10
 
 /* Resident memory in bytes. */
 static long memory_of(const struct server *server)
@@ -83,7 +84,7 @@ START_TEST(ten_thousand_hostile_requests_change_nothing)
     memset(bytes, 'x', sizeof bytes);
     memcpy(bytes, "GET / HTTP/1.1\r\nX: ", 19);
     ck_assert_int_ge(exchange(answer, sizeof answer, &server, bytes, sizeof bytes), 0);
-    ck_assert_int_eq(ask(answer, sizeof answer, &server, "/api/open/1"), 200);
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/open/1", "{}"), 200);
     ck_assert_ptr_nonnull(strstr(answer, "default-src 'self'"));
     ck_assert_ptr_nonnull(strstr(answer, "nosniff"));
     ck_assert_ptr_nonnull(strstr(answer, "frame-ancestors 'none'"));
@@ -92,22 +93,217 @@ START_TEST(ten_thousand_hostile_requests_change_nothing)
 }
 END_TEST
 
-START_TEST(slow_connections_do_not_keep_the_page_waiting)
+static void close_all(const int *connections, int n)
+{
+    for (int k = 0; k < n; k++)
+        close(connections[k]);
+}
+
+/* A byte of a header now and then, for longer than the owner waits for an answer. */
+static pid_t dribble(const int *connections, int n)
+{
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    for (int round = 0; child == 0 && round < 40; round++) {
+        for (int k = 0; k < n; k++)
+            (void)!send(connections[k], "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+        sleep(1);
+    }
+    if (child == 0)
+        _exit(0);
+    return child;
+}
+
+START_TEST(strangers_who_wait_or_dribble_keep_nobody_waiting)
 {
     make_set();
     struct server server = start();
     static char answer[1 << 16];
-    int connections[N_CONNECTIONS];
-    for (int k = 0; k < N_CONNECTIONS; k++) {
-        const char *part = formatted(
-            "POST /api/stroke/0 HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 900000\r\n\r\n{", server.port);
+    int connections[N_STRANGERS];
+    for (int k = 0; k < N_STRANGERS; k++) {
         connections[k] = connect_to(&server);
-        ck_assert_int_gt(send(connections[k], part, strlen(part), MSG_NOSIGNAL), 0);
+        (void)!send(connections[k], "GET / HTTP/1.1\r\nX: ", k % 2 ? 19 : 0, MSG_NOSIGNAL);
     }
+    pid_t child = dribble(connections, N_STRANGERS);
+    for (int k = 0; k < 3; k++)
+        ck_assert_int_eq(ask(answer, sizeof answer, &server, "/api/state"), 200);
+    ck_assert_int_eq(recv(connections[0], answer, 1, MSG_DONTWAIT), 0); /* the first had to go */
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close_all(connections, N_STRANGERS);
+    stop(&server);
+}
+END_TEST
+
+START_TEST(headers_have_a_deadline)
+{
+    make_set();
+    struct server server = start();
+    char answer[64];
+    int connection = connect_to(&server);
+    pid_t child = dribble(&connection, 1);
+    (void)!send(connection, "GET / HTTP/1.1\r\nX: ", 19, MSG_NOSIGNAL);
+    ssize_t n = recv(connection, answer, sizeof answer, 0);
+    ck_assert_msg(n == 0 || (n < 0 && errno == ECONNRESET), "%d: %s", (int)n, strerror(errno));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(connection);
+    stop(&server);
+}
+END_TEST
+
+/* On a connection that stays. */
+static void ask_again(int connection, const struct server *server)
+{
+    char answer[1 << 12];
+    const char *request = formatted("GET /api/training HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nCookie: cleave-%d=%s\r\n\r\n",
+                                    server->port, server->port, server->token);
+    ck_assert_int_eq(send(connection, request, strlen(request), MSG_NOSIGNAL), (ssize_t)strlen(request));
+    ssize_t n = recv(connection, answer, sizeof answer - 1, 0);
+    answer[n > 0 ? n : 0] = 0;
+    ck_assert_msg(strncmp(answer, "HTTP/1.1 200", 12) == 0, "%s", answer);
+}
+
+START_TEST(who_was_let_in_makes_way_for_no_stranger)
+{
+    make_set();
+    struct server server = start();
+    int strangers[100];
+    char answer[1 << 12];
+    for (int k = 0; k < 100; k++) /* these are no more */
+        ck_assert_int_eq(exchange(answer, sizeof answer, &server, "GET / HTTP/1.0\r\n\r\n", 18), 421);
+    int connection = connect_to(&server);
+    ask_again(connection, &server);
+    for (int k = 0; k < 100; k++) {
+        strangers[k] = connect_to(&server);
+        ask_again(connection, &server);
+    }
+    ck_assert_int_eq(recv(strangers[0], answer, 1, 0), 0);
+    ask_again(connection, &server);
+    close_all(strangers, 100);
+    close(connection);
+    stop(&server);
+}
+END_TEST
+
+/* The answer comes although the body does not. */
+START_TEST(bodies_of_strangers_are_not_waited_for)
+{
+    make_set();
+    struct server server = start();
+    char answer[1 << 12];
+    static const int codes[] = {403, 421, 403, 404};
+    for (int k = 0; k < 4; k++) {
+        const char *request =
+            formatted("POST /api/%s HTTP/1.1\r\nHost: %s:%d\r\nOrigin: http://%s:%d\r\nCookie: cleave-%d=%s\r\n"
+                      "Content-Length: 1000000\r\n\r\n{",
+                      k == 3 ? "nothing" : "label", k == 1 ? "evil.example" : "127.0.0.1", server.port,
+                      k == 2 ? "evil.example" : "127.0.0.1", server.port, server.port, k == 0 ? "0" : server.token);
+        int connection = connect_to(&server), code = 0;
+        ck_assert_int_gt(send(connection, request, strlen(request), MSG_NOSIGNAL), 0);
+        ssize_t n = recv(connection, answer, sizeof answer - 1, 0);
+        answer[n > 0 ? n : 0] = 0;
+        ck_assert_int_eq(sscanf(answer, "HTTP/1.1 %d", &code), 1);
+        ck_assert_int_eq(code, codes[k]);
+        close(connection);
+    }
+    stop(&server);
+}
+END_TEST
+
+/* What follows a PNG's end is no part of the image; here 64 MB. */
+START_TEST(large_photos_are_sent_from_their_file)
+{
+    const off_t size = 64 << 20;
+    make_set();
+    ck_assert_int_eq(run_command(NULL, "cp %s/synth/masks/0001.png %s/0000.png && truncate -s 64M %s/0000.png",
+                                 temporary_folder(), folder(), folder()),
+                     0);
+    struct server server = start();
+    static char answer[1 << 20];
+    int readers[N_READERS];
     ck_assert_int_eq(ask(answer, sizeof answer, &server, "/api/state"), 200);
-    for (int k = 0; k < N_CONNECTIONS; k++)
-        close(connections[k]);
+    long before = memory_of(&server);
+    const char *request = formatted("GET /api/image/0 HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nCookie: cleave-%d=%s\r\n"
+                                    "Connection: close\r\n\r\n",
+                                    server.port, server.port, server.token);
+    for (int k = 0; k < N_READERS; k++) {
+        readers[k] = connect_to(&server);
+        ck_assert_int_gt(send(readers[k], request, strlen(request), MSG_NOSIGNAL), 0);
+        ck_assert_int_gt(recv(readers[k], answer, 1000, 0), 0);
+    }
+    ck_assert_int_lt(memory_of(&server) - before, size / 2);
+    off_t got = 0;
+    for (ssize_t n; (n = recv(readers[0], answer, sizeof answer, 0)) > 0;)
+        got += n;
+    ck_assert_int_gt(got, size - 1000);
+    close_all(readers, N_READERS);
     ck_assert_int_eq(ask(answer, sizeof answer, &server, "/api/state"), 200);
+    stop(&server);
+}
+END_TEST
+
+/* By this address as the link has it; the answer's code. */
+static int ask_at(const struct server *server, const char *host)
+{
+    char answer[1 << 12];
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons((uint16_t)server->port)};
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)server->port)};
+    bool is_four = inet_pton(AF_INET, host, &four.sin_addr) == 1;
+    ck_assert(is_four || inet_pton(AF_INET6, host, &six.sin6_addr) == 1);
+    const char *request = formatted(is_four ? "GET /?token=%s HTTP/1.1\r\nHost: %s:%d\r\nConnection: close\r\n\r\n"
+                                            : "GET /?token=%s HTTP/1.1\r\nHost: [%s]:%d\r\nConnection: close\r\n\r\n",
+                                    server->token, host, server->port);
+    int connection =
+        is_four ? connect_by((struct sockaddr *)&four, sizeof four) : connect_by((struct sockaddr *)&six, sizeof six);
+    return exchange_by(connection, answer, sizeof answer, request, strlen(request));
+}
+
+/* Each link opens the page; their number. */
+static int check_links(const struct server *server)
+{
+    int n = 0;
+    char host[64];
+    for (const char *at = server->links; *at; at = strchr(at, '\n') + 1, n++) {
+        ck_assert_int_eq(sscanf(at, "http://%63[0-9.]:", host) == 1 || sscanf(at, "http://[%63[0-9a-f:]]:", host) == 1,
+                         1);
+        ck_assert_int_eq(ask_at(server, host), 303);
+        ck_assert_msg(!strstr(host, "fe80:"), "%s", host); /* of no use without the interface's name */
+    }
+    return n;
+}
+
+START_TEST(all_addresses_of_the_machine_are_listened_on_and_printed)
+{
+    char answer[1 << 12];
+    make_set();
+    struct server server = start_with((const char *const[]){"--no-browser", "--listen", "0.0.0.0", NULL});
+    ck_assert_int_ge(check_links(&server), 1);
+    ck_assert_ptr_nonnull(strstr(server.links, formatted("http://127.0.0.1:%d/?token=", server.port)));
+    ck_assert_ptr_null(strstr(server.links, "["));
+    ck_assert_ptr_null(strstr(server.links, "0.0.0.0"));
+    const char *request = formatted("GET /?token=%s HTTP/1.1\r\nHost: evil.example:%d\r\nConnection: close\r\n\r\n",
+                                    server.token, server.port);
+    ck_assert_int_eq(exchange(answer, sizeof answer, &server, request, strlen(request)), 421);
+    stop(&server);
+}
+END_TEST
+
+START_TEST(addresses_of_both_kinds_are_listened_on_and_written_as_browsers_do)
+{
+    if (access("/proc/net/if_inet6", F_OK) != 0) {
+        skip("addresses_of_both_kinds_are_listened_on_and_written_as_browsers_do", "there is no IPv6");
+        return;
+    }
+    make_set();
+    struct server server = start_with((const char *const[]){"--no-browser", "--listen", "::", NULL});
+    ck_assert_int_ge(check_links(&server), 2);
+    ck_assert_ptr_nonnull(strstr(server.links, formatted("http://127.0.0.1:%d/?token=", server.port)));
+    ck_assert_ptr_nonnull(strstr(server.links, formatted("http://[::1]:%d/?token=", server.port)));
+    stop(&server);
+    server = start_with((const char *const[]){"--no-browser", "--listen", "0:0:0:0:0:0:0:1", NULL});
+    ck_assert_int_eq(check_links(&server), 1);
+    ck_assert_ptr_nonnull(strstr(server.links, formatted("http://[::1]:%d/?token=", server.port)));
     stop(&server);
 }
 END_TEST
@@ -159,7 +355,13 @@ Suite *cli_label_suite(void)
     Suite *suite = suite_create("cli_label");
     TCase *tcase = tcase_create("cli_label");
     tcase_add_test(tcase, ten_thousand_hostile_requests_change_nothing);
-    tcase_add_test(tcase, slow_connections_do_not_keep_the_page_waiting);
+    tcase_add_test(tcase, strangers_who_wait_or_dribble_keep_nobody_waiting);
+    tcase_add_test(tcase, headers_have_a_deadline);
+    tcase_add_test(tcase, who_was_let_in_makes_way_for_no_stranger);
+    tcase_add_test(tcase, bodies_of_strangers_are_not_waited_for);
+    tcase_add_test(tcase, large_photos_are_sent_from_their_file);
+    tcase_add_test(tcase, all_addresses_of_the_machine_are_listened_on_and_printed);
+    tcase_add_test(tcase, addresses_of_both_kinds_are_listened_on_and_written_as_browsers_do);
     tcase_add_test(tcase, what_cannot_be_served_is_told_at_once);
     tcase_add_test(tcase, a_folder_that_may_not_be_written_to_is_refused);
     suite_add_tcase(suite, tcase);
