@@ -23,8 +23,10 @@ struct label_trainer {
     pthread_t reader;
     bool has_reader;
     /* Under the lock: */
-    pid_t child;                  /* 0: none is running */
-    bool is_stopped, expects_row; /* expects_row: the next line of three numbers is the cross-validation's */
+    pid_t child; /* 0: none is running */
+    bool is_stopped;
+    bool expects_row;     /* the next line of three numbers is the cross-validation's */
+    bool expects_failure; /* the next line is an error */
     int32_t n_models;
     char progress[512], failure[512];
     double loss, standard_error; /* percent; -1: not known */
@@ -54,10 +56,20 @@ static bool numbers_of(double *numbers, int n, const char *line)
     return true;
 }
 
-/* A line of the child's: progress, an error, or the row of the cross-validation. */
+/* A line of the child's: progress, a note, an error, or the row of the cross-validation. An escape ends a line and begins
+ * the next one; red, "[1;31mcleave:" and then "[0m why", tells errors from notes. */
 static void hear(struct label_trainer *trainer, const char *line)
 {
     double row[3]; /* value, loss, its standard error */
+    bool is_failure = trainer->expects_failure;
+    trainer->expects_failure = strcmp(line, "[1;31mcleave:") == 0;
+    if (line[0] == '[') {
+        line += strcspn(line, "Km");
+        line += *line != 0;
+        line += *line == ' ';
+    }
+    if (!*line || trainer->expects_failure)
+        return;
     if (strstr(line, "-fold cross-validation"))
         trainer->expects_row = true;
     else if (trainer->expects_row && numbers_of(row, 3, line)) {
@@ -65,8 +77,8 @@ static void hear(struct label_trainer *trainer, const char *line)
         trainer->standard_error = row[2];
         trainer->expects_row = false;
     }
-    if (strncmp(line, "cleave: ", 8) == 0)
-        snprintf(trainer->failure, sizeof trainer->failure, "%s", line + 8);
+    if (is_failure)
+        snprintf(trainer->failure, sizeof trainer->failure, "%s", line);
     else
         snprintf(trainer->progress, sizeof trainer->progress, "%s", line);
 }
@@ -82,7 +94,7 @@ static void follow(struct label_trainer *trainer, int terminal)
             bool is_end = bytes[k] == '\n' || bytes[k] == '\r' || bytes[k] == '\033';
             if (is_end && used) {
                 line[used] = 0;
-                hear(trainer, line[0] == '[' && line[1] == 'K' ? line + 2 : line);
+                hear(trainer, line);
                 used = 0;
             } else if (!is_end && used + 1 < sizeof line) {
                 line[used++] = bytes[k];
@@ -103,12 +115,15 @@ static void *run(void *context)
     struct errand errand = *(struct errand *)context;
     struct label_trainer *trainer = errand.trainer;
     int how = 0;
+    siginfo_t info;
     array_free(context);
     follow(trainer, errand.terminal);
     close(errand.terminal);
-    while (waitpid(errand.child, &how, 0) < 0 && errno == EINTR)
+    while (waitid(P_PID, (id_t)errand.child, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
         ;
+    remove(trainer->list); /* before another training may write its own */
     pthread_mutex_lock(&trainer->lock);
+    (void)waitpid(errand.child, &how, 0); /* under the lock: stop() never signals another process of its number */
     bool is_well = WIFEXITED(how) && WEXITSTATUS(how) == 0;
     if (is_well || trainer->is_stopped)
         trainer->failure[0] = 0;
@@ -119,7 +134,6 @@ static void *run(void *context)
     trainer->progress[0] = 0;
     trainer->child = 0;
     pthread_mutex_unlock(&trainer->lock);
-    remove(trainer->list);
     return NULL;
 }
 
@@ -146,7 +160,7 @@ static void become_train(const struct label_trainer *trainer, const struct page_
         arguments[n++] = lessons->boxes;
     }
     setenv("TERM", "xterm", 1);
-    setenv("NO_COLOR", "1", 1);
+    unsetenv("NO_COLOR"); /* red is for errors */
     (void)!nice(NICENESS);
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
@@ -177,7 +191,7 @@ static enum clv_status launch(struct label_trainer *trainer, const struct page_l
     if (child > 0) {
         pthread_mutex_lock(&trainer->lock);
         trainer->child = child;
-        trainer->is_stopped = false;
+        trainer->is_stopped = trainer->expects_row = trainer->expects_failure = false;
         trainer->failure[0] = trainer->progress[0] = 0;
         pthread_mutex_unlock(&trainer->lock);
         trainer->has_reader = pthread_create(&trainer->reader, NULL, run, errand) == 0;

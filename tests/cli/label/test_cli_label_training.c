@@ -31,6 +31,37 @@ static const char *wait_for_training(const struct server *server)
     }
 }
 
+/* Seven larger images with masks and boxes of their own, the last one without; of one file it is noted that it is no
+ * image. */
+static void make_larger_set(int n_masks)
+{
+    ck_assert_int_eq(run_command(NULL,
+                                 "cd %s && \"$CLEAVE\" synth -q -n 7 --size 160x120 -o synth && mkdir -p set/masks && "
+                                 "cp synth/images/* set/ && cp $(ls -d synth/masks/* | head -%d) set/masks/ && "
+                                 "echo none >set/notes.txt",
+                                 temporary_folder(), n_masks),
+                     0);
+}
+
+/* The process that the server has started for a training, once it is one; its arguments are in `heard`, one a line. */
+static pid_t find_training(const struct server *server)
+{
+    for (int try = 0;; try++) {
+        char *children = NULL;
+        int child = 0;
+        run_command(&children, "cat /proc/%d/task/*/children; true", (int)server->child);
+        if (sscanf(children, "%d", &child) == 1) {
+            free(children);
+            run_command(&children, "tr '\\0' '\\n' </proc/%d/cmdline; true", child);
+            snprintf(heard, sizeof heard, "%s", children);
+        }
+        free(children);
+        if (child > 0 && strncmp(heard, "cleave\ntrain\n", 13) == 0)
+            return child;
+        wait_a_while(try, "the training's process");
+    }
+}
+
 START_TEST(a_training_in_the_background_makes_the_model_that_the_page_then_has)
 {
     make_labelled_set();
@@ -91,6 +122,134 @@ START_TEST(a_training_that_fails_says_why_and_leaves_no_model)
                   "%s", told);
     stop(&server);
     ck_assert_int_eq(run_command(NULL, "test ! -e %s/label.cleave", folder()), 0);
+}
+END_TEST
+
+START_TEST(notes_of_a_training_are_no_errors)
+{
+    make_larger_set(7);
+    setenv("NO_COLOR", "1", 1);
+    struct server server = start();
+    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+    pid_t child = find_training(&server);
+    for (int try = 0;; try++) { /* the note comes first of all */
+        ck_assert_int_eq(ask(heard, sizeof heard, &server, "/api/training"), 200);
+        ck_assert_msg(strstr(heard, "\"error\":\"\""), "%s", heard);
+        if (!strstr(heard, "\"progress\":\"\""))
+            break;
+        wait_a_while(try, "the note");
+    }
+    kill(child, SIGKILL);
+    const char *told = wait_for_training(&server);
+    ck_assert_msg(strstr(told, "\"error\":\"training ended with status 137\"") && strstr(told, "\"models\":0"), "%s",
+                  told);
+    stop(&server);
+}
+END_TEST
+
+/* That many masks, and nothing else to learn from. */
+static void expect_arguments(int n_masks, const char *cross_validation)
+{
+    ck_assert_int_eq(run_command(NULL, "rm -rf %s %s/synth", folder(), temporary_folder()), 0);
+    make_larger_set(n_masks);
+    struct server server = start();
+    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+    find_training(&server);
+    const char *wanted = formatted("cleave\ntrain\n--learner\nwmpmap\n--data\n%s\n--seed\n1\n-o\n%s/label.cleave\n"
+                                   "--overwrite\n--cv-grid\n1e-05\n--cv\n%s\n--only\n%s/strokes/.lessons/accepted\n",
+                                   folder(), folder(), cross_validation, folder());
+    ck_assert_str_eq(heard, wanted);
+    stop(&server);
+}
+
+START_TEST(masks_are_cross_validated_in_as_many_folds_as_there_are_up_to_five)
+{
+    expect_arguments(2, "2");
+    expect_arguments(4, "4");
+    expect_arguments(5, "5");
+    expect_arguments(7, "5");
+}
+END_TEST
+
+/* One mask and a box. */
+START_TEST(one_mask_is_not_cross_validated_and_boxes_teach_with_it)
+{
+    make_larger_set(1);
+    struct server server = start();
+    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/open/1", "{}"), 200);
+    ck_assert_int_eq(
+        post(heard, sizeof heard, &server, "/api/stroke/1",
+             "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[50,30,110,90]}"),
+        200);
+    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+    find_training(&server);
+    const char *wanted =
+        formatted("cleave\ntrain\n--learner\nwmpmap\n--data\n%s/.lessons.tsv\n--seed\n1\n-o\n"
+                  "%s/label.cleave\n--overwrite\n--lambda\n1e-05\n--boxes\n%s/strokes/.lessons/boxes.tsv\n",
+                  folder(), folder(), folder());
+    ck_assert_str_eq(heard, wanted);
+    stop(&server);
+}
+END_TEST
+
+/* Starts a server in which some calls take long, so that others come between; a signal to nobody goes into a file. */
+static struct server start_slowly(void)
+{
+    static const char calls[] =
+        "#include <dlfcn.h>\n#include <errno.h>\n#include <fcntl.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+        "#include <sys/types.h>\n#include <unistd.h>\n"
+        "#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))\n"
+        "int kill(pid_t, int);\npid_t waitpid(pid_t, int *, int);\n"
+        "int remove(const char *path) { usleep(300000); return REAL(remove)(path); }\n"
+        "pid_t waitpid(pid_t child, int *how, int options)\n"
+        "{ pid_t one = REAL(waitpid)(child, how, options); usleep(300000); return one; }\n"
+        "int kill(pid_t child, int number)\n"
+        "{ int failed = REAL(kill)(child, number);\n"
+        "  if (failed && errno == ESRCH) close(open(getenv(\"NOBODY\"), O_CREAT | O_WRONLY, 0600));\n"
+        "  return failed; }\n";
+    const char *source = formatted("%s/calls.c", temporary_folder()),
+               *library = formatted("%s/calls.so", temporary_folder());
+    spill(source, calls, sizeof calls - 1);
+    ck_assert_int_eq(run_command(NULL, "cc -D_GNU_SOURCE -shared -fPIC -o %s %s -ldl", library, source), 0);
+    setenv("NOBODY", formatted("%s/nobody", temporary_folder()), 1);
+    setenv("LD_PRELOAD", library, 1);
+    struct server server = start();
+    unsetenv("LD_PRELOAD");
+    return server;
+}
+
+START_TEST(the_end_of_a_training_takes_nothing_from_the_next)
+{
+    if (IS_SANITIZED) {
+        skip("the_end_of_a_training_takes_nothing_from_the_next", "sanitizers come first in a process");
+        return;
+    }
+    make_labelled_set();
+    struct server server = start_slowly();
+    for (int k = 1; k <= 2; k++) {
+        ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+        const char *told = wait_for_training(&server);
+        ck_assert_msg(strstr(told, formatted("\"models\":%d", k)) && strstr(told, "\"error\":\"\""), "%s", told);
+    }
+    stop(&server);
+}
+END_TEST
+
+START_TEST(a_training_that_has_ended_is_sent_no_signal)
+{
+    if (IS_SANITIZED) {
+        skip("a_training_that_has_ended_is_sent_no_signal", "sanitizers come first in a process");
+        return;
+    }
+    make_labelled_set();
+    struct server server = start_slowly();
+    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+    for (int try = 0; !strstr(heard, "\"running\":false"); try++) {
+        ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/stop", "{}"), 200);
+        wait_a_while(try, "the training's end");
+    }
+    stop(&server);
+    ck_assert_int_ne(access(formatted("%s/nobody", temporary_folder()), F_OK), 0);
 }
 END_TEST
 
@@ -234,6 +393,11 @@ Suite *cli_label_training_suite(void)
     tcase_add_test(tcase, boxes_and_strokes_teach_the_model_in_the_background);
     tcase_add_test(tcase, a_training_that_fails_says_why_and_leaves_no_model);
     tcase_add_test(tcase, a_training_is_stopped_by_the_page_and_with_the_program);
+    tcase_add_test(tcase, notes_of_a_training_are_no_errors);
+    tcase_add_test(tcase, masks_are_cross_validated_in_as_many_folds_as_there_are_up_to_five);
+    tcase_add_test(tcase, one_mask_is_not_cross_validated_and_boxes_teach_with_it);
+    tcase_add_test(tcase, the_end_of_a_training_takes_nothing_from_the_next);
+    tcase_add_test(tcase, a_training_that_has_ended_is_sent_no_signal);
     tcase_add_test(tcase, the_browser_is_given_a_file_of_its_own_that_leads_to_the_link);
     tcase_add_test(tcase, a_runtime_folder_that_is_not_there_is_replaced_by_a_temporary_one);
     tcase_add_test(tcase, no_browser_is_opened_without_a_desktop_or_when_none_is_wanted);
