@@ -1,4 +1,6 @@
 /* `cleave label` as a program: what it refuses to start on, and requests that mean ill. */
+#include <time.h>
+
 #include "cli/label/small_server.h"
 #include "support/pictures.h"
 
@@ -186,6 +188,23 @@ START_TEST(who_was_let_in_makes_way_for_no_stranger)
 }
 END_TEST
 
+/* Nor is a stranger sent away who only needs a moment. */
+START_TEST(headers_may_come_in_parts)
+{
+    make_set();
+    struct server server = start();
+    char answer[1 << 12];
+    int connection = connect_to(&server);
+    nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL);
+    ck_assert_int_eq(send(connection, "GET /?token=", 12, MSG_NOSIGNAL), 12);
+    nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL);
+    const char *rest =
+        formatted("%s HTTP/1.1\r\nHost: localhost:%d\r\nConnection: close\r\n\r\n", server.token, server.port);
+    ck_assert_int_eq(exchange_by(connection, answer, sizeof answer, rest, strlen(rest)), 303);
+    stop(&server);
+}
+END_TEST
+
 /* The answer comes although the body does not. */
 START_TEST(bodies_of_strangers_are_not_waited_for)
 {
@@ -240,6 +259,116 @@ START_TEST(large_photos_are_sent_from_their_file)
     close_all(readers, N_READERS);
     ck_assert_int_eq(ask(answer, sizeof answer, &server, "/api/state"), 200);
     stop(&server);
+}
+END_TEST
+
+/* Whoever is let in by a tunnel names its end, not the address. */
+START_TEST(one_address_is_listened_on_under_its_name_and_as_the_end_of_a_tunnel)
+{
+    make_set();
+    struct server server = start_with((const char *const[]){"--no-browser", "--listen", "127.0.0.2", NULL});
+    static const char *const names[] = {"127.0.0.2", "localhost", "127.0.0.1", "127.0.0.3"};
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)server.port)};
+    char answer[1 << 12];
+    ck_assert_int_eq(inet_pton(AF_INET, "127.0.0.2", &at.sin_addr), 1);
+    ck_assert_str_eq(server.links, formatted("http://127.0.0.2:%d/?token=%s\n", server.port, server.token));
+    for (int k = 0; k < 4; k++) {
+        const char *request = formatted("GET /?token=%s HTTP/1.1\r\nHost: %s:%d\r\nConnection: close\r\n\r\n",
+                                        server.token, names[k], server.port);
+        int connection = connect_by((struct sockaddr *)&at, sizeof at);
+        ck_assert_int_eq(exchange_by(connection, answer, sizeof answer, request, strlen(request)), k < 3 ? 303 : 421);
+    }
+    stop(&server);
+}
+END_TEST
+
+START_TEST(every_answer_says_what_browsers_must_not_do)
+{
+    static const char *const headers[] = {
+        "Content-Security-Policy: default-src 'self'; img-src 'self' blob: data:; frame-ancestors 'none'; "
+        "base-uri 'none'; form-action 'none'",
+        "X-Content-Type-Options: nosniff",
+        "X-Frame-Options: DENY",
+        "Referrer-Policy: no-referrer",
+        "Cross-Origin-Opener-Policy: same-origin",
+        "Cross-Origin-Resource-Policy: same-origin",
+        "Cache-Control: no-store"};
+    static const char *const asked[] = {"/", "/api/state", "/api/image/0", "/api/nothing"};
+    static const char *const types[] = {"text/html; charset=utf-8", "application/json", "image/jpeg",
+                                        "application/json"};
+    static char answer[1 << 16];
+    make_set();
+    struct server server = start();
+    for (int k = 0; k < 4; k++) {
+        ck_assert_int_eq(ask(answer, sizeof answer, &server, asked[k]), k < 3 ? 200 : 404);
+        ck_assert_ptr_nonnull(strstr(answer, formatted("\r\nContent-Type: %s\r\n", types[k])));
+        for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+            ck_assert_msg(strstr(answer, formatted("\r\n%s\r\n", headers[i])) != NULL, "%s: %s", asked[k], headers[i]);
+    }
+    stop(&server);
+}
+END_TEST
+
+/* Its connections may not be through with it yet. */
+START_TEST(a_port_is_free_again_at_once)
+{
+    static char answer[1 << 16];
+    char port[16], token[64];
+    make_set();
+    struct server server = start();
+    ck_assert_int_eq(ask(answer, sizeof answer, &server, "/api/state"), 200);
+    snprintf(port, sizeof port, "%d", server.port);
+    memcpy(token, server.token, sizeof token);
+    stop(&server);
+    server = start_with((const char *const[]){"--no-browser", "--port", port, NULL});
+    ck_assert_str_eq(formatted("%d", server.port), port);
+    ck_assert_uint_eq(strspn(token, "0123456789abcdef"), 32);
+    ck_assert_str_ne(token, server.token);
+    stop(&server);
+}
+END_TEST
+
+START_TEST(boxes_of_another_program_and_limits_of_images_reach_the_page)
+{
+    static char answer[1 << 16];
+    make_set();
+    const char *boxes = formatted("%s/boxes.tsv", temporary_folder());
+    FILE *stream = fopen(boxes, "w");
+    ck_assert_ptr_nonnull(stream);
+    fprintf(stream, "image\tx\ty\tw\th\n0001.jpg\t5\t6\t20\t15\n");
+    ck_assert_int_eq(fclose(stream), 0);
+    struct server server = start_with((const char *const[]){"--no-browser", "--boxes", boxes, NULL});
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/open/0", "{}"), 200);
+    ck_assert_msg(strstr(answer, "\"objects\":[{\"object\":0"), "%s", answer);
+    stop(&server);
+    server = start_with((const char *const[]){"--no-browser", "--max-pixels", "100", NULL});
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/open/0", "{}"), 422);
+    stop(&server);
+}
+END_TEST
+
+/* What a server writes until it has printed its link; with this --listen. */
+static char *noted(const char *more)
+{
+    char *text = NULL;
+    ck_assert_int_eq(
+        run_command(&text,
+                    "cd %s && rm -f link && { \"$CLEAVE\" label --no-browser %s set >link 2>notes & } && p=$! && "
+                    "for i in $(seq 1500); do test -s link && break; sleep .02; done; kill -TERM $p; "
+                    "wait $p; test $? = 143 && cat notes",
+                    temporary_folder(), more),
+        0);
+    return text;
+}
+
+START_TEST(who_listens_for_others_is_warned)
+{
+    make_set();
+    char *alone = noted(""), *open = noted("--listen 127.0.0.2");
+    ck_assert_str_eq(alone, "");
+    ck_assert_ptr_nonnull(strstr(open, "--listen 127.0.0.2: whoever can reach this machine there and sees the link"));
+    free(alone);
+    free(open);
 }
 END_TEST
 
@@ -332,7 +461,7 @@ START_TEST(what_cannot_be_served_is_told_at_once)
     ck_assert_int_eq(run_command(NULL, "mkdir %s/bare", temporary_folder()), 0);
     expect(66, "holds no image", formatted("%s/bare", temporary_folder()));
     expect(75, "another run writes there now", folder());
-    expect(71, "Address already in use", formatted("--port %d %s", server.port, other));
+    expect(71, "; --port names another one", formatted("--port %d %s", server.port, other));
     stop(&server);
 }
 END_TEST
@@ -358,6 +487,12 @@ Suite *cli_label_suite(void)
     tcase_add_test(tcase, strangers_who_wait_or_dribble_keep_nobody_waiting);
     tcase_add_test(tcase, headers_have_a_deadline);
     tcase_add_test(tcase, who_was_let_in_makes_way_for_no_stranger);
+    tcase_add_test(tcase, headers_may_come_in_parts);
+    tcase_add_test(tcase, one_address_is_listened_on_under_its_name_and_as_the_end_of_a_tunnel);
+    tcase_add_test(tcase, every_answer_says_what_browsers_must_not_do);
+    tcase_add_test(tcase, a_port_is_free_again_at_once);
+    tcase_add_test(tcase, boxes_of_another_program_and_limits_of_images_reach_the_page);
+    tcase_add_test(tcase, who_listens_for_others_is_warned);
     tcase_add_test(tcase, bodies_of_strangers_are_not_waited_for);
     tcase_add_test(tcase, large_photos_are_sent_from_their_file);
     tcase_add_test(tcase, all_addresses_of_the_machine_are_listened_on_and_printed);
