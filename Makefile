@@ -99,7 +99,7 @@ learned := $(patsubst tools/%.c,$(BUILD)/%,$(wildcard tools/learn/*.c))
 reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-page check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-libs install uninstall clean help
+.PHONY: all deps demo check check-page check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-build print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -165,9 +165,11 @@ check-faults: deps
 	$(Q)tools/check-faults $(BUILD)
 
 # Lines of src/ made wrong one by one (tools/mutants.tsv): does a test notice? An hour, or the rest of one that was stopped.
+# make mutate SAMPLE=200 SEED=1 [FOLDERS="page feature/blocks"]: lines that a program draws, some seconds each.
 mutate: deps
+	$(Q)tools/deps mutate
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
-	$(Q)tools/mutate $(BUILD)
+	$(Q)tools/mutate $(BUILD) $(if $(SAMPLE),--sample $(SAMPLE) --seed $(or $(SEED),1) $(FOLDERS))
 
 # The scripts of tools/cluster under a real Slurm on this machine, whose nodes are killed.
 check-cluster:
@@ -242,6 +244,19 @@ fuzz: deps
 deb: deps
 	$(Q)tools/deps deb
 	$(Q)tools/deb $(BUILD) $(VERSION)
+
+# How this build compiles and links, for tools/mutate.
+print-build:
+	@echo 'CC=$(CC)'
+	@echo 'CPPFLAGS=$(CPPFLAGS)'
+	@echo 'CFLAGS=$(CFLAGS)'
+	@echo 'LDFLAGS=$(LDFLAGS)'
+	@echo 'LDLIBS=$(LDLIBS)'
+	@echo 'CLI_LIBS=$(CLI_LIBS)'
+	@echo "CHECK_LIBS=$$(pkg-config --libs check)"
+	@echo 'OBJECTS=$(cli_objects) $(library_objects)'
+	@echo 'FAULT_OBJECTS=$(cli_objects) $(fault_objects)'
+	@echo 'TEST_OBJECTS=$(test_objects) $(fault_objects)'
 
 # What a program needs to link the static archive.
 print-libs:

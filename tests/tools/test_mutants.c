@@ -1,4 +1,4 @@
-/* tools/mutants.tsv, by which `make mutate` tells whether the tests notice: it refuses a table that no longer fits. */
+/* The tables of `make mutate`, which refuses one that no longer fits, and how it draws. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +43,56 @@ START_TEST(every_mutant_is_of_one_line_and_names_suites_that_exist)
 }
 END_TEST
 
+START_TEST(areas_and_equivalent_mutants_are_of_folders_files_and_suites_that_exist)
+{
+    char *output;
+    ck_assert_int_eq(run_command(&output, "%s",
+                                 "grep -v '^#' tools/mutants-areas.txt | while IFS=: read -r folder suites; do\n"
+                                 "  [ -d \"src/$folder\" ] || echo \"no folder src/$folder\"\n"
+                                 "  for suite in $suites; do\n"
+                                 "    case $suite in\n"
+                                 "    */) ls tests/$suite/test_*.c >/dev/null || echo \"none in tests/$suite\" ;;\n"
+                                 "    *) find tests -name \"test_$suite.c\" | grep -q . || echo \"no $suite\" ;;\n"
+                                 "    esac\n"
+                                 "  done\n"
+                                 "done\n"
+                                 "tail -n +2 tools/mutants-equivalent.tsv | cut -f 1 | xargs -r ls >/dev/null"),
+                     0);
+    ck_assert_str_eq(output, "");
+    free(output);
+}
+END_TEST
+
+START_TEST(a_seed_draws_the_same_mutants_again_and_another_one_others)
+{
+    char *drawn[3];
+    if (run_command(NULL, "command -v python3") != 0) {
+        skip("a_seed_draws_the_same_mutants_again_and_another_one_others", "python3 is absent");
+        return;
+    }
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(run_command(&drawn[i], "python3 tools/mutants.py %d 20 score mrf", i < 2 ? 1 : 2), 0);
+    ck_assert_str_eq(drawn[0], drawn[1]);
+    ck_assert_str_ne(drawn[0], drawn[2]);
+    for (int i = 0; i < 2; i++) {
+        int n = 0;
+        for (const char *at = drawn[i + 1]; (at = strstr(at, "\n+ ")); at++)
+            n++;
+        ck_assert_int_eq(n, 20);
+    }
+    for (int i = 0; i < 3; i++)
+        free(drawn[i]);
+}
+END_TEST
+
 Suite *mutants_suite(void);
 Suite *mutants_suite(void)
 {
     Suite *suite = suite_create("mutants");
     TCase *tcase = tcase_create("table");
     tcase_add_test(tcase, every_mutant_is_of_one_line_and_names_suites_that_exist);
+    tcase_add_test(tcase, areas_and_equivalent_mutants_are_of_folders_files_and_suites_that_exist);
+    tcase_add_test(tcase, a_seed_draws_the_same_mutants_again_and_another_one_others);
     suite_add_tcase(suite, tcase);
     return suite;
 }

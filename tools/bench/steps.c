@@ -82,7 +82,7 @@ static void walk_open(struct walk *self, struct clv_dataset *dataset)
                                            .n_threads = 1};
     clv_training_defaults(&self->training, clv_learner_find("wmpmap"));
     must(examples_open(&self->examples, &self->training, true, &error));
-    must(pmap_targets_open(&self->targets, &self->examples, PMAP_WEIGHTED, &error));
+    must(pmap_targets_open(&self->targets, &self->examples, PMAP_WEIGHTED, false, &error));
     must(ascent_open(&self->ascent, &self->examples.shape, STEP_ADAGRAD,
                      parameter(self, "lambda") * self->examples.node_scale,
                      parameter(self, "rate") / sqrt(self->examples.node_scale), 1, &error));
