@@ -406,4 +406,5 @@ $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train: $(BUILD)/bench/%: tools/bench/%.c
 	    $(CXX) -O3 -std=c++17 -o $@ $< $$(pkg-config --cflags --libs dlib-1); \
 	else echo "skipped: dlib is absent (libdlib-dev)"; fi
 
--include $(library_objects:.o=.d) $(cli_objects:.o=.d) $(test_objects:.o=.d) $(BUILD)/faults/array.d $(converters:=.d) $(benches:=.d)
+-include $(library_objects:.o=.d) $(cli_objects:.o=.d) $(test_objects:.o=.d) $(BUILD)/faults/array.d $(BUILD)/mpi/team_link.d \
+    $(converters:=.d) $(benches:=.d) $(learned:=.d)
