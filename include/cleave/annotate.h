@@ -1,9 +1,11 @@
 /* Learning to annotate: from examples with tags to a model of tags. Binary classifiers, large margin sigmoid belief
  * networks and Boltzmann machines (Miao & Rao), and structured SVMs over tags as baselines.
  *
- *     struct clv_tag_training training = {.set = &set, .is_rbf = true, .seed = 1};
- *     training.learner = clv_tag_learner_find("lmsbn");
- *     clv_tag_training_defaults(&training);
+ *     struct clv_tag_training training;
+ *     clv_tag_training_defaults(&training, clv_tag_learner_find("lmsbn"));
+ *     training.set = &set;
+ *     training.is_rbf = true;
+ *     training.seed = 1;
  *     clv_tag_cross_validate(training.parameters, NULL, &training, &grid, &error);   (optional)
  *     clv_tag_train(&model, NULL, &training, &error);
  *
@@ -73,10 +75,11 @@ struct clv_tag_training {
     int n_threads;
     const struct clv_progress *progress;
 };
-/* Fills parameters with their defaults; eta0 is CLV_TAG_LMBM_ETA0 if the learner is lmbm: its couplings are in two
- * hinges each, and with weak regularisation decisions confirm each other whatever the input (Miao & Rao, Remark 5). */
+/* Fills everything: the learner, the parameters' defaults, zeros elsewhere. eta0 is CLV_TAG_LMBM_ETA0 if the learner is
+ * lmbm: its couplings are in two hinges each, and with weak regularisation decisions confirm each other whatever the
+ * input (Miao & Rao, Remark 5). */
 #define CLV_TAG_LMBM_ETA0 1000 /* by cross-validation on the scene set */
-CLV_API void clv_tag_training_defaults(struct clv_tag_training *training);
+CLV_API void clv_tag_training_defaults(struct clv_tag_training *training, const struct clv_tag_learner *learner);
 
 /* Why a parameter cannot change what that training gives: a clause ("--kernel is linear"), static; NULL: it can. */
 CLV_API const char *clv_tag_idle(const struct clv_tag_training *training, enum clv_tag_parameter parameter);

@@ -17,8 +17,12 @@
  *         enum clv_status status = clv_features_open(&dataset, NULL, "animals.features", &error);
  *         if (status == CLV_OK) {
  *             const struct clv_learner *learner = clv_learner_find("ssvm");
- *             struct clv_training training = {.dataset = dataset, .examples = examples, .n_examples = N, .seed = 1};
+ *             struct clv_training training;
  *             clv_training_defaults(&training, learner);
+ *             training.dataset = dataset;
+ *             training.examples = examples;
+ *             training.n_examples = N;
+ *             training.seed = 1;
  *             status = clv_learner_shape(&training.shape, learner, dataset, &error);
  *             if (status == CLV_OK)
  *                 status = clv_train(&result, learner, &training, &error);
@@ -208,7 +212,7 @@ CLV_API const struct clv_learner *clv_learner_at(size_t index);       /* NULL pa
 /* Whether a training may be given checkpoints: ssvm, lapmedn, pmap, mpmap, wmpmap, mssvm, lssvm, hcrf, eps, crf. */
 CLV_API bool clv_learner_keeps_checkpoints(const struct clv_learner *learner);
 
-/* Fills parameters with the learner's defaults. */
+/* Fills everything: parameters with the learner's defaults, zeros elsewhere. */
 CLV_API void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner);
 /* Index of a parameter, or -1. */
 CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char *name);

@@ -43,11 +43,12 @@ const struct clv_tag_learner *clv_tag_learner_find(const char *name)
     return NULL;
 }
 
-void clv_tag_training_defaults(struct clv_tag_training *training)
+void clv_tag_training_defaults(struct clv_tag_training *training, const struct clv_tag_learner *learner)
 {
+    *training = (struct clv_tag_training){.learner = learner};
     for (int i = 0; i < CLV_TAG_PARAMETERS; i++)
         training->parameters[i] = clv_tag_parameters[i].value;
-    if (training->learner && training->learner->form == CLV_TAGS_LMBM)
+    if (learner->form == CLV_TAGS_LMBM)
         training->parameters[CLV_TAG_ETA0] = CLV_TAG_LMBM_ETA0;
 }
 

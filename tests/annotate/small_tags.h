@@ -43,9 +43,12 @@ static inline struct clv_tag_set make_set(void)
 
 static inline struct clv_tag_training training_of(const struct clv_tag_set *set, const char *learner, int is_rbf)
 {
-    struct clv_tag_training training = {
-        .set = set, .learner = clv_tag_learner_find(learner), .is_rbf = is_rbf, .seed = 3, .n_threads = 1};
-    clv_tag_training_defaults(&training);
+    struct clv_tag_training training;
+    clv_tag_training_defaults(&training, clv_tag_learner_find(learner));
+    training.set = set;
+    training.is_rbf = is_rbf;
+    training.seed = 3;
+    training.n_threads = 1;
     training.parameters[CLV_TAG_LAMBDA] = 0.01;
     training.parameters[CLV_TAG_ETA0] = 0;
     return training;

@@ -22,11 +22,15 @@ static void learn(const struct clv_dataset *dataset)
     if (!n || first.n_features > 100 || clv_dataset_n_labels(dataset) > 10)
         return;
     const struct clv_learner *learner = clv_learner_find("perceptron");
-    struct clv_training training = {
-        .dataset = dataset, .examples = examples, .n_examples = n, .seed = 1, .n_threads = 1};
+    struct clv_training training;
+    clv_training_defaults(&training, learner);
+    training.dataset = dataset;
+    training.examples = examples;
+    training.n_examples = n;
+    training.seed = 1;
+    training.n_threads = 1;
     training.shape = (struct clv_shape){clv_dataset_n_labels(dataset), first.n_features, first.n_edge_features,
                                         clv_dataset_pairwise(dataset)};
-    clv_training_defaults(&training, learner);
     training.parameters[clv_learner_parameter(learner, "passes")] = 1;
     if (clv_train(&result, learner, &training, &error) == CLV_OK)
         clv_training_result_release(&result);

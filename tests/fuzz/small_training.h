@@ -50,17 +50,18 @@ static inline enum clv_status small_training(const char *learner_name, const cha
     struct clv_training_result result = {0};
     if (!dataset)
         return CLV_ERR_MEMORY;
-    struct clv_training training = {.dataset = dataset,
-                                    .examples = examples,
-                                    .n_examples = 3,
-                                    .shape = {2, 3, 1, CLV_PAIRWISE_POTTS},
-                                    .seed = 1,
-                                    .n_threads = 1,
-                                    .weak = weak,
-                                    .n_weak = 1,
-                                    .progress = progress,
-                                    .checkpoints = &checkpoints};
+    struct clv_training training;
     clv_training_defaults(&training, learner);
+    training.dataset = dataset;
+    training.examples = examples;
+    training.n_examples = 3;
+    training.shape = (struct clv_shape){2, 3, 1, CLV_PAIRWISE_POTTS};
+    training.seed = 1;
+    training.n_threads = 1;
+    training.weak = weak;
+    training.n_weak = 1;
+    training.progress = progress;
+    training.checkpoints = &checkpoints;
     if (clv_learner_parameter(learner, "kappa") < 0)
         training.n_weak = 0;
     if (!clv_learner_trains(learner, CLV_PAIRWISE_POTTS, 2, CLV_GRAPH_CHAIN))

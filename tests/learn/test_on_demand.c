@@ -89,9 +89,13 @@ START_TEST(images_whose_features_lie_on_disk_teach_the_same)
     must(features_write_own_part(path, &set, &recipe, 2, NULL, NULL, err));
     must(path_list_add(&shards, path, err));
     must(features_open_shards_on_demand(&lean, &shards, 1e5, err));
-    struct clv_training training = {.dataset = whole, .examples = examples, .n_examples = 9, .n_threads = 2};
-    must(clv_learner_shape(&training.shape, clv_learner_find("wmpmap"), whole, err));
+    struct clv_training training;
     clv_training_defaults(&training, clv_learner_find("wmpmap"));
+    training.dataset = whole;
+    training.examples = examples;
+    training.n_examples = 9;
+    training.n_threads = 2;
+    must(clv_learner_shape(&training.shape, clv_learner_find("wmpmap"), whole, err));
     struct clv_training_result expected = run("wmpmap", &training);
     training.dataset = lean;
     struct clv_training_result result = run("wmpmap", &training);

@@ -45,13 +45,14 @@ static void add_columns(struct toy *toy, uint64_t image)
 
 static struct clv_training training_of(struct toy *toy, const struct clv_learner *learner, int n_threads)
 {
-    struct clv_training training = {.dataset = toy->dataset,
-                                    .examples = toy->examples,
-                                    .n_examples = toy->n,
-                                    .shape = toy->shape,
-                                    .seed = 3,
-                                    .n_threads = n_threads};
+    struct clv_training training;
     clv_training_defaults(&training, learner);
+    training.dataset = toy->dataset;
+    training.examples = toy->examples;
+    training.n_examples = toy->n;
+    training.shape = toy->shape;
+    training.seed = 3;
+    training.n_threads = n_threads;
     return training;
 }
 

@@ -91,14 +91,15 @@ static inline void toy_release(struct toy *toy)
 
 static inline struct clv_training toy_training(const struct toy *toy, const char *learner)
 {
-    struct clv_training training = {.dataset = toy->dataset,
-                                    .examples = toy->examples,
-                                    .n_examples = toy->n,
-                                    .shape = toy->shape,
-                                    .seed = 1,
-                                    .n_threads = 1};
+    struct clv_training training;
     ck_assert_ptr_nonnull(clv_learner_find(learner));
     clv_training_defaults(&training, clv_learner_find(learner));
+    training.dataset = toy->dataset;
+    training.examples = toy->examples;
+    training.n_examples = toy->n;
+    training.shape = toy->shape;
+    training.seed = 1;
+    training.n_threads = 1;
     return training;
 }
 

@@ -54,14 +54,15 @@ static void begin(struct lessons *self, double iou_weight)
 
     const struct clv_learner *learner = clv_learner_find("ssvm");
     const int32_t all[N_IMAGES] = {0, 1, 2, 3, 4, 5};
-    struct clv_training training = {.dataset = self->dataset,
-                                    .examples = all,
-                                    .n_examples = N_IMAGES,
-                                    .shape = self->model.shape,
-                                    .seed = 1,
-                                    .n_threads = 1};
-    struct clv_training_result result = {0};
+    struct clv_training training;
     clv_training_defaults(&training, learner);
+    training.dataset = self->dataset;
+    training.examples = all;
+    training.n_examples = N_IMAGES;
+    training.shape = self->model.shape;
+    training.seed = 1;
+    training.n_threads = 1;
+    struct clv_training_result result = {0};
     training.parameters[clv_learner_parameter(learner, "passes")] = 3;
     must(clv_train(&result, learner, &training, err));
     size_t size = clv_shape_size(&self->model.shape);
@@ -245,13 +246,14 @@ START_TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
     }
     const struct clv_learner *learner = clv_learner_find("ssvm");
     const int32_t all[N_IMAGES] = {0, 1, 2, 3, 4, 5};
-    struct clv_training training = {.dataset = dataset,
-                                    .examples = all,
-                                    .n_examples = N_IMAGES,
-                                    .shape = {2, 2 * N_IMAGES, lessons.model.shape.n_edge_features, CLV_PAIRWISE_POTTS},
-                                    .seed = 1,
-                                    .n_threads = 1};
+    struct clv_training training;
     clv_training_defaults(&training, learner);
+    training.dataset = dataset;
+    training.examples = all;
+    training.n_examples = N_IMAGES;
+    training.shape = (struct clv_shape){2, 2 * N_IMAGES, lessons.model.shape.n_edge_features, CLV_PAIRWISE_POTTS};
+    training.seed = 1;
+    training.n_threads = 1;
     lessons.model.shape = training.shape;
     must(clv_train_refining(&lessons.model, learner, &training, &lessons.set, NULL, err));
     const struct clv_tensor *tensor = clv_model_attached(&lessons.model, "refining");

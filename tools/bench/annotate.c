@@ -55,16 +55,16 @@ static void run_ours(double seconds[2], struct clv_tag_score *score, const struc
 {
     struct clv_error error;
     struct clv_tag_model model;
-    struct clv_tag_training training = {.set = &sets->train,
-                                        .learner = clv_tag_learner_find(learner),
-                                        .is_rbf = setting->is_rbf,
-                                        .seed = 1,
-                                        .n_threads = 1};
+    struct clv_tag_training training;
     struct clv_belief_search search = {.max_nodes = 100000};
     size_t n = sets->test.n, k = (size_t)sets->test.n_tags;
     double *scores = malloc(n * k * sizeof *scores), start = bench_cpu();
     uint8_t *tags = malloc(n * k);
-    clv_tag_training_defaults(&training);
+    clv_tag_training_defaults(&training, clv_tag_learner_find(learner));
+    training.set = &sets->train;
+    training.is_rbf = setting->is_rbf;
+    training.seed = 1;
+    training.n_threads = 1;
     training.parameters[CLV_TAG_LAMBDA] = setting->lambda;
     training.parameters[CLV_TAG_GAMMA] = setting->gamma;
     training.parameters[CLV_TAG_TOLERANCE] = setting->tolerance;

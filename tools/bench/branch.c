@@ -40,9 +40,11 @@ static struct clv_tag_model trained(const struct clv_tag_set *set, size_t n, int
     struct clv_error error;
     struct clv_tag_model model;
     struct clv_tag_set part = part_of(set, n, k);
-    struct clv_tag_training training = {
-        .set = &part, .learner = clv_tag_learner_find("lmsbn"), .seed = 1, .n_threads = 1};
-    clv_tag_training_defaults(&training);
+    struct clv_tag_training training;
+    clv_tag_training_defaults(&training, clv_tag_learner_find("lmsbn"));
+    training.set = &part;
+    training.seed = 1;
+    training.n_threads = 1;
     training.parameters[CLV_TAG_LAMBDA] = 1e-3;
     training.parameters[CLV_TAG_TOLERANCE] = 1e-3;
     training.parameters[CLV_TAG_PASSES] = 60;

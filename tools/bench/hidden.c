@@ -90,15 +90,14 @@ static double run(struct clv_training_result *result, const struct clv_dataset *
     static const int32_t examples[EXAMPLES] = {0, 1, 2, 3, 4, 5, 6, 7};
     const struct clv_learner *learner = clv_learner_find(name);
     struct clv_error error;
-    struct clv_training training = {
-        .dataset = dataset,
-        .examples = examples,
-        .n_examples = EXAMPLES,
-        .shape = {clv_dataset_n_labels(dataset), FEATURES, 1, CLV_PAIRWISE_FULL},
-        .seed = 1,
-        .n_threads = n_threads,
-    };
+    struct clv_training training;
     clv_training_defaults(&training, learner);
+    training.dataset = dataset;
+    training.examples = examples;
+    training.n_examples = EXAMPLES;
+    training.shape = (struct clv_shape){clv_dataset_n_labels(dataset), FEATURES, 1, CLV_PAIRWISE_FULL};
+    training.seed = 1;
+    training.n_threads = n_threads;
     training.parameters[clv_learner_parameter(learner, "passes")] = passes;
     training.parameters[clv_learner_parameter(learner, "curve")] = passes;
     training.parameters[clv_learner_parameter(learner, "batch")] = 0;

@@ -122,10 +122,14 @@ static void train_ours(struct outcome *outcome, const char *name, const struct c
         examples[i] = (int32_t)i;
         scale += p.n_nodes * (double)(p.row[p.n_nodes] - p.row[0]) / (double)n; /* see learn.h; features are 0 or 1 */
     }
-    struct clv_training training = {
-        .dataset = dataset, .examples = examples, .n_examples = n, .shape = shape, .seed = 1};
-    training.n_threads = n_threads;
+    struct clv_training training;
     clv_training_defaults(&training, learner);
+    training.dataset = dataset;
+    training.examples = examples;
+    training.n_examples = n;
+    training.shape = shape;
+    training.seed = 1;
+    training.n_threads = n_threads;
     if (learner == clv_learner_find("ssvm")) {
         training.parameters[clv_learner_parameter(learner, "table-variance")] = 1; /* 1/2 |w|^2, as dlib's */
         training.parameters[clv_learner_parameter(learner, "lambda")] = 1 / (C * (double)n * scale);

@@ -74,13 +74,13 @@ static void walk_open(struct walk *self, struct clv_dataset *dataset)
     self->order = malloc(n * sizeof *self->order);
     for (size_t i = 0; i < n; i++)
         self->all[i] = (int32_t)i;
-    self->training = (struct clv_training){.dataset = dataset,
-                                           .examples = self->all,
-                                           .n_examples = n,
-                                           .shape = {2, first.n_features, first.n_edge_features, CLV_PAIRWISE_POTTS},
-                                           .seed = 1,
-                                           .n_threads = 1};
     clv_training_defaults(&self->training, clv_learner_find("wmpmap"));
+    self->training.dataset = dataset;
+    self->training.examples = self->all;
+    self->training.n_examples = n;
+    self->training.shape = (struct clv_shape){2, first.n_features, first.n_edge_features, CLV_PAIRWISE_POTTS};
+    self->training.seed = 1;
+    self->training.n_threads = 1;
     must(examples_open(&self->examples, &self->training, true, &error));
     must(pmap_targets_open(&self->targets, &self->examples, PMAP_WEIGHTED, false, &error));
     must(ascent_open(&self->ascent, &self->examples.shape, STEP_ADAGRAD,

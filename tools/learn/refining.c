@@ -53,12 +53,16 @@ static void train_half(struct horses *self, size_t half)
     struct clv_training_result result = {0};
     struct clv_error error;
     int32_t *examples = allocate(self->n, sizeof *examples);
-    struct clv_training training = {.dataset = self->dataset, .examples = examples, .seed = 1, .n_threads = 1};
+    struct clv_training training;
+    clv_training_defaults(&training, learner);
+    training.dataset = self->dataset;
+    training.examples = examples;
+    training.seed = 1;
+    training.n_threads = 1;
     training.shape = self->model.shape;
     for (size_t i = 0; i < self->n; i++)
         if (i % N_HALVES != half)
             examples[training.n_examples++] = (int32_t)i;
-    clv_training_defaults(&training, learner);
     must(clv_train(&result, learner, &training, &error), &error);
     self->w[half] = result.w;
     self->model.decoding = result.decoding;

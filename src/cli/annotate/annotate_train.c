@@ -191,8 +191,7 @@ static enum clv_status parse(struct annotate_training *self, int argc, char **ar
         NULL,
     };
     common_options_init(&self->common, err);
-    self->training.learner = clv_tag_learner_at(0);
-    clv_tag_training_defaults(&self->training);
+    clv_tag_training_defaults(&self->training, clv_tag_learner_at(0));
     enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
     if (status != CLV_OK)
         return status;

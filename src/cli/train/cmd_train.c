@@ -60,6 +60,10 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     struct clv_training *training = &self->training;
     double started = now_s();
     enum clv_status status = learner_options_apply(&options->learner, options->letters.path != NULL, training);
+    training->seed = options->seed;
+    training->n_threads = options->common.n_threads;
+    training->engine = options->engine;
+    training->progress = &self->progress;
     if (status == CLV_OK)
         status = train_effect_check(options, training, err);
     if (status == CLV_OK)
@@ -207,10 +211,6 @@ static enum clv_status write_model(const struct run *self, struct clv_error *err
 static enum clv_status run(const struct train_options *options, struct clv_error *err)
 {
     struct run self = {.options = options, .progress = console_progress()};
-    self.training = (struct clv_training){.seed = options->seed,
-                                          .n_threads = options->common.n_threads,
-                                          .engine = options->engine,
-                                          .progress = &self.progress};
     enum clv_status status = gather(&self, err);
     if (status == CLV_OK)
         status = choose(&self, err);

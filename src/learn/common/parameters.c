@@ -26,7 +26,7 @@ const char *clv_learner_idle(const struct clv_learner *learner, const struct clv
 
 void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner)
 {
-    memset(training->parameters, 0, sizeof training->parameters);
+    *training = (struct clv_training){0};
     for (int i = 0; learner->parameters[i].name; i++)
         training->parameters[i] = learner->parameters[i].value;
 }

@@ -363,9 +363,13 @@ static struct clv_training letters_training(int32_t **examples, const char *path
     *examples = malloc(n * sizeof **examples);
     for (size_t i = 0; i < n; i++)
         (*examples)[i] = (int32_t)i;
-    struct clv_training training = {
-        .dataset = dataset, .examples = *examples, .n_examples = n, .n_threads = 1, .shape = letter_shape};
+    struct clv_training training;
     clv_training_defaults(&training, clv_learner_find("crf"));
+    training.dataset = dataset;
+    training.examples = *examples;
+    training.n_examples = n;
+    training.n_threads = 1;
+    training.shape = letter_shape;
     return training;
 }
 
