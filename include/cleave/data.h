@@ -74,6 +74,7 @@ struct clv_item {
     char *split;
     char *tags;
     char *maps[CLV_MAX_MAPS]; /* by the set's map_names: paths that open, NULL where it has none */
+    bool is_draft;            /* its mask was drawn by `cleave label` and not accepted yet */
 };
 
 /* A set of images. */
@@ -92,6 +93,9 @@ struct clv_set {
     char *first_link;       /* the first of them, or NULL */
     size_t n_lone_masks;    /* bare folder: files of masks/ that are of no image's name */
     char *first_lone_mask;  /* the first of them, or NULL */
+    size_t n_own;           /* bare folder: images in its own strokes/, overlays/, cutouts/ and objects/, left out */
+    char *first_own;        /* the first of them, or NULL */
+    char *manifest;         /* the file that was read, or NULL: a bare folder */
 };
 CLV_API void clv_item_release(struct clv_item *item);
 CLV_API void clv_set_release(struct clv_set *set);
@@ -112,19 +116,27 @@ CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, 
 
 /* A bare folder: every image below it, or, when it holds `masks/`, those of `images/`, or if there is no such folder
  * all that are not in masks/, with the mask of the same relative stem where there is one (two are an error). Images of
- * one stem, a.jpg and a.png, have a.jpg.png and a.png.png, and the mask of the stem only where these are not. An image
- * is what begins like a PNG or JPEG, or is called .png, .jpg or .jpeg: a damaged one is to fail by name, not to be
+ * one stem, a.jpg and a.png, have a.jpg.png and a.png.png, and the mask of the stem only where these are not. Its own
+ * strokes/, overlays/, cutouts/ and objects/ hold no images of a set; those that are there are counted. An image is
+ * what begins like a PNG or JPEG, or is called .png, .jpg or .jpeg: a damaged one is to fail by name, not to be
  * skipped. Names that begin with a dot are passed over; links to folders are followed and counted, but no folder is
  * read twice; other files are counted, and so are subfolders that may not be read. labels.tsv in the folder is read.
  * CLV_ERR_NO_INPUT if there is no image. */
 CLV_API enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err) CLV_CHECK;
 
-/* A manifest file or a folder, whichever `path` is. */
+/* A manifest file or a folder, whichever `path` is. A folder with a manifest.tsv is read by that. */
 CLV_API enum clv_status clv_set_read(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Keeps the items whose split is one of `splits`, comma-separated; NULL keeps all. A name that no item has is an error
  * that lists the splits there are, and changes nothing. */
 CLV_API enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct clv_error *err) CLV_CHECK;
+
+/* The same for learning: NULL keeps the split "train" where there is one, else all. */
+CLV_API enum clv_status clv_set_select_training(struct clv_set *set, const char *splits,
+                                                struct clv_error *err) CLV_CHECK;
+
+/* Takes the masks of drafts away, which are no truth yet, and returns how many there were. */
+CLV_API size_t clv_set_drop_drafts(struct clv_set *set);
 
 /* A mask as labels[height][width]: 0..n_labels-1 or CLV_VOID. Palette PNGs are read as indices.
  *   labels.tsv: the values it names are labels; its void and 255 are void.

@@ -22,18 +22,19 @@ struct features {
     struct recipe_options recipe;
     const char *data, *split, *voids, *model_path, *recipe_path, *output;
     uint64_t seed;
-    bool overwrite, index, skip_bad, seed_given;
+    bool overwrite, index, skip_bad, seed_given, drafts;
     struct shard shard;
     char **paths; /* [n_paths] of shards, for --index */
     size_t n_paths;
     char *own_output; /* of the shard */
 };
 
-enum features_keys { KEY_SPLIT = KEYS_COMMAND, KEY_VOID, KEY_SHARD, KEY_INDEX, KEY_SKIP_BAD, KEY_RECIPE };
+enum features_keys { KEY_SPLIT = KEYS_COMMAND, KEY_DRAFTS, KEY_VOID, KEY_SHARD, KEY_INDEX, KEY_SKIP_BAD, KEY_RECIPE };
 
 static const struct argp_option features_options[] = {
     {"data", 'd', "PATH", 0, "The images: a manifest or a folder", 0},
     {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
+    {"drafts", KEY_DRAFTS, NULL, 0, DRAFTS_HELP, 0},
     {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
     {"output", 'o', "FILE", 0, "The feature file to write (safetensors), all or nothing", 0},
     {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
@@ -75,6 +76,7 @@ static error_t parse_features(int key, char *arg, struct argp_state *state)
     case KEY_RECIPE: self->recipe_path = arg; return 0;
     case 's': self->seed_given = true; return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_SPLIT: self->split = arg; return 0;
+    case KEY_DRAFTS: self->drafts = true; return 0;
     case KEY_OVERWRITE: self->overwrite = true; return 0;
     case KEY_VOID: self->voids = arg; return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -101,8 +103,8 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
         return status;
     if (self->n_paths && !self->index)
         return fail(err, CLV_ERR_USAGE, "%s: features takes no arguments; --data names the images", self->paths[0]);
-    bool is_chosen = self->split || self->voids || self->seed_given || self->model_path || self->recipe_path ||
-                     self->recipe.first_given || self->recipe.maps.n || self->common.image_option;
+    bool is_chosen = self->split || self->drafts || self->voids || self->seed_given || self->model_path ||
+                     self->recipe_path || self->recipe.first_given || self->recipe.maps.n || self->common.image_option;
     if (self->index &&
         (self->data || self->shard.count || self->skip_bad || is_chosen || !self->n_paths || !self->output))
         return fail(err, CLV_ERR_USAGE, "--index: goes with -o and the shards alone");
@@ -197,6 +199,8 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     struct clv_set set = {0};
     struct clv_recipe recipe = {0};
     enum clv_status status = training_set_read(&set, self->data, self->split, false, &common->outputs, err);
+    if (status == CLV_OK && !self->drafts)
+        training_set_drop_drafts(&set, self->data, DRAFTS_HINT);
     if (status == CLV_OK)
         status = training_set_hide(&set, self->voids, err);
     if (status == CLV_OK)

@@ -122,6 +122,8 @@ static enum clv_status load_data(struct clv_dataset **dataset, const struct prun
                     self->model_path);
     enum clv_status status = training_set_read(&set, self->data, self->split, false, &common->outputs, err);
     if (status == CLV_OK)
+        training_set_drop_drafts(&set, self->data, "");
+    if (status == CLV_OK)
         status = training_set_require_masks(&set, self->data, err);
     if (status == CLV_OK)
         status = clv_dataset_extract(dataset, &set, &model->recipe, common->n_threads, &common->limits, &progress, err);

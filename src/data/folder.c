@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "data/set.h"
+#include "data/strokes.h"
 #include "image/formats.h"
 #include "image/pages.h"
 
@@ -94,9 +95,23 @@ static enum clv_status add_image(struct clv_set *set, size_t *capacity, const ch
     return status;
 }
 
-/* Leaves the images among files below root/below, and counts the others; in masks/ beside them are none. */
-static enum clv_status keep_images(struct path_list *files, struct clv_set *set, bool masks_are_among_them,
-                                   const char *below, struct clv_error *err)
+/* A file that lies where no images of the set are. */
+static enum clv_status count_own(struct clv_set *set, const char *file, struct clv_error *err)
+{
+    char *full = set_path(set, file);
+    if (!full)
+        return fail_memory(err);
+    if (strncmp(file, "masks/", 6) != 0 && path_is_image(full) && !set->n_own++) {
+        set->first_own = full;
+        return CLV_OK;
+    }
+    array_free(full);
+    return CLV_OK;
+}
+
+/* Leaves the images among files below root/below, and counts the others. */
+static enum clv_status keep_images(struct path_list *files, struct clv_set *set, const char *below,
+                                   struct clv_error *err)
 {
     size_t n = files->n;
     char *folder = path_join(set->root, below);
@@ -104,10 +119,12 @@ static enum clv_status keep_images(struct path_list *files, struct clv_set *set,
     files->n = 0;
     for (size_t i = 0; i < n; i++) {
         char *file = files->paths[i];
-        bool is_mask = masks_are_among_them && strncmp(file, "masks/", 6) == 0;
-        char *path = folder && !is_mask ? path_join(folder, file) : NULL;
-        if (folder && !is_mask && !path)
+        bool is_own = !*below && set_is_own(file);
+        char *path = folder && !is_own ? path_join(folder, file) : NULL;
+        if (folder && !is_own && !path)
             status = fail_memory(err);
+        if (status == CLV_OK && is_own)
+            status = count_own(set, file, err);
         if (path && path_is_image(path)) {
             files->paths[files->n++] = file;
         } else {
@@ -193,7 +210,7 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
     if (status == CLV_OK && paired)
         status = list_stems(&stems, &masks, err);
     if (status == CLV_OK)
-        status = keep_images(&files, &fresh, paired && !*below, below, err);
+        status = keep_images(&files, &fresh, below, err);
     bool *is_shared = status == CLV_OK ? array_alloc(files.n, sizeof *is_shared) : NULL;
     if (status == CLV_OK)
         status = is_shared ? path_find_shared_stems(is_shared, (const char *const *)files.paths, files.n, err)
@@ -206,6 +223,8 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
         status = fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", folder, fresh.n_skipped);
     if (status == CLV_OK)
         status = set_read_labels(&fresh, err);
+    if (status == CLV_OK)
+        status = set_mark_drafts(&fresh, err);
     if (status == CLV_OK)
         *set = fresh;
     else

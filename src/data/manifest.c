@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/set.h"
+#include "data/strokes.h"
 #include "data/tsv.h"
 
 #define MAPS "maps." /* in front of the name of a map */
@@ -201,6 +202,10 @@ enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, str
     }
     if (status == CLV_OK)
         status = set_read_labels(&fresh, err);
+    if (status == CLV_OK)
+        status = set_mark_drafts(&fresh, err);
+    if (status == CLV_OK && !(fresh.manifest = string_copy(path)))
+        status = fail_memory(err);
     if (status == CLV_OK)
         *set = fresh;
     else

@@ -29,30 +29,40 @@ void clv_set_release(struct clv_set *set)
     array_free(set->first_unreadable);
     array_free(set->first_link);
     array_free(set->first_lone_mask);
+    array_free(set->first_own);
+    array_free(set->manifest);
     clv_labels_release(&set->labels);
     *set = (struct clv_set){0};
 }
 
-/* A path from the root as one that opens; the root "." is left out of it. */
-static char *open_path(const struct clv_set *set, const char *relative)
+char *set_path(const struct clv_set *set, const char *relative)
 {
     return path_join(strcmp(set->root, ".") == 0 ? "" : set->root, relative);
+}
+
+bool set_is_own(const char *below)
+{
+    static const char *const folders[] = {"masks/", "strokes/", "overlays/", "cutouts/", "objects/"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (strncmp(below, folders[i], strlen(folders[i])) == 0)
+            return true;
+    return false;
 }
 
 enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item_fields *fields, struct clv_error *err)
 {
     struct clv_item item = {
         .name = string_copy(fields->name),
-        .image = open_path(set, fields->name),
-        .mask = fields->mask ? open_path(set, fields->mask) : NULL,
-        .boxes = fields->boxes ? open_path(set, fields->boxes) : NULL,
+        .image = set_path(set, fields->name),
+        .mask = fields->mask ? set_path(set, fields->mask) : NULL,
+        .boxes = fields->boxes ? set_path(set, fields->boxes) : NULL,
         .split = string_copy(fields->split),
         .tags = fields->tags ? string_copy(fields->tags) : NULL,
     };
     bool has_maps = true;
     for (size_t m = 0; m < set->n_maps; m++)
         if (fields->maps[m])
-            has_maps &= (item.maps[m] = open_path(set, fields->maps[m])) != NULL;
+            has_maps &= (item.maps[m] = set_path(set, fields->maps[m])) != NULL;
     if (!has_maps || !item.name || !item.image || !item.split || (fields->mask && !item.mask) ||
         (fields->boxes && !item.boxes) || (fields->tags && !item.tags) ||
         array_reserve((void **)&set->items, capacity, set->n_items + 1, sizeof *set->items)) {
@@ -65,7 +75,7 @@ enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item
 
 enum clv_status set_read_labels(struct clv_set *set, struct clv_error *err)
 {
-    char *path = open_path(set, "labels.tsv");
+    char *path = set_path(set, "labels.tsv");
     if (!path)
         return fail_memory(err);
     enum path_kind kind;

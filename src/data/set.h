@@ -15,6 +15,13 @@ struct item_fields {
 enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item_fields *fields,
                         struct clv_error *err) CLV_CHECK;
 
+/* A path from the root as one that opens, array_free it; the root "." is left out of it. NULL: out of memory. */
+char *set_path(const struct clv_set *set, const char *relative);
+
+/* Whether a path below a folder of images leads to what belongs to them: their masks/, strokes/, overlays/, cutouts/ or
+ * objects/. */
+bool set_is_own(const char *below);
+
 /* Reads labels.tsv in the root if there is one, else the labels are binary. */
 enum clv_status set_read_labels(struct clv_set *set, struct clv_error *err) CLV_CHECK;
 

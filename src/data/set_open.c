@@ -11,7 +11,15 @@
 
 enum clv_status clv_set_read(struct clv_set *set, const char *path, struct clv_error *err)
 {
-    return path_is_folder(path) ? clv_set_read_folder(set, path, err) : clv_set_read_manifest(set, path, err);
+    if (!path_is_folder(path))
+        return clv_set_read_manifest(set, path, err);
+    enum path_kind kind = PATH_ABSENT;
+    char *manifest = path_join(path, "manifest.tsv");
+    enum clv_status status = manifest ? path_look(&kind, manifest, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = kind == PATH_ABSENT ? clv_set_read_folder(set, path, err) : clv_set_read_manifest(set, manifest, err);
+    array_free(manifest);
+    return status;
 }
 
 /* Whether `split` is one of the comma-separated names. */
@@ -62,6 +70,26 @@ static enum clv_status fail_no_split(const struct clv_set *set, const char *want
                                               set->root, (int)length, wanted);
     text_release(&list);
     return status;
+}
+
+enum clv_status clv_set_select_training(struct clv_set *set, const char *splits, struct clv_error *err)
+{
+    static const char train[] = "train";
+    return clv_set_select(set, splits || !has_split(set, train, strlen(train)) ? splits : train, err);
+}
+
+size_t clv_set_drop_drafts(struct clv_set *set)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < set->n_items; i++) {
+        struct clv_item *item = &set->items[i];
+        if (!item->is_draft || !item->mask)
+            continue;
+        array_free(item->mask);
+        item->mask = NULL;
+        n++;
+    }
+    return n;
 }
 
 enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct clv_error *err)

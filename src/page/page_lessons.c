@@ -227,7 +227,12 @@ static enum clv_status write_files(struct writing *self, struct clv_error *err)
 {
     struct page_lessons *lessons = self->lessons;
     const char *root = self->session->set.root;
-    bool is_plain = self->is_linked || (self->n_accepted == lessons->n_masks && !lessons->n_boxed);
+    char *manifest = path_join(root, "manifest.tsv"); /* would choose images of its own */
+    if (!manifest)
+        return fail_memory(err);
+    bool is_plain =
+        self->is_linked || (self->n_accepted == lessons->n_masks && !lessons->n_boxed && !path_exists(manifest));
+    array_free(manifest);
     if (is_plain) {
         lessons->n_masks = self->n_accepted;
         lessons->n_boxed = 0;

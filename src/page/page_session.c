@@ -10,10 +10,10 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "data/strokes.h"
 #include "page/page_boxes.h"
 
 #define MAX_STROKES_BYTES ((size_t)256 << 20)
-#define ACCEPTED_WITHIN   200 /* bytes of a strokes file */
 #define MAX_TABLE_HEAD    (1 << 16)
 
 static struct page_stamp stamp_of(const char *path)
@@ -66,14 +66,10 @@ static char *beside(const struct page_session *session, size_t i, bool is_shared
 /* From the beginning of a strokes file alone. */
 static enum page_status status_of(const struct page_item *item)
 {
-    char *head = NULL;
-    size_t size = 0;
-    bool has_mask = path_exists(item->mask) || item->foreign;
-    if (file_read_head(&head, &size, item->strokes, ACCEPTED_WITHIN, NULL) != CLV_OK)
+    bool accepted, has_mask = path_exists(item->mask) || item->foreign;
+    if (!strokes_look(&accepted, item->strokes))
         return has_mask ? PAGE_ACCEPTED : PAGE_NEW;
-    enum page_status status = has_mask && strstr(head, "\"accepted\": 1") ? PAGE_ACCEPTED : PAGE_BEGUN;
-    array_free(head);
-    return status;
+    return has_mask && accepted ? PAGE_ACCEPTED : PAGE_BEGUN;
 }
 
 static int compare_masks(const void *a, const void *b)

@@ -239,9 +239,10 @@ START_TEST(two_images_with_one_output_are_named_up_front)
                  "cd %s && \"$CLEAVE\" segment -m %s photos/000.jpg ./photos/000.jpg -o out", folder, sample_model());
     ck_assert(!path_exists(formatted("%s/out", folder)));
     expect_error(
-        73, "in/overlays/a.jpg: its output out/overlays/a.png would be that of in/a.jpg, too",
+        73, "overlays/a.jpg: its output out/overlays/a.png would be that of a.jpg, too",
         "cd %s && mkdir -p in/overlays && cp photos/000.jpg in/a.jpg && cp photos/000.jpg in/overlays/a.jpg && "
-        "\"$CLEAVE\" segment -m %s in -o out --overlay",
+        "printf 'image\\na.jpg\\noverlays/a.jpg\\n' >in/manifest.tsv && "
+        "\"$CLEAVE\" segment -m %s --data in -o out --overlay",
         folder, sample_model());
 }
 END_TEST
@@ -251,13 +252,62 @@ START_TEST(inputs_are_never_replaced)
     const char *folder = temporary_folder();
     free(expect_success("cd %s && mkdir in && cp %s/masks/0001.png in/a.png && cp in/a.png before", folder,
                         sample_set()));
-    expect_error(73, "in/a.png: is an input of this command, which the output would replace",
-                 "cd %s && \"$CLEAVE\" segment -m %s in -o in --overwrite", folder, sample_model());
+    expect_error(73, "out/a.png: is the same file as the input in/a.png, which the output would replace",
+                 "cd %s && mkdir out && ln in/a.png out && \"$CLEAVE\" segment -m %s in -o out --overwrite", folder,
+                 sample_model());
     expect_error(73, "which the output would replace",
                  "cd %s && cp -r %s set && \"$CLEAVE\" segment -m %s --data set/manifest.tsv -o set/masks --overwrite",
                  folder, sample_set(), sample_model());
     ck_assert(same_bytes(formatted("%s/in/a.png", folder), formatted("%s/before", folder)));
     ck_assert(same_bytes(formatted("%s/set", folder), sample_set()));
+}
+END_TEST
+
+START_TEST(masks_do_not_go_among_the_images)
+{
+    const char *folder = temporary_folder();
+    copy_photos(2);
+    free(expect_success("cd %s && cp -r %s set && rm -r set/masks set/manifest.tsv && mkdir photos/b && "
+                        "mv photos/001.jpg photos/b && cp -r photos before && ln -s photos link",
+                        folder, sample_set()));
+    static const char *const lines[][2] = {
+        {"photos -o photos", "photos/000.png"},
+        {"photos -o photos/.", "photos/./000.png"},
+        {"photos -o link", "link/000.png"},
+        {"photos/000.jpg -o photos", "photos/000.png"},
+        {"photos/000.jpg photos/b/001.jpg -o photos/b", "photos/b/000.png"},
+        {"--data set -o set/images", "set/images/"},
+        {"photos -o photos --overwrite --overlay", "photos/000.png"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        expect_error(64, formatted("%s", lines[i][1]), "cd %s && \"$CLEAVE\" segment -m %s %s", folder, sample_model(),
+                     lines[i][0]);
+    expect_error(64, "photos/000.png: would lie among the images and be one of them the next time; -o out",
+                 "cd %s && \"$CLEAVE\" marginals -m %s photos -o photos", folder, sample_model());
+    ck_assert(same_bytes(formatted("%s/photos", folder), formatted("%s/before", folder)));
+    ck_assert_int_eq(count_files(formatted("%s/set/images", folder)), 12);
+    free(
+        expect_success("cd %s/photos && \"$CLEAVE\" segment -m %s 000.jpg -o - >../piped.png", folder, sample_model()));
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos/000.jpg -o .", folder, sample_model()));
+}
+END_TEST
+
+START_TEST(what_belongs_to_a_folder_s_images_is_not_segmented)
+{
+    const char *folder = temporary_folder();
+    copy_photos(2);
+    free(expect_success("cd %s/photos && mkdir masks strokes overlays cutouts objects objects/2 more more/masks && "
+                        "for d in masks overlays cutouts objects/2 more more/masks; do cp 000.jpg $d; done && "
+                        "echo '{}' >strokes/000.json",
+                        folder));
+    char *output = expect_success("cd %s && \"$CLEAVE\" segment -m %s photos -o out", folder, sample_model());
+    ck_assert_ptr_nonnull(strstr(output, "were left out: 4, the first is photos/cutouts/000.jpg"));
+    ck_assert_ptr_nonnull(strstr(output, "4 images segmented into out"));
+    ck_assert_ptr_null(strstr(output, "skipped"));
+    free(output);
+    ck_assert(path_exists(formatted("%s/out/more/masks/000.png", folder)));
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos/masks -o named", folder, sample_model()));
+    ck_assert(path_exists(formatted("%s/named/000.png", folder)));
 }
 END_TEST
 
@@ -442,6 +492,8 @@ Suite *cli_folders_suite(void)
     tcase_add_test(tests, resuming_makes_missing_overlays_and_shows_finished_images_in_the_report);
     tcase_add_test(tests, two_images_with_one_output_are_named_up_front);
     tcase_add_test(tests, inputs_are_never_replaced);
+    tcase_add_test(tests, masks_do_not_go_among_the_images);
+    tcase_add_test(tests, what_belongs_to_a_folder_s_images_is_not_segmented);
     tcase_add_test(tests, subfolders_are_kept_and_an_output_folder_inside_is_left_out);
     tcase_add_test(tests, lists_come_from_standard_input);
     tcase_add_test(tests, output_that_cannot_be_written_ends_the_run);

@@ -112,7 +112,8 @@ static void prepare(void)
     make("c synth -n 3 --size 20x16 tiny && cp -r tiny/images tagged && cp set/images/000[78].* tagged");
     spill(formatted("%s/tagged/manifest.tsv", folder), tagged, strlen(tagged));
     make("mkdir old && cp set/images/0001.jpg lone.jpg && c synth -n 4 --size 40x30 --seed 4 other && cp -r set bad && "
-         "echo no >bad/images/0001.jpg && "
+         "echo no >bad/images/0001.jpg && cp -r set drafts && mkdir drafts/strokes && "
+         "for i in 1 2 3; do echo '{\"accepted\": 0' >drafts/strokes/000$i.json; done && "
          "c train" SMALL " --passes 3 -o model && c train" SMALL " --passes 3 --learner wmpmap -o model2 && "
          "c train" SMALL " --passes 3 --superpixels 3 -o patchy && c features" SMALL " -o f.safetensors && "
          "c features --data other -m model -o g.safetensors && "

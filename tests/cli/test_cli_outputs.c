@@ -291,34 +291,6 @@ START_TEST(stems_in_different_folders_keep_their_folders)
 }
 END_TEST
 
-START_TEST(masks_beside_their_images_are_not_taken_for_images)
-{
-    const char *folder = temporary_folder();
-    const char *line =
-        line_of(formatted("cd %s && \"$CLEAVE\" segment -m %s ph -o ph --overlay", folder, sample_model()));
-    free(expect_success(
-        "cd %s && mkdir -p ph/x && cp %s/images/0001.jpg ph/a.jpg && cp %s/images/0002.jpg ph/x/b.jpg && cp -r ph in",
-        folder, sample_set(), sample_set()));
-    free(expect_success("%s", line));
-    ck_assert_int_eq(count_files(formatted("%s/ph", folder)), 6);
-    free(expect_success("cp -r %s/ph %s/first", folder, folder));
-    char *text = expect_success("%s --overwrite", line);
-    ck_assert_ptr_nonnull(strstr(text, "2 images segmented into ph"));
-    ck_assert_ptr_nonnull(strstr(text, "outputs of an earlier run in ph were left out: 4"));
-    free(text);
-    free(expect_success("%s --resume", line));
-    expect_error(73, "exists already", "%s", line);
-    ck_assert(same_bytes(formatted("%s/ph", folder), formatted("%s/first", folder)));
-    /* a photograph of the same stem is no mask, and stays */
-    free(
-        expect_success("cd %s && mkdir p && cp %s/images/0001.jpg p/a.jpg && cp ph/overlays/a.png p/a.png && cp -r p q",
-                       folder, sample_set()));
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s p -o p && test -f p/a.jpg.png && test -f p/a.png.png && "
-                        "cmp p/a.png q/a.png",
-                        folder, sample_model()));
-}
-END_TEST
-
 START_TEST(every_command_knows_the_short_help)
 {
     static const char *const commands[] = {
@@ -349,7 +321,6 @@ Suite *cli_outputs_suite(void)
     tcase_add_test(tests, images_of_one_stem_keep_their_extensions_and_the_folder_pairs_them_again);
     tcase_add_test(tests, outputs_that_are_one_all_the_same_are_all_named_and_the_rest_goes_on);
     tcase_add_test(tests, stems_in_different_folders_keep_their_folders);
-    tcase_add_test(tests, masks_beside_their_images_are_not_taken_for_images);
     tcase_add_test(tests, every_command_knows_the_short_help);
     suite_add_tcase(suite, tests);
     return suite;

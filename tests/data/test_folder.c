@@ -167,6 +167,117 @@ START_TEST(what_cannot_be_told_is_there_or_not_is_an_error_not_absent)
 }
 END_TEST
 
+static void put_text(const char *name, const char *text)
+{
+    put(name, text, strlen(text));
+}
+
+START_TEST(a_folder_s_manifest_says_what_is_in_it)
+{
+    struct clv_set set = {0};
+    put_image("images/a.png", false);
+    put_image("images/b.png", false);
+    put_image("masks/a.png", false);
+    put_text("manifest.tsv", "image\tsplit\nimages/b.png\ttest\n");
+    must(clv_set_read(&set, temporary_folder(), err));
+    ck_assert_uint_eq(set.n_items, 1);
+    ck_assert_str_eq(set.items[0].name, "images/b.png");
+    ck_assert_str_eq(set.items[0].split, "test");
+    ck_assert_str_eq(set.manifest, formatted("%s/manifest.tsv", temporary_folder()));
+    clv_set_release(&set);
+    must(clv_set_read_folder(&set, temporary_folder(), err));
+    ck_assert_uint_eq(set.n_items, 2);
+    ck_assert_ptr_null(set.manifest);
+    clv_set_release(&set);
+    put_text("manifest.tsv", "name\nx\n");
+    must_fail(CLV_ERR_DATA, "manifest.tsv", clv_set_read(&set, temporary_folder(), err));
+}
+END_TEST
+
+START_TEST(learning_takes_the_split_train_where_there_is_one)
+{
+    static const struct {
+        const char *splits[3], *wanted;
+        size_t n;
+    } cases[] = {
+        {{"train", "test", "train"}, NULL, 2},
+        {{"train", "test", "train"}, "test", 1},
+        {{"a", "b", "b"}, NULL, 3},
+        {{"", "", ""}, NULL, 3},
+        {{"trains", "rain", "train"}, NULL, 1},
+        {{"train", "test", "val"}, "test,val", 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct clv_set set = {0};
+        put_text("manifest.tsv", formatted("image\tsplit\na\t%s\nb\t%s\nc\t%s\n", cases[i].splits[0],
+                                           cases[i].splits[1], cases[i].splits[2]));
+        must(clv_set_read(&set, temporary_folder(), err));
+        must(clv_set_select_training(&set, cases[i].wanted, err));
+        ck_assert_uint_eq(set.n_items, cases[i].n);
+        clv_set_release(&set);
+    }
+}
+END_TEST
+
+/* The strokes of a/b.jpg are a/b.json; masks elsewhere are nobody's drafts. */
+START_TEST(masks_that_are_not_accepted_are_drafts)
+{
+    struct clv_set set = {0};
+    put_image("accepted.jpg", true);
+    put_image("deep/begun.jpg", true);
+    put_image("foreign.jpg", true);
+    put_image("strokes_alone.jpg", true);
+    put_image("masks/accepted.png", false);
+    put_image("masks/deep/begun.png", false);
+    put_image("masks/foreign.png", false);
+    put_text("strokes/accepted.json", "{\"format\": \"cleave strokes 1\", \"accepted\": 1, ");
+    put_text("strokes/deep/begun.json", "{\"format\": \"cleave strokes 1\", \"accepted\": 0, ");
+    put_text("strokes/strokes_alone.json", "{\"accepted\": 0, ");
+    must(clv_set_read(&set, temporary_folder(), err));
+    ck_assert_uint_eq(set.n_items, 4);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert(set.items[i].is_draft == (i == 1));
+    ck_assert_uint_eq(clv_set_drop_drafts(&set), 1);
+    ck_assert_uint_eq(clv_set_drop_drafts(&set), 0);
+    ck_assert(set.items[0].mask && !set.items[1].mask && set.items[2].mask && !set.items[3].mask);
+    ck_assert(set.items[1].is_draft);
+    clv_set_release(&set);
+    put_text("manifest.tsv", "image\tmask\ndeep/begun.jpg\tmasks/deep/begun.png\n"
+                             "foreign.jpg\tmasks/accepted.png\naccepted.jpg\taccepted.jpg\n");
+    ck_assert_int_eq(chdir(temporary_folder()), 0); /* paths of a set here begin without a folder */
+    must(clv_set_read(&set, ".", err));
+    ck_assert(set.items[0].is_draft && !set.items[1].is_draft && !set.items[2].is_draft);
+    clv_set_release(&set);
+}
+END_TEST
+
+START_TEST(what_belongs_to_a_folder_s_images_is_counted_and_left_out)
+{
+    struct clv_set set = {0};
+    put_image("a.jpg", true);
+    put_image("overlays/a.png", false);
+    put_image("cutouts/a.png", false);
+    put_image("objects/x/a.png", false);
+    put_image("more/objects/a.png", false);
+    put_text("strokes/a.json", "{}");
+    must(clv_set_read(&set, temporary_folder(), err));
+    ck_assert_uint_eq(set.n_items, 2);
+    ck_assert_str_eq(set.items[1].name, "more/objects/a.png");
+    ck_assert_uint_eq(set.n_own, 3);
+    ck_assert_str_eq(set.first_own, formatted("%s/cutouts/a.png", temporary_folder()));
+    ck_assert_uint_eq(set.n_skipped, 0);
+    clv_set_release(&set);
+    put_image("images/a.png", false);
+    put_image("images/objects/a.png", false);
+    put_image("masks/objects/a.png", false);
+    must(clv_set_read(&set, temporary_folder(), err));
+    ck_assert_uint_eq(set.n_items, 2);
+    ck_assert_ptr_nonnull(set.items[1].mask);
+    ck_assert_uint_eq(set.n_own, 0);
+    clv_set_release(&set);
+}
+END_TEST
+
 START_TEST(folders_without_images_are_refused)
 {
     struct clv_set set = {0};
@@ -189,6 +300,10 @@ Suite *folder_suite(void)
     tcase_add_test(tests, masks_of_images_of_one_stem_go_by_whole_names_or_else_by_the_stem);
     tcase_add_test(tests, folders_that_may_not_be_read_are_counted_and_passed_over);
     tcase_add_test(tests, what_cannot_be_told_is_there_or_not_is_an_error_not_absent);
+    tcase_add_test(tests, a_folder_s_manifest_says_what_is_in_it);
+    tcase_add_test(tests, learning_takes_the_split_train_where_there_is_one);
+    tcase_add_test(tests, masks_that_are_not_accepted_are_drafts);
+    tcase_add_test(tests, what_belongs_to_a_folder_s_images_is_counted_and_left_out);
     tcase_add_test(tests, folders_without_images_are_refused);
     suite_add_tcase(suite, tests);
     return suite;

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/common/console.h"
+#include "data/set.h"
 #include "image/formats.h"
 #include "image/pages.h"
 
@@ -38,6 +39,7 @@ void input_list_release(struct input_list *list)
         input_release(&list->items[i]);
     array_free(list->items);
     array_free(list->first_skipped);
+    array_free(list->first_own);
     *list = (struct input_list){0};
 }
 
@@ -82,18 +84,15 @@ static enum clv_status add(struct input_list *list, const char *name, const char
 }
 
 /* A file, or each page of a TIFF that has several; `output` is the file's name below what all outputs share. */
-static enum clv_status add_image(struct input_list *list, const char *path, const char *output, bool is_from_folder,
-                                 struct clv_error *err)
+static enum clv_status add_image(struct input_list *list, const char *path, const char *output, struct clv_error *err)
 {
     struct path_list pages = {0};
     enum clv_status status = path_list_add_pages(&pages, "", path, err);
     size_t before = strlen(path) - strlen(output);
     for (size_t i = 0; i < pages.n && status == CLV_OK; i++) {
         status = add(list, pages.paths[i], pages.paths[i], NULL, pages.paths[i] + before, err);
-        if (status == CLV_OK) {
+        if (status == CLV_OK)
             list->items[list->n - 1].is_path = true;
-            list->items[list->n - 1].is_from_folder = is_from_folder;
-        }
     }
     path_list_release(&pages);
     return status;
@@ -117,8 +116,11 @@ static enum clv_status add_folder_file(struct input_list *list, const char *fold
         status = fail_memory(err);
     } else if (lies_below(path, skip_below)) {
         /* an earlier run's output */
+    } else if (set_is_own(below)) {
+        if (path_is_image(path) && !list->n_own++ && !(list->first_own = string_copy(path)))
+            status = fail_memory(err);
     } else if (path_is_image(path)) {
-        status = add_image(list, path, below, true, err);
+        status = add_image(list, path, below, err);
     } else {
         list->n_skipped++;
         if (!list->first_skipped && !(list->first_skipped = string_copy(path)))
@@ -131,7 +133,7 @@ static enum clv_status add_folder_file(struct input_list *list, const char *fold
 enum clv_status inputs_add_path(struct input_list *list, const char *path, struct clv_error *err)
 {
     if (!path_is_folder(path))
-        return add_image(list, path, path_name(path), false, err);
+        return add_image(list, path, path_name(path), err);
     /* An output folder inside the input folder is left out; one around it, or the same, is the clash check's
      * business. */
     char real[PATH_MAX];

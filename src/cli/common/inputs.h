@@ -16,7 +16,7 @@ struct input {
     char *maps[CLV_MAX_MAPS];            /* by the list's map_names: paths, or NULL */
     char *output;                        /* path_output of a relative path: "a/b" for photos/a/b.jpg .. */
     char *file;                          /* .. that path, "a/b.jpg"; NULL: the output is not a file's */
-    bool is_path, is_from_folder;        /* given as a path (not by a set or a feature file), or below one */
+    bool is_path;                        /* given as a path, not by a set or a feature file */
     const struct clv_image_boxes *boxes; /* with --boxes: of the image, borrowed .. */
     uint8_t *bytes;                      /* [size] of an image from standard input; NULL: it is read from its path */
     size_t size;
@@ -30,8 +30,12 @@ struct input_list {
     size_t n_maps;
     size_t n_skipped;       /* files in folders that are no images */
     char *first_skipped;    /* the first of them, or NULL */
+    size_t n_own;           /* images in a folder's own masks/ and the like (set_is_own), which are left out */
+    char *first_own;        /* the first of them, or NULL */
     const char *skip_below; /* a real path: files below it are left out of folders around it */
 };
+#define OWN_NOTE                                                                                                       \
+    "images in a folder's own masks/, strokes/, overlays/, cutouts/ or objects/ were left out: %zu, the first is %s"
 void input_list_release(struct input_list *list);
 void input_release(struct input *item);
 

@@ -180,7 +180,7 @@ enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_s
     enum clv_status status = labels ? spare_file(self, labels, err) : fail_memory(err);
     array_free(labels);
     if (status == CLV_OK)
-        status = spare_file(self, path, err);
+        status = spare_file(self, set->manifest ? set->manifest : path, err);
     for (size_t i = 0; i < set->n_items && status == CLV_OK; i++) {
         const struct clv_item *item = &set->items[i];
         status = spare_file(self, item->image, err);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/common/console.h"
+#include "cli/common/inputs.h"
 #include "feature/dataset/feature_list.h"
 
 bool is_tensor_file(const char *path)
@@ -38,10 +39,18 @@ enum clv_status feature_paths_check(const struct path_list *paths, const char *o
     return status;
 }
 
-/* Releases the set on failure. */
-static enum clv_status select_splits(struct clv_set *set, const char *path, const char *splits, struct clv_error *err)
+void training_set_note_manifest(const struct clv_set *set, const char *path)
 {
-    enum clv_status status = clv_set_select(set, splits, err);
+    if (set->manifest && path_is_folder(path))
+        console_note("%s: read by its manifest.tsv", path);
+}
+
+/* Releases the set on failure. */
+static enum clv_status select_splits(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
+                                     struct clv_error *err)
+{
+    enum clv_status status =
+        prefer_train ? clv_set_select_training(set, splits, err) : clv_set_select(set, splits, err);
     if (status == CLV_OK && !set->n_items)
         status = fail(err, CLV_ERR_DATA, "%s: no images in it", path);
     if (status != CLV_OK)
@@ -60,6 +69,9 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
         clv_set_release(set);
         return status;
     }
+    training_set_note_manifest(set, path);
+    if (set->n_own)
+        console_note(OWN_NOTE, set->n_own, set->first_own);
     if (set->n_skipped)
         console_note("%s: %zu files are no images and were skipped", path, set->n_skipped);
     if (set->n_lone_masks)
@@ -70,23 +82,29 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
                      set->first_unreadable);
     if (set->n_links)
         console_note("%s: links to folders were followed: %zu, the first is %s", path, set->n_links, set->first_link);
-    if (!splits && prefer_train) {
-        size_t n_train = 0;
-        for (size_t i = 0; i < set->n_items; i++)
-            n_train += strcmp(set->items[i].split, "train") == 0;
-        if (n_train && n_train < set->n_items) {
-            console_note("%s: taking the split \"train\" (%zu of %zu images); --split chooses another", path, n_train,
-                         set->n_items);
-            splits = "train";
-        }
-    }
-    return select_splits(set, path, splits, err);
+    size_t n = set->n_items;
+    status = select_splits(set, path, splits, prefer_train, err);
+    if (status == CLV_OK && !splits && set->n_items < n)
+        console_note("%s: taking the split \"train\" (%zu of %zu images); --split chooses another", path, set->n_items,
+                     n);
+    return status;
 }
 
 enum clv_status training_set_read_more(struct clv_set *set, const char *path, const char *splits, struct clv_error *err)
 {
     enum clv_status status = clv_set_read(set, path, err);
-    return status == CLV_OK ? select_splits(set, path, splits, err) : status;
+    return status == CLV_OK ? select_splits(set, path, splits, false, err) : status;
+}
+
+void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint)
+{
+    size_t n = clv_set_drop_drafts(set), first = 0;
+    while (n && !set->items[first].is_draft)
+        first++;
+    if (n)
+        console_note("%s: %zu masks are drafts that `cleave label' has not accepted, and were left out, the first is "
+                     "that of %s%s",
+                     path, n, set->items[first].name, hint);
 }
 
 enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err)
@@ -99,12 +117,16 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
 {
     size_t kept = 0, n = set->n_items;
     const char *first = NULL;
+    size_t n_without = 0; /* drafts are named already */
     for (size_t i = 0; i < n; i++) {
-        kept += set->items[i].mask != NULL;
-        first = first || set->items[i].mask ? first : set->items[i].name;
+        const struct clv_item *item = &set->items[i];
+        kept += item->mask != NULL;
+        n_without += !item->mask && !item->is_draft;
+        first = first || item->mask || item->is_draft ? first : item->name;
     }
-    if (kept && kept < n)
-        console_note("%s: %zu of %zu images have no mask and were left out, the first is %s", path, n - kept, n, first);
+    if (kept && n_without)
+        console_note("%s: %zu of %zu images have no mask and were left out, the first is %s", path, n_without, n,
+                     first);
     if (!kept)
         return fail(err, CLV_ERR_DATA, "%s: none of the %zu images has a mask to learn from", path, n);
     kept = 0;

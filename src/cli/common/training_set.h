@@ -19,6 +19,14 @@ enum clv_status feature_paths_check(const struct path_list *paths, const char *o
 enum clv_status training_set_read(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
                                   const struct outputs *outputs, struct clv_error *err) CLV_CHECK;
 
+/* Whether a folder's manifest says what is in it. */
+void training_set_note_manifest(const struct clv_set *set, const char *path);
+
+/* Takes drafts of masks away, which a note counts; `hint` ends it. */
+void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint);
+#define DRAFTS_HELP "Masks that `cleave label' has not accepted yet count, too (default: they are left out)"
+#define DRAFTS_HINT "; --drafts takes them"
+
 /* The same set once more, for other splits (NULL: all): what the first reading told is not told again. */
 enum clv_status training_set_read_more(struct clv_set *set, const char *path, const char *splits,
                                        struct clv_error *err) CLV_CHECK;

@@ -210,6 +210,8 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     enum clv_status status = clv_set_read(&set, self->data, err);
     if (status != CLV_OK)
         return status;
+    training_set_note_manifest(&set, self->data);
+    training_set_drop_drafts(&set, self->data, "");
     size_t common = set_common_folder(&set); /* of the whole set, as segment has it */
     status = clv_set_select(&set, self->split, err);
     if (status == CLV_OK)

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
+#include "cli/common/training_set.h"
 #include "cli/segment/box_inputs.h"
 #include "cli/segment/cutouts.h"
 #include "cli/segment/exporting.h"
@@ -130,6 +131,7 @@ static enum clv_status add_data(struct input_list *inputs, const struct segment 
     enum clv_status status = clv_set_read(&set, self->data, err);
     if (status != CLV_OK)
         return status;
+    training_set_note_manifest(&set, self->data);
     size_t common = set_common_folder(&set);
     status = outputs_spare_set(&self->common.outputs, &set, self->data, err);
     if (status == CLV_OK)
@@ -137,6 +139,8 @@ static enum clv_status add_data(struct input_list *inputs, const struct segment 
     if (status == CLV_OK)
         status = inputs_add_set(inputs, &set, common, err);
     inputs->n_skipped += set.n_skipped;
+    if (set.n_own)
+        console_note(OWN_NOTE, set.n_own, set.first_own);
     if (set.n_links)
         console_note("%s: links to folders were followed: %zu, the first is %s", self->data, set.n_links,
                      set.first_link);
@@ -158,17 +162,8 @@ static void note_skipped(const struct input_list *inputs, const struct segment *
                      inputs->first_skipped);
 }
 
-/* Masks of earlier runs have so many labels. A map of probabilities can't be told from a grey photograph: none is taken
- * for one that is to be replaced. */
-static int32_t labels_of_own(const struct segment *self, const struct clv_model *model)
-{
-    if (self->marginals)
-        return self->existing == EXISTING_OVERWRITE ? 0 : 256;
-    return model->labels.n_labels;
-}
-
-static enum clv_status gather(struct input_list *inputs, const struct segment *self, const struct clv_model *model,
-                              const struct clv_dataset *dataset, struct clv_error *err)
+static enum clv_status gather(struct input_list *inputs, const struct segment *self, const struct clv_dataset *dataset,
+                              struct clv_error *err)
 {
     char real_output[PATH_MAX];
     enum clv_status status = CLV_OK;
@@ -183,12 +178,12 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
                  : is_piped                       ? inputs_add_standard(inputs, LARGEST_STREAM, err)
                                                   : inputs_add_stream(inputs, stdin, self->list_separator, err);
     inputs->skip_below = NULL;
-    if (status == CLV_OK && !is_piped)
-        status = output_plan_leave_out_own(inputs, self->output, labels_of_own(self, model), &self->common.limits, err);
     if (status == CLV_OK)
         status = inputs_name_outputs(inputs, err);
     if (status == CLV_OK && inputs->n_skipped)
         note_skipped(inputs, self);
+    if (status == CLV_OK && inputs->n_own)
+        console_note(OWN_NOTE, inputs->n_own, inputs->first_own);
     if (status == CLV_OK && !inputs->n)
         status = fail(err, CLV_ERR_NO_INPUT, "%s: no images in it",
                       self->features ? self->features
@@ -362,7 +357,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     if (status == CLV_OK)
         status = cutout_choose(work.is_cut, self->cutout_labels, &model.labels, err);
     if (status == CLV_OK)
-        status = gather(&inputs, self, &model, dataset, err);
+        status = gather(&inputs, self, dataset, err);
     if (status == CLV_OK && !self->features && !self->boxes)
         status = maps_option_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err);
     if (status == CLV_OK && self->boxes)

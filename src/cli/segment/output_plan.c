@@ -147,6 +147,65 @@ static enum clv_status find_clashes(struct output_list *list, const struct input
     return status;
 }
 
+/* A folder on disk. */
+struct place {
+    dev_t device;
+    ino_t inode;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *first = a, *second = b;
+    if (first->device != second->device)
+        return first->device < second->device ? -1 : 1;
+    return (first->inode > second->inode) - (first->inode < second->inode);
+}
+
+/* Where a file lies; *there is false where that cannot be told. */
+static enum clv_status find_place(struct place *place, bool *there, const char *path, struct clv_error *err)
+{
+    struct stat info;
+    char *folder = path_folder(path);
+    if (!folder)
+        return fail_memory(err);
+    *there = stat(folder, &info) == 0;
+    if (*there)
+        *place = (struct place){info.st_dev, info.st_ino};
+    array_free(folder);
+    return CLV_OK;
+}
+
+/* Masks among images would be images the next time. */
+static enum clv_status check_folders(const struct output_list *list, const struct input_list *inputs,
+                                     struct clv_error *err)
+{
+    size_t n = 0;
+    bool there = false;
+    struct place *places = array_alloc(inputs->n, sizeof *places), own = {0};
+    enum clv_status status = places ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) {
+        if (!inputs->items[i].image || inputs->items[i].bytes)
+            continue;
+        status = find_place(&places[n], &there, inputs->items[i].image, err);
+        if (there && (!n || compare_places(&places[n - 1], &places[n]) != 0))
+            n++;
+    }
+    if (n)
+        qsort(places, n, sizeof *places, compare_places);
+    bool is_piped = list->n && strcmp(list->items[0].mask, "-") == 0;
+    for (size_t i = 0; i < list->n && n && !is_piped && status == CLV_OK; i++) {
+        const char *mask = list->items[i].mask;
+        status = find_place(&own, &there, mask, err);
+        if (status == CLV_OK && there && bsearch(&own, places, n, sizeof own, compare_places))
+            status =
+                fail(err, CLV_ERR_USAGE,
+                     "%s: would lie among the images and be one of them the next time; -o out writes to another folder",
+                     mask);
+    }
+    array_free(places);
+    return status;
+}
+
 static void cut_to_shard(struct output_list *list, const struct shard *shard)
 {
     size_t first, n, kept = 0;
@@ -239,6 +298,8 @@ enum clv_status output_plan(struct output_list *list, struct outputs *outputs, c
         status = find_clashes(&planned, inputs, err);
     if (status == CLV_OK)
         status = find_long_names(&planned, inputs, err);
+    if (status == CLV_OK)
+        status = check_folders(&planned, inputs, err);
     cut_to_shard(&planned, shard);
     if (status == CLV_OK)
         status = add_outputs(outputs, &planned, err);
@@ -250,143 +311,5 @@ enum clv_status output_plan(struct output_list *list, struct outputs *outputs, c
         *list = planned;
     else
         output_list_release(&planned);
-    return status;
-}
-
-/* --- outputs of earlier runs among the inputs
- * ---------------------------------------------------------------------------- */
-
-/* Pictures that any run may have left, and what is known of them. */
-static const struct own_place {
-    struct output_place place;
-    bool is_mask, may_be_smaller;
-} own_places[] = {
-    {{"", ".png"}, true, false},
-    {{"overlays/", ".png"}, false, false},
-    {{"cutouts/", ".png"}, false, true},
-    {{"voc/SegmentationClass/", ".png"}, true, false},
-};
-#define N_OWN (sizeof own_places / sizeof *own_places)
-
-/* A file that exists where an output of an input goes. */
-struct own {
-    dev_t device;
-    ino_t inode;
-    size_t input;
-    const struct own_place *place;
-};
-
-static int compare_own(const void *a, const void *b)
-{
-    const struct own *first = a, *second = b;
-    if (first->device != second->device)
-        return first->device < second->device ? -1 : 1;
-    return (first->inode > second->inode) - (first->inode < second->inode);
-}
-
-static bool identify(struct own *own, const char *path)
-{
-    struct stat info;
-    if (!path || stat(path, &info) != 0)
-        return false;
-    own->device = info.st_dev;
-    own->inode = info.st_ino;
-    return true;
-}
-
-/* Whether the file can have been made from the image: of its size, and a mask of labels below n_labels. */
-static bool may_be_made_from(const char *path, const char *image, const struct own_place *place, int32_t n_labels,
-                             const struct clv_image_limits *limits)
-{
-    struct clv_indexed_image mask = {0};
-    struct clv_error ignored;
-    int32_t width, height, own_width, own_height;
-    bool may = clv_image_read_size(&width, &height, image, limits, &ignored) == CLV_OK &&
-               clv_image_read_size(&own_width, &own_height, path, limits, &ignored) == CLV_OK;
-    if (may)
-        may = place->may_be_smaller ? own_width <= width && own_height <= height
-                                    : own_width == width && own_height == height;
-    if (!may || !place->is_mask)
-        return may;
-    may = clv_indexed_image_read(&mask, path, limits, &ignored) == CLV_OK;
-    for (size_t p = 0; may && p < (size_t)mask.width * (size_t)mask.height; p++)
-        may = mask.values[p] < n_labels || (n_labels == 2 && !mask.palette_size && mask.values[p] == 255);
-    clv_indexed_image_release(&mask);
-    return may;
-}
-
-/* Outputs that inputs from folders would have, as far as they exist, sorted. */
-static enum clv_status list_own(struct own **list, size_t *n, const struct input_list *inputs, const char *folder,
-                                struct clv_error *err)
-{
-    *n = 0;
-    *list = array_alloc(inputs->n, N_OWN * sizeof **list);
-    if (!*list)
-        return fail_memory(err);
-    for (size_t i = 0; i < inputs->n; i++) {
-        if (!inputs->items[i].is_from_folder)
-            continue;
-        for (size_t k = 0; k < N_OWN; k++) {
-            struct own own = {.input = i, .place = &own_places[k]};
-            char *path = output_path(folder, own_places[k].place, inputs->items[i].output);
-            if (!path)
-                return fail_memory(err);
-            if (identify(&own, path))
-                (*list)[(*n)++] = own;
-            array_free(path);
-        }
-    }
-    if (*n)
-        qsort(*list, *n, sizeof **list, compare_own);
-    return CLV_OK;
-}
-
-/* The entry of another input than i whose output that input's file may be, among list[n]; a.png is its own output as
- * well. */
-static bool is_own(const struct own *list, size_t n, const struct input_list *inputs, size_t i, int32_t n_labels,
-                   const struct clv_image_limits *limits)
-{
-    const char *path = inputs->items[i].image;
-    struct own key = {0};
-    if (!inputs->items[i].is_from_folder || !identify(&key, path))
-        return false;
-    size_t first = 0;
-    for (size_t end = n; first < end;) {
-        size_t middle = first + (end - first) / 2;
-        if (compare_own(&list[middle], &key) < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    for (size_t k = first; k < n && compare_own(&key, &list[k]) == 0; k++)
-        if (list[k].input != i &&
-            may_be_made_from(path, inputs->items[list[k].input].image, list[k].place, n_labels, limits))
-            return true;
-    return false;
-}
-
-enum clv_status output_plan_leave_out_own(struct input_list *inputs, const char *folder, int32_t n_labels,
-                                          const struct clv_image_limits *limits, struct clv_error *err)
-{
-    struct own *list = NULL;
-    size_t n = 0, kept = 0;
-    if (!path_is_folder(folder))
-        return CLV_OK;
-    bool *leave = array_zalloc(inputs->n, sizeof *leave);
-    enum clv_status status = leave ? list_own(&list, &n, inputs, folder, err) : fail_memory(err);
-    for (size_t i = 0; i < inputs->n && status == CLV_OK; i++)
-        leave[i] = is_own(list, n, inputs, i, n_labels, limits);
-    for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) {
-        if (leave[i])
-            input_release(&inputs->items[i]);
-        else
-            inputs->items[kept++] = inputs->items[i];
-    }
-    if (status == CLV_OK && kept < inputs->n)
-        console_note("outputs of an earlier run in %s were left out: %zu", folder, inputs->n - kept);
-    if (status == CLV_OK)
-        inputs->n = kept;
-    array_free(leave);
-    array_free(list);
     return status;
 }

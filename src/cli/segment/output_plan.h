@@ -34,17 +34,12 @@ void output_list_release(struct output_list *list);
 
 /* folder/<output><ending>, and what is wanted at places[N_OUTPUTS]; standard output if the folder is "-". Inputs whose
  * output's name is too long for a file, or would be another input's output, too, get a problem. Errors, before
- * anything is written: folder is a file, an output exists (EXISTING_REFUSE), or is one of the inputs or their masks;
+ * anything is written: CLV_ERR_USAGE if a mask would lie in a folder of the inputs, where it would be an image the next
+ * time; folder is a file, an output exists (EXISTING_REFUSE), or is one of the inputs or their masks;
  * CLV_ERR_CREATE each. Adds the outputs to `outputs`. Of a shard the list has its block only, which others of the
  * inputs are still compared with. */
 enum clv_status output_plan(struct output_list *list, struct outputs *outputs, const struct input_list *inputs,
                             const char *folder, const char *ending, const struct output_place *places,
                             enum existing existing, const struct shard *shard, struct clv_error *err) CLV_CHECK;
-
-/* What an earlier run wrote into a folder that is an input as well: leaves out of the inputs that come from folders
- * those that lie where the output of another one goes and that may be it by their size and, of masks, by their values
- * below n_labels. */
-enum clv_status output_plan_leave_out_own(struct input_list *inputs, const char *folder, int32_t n_labels,
-                                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 #endif

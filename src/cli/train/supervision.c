@@ -225,6 +225,8 @@ static enum clv_status read_masks(struct supervision *self, const char **splits,
         return status;
     *splits = options->split ? options->split : common_split(&self->set);
     status = training_set_hide(&self->set, options->voids, err);
+    if (!options->drafts && !options->only)
+        training_set_drop_drafts(&self->set, path, DRAFTS_HINT);
     if (status == CLV_OK && options->only)
         status = keep_only(&self->set, path, options, err);
     else if (status == CLV_OK && !options->split)

@@ -11,6 +11,7 @@ struct supervision_options {
     const char *split; /* whose masks are read; by default train if there is one, else all, but for weak splits */
     const char *only;  /* a file of image names, one a line: no other masks are read */
     const char *boxes; /* a file or folder of boxes; else the manifest's column */
+    bool drafts;       /* masks that are not accepted are read, as are those of `only` */
     const char *voids; /* labels that are void, as clv_labels_hide takes them */
     const char
         *weak_split; /* whose other images give their boxes; with `boxes` by default all that are left of the masks' */

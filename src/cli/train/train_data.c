@@ -74,6 +74,7 @@ static enum clv_status open_features(struct train_data *data, const struct train
     const struct supervision_options *chosen = &options->supervision;
     const char *option = chosen->split              ? "split"
                          : chosen->only             ? "only"
+                         : chosen->drafts           ? "drafts"
                          : chosen->boxes            ? "boxes"
                          : chosen->weak_split       ? "weak-split"
                          : chosen->unlabelled_split ? "unlabelled-split"

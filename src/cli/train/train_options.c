@@ -15,6 +15,7 @@
 enum train_keys {
     KEY_SPLIT = KEYS_COMMAND,
     KEY_ONLY,
+    KEY_DRAFTS,
     KEY_BOXES,
     KEY_WEAK_SPLIT,
     KEY_UNLABELLED_SPLIT,
@@ -51,6 +52,7 @@ static const struct argp_option train_options[] = {
     {"split", KEY_SPLIT, "NAME,..", 0,
      "Splits of the manifest to learn from (default: train if there is one, else all)", 0},
     {"only", KEY_ONLY, "FILE", 0, "Read the masks of the images that this file names, one a line, and no others", 0},
+    {"drafts", KEY_DRAFTS, NULL, 0, DRAFTS_HELP, 0},
     {"weak-split", KEY_WEAK_SPLIT, "NAME,..", 0,
      "Learn from the boxes of all other images of these splits, too, without reading their masks (default with "
      "--boxes: the splits learned from; without it the manifest names the files of boxes)",
@@ -169,6 +171,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
     case KEY_SPLIT: self->supervision.split = arg; return 0;
     case KEY_ONLY: self->supervision.only = arg; return 0;
+    case KEY_DRAFTS: self->supervision.drafts = true; return 0;
     case KEY_BOXES: self->supervision.boxes = arg; return 0;
     case KEY_WEAK_SPLIT: self->supervision.weak_split = arg; return 0;
     case KEY_UNLABELLED_SPLIT: self->supervision.unlabelled_split = arg; return 0;
@@ -282,7 +285,7 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
         return status;
     const struct supervision_options *images = &self->supervision;
     if (self->letters.path && (self->data || self->validate || images->split || images->only || images->boxes ||
-                               images->voids || images->weak_split || images->unlabelled_split))
+                               images->drafts || images->voids || images->weak_split || images->unlabelled_split))
         return fail(err, CLV_ERR_USAGE, "--letters excludes --data and what chooses images of it");
     if (self->letters.n_folds && !self->letters.path)
         return fail(err, CLV_ERR_USAGE, "--folds: --letters is missing: folds of what?");

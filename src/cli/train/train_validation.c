@@ -52,9 +52,11 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, struct train
         enum clv_status opened = open_features(dataset, options, data, err);
         return opened == CLV_OK ? clv_dataset_weigh(*dataset, weights, err) : opened;
     }
-    enum clv_status status = training_set_read(&set, options->data, options->validate, false, &common->outputs, err);
+    enum clv_status status = training_set_read_more(&set, options->data, options->validate, err);
     if (status != CLV_OK)
         return status;
+    if (!options->supervision.drafts)
+        training_set_drop_drafts(&set, options->data, DRAFTS_HINT);
     status = training_set_hide(&set, options->supervision.voids, err);
     if (status == CLV_OK)
         status = training_set_require_masks(&set, options->data, err);

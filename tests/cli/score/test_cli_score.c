@@ -49,7 +49,7 @@ START_TEST(json_holds_the_means_over_images)
               "{\"image\":\"images/a.png\",\"weighted_hamming\":0.25,\"hamming\":0.25,\"mean_iou\":0.6},"
               "{\"image\":\"images/b.png\",\"weighted_hamming\":0,\"hamming\":0,\"mean_iou\":1}]}\n");
     free(json);
-    char *csv = expect_success("cd %s && \"$CLEAVE\" score --data set --pred pred --csv", folder);
+    char *csv = expect_success("cd %s && \"$CLEAVE\" score -q --data set --pred pred --csv", folder);
     ck_assert_str_eq(csv, "image,pixels,weighted_hamming,hamming,mean_iou,iou_0,iou_1\n"
                           "\"images/a.png\",8,0.25,0.25,0.6,0.6,0.6\n\"images/b.png\",8,0,0,1,1,1\n");
     free(csv);

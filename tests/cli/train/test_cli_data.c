@@ -1,0 +1,103 @@
+/* Which images of a folder teach, and are scored, when nothing is said. */
+#include <stdlib.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+#define RECIPE "--seed 1 --superpixels 120 --words 20 --codebook-samples 2000 "
+#define TRAIN  "\"$CLEAVE\" train --learner perceptron --passes 1 -o m --overwrite "
+
+/* A set of 12 images, 8 in split train, in a folder "set" of the test's own, as `cleave label` would have left it:
+ * masks 0001 and 0002 are drafts, 0003 is accepted. */
+static void make_set(const char *folder)
+{
+    free(expect_success("cd %s && cp -r %s set && mkdir set/strokes && "
+                        "for i in 1 2; do echo '{\"accepted\": 0,' >set/strokes/000$i.json; done && "
+                        "echo '{\"accepted\": 1,' >set/strokes/0003.json",
+                        folder, sample_set()));
+}
+
+/* Runs in the folder and expects both parts on standard output or standard error. */
+static void expect_parts(const char *folder, const char *part, const char *other, const char *command)
+{
+    char *output = expect_success("cd %s && %s", folder, command);
+    ck_assert_msg(strstr(output, part) && strstr(output, other), "%s: %s", command, output);
+    free(output);
+}
+
+START_TEST(a_folder_with_a_manifest_is_learned_from_by_its_split_train)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cp -r %s %s/set", sample_set(), folder));
+    expect_parts(folder, "set: read by its manifest.tsv", "images    8,", TRAIN RECIPE "--data set");
+    expect_parts(folder, "taking the split \"train\" (8 of 12 images)", "images    8,", TRAIN RECIPE "--data set");
+    expect_parts(folder, "images    12,", "", TRAIN RECIPE "--data set --split train,test");
+    free(expect_success("rm %s/set/manifest.tsv", folder));
+    expect_parts(folder, "images    12,", "", TRAIN RECIPE "--data set");
+}
+END_TEST
+
+START_TEST(drafts_teach_only_if_they_are_asked_for)
+{
+    const char *folder = temporary_folder();
+    make_set(folder);
+    expect_parts(folder,
+                 "set: 2 masks are drafts that `cleave label' has not accepted, and were left out, the first "
+                 "is that of images/0001.jpg; --drafts takes them",
+                 "images    6,", TRAIN RECIPE "--data set");
+    expect_parts(folder, "images    8,", "", TRAIN RECIPE "--data set --drafts");
+    free(expect_success("cd %s && printf 'images/0001.jpg\\nimages/0003.jpg\\nimages/0004.jpg\\n' >only", folder));
+    expect_parts(folder, "images    3,", "", TRAIN RECIPE "--data set --only only");
+    expect_parts(folder, "6 with masks, 2 with boxes", "",
+                 "\"$CLEAVE\" train --learner wmpmap --passes 1 " RECIPE
+                 " -o m --overwrite --data set --boxes set/boxes.tsv");
+    free(expect_success("cd %s && sed -i 's/\\ttest$/\\tother/; /000[12]/s/train/test/' set/manifest.tsv", folder));
+    expect_parts(folder, "has a mask to learn from", "", "! " TRAIN RECIPE "--data set --split test");
+    expect_parts(folder, "on 2 images", "", TRAIN RECIPE "--data set --validate test --drafts");
+}
+END_TEST
+
+START_TEST(drafts_are_no_truth)
+{
+    const char *folder = temporary_folder();
+    make_set(folder);
+    free(expect_success("cd %s && \"$CLEAVE\" segment -q -m %s --data set -o out", folder, sample_model()));
+    expect_parts(folder, "2 masks are drafts", "\"images\":10,", "\"$CLEAVE\" score --data set --pred out --json");
+    expect_parts(folder, "2 masks are drafts", "",
+                 formatted("\"$CLEAVE\" prune -m %s --data set --keep 0.5 -o p", sample_model()));
+    expect_parts(folder, "2 masks are drafts", "", "\"$CLEAVE\" features " RECIPE " --data set -o f");
+    expect_parts(folder, "2 of 12 masks are void", "",
+                 "\"$CLEAVE\" train --data f --learner perceptron --passes 1 -o m");
+}
+END_TEST
+
+START_TEST(other_commands_take_all_images_of_a_manifest)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cp -r %s %s/set && cd %s && cp set/images/0001.jpg set/images/more.jpg", sample_set(), folder,
+                        folder));
+    expect_parts(folder, "set: read by its manifest.tsv", "12 images segmented",
+                 formatted("\"$CLEAVE\" segment -m %s --data set -o out", sample_model()));
+    expect_parts(folder, "set: read by its manifest.tsv", "\"images\":12,",
+                 "\"$CLEAVE\" score --data set --pred out --json");
+    expect_parts(folder, "set: read by its manifest.tsv", "features of 12 images",
+                 "\"$CLEAVE\" features " RECIPE " --data set -o f");
+    expect_parts(folder, "4 images segmented", "",
+                 formatted("\"$CLEAVE\" segment -m %s --data set --split test -o tested", sample_model()));
+}
+END_TEST
+
+Suite *cli_data_suite(void);
+Suite *cli_data_suite(void)
+{
+    Suite *suite = suite_create("cli_data");
+    TCase *tests = tcase_create("data");
+    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, a_folder_with_a_manifest_is_learned_from_by_its_split_train);
+    tcase_add_test(tests, drafts_teach_only_if_they_are_asked_for);
+    tcase_add_test(tests, drafts_are_no_truth);
+    tcase_add_test(tests, other_commands_take_all_images_of_a_manifest);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
