@@ -122,8 +122,7 @@ START_TEST(masks_of_images_of_one_stem_go_by_whole_names_or_else_by_the_stem)
     ck_assert_str_eq(set.first_lone_mask, "masks/b.jpg.png");
     clv_set_release(&set);
     put_image("masks/a.jpg.tif", false);
-    must_fail(CLV_ERR_DATA, "image a.jpg has two masks, a.jpg.",
-              clv_set_read_folder(&set, temporary_folder(), err));
+    must_fail(CLV_ERR_DATA, "image a.jpg has two masks, a.jpg.", clv_set_read_folder(&set, temporary_folder(), err));
 }
 END_TEST
 
