@@ -121,6 +121,23 @@ START_TEST(whole_numbers_are_fractions_and_halves_are_exact)
 }
 END_TEST
 
+/* As other writers than NumPy may: blanks anywhere, double quotes, any order, no comma at the end. */
+START_TEST(headers_of_npy_are_read_however_they_are_spaced)
+{
+    static const char *const headers[] = {
+        "{'descr':'|u1','fortran_order':False,'shape':(2,2)}",
+        "{ \t'shape' : ( 2 ,\n2 , ) , \"descr\" : \"|u1\", \"fortran_order\" : False , }\n"};
+    static const uint8_t bytes[4] = {0, 255, 51, 102};
+    for (size_t k = 0; k < 2; k++) {
+        struct clv_map map = read_npy(1, headers[k], bytes, sizeof bytes, CLV_MAP_LAYOUT_AUTO);
+        ck_assert(map.width == 2 && map.height == 2 && map.n_channels == 1);
+        for (int p = 0; p < 4; p++)
+            ck_assert_float_eq(map.values[p], (float)bytes[p] / 255);
+        clv_map_release(&map);
+    }
+}
+END_TEST
+
 START_TEST(damaged_and_hostile_maps_are_refused_by_shape)
 {
     static const float bad[4] = {0, 1, NAN, 3};
@@ -137,6 +154,21 @@ START_TEST(damaged_and_hostile_maps_are_refused_by_shape)
     expect_bad("header cannot be read", NPY("<f4", "Maybe", "(1, 1)"), 4);
     expect_bad("header cannot be read", "{'descr': '<f4', 'descr': '<f4'", 4);
     expect_bad("header cannot be read", "{", 0);
+    static const char *const shapes[] = {"(1:, 1)", "(1 1)",  "(1,, 1)",
+                                         "(, 1)",   "(1, 1",  "1, 1)",
+                                         "(-1, 1)", "(1, /)", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)"};
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+        expect_bad("header cannot be read", formatted(NPY("<f4", "False", "%s"), shapes[k]), 4);
+    expect_bad("header cannot be read", "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1) 'x': 1}", 4);
+    expect_bad("header cannot be read", "{'descr': '<f4', 'fortran_order': False, 'form': (1, 1)}", 4);
+    expect_bad("header cannot be read", "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), 'shape': (1, 1)}",
+               4);
+    expect_bad("header cannot be read", "{'descr': '<f4, 'fortran_order': False, 'shape': (1, 1)}", 4);
+    expect_bad("header cannot be read", "{'descr': '<f4', 'shape': (1, 1)}", 4);
+    expect_bad("header cannot be read", "{'fortran_order': False, 'shape': (1, 1)}", 4);
+    expect_bad("header cannot be read", "{'descr': '<f4', 'fortran_order': False}", 4);
+    expect_bad("type \"|f4\"", NPY("|f4", "False", "(1, 1)"), 4);
+    expect_bad("type \"f4\"", NPY("f4", "False", "(1, 1)"), 4);
     expect_bad("type \"<i8\"", NPY("<i8", "False", "(1, 1)"), 8);
     expect_bad("type \"|O\"", NPY("|O", "False", "(1, 1)"), 8);
     expect_bad("records", "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 1)}", 4);
@@ -205,6 +237,7 @@ Suite *maps_suite(void)
     TCase *tests = tcase_create("maps");
     tcase_add_test(tests, arrays_of_every_order_and_layout_are_the_same_map);
     tcase_add_test(tests, whole_numbers_are_fractions_and_halves_are_exact);
+    tcase_add_test(tests, headers_of_npy_are_read_however_they_are_spaced);
     tcase_add_test(tests, damaged_and_hostile_maps_are_refused_by_shape);
     tcase_add_test(tests, a_map_is_found_by_as_much_of_the_image_s_path_as_it_has);
     tcase_add_test(tests, the_real_maps_are_read);
