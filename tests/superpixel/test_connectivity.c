@@ -121,6 +121,79 @@ START_TEST(the_largest_piece_of_each_label_stays)
 }
 END_TEST
 
+/* Pixel pairs between piece p and what belongs to each label. */
+static void measure_borders(int32_t *length, int32_t n_labels, int32_t p, const int32_t *pieces, const int32_t *owner,
+                            int32_t width, int32_t height)
+{
+    memset(length, 0, (size_t)n_labels * sizeof *length);
+    for (int32_t i = 0; i < width * height; i++) {
+        const int32_t next[4] = {i % width ? i - 1 : i, i % width + 1 < width ? i + 1 : i, i >= width ? i - width : i,
+                                 i + width < width * height ? i + width : i};
+        for (int k = 0; k < 4 && pieces[i] == p; k++)
+            if (pieces[next[k]] != p && owner[pieces[next[k]]] >= 0)
+                length[owner[pieces[next[k]]]]++;
+    }
+}
+
+/* Pixel by pixel: loose pieces one after the other, in raster order, go to the label that they share the longest border
+ * with, the lowest of equals. Only maps in which all of them touch one that stays. */
+START_TEST(loose_pieces_go_by_length_of_border_in_their_order)
+{
+    enum { MOST = 20 * 16, LABELS = 6 };
+    int n_maps = 0, n_joined = 0;
+    for (uint64_t round = 0; round < 400; round++) {
+        int32_t width = 4 + (int32_t)(round % 17), height = 3 + (int32_t)(round % 14), n = width * height, n_regions;
+        int32_t n_labels = 2 + (int32_t)(round % (LABELS - 1)), pieces[MOST], owner[MOST], size[MOST] = {0},
+                length[LABELS];
+        int32_t *labels = random_labels(width, height, n_labels, 1 + (int32_t)(round % 3), 7000 + round);
+        int32_t n_pieces = flood_pieces(pieces, labels, width, height), best[LABELS], first[MOST], order[MOST];
+        bool all_touch = true;
+        memset(best, 0xff, sizeof best);
+        memset(first, 0xff, sizeof first);
+        for (int32_t i = 0; i < n; i++)
+            size[pieces[i]]++;
+        for (int32_t i = 0, at = 0; i < n; i++) {
+            int32_t *stays = &best[labels[i]], p = pieces[i];
+            if (first[p] < 0)
+                order[at++] = p;
+            first[p] = first[p] < 0 ? i : first[p];
+            *stays = *stays < 0 || size[p] > size[*stays] ? p : *stays;
+        }
+        for (int32_t p = 0; p < n_pieces; p++)
+            owner[p] = best[labels[first[p]]] == p ? labels[first[p]] : -1;
+        for (int32_t p = 0; p < n_pieces; p++) {
+            int64_t sum = owner[p] >= 0;
+            measure_borders(length, n_labels, p, pieces, owner, width, height);
+            for (int32_t l = 0; l < n_labels; l++)
+                sum += length[l];
+            all_touch &= sum > 0;
+        }
+        for (int32_t k = 0; k < n_pieces && all_touch; k++) {
+            int32_t p = order[k], longest = 0;
+            if (owner[p] >= 0)
+                continue;
+            measure_borders(length, n_labels, p, pieces, owner, width, height);
+            for (int32_t l = 1; l < n_labels; l++)
+                longest = length[l] > length[longest] ? l : longest;
+            owner[p] = longest;
+            n_joined++;
+        }
+        int32_t number[LABELS], n_numbers = 0;
+        memset(number, 0xff, sizeof number);
+        must(regions_connect(labels, &n_regions, width, height, n_labels, err));
+        for (int32_t i = 0; i < n && all_touch; i++) {
+            int32_t *of = &number[owner[pieces[i]]];
+            *of = *of < 0 ? n_numbers++ : *of;
+            ck_assert_msg(labels[i] == *of, "map %d: pixel %d is %d of %d", (int)round, i, labels[i], *of);
+        }
+        n_maps += all_touch;
+        free(labels);
+    }
+    ck_assert_int_gt(n_maps, 100);
+    ck_assert_int_gt(n_joined, 200);
+}
+END_TEST
+
 START_TEST(a_spiral_and_a_chessboard_are_handled)
 {
     enum { SIDE = 201 };
@@ -153,6 +226,7 @@ Suite *connectivity_suite(void)
     tcase_add_test(tests, a_fragment_joins_the_region_it_shares_most_border_with);
     tcase_add_test(tests, a_fragment_within_fragments_follows_those_around_it);
     tcase_add_test(tests, the_largest_piece_of_each_label_stays);
+    tcase_add_test(tests, loose_pieces_go_by_length_of_border_in_their_order);
     tcase_add_test(tests, a_spiral_and_a_chessboard_are_handled);
     suite_add_tcase(suite, tests);
     return suite;

@@ -111,6 +111,37 @@ START_TEST(supermodular_tables_are_cut_exactly)
 }
 END_TEST
 
+/* P[a][b] = u_a + v_b couples nothing, whatever rounding makes of it. */
+START_TEST(tables_that_are_sums_are_no_couplings)
+{
+    int32_t edges[1][2] = {{0, 1}}, y[2];
+    double unary[2], table[4];
+    struct clv_field field = {.n_nodes = 2,
+                              .n_edges = 1,
+                              .n_labels = 2,
+                              .form = CLV_PAIRWISE_FULL,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = table};
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    int n_below = 0;
+    for (uint64_t t = 0; t < 200; t++) {
+        double u = rng_normal(6, 0, 4 * t), v = rng_normal(6, 0, 4 * t + 1);
+        for (int k = 0; k < 4; k++)
+            table[k] = (k / 2 ? u : 0.1) + (k % 2 ? v : 0.7);
+        n_below += table[3] / 4 + table[0] / 4 < table[1] / 4 + table[2] / 4;
+        unary[0] = rng_normal(6, 0, 4 * t + 2);
+        unary[1] = rng_normal(6, 0, 4 * t + 3);
+        must(clv_oracle_map(oracle, y, NULL, &field, err));
+        ck_assert_int_eq(y[0], unary[0] + u - 0.1 > 0);
+        ck_assert_int_eq(y[1], unary[1] + v - 0.7 > 0);
+    }
+    ck_assert_int_gt(n_below, 10);
+    clv_oracle_free(oracle);
+}
+END_TEST
+
 START_TEST(fields_without_edges_take_each_nodes_best_label)
 {
     struct clv_oracle *oracle;
@@ -638,6 +669,7 @@ Suite *oracle_suite(void)
     TCase *tests = tcase_create("oracle");
     tcase_add_test(tests, cuts_equal_enumeration_with_ties);
     tcase_add_test(tests, supermodular_tables_are_cut_exactly);
+    tcase_add_test(tests, tables_that_are_sums_are_no_couplings);
     tcase_add_test(tests, fields_without_edges_take_each_nodes_best_label);
     tcase_add_test(tests, extreme_values_are_cut_without_overflow);
     tcase_add_test(tests, unsound_fields_are_refused_by_name);
