@@ -165,17 +165,20 @@ START_TEST(stages_are_the_same_at_any_number_of_threads)
 }
 END_TEST
 
-/* Each image's labels show in features that no other image has: a stage that has not seen it knows nothing of it. */
-START_TEST(context_is_said_by_stages_that_have_not_seen_the_image)
+/* Each image's labels show in features that no other image has: a stage that has not seen it knows nothing of it. The
+ * labels are true ones, or given. */
+static void expect_context_of_strangers(bool is_given)
 {
     enum { IMAGES = 10, NODES = 4 };
+    static const int32_t label[] = {0, 1, 0, 1};
     const struct clv_learner *learner = clv_learner_find("ssvm");
+    const int32_t *given[IMAGES];
     struct toy toy;
     struct clv_stage *first = NULL;
     toy_begin(&toy, 2, 2 * IMAGES, 0, CLV_PAIRWISE_NONE);
     for (int32_t image = 0; image < IMAGES; image++) {
         const int64_t row[] = {0, 1, 2, 3, 4};
-        const int32_t index[] = {2 * image, 2 * image + 1, 2 * image, 2 * image + 1}, label[] = {0, 1, 0, 1};
+        const int32_t index[] = {2 * image, 2 * image + 1, 2 * image, 2 * image + 1};
         const float value[] = {1, 1, 1, 1}, volume[] = {1, 1, 1, 1}, theta[] = {0.25, 0, 0, 0.25, 0.25, 0, 0, 0.25};
         const struct clv_problem problem = {.n_nodes = NODES,
                                             .n_features = 2 * IMAGES,
@@ -186,8 +189,15 @@ START_TEST(context_is_said_by_stages_that_have_not_seen_the_image)
                                             .theta = theta,
                                             .volume = volume};
         toy_add(&toy, &problem);
+        given[image] = label;
     }
     struct clv_training training = training_of(&toy, learner, 1);
+    if (is_given) {
+        training.weak = toy.examples;
+        training.given = given;
+        training.n_weak = IMAGES;
+        training.n_examples = 0;
+    }
     must(learn_first(&first, &toy, &training, learner, err));
     for (int32_t image = 0; image < IMAGES; image++) /* the one that is kept has seen it */
         ck_assert_double_gt(first->w[2 * image + 1], first->w[2 * image]);
@@ -199,11 +209,18 @@ START_TEST(context_is_said_by_stages_that_have_not_seen_the_image)
     stage_free(first);
     clv_dataset_free(toy.dataset);
 }
+
+START_TEST(context_is_said_by_stages_that_have_not_seen_the_image)
+{
+    expect_context_of_strangers(false);
+    expect_context_of_strangers(true);
+}
 END_TEST
 
-/* Features tell 7 of 10 labels of every image: of scores of one size s, s / log(7 / 3) = 1.18 s is the temperature at
- * which truths are most likely, and of the multiples that are tried it is s itself. */
-START_TEST(the_temperature_makes_held_out_truths_most_likely)
+/* Features tell 7 of 10 labels of every image, by weight: of scores of one size s, s / log(7 / 3) = 1.18 s is the
+ * temperature at which truths are most likely, and of the multiples that are tried it is s itself. `n_wrong` of the nodes
+ * are those that features are wrong about. */
+static void expect_temperature(int32_t n_wrong)
 {
     enum { IMAGES = 15, NODES = 20 };
     const struct clv_learner *learner = clv_learner_find("ssvm");
@@ -216,10 +233,10 @@ START_TEST(the_temperature_makes_held_out_truths_most_likely)
         float value[NODES], volume[NODES], theta[NODES][2] = {{0}};
         for (int32_t i = 0; i < NODES; i++) {
             index[i] = i % 2;
-            label[i] = i < 6 ? 1 - i % 2 : i % 2;
+            label[i] = i < n_wrong ? 1 - i % 2 : i % 2;
             row[i] = i;
             value[i] = volume[i] = 1;
-            theta[i][label[i]] = 1.0F / NODES;
+            theta[i][label[i]] = i < n_wrong ? 0.3F / (float)n_wrong : 0.7F / (float)(NODES - n_wrong);
         }
         row[NODES] = NODES;
         const struct clv_problem problem = {.n_nodes = NODES,
@@ -240,6 +257,12 @@ START_TEST(the_temperature_makes_held_out_truths_most_likely)
     ck_assert_double_eq_tol(first->temperature / size, 1, 0.1);
     stage_free(first);
     clv_dataset_free(toy.dataset);
+}
+
+START_TEST(the_temperature_makes_held_out_truths_most_likely)
+{
+    expect_temperature(6);
+    expect_temperature(8);
 }
 END_TEST
 

@@ -48,6 +48,45 @@ START_TEST(a_fragment_joins_the_region_it_shares_most_border_with)
 }
 END_TEST
 
+/* Border is counted in pixels, not in places where pieces meet. */
+START_TEST(one_long_border_outweighs_many_short_ones)
+{
+    check_drawn("2333332" /* 3 meets 1 along five pixels at once, 2 in two places of one pixel each */
+                "2111112"
+                "2222222"
+                "3333333",
+                "0111110"
+                "0111110"
+                "0000000"
+                "2222222",
+                7);
+}
+END_TEST
+
+/* Fails unless the piece, all of whose neighbours are regions, became the one that it shares most pixel pairs with, the
+ * lower label among equals; returns whether it is such a piece. */
+static bool check_joined(int32_t piece, const int32_t *old, const int32_t *pieces, const int32_t *labels,
+                         const int32_t *region_of, int32_t width, int32_t height)
+{
+    int32_t shared[32] = {0}, best = 0, became = -1;
+    for (int32_t i = 0; i < width * height; i++)
+        for (int d = 0; pieces[i] == piece && d < 4; d++) {
+            int32_t u = i % width + (d == 0) - (d == 1), v = i / width + (d == 2) - (d == 3), j = v * width + u;
+            became = labels[i];
+            if (u < 0 || v < 0 || u >= width || v >= height || pieces[j] == piece)
+                continue;
+            if (region_of[old[j]] != pieces[j])
+                return false;
+            shared[old[j]]++;
+        }
+    for (int32_t label = 1; label < 32; label++)
+        best = shared[label] > shared[best] ? label : best;
+    for (int32_t i = 0; i < width * height; i++)
+        if (pieces[i] == region_of[best])
+            ck_assert_int_eq(became, labels[i]);
+    return true;
+}
+
 START_TEST(a_fragment_within_fragments_follows_those_around_it)
 {
     check_drawn("3333333"
@@ -80,6 +119,7 @@ END_TEST
 
 START_TEST(the_largest_piece_of_each_label_stays)
 {
+    int n_joined = 0;
     for (uint64_t round = 0; round < 60; round++) {
         int32_t width = 1 + (int32_t)rng_below(3, RNG_TEST, 2 * round, 40),
                 height = 1 + (int32_t)rng_below(3, RNG_TEST, 2 * round + 1, 40);
@@ -95,7 +135,8 @@ START_TEST(the_largest_piece_of_each_label_stays)
         check_partition(&(struct clv_superpixels){width, height, n_regions, labels}, width, height);
 
         /* Each label's first largest piece, and the region it has become: all different, and no other regions. */
-        int32_t used = 0;
+        int32_t used = 0, region_of[32]; /* label -> piece */
+        memset(region_of, 0xff, sizeof region_of);
         char *taken = calloc((size_t)n_regions, 1);
         for (int32_t label = 0; label < n_labels; label++) {
             int32_t best = -1;
@@ -105,6 +146,7 @@ START_TEST(the_largest_piece_of_each_label_stays)
             if (best < 0)
                 continue;
             used++;
+            region_of[label] = pieces[best];
             ck_assert(!taken[labels[best]]);
             taken[labels[best]] = 1;
             for (int32_t i = 0; i < n_pixels; i++)
@@ -112,12 +154,19 @@ START_TEST(the_largest_piece_of_each_label_stays)
                     ck_assert_int_eq(labels[i], labels[best]);
         }
         ck_assert_int_eq(n_regions, used);
+        for (int32_t p = 0; p < n_pieces; p++) {
+            bool is_region = false;
+            for (int32_t label = 0; label < n_labels; label++)
+                is_region |= region_of[label] == p;
+            n_joined += !is_region && check_joined(p, old, pieces, labels, region_of, width, height);
+        }
         free(taken);
         free(size);
         free(pieces);
         free(old);
         free(labels);
     }
+    ck_assert_int_gt(n_joined, 10);
 }
 END_TEST
 
@@ -224,6 +273,7 @@ Suite *connectivity_suite(void)
     Suite *suite = suite_create("connectivity");
     TCase *tests = tcase_create("connectivity");
     tcase_add_test(tests, a_fragment_joins_the_region_it_shares_most_border_with);
+    tcase_add_test(tests, one_long_border_outweighs_many_short_ones);
     tcase_add_test(tests, a_fragment_within_fragments_follows_those_around_it);
     tcase_add_test(tests, the_largest_piece_of_each_label_stays);
     tcase_add_test(tests, loose_pieces_go_by_length_of_border_in_their_order);

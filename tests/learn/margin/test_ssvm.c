@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "learn/common/frank_wolfe.h"
+#include "learn/margin/bcfw.h"
 #include "learn/toy.h"
 
 static const struct clv_shape tiny = {2, 6, 2, CLV_PAIRWISE_POTTS};
@@ -288,6 +289,34 @@ START_TEST(without_edges_it_is_the_sum_of_per_node_svms)
 }
 END_TEST
 
+/* Lacoste-Julien et al. 2013, Algorithm 4: rho = 2 / (k + 2) weighs the k-th iterate by k. One example, so that a pass is
+ * a step. */
+START_TEST(the_average_weighs_the_kth_iterate_by_k)
+{
+    struct toy toy;
+    double sum[8] = {0};
+    toy_random(&toy, 1, 8, &tiny, 3);
+    struct clv_training training = toy_training(&toy, "ssvm");
+    for (size_t k = 1; k <= 6; k++) {
+        struct bcfw bcfw;
+        bool stopped;
+        const struct bcfw_rules rules = {.passes = k, .batch = 1, .unit = 1, .averaging = true, .edges = true};
+        must(bcfw_open(&bcfw, &training, &rules, err));
+        ck_assert_uint_le(bcfw.size, 8);
+        bcfw.dual.lambda = 0.3 * toy_scale(&toy);
+        must(bcfw_solve(&bcfw, NULL, &stopped, err));
+        ck_assert_uint_eq(bcfw.n_steps, k);
+        for (size_t j = 0; j < bcfw.size; j++) {
+            sum[j] += (double)k * bcfw.dual.w[j];
+            ck_assert_double_eq_tol(bcfw.average[j], 2 * sum[j] / (double)(k * (k + 1)), 1e-12);
+        }
+        bcfw_release(&bcfw);
+    }
+    ck_assert_double_ne(sum[0], 0);
+    toy_release(&toy);
+}
+END_TEST
+
 Suite *ssvm_suite(void)
 {
     Suite *suite = suite_create("ssvm");
@@ -298,6 +327,7 @@ Suite *ssvm_suite(void)
     tcase_add_test(tests, objective_is_the_optimum_of_a_slow_solver_within_the_gap);
     tcase_add_test(tests, duality_gap_is_never_negative_and_shrinks_to_the_tolerance);
     tcase_add_test(tests, objective_is_a_bound_from_above_where_cuts_round);
+    tcase_add_test(tests, the_average_weighs_the_kth_iterate_by_k);
     tcase_add_test(tests, separable_data_are_learned_without_an_error);
     tcase_add_test(tests, without_edges_it_is_the_sum_of_per_node_svms);
     suite_add_tcase(suite, tests);

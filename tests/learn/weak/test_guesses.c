@@ -125,11 +125,11 @@ START_TEST(boxes_are_filled_halfway_to_the_mean)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     double alone[3], together[3], mean = 0;
-    int32_t around[3][12];
-    const int32_t *given[3];
+    int32_t around[5][12];
+    const int32_t *given[5];
     const struct clv_learner *learner = clv_learner_find("wmpmap");
     struct toy toy;
-    toy_planted(&toy, 8, 12, &potts, w, 6);
+    toy_planted(&toy, 10, 12, &potts, w, 6);
     struct clv_dataset *frames = bare_frames(&toy, false);
     struct clv_training training = toy_training(&toy, "wmpmap");
     training.parameters[clv_learner_parameter(learner, "edges")] = 0;
@@ -137,11 +137,14 @@ START_TEST(boxes_are_filled_halfway_to_the_mean)
     training.parameters[clv_learner_parameter(learner, "draws")] = 20000;
     training.n_examples = 4;
     training.frames = frames;
+    for (size_t k = 0; k < 5; k++) { /* boxes; some of the figure, and all that there is: not boxes */
+        for (size_t i = 0; i < 12; i++)
+            around[k][i] = i < 3 || k == 4 ? 0 : CLV_UNKNOWN;
+        around[k][0] = k == 3;
+        given[k] = around[k];
+    }
     for (size_t k = 0; k < 3; k++) {
         struct clv_guesses guesses;
-        for (size_t i = 0; i < 12; i++)
-            around[k][i] = i < 3 ? 0 : CLV_UNKNOWN;
-        given[k] = around[k];
         training.weak = toy.examples + 4 + k;
         training.given = given + k;
         training.n_weak = 1;
@@ -153,7 +156,7 @@ START_TEST(boxes_are_filled_halfway_to_the_mean)
     }
     training.weak = toy.examples + 4;
     training.given = given;
-    training.n_weak = 3;
+    training.n_weak = 5;
     struct clv_guesses guesses;
     must(guesses_make(&guesses, learner, &training, err));
     for (size_t k = 0; k < 3; k++) {
