@@ -224,7 +224,8 @@ CLV_API const char *clv_learner_idle(const struct clv_learner *learner, const st
 /* The names of a parameter's values, NULL-terminated; NULL: it is a number. */
 CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner, int parameter);
 
-/* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Same seed,
+/* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Examples of
+ * one label alone, without weak ones that tell something, are CLV_ERR_USAGE: they tell nothing apart. Same seed,
  * same bytes at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result is a
  * fresh object: what it held is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that
  * clv_learner_trains denies. A training that needs more memory than can be had, by the learner's own estimate, is

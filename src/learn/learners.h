@@ -7,4 +7,11 @@
 /* Whether a learner takes features that are read when they are wanted (feature/dataset/held.h). */
 bool learner_reads_on_demand(const struct clv_learner *learner);
 
+/* CLV_ERR_USAGE for examples that know one label alone, unless weak examples tell something. */
+enum clv_status training_check_labels(const struct clv_training *training, struct clv_error *err) CLV_CHECK;
+
+/* clv_train for a part of a training's examples, such as folds, which may know one label alone. */
+enum clv_status train_part(struct clv_training_result *result, const struct clv_learner *learner,
+                           const struct clv_training *training, struct clv_error *err) CLV_CHECK;
+
 #endif

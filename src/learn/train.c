@@ -11,6 +11,7 @@
 #include "feature/dataset/held.h"
 #include "learn/learners.h"
 #include "learn/weak/guesses.h"
+#include "mrf/energy.h"
 
 static enum clv_status check_parameter(const struct clv_learner *learner, int index, double value,
                                        struct clv_error *err)
@@ -160,8 +161,33 @@ static enum clv_status check_memory(const struct clv_learner *learner, const str
                 learner->name, needed / GIGABYTE, had / GIGABYTE);
 }
 
-enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
-                          const struct clv_training *training, struct clv_error *err)
+enum clv_status training_check_labels(const struct clv_training *training, struct clv_error *err)
+{
+    int32_t n_labels = clv_dataset_n_labels(training->dataset), n_seen = 0, seen = 0;
+    for (size_t k = 0; k < training->n_weak && training->given; k++)
+        if (training->given[k])
+            return CLV_OK;
+    double *share = array_zalloc((size_t)n_labels, sizeof *share);
+    if (!share)
+        return fail_memory(err);
+    for (size_t i = 0; i < training->n_examples; i++) {
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        label_shares_add(share, &problem, n_labels);
+    }
+    for (int32_t label = 0; label < n_labels; label++)
+        if (share[label] > 0) {
+            n_seen++;
+            seen = label;
+        }
+    array_free(share);
+    if (n_seen != 1)
+        return CLV_OK;
+    return fail(err, CLV_ERR_USAGE, "all that is known of %zu examples is label %d, which tells nothing apart",
+                training->n_examples, seen);
+}
+
+static enum clv_status train(struct clv_training_result *result, const struct clv_learner *learner,
+                             const struct clv_training *training, bool is_part, struct clv_error *err)
 {
     for (int i = 0; learner->parameters[i].name; i++) {
         enum clv_status status = check_parameter(learner, i, training->parameters[i], err);
@@ -173,6 +199,8 @@ enum clv_status clv_train(struct clv_training_result *result, const struct clv_l
     enum clv_status status = check_streaming(learner, training, err);
     if (!status)
         status = check_training(learner, training, err);
+    if (!status && !is_part)
+        status = training_check_labels(training, err);
     if (!status)
         status = check_init(learner, training, err);
     if (!status)
@@ -199,4 +227,16 @@ enum clv_status clv_train(struct clv_training_result *result, const struct clv_l
     else
         *result = own;
     return status;
+}
+
+enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
+                          const struct clv_training *training, struct clv_error *err)
+{
+    return train(result, learner, training, false, err);
+}
+
+enum clv_status train_part(struct clv_training_result *result, const struct clv_learner *learner,
+                           const struct clv_training *training, struct clv_error *err)
+{
+    return train(result, learner, training, true, err);
 }

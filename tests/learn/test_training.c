@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "learn/learners.h"
 #include "learn/toy.h"
 #include "support/exhaustive.h"
 
@@ -247,6 +248,90 @@ START_TEST(cross_validation_never_trains_on_what_it_tests)
 }
 END_TEST
 
+/* Two problems of which every node has this label. */
+static void toy_uniform(struct toy *toy, int32_t label)
+{
+    static struct random_problem r;
+    toy_begin(toy, 2, potts.n_features, potts.n_edge_features, potts.pairwise);
+    for (uint64_t i = 0; i < 2; i++) {
+        random_problem_fill(&r, &potts, 10, 0.4, 0.6, 700 + i);
+        for (int32_t k = 0; k < 10; k++) {
+            r.label[k] = k == 3 ? CLV_UNKNOWN : label;
+            r.theta[2 * k + label] = k == 3 ? 0 : 0.1F;
+            r.theta[2 * k + 1 - label] = 0;
+        }
+        toy_add(toy, &r.problem);
+    }
+}
+
+START_TEST(one_label_alone_tells_nothing_apart)
+{
+    for (int32_t label = 0; label < 2; label++) {
+        struct toy toy;
+        struct clv_training_result result = {0};
+        struct clv_model model = {0};
+        toy_uniform(&toy, label);
+        for (size_t l = 0; clv_learner_at(l); l++) {
+            const struct clv_learner *learner = clv_learner_at(l);
+            struct clv_training training = toy_training(&toy, learner->name);
+            if (learner->trains & CLV_TRAINS_CUTS)
+                must_fail(CLV_ERR_USAGE, formatted("all that is known of 2 examples is label %d", label),
+                          clv_train(&result, learner, &training, err));
+        }
+        struct clv_training training = toy_training(&toy, "ssvm");
+        must_fail(CLV_ERR_USAGE, "tells nothing apart",
+                  clv_train_two_stages(&result, &model, toy.dataset, clv_learner_find("ssvm"), &training, 0, err));
+        must(train_part(&result, clv_learner_find("ssvm"), &training, err)); /* a fold may be so */
+        clv_training_result_release(&result);
+        ck_assert_ptr_null(result.w);
+        toy_release(&toy);
+    }
+}
+END_TEST
+
+START_TEST(one_label_will_do_where_something_else_is_known)
+{
+    static struct random_problem r;
+    struct toy toy;
+    struct clv_training_result result = {0};
+    int32_t outside[10] = {0};
+    const int32_t weak[] = {2}, *const given[] = {outside}, *const nothing[] = {NULL};
+    for (int32_t k = 4; k < 8; k++)
+        outside[k] = CLV_UNKNOWN;
+    toy_uniform(&toy, 0);
+    random_problem_fill(&r, &potts, 10, 0.4, 0.6, 703);
+    toy_add(&toy, &r.problem);
+    toy.n = 2;
+    struct clv_training training = toy_training(&toy, "wmpmap");
+    training.weak = weak;
+    training.n_weak = 1;
+    training.given = given;
+    must(clv_train(&result, clv_learner_find("wmpmap"), &training, err));
+    clv_training_result_release(&result);
+    training.given = nothing;
+    must_fail(CLV_ERR_USAGE, "label 0", clv_train(&result, clv_learner_find("wmpmap"), &training, err));
+    training.given = NULL;
+    must_fail(CLV_ERR_USAGE, "label 0", clv_train(&result, clv_learner_find("wmpmap"), &training, err));
+    training.n_weak = 0;
+    training.n_examples = 3; /* the last one has both labels */
+    must(clv_train(&result, clv_learner_find("wmpmap"), &training, err));
+    clv_training_result_release(&result);
+    toy_release(&toy);
+    /* pixels of the other label, though no node is mostly theirs */
+    toy_begin(&toy, 2, potts.n_features, potts.n_edge_features, potts.pairwise);
+    for (int32_t k = 0; k < 10; k++) {
+        r.label[k] = 0;
+        r.theta[2 * k] = 0.1F;
+        r.theta[2 * k + 1] = k == 9 ? 0.05F : 0;
+    }
+    toy_add(&toy, &r.problem);
+    training = toy_training(&toy, "ssvm");
+    must(clv_train(&result, clv_learner_find("ssvm"), &training, err));
+    clv_training_result_release(&result);
+    toy_release(&toy);
+}
+END_TEST
+
 static volatile int stopped = 1;
 
 START_TEST(cross_validation_refuses_bad_requests_and_stops_when_asked)
@@ -453,6 +538,8 @@ Suite *training_suite(void)
     tcase_add_test(tests, evaluation_is_the_mean_loss_of_the_map_labellings);
     tcase_add_test(tests, cross_validation_finds_the_regularisation_that_generalises);
     tcase_add_test(tests, cross_validation_never_trains_on_what_it_tests);
+    tcase_add_test(tests, one_label_alone_tells_nothing_apart);
+    tcase_add_test(tests, one_label_will_do_where_something_else_is_known);
     tcase_add_test(tests, cross_validation_refuses_bad_requests_and_stops_when_asked);
     tcase_add_test(tests, given_weights_are_a_start_or_refused_by_name);
     tcase_add_test(tests, from_its_solution_a_sparse_learner_loses_nothing);

@@ -190,6 +190,20 @@ START_TEST(later_strokes_of_an_object_count_more)
 }
 END_TEST
 
+START_TEST(a_manifest_in_the_folder_chooses_no_lessons)
+{
+    struct page_session *session = fresh_session();
+    accept(session, 0);
+    accept(session, 1);
+    train(session);
+    ck_assert_str_eq(started, "a.png\nb.png\n"); /* the folder itself, and which of its images */
+    spill(in_folder("manifest.tsv"), "image\na.png\n", 12);
+    train(session);
+    ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tmasks/b.png\n");
+    page_session_free(session);
+}
+END_TEST
+
 START_TEST(a_folder_of_links_to_elsewhere_learns_from_its_masks)
 {
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
@@ -221,6 +235,7 @@ Suite *page_lessons_suite(void)
     tcase_add_test(tcase, boxes_of_another_program_teach_what_was_not_opened);
     tcase_add_test(tcase, boxes_alone_teach_two_labels_only);
     tcase_add_test(tcase, later_strokes_of_an_object_count_more);
+    tcase_add_test(tcase, a_manifest_in_the_folder_chooses_no_lessons);
     tcase_add_test(tcase, a_folder_of_links_to_elsewhere_learns_from_its_masks);
     suite_add_tcase(suite, tcase);
     return suite;

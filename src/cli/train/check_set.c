@@ -155,7 +155,7 @@ static void sum_up(struct summary *summary, const struct finding *finding, const
     bool is_empty = finding->has_label[0];
     for (int v = 1; v < CLV_VOID; v++)
         is_empty &= !finding->has_label[v];
-    for (int v = 0; v < CLV_VOID; v++)
+    for (int v = 0; v <= CLV_VOID; v++)
         summary->has_label[v] |= finding->has_label[v];
     if (is_empty && !summary->n_empty++)
         summary->first_empty = item->mask;
@@ -163,7 +163,8 @@ static void sum_up(struct summary *summary, const struct finding *finding, const
         memcpy(summary->note, finding->note, sizeof summary->note);
 }
 
-static void tell(const struct summary *summary, const struct supervision *self)
+static enum clv_status tell(const struct summary *summary, const struct supervision *self, const char *path,
+                            struct clv_error *err)
 {
     const struct clv_labels *labels = &self->set.labels;
     int n_labels = 0, only = 0;
@@ -174,12 +175,18 @@ static void tell(const struct summary *summary, const struct supervision *self)
         }
     if (summary->n_noted)
         console_note("%zu of %zu masks: %s", summary->n_noted, self->n_masks, summary->note);
+    const char *name = only < labels->n_labels ? labels->names[only] : "";
+    bool may_be_guessed = self->n_boxed || summary->has_label[CLV_VOID]; /* the others, by boxes or strokes */
+    if (n_labels == 1 && !may_be_guessed)
+        return fail(err, CLV_ERR_USAGE, "%s: the %zu masks hold one label alone, \"%s\": they tell nothing apart", path,
+                    self->n_masks, name);
     if (n_labels == 1)
         console_note("warning: the %zu masks hold one label alone, \"%s\": they tell nothing apart", self->n_masks,
-                     only < labels->n_labels ? labels->names[only] : "");
+                     name);
     else if (summary->n_empty)
         console_note("warning: %zu of %zu masks hold nothing but \"%s\", the first is %s", summary->n_empty,
                      self->n_masks, labels->names[0], summary->first_empty);
+    return CLV_OK;
 }
 
 /* Looks at all; is_bad[n_items]. */
@@ -246,9 +253,9 @@ enum clv_status check_set(struct supervision *self, const char *path, const stru
     if (status == CLV_OK)
         status = bad_images_tell(&self->bad, skip, n + n_before, path, err);
     if (status == CLV_OK) {
-        tell(&summary, self);
+        status = tell(&summary, self, path, err);
         drop(self, is_bad);
-        if (!self->n_masks && !self->n_boxed)
+        if (status == CLV_OK && !self->n_masks && !self->n_boxed)
             status = fail(err, CLV_ERR_DATA, "%s: no image with a mask or boxes is left to learn from", path);
     }
     array_free(check.findings);

@@ -11,6 +11,7 @@
 #include "cli/common/console.h"
 #include "cli/common/signals.h"
 #include "cli/train/train.h"
+#include "learn/learners.h"
 #include "model/stage.h"
 
 /* All that one run holds, stage by stage. */
@@ -86,6 +87,8 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     training->weak = self->weak.examples;
     training->given = self->weak.given;
     training->n_weak = self->weak.n;
+    if (status == CLV_OK)
+        status = training_check_labels(training, err);
     if (status == CLV_OK && options->validate)
         status = train_validation_load(&self->validation, &self->scratch, options, &self->data, &self->progress, err);
     training->validation = self->validation;

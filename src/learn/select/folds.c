@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "cleave/model.h"
 #include "learn/common/evaluate.h"
+#include "learn/learners.h"
 
 void folds_release(struct folds *folds)
 {
@@ -84,7 +85,7 @@ enum clv_status fold_losses(double *losses, struct clv_training_result *made, co
     training.validation = NULL;
     if (choice->parameter >= 0)
         training.parameters[choice->parameter] = value_for_fold(self, choice, n_train);
-    status = clv_train(&result, self->learner, &training, err);
+    status = train_part(&result, self->learner, &training, err);
     if (!status && result.interrupted)
         status = fail(err, CLV_ERR_INTERRUPTED, "cross-validation was interrupted");
     for (size_t t = 0; !status && t < n_thresholds; t++) {

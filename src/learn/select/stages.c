@@ -12,6 +12,7 @@
 #include "base/team_for.h"
 #include "feature/context/evidence.h"
 #include "feature/dataset/dataset.h"
+#include "learn/learners.h"
 #include "learn/select/presence.h"
 #include "learn/select/rare_labels.h"
 #include "model/stage.h"
@@ -92,7 +93,7 @@ static enum clv_status learn_task(void *context, size_t index, int thread, struc
     enum clv_status status =
         f < STAGE_FOLDS ? select_without(&selection, &training, self->fold, (int32_t)f, err) : CLV_OK;
     if (status == CLV_OK)
-        status = clv_train(&result, self->learner, &training, err);
+        status = train_part(&result, self->learner, &training, err);
     if (status == CLV_OK && result.interrupted)
         status = fail(err, CLV_ERR_INTERRUPTED, "the first stage was interrupted");
     if (status == CLV_OK)

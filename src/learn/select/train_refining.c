@@ -1,6 +1,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/segment.h"
+#include "learn/learners.h"
 #include "segment/refining_learn.h"
 
 enum { N_HALVES = 2 };
@@ -21,7 +22,7 @@ static enum clv_status learn_without(double **w, size_t half, const struct clv_l
     other.examples = examples;
     other.checkpoints = NULL;
     other.validation = NULL;
-    enum clv_status status = clv_train(&result, learner, &other, err);
+    enum clv_status status = train_part(&result, learner, &other, err);
     if (status == CLV_OK && !result.interrupted) {
         *w = result.w;
         result.w = NULL;

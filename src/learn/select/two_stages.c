@@ -1,6 +1,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/segment.h"
+#include "learn/learners.h"
 #include "learn/select/stages.h"
 #include "model/label_costs.h"
 #include "model/stage.h"
@@ -34,7 +35,9 @@ enum clv_status clv_train_two_stages(struct clv_training_result *result, struct 
         return fail(err, CLV_ERR_USAGE, "two stages: the training is of another dataset");
     if (!(label_costs >= 0) || label_costs > CLV_MAX_LABEL_COSTS)
         return fail(err, CLV_ERR_USAGE, "label costs are %g, must be 0..%d", label_costs, CLV_MAX_LABEL_COSTS);
-    enum clv_status status = label_costs > 0 ? stages_check_costs(training, "label costs", err) : CLV_OK;
+    enum clv_status status = training_check_labels(training, err);
+    if (status == CLV_OK && label_costs > 0)
+        status = stages_check_costs(training, "label costs", err);
     if (status == CLV_OK)
         status = stages_learn(&learned, dataset, learner, training, &wanted, err);
     if (status == CLV_OK) {
