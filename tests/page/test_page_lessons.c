@@ -144,6 +144,22 @@ START_TEST(boxes_of_another_program_teach_what_was_not_opened)
 }
 END_TEST
 
+START_TEST(a_single_pixel_in_the_corner_teaches)
+{
+    struct page_session *session = fresh_session();
+    accept(session, 0);
+    free(opened(session, 1));
+    free(answer(session, 200, "POST", "/api/stroke/1",
+                "{\"revision\":0,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[0.5,0.5]}"));
+    free(answer(session, 200, "POST", "/api/stroke/1",
+                "{\"revision\":1,\"kind\":\"ground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"));
+    train(session);
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 1, 1);
+    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, DAB);
+    page_session_free(session);
+}
+END_TEST
+
 /* Of three labels a box does not say which pixels are which. */
 START_TEST(boxes_alone_teach_two_labels_only)
 {
@@ -233,6 +249,7 @@ Suite *page_lessons_suite(void)
     tcase_add_test(tcase, what_cannot_be_opened_teaches_nothing);
     tcase_add_test(tcase, two_objects_teach_what_they_are_together);
     tcase_add_test(tcase, boxes_of_another_program_teach_what_was_not_opened);
+    tcase_add_test(tcase, a_single_pixel_in_the_corner_teaches);
     tcase_add_test(tcase, boxes_alone_teach_two_labels_only);
     tcase_add_test(tcase, later_strokes_of_an_object_count_more);
     tcase_add_test(tcase, a_manifest_in_the_folder_chooses_no_lessons);
