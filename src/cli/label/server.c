@@ -8,7 +8,6 @@
 #include <ifaddrs.h>
 #include <microhttpd.h>
 #include <net/if.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,12 +305,11 @@ enum clv_status label_server_run(struct label_server *server, struct page_sessio
                                  struct clv_error *err)
 {
     server->session = session;
-    signal(SIGPIPE, SIG_IGN); /* of those who do not wait for their answer */
     server->daemon = MHD_start_daemon(
         MHD_NO_FLAG, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, server->socket,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_HEADERS, MHD_OPTION_NOTIFY_COMPLETED, finish, NULL,
-        MHD_OPTION_NOTIFY_CONNECTION, come_or_go, server, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, come_or_go, server, MHD_OPTION_END);
     if (!server->daemon)
         return fail_errno(err, CLV_ERR_OS, "cannot start the server");
     server->socket = -1; /* the daemon closes it */

@@ -4,10 +4,11 @@
 #include "cli/label/small_server.h"
 #include "support/pictures.h"
 
-#define N_HOSTILE   10000
-#define SLACK       ((IS_SANITIZED ? 512 : 4) << 20) /* bytes */
-#define N_STRANGERS 340                              /* more than the server has places for */
-#define N_READERS   10
+#define N_HOSTILE     10000
+#define SLACK         ((IS_SANITIZED ? 512 : 4) << 20) /* bytes */
+#define N_STRANGERS   340                              /* more than the server has places for */
+#define MAX_STRANGERS 64                               /* of which it keeps so many */
+#define N_READERS     10
 
 /* Resident memory in bytes. */
 static long memory_of(const struct server *server)
@@ -129,7 +130,11 @@ START_TEST(strangers_who_wait_or_dribble_keep_nobody_waiting)
     pid_t child = dribble(connections, N_STRANGERS);
     for (int k = 0; k < 3; k++)
         ck_assert_int_eq(ask(answer, sizeof answer, &server, "/api/state"), 200);
-    ck_assert_int_eq(recv(connections[0], answer, 1, MSG_DONTWAIT), 0); /* the first had to go */
+    int n_open = 0; /* the first had to go */
+    for (int k = 0; k < N_STRANGERS; k++)
+        n_open += recv(connections[k], answer, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+    ck_assert_int_le(n_open, MAX_STRANGERS);
+    ck_assert_int_eq(recv(connections[0], answer, 1, MSG_DONTWAIT), 0);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     close_all(connections, N_STRANGERS);
@@ -309,17 +314,18 @@ START_TEST(every_answer_says_what_browsers_must_not_do)
 }
 END_TEST
 
-/* Its connections may not be through with it yet. */
+/* Where the server ends a connection, the system still keeps its port for a minute. */
 START_TEST(a_port_is_free_again_at_once)
 {
-    static char answer[1 << 16];
     char port[16], token[64];
     make_set();
     struct server server = start();
-    ck_assert_int_eq(ask(answer, sizeof answer, &server, "/api/state"), 200);
+    int connection = connect_to(&server);
+    ask_again(connection, &server);
     snprintf(port, sizeof port, "%d", server.port);
     memcpy(token, server.token, sizeof token);
     stop(&server);
+    close(connection);
     server = start_with((const char *const[]){"--no-browser", "--port", port, NULL});
     ck_assert_str_eq(formatted("%d", server.port), port);
     ck_assert_uint_eq(strspn(token, "0123456789abcdef"), 32);
