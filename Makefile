@@ -96,7 +96,10 @@ benches := $(patsubst tools/bench/%.c,$(BUILD)/bench/%,$(wildcard tools/bench/*.
 bench_peers := $(BUILD)/bench/opencv $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train
 converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools/datasets/*.c))
 learned := $(patsubst tools/%.c,$(BUILD)/%,$(wildcard tools/learn/*.c))
-reproductions := $(patsubst tools/reproduce/%,reproduce-%,$(filter-out %.md,$(wildcard tools/reproduce/*)))
+# Every program of tools/ but the examples, which make check-library builds.
+programs := $(benches) $(bench_peers) $(converters) $(learned) $(BUILD)/faults/driver $(BUILD)/faults/malloc.so $(BUILD)/faults/mutate
+reproduction_scripts := $(filter-out %.md,$(wildcard tools/reproduce/*))
+reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
 .PHONY: all deps demo check check-page check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-build print-libs install uninstall clean help
@@ -111,7 +114,10 @@ help:
 	@sed -n '2,12s/^# \{0,1\}//p' Makefile
 	@echo "targets: all deps demo check check-page check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets) bench-cluster"
-	@echo "the papers' tables: $(reproductions)"
+	@echo "the papers' tables, their data in CLEAVE_DATA, and their time:"
+	@awk '/^# Time: / { time = substr($$0, 9) } \
+	    /^#   CLEAVE_DATA  / { sub(/^#   CLEAVE_DATA +(folder with )?/, ""); sub(/ \(default.*/, ""); sub(/, which runs.*/, ""); \
+	        name = FILENAME; sub(/.*\//, "reproduce-", name); printf "  %-20s %-60s %s\n", name, $$0, time }' $(reproduction_scripts)
 
 deps:
 	$(Q)tools/deps build
@@ -133,7 +139,7 @@ check: deps
 	$(Q)tools/check-team $(BUILD)
 else
 check: deps
-	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/cleave-faults $(BUILD)/run-tests $(programs)
 	$(Q)tools/check-layers $(BUILD)
 	$(Q)CLEAVE_BUILD=$(BUILD) $(BUILD)/run-tests
 	$(Q)tools/first-hour $(BUILD)
@@ -233,7 +239,7 @@ datasets: deps
 
 # The papers' tables beside ours: OUT keeps every result with its settings, and a run that was stopped goes on.
 $(reproductions): reproduce-%: deps
-	$(Q)$(MAKE) --no-print-directory all $(BUILD)/bench/steps $(BUILD)/bench/branch $(BUILD)/bench/certainty $(learned)
+	$(Q)$(MAKE) --no-print-directory all $$(sed -nE 's,.*"\$$build/((bench|learn)/[a-z_]+)".*,$(BUILD)/\1,p' tools/reproduce/$*)
 	$(Q)tools/reproduce/$* $(BUILD) $(or $(OUT),$(BUILD)/reproduce-$*)
 
 fuzz: deps
@@ -253,10 +259,10 @@ print-build:
 	@echo 'LDFLAGS=$(LDFLAGS)'
 	@echo 'LDLIBS=$(LDLIBS)'
 	@echo 'CLI_LIBS=$(CLI_LIBS)'
-	@echo "CHECK_LIBS=$$(pkg-config --libs check)"
+	@echo "CHECK_LIBS=$(CLI_LIBS) $$(pkg-config --libs check)"
 	@echo 'OBJECTS=$(cli_objects) $(library_objects)'
 	@echo 'FAULT_OBJECTS=$(cli_objects) $(fault_objects)'
-	@echo 'TEST_OBJECTS=$(test_objects) $(fault_objects)'
+	@echo 'TEST_OBJECTS=$(run_tests_objects)'
 
 # What a program needs to link the static archive.
 print-libs:
@@ -351,11 +357,14 @@ $(BUILD)/tests/suites.h: Makefile $(test_sources)
 
 $(BUILD)/tests/support/main.o: $(BUILD)/tests/suites.h
 $(BUILD)/tests/%.o: CPPFLAGS += -Itests -I$(BUILD)/tests -I.
-$(BUILD)/tests/%.o: CFLAGS += -Wno-missing-prototypes
+# No sibling calls: failed_at follows the calls of a helper back to the test.
+$(BUILD)/tests/%.o: CFLAGS += -Wno-missing-prototypes -fno-optimize-sibling-calls
 
-$(BUILD)/run-tests: $(test_objects) $(fault_objects) | $(converters)
+# The commands' parts are tested by what they do as a whole, but their options in this program, too.
+run_tests_objects := $(test_objects) $(filter-out %/cli/main.o,$(cli_objects)) $(fault_objects)
+$(BUILD)/run-tests: $(run_tests_objects) | $(converters)
 	$(if $(Q),@echo "  LD   $@")
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $$(pkg-config --libs check)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(CLI_LIBS) $$(pkg-config --libs check)
 
 # What tools/check-faults runs: the driver, a malloc that fails, and file readers (fuzz targets) over mutated files.
 $(BUILD)/faults/driver: tools/faults/driver.c tools/faults/trial.c tools/faults/inject.c tools/faults/trial.h tools/faults/inject.h

@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/common/suggest.h"
 #include "support/support.h"
 
 enum { MAX_JOBS = 64 };
@@ -105,8 +107,26 @@ static long job_count(void)
     return jobs < 1 ? 1 : jobs > MAX_JOBS ? MAX_JOBS : jobs;
 }
 
+/* Whether CK_RUN_SUITE is a suite; names those that are near. */
+static bool is_known(const char *asked)
+{
+    const char *names[N_SUITES];
+    for (int i = 0; i < N_SUITES; i++)
+        if (strcmp(names[i] = suites[i].name, asked) == 0)
+            return true;
+    const char *near = suggest(asked, names, N_SUITES);
+    printf("no suite is named \"%s\"\n", asked);
+    for (int i = 0; i < N_SUITES; i++)
+        if (names[i] == near || strstr(names[i], asked) || strstr(asked, names[i]))
+            printf("near: %s\n", names[i]);
+    return false;
+}
+
 int main(void)
 {
+    const char *asked = getenv("CK_RUN_SUITE");
+    if (asked && *asked && !is_known(asked))
+        return EXIT_FAILURE;
     /* Seconds a test: enough on a busy machine, with a sanitizer, or counting lines. */
     setenv("CK_DEFAULT_TIMEOUT", IS_SANITIZED ? "3600" : "600", 0);
     if (getenv("CLEAVE_TEST_COMMA") && (!setlocale(LC_NUMERIC, "") || strcmp(localeconv()->decimal_point, ",") != 0))

@@ -1,0 +1,53 @@
+/* The scripts that make the papers' tables: one of them on small drawn data, and what all need is there. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "data/small_letters.h"
+#include "support/support.h"
+
+START_TEST(letters_have_a_table_of_one_fold_and_one_learner)
+{
+    char *output;
+    const char *folder = temporary_folder(), *build = getenv("CLEAVE_BUILD");
+    ck_assert_int_eq(mkdir(formatted("%s/letters", folder), 0700), 0);
+    write_letters(formatted("%s/letters/letter.data.gz", folder), 120, 10, 0.02, 3);
+    int code =
+        run_command(&output, "CLEAVE_DATA=%s LEARNERS=ssvm SIZES=small FOLDS=0 tools/reproduce/letters '%s' %s/out",
+                    folder, build ? build : "build", folder);
+    ck_assert_msg(code == 0, "status %d: %s", code, output);
+    const char *row = strstr(output, "\nssvm     small  1 ");
+    ck_assert_msg(row != NULL && strstr(row, "19.5 +- 0.4"), "%s", output);
+    double letters = strtod(row + strlen("\nssvm     small  1 "), NULL);
+    ck_assert_msg(letters > 0 && letters < 50, "%s", output); /* guessing has 96 % wrong */
+    free(output);
+}
+END_TEST
+
+START_TEST(every_reproduction_is_listed_by_make_help_with_its_data_and_time)
+{
+    char *names, *help;
+    ck_assert_int_eq(run_command(&names, "ls tools/reproduce | grep -v README.md"), 0);
+    ck_assert_int_eq(run_command(&help, "make -s help"), 0);
+    for (char *rest = names, *name; (name = strsep(&rest, "\n")) && *name;) {
+        const char *line = strstr(help, formatted("\n  reproduce-%s ", name));
+        ck_assert_msg(line != NULL, "make help has no line of reproduce-%s with data and time", name);
+        const char *end = strchr(line + 1, '\n');
+        ck_assert_msg(memmem(line, (size_t)(end - line), " processor", 10), "no time: %.*s", (int)(end - line), line);
+    }
+    free(names);
+    free(help);
+}
+END_TEST
+
+Suite *reproduce_suite(void);
+Suite *reproduce_suite(void)
+{
+    Suite *suite = suite_create("reproduce");
+    TCase *tcase = tcase_create("tables");
+    tcase_add_test(tcase, letters_have_a_table_of_one_fold_and_one_learner);
+    tcase_add_test(tcase, every_reproduction_is_listed_by_make_help_with_its_data_and_time);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

@@ -1,0 +1,103 @@
+/* The runner of the tests itself: where a check failed that a helper made, and a suite that does not exist. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/support.h"
+
+static void expect_even(int value)
+{
+    ck_assert_int_eq(value % 2, 0);
+}
+
+static void expect_evens(int value)
+{
+    expect_even(value);
+    expect_even(value + 1);
+}
+
+static const int test_line = __LINE__ + 3;
+START_TEST(fails_in_a_helper)
+{
+    expect_evens(4);
+}
+END_TEST
+
+static const int plain_line = __LINE__ + 3;
+START_TEST(fails_by_itself)
+{
+    ck_assert_int_eq(_i, 1);
+}
+END_TEST
+
+/* The line and the message of the failure of a test that fails. */
+static const char *failure_of(int *line, const TTest *test)
+{
+    Suite *suite = suite_create("failing");
+    TCase *tcase = tcase_create("failing");
+    unsetenv("CK_RUN_SUITE");
+    tcase_add_test(tcase, test);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_SILENT);
+    ck_assert_int_eq(srunner_ntests_failed(runner), 1);
+    TestResult **results = srunner_failures(runner);
+    const char *message = formatted("%s", tr_msg(results[0]));
+    ck_assert_ptr_nonnull(strstr(tr_lfile(results[0]), "tests/tools/test_runner.c"));
+    *line = tr_lno(results[0]);
+    free(results);
+    srunner_free(runner);
+    return message;
+}
+
+START_TEST(a_check_that_fails_in_a_helper_is_reported_at_the_test_s_line)
+{
+    int line;
+    const char *message = failure_of(&line, fails_in_a_helper);
+    if (!strstr(message, "checked at")) {
+        skip("a_check_that_fails_in_a_helper_is_reported_at_the_test_s_line", "no addr2line, or no debug information");
+        return;
+    }
+    ck_assert_int_eq(line, test_line);
+    ck_assert_msg(strstr(message, "test_runner.c:11, called at tests/tools/test_runner.c:17)"), "%s", message);
+}
+END_TEST
+
+START_TEST(a_check_that_fails_in_the_test_is_reported_as_it_is)
+{
+    int line;
+    const char *message = failure_of(&line, fails_by_itself);
+    ck_assert_int_eq(line, plain_line);
+    ck_assert_msg(!strstr(message, "checked at"), "%s", message);
+}
+END_TEST
+
+START_TEST(a_suite_that_does_not_exist_fails_and_names_near_ones)
+{
+    char self[512] = "", *output;
+    ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof self - 1), 0);
+    ck_assert_int_eq(run_command(&output, "CK_RUN_SUITE=nosuch '%s'", self), 1);
+    ck_assert_ptr_nonnull(strstr(output, "no suite is named \"nosuch\""));
+    ck_assert_ptr_null(strstr(output, "100%"));
+    free(output);
+    ck_assert_int_eq(run_command(&output, "CK_RUN_SUITE=manifets '%s'", self), 1);
+    ck_assert_msg(strstr(output, "near: manifest\n"), "%s", output);
+    free(output);
+    ck_assert_int_eq(run_command(&output, "CK_RUN_SUITE=forms '%s'", self), 1);
+    ck_assert_msg(strstr(output, "near: boxes_forms\n"), "%s", output);
+    free(output);
+}
+END_TEST
+
+Suite *runner_suite(void);
+Suite *runner_suite(void)
+{
+    Suite *suite = suite_create("runner");
+    TCase *tcase = tcase_create("runner");
+    tcase_add_test(tcase, a_check_that_fails_in_a_helper_is_reported_at_the_test_s_line);
+    tcase_add_test(tcase, a_check_that_fails_in_the_test_is_reported_as_it_is);
+    tcase_add_test(tcase, a_suite_that_does_not_exist_fails_and_names_near_ones);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
