@@ -1,4 +1,5 @@
 /* Growable text, numbers, lines and fields. */
+#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -143,6 +144,22 @@ START_TEST(numbers_are_read_to_the_limits_of_their_types)
 }
 END_TEST
 
+START_TEST(the_threads_own_locale_holds_again_after_numbers)
+{
+    locale_t own = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
+    struct text t;
+    double d;
+    ck_assert(own && uselocale(own));
+    ck_assert(parse_double("1.5", &d) && uselocale((locale_t)0) == own);
+    text_init(&t, 100);
+    text_printf(&t, "%g", d);
+    ck_assert(uselocale((locale_t)0) == own);
+    text_release(&t);
+    uselocale(LC_GLOBAL_LOCALE);
+    freelocale(own);
+}
+END_TEST
+
 START_TEST(lines_end_by_either_kind_of_line_end_or_with_the_text)
 {
     char bytes[] = "a\r\n\nb\r\r\n\r\nlast";
@@ -197,6 +214,7 @@ Suite *text_suite(void)
     tcase_add_test(tests, text_is_escaped_for_json_and_html);
     tcase_add_test(tests, numbers_are_written_as_short_as_reads_back);
     tcase_add_test(tests, numbers_are_read_to_the_limits_of_their_types);
+    tcase_add_test(tests, the_threads_own_locale_holds_again_after_numbers);
     tcase_add_test(tests, lines_end_by_either_kind_of_line_end_or_with_the_text);
     tcase_add_test(tests, fields_are_counted_beyond_those_that_are_wanted);
     tcase_add_test(tests, controls_that_a_terminal_obeys_are_hidden);

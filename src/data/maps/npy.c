@@ -55,7 +55,6 @@ static bool take_shape(struct header *self, struct map_array *array)
         return false;
     while (!take(self, ')')) {
         int64_t size = 0;
-        skip_blanks(self);
         const char *first = self->at;
         for (; self->at < self->end && *self->at >= '0' && *self->at <= '9'; self->at++)
             if (__builtin_mul_overflow(size, 10, &size) || __builtin_add_overflow(size, *self->at - '0', &size))

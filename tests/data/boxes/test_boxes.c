@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/boxes/boxes.h"
 #include "support/support.h"
 
 static const char *file(const char *name, const char *text, size_t size)
@@ -481,6 +482,31 @@ START_TEST(yolo_folders_take_their_classes_from_above)
 }
 END_TEST
 
+START_TEST(labels_of_boxes_are_values_of_masks_by_the_order_met_or_by_name)
+{
+    struct clv_boxes boxes = read_text("values.tsv", HEADER "a\t\tcow\t1\t1\t1\t1\na\t\tbackground\t1\t1\t1\t1\n"
+                                                            "a\t\t\t1\t1\t1\t1\na\t\tdog\t1\t1\t1\t1\n");
+    struct clv_labels labels = {0};
+    char others[4][64] = {"dog", "object", "background", "cow"};
+    struct clv_labels own = {.n_labels = 4, .names = others};
+    uint8_t values[4] = {9, 9, 9, 9};
+    ck_assert_uint_eq(boxes.n_labels, 4);
+    must(boxes_label_values(values, &labels, &boxes, "p", err));
+    ck_assert_mem_eq(values, ((uint8_t[]){1, 0, 2, 3}), 4);
+    ck_assert_int_eq(labels.n_labels, 4);
+    ck_assert_str_eq(labels.names[2], "object");
+    ck_assert(boxes_values_in(values, &own, &boxes));
+    ck_assert_mem_eq(values, ((uint8_t[]){3, 2, 1, 0}), 4);
+    own.n_labels = 3;
+    ck_assert(!boxes_values_in(values, &own, &boxes));
+    own.n_labels = 4;
+    others[0][0] = 'f';
+    ck_assert(!boxes_values_in(values, &own, &boxes));
+    clv_labels_release(&labels);
+    clv_boxes_release(&boxes);
+}
+END_TEST
+
 START_TEST(the_real_tables_are_read)
 {
     const char *path = real_data("the_real_tables_are_read", "boxes-berkeley/boxes.tsv");
@@ -524,6 +550,7 @@ Suite *boxes_suite(void)
     tcase_add_test(tests, folders_without_boxes_or_of_two_forms_are_refused);
     tcase_add_test(tests, folders_of_boxes_go_on_without_what_may_not_be_read);
     tcase_add_test(tests, yolo_folders_take_their_classes_from_above);
+    tcase_add_test(tests, labels_of_boxes_are_values_of_masks_by_the_order_met_or_by_name);
     tcase_add_test(tests, the_real_tables_are_read);
     suite_add_tcase(suite, tests);
     return suite;
