@@ -15,16 +15,17 @@
 static uint64_t digest_of_model(const struct clv_tag_model *model)
 {
     size_t k = (size_t)model->n_tags;
-    uint64_t digest = golden_doubles(HASH_START, model->bias, k);
-    digest = golden_doubles(digest, model->coupling, clv_tag_coupling_count(model->form, model->n_tags, model->order));
+    uint64_t digest = golden_doubles(HASH_START, "biases", model->bias, k);
+    digest = golden_doubles(digest, "couplings", model->coupling,
+                            clv_tag_coupling_count(model->form, model->n_tags, model->order));
     if (model->weight)
-        digest = golden_doubles(digest, model->weight, k * (size_t)model->n_features);
+        digest = golden_doubles(digest, "weights", model->weight, k * (size_t)model->n_features);
     if (model->coefficient)
-        digest = golden_doubles(digest, model->coefficient, k * model->n_vectors);
+        digest = golden_doubles(digest, "coefficients", model->coefficient, k * model->n_vectors);
     if (model->scale)
-        digest = golden_doubles(digest, model->scale, (size_t)model->n_features);
-    digest = golden_doubles(digest, &model->gamma, 1);
-    return golden_bytes(digest, model->place, k * sizeof *model->place);
+        digest = golden_doubles(digest, "scales", model->scale, (size_t)model->n_features);
+    digest = golden_doubles(digest, "gamma", &model->gamma, 1);
+    return golden_bytes(digest, "order", model->place, k * sizeof *model->place);
 }
 
 static uint64_t add_decision(uint64_t digest, const struct clv_tag_model *model, const double *scores)
@@ -33,9 +34,9 @@ static uint64_t add_decision(uint64_t digest, const struct clv_tag_model *model,
     struct clv_belief_result result;
     const struct clv_belief_search search = {.max_nodes = 20000};
     must(clv_tag_decide(tags, &result, model, scores, &search, err));
-    digest = golden_bytes(digest, tags, (size_t)model->n_tags);
+    digest = golden_bytes(digest, "tags", tags, (size_t)model->n_tags);
     const double values[] = {result.loss, result.bound, result.is_optimal, (double)result.n_nodes};
-    return golden_doubles(digest, values, sizeof values / sizeof *values);
+    return golden_doubles(digest, "search", values, sizeof values / sizeof *values);
 }
 
 /* The model, the solver's bounds, and what the model says of every example. */
@@ -46,15 +47,15 @@ static void train_row(const struct clv_tag_training *training, const char *setti
     struct clv_error error = {0};
     const char *name = training->learner->name, *kernel = training->is_rbf ? "rbf" : "linear";
     if (clv_tag_train(&model, &result, training, &error) != CLV_OK) {
-        golden_row(golden_bytes(HASH_START, error.message, strlen(error.message)), "%s\t%s\t%s\trefused", name, kernel,
-                   setting);
+        golden_row(golden_bytes(HASH_START, "message", error.message, strlen(error.message)), "%s\t%s\t%s\trefused",
+                   name, kernel, setting);
         return;
     }
     double scores[N * K];
     const double values[] = {result.primal, result.dual, result.n_passes, result.is_converged};
-    uint64_t digest = golden_doubles(digest_of_model(&model), values, sizeof values / sizeof *values);
+    uint64_t digest = golden_doubles(digest_of_model(&model), "bounds", values, sizeof values / sizeof *values);
     must(clv_tag_scores(scores, &model, training->set, 1, err));
-    digest = golden_doubles(digest, scores, N * K);
+    digest = golden_doubles(digest, "scores", scores, N * K);
     for (size_t l = 0; l < N; l++)
         digest = add_decision(digest, &model, scores + l * K);
     golden_row(digest, "%s\t%s\t%s\t%s", name, kernel, setting, clv_tag_form_name(model.form));
@@ -114,10 +115,11 @@ static void choice_rows(const struct clv_tag_set *set, const struct clv_tag_lear
         training.goal = (enum clv_tag_goal)goal;
         training.is_in_f_order = goal == CLV_TAG_F_MACRO;
         must(clv_tag_cross_validate(parameters, scores, &training, &grid, err));
-        uint64_t digest = golden_doubles(HASH_START, parameters, CLV_TAG_PARAMETERS);
+        uint64_t digest = golden_doubles(HASH_START, "choice", parameters, CLV_TAG_PARAMETERS);
         for (size_t i = 0; i < n; i++)
             for (int of = CLV_TAG_EXACT; of <= CLV_TAG_F_MICRO; of++)
-                digest = golden_doubles(digest, (double[]){tag_goal_value(&scores[i], (enum clv_tag_goal)of)}, 1);
+                digest = golden_doubles(digest, "measures",
+                                        (double[]){tag_goal_value(&scores[i], (enum clv_tag_goal)of)}, 1);
         golden_row(digest, "%s\t%s\tgoal %d\tchosen", learner->name, is_rbf ? "rbf" : "linear", goal);
     }
 }

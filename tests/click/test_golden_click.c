@@ -52,7 +52,7 @@ static void cut(const char *name, int32_t width, int32_t height, int n_clicks)
         size_t n_figure = 0;
         for (size_t p = 0; p < n; p++)
             n_figure += labels[p];
-        golden_row(golden_bytes(HASH_START, labels, n), "%s\t%d\t%zu", name, k + 1, n_figure);
+        golden_row(golden_bytes(HASH_START, "mask", labels, n), "%s\t%d\t%zu", name, k + 1, n_figure);
     }
     click_scene_free(scene);
     clv_image_release(&image);

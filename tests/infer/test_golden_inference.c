@@ -44,12 +44,12 @@ static void draw(struct sample *s, struct given *given, size_t kind, uint64_t in
 
 static uint64_t add_labels(uint64_t digest, const int32_t *y, int32_t n)
 {
-    return golden_bytes(digest, y, (size_t)n * sizeof *y);
+    return golden_bytes(digest, "labels", y, (size_t)n * sizeof *y);
 }
 
 static uint64_t add_error(uint64_t digest, const struct clv_error *error)
 {
-    return golden_bytes(digest, error->message, strlen(error->message));
+    return golden_bytes(digest, "message", error->message, strlen(error->message));
 }
 
 /* --- belief propagation --- */
@@ -105,13 +105,13 @@ static uint64_t propagate(uint64_t digest, struct clv_bp *bp, const struct propa
         options.is_warm = run > 0;
         must(clv_bp_run(bp, beliefs, y, &result, &s.field, &options, err));
         const double values[] = {result.is_converged, result.n_iterations, result.change, result.value};
-        digest = golden_doubles(digest, values, sizeof values / sizeof *values);
-        digest = golden_doubles(digest, beliefs, (size_t)s.field.n_nodes * (size_t)s.field.n_labels);
+        digest = golden_doubles(digest, "values", values, sizeof values / sizeof *values);
+        digest = golden_doubles(digest, "beliefs", beliefs, (size_t)s.field.n_nodes * (size_t)s.field.n_labels);
         digest = add_labels(digest, y, s.field.n_nodes);
     }
     clv_bp_pair_beliefs(pairs, bp);
     size_t k = (size_t)s.field.n_labels;
-    return golden_doubles(digest, pairs, (size_t)s.field.n_edges * k * k);
+    return golden_doubles(digest, "pair beliefs", pairs, (size_t)s.field.n_edges * k * k);
 }
 
 static uint64_t reweigh(uint64_t digest, struct clv_bp *bp, bool is_given, size_t kind, uint64_t index)
@@ -128,7 +128,7 @@ static uint64_t reweigh(uint64_t digest, struct clv_bp *bp, bool is_given, size_
     options.label = is_given ? given.label : NULL;
     must(clv_bp_trws(bp, y, &result, &s.field, &options, err));
     const double values[] = {result.score, result.bound, result.n_iterations, result.is_converged};
-    return add_labels(golden_doubles(digest, values, sizeof values / sizeof *values), y, s.field.n_nodes);
+    return add_labels(golden_doubles(digest, "values", values, sizeof values / sizeof *values), y, s.field.n_nodes);
 }
 
 static void propagation_rows(size_t kind)
@@ -177,10 +177,10 @@ static uint64_t solve(uint64_t digest, struct clv_oracle *oracle, solver *find, 
     draw(&s, &given, kind, index);
     if (find(oracle, y, &score, &s.field, &error) != CLV_OK)
         return add_error(digest, &error);
-    digest = add_labels(golden_doubles(digest, &score, 1), y, s.field.n_nodes);
+    digest = add_labels(golden_doubles(digest, "score", &score, 1), y, s.field.n_nodes);
     if (find == clv_oracle_map && s.field.n_labels == 2) {
         must(clv_oracle_margins(oracle, margin, y, err));
-        digest = golden_doubles(digest, margin, (size_t)s.field.n_nodes);
+        digest = golden_doubles(digest, "margins", margin, (size_t)s.field.n_nodes);
     }
     return digest;
 }
@@ -194,8 +194,8 @@ static uint64_t perturb(uint64_t digest, struct clv_oracle *oracle, uint32_t n_d
     draw(&s, &given, kind, index);
     if (clv_perturbed_marginals(oracle, marginals, &values[0], &values[1], &s.field, index, n_draws, &error) != CLV_OK)
         return add_error(digest, &error);
-    digest = golden_doubles(digest, marginals, (size_t)s.field.n_nodes * (size_t)s.field.n_labels);
-    return golden_doubles(digest, values, 2);
+    digest = golden_doubles(digest, "marginals", marginals, (size_t)s.field.n_nodes * (size_t)s.field.n_labels);
+    return golden_doubles(digest, "values", values, 2);
 }
 
 /* Decoding by candidates, which otherwise is left to graphs too wide for anything exact. */
@@ -298,14 +298,13 @@ static uint64_t digest_of_example(const struct clv_example *example)
 {
     const struct clv_problem *p = &example->problem;
     size_t n = (size_t)p->n_nodes, n_entries = (size_t)p->row[n];
-    uint64_t digest = golden_bytes(HASH_START, p->row, (n + 1) * sizeof *p->row);
-    digest = golden_bytes(digest, p->index, n_entries * sizeof *p->index);
-    digest = golden_bytes(digest, p->value, n_entries * sizeof *p->value);
-    digest = golden_bytes(digest, p->edges, (size_t)p->n_edges * sizeof *p->edges);
-    digest = golden_bytes(digest, p->edge_features,
-                          (size_t)p->n_edges * (size_t)p->n_edge_features * sizeof *p->edge_features);
-    digest = golden_bytes(digest, p->volume, n * sizeof *p->volume);
-    return golden_bytes(digest, example->superpixels.labels,
+    uint64_t digest = golden_bytes(HASH_START, "rows", p->row, (n + 1) * sizeof *p->row);
+    digest = golden_bytes(digest, "columns", p->index, n_entries * sizeof *p->index);
+    digest = golden_floats(digest, "features", p->value, n_entries);
+    digest = golden_bytes(digest, "edges", p->edges, (size_t)p->n_edges * sizeof *p->edges);
+    digest = golden_floats(digest, "edge features", p->edge_features, (size_t)p->n_edges * (size_t)p->n_edge_features);
+    digest = golden_floats(digest, "areas", p->volume, n);
+    return golden_bytes(digest, "superpixels", example->superpixels.labels,
                         (size_t)(example->superpixels.width * example->superpixels.height) * sizeof(int32_t));
 }
 
@@ -352,9 +351,10 @@ static void superpixel_rows(const struct clv_image *image)
         struct clv_adjacency adjacency;
         must(clv_slic(&superpixels, image, &options[k], err));
         must(clv_adjacency_build(&adjacency, &superpixels, err));
-        uint64_t digest = golden_bytes(HASH_START, superpixels.labels, WIDTH * HEIGHT * sizeof *superpixels.labels);
-        digest = golden_bytes(digest, adjacency.edges, (size_t)adjacency.n_edges * sizeof *adjacency.edges);
-        digest = golden_bytes(digest, adjacency.boundary_length,
+        uint64_t digest =
+            golden_bytes(HASH_START, "superpixels", superpixels.labels, WIDTH * HEIGHT * sizeof *superpixels.labels);
+        digest = golden_bytes(digest, "edges", adjacency.edges, (size_t)adjacency.n_edges * sizeof *adjacency.edges);
+        digest = golden_bytes(digest, "borders", adjacency.boundary_length,
                               (size_t)adjacency.n_edges * sizeof *adjacency.boundary_length);
         golden_row(digest, "slic\t%d of compactness %g", options[k].n_superpixels, (double)options[k].compactness);
         clv_adjacency_release(&adjacency);
@@ -373,7 +373,8 @@ static void box_rows(const struct clv_image *image)
             const struct clv_box box = {
                 .x = boxes[b][0], .y = boxes[b][1], .width = boxes[b][2], .height = boxes[b][3]};
             must(clv_box_cut(labels, probability, image, &box, &options[k], err));
-            golden_row(golden_bytes(golden_bytes(HASH_START, labels, sizeof labels), probability, sizeof probability),
+            golden_row(golden_bytes(golden_bytes(HASH_START, "mask", labels, sizeof labels), "probabilities",
+                                    probability, sizeof probability),
                        "box cut\tsetting %zu, box %zu", k, b);
         }
 }
@@ -397,9 +398,9 @@ static void refine_rows(const struct clv_image *image)
                 votes[b * WIDTH * HEIGHT + p] = (float)((many[p] == b) * 2 + (x + y + b) % 3) / 5;
         }
         must(clv_refine(two, image, prior, k % 2 ? is_fixed : NULL, &options[k], err));
-        golden_row(golden_bytes(HASH_START, two, sizeof two), "refine\tsetting %zu", k);
+        golden_row(golden_bytes(HASH_START, "mask", two, sizeof two), "refine\tsetting %zu", k);
         must(clv_refine_labels(many, image, votes, LABELS, &options[k], err));
-        golden_row(golden_bytes(HASH_START, many, sizeof many), "refine labels\tsetting %zu", k);
+        golden_row(golden_bytes(HASH_START, "mask", many, sizeof many), "refine labels\tsetting %zu", k);
     }
 }
 
@@ -422,9 +423,9 @@ static void boxes_rows(const struct clv_image *image)
             pixels[b] = clv_box_pixels(&boxes[b], WIDTH, HEIGHT);
         const struct clv_item_boxes all = {pixels, n};
         must(clv_box_cut_all(labels, image, boxes, values, n, &options, err));
-        golden_row(golden_bytes(HASH_START, labels, sizeof labels), "boxes cut\t%zu together", n);
+        golden_row(golden_bytes(HASH_START, "mask", labels, sizeof labels), "boxes cut\t%zu together", n);
         must(clv_box_figure(figure, image, &all, err));
-        golden_row(golden_bytes(HASH_START, figure, sizeof figure), "figure\tby %zu boxes", n);
+        golden_row(golden_bytes(HASH_START, "figure", figure, sizeof figure), "figure\tby %zu boxes", n);
     }
 }
 
@@ -450,8 +451,8 @@ static void probability_rows(const struct clv_image *image)
                 map[3 * N_PIXELS + p] = (float)(rest * 0.1);
             }
             must(clv_refine_probabilities(labels, image, map, n_labels, NULL, err));
-            golden_row(golden_bytes(HASH_START, labels, sizeof labels), "refine map\t%d labels, softness %g", n_labels,
-                       softness[k]);
+            golden_row(golden_bytes(HASH_START, "mask", labels, sizeof labels), "refine map\t%d labels, softness %g",
+                       n_labels, softness[k]);
         }
 }
 
@@ -470,7 +471,7 @@ static void click_rows(const struct clv_image *image)
                                         .is_edit = n == 6};
         memset(seeds + press.y * WIDTH + press.x - 1, n % 2 ? CLICK_FIGURE : CLICK_GROUND, 3);
         must(click_cut(labels, scene, &request, err));
-        golden_row(golden_bytes(HASH_START, labels, sizeof labels), "click\tstroke %d", n);
+        golden_row(golden_bytes(HASH_START, "mask", labels, sizeof labels), "click\tstroke %d", n);
     }
     click_scene_free(scene);
 }

@@ -81,20 +81,20 @@ static double other_value(const struct clv_parameter *parameter, double value)
 static uint64_t digest_of(const struct clv_training_result *result, const struct clv_training *training)
 {
     size_t size = clv_shape_size(&training->shape);
-    uint64_t digest = golden_doubles(HASH_START, result->w, size);
+    uint64_t digest = golden_doubles(HASH_START, "weights", result->w, size);
     if (result->variance)
-        digest = golden_doubles(digest, result->variance, size);
+        digest = golden_doubles(digest, "variances", result->variance, size);
     for (size_t i = 0; i < result->n_curve; i++) {
         const struct clv_curve_point *point = &result->curve[i];
         const double values[] = {point->pass, point->objective, point->dual, point->train_loss};
-        digest = golden_doubles(digest, values, sizeof values / sizeof *values);
+        digest = golden_doubles(digest, "curve", values, sizeof values / sizeof *values);
     }
     if (result->validation_loss)
-        digest = golden_doubles(digest, result->validation_loss, result->n_curve);
+        digest = golden_doubles(digest, "validation", result->validation_loss, result->n_curve);
     for (size_t i = 0; i < result->n_notes; i++)
-        digest = golden_doubles(digest, &result->notes[i].value, 1);
+        digest = golden_doubles(digest, "notes", &result->notes[i].value, 1);
     const double decoding[] = {result->decoding.rule, result->decoding.hidden_temperature};
-    return golden_doubles(digest, decoding, 2);
+    return golden_doubles(digest, "decoding", decoding, 2);
 }
 
 /* Trains and keeps a row; the digest, or that of the refusal. */
@@ -104,8 +104,8 @@ static uint64_t train_one(const struct clv_learner *learner, const struct clv_tr
     struct clv_training_result result = {0};
     struct clv_error error = {0};
     enum clv_status status = clv_train(&result, learner, training, &error);
-    uint64_t digest =
-        status ? golden_bytes(HASH_START, error.message, strlen(error.message)) : digest_of(&result, training);
+    uint64_t digest = status ? golden_bytes(HASH_START, "message", error.message, strlen(error.message))
+                             : digest_of(&result, training);
     clv_training_result_release(&result);
     golden_row(digest, "%s\t%s\t%s%s", learner->name, kind->name, setting, status ? ", refused" : "");
     return digest;

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+#include "support/golden.h"
 #include "support/support.h"
 
 static void expect_even(int value)
@@ -28,6 +30,27 @@ static const int plain_line = __LINE__ + 3;
 START_TEST(fails_by_itself)
 {
     ck_assert_int_eq(_i, 1);
+}
+END_TEST
+
+/* A table of one row, whose features are written or compared. */
+static void make_table(double feature)
+{
+    golden_begin();
+    uint64_t digest = golden_doubles(HASH_START, "features", &feature, 1);
+    golden_row(golden_bytes(digest, "mask", "\1\1", 2), "image 3");
+    golden_end("some", "image\tdigest");
+}
+
+START_TEST(differs_from_the_record)
+{
+    ck_assert_int_eq(run_command(NULL, "mkdir -p %s/tests/golden", temporary_folder()), 0);
+    ck_assert_int_eq(chdir(temporary_folder()), 0);
+    setenv("CLEAVE_GOLDEN", "write", 1);
+    make_table(0.25);
+    unsetenv("CLEAVE_GOLDEN");
+    make_table(0.25);
+    make_table(0.26);
 }
 END_TEST
 
@@ -60,7 +83,7 @@ START_TEST(a_check_that_fails_in_a_helper_is_reported_at_the_test_s_line)
         return;
     }
     ck_assert_int_eq(line, test_line);
-    ck_assert_msg(strstr(message, "test_runner.c:11, called at tests/tools/test_runner.c:17)"), "%s", message);
+    ck_assert_msg(strstr(message, "test_runner.c:13, called at tests/tools/test_runner.c:19)"), "%s", message);
 }
 END_TEST
 
@@ -70,6 +93,16 @@ START_TEST(a_check_that_fails_in_the_test_is_reported_as_it_is)
     const char *message = failure_of(&line, fails_by_itself);
     ck_assert_int_eq(line, plain_line);
     ck_assert_msg(!strstr(message, "checked at"), "%s", message);
+}
+END_TEST
+
+START_TEST(a_digest_that_differs_names_the_stage_and_by_how_much)
+{
+    int line;
+    const char *message = failure_of(&line, differs_from_the_record);
+    ck_assert_msg(strstr(message, "1 of 1 results differ from those in tests/golden/some.tsv: image 3\t") &&
+                      strstr(message, "features (absolute sum 0.26, was 0.25)") && !strstr(message, "mask"),
+                  "%s", message);
 }
 END_TEST
 
@@ -97,6 +130,7 @@ Suite *runner_suite(void)
     TCase *tcase = tcase_create("runner");
     tcase_add_test(tcase, a_check_that_fails_in_a_helper_is_reported_at_the_test_s_line);
     tcase_add_test(tcase, a_check_that_fails_in_the_test_is_reported_as_it_is);
+    tcase_add_test(tcase, a_digest_that_differs_names_the_stage_and_by_how_much);
     tcase_add_test(tcase, a_suite_that_does_not_exist_fails_and_names_near_ones);
     suite_add_tcase(suite, tcase);
     return suite;

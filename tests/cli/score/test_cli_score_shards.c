@@ -34,10 +34,11 @@ START_TEST(merged_tables_print_what_one_run_prints)
         free(merged);
         free(one);
     }
-    char *one = expect_success("cd %s && \"$CLEAVE\" score --data set --pred out --json", folder);
-    char *merged = expect_success("cd %s && for i in 1/2 2/2; do \"$CLEAVE\" score --data set --pred out --shard $i; "
-                                  "done >two && \"$CLEAVE\" score --data set --merge --json two",
-                                  folder);
+    char *one = expect_success("cd %s && \"$CLEAVE\" score --data set --pred out --json -q", folder);
+    char *merged =
+        expect_success("cd %s && for i in 1/2 2/2; do \"$CLEAVE\" score -q --data set --pred out --shard $i; "
+                       "done >two && \"$CLEAVE\" score -q --data set --merge --json two",
+                       folder);
     ck_assert_str_eq(merged, one);
     free(merged);
     free(one);
