@@ -288,6 +288,7 @@ START_TEST(a_training_is_stopped_by_the_page_and_with_the_program)
     child = find_training(&server);
     stop(&server); /* waits for its child */
     ck_assert_int_eq(kill(child, 0), -1);
+    ck_assert_int_eq(run_command(NULL, "test ! -e %s/label.cleave", folder()), 0);
 }
 END_TEST
 
