@@ -150,6 +150,50 @@ START_TEST(weights_of_the_caller_count_however_sharp_the_map_is)
 }
 END_TEST
 
+/* A soft map with noise in its image: the share scales the weights of colours and couplings, of two labels and of
+ * three, and the map's own stays. */
+START_TEST(a_share_of_colours_is_that_share_of_their_weights)
+{
+    static struct scene s;
+    uint8_t expected[N];
+    for (int32_t n_labels = 2; n_labels <= 3; n_labels++) {
+        struct clv_refine_options options, shared;
+        double share;
+        int n_unlike[4] = {0};
+        draw(&s, 3.5);
+        for (uint64_t p = 0; p < N; p++) {
+            for (int c = 0; c < 3; c++)
+                s.pixels[3 * p + (size_t)c] =
+                    (uint8_t)(s.pixels[3 * p + (size_t)c] - 50 + rng_below(5, 0, 3 * p + (size_t)c, 100));
+            if (n_labels == 3) {
+                s.map[N + p] = s.map[p] * 0.9F;
+                s.map[2 * N + p] = s.map[p] * 0.1F;
+                s.map[p] = 1 - s.map[p];
+            }
+        }
+        must(clv_refine_share(&share, s.map, n_labels, SIDE, SIDE, err));
+        ck_assert(share > 0.2 && share < 0.8);
+        clv_refine_probabilities_defaults(&options, n_labels);
+        shared = options;
+        shared.nearby *= share;
+        shared.overall *= share;
+        shared.coupling *= share;
+        must(clv_refine_probabilities(expected, &s.image, s.map, n_labels, &shared, err));
+        must(clv_refine_probabilities(s.labels, &s.image, s.map, n_labels, NULL, err));
+        ck_assert_mem_eq(s.labels, expected, N);
+        for (int k = 0; k < 4; k++) { /* of two labels each weight matters here */
+            struct clv_refine_options other = shared;
+            double *weights[] = {&other.nearby, &other.overall, &other.coupling, &other.prior};
+            *weights[k] = k < 3 ? *weights[k] / share : *weights[k] * share;
+            must(clv_refine_probabilities(s.labels, &s.image, s.map, n_labels, &other, err));
+            for (int32_t p = 0; p < N; p++)
+                n_unlike[k] += s.labels[p] != expected[p];
+            ck_assert_msg(n_unlike[k] > 0 || n_labels > 2, "weight %d does not matter", k);
+        }
+    }
+}
+END_TEST
+
 START_TEST(a_map_without_a_border_is_taken_as_it_is)
 {
     static struct scene s;
@@ -195,6 +239,7 @@ Suite *refine_probabilities_suite(void)
     tcase_add_test(tests, the_share_of_colours_is_that_of_the_blur);
     tcase_add_test(tests, the_blur_is_what_is_unsure_by_the_length_of_the_border);
     tcase_add_test(tests, weights_of_the_caller_count_however_sharp_the_map_is);
+    tcase_add_test(tests, a_share_of_colours_is_that_share_of_their_weights);
     tcase_add_test(tests, a_map_without_a_border_is_taken_as_it_is);
     tcase_add_test(tests, what_is_no_probability_is_named_and_changes_nothing);
     suite_add_tcase(suite, tests);

@@ -345,6 +345,116 @@ START_TEST(histogram_holds_every_score)
 }
 END_TEST
 
+/* The page of images with these scores; free() it. */
+static char *page_of_scores(const char *name, const double *scores, int n)
+{
+    const char *folder = place(name);
+    struct clv_report *report = begin(folder);
+    for (int i = 0; i < n; i++)
+        add(report, formatted("%d.jpg", i), 2, 2, 1, 1, scores[i]);
+    must(clv_report_finish(report, err));
+    return slurp(formatted("%s/index.html", folder), NULL);
+}
+
+/* Eight places of half a percent each; the highest bar is as high as the chart and has its number above. */
+START_TEST(bars_have_their_place_and_height)
+{
+    static const double scores[] = {0.01, 0.03, 0.01, 0.0149};
+    char *page = page_of_scores("bars", scores, 4);
+    ck_assert_ptr_nonnull(
+        strstr(page, "<rect class=\"column\" rx=\"1.5\" x=\"25.50%\" y=\"16.00\" width=\"11.50%\" height=\"70.00\">"
+                     "<title>3 images from 1.0 to 1.5 %</title></rect>\n"
+                     "<text text-anchor=\"middle\" y=\"12\" x=\"31.25%\">3</text>\n"));
+    ck_assert_ptr_nonnull(
+        strstr(page, "<rect class=\"column\" rx=\"1.5\" x=\"75.50%\" y=\"62.67\" width=\"11.50%\" height=\"23.33\">"
+                     "<title>1 image from 3.0 to 3.5 %</title></rect>\n"));
+    ck_assert_int_eq(count(page, "<rect class=\"column\""), 2);
+    free(page);
+}
+END_TEST
+
+/* At most 24 of them. */
+START_TEST(bars_are_as_narrow_as_the_highest_score_allows)
+{
+    static const struct {
+        double score;
+        const char *title;
+    } cases[] = {{0.119, "from 11.5 to 12.0 %"}, {0.12, "from 12.0 to 13.0 %"},  {0.239, "from 23.0 to 24.0 %"},
+                 {0.24, "from 24.0 to 26.0 %"},  {0.479, "from 46.0 to 48.0 %"}, {0.48, "from 45.0 to 50.0 %"},
+                 {1, "from 100.0 to 105.0 %"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char *page = page_of_scores(formatted("narrow%zu", k), &cases[k].score, 1);
+        ck_assert_msg(strstr(page, cases[k].title) != NULL, "%s", cases[k].title);
+        free(page);
+    }
+}
+END_TEST
+
+/* Ten columns: three of figure, of which two are true, and the last one is left out. */
+START_TEST(an_item_is_told_in_numbers_and_words)
+{
+    static const char *const parts[] = {
+        "data-score=\"0.123457\" data-text=\"weighted Hamming 12.35 %, IoU 0.877\"",
+        "<p class=\"note\">tags: <b>sea, &lt;beach&gt;</b></p><p class=\"note\">true tags: <b>none</b></p>",
+        "<p class=\"score\" title=\"weighted Hamming error\">12.35<small>%</small></p>",
+        "<div class=\"meter\"><i style=\"--score:0.123457\"></i></div>",
+        "<p class=\"note\">one &amp; two<br>IoU 0.877<br>10 &times; 4</p>",
+        "alt=\"Image of a/b.jpg\"",
+        "alt=\"Mask of a/b.jpg: 70.0 % background, 30.0 % foreground\"",
+        "alt=\"Truth of a/b.jpg: 70.0 % background, 20.0 % foreground, 10.0 % void\"",
+        ": 60.0 % right ground, 20.0 % right figure, 10.0 % false alarm\" width=\"10\" height=\"4\"",
+    };
+    const char *folder = place("item");
+    struct clv_report *report = begin(folder);
+    struct clv_image image = {0};
+    uint8_t mask[40], truth[40];
+    must(clv_image_new(&image, 10, 4, 3, err));
+    for (int p = 0; p < 40; p++) {
+        mask[p] = p % 10 < 3;
+        truth[p] = p % 10 == 9 ? CLV_VOID : p % 10 < 2;
+    }
+    struct clv_report_item item = {.name = "a/b.jpg",
+                                   .image = &image,
+                                   .labels = mask,
+                                   .truth = truth,
+                                   .weighted_hamming = 0.1234567,
+                                   .mean_iou = 0.8766,
+                                   .tags = "sea, <beach>",
+                                   .true_tags = "",
+                                   .note = "one & two"};
+    must(clv_report_add(report, &item, err));
+    must(clv_report_finish(report, err));
+    char *page = slurp(formatted("%s/index.html", folder), NULL);
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+        ck_assert_msg(strstr(page, parts[k]) != NULL, "%s", parts[k]);
+    clv_image_release(&image);
+    free(page);
+}
+END_TEST
+
+START_TEST(a_page_of_probabilities_explains_their_colours)
+{
+    for (int is_probable = 0; is_probable < 2; is_probable++) {
+        const char *folder = place(is_probable ? "probable" : "labels");
+        struct clv_report *report = begin(folder);
+        struct clv_image image = {0};
+        uint8_t values[64] = {0};
+        must(clv_image_new(&image, 8, 8, 3, err));
+        struct clv_report_item item = {.name = "a.jpg", .image = &image, .weighted_hamming = NAN, .mean_iou = NAN};
+        item.labels = is_probable ? NULL : values;
+        item.probability = is_probable ? values : NULL;
+        must(clv_report_add(report, &item, err));
+        must(clv_report_finish(report, err));
+        char *page = slurp(formatted("%s/index.html", folder), NULL);
+        ck_assert_int_eq(count(page, "</i>probability 0</span>") > 0, is_probable);
+        ck_assert_int_eq(count(page, "</i>uncertain</span>") > 0, is_probable);
+        ck_assert_int_eq(count(page, "</i>foreground</span>") > 0, !is_probable);
+        clv_image_release(&image);
+        free(page);
+    }
+}
+END_TEST
+
 /* Bars are drawn against the highest score of the page, which is a share: what is above 1 counts as 1. */
 START_TEST(the_highest_score_is_the_scale_of_all)
 {
@@ -356,12 +466,7 @@ START_TEST(the_highest_score_is_the_scale_of_all)
                  {{0.2, 1.5, 0.1}, "--highest:1.000000\""},
                  {{0, NAN, 0}, "--highest:0.000100\""}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        const char *folder = place(formatted("highest%zu", k));
-        struct clv_report *report = begin(folder);
-        for (int i = 0; i < 3; i++)
-            add(report, formatted("%d.jpg", i), 2, 2, 1, 1, cases[k].scores[i]);
-        must(clv_report_finish(report, err));
-        char *page = slurp(formatted("%s/index.html", folder), NULL);
+        char *page = page_of_scores(formatted("highest%zu", k), cases[k].scores, 3);
         ck_assert_msg(strstr(page, cases[k].style) != NULL, "case %zu", k);
         free(page);
     }
@@ -439,6 +544,10 @@ Suite *report_suite(void)
     tcase_add_test(tests, reports_without_truth_or_without_images_are_pages_too);
     tcase_add_test(tests, refined_items_show_what_changed_and_the_score_before);
     tcase_add_test(tests, histogram_holds_every_score);
+    tcase_add_test(tests, a_page_of_probabilities_explains_their_colours);
+    tcase_add_test(tests, bars_have_their_place_and_height);
+    tcase_add_test(tests, bars_are_as_narrow_as_the_highest_score_allows);
+    tcase_add_test(tests, an_item_is_told_in_numbers_and_words);
     tcase_add_test(tests, the_highest_score_is_the_scale_of_all);
     tcase_add_test(tests, abandoned_reports_leave_nothing);
     tcase_add_test(tests, unwritable_places_and_full_disks_are_told);

@@ -1,0 +1,161 @@
+/* The pictures of an item, pixel by pixel. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/pictures.h"
+#include "support/pictures.h"
+#include "support/support.h"
+
+enum { BLOCK = 20, SIDE = 4 * BLOCK, N = SIDE * SIDE };
+
+static const uint8_t values[4] = {0, 1, 2, CLV_VOID};
+static struct clv_image image;
+static uint8_t labels[N], truth[N], palette[256][3];
+static struct clv_report_item item;
+
+/* Blocks of each label beside each other one as truth, 20 pixels a side; a photo of noise. */
+static void setup(void)
+{
+    uint32_t state = 8;
+    must(clv_image_new(&image, SIDE, SIDE, 3, err));
+    clv_default_palette(palette);
+    for (int p = 0; p < N; p++) {
+        labels[p] = values[p % SIDE / BLOCK];
+        truth[p] = values[p / SIDE / BLOCK];
+        memset(image.pixels + 3 * p, (int)(60 + noise(&state) % 8), 3);
+    }
+    item = (struct clv_report_item){.name = "a", .image = &image, .labels = labels, .truth = truth};
+}
+
+static void teardown(void)
+{
+    clv_image_release(&image);
+}
+
+static struct clv_image decoded(const struct pictures *made, enum layer layer)
+{
+    struct clv_image picture = {0};
+    must(clv_image_decode(&picture, made->layer[layer].bytes, made->layer[layer].size, NULL, err));
+    ck_assert(picture.width == SIDE && picture.height == SIDE);
+    return picture;
+}
+
+/* The layer's values and their colours. */
+static void check_values(const struct pictures *made, enum layer layer, const uint8_t *expected,
+                         const uint8_t (*colours)[3])
+{
+    struct clv_indexed_image found = {0};
+    struct clv_image seen = decoded(made, layer);
+    uint32_t counts[256] = {0};
+    must(clv_indexed_image_decode(&found, made->layer[layer].bytes, made->layer[layer].size, NULL, err));
+    ck_assert_mem_eq(found.values, expected, N);
+    for (int p = 0; p < N; p++) {
+        counts[expected[p]]++;
+        ck_assert_mem_eq(seen.pixels + 3 * p, colours[expected[p]], 3);
+    }
+    ck_assert_mem_eq(made->layer[layer].counts, counts, sizeof counts);
+    clv_image_release(&seen);
+    clv_indexed_image_release(&found);
+}
+
+START_TEST(every_pair_of_label_and_truth_has_its_difference)
+{
+    static const uint8_t expected[4][4] = {
+        /* truth 0: */ {DIFFERENCE_GROUND, DIFFERENCE_FALSE_ALARM, DIFFERENCE_FALSE_ALARM, DIFFERENCE_FALSE_ALARM},
+        /* truth 1: */ {DIFFERENCE_MISS, DIFFERENCE_FIGURE, DIFFERENCE_WRONG_LABEL, DIFFERENCE_MISS},
+        /* truth 2: */ {DIFFERENCE_MISS, DIFFERENCE_WRONG_LABEL, DIFFERENCE_FIGURE, DIFFERENCE_MISS},
+        /* void: */ {DIFFERENCE_VOID, DIFFERENCE_VOID, DIFFERENCE_VOID, DIFFERENCE_VOID}};
+    struct pictures made;
+    uint8_t difference[N];
+    for (int p = 0; p < N; p++)
+        difference[p] = expected[p / SIDE / BLOCK][p % SIDE / BLOCK];
+    must(pictures_make(&made, &item, (const uint8_t(*)[3])palette, err));
+    check_values(&made, LAYER_MASK, labels, (const uint8_t(*)[3])palette);
+    check_values(&made, LAYER_TRUTH, truth, (const uint8_t(*)[3])palette);
+    check_values(&made, LAYER_DIFFERENCE, difference, difference_palette);
+    ck_assert_ptr_null(made.layer[LAYER_REFINED].bytes);
+    ck_assert_uint_eq(made.layer[LAYER_OVERLAY].counts[1], N / 4);
+    pictures_release(&made);
+}
+END_TEST
+
+/* In the middle of blocks: as it was where labels are 0, else tinted. */
+START_TEST(the_overlay_tints_the_photo)
+{
+    struct pictures made;
+    must(pictures_make(&made, &item, (const uint8_t(*)[3])palette, err));
+    struct clv_image plain = decoded(&made, LAYER_IMAGE), painted = decoded(&made, LAYER_OVERLAY);
+    for (int block = 0; block < 3; block++)
+        for (int c = 0; c < 3; c++) {
+            int p = 3 * (BLOCK / 2 * SIDE + BLOCK * block + BLOCK / 2) + c;
+            double tinted = block ? 0.55 * 64 + 0.45 * palette[block][c] : 64;
+            ck_assert_int_le(abs(plain.pixels[p] - 64), 8);
+            ck_assert_double_le(fabs(painted.pixels[p] - tinted), 12);
+        }
+    clv_image_release(&plain);
+    clv_image_release(&painted);
+    pictures_release(&made);
+}
+END_TEST
+
+START_TEST(what_refining_changed_is_coloured_and_counted)
+{
+    struct pictures made;
+    item.truth = NULL;
+    item.unrefined = truth;
+    for (int p = 0; p < N; p++) {
+        labels[p] = p % SIDE < SIDE / 4;
+        truth[p] = p / SIDE < SIDE / 2;
+    }
+    must(pictures_make(&made, &item, (const uint8_t(*)[3])palette, err));
+    const uint32_t *counts = made.layer[LAYER_REFINED].counts;
+    ck_assert_uint_eq(counts[CHANGE_NONE], N / 2);
+    ck_assert_uint_eq(counts[CHANGE_GAINED], N / 8);
+    ck_assert_uint_eq(counts[CHANGE_LOST], 3 * N / 8);
+    struct clv_image seen = decoded(&made, LAYER_REFINED);
+    for (int quarter = 0; quarter < 4; quarter++)
+        for (int c = 0; c < 3; c++) {
+            int x = quarter % 2 ? 3 * SIDE / 4 : SIDE / 8, y = quarter / 2 ? 3 * SIDE / 4 : SIDE / 4;
+            int expected = quarter == 1 ? lost_colour[c] : quarter == 2 ? gained_colour[c] : 64 / 2 + 112;
+            ck_assert_int_le(abs(seen.pixels[3 * (y * SIDE + x) + c] - expected), 10);
+        }
+    clv_image_release(&seen);
+    ck_assert_ptr_null(made.layer[LAYER_TRUTH].bytes);
+    ck_assert_ptr_null(made.layer[LAYER_DIFFERENCE].bytes);
+    pictures_release(&made);
+}
+END_TEST
+
+START_TEST(probabilities_are_greys_and_have_no_labels)
+{
+    struct pictures made;
+    static uint8_t greys[256][3];
+    uint8_t probability[N];
+    for (int p = 0; p < N; p++)
+        probability[p] = (uint8_t)(p % 256);
+    for (int v = 0; v < 256; v++)
+        memset(greys[v], v, 3);
+    item.labels = item.truth = NULL;
+    item.probability = probability;
+    must(pictures_make(&made, &item, (const uint8_t(*)[3])palette, err));
+    check_values(&made, LAYER_MASK, probability, (const uint8_t(*)[3])greys);
+    ck_assert_ptr_nonnull(made.layer[LAYER_OVERLAY].bytes);
+    ck_assert_ptr_null(made.layer[LAYER_TRUTH].bytes);
+    pictures_release(&made);
+}
+END_TEST
+
+Suite *pictures_suite(void);
+Suite *pictures_suite(void)
+{
+    Suite *suite = suite_create("pictures");
+    TCase *tests = tcase_create("pictures");
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_test(tests, every_pair_of_label_and_truth_has_its_difference);
+    tcase_add_test(tests, the_overlay_tints_the_photo);
+    tcase_add_test(tests, what_refining_changed_is_coloured_and_counted);
+    tcase_add_test(tests, probabilities_are_greys_and_have_no_labels);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
