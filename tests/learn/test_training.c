@@ -146,6 +146,12 @@ START_TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
                           err));
         ck_assert_double_eq_tol(loss, expected, 1e-12);
     }
+    struct clv_problem unknown = clv_dataset_problem(toy.dataset, 0); /* no truth: it does not count */
+    unknown.label = NULL;
+    unknown.theta = NULL;
+    toy_add(&toy, &unknown);
+    must(clv_evaluate_all(&loss, toy.dataset, &toy.shape, w, NULL, CLV_ENGINE_DEFAULT, 1, err));
+    ck_assert_double_eq_tol(loss, expected, 1e-12);
     must_fail(CLV_ERR_USAGE, "no examples",
               clv_evaluate(&loss, toy.dataset, toy.examples, 0, &toy.shape, w, NULL, CLV_ENGINE_DEFAULT, 1, err));
     toy_release(&toy);

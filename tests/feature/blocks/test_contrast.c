@@ -109,6 +109,65 @@ START_TEST(a_flat_image_has_no_contrast)
 }
 END_TEST
 
+/* measures[n][CONTRAST_WORDS] of an image cut into n regions, each of which touches the next. */
+static void measure_row(float *measures, const uint8_t *pixels, int32_t *labels, int32_t side, int32_t n)
+{
+    int32_t edges[128][2];
+    float lengths[128];
+    struct scene scene;
+    struct clv_recipe recipe;
+    const struct clv_image image = {side, side, 3, (uint8_t *)(uintptr_t)pixels};
+    const struct clv_superpixels superpixels = {side, side, n, labels};
+    const struct clv_adjacency adjacency = {.n_nodes = n, .n_edges = n - 1, .edges = edges, .boundary_length = lengths};
+    for (int32_t e = 0; e + 1 < n; e++) {
+        edges[e][0] = e;
+        edges[e][1] = e + 1;
+        lengths[e] = 1;
+    }
+    clv_recipe_init(&recipe);
+    recipe.blocks = CLV_BLOCK_CONTRAST;
+    must(scene_init(&scene, &image, &superpixels, err));
+    must(contrast_measure(measures, &scene, &adjacency, &recipe, NULL, CONTRAST_ALL, err));
+    scene_release(&scene);
+}
+
+/* A pixel of each side in turn. */
+START_TEST(what_lies_on_the_border_is_no_way_from_it)
+{
+    enum { SIDE = 12 };
+    static uint8_t pixels[SIDE * SIDE * 3];
+    static int32_t labels[SIDE * SIDE];
+    static const int at[] = {5, SIDE * (SIDE - 1) + 5, 5 * SIDE, 5 * SIDE + SIDE - 1};
+    for (int side = 0; side < 4; side++) {
+        float measures[2 * CONTRAST_WORDS];
+        for (int i = 0; i < SIDE * SIDE; i++) {
+            labels[i] = i == at[side];
+            memcpy(pixels + 3 * i, labels[i] ? RED : GREY, 3);
+        }
+        measure_row(measures, pixels, labels, SIDE, 2);
+        ck_assert_float_eq(measures[CONTRAST_WORDS + CONTRAST_GEODESIC], 0);
+    }
+}
+END_TEST
+
+/* Rings of one colour, the innermost first: all of them are near the border. */
+START_TEST(geodesic_distances_come_in_from_the_border_in_two_sweeps)
+{
+    enum { RINGS = 120, SIDE = 2 * RINGS };
+    static uint8_t pixels[SIDE * SIDE * 3];
+    static int32_t labels[SIDE * SIDE];
+    float measures[RINGS * CONTRAST_WORDS];
+    memset(pixels, 99, sizeof pixels);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        int x = abs(2 * (i % SIDE) - SIDE + 1) / 2, y = abs(2 * (i / SIDE) - SIDE + 1) / 2;
+        labels[i] = x > y ? x : y;
+    }
+    measure_row(measures, pixels, labels, SIDE, RINGS);
+    for (int r = 0; r < RINGS; r++)
+        ck_assert_float_eq(measures[r * CONTRAST_WORDS + CONTRAST_GEODESIC], 0);
+}
+END_TEST
+
 START_TEST(geodesic_distance_goes_around_walls)
 {
     /* A grey corridor leads from the border to the middle through a red block: the middle is near by geodesic
@@ -284,6 +343,8 @@ Suite *contrast_suite(void)
     TCase *tc = tcase_create("contrast");
     tcase_add_test(tc, a_red_disc_on_grey_stands_out_in_every_measure_of_colour);
     tcase_add_test(tc, a_flat_image_has_no_contrast);
+    tcase_add_test(tc, what_lies_on_the_border_is_no_way_from_it);
+    tcase_add_test(tc, geodesic_distances_come_in_from_the_border_in_two_sweeps);
     tcase_add_test(tc, geodesic_distance_goes_around_walls);
     tcase_add_test(tc, pair_sums_are_those_of_the_definition);
     tcase_add_test(tc, weighing_regions_anew_gives_the_sums_of_that_weight);

@@ -4,6 +4,7 @@
 
 #include "feature/context/around.h"
 #include "feature/context/context.h"
+#include "feature/context/evidence.h"
 #include "superpixel/places.h"
 #include "support/support.h"
 
@@ -248,6 +249,32 @@ START_TEST(each_direction_is_in_its_sector)
 END_TEST
 
 /* Far more nodes than cells, places far apart, one node alone. */
+/* Of two nodes and three labels. */
+START_TEST(evidence_is_log_odds_of_mean_and_most_and_the_roots_of_means)
+{
+    static const double marginals[] = {0.5, 0.3, 0.2, 0.9, 0.1, 0};
+    static const double expected[] = {0.7, 0.2, 0.1, 0.9, 0.3, 0.2};
+    double evidence[6], row[6];
+    ck_assert_int_eq(evidence_size(3), 6);
+    evidence_measure(evidence, marginals, 2, 3);
+    for (int k = 0; k < 6; k++)
+        ck_assert_double_eq_tol(evidence[k], expected[k], 1e-12);
+    for (int label = 0; label < 3; label++) {
+        evidence_row(row, evidence, 3, label);
+        ck_assert_double_eq(row[0], 1);
+        for (int k = 0; k < 2; k++) {
+            double p = expected[3 * k + label];
+            ck_assert_double_eq_tol(row[1 + k], log(p / (1 - p)) / 3, 1e-9);
+        }
+        for (int l = 0; l < 3; l++)
+            ck_assert_double_eq_tol(row[3 + l], sqrt(expected[l]), 1e-12);
+    }
+    evidence_measure(evidence, (double[]){1, 0, 0}, 1, 3); /* no odds are infinite */
+    evidence_row(row, evidence, 3, 0);
+    ck_assert_double_eq_tol(row[1], log((1 - 1e-4) / 1e-4) / 3, 1e-9);
+}
+END_TEST
+
 START_TEST(any_places_are_taken)
 {
     static float place[5000][2], value[5000];
@@ -297,6 +324,7 @@ Suite *context_suite(void)
     tcase_add_test(tcase, many_labels_have_a_channel_each_and_sparse_rows);
     tcase_add_test(tcase, without_places_graph_and_image_are_left);
     tcase_add_test(tcase, each_direction_is_in_its_sector);
+    tcase_add_test(tcase, evidence_is_log_odds_of_mean_and_most_and_the_roots_of_means);
     tcase_add_test(tcase, any_places_are_taken);
     tcase_add_test(tcase, places_are_centres_of_mass);
     suite_add_tcase(suite, tcase);

@@ -59,6 +59,23 @@ START_TEST(clusters_that_lie_apart_are_found)
 }
 END_TEST
 
+START_TEST(a_word_is_the_rounded_mean_of_its_descriptors)
+{
+    static uint8_t descriptors[3][SIZE];
+    struct clv_codebook codebook = {0};
+    double distortion;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < SIZE; k++)
+            descriptors[i][k] = (uint8_t)(k + i * (k % 3)); /* k, k + 1 and k + 2 on average */
+    descriptors[2][0] = 2;                                  /* 2/3 */
+    descriptors[2][3] = 4;                                  /* 3 + 1/3 */
+    must(learn(&codebook, &distortion, *descriptors, 3, 1, 20, 1, NULL, err));
+    for (int k = 0; k < SIZE; k++)
+        ck_assert_int_eq(codebook.centres[k], k == 0 ? 1 : k + k % 3);
+    array_free(codebook.centres);
+}
+END_TEST
+
 START_TEST(words_quantise_as_well_as_those_of_vlfeat)
 {
     enum { N = 3000, K = 60 };
@@ -212,6 +229,7 @@ Suite *codebook_suite(void)
     Suite *suite = suite_create("codebook");
     TCase *tc = tcase_create("codebook");
     tcase_add_test(tc, clusters_that_lie_apart_are_found);
+    tcase_add_test(tc, a_word_is_the_rounded_mean_of_its_descriptors);
     tcase_add_test(tc, words_quantise_as_well_as_those_of_vlfeat);
     tcase_add_test(tc, more_iterations_never_quantise_worse);
     tcase_add_test(tc, fewer_descriptors_than_words_are_all_words);

@@ -144,6 +144,28 @@ START_TEST(objective_and_gradient_are_those_of_all_labellings)
 }
 END_TEST
 
+/* No chain, though first ends rise: two edges that cross. */
+START_TEST(edges_that_skip_nodes_are_no_chain)
+{
+    static struct random_problem r;
+    struct toy toy;
+    double w[MOST_WEIGHTS];
+    random_weights(w, MOST_WEIGHTS, 0.7, 3);
+    toy_begin(&toy, rich.n_labels, rich.n_features, rich.n_edge_features, rich.pairwise);
+    random_problem_fill(&r, &rich, 4, 0, 0.7, 5);
+    r.problem.n_edges = 2;
+    for (int32_t e = 0; e < 2; e++) {
+        r.edges[e][0] = e;
+        r.edges[e][1] = e + 2;
+        for (int32_t q = 0; q < 2; q++)
+            r.edge_features[2 * e + q] = (float)(1 + e + 3 * q);
+    }
+    toy_add(&toy, &r.problem);
+    check_objective(&toy, w);
+    toy_release(&toy);
+}
+END_TEST
+
 START_TEST(gradient_is_the_objective_s_slope)
 {
     struct toy toy;
@@ -221,6 +243,35 @@ START_TEST(squares_end_where_the_gradient_is_nothing)
         }
         ck_assert_double_eq_tol(result.curve[result.n_curve - 1].objective, objective, 1e-10 * objective);
         ck_assert_double_ge(result.curve[result.n_curve - 1].dual, objective * (1 - 1e-8));
+        clv_training_result_release(&result);
+        toy_release(&toy);
+    }
+}
+END_TEST
+
+/* F is 2 lambda-strongly convex: F* >= F - |F'|^2 / (4 lambda), and that is what the curve says. The training ends with the
+ * first ten steps that lower F by less than the tolerance. */
+START_TEST(the_curve_tells_the_bound_and_why_it_ended)
+{
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        struct toy toy;
+        double gradient[MOST_WEIGHTS], squares = 0, tolerance = 1e-3;
+        toy_forests(&toy, 20, &rich, true, false, seed);
+        struct clv_training training = crf_training(&toy, PENALTY_L2, 0.01);
+        set(&training, "crf", "tolerance", tolerance);
+        struct clv_training_result result = run("crf", &training);
+        slow_objective(gradient, &toy, result.w);
+        for (size_t k = 0; k < clv_shape_size(&toy.shape); k++)
+            squares += pow(gradient[k] + 0.02 * result.w[k], 2);
+        size_t n = result.n_curve;
+        const struct clv_curve_point *curve = result.curve;
+        ck_assert_uint_gt(n, 11);
+        ck_assert_double_gt(squares / 0.04, 1e-9);
+        ck_assert_double_eq_tol((curve[n - 1].objective - curve[n - 1].dual) / (squares / 0.04), 1, 1e-4);
+        for (size_t k = 10; k < n; k++) {
+            double fall = curve[k - 10].objective - curve[k].objective;
+            ck_assert_int_eq(fall < tolerance * curve[k].objective, k == n - 1);
+        }
         clv_training_result_release(&result);
         toy_release(&toy);
     }
@@ -421,6 +472,8 @@ Suite *crf_suite(void)
     Suite *suite = suite_create("crf");
     TCase *tests = tcase_create("crf");
     tcase_add_test(tests, objective_and_gradient_are_those_of_all_labellings);
+    tcase_add_test(tests, edges_that_skip_nodes_are_no_chain);
+    tcase_add_test(tests, the_curve_tells_the_bound_and_why_it_ended);
     tcase_add_test(tests, gradient_is_the_objective_s_slope);
     tcase_add_test(tests, scores_of_any_size_are_summed);
     tcase_add_test(tests, squares_end_where_the_gradient_is_nothing);

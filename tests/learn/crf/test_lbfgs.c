@@ -160,6 +160,30 @@ START_TEST(absolute_values_end_at_the_known_solution)
 }
 END_TEST
 
+/* Andrew & Gao, section 3.2: the direction is projected, so that no coordinate goes up the slope. */
+START_TEST(with_absolute_values_every_coordinate_goes_downhill)
+{
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        struct problem p;
+        struct lbfgs self;
+        bool moved = true;
+        int n_tried;
+        make(&p, MOST, 30, 0.4, 50 + seed);
+        const struct lbfgs_function function = {quadratic, &p, 2};
+        open_at(&self, &function, &p, 0);
+        for (int step = 0; step < 30 && moved; step++) {
+            double from[MOST], slope[MOST];
+            memcpy(from, self.x, sizeof from);
+            memcpy(slope, self.slope, sizeof slope);
+            must(lbfgs_step(&moved, &n_tried, &self, err));
+            for (size_t k = 0; k < p.n; k++)
+                ck_assert_double_le((self.x[k] - from[k]) * slope[k], 0);
+        }
+        lbfgs_release(&self);
+    }
+}
+END_TEST
+
 START_TEST(absolute_values_of_variables_that_work_together_fulfil_their_conditions)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
@@ -327,6 +351,7 @@ Suite *lbfgs_suite(void)
     tcase_add_test(tests, searches_end_where_both_conditions_hold);
     tcase_add_test(tests, rosenbrock_s_valley_is_walked_in_few_evaluations);
     tcase_add_test(tests, absolute_values_end_at_the_known_solution);
+    tcase_add_test(tests, with_absolute_values_every_coordinate_goes_downhill);
     tcase_add_test(tests, absolute_values_of_variables_that_work_together_fulfil_their_conditions);
     tcase_add_test(tests, steps_into_what_is_no_number_are_shortened);
     tcase_add_test(tests, a_state_that_is_put_back_goes_on_with_the_same_bytes);

@@ -214,6 +214,37 @@ START_TEST(modlat_takes_its_turns_on_the_two_objectives)
 }
 END_TEST
 
+/* With a loss that weighs next to nothing a step shrinks w by its rate, which falls to a tenth by and by: for m3e in every
+ * step, for modlat in every round. */
+START_TEST(rates_fall_to_a_tenth)
+{
+    enum { ROUNDS = 4, STEPS = 3 };
+    double w[SIZE], m3e = 1, modlat = 1;
+    struct toy toy;
+    toy_hidden_chains(&toy, 3);
+    random_weights(w, 3);
+    for (int t = 0; t < ROUNDS; t++) {
+        m3e *= 1 - 0.5 / (1 + 9.0 * t / ROUNDS);
+        modlat *= pow(1 - 0.5 / (1 + 9.0 * t / ROUNDS), STEPS);
+    }
+    for (int is_modlat = 0; is_modlat < 2; is_modlat++) {
+        const char *name = is_modlat ? "modlat" : "m3e";
+        struct clv_training training = toy_training(&toy, name);
+        training.init = w;
+        set(&training, name, "C", 1e-9);
+        set(&training, name, "rate", 0.5);
+        set(&training, name, "steps", is_modlat ? STEPS : ROUNDS);
+        if (is_modlat)
+            set(&training, name, "rounds", ROUNDS);
+        struct clv_training_result result = run(name, &training);
+        for (size_t j = 0; j < N_ALL; j++)
+            ck_assert_double_eq_tol(result.w[j], (is_modlat ? modlat : m3e) * w[j], 1e-6);
+        clv_training_result_release(&result);
+    }
+    toy_release(&toy);
+}
+END_TEST
+
 START_TEST(both_are_the_same_at_any_thread_count_and_lower_their_objectives)
 {
     static const char *const learners[] = {"m3e", "modlat"};
@@ -262,6 +293,7 @@ Suite *latent_suite(void)
     TCase *tests = tcase_create("latent");
     tcase_add_test(tests, m3e_steps_along_the_gradient_of_its_objective);
     tcase_add_test(tests, modlat_takes_its_turns_on_the_two_objectives);
+    tcase_add_test(tests, rates_fall_to_a_tenth);
     tcase_add_test(tests, both_are_the_same_at_any_thread_count_and_lower_their_objectives);
     tcase_add_test(tests, hidden_nodes_that_are_joined_are_refused);
     suite_add_tcase(suite, tests);

@@ -317,6 +317,29 @@ START_TEST(the_average_weighs_the_kth_iterate_by_k)
 }
 END_TEST
 
+/* By gaps, too: steps of a batch are of different examples. */
+START_TEST(a_batch_as_large_as_the_set_has_every_example_once)
+{
+    enum { N = 12 };
+    struct toy toy;
+    struct bcfw bcfw;
+    bool stopped, seen[N] = {false};
+    const struct bcfw_rules rules = {.passes = 1, .batch = N, .unit = 1, .sampling = true, .edges = true};
+    toy_random(&toy, N, 8, &tiny, 3);
+    struct clv_training training = toy_training(&toy, "ssvm");
+    must(bcfw_open(&bcfw, &training, &rules, err));
+    bcfw.dual.lambda = 0.3 * toy_scale(&toy);
+    must(bcfw_solve(&bcfw, NULL, &stopped, err));
+    ck_assert_uint_eq(bcfw.n_steps, N);
+    for (size_t t = 0; t < N; t++) {
+        ck_assert(!seen[bcfw.directions[t].example]);
+        seen[bcfw.directions[t].example] = true;
+    }
+    bcfw_release(&bcfw);
+    toy_release(&toy);
+}
+END_TEST
+
 Suite *ssvm_suite(void)
 {
     Suite *suite = suite_create("ssvm");
@@ -328,6 +351,7 @@ Suite *ssvm_suite(void)
     tcase_add_test(tests, duality_gap_is_never_negative_and_shrinks_to_the_tolerance);
     tcase_add_test(tests, objective_is_a_bound_from_above_where_cuts_round);
     tcase_add_test(tests, the_average_weighs_the_kth_iterate_by_k);
+    tcase_add_test(tests, a_batch_as_large_as_the_set_has_every_example_once);
     tcase_add_test(tests, separable_data_are_learned_without_an_error);
     tcase_add_test(tests, without_edges_it_is_the_sum_of_per_node_svms);
     suite_add_tcase(suite, tests);

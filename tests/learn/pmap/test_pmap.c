@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "learn/chains.h"
 #include "learn/common/ascent.h"
 #include "learn/learners.h"
 #include "learn/pmap/pmap_draw.h"
-#include "learn/toy.h"
 
 #define SIZE 8 /* 6 features, 2 couplings */
 
@@ -508,6 +508,61 @@ START_TEST(full_tables_off_chains_are_refused)
 }
 END_TEST
 
+/* One step of next to no length: the same weights and noise, two lambdas. */
+START_TEST(the_curve_s_objective_has_the_penalty)
+{
+    const struct clv_shape shape = {2, 5, 1, CLV_PAIRWISE_POTTS};
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, 0.7}, lambda[] = {0.5, 3};
+    double objective[2], squares = 0, features = 0, n_nodes = 0;
+    struct toy toy;
+    toy_random(&toy, 4, 8, &shape, 3);
+    for (size_t k = 0; k < 6; k++)
+        squares += w[k] * w[k];
+    for (size_t i = 0; i < toy.n; i++) {
+        struct clv_problem p = clv_dataset_problem(toy.dataset, i);
+        n_nodes += p.n_nodes;
+        for (int64_t k = p.row[0]; k < p.row[p.n_nodes]; k++)
+            features += (double)p.value[k] * (double)p.value[k];
+    }
+    for (int t = 0; t < 2; t++) {
+        struct clv_training training = toy_training(&toy, "wmpmap");
+        training.init = w;
+        set(&training, "wmpmap", "passes", 1);
+        set(&training, "wmpmap", "rate", 1e-9);
+        set(&training, "wmpmap", "lambda", lambda[t]);
+        struct clv_training_result result = run("wmpmap", &training);
+        objective[t] = result.curve[result.n_curve - 1].objective;
+        clv_training_result_release(&result);
+    }
+    double rise = (lambda[1] - lambda[0]) * features / n_nodes / 2 * squares;
+    ck_assert_double_eq_tol((objective[1] - objective[0]) / rise, 1, 1e-5);
+    toy_release(&toy);
+}
+END_TEST
+
+/* Tables far larger than unaries do not keep a node from being clamped. */
+START_TEST(clamping_anew_holds_against_strong_tables)
+{
+    const struct clv_shape shape = {2, 4, 1, CLV_PAIRWISE_FULL};
+    const double w[] = {0.3, -0.2, 0.1, 0.4, 20, -20, -20, 20};
+    struct clv_training_result results[2];
+    struct toy toy;
+    toy_chains(&toy, 6, &shape, 4);
+    for (int dynamic = 0; dynamic < 2; dynamic++) {
+        struct clv_training training = toy_training(&toy, "mpmap");
+        training.init = w;
+        set(&training, "mpmap", "passes", 2);
+        set(&training, "mpmap", "dynamic", dynamic);
+        results[dynamic] = run("mpmap", &training);
+    }
+    for (size_t k = 0; k < clv_shape_size(&shape); k++)
+        ck_assert_double_eq_tol(results[0].w[k], results[1].w[k], 1e-9);
+    clv_training_result_release(&results[0]);
+    clv_training_result_release(&results[1]);
+    toy_release(&toy);
+}
+END_TEST
+
 Suite *pmap_suite(void)
 {
     Suite *suite = suite_create("pmap");
@@ -521,6 +576,8 @@ Suite *pmap_suite(void)
     tcase_add_test(tests, a_tables_variance_is_its_features_scale);
     tcase_add_test(tests, without_edges_both_steps_reach_logistic_regressions_optimum);
     tcase_add_test(tests, edge_cases_leave_weights_finite);
+    tcase_add_test(tests, the_curve_s_objective_has_the_penalty);
+    tcase_add_test(tests, clamping_anew_holds_against_strong_tables);
     tcase_add_test(tests, planted_labels_are_learned);
     tcase_add_test(tests, batches_give_the_same_bytes_at_any_thread_count);
     tcase_add_test(tests, full_tables_off_chains_are_refused);

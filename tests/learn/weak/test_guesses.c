@@ -4,6 +4,7 @@
 
 #include "learn/toy.h"
 #include "learn/weak/guesses.h"
+#include "learn/weak/pseudo_labelled.h"
 
 static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
 
@@ -104,6 +105,66 @@ START_TEST(what_box_to_cut_thinks_is_taught)
         clv_dataset_free(frames);
     }
     ck_assert_msg(loss[1] < 0.7 * loss[0], "%g, without opinion %g", loss[1], loss[0]);
+    toy_release(&toy);
+}
+END_TEST
+
+/* Behind a node's own features those of its frame, then box to cut's opinion, a hat over seven bins, times two. */
+START_TEST(a_teacher_sees_frames_and_the_opinion_of_box_to_cut)
+{
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    struct toy toy;
+    struct dataset_item item;
+    toy_planted(&toy, 3, 12, &potts, w, 6);
+    struct clv_dataset *frames = bare_frames(&toy, true);
+    struct clv_training training = toy_training(&toy, "wmpmap");
+    training.frames = frames;
+    must(pseudo_labelled_example(&item, &training, 1, true, err));
+    struct clv_problem own = clv_dataset_problem(toy.dataset, 1), seen = item.problem;
+    ck_assert_int_eq(seen.n_features, own.n_features + 1 + 7);
+    for (int32_t i = 0; i < own.n_nodes; i++) {
+        int64_t n = own.row[i + 1] - own.row[i];
+        double at = 6 * (own.label[i] ? 0.9 : 0.1);
+        ck_assert_int_eq(seen.row[i + 1] - seen.row[i], n + 2);
+        for (int64_t k = 0; k < n; k++)
+            ck_assert(seen.index[seen.row[i] + k] == own.index[own.row[i] + k] &&
+                      seen.value[seen.row[i] + k] == own.value[own.row[i] + k]);
+        for (int64_t k = seen.row[i] + n; k < seen.row[i + 1]; k++) {
+            int32_t bin = seen.index[k] - own.n_features - 1;
+            ck_assert_double_eq_tol((double)seen.value[k], 2 * (1 - fabs(at - bin)), 1e-5);
+        }
+    }
+    dataset_item_release(&item);
+    clv_dataset_free(frames);
+    toy_release(&toy);
+}
+END_TEST
+
+/* The weights to start from are the pupil's, whose features are fewer. */
+START_TEST(a_teacher_that_sees_frames_starts_from_nothing)
+{
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    double start[64] = {3, -3, 3, -3, 3, -3, 3, 3};
+    const struct clv_learner *learner = clv_learner_find("wmpmap");
+    struct toy toy;
+    struct clv_guesses guesses[2];
+    toy_planted(&toy, 6, 12, &potts, w, 6);
+    struct clv_dataset *frames = telling_frames(&toy);
+    for (int t = 0; t < 2; t++) {
+        struct clv_training training = toy_training(&toy, "wmpmap");
+        training.n_examples = 2;
+        training.weak = toy.examples + 2;
+        training.n_weak = toy.n - 2;
+        training.frames = frames;
+        training.init = t ? start : NULL;
+        set(&training, "wmpmap", "passes", 3);
+        must(guesses_make(&guesses[t], learner, &training, err));
+    }
+    for (size_t k = 0; k < guesses[0].n; k++)
+        ck_assert_mem_eq(guesses[0].q[k], guesses[1].q[k], 2 * 12 * sizeof(double));
+    guesses_release(&guesses[0]);
+    guesses_release(&guesses[1]);
+    clv_dataset_free(frames);
     toy_release(&toy);
 }
 END_TEST
@@ -275,6 +336,8 @@ Suite *guesses_suite(void)
     TCase *tests = tcase_create("guesses");
     tcase_add_test(tests, what_frames_tell_is_taught);
     tcase_add_test(tests, what_box_to_cut_thinks_is_taught);
+    tcase_add_test(tests, a_teacher_sees_frames_and_the_opinion_of_box_to_cut);
+    tcase_add_test(tests, a_teacher_that_sees_frames_starts_from_nothing);
     tcase_add_test(tests, boxes_are_filled_halfway_to_the_mean);
     tcase_add_test(tests, what_is_given_teaches_without_any_mask);
     tcase_add_test(tests, the_first_guesses_from_boxes_alone_see_no_frames);

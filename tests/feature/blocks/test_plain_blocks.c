@@ -1,0 +1,158 @@
+/* Position, size, colours and edges of nodes by their definitions. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feature/blocks/blocks.h"
+#include "feature/blocks/edges.h"
+#include "feature/blocks/zones.h"
+#include "support/support.h"
+
+enum { WIDTH = 20, HEIGHT = 14, N = WIDTH * HEIGHT, REGIONS = 3, MOST = 1024 };
+
+static int32_t labels[N], start[REGIONS + 1], pixel[N];
+static uint8_t rgb[N * 3];
+static float lab[N * 3];
+static struct region regions[REGIONS] = {
+    {{60, 20, -30}, {5, 2, 9}, 0.31F, 0.8F, 0}, {{20, -10, 3}, {1, 0, 4}, 0.05F, 0.4F, 0}, {{90, 4, 4}, {0}, 1, 0, 0}};
+static const struct scene scene = {.width = WIDTH,
+                                   .height = HEIGHT,
+                                   .n_regions = REGIONS,
+                                   .rgb = rgb,
+                                   .labels = labels,
+                                   .lab = lab,
+                                   .start = start,
+                                   .pixel = pixel,
+                                   .regions = regions};
+
+static void draw(void)
+{
+    int32_t at = 0;
+    for (int32_t r = 0; r < REGIONS; r++) {
+        start[r] = at;
+        for (int32_t i = 0; i < N; i++)
+            if (i * i % 7 % REGIONS == r) {
+                labels[i] = r;
+                pixel[at++] = i;
+            }
+        regions[r].n_pixels = at - start[r];
+    }
+    start[REGIONS] = at;
+    for (int32_t k = 0; k < 3 * N; k++) {
+        rgb[k] = (uint8_t)(k * 37 % 256);
+        lab[k] = (float)(k * 13 % 140) - 70;
+    }
+}
+
+START_TEST(places_are_shared_by_the_cells_around_them)
+{
+    int32_t side = (int32_t)lround(sqrt(position_size()));
+    draw();
+    for (int32_t r = 0; r < REGIONS; r++) {
+        float row[MOST] = {0}, size[2];
+        double x = fmin(fmax((double)regions[r].x * side - 0.5, 0), side - 1);
+        double y = fmin(fmax((double)regions[r].y * side - 0.5, 0), side - 1);
+        position_fill(row, &scene, r);
+        for (int32_t k = 0; k < side * side; k++) {
+            double weight = fmax(0, 1 - fabs(x - k % side)) * fmax(0, 1 - fabs(y - k / side));
+            ck_assert_float_eq_tol(row[k], (float)weight, 1e-5F);
+        }
+        size_fill(size, &scene, r);
+        ck_assert_float_eq_tol(size[1], (float)(regions[r].n_pixels * REGIONS) / N, 1e-6F);
+    }
+}
+END_TEST
+
+START_TEST(colours_are_roots_of_shares_then_means_and_deviations)
+{
+    struct clv_recipe recipe;
+    struct kernel_map none;
+    clv_recipe_init(&recipe);
+    recipe.kernel_map = CLV_KERNEL_MAP_NONE;
+    must(kernel_map_init(&none, &recipe, err));
+    draw();
+    int32_t n_rgb = rgb_size(&recipe), n_bins = n_rgb / 3, n_chroma = chroma_size(&recipe);
+    ck_assert_int_eq(colour_size(&recipe), n_rgb + 6 + n_chroma);
+    for (int32_t r = 0; r < REGIONS; r++) {
+        float row[MOST] = {0};
+        double share[MOST] = {0}, chroma = 0;
+        colour_fill(row, &scene, &none, r);
+        for (int32_t i = 0; i < N; i++)
+            for (int c = 0; labels[i] == r && c < 3; c++)
+                share[c * n_bins + rgb[3 * i + c] * n_bins / 256] += 1.0 / (3 * regions[r].n_pixels);
+        for (int32_t k = 0; k < n_rgb; k++)
+            ck_assert_float_eq_tol(row[k], (float)sqrt(share[k]), 1e-5F);
+        static const float unit[] = {100, 50, 50};
+        for (int c = 0; c < 3; c++) {
+            ck_assert_float_eq_tol(row[n_rgb + c], regions[r].lab[c] / unit[c], 1e-6F);
+            ck_assert_float_eq_tol(row[n_rgb + 3 + c], regions[r].deviation[c] / 20, 1e-6F);
+        }
+        for (int32_t k = 0; k < n_chroma; k++)
+            chroma += pow((double)row[n_rgb + 6 + k], 2);
+        ck_assert_double_eq_tol(chroma, 0.25, 1e-5); /* a histogram's roots, half as long */
+    }
+    kernel_map_release(&none);
+}
+END_TEST
+
+/* exp(- d^2 / (2 mean d^2)) of colours, exp(- 2 (1 - words in common / scales)) of words. */
+START_TEST(edges_compare_colours_and_words)
+{
+    int32_t pairs[][2] = {{0, 1}, {1, 2}};
+    float lengths[] = {4, 6}, features[2][5];
+    const struct clv_adjacency adjacency = {
+        .n_nodes = REGIONS, .n_edges = 2, .edges = pairs, .boundary_length = lengths};
+    static const int64_t row[] = {0, 3, 5, 7};
+    static const int32_t index[] = {0, 2, 9, 2, 3, 1, 3}; /* 9 is none of the words */
+    static const float value[] = {0.5F, 0.75F, 7, 0.25F, 1, 0.5F, 0.125F};
+    const struct clv_problem problem = {.n_nodes = REGIONS, .row = row, .index = index, .value = value};
+    const double common[] = {0.75 * 0.25, 0.125};
+    double square[2] = {0}, side = sqrt((double)N / REGIONS);
+    draw();
+    for (int e = 0; e < 2; e++)
+        for (int c = 0; c < 3; c++)
+            square[e] += pow((double)regions[e].lab[c] - (double)regions[e + 1].lab[c], 2);
+    for (int32_t n_scales = 0; n_scales < 3; n_scales += 2) {
+        edges_fill(*features, 5, &adjacency, &scene, &problem, 5, n_scales);
+        for (int e = 0; e < 2; e++) {
+            double alike = exp(-square[e] / (square[0] + square[1])), length = (double)lengths[e] / side;
+            double texture = n_scales ? exp(-2 * (1 - common[e] / n_scales)) : 1;
+            const double expected[] = {1, length, alike, length * alike, texture};
+            for (int k = 0; k < 5; k++)
+                ck_assert_float_eq_tol(features[e][k], (float)expected[k], 1e-5F);
+        }
+    }
+}
+END_TEST
+
+/* The strip is 6 % of the side of a square of as many pixels deep, rounded up. */
+START_TEST(the_strip_lies_along_the_border)
+{
+    struct zones zones;
+    draw();
+    must(zones_init(&zones, &scene, err));
+    int32_t depth = (int32_t)ceil(0.06 * sqrt(N));
+    ck_assert_int_eq(depth, 2);
+    for (int32_t i = 0; i < N; i++) {
+        int32_t x = i % WIDTH, y = i / WIDTH;
+        bool is_inner = x >= depth && x < WIDTH - depth && y >= depth && y < HEIGHT - depth;
+        ck_assert_int_eq(zones.strip[i], !is_inner);
+        double u = ((x + 0.5) / WIDTH - 0.5) / 0.35, v = ((y + 0.5) / HEIGHT - 0.5) / 0.35;
+        ck_assert_float_eq_tol(zones.centre[i], (float)(1 / (1 + pow(u * u + v * v, 2))), 1e-5F);
+    }
+    zones_release(&zones);
+}
+END_TEST
+
+Suite *plain_blocks_suite(void);
+Suite *plain_blocks_suite(void)
+{
+    Suite *suite = suite_create("plain_blocks");
+    TCase *tests = tcase_create("plain_blocks");
+    tcase_add_test(tests, places_are_shared_by_the_cells_around_them);
+    tcase_add_test(tests, colours_are_roots_of_shares_then_means_and_deviations);
+    tcase_add_test(tests, edges_compare_colours_and_words);
+    tcase_add_test(tests, the_strip_lies_along_the_border);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
