@@ -1,6 +1,5 @@
 /* What a network's maps say of pixels, in images that show nothing themselves: grey all over, so that nodes are a coarse
  * grid, and only maps know where labels end. */
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,42 +237,6 @@ START_TEST(what_a_model_has_learned_of_refining_is_bounded)
 }
 END_TEST
 
-/* What malloc has given out; nothing under a sanitizer, which looks for leaks itself. */
-static size_t bytes_in_use(void)
-{
-    struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
-
-START_TEST(segmenting_keeps_no_memory)
-{
-    struct clv_model model = {0};
-    struct clv_segment_options options;
-    struct clv_image image = {0};
-    struct clv_map map = {0};
-    uint8_t labels[N_PIXELS];
-    make_set(3, 3, probability);
-    free(expect_success("cd %s && \"$CLEAVE\" train --data set --maps net=maps --blocks maps,size --seed 1 -q -t 1 "
-                        "--learner independent --superpixels 30 --passes 2 -o m.cleave",
-                        temporary_folder()));
-    must(clv_model_read(&model, formatted("%s/m.cleave", temporary_folder()), err));
-    must(clv_image_read(&image, formatted("%s/set/images/0.png", temporary_folder()), NULL, err));
-    must(clv_map_read(&map, formatted("%s/maps/0.npy", temporary_folder()), CLV_MAP_LAYOUT_AUTO, NULL, err));
-    clv_segment_defaults(&options);
-    options.is_refined = true;
-    options.maps = &map;
-    size_t before = 0;
-    for (int round = 0; round < 400; round++) {
-        must(clv_segment(labels, &model, &image, &options, err));
-        before = round == 100 ? bytes_in_use() : before; /* by then malloc's own lists are full */
-    }
-    ck_assert_uint_le(bytes_in_use(), before + 2048);
-    clv_map_release(&map);
-    clv_image_release(&image);
-    clv_model_release(&model);
-}
-END_TEST
-
 START_TEST(labels_stay_as_they_are_when_memory_runs_out)
 {
     struct clv_model model = {0};
@@ -306,7 +269,6 @@ Suite *segment_maps_suite(void)
 {
     Suite *suite = suite_create("segment_maps");
     TCase *tests = tcase_create("segment_maps");
-    tcase_add_test(tests, segmenting_keeps_no_memory);
     tcase_add_test(tests, probabilities_of_three_labels_draw_the_borders);
     tcase_add_test(tests, logits_of_three_labels_are_clipped_and_draw_the_borders);
     tcase_add_test(tests, features_draw_borders_as_the_model_weighs_them);
