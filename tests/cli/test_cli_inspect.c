@@ -44,12 +44,37 @@ START_TEST(weights_above_a_share_of_the_largest_and_variances_are_told)
 }
 END_TEST
 
+/* Largest magnitude first, whatever its sign, and the first of equal ones. */
+START_TEST(the_largest_weights_come_first)
+{
+    const char *path = formatted("%s/m", temporary_folder());
+    double w[] = {1, -3, 2, 3, 0, -0.5, 0.25};
+    struct clv_model model = {.shape = {2, 6, 1, CLV_PAIRWISE_POTTS}, .w = w};
+    must(clv_labels_binary(&model.labels, err));
+    must(clv_model_write(path, &model, err));
+    clv_labels_release(&model.labels);
+    char *json = expect_success("\"$CLEAVE\" inspect --json --top 6 %s", path);
+    ck_assert_msg(
+        strstr(json, "\"largest_weights\":{\"1\":["
+                     "{\"feature\":\"feature 1\",\"weight\":-3},{\"feature\":\"feature 3\",\"weight\":3},"
+                     "{\"feature\":\"feature 2\",\"weight\":2},{\"feature\":\"feature 0\",\"weight\":1},"
+                     "{\"feature\":\"feature 5\",\"weight\":-0.5},{\"feature\":\"feature 4\",\"weight\":0}]}") != NULL,
+        "%s", json);
+    free(json);
+    char *text = expect_success("\"$CLEAVE\" inspect --top 2 %s", path);
+    ck_assert_ptr_nonnull(
+        strstr(text, "          -3  feature 1\n             3  feature 3\n\ncouplings\n          0.25  "));
+    free(text);
+}
+END_TEST
+
 Suite *cli_inspect_suite(void);
 Suite *cli_inspect_suite(void)
 {
     Suite *suite = suite_create("cli_inspect");
     TCase *tcase = tcase_create("inspect");
     tcase_add_test(tcase, weights_above_a_share_of_the_largest_and_variances_are_told);
+    tcase_add_test(tcase, the_largest_weights_come_first);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -165,20 +165,17 @@ START_TEST(stages_are_the_same_at_any_number_of_threads)
 }
 END_TEST
 
-/* Each image's labels show in features that no other image has: a stage that has not seen it knows nothing of it. The
- * labels are true ones, or given. */
-static void expect_context_of_strangers(bool is_given)
+/* Each image's labels show in features that no other image has: a stage that has not seen it knows nothing of it. */
+static void expect_unseen(bool by_weak_images)
 {
     enum { IMAGES = 10, NODES = 4 };
-    static const int32_t label[] = {0, 1, 0, 1};
     const struct clv_learner *learner = clv_learner_find("ssvm");
-    const int32_t *given[IMAGES];
     struct toy toy;
     struct clv_stage *first = NULL;
     toy_begin(&toy, 2, 2 * IMAGES, 0, CLV_PAIRWISE_NONE);
     for (int32_t image = 0; image < IMAGES; image++) {
         const int64_t row[] = {0, 1, 2, 3, 4};
-        const int32_t index[] = {2 * image, 2 * image + 1, 2 * image, 2 * image + 1};
+        const int32_t index[] = {2 * image, 2 * image + 1, 2 * image, 2 * image + 1}, label[] = {0, 1, 0, 1};
         const float value[] = {1, 1, 1, 1}, volume[] = {1, 1, 1, 1}, theta[] = {0.25, 0, 0, 0.25, 0.25, 0, 0, 0.25};
         const struct clv_problem problem = {.n_nodes = NODES,
                                             .n_features = 2 * IMAGES,
@@ -189,14 +186,22 @@ static void expect_context_of_strangers(bool is_given)
                                             .theta = theta,
                                             .volume = volume};
         toy_add(&toy, &problem);
-        given[image] = label;
     }
     struct clv_training training = training_of(&toy, learner, 1);
-    if (is_given) {
-        training.weak = toy.examples;
+    int32_t backwards[IMAGES];
+    static const int32_t labels[NODES] = {0, 1, 0, 1};
+    const int32_t *given[IMAGES];
+    for (int32_t i = 0; i < IMAGES; i++) {
+        backwards[i] = IMAGES - 1 - i;
+        given[i] = labels;
+    }
+    if (by_weak_images) {
+        training.weak = backwards;
         training.given = given;
         training.n_weak = IMAGES;
         training.n_examples = 0;
+    } else {
+        training.examples = backwards;
     }
     must(learn_first(&first, &toy, &training, learner, err));
     for (int32_t image = 0; image < IMAGES; image++) /* the one that is kept has seen it */
@@ -212,17 +217,18 @@ static void expect_context_of_strangers(bool is_given)
 
 START_TEST(context_is_said_by_stages_that_have_not_seen_the_image)
 {
-    expect_context_of_strangers(false);
-    expect_context_of_strangers(true);
+    expect_unseen(false);
+    expect_unseen(true);
 }
 END_TEST
 
-/* Features tell 7 of 10 labels of every image, by weight: of scores of one size s, s / log(7 / 3) = 1.18 s is the
- * temperature at which truths are most likely, and of the multiples that are tried it is s itself. `n_wrong` of the nodes
- * are those that features are wrong about. */
-static void expect_temperature(int32_t n_wrong)
+/* Features tell 14 of 20 labels of every image, which have so much of the loss's weight: .7 of it in all images, or .97
+ * and .83, .9 on the mean of images, whatever their theta sum up to. Of scores of one size s, s / log(7 / 3) = 1.18 s
+ * and s / log 9 = .46 s are the temperatures at which truths are most likely, and of the multiples that are tried s and
+ * .4 s. */
+static void expect_temperature(double truth_of_even, double truth_of_odd, double in_sizes)
 {
-    enum { IMAGES = 15, NODES = 20 };
+    enum { IMAGES = 20, NODES = 20, N_WRONG = 6 };
     const struct clv_learner *learner = clv_learner_find("ssvm");
     struct toy toy;
     struct clv_stage *first = NULL;
@@ -233,10 +239,12 @@ static void expect_temperature(int32_t n_wrong)
         float value[NODES], volume[NODES], theta[NODES][2] = {{0}};
         for (int32_t i = 0; i < NODES; i++) {
             index[i] = i % 2;
-            label[i] = i < n_wrong ? 1 - i % 2 : i % 2;
+            label[i] = i < N_WRONG ? 1 - i % 2 : i % 2;
             row[i] = i;
             value[i] = volume[i] = 1;
-            theta[i][label[i]] = i < n_wrong ? 0.3F / (float)n_wrong : 0.7F / (float)(NODES - n_wrong);
+            double truth = image % 2 ? truth_of_odd : truth_of_even;
+            double weight = i < N_WRONG ? (1 - truth) / N_WRONG : truth / (NODES - N_WRONG);
+            theta[i][label[i]] = (float)(image % 2 ? 100 * weight : weight);
         }
         row[NODES] = NODES;
         const struct clv_problem problem = {.n_nodes = NODES,
@@ -254,15 +262,15 @@ static void expect_temperature(int32_t n_wrong)
     double size = (first->w[1] - first->w[0]) / 2;
     ck_assert_double_gt(size, 0);
     ck_assert_double_gt(fabs(size - 1), 0.3); /* 1 would tell nothing */
-    ck_assert_double_eq_tol(first->temperature / size, 1, 0.1);
+    ck_assert_double_eq_tol(first->temperature / size / in_sizes, 1, 0.1);
     stage_free(first);
     clv_dataset_free(toy.dataset);
 }
 
 START_TEST(the_temperature_makes_held_out_truths_most_likely)
 {
-    expect_temperature(6);
-    expect_temperature(8);
+    expect_temperature(0.7, 0.7, 1);
+    expect_temperature(0.97, 0.83, 0.4);
 }
 END_TEST
 

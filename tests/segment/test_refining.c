@@ -201,6 +201,38 @@ START_TEST(of_the_couplings_the_best_is_learned)
 }
 END_TEST
 
+static struct refining learned_votes(struct lessons *self, const struct refining_example *examples, size_t n)
+{
+    struct refining refining = {.is_learned = true, .maps = {{1, 0, 0}}};
+    clv_refine_defaults(&refining.options);
+    self->lesson.examples = examples;
+    self->lesson.n_examples = n;
+    must(refining_learn_votes(&refining, &self->model, &self->lesson, err));
+    return refining;
+}
+
+static bool is_same(const struct refining *a, const struct refining *b)
+{
+    return a->options.coupling == b->options.coupling && a->options.prior == b->options.prior &&
+           a->options.nearby == b->options.nearby && a->maps[0][0] == b->maps[0][0];
+}
+
+/* 16 of 32: four images again and again, and between them two others, which alone would tell something else. */
+START_TEST(of_many_examples_every_other_one_is_looked_at)
+{
+    static struct lessons lessons;
+    struct refining_example many[32];
+    begin(&lessons, 0.25);
+    for (size_t i = 0; i < 32; i++)
+        many[i] = lessons.examples[i % 2 ? 4 + i / 2 % 2 : i / 2 % 4];
+    struct refining some = learned_votes(&lessons, lessons.examples, 4), all = learned_votes(&lessons, many, 32),
+                    others = learned_votes(&lessons, lessons.examples + 4, 2);
+    ck_assert(is_same(&some, &all));
+    ck_assert(!is_same(&some, &others));
+    end(&lessons);
+}
+END_TEST
+
 START_TEST(examples_are_labelled_under_their_own_weights)
 {
     static struct lessons lessons;
@@ -349,6 +381,7 @@ Suite *refining_suite(void)
     TCase *tests = tcase_create("refining");
     tcase_add_test(tests, scores_are_level_between_missed_pixels_and_those_too_many);
     tcase_add_test(tests, of_the_couplings_the_best_is_learned);
+    tcase_add_test(tests, of_many_examples_every_other_one_is_looked_at);
     tcase_add_test(tests, examples_are_labelled_under_their_own_weights);
     tcase_add_test(tests, refining_learns_from_what_models_say_of_images_they_have_not_seen);
     tcase_add_test(tests, scores_alone_decide_where_nothing_is_coupled);

@@ -87,6 +87,31 @@ START_TEST(what_does_not_fit_is_refused_by_name_and_the_rest_goes_on)
 }
 END_TEST
 
+/* With one arena, what a thread has freed is there for the next one. */
+START_TEST(images_wait_until_there_is_memory)
+{
+    if (IS_SANITIZED) {
+        skip("images_wait_until_there_is_memory", "a sanitizer takes memory of its own");
+        return;
+    }
+    const char *folder = temporary_folder();
+    free(expect_success("mkdir %s/large", folder));
+    for (int i = 0; i < 4; i++)
+        sample_enlarge(formatted("%s/large/%d.png", folder, i), 2000, 1500);
+    const char *line = formatted("cd %s && export MALLOC_ARENA_MAX=1 && exec \"$CLEAVE\" segment -q -m %s large -o out "
+                                 "--refine --threads 4 --overwrite",
+                                 folder, sample_model());
+    double alone = peak_of(formatted("%s --memory 100G --shard 1/4", line));
+    char *told;
+    ck_assert_int_eq(run_command(&told, "%s --memory 2M", line), 71);
+    int megabytes = atoi(strstr(told, "may take ") + strlen("may take "));
+    free(told);
+    ck_assert_double_gt(peak_of(formatted("%s --memory 100G", line)), 2 * alone);
+    ck_assert_double_lt(peak_of(formatted("%s --memory %dM", line, megabytes + 1)), 1.5 * alone);
+    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 4);
+}
+END_TEST
+
 Suite *cli_memory_suite(void);
 Suite *cli_memory_suite(void)
 {
@@ -96,6 +121,7 @@ Suite *cli_memory_suite(void)
     tcase_add_test(tests, what_is_estimated_is_never_less_than_what_is_taken);
     tcase_add_test(tests, maps_are_estimated_as_well);
     tcase_add_test(tests, what_does_not_fit_is_refused_by_name_and_the_rest_goes_on);
+    tcase_add_test(tests, images_wait_until_there_is_memory);
     suite_add_tcase(suite, tests);
     return suite;
 }
