@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cleave.h"
+#include "segment/evidence.h"
 #include "segment/labelled_image.h"
 #include "segment/pixel_scores.h"
 #include "support/support.h"
@@ -217,6 +218,47 @@ static bool is_same(const struct refining *a, const struct refining *b)
            a->options.nearby == b->options.nearby && a->maps[0][0] == b->maps[0][0];
 }
 
+/* The mean loss of examples, refined so. */
+static double votes_loss(struct lessons *self, const struct refining *refining, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct labelled_image labelled;
+        struct evidence evidence;
+        double loss;
+        must(labelled_image_init(&labelled, &self->model, &self->lesson, &self->examples[i], err));
+        must(evidence_init(&evidence, labelled.painted, &labelled.nodes, labelled.y, labelled.maps, &labelled.model,
+                           err));
+        uint8_t *labels = calloc(labelled.n, 1);
+        memcpy(labels, labelled.painted, labelled.n);
+        must(evidence_refine(labels, &evidence, &labelled.image, refining, err));
+        must(labelled_loss(&loss, &labelled.truth, labels, 2, self->lesson.iou_weight, err));
+        sum += loss / (double)n;
+        free(labels);
+        evidence_release(&evidence);
+        labelled_image_release(&labelled);
+    }
+    return sum;
+}
+
+START_TEST(searching_votes_ends_at_the_best_coupling)
+{
+    static struct lessons lessons;
+    static const double couplings[] = {1, 1.5, 2, 3, 4, 6, 8};
+    begin(&lessons, 0.25);
+    struct refining found = learned_votes(&lessons, lessons.examples, 2), tried = found;
+    struct refining start = {.is_learned = true, .maps = {{1, 0, 0}}};
+    clv_refine_defaults(&start.options);
+    double least = votes_loss(&lessons, &found, 2);
+    ck_assert_double_lt(least, votes_loss(&lessons, &start, 2) - 1e-6);
+    for (size_t k = 0; k < sizeof couplings / sizeof *couplings; k++) {
+        tried.options.coupling = couplings[k];
+        ck_assert_double_ge(votes_loss(&lessons, &tried, 2), least - 2e-9);
+    }
+    end(&lessons);
+}
+END_TEST
+
 /* 16 of 32: four images again and again, and between them two others, which alone would tell something else. */
 START_TEST(of_many_examples_every_other_one_is_looked_at)
 {
@@ -381,6 +423,7 @@ Suite *refining_suite(void)
     TCase *tests = tcase_create("refining");
     tcase_add_test(tests, scores_are_level_between_missed_pixels_and_those_too_many);
     tcase_add_test(tests, of_the_couplings_the_best_is_learned);
+    tcase_add_test(tests, searching_votes_ends_at_the_best_coupling);
     tcase_add_test(tests, of_many_examples_every_other_one_is_looked_at);
     tcase_add_test(tests, examples_are_labelled_under_their_own_weights);
     tcase_add_test(tests, refining_learns_from_what_models_say_of_images_they_have_not_seen);
