@@ -131,7 +131,8 @@ START_TEST(fisher_vectors_are_their_definition_and_vlfeats_but_for_what_is_tiny)
         int32_t y1 = y + 30 < HEIGHT ? (y + 30 + step - 1) / step : (HEIGHT + step - 1) / step;
         fisher_fill(row, &fisher, &grid, patch);
         for (int32_t s = 0; s < 2; s++) {
-            double worst = 0, norm = 0, defined[FISHER_SIZE];
+            double worst = 0, norm = 0, means = 0,
+                   defined[FISHER_SIZE]; /* means: their part, against the deviations' */
             by_definition(defined, &fisher, s, (int32_t[]){x0, x1}, (int32_t[]){y0, y1});
             check_definition(row + s * FISHER_SIZE, defined);
             reference(expected, s, x0, x1, y0, y1);
@@ -139,9 +140,11 @@ START_TEST(fisher_vectors_are_their_definition_and_vlfeats_but_for_what_is_tiny)
                 double found = (double)row[s * FISHER_SIZE + c];
                 worst = fmax(worst, fabs(found - (double)expected[c]));
                 norm += found * found;
+                means += c < K * D ? found * found - pow((double)expected[c], 2) : 0;
             }
             ck_assert_double_lt(worst, 0.02);
             ck_assert_double_eq_tol(norm, 1, 0.01);
+            ck_assert_double_eq_tol(means, 0, 0.02);
         }
     }
     fisher_release(&fisher);
