@@ -39,7 +39,7 @@ const char *real_data(const char *test_name, const char *relative)
 }
 
 /* The process's own folder, and in it the one of the suite that runs. */
-static char own_folder[64], temporary[96];
+static char own_folder[256], temporary[300];
 static pid_t temporary_owner;
 static int n_suites;
 
@@ -52,7 +52,8 @@ static void remove_temporary(void)
 const char *temporary_folder(void)
 {
     if (temporary_owner != getpid()) {
-        strcpy(own_folder, "/tmp/cleave-test-XXXXXX");
+        const char *top = getenv("TMPDIR");
+        snprintf(own_folder, sizeof own_folder, "%s/cleave-test-XXXXXX", top && *top ? top : "/tmp");
         ck_assert(mkdtemp(own_folder) != NULL && chmod(own_folder, 0711) == 0);
         temporary_owner = getpid();
         atexit(remove_temporary);
