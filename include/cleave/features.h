@@ -142,9 +142,8 @@ struct clv_recipe {
     int32_t map_pool;                    /* of enum clv_map_pool, with CLV_MAP_MEAN; 0 without maps */
     int32_t n_maps;                      /* 0..CLV_MAX_MAPS; above 0 exactly if there is CLV_BLOCK_MAPS */
     struct clv_recipe_map maps[CLV_MAX_MAPS];
-    struct clv_codebook codebooks[CLV_MAX_SCALES]; /* of scales that no kept feature looks at may be empty */
+    struct clv_codebook codebooks[CLV_MAX_SCALES]; /* empty without words */
     float *mixtures[CLV_MAX_SCALES]; /* [CLV_MIXTURE_SIZE] each of recipes with CLV_BLOCK_FISHER, else NULL */
-    uint8_t *kept; /* [node, then edge features] 0: not computed but left 0 everywhere; NULL: all are computed */
 };
 CLV_API void clv_recipe_init(struct clv_recipe *recipe);
 /* The defaults of patches: their nodes and blocks, and two SIFT scales {4, 10}. */
@@ -155,15 +154,6 @@ CLV_API int32_t clv_recipe_n_edge_features(const struct clv_recipe *recipe);
 /* Describes feature `index` ("word 17 of scale 0", "border distance bin 3"), for `cleave inspect`. */
 CLV_API void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index);
 CLV_API const char *clv_recipe_edge_feature_name(const struct clv_recipe *recipe, int32_t index);
-
-/* Groups of features that cost time of their own, which is saved if all of one are left out (recipe->kept): a SIFT
- * scale ("sift4": its histograms, its zones, and the edges' texture similarity, which needs all scales), "colour",
- * "uniqueness" (likeness to all other regions), "geodesic", "gradient", "zones" (of colours), "surround", "scene",
- * "rgb", "hog", "fisher". Position and size cost nothing. members[node, then edge features] becomes 1 for those of group
- * `index` < n_groups, else 0. */
-CLV_API size_t clv_recipe_n_groups(const struct clv_recipe *recipe);
-CLV_API size_t clv_recipe_n_dear_groups(const struct clv_recipe *recipe); /* the SIFT scales, which come first */
-CLV_API void clv_recipe_group(char *name, size_t size, uint8_t *members, const struct clv_recipe *recipe, size_t index);
 
 /* Learns the codebooks by k-means on descriptors sampled evenly from the images (image_paths[n]). Same seed, same
  * recipe at any thread count. */
@@ -347,8 +337,7 @@ CLV_API enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, 
  *   edges i32[M][2] (nodes within the image, first < second), edge_features f32[M][p]
  *   counts f32[N][K]: pixels of each label, 0 throughout an image without truth;  volume f32[N]: all its pixels
  *   size i32[n][4]: original and working width, height;  superpixels i32[sum of working pixels]: the node of each
- *   palette u8[256][3], codebook.S u8[n_words][128], mixture.S f32[CLV_MIXTURE_SIZE], kept u8[d + p] of recipes
- *   that leave features out
+ *   palette u8[256][3], codebook.S u8[n_words][128], mixture.S f32[CLV_MIXTURE_SIZE]
  * metadata: format "cleave features 1", n_labels, n_features, names (one a line), labels and recipe as JSON;
  *   pairwise: "potts" (default), or "full" if every pair of labels is to have a score of its own; edge features may
  *     be negative then
@@ -373,11 +362,6 @@ CLV_API enum clv_status clv_features_write_shard(const char *path, const struct 
                                                  const struct clv_recipe *recipe, int32_t number, int32_t count,
                                                  int n_threads, const struct clv_image_limits *limits,
                                                  const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
-
-/* Copies a dataset without the features whose kept[n_features + n_edge_features] is 0: as if they were 0 everywhere,
- * as they are under a recipe with that `kept`. O(size of the dataset), and as much memory as is left of it. */
-CLV_API enum clv_status clv_dataset_keep(struct clv_dataset **copy, const struct clv_dataset *dataset,
-                                         const uint8_t *kept, struct clv_error *err) CLV_CHECK;
 
 /* Writes a dataset as a feature file, without recipe and superpixels, all or nothing: counts = theta with the loss
  * "counts", so that reading gives theta, labels and all else back; nodes that only theta's zeros or a missing theta

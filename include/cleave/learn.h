@@ -259,40 +259,6 @@ CLV_API enum clv_status clv_cross_validate(double *best, double *losses, double 
                                            int parameter, const double *candidates, size_t n_candidates,
                                            int32_t n_folds, struct clv_error *err) CLV_CHECK;
 
-/* What clv_eliminate tries to leave out, and when it may. */
-struct clv_elimination {
-    const uint8_t *const *groups; /* [n_groups][n_features + n_edge_features] 1: a member, as of clv_recipe_group */
-    size_t n_groups, n_dear;      /* the first n_dear are tried before the others */
-    const double *thresholds;     /* [n_thresholds] of clv_weights_prune, ascending, from 0 to below 1 */
-    size_t n_thresholds;
-    int32_t n_folds;                    /* 2 to examples */
-    double tolerance;                   /* standard errors of its rise by which the held-out loss may rise, >= 0 */
-    struct clv_training_result *so_far; /* NULL, or a fresh object, which an interruption fills: see below */
-};
-
-struct clv_elimination_step {
-    size_t group;          /* n_groups: weights below a threshold */
-    double threshold;      /* 0 for groups */
-    double loss, rise;     /* mean held-out loss, and how much higher that is than that of all features */
-    double standard_error; /* of the rise, paired by example */
-    bool accepted;
-};
-
-/* Backward elimination by n_folds-fold cross-validation (folds as clv_cross_validate draws them). Every round trains
- * without each group that is left and drops the one without which the loss is least, until the loss would rise too
- * much; kept[n_features + n_edge_features] becomes 0 for those dropped. *threshold becomes the largest, all smaller
- * ones of which will do, too, for weights learned on what is left, or 0. *loss is the held-out loss of all features;
- * steps[n_groups + n_thresholds + 2] tells each round's best trial and each threshold, *n_steps how many. Of a and b
- * groups at most (2 + a (a + 1) / 2 + b (b + 1) / 2) n_folds trainings; memory for the features once more.
- *
- * CLV_ERR_INTERRUPTED when asked to stop. *so_far is then what was learned outside the first fold with all that is
- * left, as far as groups were tried; kept, *threshold (0), *loss, steps and *n_steps go with it. Its w is NULL if not
- * even all features were tried in all folds. */
-CLV_API enum clv_status clv_eliminate(uint8_t *kept, double *threshold, double *loss,
-                                      struct clv_elimination_step *steps, size_t *n_steps,
-                                      const struct clv_learner *learner, const struct clv_training *training,
-                                      const struct clv_elimination *options, struct clv_error *err) CLV_CHECK;
-
 #ifdef __cplusplus
 }
 #endif

@@ -9,7 +9,7 @@
  * To read the source: src/model/model.c (in memory, decoding), then model_file.c (reading and writing; shape_file.c has
  * the weights). stage.c makes fields, of one stage or two. metadata.c is
  * shared with models of tags; record.c and attachment.c are what a model carries beside weights; decide.c turns
- * marginals into labels; prune.c leaves features out. */
+ * marginals into labels. */
 #ifndef CLEAVE_MODEL_H
 #define CLEAVE_MODEL_H
 
@@ -70,7 +70,7 @@ CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *mode
 
 /* Files: old or new, never half; the same model gives the same bytes.
  *   tensors   unary f64 [rows][d]; pairwise f64 [p] (Potts) or [K][K][p] (full); palette u8 [256][3];
- *             codebook.S u8 [n_words][128]; mixture.S f32 [CLV_MIXTURE_SIZE]; kept u8 [d + p] of pruned models;
+ *             codebook.S u8 [n_words][128]; mixture.S f32 [CLV_MIXTURE_SIZE];
  *             extra.NAME; and of models of two stages first.unary, first.pairwise
  *   metadata  format "cleave model 1", of two stages "cleave model 2"; as JSON: model (n_labels, n_features,
  *             n_edge_features, pairwise, and unless it is the oracle's decoding and hidden_temperature), labels, recipe (or "none", or "letters"), record,
@@ -81,15 +81,6 @@ CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *mode
 CLV_API enum clv_status clv_model_write(const char *path, const struct clv_model *model,
                                         struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_model_read(struct clv_model *model, const char *path, struct clv_error *err) CLV_CHECK;
-
-/* Sets weights to 0 whose magnitude is at most `threshold` (0 <= threshold < 1) times the largest of their kind, node
- * or pairwise. */
-CLV_API void clv_weights_prune(double *w, const struct clv_shape *shape, double threshold);
-
-/* Has the model's recipe leave out the features whose weights are all 0: scores and labels stay the same, up to the
- * rounding of sums, and what only went into them is computed no more. Codebooks that nothing looks at go. CLV_ERR_USAGE
- * without a recipe. */
-CLV_API enum clv_status clv_model_leave_out(struct clv_model *model, struct clv_error *err) CLV_CHECK;
 
 /* Decodes one problem by the model's rule: y[n_nodes]. is_visible as for clv_oracle_decode (NULL: all nodes, as when
  * segmenting). The problem is checked against the model's shape first. */

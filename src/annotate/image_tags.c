@@ -10,7 +10,6 @@
 #include "base/parallel.h"
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/working.h"
-#include "feature/recipe/plan.h"
 
 int32_t clv_image_tag_features(const struct clv_recipe *recipe)
 {
@@ -40,13 +39,11 @@ static enum clv_status fill_row(double *row, const struct clv_image *image, cons
 {
     struct clv_image working = {0};
     struct sift_image sift = {0};
-    bool words[CLV_MAX_SCALES];
     enum clv_status status = working_image(&working, image, recipe->working_pixels, err);
     if (status == CLV_OK)
         clv_colour_moments(row, &working);
     if (status == CLV_OK && (recipe->blocks & CLV_BLOCK_WORDS)) {
-        plan_words(words, recipe);
-        status = sift_image_init(&sift, working.pixels, working.width, working.height, recipe, words, err);
+        status = sift_image_init(&sift, working.pixels, working.width, working.height, recipe, err);
         for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++)
             status =
                 fill_words(row + CLV_MOMENTS + (size_t)s * (size_t)recipe->n_words, &working, &sift, recipe, s, err);

@@ -12,7 +12,6 @@ const struct command commands[] = {
     {"marginals", "write how probable a label is at every pixel", cmd_marginals, true},
     {"score", "score masks against the truth", cmd_score, false},
     {"features", "extract features into a file, for training again and again", cmd_features, true},
-    {"prune", "drop a model's small weights and what only they need", cmd_prune, false},
     {"annotate", "learn and predict tags: train, predict, score", cmd_annotate, false},
     {"inspect", "tell what is in a model and how it was made", cmd_inspect, false},
     {0},

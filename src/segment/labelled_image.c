@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cleave/score.h"
 #include "feature/recipe/item_maps.h"
+#include "feature/recipe/recipe.h"
 #include "segment/segment.h"
 
 #define MOST_BYTES (200 << 20) /* of examples that are looked at as a whole */
@@ -36,10 +37,7 @@ static enum clv_status read_item(struct labelled_image *self, const struct refin
 
 static enum clv_status label(struct labelled_image *self, const struct clv_problem *problem, struct clv_error *err)
 {
-    struct clv_recipe nodes = self->model.recipe; /* without any feature; a view but for `kept` */
-    nodes.n_maps = 0;
-    nodes.blocks = CLV_BLOCK_SIZE;
-    nodes.kept = NULL;
+    struct clv_recipe nodes = recipe_of_nodes(&self->model.recipe);
     enum clv_status status = clv_example_extract(&self->nodes, &self->image, &nodes, err);
     if (status == CLV_OK && self->nodes.problem.n_nodes != problem->n_nodes)
         status = fail(err, CLV_ERR_DATA, "has %d nodes, its features are of %d", self->nodes.problem.n_nodes,

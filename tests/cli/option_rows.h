@@ -140,8 +140,6 @@ static const struct option_row train_rows[] = {
     {"--no-edges", "--no-edges", NULL, 0},
     {"--only", "--only only", NULL, 0},
     {"--pairwise", "--pairwise none", NULL, 0},
-    {"--prune", "--prune 2", NULL, 0},
-    {"--prune-tolerance", "--prune-tolerance 100", "--prune 2", 0},
     {"--requeue", NULL, "goes on with a training that was stopped", 0},
     {"--resume", NULL, "goes on with a training that was stopped", 0},
     {"--skip-bad", "--skip-bad", "--data bad/manifest.tsv", IN_FIFTH},
@@ -222,7 +220,7 @@ static const struct option_row marginals_rows[] = {
     {NULL},
 };
 
-/* --- score, prune, inspect, import --- */
+/* --- score, inspect, import --- */
 
 static const struct option_row score_rows[] = {
     {"--band", "--band 2", NULL, ANYWHERE},
@@ -243,18 +241,6 @@ static const struct option_row score_rows[] = {
     {"--shard", "--shard 1/2", NULL, 0},
     {"--split", "--split test", NULL, 0},
     {"--void", "--void right", "--data three --pred pred", IN_FIFTH},
-    {NULL},
-};
-
-static const struct option_row prune_rows[] = {
-    OUTPUT,
-    OVERWRITE,
-    {"--data", "--data other", NULL, IN_SECOND},
-    {"--drop", "--drop zones", NULL, 0},
-    {"--keep", "--keep 0.1", NULL, 0},
-    {"--model", "--model model2", NULL, 0},
-    {"--split", "--split test", NULL, ANYWHERE},
-    {"--threshold", "--threshold 0.5", NULL, ANYWHERE},
     {NULL},
 };
 
@@ -409,10 +395,6 @@ static const struct option_command option_commands[] = {
      {"--data set --pred pred -m model", "--data f.safetensors -m fmodel", "--letters letters -m lmodel",
       "--data set --pred pred", ""},
      {image_rows, score_rows}},
-    {"prune",
-     {"-m model --data set -o o/m", "-m model -o o/m", "-m model --keep 0.5 -o o/m",
-      "-m fmodel --data f.safetensors -o o/m"},
-     {image_rows, prune_rows}},
     {"inspect", {"model", "--json model", "tags", ""}, {no_image_rows, inspect_rows}},
     {"import",
      {"voc voc -o o/set", "coco pred/coco.json --images set/images -o o/set", "voc split -o o/set"},

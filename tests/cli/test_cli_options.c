@@ -291,7 +291,6 @@ START_TEST(a_refused_option_says_why)
         {"import coco pred/coco.json --images set/images -o x --range 1,2", "--range has no effect: images are copied"},
         {"import voc split -o x --seed 2", "--seed has no effect: split/ImageSets has a split of its own"},
         {"inspect tags --threshold 0.5", "--threshold has no effect: tags is a model of tags"},
-        {"prune -m model -o x --range 1,2", "--range has no effect: --data is missing"},
         {"annotate score --data tags.svm --pred tags.svm --cutoff 1", "--cutoff has no effect with --pred"},
         {"annotate predict --data tags.svm -m tags2 --max-nodes 9", "--max-nodes has no effect: tags2 does not decide"},
         {"annotate train --data tagged -o x --scale --lambda 1", "--scale has no effect: features of images"},

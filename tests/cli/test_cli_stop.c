@@ -57,25 +57,6 @@ START_TEST(cross_validation_prints_its_table_so_far)
 }
 END_TEST
 
-START_TEST(pruning_leaves_the_best_model_so_far)
-{
-    const char *folder = temporary_folder();
-    free(expect_success("ln -s %s %s/set", sample_set(), folder));
-    char *output = stop_when("the model so far is in p.cleave", folder,
-                             "\"$CLEAVE\" train --data set/manifest.tsv --split train " SAMPLE_TRAINING
-                             " --passes 1000 --gap 0 --prune 4 --overwrite -o p.cleave 2>&1");
-    ck_assert_ptr_nonnull(strstr(output, "outside the first fold, 6 of 8 images"));
-    ck_assert_ptr_nonnull(strstr(output, "\nunfinished\n"));
-    free(output);
-    char *json = expect_success("cd %s && \"$CLEAVE\" inspect --json p.cleave && \"$CLEAVE\" segment -q -m p.cleave "
-                                "set/images -o pruned",
-                                folder);
-    ck_assert_ptr_nonnull(strstr(json, "\"interrupted\":\"yes\""));
-    ck_assert_int_eq(count_files(formatted("%s/pruned", folder)), 12);
-    free(json);
-}
-END_TEST
-
 /* Examples whose tags are mostly noise, so that learning takes its time. */
 static const char *make_tags(void)
 {
@@ -142,7 +123,6 @@ Suite *cli_stop_suite(void)
     TCase *tests = tcase_create("cli_stop");
     tcase_add_unchecked_fixture(tests, sample_setup, NULL);
     tcase_add_test(tests, cross_validation_prints_its_table_so_far);
-    tcase_add_test(tests, pruning_leaves_the_best_model_so_far);
     tcase_add_test(tests, models_of_tags_are_kept_as_far_as_they_got);
     tcase_add_test(tests, cross_validation_of_tags_prints_its_table_so_far_or_what_is_lost);
     suite_add_tcase(suite, tests);

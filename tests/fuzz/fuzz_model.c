@@ -32,8 +32,6 @@ static void check_model(const struct clv_tensors *tensors)
         FUZZ_CHECK(model.w && model.labels.n_labels == model.shape.n_labels);
         segment(&model);
         FUZZ_CHECK(clv_model_write("/dev/null", &model, &error) == CLV_OK || error.message[0]);
-        if (clv_model_leave_out(&model, &error) == CLV_OK)
-            segment(&model);
         clv_model_release(&model);
     } else {
         FUZZ_CHECK(model.record.n == 77 && !strchr(error.message, '\n'));

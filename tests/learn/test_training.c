@@ -479,65 +479,11 @@ START_TEST(what_needs_more_memory_than_there_is_is_refused_before_it_starts)
 }
 END_TEST
 
-/* Feature 0 tells the labels, 6 and 7 tell nothing, and the edges' second feature neither. */
-START_TEST(elimination_drops_what_does_not_help_and_keeps_what_does)
-{
-    static const double w[10] = {3, 0, 0, 0, 0, 0, 0, 0, 0.3, 0};
-    static const double thresholds[] = {0, 0.01, 0.9};
-    static const uint8_t telling[10] = {1}, nothing[10] = {[6] = 1, [7] = 1, [9] = 1};
-    static const uint8_t *const groups[] = {telling, nothing};
-    struct clv_elimination options = {groups, 2, 1, thresholds, 3, 4, 1, NULL};
-    struct clv_elimination_step steps[7] = {0}, again[7] = {0};
-    struct toy toy;
-    toy_planted(&toy, 40, 12, &potts, w, 3);
-    struct clv_training training = toy_training(&toy, "ssvm");
-    uint8_t kept[10];
-    double threshold, loss;
-    size_t n_steps;
-    training.n_threads = 1;
-    must(clv_eliminate(kept, &threshold, &loss, steps, &n_steps, clv_learner_find("ssvm"), &training, &options, err));
-    for (int k = 0; k < 10; k++)
-        ck_assert_int_eq(kept[k], !nothing[k]);
-    ck_assert_uint_eq(n_steps, 5);
-    ck_assert(!steps[0].accepted && steps[0].group == 0 && steps[0].rise > 0.1); /* the first tier's only one */
-    ck_assert(steps[1].accepted && steps[1].group == 1 && steps[1].rise <= steps[1].standard_error);
-    for (size_t t = 2; t < 5; t++) {
-        ck_assert_uint_eq(steps[t].group, 2);
-        ck_assert_double_eq(steps[t].threshold, thresholds[t - 2]);
-        ck_assert(!steps[t].accepted || threshold >= steps[t].threshold);
-    }
-    ck_assert_double_eq_tol(steps[0].loss - steps[0].rise, loss, 1e-12);
-    training.n_threads = 2;
-    must(clv_eliminate(kept, &threshold, &loss, again, &n_steps, clv_learner_find("ssvm"), &training, &options, err));
-    ck_assert_mem_eq(steps, again, sizeof steps);
-    options.tolerance = NAN;
-    must_fail(
-        CLV_ERR_USAGE, "tolerance is nan",
-        clv_eliminate(kept, &threshold, &loss, steps, &n_steps, clv_learner_find("ssvm"), &training, &options, err));
-    options = (struct clv_elimination){groups, 2, 0, (const double[]){0.1, 1}, 2, 4, 1, NULL};
-    must_fail(
-        CLV_ERR_USAGE, "threshold 1 is 1",
-        clv_eliminate(kept, &threshold, &loss, steps, &n_steps, clv_learner_find("ssvm"), &training, &options, err));
-    options.n_thresholds = 1;
-    options.n_dear = 3;
-    must_fail(
-        CLV_ERR_USAGE, "3 of 2 groups",
-        clv_eliminate(kept, &threshold, &loss, steps, &n_steps, clv_learner_find("ssvm"), &training, &options, err));
-    options.n_dear = 0;
-    options.n_folds = 41;
-    must_fail(
-        CLV_ERR_USAGE, "41 folds",
-        clv_eliminate(kept, &threshold, &loss, steps, &n_steps, clv_learner_find("ssvm"), &training, &options, err));
-    toy_release(&toy);
-}
-END_TEST
-
 Suite *training_suite(void)
 {
     Suite *suite = suite_create("training");
     TCase *tests = tcase_create("training");
     tcase_add_test(tests, every_learner_has_a_sound_table);
-    tcase_add_test(tests, elimination_drops_what_does_not_help_and_keeps_what_does);
     tcase_add_test(tests, parameters_out_of_range_are_refused_by_name_and_value);
     tcase_add_test(tests, examples_that_cannot_be_learned_from_are_refused);
     tcase_add_test(tests, a_training_uses_only_its_examples);

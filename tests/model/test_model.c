@@ -328,24 +328,11 @@ START_TEST(marginals_without_edges_are_the_logistic_function_and_the_softmax)
 }
 END_TEST
 
-/* Node weights against the largest node weight, pairwise ones against the largest pairwise one; at the threshold they
- * go. */
-START_TEST(weights_are_pruned_by_the_largest_of_their_own_side)
-{
-    const struct clv_shape shape = {2, 3, 3, CLV_PAIRWISE_POTTS};
-    double w[] = {-8, 4, 3.75, 0.5, 0.25, 0.0625};
-    const double left[] = {-8, 0, 0, 0.5, 0, 0};
-    clv_weights_prune(w, &shape, 0.5);
-    ck_assert_mem_eq(w, left, sizeof left);
-}
-END_TEST
-
 Suite *model_suite(void)
 {
     Suite *suite = suite_create("model");
     TCase *tests = tcase_create("model");
     tcase_add_test(tests, what_is_written_is_read_back);
-    tcase_add_test(tests, weights_are_pruned_by_the_largest_of_their_own_side);
     tcase_add_test(tests, models_without_a_recipe_and_with_named_labels_are_read_back);
     tcase_add_test(tests, void_values_are_read_back_and_checked);
     tcase_add_test(tests, attached_tensors_are_replaced_by_name);

@@ -29,8 +29,7 @@ static void add_image(uint8_t **descriptors, size_t *n, const char *path, int32_
     struct sift_grid grid;
     clv_recipe_init(&recipe);
     stop_on(clv_image_read(&image, path, NULL, &err), &err);
-    const bool words[CLV_MAX_SCALES] = {true, true, true, true};
-    stop_on(sift_integral_init(&integral, image.pixels, image.width, image.height, &recipe, words, &err), &err);
+    stop_on(sift_integral_init(&integral, image.pixels, image.width, image.height, &recipe, &err), &err);
     stop_on(sift_extract(&grid, &integral, recipe.bin_size_px[scale], recipe.step_px, &err), &err);
     size_t added = (size_t)grid.n_columns * (size_t)grid.n_rows;
     *descriptors = realloc(*descriptors, (*n + added) * SIZE);

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/common/console.h"
-#include "cli/common/pruning.h"
 #include "cli/common/recipe_options.h"
 #include "cli/inspect/inspect_sparsity.h"
 #include "feature/context/context.h"
@@ -82,27 +81,6 @@ static const char *pairwise_name(enum clv_pairwise pairwise)
     case CLV_PAIRWISE_FULL: return "full";
     }
     return "unknown";
-}
-
-/* Features that the recipe leaves out, of nodes and edges. */
-static size_t count_left_out(const struct clv_recipe *recipe)
-{
-    size_t n = (size_t)clv_recipe_n_features(recipe) + (size_t)clv_recipe_n_edge_features(recipe), left_out = 0;
-    for (size_t k = 0; recipe->kept && k < n; k++)
-        left_out += !recipe->kept[k];
-    return left_out;
-}
-
-static enum clv_status print_left_out(const struct clv_recipe *recipe, struct clv_error *err)
-{
-    if (!recipe->kept)
-        return CLV_OK;
-    char *groups = pruning_left_out(recipe);
-    if (!groups)
-        return fail_memory(err);
-    printf("left out      %zu features%s%s\n", count_left_out(recipe), *groups ? ", all of " : "", groups);
-    array_free(groups);
-    return CLV_OK;
 }
 
 static const char *const kernel_map_names[] = {"none", "chi2", "intersection"}; /* enum clv_kernel_map */
@@ -189,8 +167,6 @@ enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, doubl
         print_recipe(&model->recipe);
     else
         printf("recipe        %s\n", model->is_letters ? "letters of words" : "none: features from elsewhere");
-    if (model->has_recipe && print_left_out(&model->recipe, err) != CLV_OK)
-        return err->status;
     inspect_sparsity_print(model, threshold);
 
     for (size_t row = 0; row < clv_shape_rows(shape) && n_top; row++) {
@@ -268,7 +244,6 @@ static void put_recipe(struct text *text, const struct clv_recipe *recipe)
     put_string(text, "sift", recipe->sift == CLV_SIFT_VLFEAT ? "vlfeat" : "cleave");
     put_string(text, "kmeans", recipe->kmeans == CLV_KMEANS_VLFEAT ? "vlfeat" : "cleave");
     put_string(text, "kernel_map", kernel_map_names[recipe->kernel_map]);
-    put_number(text, "left_out", (double)count_left_out(recipe));
 }
 
 /* "pairwise_weights":[K][K][p]. */

@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "cli/common/console.h"
 #include "cli/score/score_counts.h"
+#include "feature/recipe/recipe.h"
 #include "score/band.h"
 
 struct job {
@@ -225,19 +226,6 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     return status;
 }
 
-/* Views of the model's recipe but for `kept`, which is to be freed. */
-static enum clv_status choose_nodes(struct clv_recipe *nodes, const struct clv_model *model, struct clv_error *err)
-{
-    size_t n_features = (size_t)clv_recipe_n_features(&model->recipe);
-    size_t n_edge_features = (size_t)clv_recipe_n_edge_features(&model->recipe);
-    *nodes = model->recipe;
-    nodes->n_maps = 0; /* superpixels are the image's alone */
-    nodes->blocks &= ~CLV_BLOCK_MAPS;
-    nodes->blocks |= nodes->blocks ? 0 : CLV_BLOCK_SIZE;
-    nodes->kept = array_zalloc(n_features + n_edge_features, sizeof *nodes->kept);
-    return nodes->kept ? CLV_OK : fail_memory(err);
-}
-
 static enum clv_status tally_init(struct tally *tally, int32_t n_labels, struct clv_error *err)
 {
     enum clv_status status = clv_confusion_init(&tally->own, n_labels, err);
@@ -286,8 +274,8 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
     job.tallies = array_zalloc((size_t)n_threads, sizeof *job.tallies);
     if (status == CLV_OK && !job.tallies)
         status = fail_memory(err);
-    if (status == CLV_OK && task->model)
-        status = choose_nodes(&job.nodes, task->model, err);
+    if (task->model)
+        job.nodes = recipe_of_nodes(&task->model->recipe);
     for (int thread = 0; thread < n_threads && status == CLV_OK; thread++)
         status = tally_init(&job.tallies[thread], n_labels, err);
     if (status == CLV_OK)
@@ -300,7 +288,6 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
         tally_release(&job.tallies[thread]);
     }
     array_free(job.tallies);
-    array_free(job.nodes.kept);
     if (status == CLV_OK) {
         tell_note(&fresh);
         *score = fresh;

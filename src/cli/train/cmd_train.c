@@ -27,7 +27,6 @@ struct run {
     struct clv_dataset *validation;
     struct clv_training training; /* views of the above */
     struct stages_learned stages; /* the first of two, if there are two */
-    struct train_pruning pruning;
     struct train_outcome outcome;
     struct clv_model model;
 };
@@ -36,7 +35,6 @@ static void run_release(struct run *self)
 {
     clv_model_release(&self->model);
     clv_training_result_release(&self->outcome.result);
-    train_pruning_release(&self->pruning);
     stage_free(self->stages.first);
     array_free(self->stages.presence);
     clv_dataset_free(self->validation);
@@ -112,8 +110,6 @@ static enum clv_status choose(struct run *self, struct clv_error *err)
         status = train_cross_validate(&self->training, options, &self->data, &self->weak, false, err);
     if (status == CLV_OK && options->mirrors)
         status = train_mirror_use(&self->examples, &self->training, &self->data, err);
-    if (status == CLV_OK && options->n_prune_folds)
-        status = train_prune_choose(&self->pruning, &self->training, options, &self->data, &self->weak, err);
     return status;
 }
 
@@ -123,16 +119,8 @@ static enum clv_status learn(struct run *self, struct clv_error *err)
     struct clv_training_result *result = &self->outcome.result;
     double started = now_s();
     self->outcome.train_loss = NAN;
-    enum clv_status status = CLV_OK;
-    if (self->pruning.so_far.w) {
-        *result = self->pruning.so_far;
-        self->pruning.so_far = (struct clv_training_result){0};
-    } else {
-        status = clv_train(result, self->options->learner.learner, training, err);
-    }
+    enum clv_status status = clv_train(result, self->options->learner.learner, training, err);
     self->outcome.seconds = now_s() - started;
-    if (status == CLV_OK && self->options->n_prune_folds)
-        train_prune_weights(result->w, &self->pruning, &training->shape);
     if (status == CLV_OK && training->n_examples)
         status =
             clv_evaluate(&self->outcome.train_loss, training->dataset, training->examples, training->n_examples,
@@ -181,10 +169,7 @@ static enum clv_status make_model(struct run *self, struct clv_error *err)
         status = clv_train_refining(model, self->options->learner.learner, &training, &self->data.set,
                                     &self->options->common.limits, err);
     }
-    if (status != CLV_OK)
-        return status;
-    return self->options->n_prune_folds ? train_prune_finish(model, &self->pruning, self->options->summary, err)
-                                        : CLV_OK;
+    return status;
 }
 
 static enum clv_status write_model(const struct run *self, struct clv_error *err)

@@ -2,7 +2,7 @@
  *
  * Read cmd_train.c first: its `run` goes through the stages in order. What was asked is in train_options.h and never
  * changes after parsing. What comes out of each stage is a struct below: the data (train_data.c), what guesses are
- * needed (train_weak.c), what cross-validation left out (train_prune.c), checkpoints (train_checkpoints.c), and the
+ * needed (train_weak.c), checkpoints (train_checkpoints.c), and the
  * outcome of learning, which train_report.c tells. supervision.h says which image teaches how; learner_options.h turns
  * a learner's parameters into options. */
 #ifndef CLI_TRAIN_H
@@ -122,26 +122,6 @@ enum clv_status train_cross_validate(struct clv_training *training, const struct
 enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_training *training,
                                    const struct train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err) CLV_CHECK;
-
-/* What --prune chose. */
-struct train_pruning {
-    uint8_t *kept;               /* [node, then edge features] 0: left out */
-    struct clv_dataset *dataset; /* without those */
-    double threshold;
-    struct clv_training_result
-        so_far; /* w NULL: all was tried; else what was learned when the search was interrupted */
-};
-void train_pruning_release(struct train_pruning *pruning);
-/* --prune: chooses what to leave out, prints why, and has the training go on with the rest. Interrupted, it chooses
- * among what was tried, and pruning->so_far is the outcome; CLV_ERR_INTERRUPTED if nothing was. */
-enum clv_status train_prune_choose(struct train_pruning *pruning, struct clv_training *training,
-                                   const struct train_options *options, const struct train_data *data,
-                                   const struct train_weak *weak, struct clv_error *err) CLV_CHECK;
-/* What is left out has no weight, also if the training started from one; of the rest, small weights go. */
-void train_prune_weights(double *w, const struct train_pruning *pruning, const struct clv_shape *shape);
-/* Has the model, whose weights were pruned at the threshold, leave the rest out, and prints what it keeps. */
-enum clv_status train_prune_finish(struct clv_model *model, const struct train_pruning *pruning, FILE *summary,
-                                   struct clv_error *err) CLV_CHECK;
 
 /* --validate: the images of those splits as the training's features see them, or a feature file. */
 enum clv_status train_validation_load(struct clv_dataset **dataset, struct train_scratch *scratch,

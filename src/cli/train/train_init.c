@@ -36,7 +36,7 @@ static bool same_mixture(const float *a, const float *b)
     return same;
 }
 
-/* Those that the start looks at: a pruned model may lack some. */
+/* Those of the start; without words there are none. */
 static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *b)
 {
     bool same = a->n_scales == b->n_scales && a->sift == b->sift && a->kernel_map == b->kernel_map;

@@ -31,8 +31,6 @@ enum train_keys {
     KEY_MIRROR,
     KEY_CV,
     KEY_CV_GRID,
-    KEY_PRUNE,
-    KEY_PRUNE_TOLERANCE,
     KEY_ENGINE,
     KEY_RESUME,
     KEY_CHECKPOINT_EVERY,
@@ -109,12 +107,6 @@ static const struct argp_option train_options[] = {
      "The candidates of --cv (default: 0.01, 0.1, 1, 10, 100 times lambda); again as NAME=X,.. for other parameters, "
      "all of whose combinations are tried",
      0},
-    {"prune", KEY_PRUNE, "K", 0,
-     "Leave out groups of features, then small weights, that K-fold cross-validation shows to be dispensable: a model "
-     "that segments faster",
-     0},
-    {"prune-tolerance", KEY_PRUNE_TOLERANCE, "X", 0,
-     "Standard errors by which the held-out loss may rise for --prune (default 0.5; 0..100)", 0},
     {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 0},
     {"init", KEY_INIT, "MODEL", 0, "Start from the weights of this model of the same labels and features", 0},
     {"resume", KEY_RESUME, NULL, 0,
@@ -191,10 +183,6 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
         return option_number(&self->label_costs, "--label-costs", arg, 0, CLV_MAX_LABEL_COSTS, &self->common);
     case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
     case KEY_CV_GRID: return parse_grid(self, arg);
-    case KEY_PRUNE: return option_int(&self->n_prune_folds, "--prune", arg, 2, 1000, &self->common);
-    case KEY_PRUNE_TOLERANCE:
-        self->prune_tolerance_given = true;
-        return option_number(&self->prune_tolerance, "--prune-tolerance", arg, 0, 100, &self->common);
     case KEY_INIT: self->init = arg; return 0;
     case KEY_RESUME: self->resume = true; return 0;
     case KEY_REQUEUE: self->requeue = self->resume = true; return 0;
@@ -210,7 +198,6 @@ const char *train_needs_memory(const struct train_options *self)
 {
     return self->letters.path                                ? "--letters"
            : self->n_stages > 1                              ? "--stages 2"
-           : self->n_prune_folds                             ? "--prune"
            : self->mirrors                                   ? "--mirror"
            : self->recipe.maps.n                             ? "--maps"
            : self->supervision.boxes                         ? "--boxes"
@@ -262,7 +249,7 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
 
 enum clv_status train_options_parse(struct train_options *self, int argc, char **argv, struct clv_error *err)
 {
-    *self = (struct train_options){.n_stages = 1, .checkpoint_every_s = 120, .prune_tolerance = 0.5};
+    *self = (struct train_options){.n_stages = 1, .checkpoint_every_s = 120};
     struct argp_child children[] = {
         {&common_argp, 0, NULL, 0}, {recipe_argp(), 0, NULL, 0}, {learner_argp(argc, argv), 0, NULL, 0}, {0}};
     const struct argp argp = {
@@ -295,25 +282,18 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
         return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
     if (self->n_grids && !self->n_folds)
         return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
-    if (self->n_stages > 1 && (self->letters.path || self->init || self->n_prune_folds))
+    if (self->n_stages > 1 && (self->letters.path || self->init))
         return fail(err, CLV_ERR_USAGE, "--stages 2 excludes --%s",
-                    self->letters.path ? "letters"
-                    : self->init       ? "init: which stage would start from it?"
-                                       : "prune: both stages need all features");
+                    self->letters.path ? "letters" : "init: which stage would start from it?");
     if (self->letters.path && self->mirrors)
         return fail(err, CLV_ERR_USAGE, "--mirror: letters have no mirror images");
     if (self->chooses_weights && self->n_stages < 2)
         return fail(err, CLV_ERR_USAGE, "--label-weights auto: --stages 2 is missing: its folds choose");
     if (self->in_runs && self->n_stages < 2)
         return fail(err, CLV_ERR_USAGE, "--stage-folds: --stages 2 is missing: one stage has no folds");
-    if (self->mirrors && self->n_prune_folds)
-        return fail(err, CLV_ERR_USAGE,
-                    "--mirror excludes --prune, whose folds would know mirror images of what they hold out");
     if (self->label_costs > 0 && self->n_stages < 2)
         return fail(err, CLV_ERR_USAGE,
                     "--label-costs: --stages 2 is missing: its first stage tells what an image has");
-    if (self->prune_tolerance_given && !self->n_prune_folds)
-        return fail(err, CLV_ERR_USAGE, "--prune-tolerance: --prune is missing: how many folds?");
     status = feature_paths_check(&self->common.paths, "--data", err);
     if (status != CLV_OK)
         return status;

@@ -55,10 +55,7 @@ struct train_options {
     bool mirrors;     /* teach, too */
     int32_t n_folds;  /* 0: no cross-validation */
     struct cv_grid grids[MAX_GRIDS];
-    size_t n_grids;        /* 0: around the default */
-    int32_t n_prune_folds; /* 0: no pruning */
-    double prune_tolerance;
-    bool prune_tolerance_given;
+    size_t n_grids; /* 0: around the default */
     enum pairwise_choice pairwise;
     enum loss_choice loss;
     double label_weights; /* 0..1: the exponent of rare labels' weights */

@@ -163,7 +163,7 @@ static enum clv_status measure_pairs(float *measures, int32_t n_measures, const 
 
 /* The measures that compare regions by their mean colours. */
 static enum clv_status measure_regions(float *measures, int32_t n_measures, const struct scene *scene,
-                                       const struct clv_adjacency *adjacency, uint32_t wanted, struct clv_error *err)
+                                       const struct clv_adjacency *adjacency, struct clv_error *err)
 {
     size_t n = (size_t)scene->n_regions;
     enum clv_status status = CLV_OK;
@@ -172,17 +172,14 @@ static enum clv_status measure_regions(float *measures, int32_t n_measures, cons
         return fail_memory(err);
     float *border = memory, *centre = memory + n, *distance = memory + 2 * n, *gradient = memory + 3 * n;
     count_border(border, scene);
-    if (wanted & 1u << CONTRAST_GEODESIC)
-        geodesic_distances(distance, scene, adjacency, border);
-    if (wanted & 1u << CONTRAST_GRADIENT)
-        sum_gradients(gradient, scene);
+    geodesic_distances(distance, scene, adjacency, border);
+    sum_gradients(gradient, scene);
     for (size_t i = 0; i < n; i++) {
         float *out = measures + i * (size_t)n_measures;
         out[CONTRAST_GEODESIC] = clamp_unit(distance[i] / GEODESIC_RANGE);
         out[CONTRAST_GRADIENT] = clamp_unit(GRADIENT_FACTOR * sqrt(gradient[i] / (float)scene->regions[i].n_pixels));
     }
-    if (wanted & CONTRAST_OF_PAIRS)
-        status = measure_pairs(measures, n_measures, scene, border, centre, err);
+    status = measure_pairs(measures, n_measures, scene, border, centre, err);
     array_free(memory);
     return status;
 }
@@ -213,12 +210,10 @@ static void widen(float *measure, int32_t n_measures, int32_t n_regions, float f
 
 /* The measures that compare how often pixels' colours and words are met in the image's zones. */
 static enum clv_status measure_zones(float *measures, int32_t n_measures, const struct scene *scene,
-                                     const struct clv_recipe *recipe, const struct word_map *maps, uint32_t wanted,
+                                     const struct clv_recipe *recipe, const struct word_map *maps,
                                      struct clv_error *err)
 {
     struct zones zones = {0};
-    if (!(wanted >> CONTRAST_COLOUR_CENTRE))
-        return CLV_OK;
     int32_t *colour = array_alloc((size_t)scene->width * (size_t)scene->height, sizeof *colour);
     enum clv_status status = colour ? zones_init(&zones, scene, err) : fail_memory(err);
     if (status != CLV_OK)
@@ -227,8 +222,6 @@ static enum clv_status measure_zones(float *measures, int32_t n_measures, const 
     int32_t n_pairs = (n_measures - CONTRAST_COLOUR_CENTRE) / 2;
     for (int32_t k = 0; k < n_pairs && status == CLV_OK; k++) {
         float *centre = measures + CONTRAST_COLOUR_CENTRE + 2 * k, *border = centre + 1;
-        if (!(wanted >> (CONTRAST_COLOUR_CENTRE + 2 * k) & 3))
-            continue;
         status = zones_measure(centre, border, (size_t)n_measures, &zones, scene, k == 0 ? colour : maps[k - 1].word,
                                k == 0 ? COLOUR_CELLS_L * COLOUR_CELLS_AB * COLOUR_CELLS_AB : recipe->n_words, err);
         if (status != CLV_OK)
@@ -248,13 +241,12 @@ int32_t contrast_measures(const struct clv_recipe *recipe)
 }
 
 enum clv_status contrast_measure(float *measures, const struct scene *scene, const struct clv_adjacency *adjacency,
-                                 const struct clv_recipe *recipe, const struct word_map *maps, uint32_t wanted,
-                                 struct clv_error *err)
+                                 const struct clv_recipe *recipe, const struct word_map *maps, struct clv_error *err)
 {
     int32_t n_measures = contrast_measures(recipe);
-    enum clv_status status = measure_regions(measures, n_measures, scene, adjacency, wanted, err);
+    enum clv_status status = measure_regions(measures, n_measures, scene, adjacency, err);
     if (status == CLV_OK)
-        status = measure_zones(measures, n_measures, scene, recipe, maps, wanted, err);
+        status = measure_zones(measures, n_measures, scene, recipe, maps, err);
     return status;
 }
 

@@ -22,17 +22,10 @@ enum contrast_measure {
 /* Measures of a region under a recipe. */
 int32_t contrast_measures(const struct clv_recipe *recipe);
 
-#define CONTRAST_ALL UINT32_MAX
-/* Those that sum over all pairs of regions, by far the dearest. */
-#define CONTRAST_OF_PAIRS                                                                                              \
-    (1u << CONTRAST_BORDER | 1u << CONTRAST_GLOBAL | 1u << CONTRAST_LOCAL | 1u << CONTRAST_SPREAD |                    \
-     1u << CONTRAST_CENTRE | 1u << CONTRAST_FIGURE)
-
-/* measures[n_regions][contrast_measures()], each in 0..1: those whose bits are in `wanted` (bit k for measure k);
- * others may stay as they are. maps[recipe->n_scales]: the words, read for the measures of words. O(regions x
+/* measures[n_regions][contrast_measures()], each in 0..1. maps[recipe->n_scales]: the words, read for the measures of words. O(regions x
  * min(regions, 1024) + pixels x scales + edges). */
 enum clv_status contrast_measure(float *measures, const struct scene *scene, const struct clv_adjacency *adjacency,
-                                 const struct clv_recipe *recipe, const struct word_map *maps, uint32_t wanted,
+                                 const struct clv_recipe *recipe, const struct word_map *maps,
                                  struct clv_error *err) CLV_CHECK;
 
 #endif

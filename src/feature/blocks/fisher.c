@@ -55,11 +55,10 @@ static enum clv_status fill_scale(struct fisher *fisher, int32_t scale, const st
 enum clv_status fisher_init(struct fisher *fisher, const struct scene *scene, const struct clv_recipe *recipe,
                             struct clv_error *err)
 {
-    static const bool all_scales[CLV_MAX_SCALES] = {true, true, true, true};
     struct sift_image sift;
     *fisher = (struct fisher){
         .recipe = recipe, .margin_px = recipe->patch_px / 2, .width = scene->width, .height = scene->height};
-    enum clv_status status = sift_image_init(&sift, scene->rgb, scene->width, scene->height, recipe, all_scales, err);
+    enum clv_status status = sift_image_init(&sift, scene->rgb, scene->width, scene->height, recipe, err);
     for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++)
         status = fill_scale(fisher, s, &sift, err);
     sift_image_release(&sift);

@@ -28,21 +28,19 @@ void clv_example_release(struct clv_example *example)
     *example = (struct clv_example){0};
 }
 
-/* Moves the non-zero entries of a dense row that the plan holds to the end of the sparse matrix, and clears the row. */
+/* Moves the non-zero entries of dense[n] to the end of the sparse matrix, and clears them. */
 static enum clv_status append_row(struct clv_example *example, size_t *capacity, size_t *n_entries, float *dense,
-                                  const struct plan *plan, struct clv_error *err)
+                                  int32_t n, struct clv_error *err)
 {
     const struct array_part entries[] = {{&example->value, sizeof(float)}, {&example->index, sizeof(int32_t)}};
-    if (array_reserve_all(entries, 2, capacity, *n_entries + (size_t)plan->n_columns))
+    if (array_reserve_all(entries, 2, capacity, *n_entries + (size_t)n))
         return fail_memory(err);
-    for (int32_t c = 0; c < plan->n_columns; c++) {
-        int32_t k = plan->columns[c];
+    for (int32_t k = 0; k < n; k++)
         if (dense[k] != 0) {
             example->index[*n_entries] = k;
             example->value[(*n_entries)++] = dense[k];
         }
-    }
-    memset(dense, 0, (size_t)plan->at.n_features * sizeof *dense);
+    memset(dense, 0, (size_t)n * sizeof *dense);
     return CLV_OK;
 }
 
@@ -70,8 +68,7 @@ static void fill_row(float *row, struct views *views, const struct clv_patch_gri
     if (at->rgb >= 0)
         rgb_fill(row + at->rgb, own, map, r);
     for (int32_t s = 0; at->word >= 0 && s < recipe->n_scales; s++)
-        if (views->maps[s].word)
-            word_fill(row + at->word + s * recipe->n_words, own, &views->maps[s], r);
+        word_fill(row + at->word + s * recipe->n_words, own, &views->maps[s], r);
     if (at->hog >= 0)
         hog_fill(row + at->hog, &views->hog, own, r);
     if (at->maps >= 0)
@@ -81,18 +78,18 @@ static void fill_row(float *row, struct views *views, const struct clv_patch_gri
 }
 
 static enum clv_status fill_rows(struct clv_example *example, struct views *views, const struct clv_recipe *recipe,
-                                 const struct plan *plan, struct clv_error *err)
+                                 const struct layout *at, struct clv_error *err)
 {
     int32_t n_nodes = example->superpixels.n;
-    float *dense = array_zalloc((size_t)plan->at.n_features, sizeof *dense);
+    float *dense = array_zalloc((size_t)at->n_features, sizeof *dense);
     size_t capacity = 0, n_entries = 0;
     example->row = array_alloc((size_t)n_nodes + 1, sizeof *example->row);
     enum clv_status status = dense && example->row ? CLV_OK : fail_memory(err);
     if (status == CLV_OK)
         example->row[0] = 0;
     for (int32_t r = 0; r < n_nodes && status == CLV_OK; r++) {
-        fill_row(dense, views, &example->grid, recipe, &plan->at, r);
-        status = append_row(example, &capacity, &n_entries, dense, plan, err);
+        fill_row(dense, views, &example->grid, recipe, at, r);
+        status = append_row(example, &capacity, &n_entries, dense, at->n_features, err);
         example->row[r + 1] = (int64_t)n_entries;
     }
     array_free(dense);
@@ -139,7 +136,7 @@ static enum clv_status find_places(struct clv_example *example, struct clv_error
 
 static enum clv_status fill_edges(struct clv_example *example, const struct views *views,
                                   const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
-                                  const struct plan *plan, struct clv_error *err)
+                                  const struct layout *at, struct clv_error *err)
 {
     size_t n_edges = (size_t)adjacency->n_edges;
     const struct scene *own = views_own(views);
@@ -155,30 +152,11 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
         patch_edges_fill(example->edge_features, stride, adjacency, own);
         return CLV_OK;
     }
-    int32_t n_scales = plan->texture ? recipe->n_scales : 0;
+    int32_t n_scales = at->words[0] >= 0 ? recipe->n_scales : 0; /* of the texture, where there are histograms */
     struct clv_problem rows = {.row = example->row, .index = example->index, .value = example->value};
     edges_fill(example->edge_features, stride, adjacency, &views->image, &rows, n_scales * words_size(recipe),
                n_scales);
     return CLV_OK;
-}
-
-/* Takes away what the recipe does not keep and was needed on the way: words that went into textures, edge features. */
-static void leave_out(struct clv_example *example, int32_t n_edges, const struct clv_recipe *recipe)
-{
-    const uint8_t *kept = recipe->kept, *kept_edges = kept ? kept + clv_recipe_n_features(recipe) : NULL;
-    int64_t n = 0, k = 0;
-    for (int32_t i = 0; kept && i < example->superpixels.n; i++) {
-        for (; k < example->row[i + 1]; k++)
-            if (kept[example->index[k]]) {
-                example->index[n] = example->index[k];
-                example->value[n++] = example->value[k];
-            }
-        example->row[i + 1] = n;
-    }
-    size_t p = (size_t)edge_feature_count(recipe);
-    for (size_t e = 0; kept && e < (size_t)n_edges * p; e++)
-        if (!kept_edges[e % p])
-            example->edge_features[e] = 0;
 }
 
 /* The nodes and who neighbours whom. */
@@ -226,26 +204,22 @@ enum clv_status example_extract(struct clv_example *example, const struct clv_im
     struct clv_image working = {0};
     struct views views = {0};
     struct clv_adjacency adjacency = {0};
-    struct plan plan = {0};
-    status = plan_init(&plan, recipe, err);
-    if (status == CLV_OK)
-        status = working_image(&working, image, recipe->working_pixels, err);
+    struct layout at;
+    layout_init(&at, recipe);
+    status = working_image(&working, image, recipe->working_pixels, err);
     if (status == CLV_OK)
         status = divide(&made, &adjacency, &working, recipe, err);
     if (status == CLV_OK)
-        status = views_init(&views, &working, &made, &adjacency, maps, recipe, &plan, err);
+        status = views_init(&views, &working, &made, &adjacency, maps, recipe, &at, err);
     if (status == CLV_OK)
-        status = fill_rows(&made, &views, recipe, &plan, err);
+        status = fill_rows(&made, &views, recipe, &at, err);
     if (status == CLV_OK)
-        status = fill_edges(&made, &views, &adjacency, recipe, &plan, err);
+        status = fill_edges(&made, &views, &adjacency, recipe, &at, err);
     if (status == CLV_OK)
         status = count_volume(&made, err);
     if (status == CLV_OK)
         status = find_places(&made, err);
-    int32_t n_edges = adjacency.n_edges, n_features = plan.at.n_features;
-    if (status == CLV_OK)
-        leave_out(&made, n_edges, recipe);
-    plan_release(&plan);
+    int32_t n_edges = adjacency.n_edges, n_features = at.n_features;
     clv_adjacency_release(&adjacency);
     views_release(&views);
     clv_image_release(&working);

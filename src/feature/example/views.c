@@ -40,33 +40,28 @@ static enum clv_status init_scenes(struct views *views, const struct clv_image *
     return status;
 }
 
-static enum clv_status init_maps(struct views *views, const struct clv_recipe *recipe, const struct plan *plan,
-                                 struct clv_error *err)
+static enum clv_status init_maps(struct views *views, const struct clv_recipe *recipe, struct clv_error *err)
 {
     const struct scene *scene = &views->image;
-    bool any = false;
-    for (int32_t s = 0; s < recipe->n_scales; s++)
-        any |= plan->words[s];
-    if (!has_words(recipe) || !any)
+    if (!has_words(recipe))
         return CLV_OK;
     struct sift_image sift;
-    enum clv_status status = sift_image_init(&sift, scene->rgb, scene->width, scene->height, recipe, plan->words, err);
+    enum clv_status status = sift_image_init(&sift, scene->rgb, scene->width, scene->height, recipe, err);
     for (int32_t s = 0; s < recipe->n_scales && status == CLV_OK; s++)
-        if (plan->words[s])
-            status = word_map_init(&views->maps[s], &sift, recipe, s, err);
+        status = word_map_init(&views->maps[s], &sift, recipe, s, err);
     sift_image_release(&sift);
     return status;
 }
 
 static enum clv_status init_measures(struct views *views, const struct clv_adjacency *adjacency,
-                                     const struct clv_recipe *recipe, uint32_t wanted, struct clv_error *err)
+                                     const struct clv_recipe *recipe, struct clv_error *err)
 {
     const struct scene *own = views_own(views);
     views->n_measures = contrast_measures(recipe);
     views->measures = array_zalloc((size_t)own->n_regions * (size_t)views->n_measures, sizeof *views->measures);
     if (!views->measures)
         return fail_memory(err);
-    return contrast_measure(views->measures, own, adjacency, recipe, views->maps, wanted, err);
+    return contrast_measure(views->measures, own, adjacency, recipe, views->maps, err);
 }
 
 static enum clv_status init_of_whole(struct views *views, const struct clv_recipe *recipe, struct clv_error *err)
@@ -81,23 +76,23 @@ static enum clv_status init_of_whole(struct views *views, const struct clv_recip
 
 enum clv_status views_init(struct views *views, const struct clv_image *working, const struct clv_example *example,
                            const struct clv_adjacency *adjacency, const struct map_reader *maps,
-                           const struct clv_recipe *recipe, const struct plan *plan, struct clv_error *err)
+                           const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err)
 {
     struct views made = {0};
-    enum clv_status status = init_scenes(&made, working, example, recipe, &plan->at, err);
+    enum clv_status status = init_scenes(&made, working, example, recipe, at, err);
     if (status == CLV_OK)
-        status = init_maps(&made, recipe, plan, err);
+        status = init_maps(&made, recipe, err);
     if (status == CLV_OK)
         status = kernel_map_init(&made.kernel_map, recipe, err);
-    if (status == CLV_OK && plan->at.hog >= 0)
+    if (status == CLV_OK && at->hog >= 0)
         status = hog_init(&made.hog, &made.image, err);
-    if (status == CLV_OK && plan->at.fisher >= 0)
+    if (status == CLV_OK && at->fisher >= 0)
         status = fisher_init(&made.fisher, &made.image, recipe, err);
     if (status == CLV_OK && recipe->n_maps)
         status = map_pool_init(&made.pooled, views_own(&made), maps, recipe, err);
-    if (status == CLV_OK && plan->at.contrast >= 0)
-        status = init_measures(&made, adjacency, recipe, plan->measures, err);
-    if (status == CLV_OK && plan->at.scene >= 0)
+    if (status == CLV_OK && at->contrast >= 0)
+        status = init_measures(&made, adjacency, recipe, err);
+    if (status == CLV_OK && at->scene >= 0)
         status = init_of_whole(&made, recipe, err);
     if (status == CLV_OK)
         *views = made;

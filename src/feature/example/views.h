@@ -6,7 +6,7 @@
 #include "feature/blocks/fisher.h"
 #include "feature/blocks/hog.h"
 #include "feature/blocks/map_pool.h"
-#include "feature/recipe/plan.h"
+#include "feature/recipe/layout.h"
 
 /* Each node's own pixels, for patches more of the image around them, and what blocks share between nodes. */
 struct views {
@@ -24,11 +24,11 @@ struct views {
 };
 void views_release(struct views *views);
 
-/* Nodes and grid of `example` are there; working image, example and plan outlive the views. maps[recipe->n_maps].
+/* Nodes and grid of `example` are there; working image and example outlive the views. maps[recipe->n_maps].
  * O(pixels x scales). */
 enum clv_status views_init(struct views *views, const struct clv_image *working, const struct clv_example *example,
                            const struct clv_adjacency *adjacency, const struct map_reader *maps,
-                           const struct clv_recipe *recipe, const struct plan *plan, struct clv_error *err) CLV_CHECK;
+                           const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err) CLV_CHECK;
 
 /* What a node's own pixels are. */
 const struct scene *views_own(const struct views *views);

@@ -10,7 +10,7 @@
 #include "feature/blocks/fisher.h"
 #include "feature/blocks/hog.h"
 #include "feature/blocks/map_pool.h"
-#include "feature/recipe/plan.h"
+#include "feature/recipe/layout.h"
 
 void clv_recipe_init(struct clv_recipe *recipe)
 {
@@ -54,8 +54,6 @@ void clv_recipe_release(struct clv_recipe *recipe)
         recipe->maps[m] = (struct clv_recipe_map){0};
     }
     recipe->n_maps = 0;
-    array_free(recipe->kept);
-    recipe->kept = NULL;
 }
 
 static enum clv_status check_range(const char *name, int32_t value, int32_t low, int32_t high, struct clv_error *err)
@@ -130,19 +128,25 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
     if (recipe->nodes != CLV_NODES_PATCHES &&
         recipe->blocks & (CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE | CLV_BLOCK_FISHER))
         return fail(err, CLV_ERR_USAGE, "recipe: the blocks surround, scene and fisher are for patches");
-    bool words[CLV_MAX_SCALES];
-    plan_words(words, recipe);
     for (int32_t s = 0; s < recipe->n_scales; s++) {
         status = check_range("bin_size_px", recipe->bin_size_px[s], 1, CLV_MAX_BIN_PX, err);
         if (status != CLV_OK)
             return status;
-        if (need_codebooks && has_words(recipe) && words[s] &&
+        if (need_codebooks && has_words(recipe) &&
             (!recipe->codebooks[s].centres || recipe->codebooks[s].n_words != recipe->n_words))
             return fail(err, CLV_ERR_USAGE, "recipe: the codebook of scale %d has not been learned", s);
         if (need_codebooks && recipe->blocks & CLV_BLOCK_FISHER && !recipe->mixtures[s])
             return fail(err, CLV_ERR_USAGE, "recipe: the mixture of scale %d has not been learned", s);
     }
     return CLV_OK;
+}
+
+struct clv_recipe recipe_of_nodes(const struct clv_recipe *recipe)
+{
+    struct clv_recipe nodes = *recipe;
+    nodes.n_maps = 0;
+    nodes.blocks = CLV_BLOCK_SIZE;
+    return nodes;
 }
 
 int32_t clv_recipe_n_features(const struct clv_recipe *recipe)

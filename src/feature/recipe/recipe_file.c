@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/map_pool.h"
-#include "feature/recipe/plan.h"
 #include "feature/recipe/recipe.h"
 #include "feature/words/mixture.h"
 
@@ -115,34 +114,15 @@ static float **map_numbers(int64_t shape[2], struct clv_recipe_map *map, int whi
     return which == STANDARD ? &map->standard : which == COMPONENTS ? &map->components : &map->usual;
 }
 
-static bool has_codebook(const struct clv_recipe *recipe, int scale)
-{
-    bool words[CLV_MAX_SCALES];
-    plan_words(words, recipe);
-    return has_words(recipe) && words[scale];
-}
-
-static int64_t n_all_features(const struct clv_recipe *recipe)
-{
-    return (int64_t)clv_recipe_n_features(recipe) + clv_recipe_n_edge_features(recipe);
-}
-
 size_t recipe_tensors(struct clv_tensor tensors[RECIPE_TENSORS], const struct clv_recipe *recipe)
 {
     size_t n = 0;
-    if (recipe->kept)
-        tensors[n++] = (struct clv_tensor){.name = RECIPE_KEPT,
+    for (int32_t s = 0; has_words(recipe) && s < recipe->n_scales; s++)
+        tensors[n++] = (struct clv_tensor){.name = codebook_names[s],
                                            .dtype = CLV_U8,
-                                           .n_dimensions = 1,
-                                           .shape = {n_all_features(recipe)},
-                                           .data = recipe->kept};
-    for (int s = 0; s < CLV_MAX_SCALES; s++)
-        if (has_codebook(recipe, s))
-            tensors[n++] = (struct clv_tensor){.name = codebook_names[s],
-                                               .dtype = CLV_U8,
-                                               .n_dimensions = 2,
-                                               .shape = {recipe->codebooks[s].n_words, CLV_DESCRIPTOR_SIZE},
-                                               .data = recipe->codebooks[s].centres};
+                                           .n_dimensions = 2,
+                                           .shape = {recipe->codebooks[s].n_words, CLV_DESCRIPTOR_SIZE},
+                                           .data = recipe->codebooks[s].centres};
     for (int32_t s = 0; recipe->blocks & CLV_BLOCK_FISHER && s < recipe->n_scales; s++)
         tensors[n++] = (struct clv_tensor){.name = mixture_names[s],
                                            .dtype = CLV_F32,
@@ -308,33 +288,10 @@ static enum clv_status read_map_tensors(struct clv_recipe *recipe, const struct 
     return status;
 }
 
-/* Recipes without the tensor keep all. */
-static enum clv_status read_kept(struct clv_recipe *recipe, const struct clv_tensors *tensors, const char *name,
-                                 struct clv_error *err)
-{
-    const struct clv_tensor *tensor;
-    int64_t n = n_all_features(recipe);
-    if (!clv_tensors_find(tensors, RECIPE_KEPT))
-        return CLV_OK;
-    enum clv_status status = clv_tensors_require(&tensor, tensors, RECIPE_KEPT, CLV_U8, 1, &n, err);
-    if (status != CLV_OK)
-        return status;
-    recipe->kept = array_copy(tensor->data, (size_t)n, 1);
-    if (!recipe->kept)
-        return fail_memory(err);
-    for (int64_t k = 0; k < n; k++)
-        if (recipe->kept[k] > 1)
-            return fail(err, CLV_ERR_DATA, "%s: \"%s\" is %d for feature %lld, must be 0 or 1", name, RECIPE_KEPT,
-                        recipe->kept[k], (long long)k);
-    return CLV_OK;
-}
-
 static enum clv_status read_codebooks(struct clv_recipe *recipe, const struct clv_tensors *tensors,
                                       struct clv_error *err)
 {
-    for (int s = 0; s < CLV_MAX_SCALES; s++) {
-        if (!has_codebook(recipe, s))
-            continue;
+    for (int32_t s = 0; has_words(recipe) && s < recipe->n_scales; s++) {
         const struct clv_tensor *tensor;
         int64_t shape[] = {recipe->n_words, CLV_DESCRIPTOR_SIZE};
         enum clv_status status = clv_tensors_require(&tensor, tensors, codebook_names[s], CLV_U8, 2, shape, err);
@@ -389,8 +346,8 @@ enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const s
         status = read_maps(&fresh, root, name, err);
     if (status == CLV_OK)
         status = check(&fresh, name, err);
-    if (status == CLV_OK)
-        status = read_kept(&fresh, tensors, name, err);
+    if (status == CLV_OK && clv_tensors_find(tensors, RECIPE_KEPT))
+        status = fail(err, CLV_ERR_DATA, "%s: features were left out of it by an earlier version; learn it anew", name);
     if (status == CLV_OK)
         status = read_codebooks(&fresh, tensors, err);
     if (status == CLV_OK)

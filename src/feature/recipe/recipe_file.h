@@ -9,11 +9,11 @@
 
 #define RECIPE_CODEBOOK_PREFIX "codebook." /* + scale: u8 [n_words][128] */
 #define RECIPE_MIXTURE_PREFIX  "mixture."  /* + scale: f32 [CLV_MIXTURE_SIZE] */
-#define RECIPE_KEPT            "kept"      /* u8 [node, then edge features]: 1, or 0 for those left out */
+#define RECIPE_KEPT            "kept"      /* of models that left features out, which are not read any more */
 #define RECIPE_MAPS_PREFIX     "maps."     /* + place among the maps: f32 [2][n_channels] of features */
 #define RECIPE_PCA_PREFIX      "pca."      /* + place among the maps: f32 [n_components][n_channels] */
 #define RECIPE_USUAL_PREFIX    "usual."    /* + place among the maps: f32 [2][values a pixel], in newer files */
-#define RECIPE_TENSORS         (CLV_MAX_SCALES + 1 + 3 * CLV_MAX_MAPS + CLV_MAX_SCALES)
+#define RECIPE_TENSORS         (CLV_MAX_SCALES + 3 * CLV_MAX_MAPS + CLV_MAX_SCALES)
 
 /* Appends the plain values as one JSON object. */
 void recipe_put_json(struct text *text, const struct clv_recipe *recipe);

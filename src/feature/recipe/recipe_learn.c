@@ -48,7 +48,6 @@ static enum clv_status sample_scale(struct sampling *job, size_t index, int32_t 
 static enum clv_status sample_image(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
-    static const bool all_scales[CLV_MAX_SCALES] = {true, true, true, true};
     struct sampling *job = context;
     if (stop_requested(job->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
@@ -58,7 +57,7 @@ static enum clv_status sample_image(void *context, size_t index, int thread, str
     if (status == CLV_OK)
         status = working_image(&working, job->paths ? &read : &job->images[index], job->recipe->working_pixels, err);
     if (status == CLV_OK)
-        status = sift_image_init(&sift, working.pixels, working.width, working.height, job->recipe, all_scales, err);
+        status = sift_image_init(&sift, working.pixels, working.width, working.height, job->recipe, err);
     for (int32_t s = 0; s < job->recipe->n_scales && status == CLV_OK; s++)
         status = sample_scale(job, index, s, &sift, err);
     sift_image_release(&sift);
@@ -125,8 +124,6 @@ static enum clv_status learn_mixtures(struct sampling *job, struct clv_error *er
 static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, int n_threads, struct clv_error *err)
 {
     enum clv_status status = recipe_check(recipe, false, err);
-    if (status == CLV_OK && recipe->kept)
-        status = fail(err, CLV_ERR_USAGE, "recipe: leaves features out, so its codebooks are learned already");
     if (status != CLV_OK || (!has_words(recipe) && !(recipe->blocks & CLV_BLOCK_FISHER)))
         return status;
     size_t n = job->n_images;

@@ -97,13 +97,12 @@ FOR_EACH_MACHINE static void integrate_row(uint32_t *restrict row, uint32_t *res
 }
 
 enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t *rgb, int32_t width, int32_t height,
-                                   const struct clv_recipe *recipe, const bool words[CLV_MAX_SCALES],
-                                   struct clv_error *err)
+                                   const struct clv_recipe *recipe, struct clv_error *err)
 {
     *integral = (struct sift_integral){0};
     int32_t max_bin_px = 1;
     for (int32_t s = 0; s < recipe->n_scales; s++)
-        max_bin_px = words[s] && recipe->bin_size_px[s] > max_bin_px ? recipe->bin_size_px[s] : max_bin_px;
+        max_bin_px = recipe->bin_size_px[s] > max_bin_px ? recipe->bin_size_px[s] : max_bin_px;
     /* Centres of bins lie up to 3/2 bins from a cell's centre, windows reach one more, the last cell past the image. */
     int32_t margin = 5 * max_bin_px / 2 + 2, n_rows = height + 2 * margin + recipe->step_px;
     int32_t row_pixels = width + 2 * margin + recipe->step_px;

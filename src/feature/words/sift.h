@@ -25,11 +25,9 @@ struct sift_integral {
 };
 void sift_integral_release(struct sift_integral *integral);
 
-/* rgb[height][width][3], for the recipe's step and the bins of its scales of which words[scale] is true.
- * O(pixels and margins). */
+/* rgb[height][width][3], for the recipe's step and bins. O(pixels and margins). */
 enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t *rgb, int32_t width, int32_t height,
-                                   const struct clv_recipe *recipe, const bool words[CLV_MAX_SCALES],
-                                   struct clv_error *err) CLV_CHECK;
+                                   const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 
 /* The descriptor of cell (c, r) describes the pixels x in [c*step, (c+1)*step), y likewise, and is centred on that
  * cell. */

@@ -12,12 +12,11 @@ void sift_image_release(struct sift_image *image)
 }
 
 enum clv_status sift_image_init(struct sift_image *image, const uint8_t *rgb, int32_t width, int32_t height,
-                                const struct clv_recipe *recipe, const bool words[CLV_MAX_SCALES],
-                                struct clv_error *err)
+                                const struct clv_recipe *recipe, struct clv_error *err)
 {
     *image = (struct sift_image){.width = width, .height = height};
     if (recipe->sift == CLV_SIFT_CLEAVE)
-        return sift_integral_init(&image->integral, rgb, width, height, recipe, words, err);
+        return sift_integral_init(&image->integral, rgb, width, height, recipe, err);
     size_t n = (size_t)width * (size_t)height;
     image->luma = array_alloc(n, sizeof *image->luma);
     if (!image->luma)

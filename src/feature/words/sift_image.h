@@ -11,11 +11,9 @@ struct sift_image {
 };
 void sift_image_release(struct sift_image *image);
 
-/* rgb[height][width][3], for the step of a recipe and the bins of those of its scales that `words` marks. O(pixels and
- * margins). */
+/* rgb[height][width][3], for the step and the bins of a recipe. O(pixels and margins). */
 enum clv_status sift_image_init(struct sift_image *image, const uint8_t *rgb, int32_t width, int32_t height,
-                                const struct clv_recipe *recipe, const bool words[CLV_MAX_SCALES],
-                                struct clv_error *err) CLV_CHECK;
+                                const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 
 /* The descriptors of one scale: every cell has one, whatever the image's size. */
 enum clv_status sift_image_describe(struct sift_grid *grid, const struct sift_image *image, int32_t bin_px,

@@ -22,12 +22,10 @@ static enum clv_status validate_task(void *context, size_t index, int thread, st
 {
     (void)thread;
     struct validation *self = context;
-    static const double as_they_are = 0;
     const struct folds *folds = &self->folds;
     size_t n_folds = (size_t)folds->n_folds, candidate = index / n_folds;
-    struct fold_choice choice = {folds->training->dataset, self->parameter, self->candidates[candidate]};
-    enum clv_status status = fold_losses(self->loss + candidate * folds->training->n_examples, NULL, folds, &choice,
-                                         index % n_folds, &as_they_are, 1, err);
+    enum clv_status status = fold_losses(self->loss + candidate * folds->training->n_examples, folds, index % n_folds,
+                                         self->parameter, self->candidates[candidate], err);
     if (status)
         return status;
     parallel_progress(folds->training->progress, "cross-validating", &self->n_done, self->n_candidates * n_folds, NULL);

@@ -34,30 +34,19 @@ enum clv_status folds_init(struct folds *folds, const struct clv_learner *learne
     return CLV_OK;
 }
 
-/* The choice's value for a training on n_train of the n examples. A lambda against the mean of losses is lambda n
+/* A parameter's value for a training on n_train of the n examples. A lambda against the mean of losses is lambda n
  * against their sum, and that is what stays the same when examples are left out: the prior does not know how many there
  * are. */
-static double value_for_fold(const struct folds *self, const struct fold_choice *choice, size_t n_train)
+static double value_for_fold(const struct folds *self, const struct clv_parameter *parameter, double value,
+                             size_t n_train)
 {
-    const struct clv_parameter *parameter = &self->learner->parameters[choice->parameter];
-    double value = choice->value, scaled = value * (double)self->training->n_examples / (double)n_train;
+    double scaled = value * (double)self->training->n_examples / (double)n_train;
     bool is_scaled = self->learner->lambda_of_mean && strcmp(parameter->name, "lambda") == 0;
     return is_scaled && value >= parameter->minimum && scaled <= parameter->maximum ? scaled : value;
 }
 
-/* The held-out examples' losses by weights less the small ones, which go from w. */
-static enum clv_status held_losses(double *losses, const struct folds *self, const struct clv_training *training,
-                                   const struct clv_training_result *result, const int32_t *held, size_t n_held,
-                                   double threshold, struct clv_error *err)
-{
-    clv_weights_prune(result->w, &training->shape, threshold);
-    return evaluate_each(losses, training->dataset, held, n_held, &training->shape, result->w, &result->decoding,
-                         self->training->engine, 1, err);
-}
-
-enum clv_status fold_losses(double *losses, struct clv_training_result *made, const struct folds *self,
-                            const struct fold_choice *choice, size_t fold, const double *thresholds,
-                            size_t n_thresholds, struct clv_error *err)
+enum clv_status fold_losses(double *losses, const struct folds *self, size_t fold, int parameter, double value,
+                            struct clv_error *err)
 {
     enum clv_status status;
     const struct clv_training *all = self->training;
@@ -76,27 +65,21 @@ enum clv_status fold_losses(double *losses, struct clv_training_result *made, co
             held[n_held++] = self->order[i];
         else
             train[n_train++] = self->order[i];
-    training.dataset = choice->dataset;
     training.examples = train;
     training.n_examples = n_train;
     training.n_threads = 1;
     training.progress = &silent;
     training.checkpoints = NULL;
     training.validation = NULL;
-    if (choice->parameter >= 0)
-        training.parameters[choice->parameter] = value_for_fold(self, choice, n_train);
+    training.parameters[parameter] = value_for_fold(self, &self->learner->parameters[parameter], value, n_train);
     status = train_part(&result, self->learner, &training, err);
     if (!status && result.interrupted)
         status = fail(err, CLV_ERR_INTERRUPTED, "cross-validation was interrupted");
-    for (size_t t = 0; !status && t < n_thresholds; t++) {
-        status = held_losses(held_loss, self, &training, &result, held, n_held, thresholds[t], err);
-        for (size_t k = 0; !status && k < n_held; k++)
-            losses[t * n + k * n_folds + fold] = held_loss[k];
-    }
-    if (!status && made) {
-        *made = result;
-        result = (struct clv_training_result){0};
-    }
+    if (!status)
+        status = evaluate_each(held_loss, training.dataset, held, n_held, &training.shape, result.w, &result.decoding,
+                               all->engine, 1, err);
+    for (size_t k = 0; !status && k < n_held; k++)
+        losses[k * n_folds + fold] = held_loss[k];
 done:
     clv_training_result_release(&result);
     array_free(train);

@@ -36,7 +36,6 @@ START_TEST(features_on_demand_go_with_learners_of_single_examples_that_have_mask
 {
     static const char *const lines[][2] = {
         {"--learner mssvm", "--feature-memory: mssvm needs all features in memory"},
-        {"--prune 3", "--feature-memory: --prune needs all features in memory"},
         {"--stages 2", "--feature-memory: --stages 2 needs"},
     };
     static const char *const of_images[][2] = {

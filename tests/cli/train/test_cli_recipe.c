@@ -57,18 +57,6 @@ START_TEST(defaults_by_name_are_the_defaults)
 }
 END_TEST
 
-START_TEST(hog_can_be_left_out)
-{
-    const char *folder = temporary_folder(), *model = formatted("%s/hog.cleave", folder);
-    train(model, "--blocks words,colour,size,hog", "");
-    char *output = expect_success("\"$CLEAVE\" prune -m %s --drop hog -o %s/less.cleave", model, folder);
-    free(output);
-    output = expect_success("\"$CLEAVE\" inspect %s/less.cleave", folder);
-    ck_assert_ptr_nonnull(strstr(output, ", all of hog\n"));
-    free(output);
-}
-END_TEST
-
 START_TEST(unknown_names_are_refused_with_the_known_ones)
 {
     static const char *const options[][2] = {{"--sift vlfeet", "--sift: "},
@@ -112,7 +100,6 @@ Suite *cli_recipe_suite(void)
     tcase_add_unchecked_fixture(tc, sample_setup, NULL);
     tcase_add_test(tc, models_remember_what_their_recipe_chose);
     tcase_add_test(tc, defaults_by_name_are_the_defaults);
-    tcase_add_test(tc, hog_can_be_left_out);
     tcase_add_test(tc, unknown_names_are_refused_with_the_known_ones);
     tcase_add_test(tc, recipe_options_that_change_no_feature_are_refused);
     suite_add_tcase(suite, tc);

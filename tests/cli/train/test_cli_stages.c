@@ -205,8 +205,6 @@ START_TEST(mirror_images_teach_as_images_that_were_turned_do)
     free(expect_success("cd %s && " TRAIN "--mirror --data %s/manifest.tsv --split train -o m >summary && grep -q "
                         "'of them mirror images' summary",
                         folder, set));
-    expect_error(64, "--mirror excludes --prune", "\"$CLEAVE\" train --mirror --prune 3 --data %s -o %s/n", set,
-                 folder);
     expect_error(
         64, "--mirror: goes with images that all have masks",
         "\"$CLEAVE\" train --mirror --data %s/manifest.tsv --split train --unlabelled-split test --learner wmpmap -o "
@@ -219,12 +217,10 @@ START_TEST(what_two_stages_cannot_do_is_refused)
 {
     const char *folder = temporary_folder(), *set = sample_set();
     expect_error(64, "--stages 2 excludes --init", TRAIN "--data %s --init %s -o %s/m", set, sample_model(), folder);
-    expect_error(64, "--stages 2 excludes --prune", TRAIN "--data %s --prune 3 -o %s/m", set, folder);
     expect_error(64, "--stages 2 excludes --letters", "\"$CLEAVE\" train --learner ssvm --stages 2 --letters x -o %s/m",
                  folder);
     expect_error(64, "--stages", "\"$CLEAVE\" train --stages 3 --data %s -o %s/m", set, folder);
     expect_error(64, "--label-costs: of two labels", TRAIN "--data %s --label-costs 3 -o %s/m", set, folder);
-    expect_error(64, "has two stages", "\"$CLEAVE\" prune -m %s -o %s/m", two, folder);
     spill(formatted("%s/only", folder), "images/0001.jpg\nimages/0002.jpg\n", 32);
     expect_error(64, "two stages need 5 images or more", TRAIN "--data %s/manifest.tsv --only %s/only -o %s/m", set,
                  folder, folder);

@@ -26,9 +26,8 @@ static void draw(void)
 
 static void describe(struct sift_grid *grid, int32_t scale)
 {
-    static const bool all[CLV_MAX_SCALES] = {true, true, true, true};
     struct sift_image sift;
-    must(sift_image_init(&sift, pixels, WIDTH, HEIGHT, &recipe, all, err));
+    must(sift_image_init(&sift, pixels, WIDTH, HEIGHT, &recipe, err));
     must(sift_image_describe(grid, &sift, recipe.bin_size_px[scale], recipe.step_px, err));
     sift_image_release(&sift);
 }

@@ -128,39 +128,6 @@ START_TEST(rows_of_mapped_histograms_multiply_to_the_kernel)
 }
 END_TEST
 
-START_TEST(hog_is_not_computed_where_none_of_it_is_kept)
-{
-    struct clv_recipe recipe = recipe_of(CLV_NODES_SUPERPIXELS, CLV_SIFT_CLEAVE, CLV_KERNEL_MAP_NONE);
-    size_t n = (size_t)clv_recipe_n_features(&recipe) + (size_t)clv_recipe_n_edge_features(&recipe);
-    size_t last = clv_recipe_n_groups(&recipe) - 1;
-    char name[32];
-    recipe.kept = array_alloc(n, 1);
-    clv_recipe_group(name, sizeof name, recipe.kept, &recipe, last);
-    ck_assert_str_eq(name, "hog");
-    for (int kept = 0; kept < 2; kept++) {
-        struct plan plan;
-        struct clv_image working = {0};
-        struct clv_example example = {0};
-        struct clv_adjacency adjacency = {0};
-        struct views views;
-        int32_t label[30 * 20] = {0};
-        for (size_t k = 0; k < n; k++)
-            recipe.kept[k] = !recipe.kept[k];
-        must(plan_init(&plan, &recipe, err));
-        ck_assert_int_eq(plan.at.hog >= 0, kept);
-        must(clv_image_new(&working, 30, 20, 3, err));
-        example.superpixels = (struct clv_superpixels){.width = 30, .height = 20, .n = 1, .labels = label};
-        must(views_init(&views, &working, &example, &adjacency, NULL, &recipe, &plan, err));
-        ck_assert_int_eq(views.hog.values != NULL, kept);
-        ck_assert_int_eq(views.maps[0].word != NULL, !kept);
-        views_release(&views);
-        plan_release(&plan);
-        clv_image_release(&working);
-    }
-    clv_recipe_release(&recipe);
-}
-END_TEST
-
 START_TEST(files_tell_the_choices_and_older_ones_read_as_the_defaults)
 {
     struct clv_recipe recipe, read = {0};
@@ -213,7 +180,6 @@ Suite *views_suite(void)
     tcase_add_test(tc, features_are_the_same_at_any_number_of_threads);
     tcase_add_loop_test(tc, rows_of_mapped_histograms_multiply_to_the_kernel, CLV_KERNEL_MAP_CHI2,
                         CLV_KERNEL_MAP_INTERSECTION + 1);
-    tcase_add_test(tc, hog_is_not_computed_where_none_of_it_is_kept);
     tcase_add_test(tc, files_tell_the_choices_and_older_ones_read_as_the_defaults);
     suite_add_tcase(suite, tc);
     return suite;

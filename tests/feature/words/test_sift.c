@@ -21,12 +21,11 @@ static struct clv_recipe recipe_of(int32_t bin_px, int32_t step_px)
 static struct sift_grid describe_by(int32_t sift, const uint8_t *rgb, int32_t width, int32_t height, int32_t bin_px,
                                     int32_t step_px)
 {
-    static const bool words[CLV_MAX_SCALES] = {true};
     struct clv_recipe recipe = recipe_of(bin_px, step_px);
     struct sift_image image;
     struct sift_grid grid;
     recipe.sift = sift;
-    must(sift_image_init(&image, rgb, width, height, &recipe, words, err));
+    must(sift_image_init(&image, rgb, width, height, &recipe, err));
     must(sift_image_describe(&grid, &image, bin_px, step_px, err));
     sift_image_release(&image);
     return grid;
