@@ -99,9 +99,11 @@ benches := $(patsubst tools/bench/%.c,$(BUILD)/bench/%,$(wildcard tools/bench/*.
 bench_peers := $(BUILD)/bench/opencv $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train
 converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools/datasets/*.c))
 learned := $(patsubst tools/%.c,$(BUILD)/%,$(wildcard tools/learn/*.c))
+# The papers' simulated problems; tests draw them, too.
+simulator := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/reproduce/simulate/*.c))
 # Every program of tools/ but the examples, which make check-library builds.
 programs := $(benches) $(bench_peers) $(converters) $(learned) $(BUILD)/faults/driver $(BUILD)/faults/malloc.so $(BUILD)/faults/mutate
-reproduction_scripts := $(filter-out %.md,$(wildcard tools/reproduce/*))
+reproduction_scripts := $(filter-out %.md %/simulate,$(wildcard tools/reproduce/*))
 reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
@@ -138,7 +140,7 @@ demo: deps
 # With WITH_MPI=1 what differs then, and no more.
 ifeq ($(WITH_MPI),1)
 check: deps
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/reproduce/simulate
 	$(Q)tools/check-team $(BUILD)
 else
 check: deps
@@ -242,7 +244,7 @@ datasets: deps
 
 # The papers' tables beside ours: OUT keeps every result with its settings, and a run that was stopped goes on.
 $(reproductions): reproduce-%: deps
-	$(Q)$(MAKE) --no-print-directory all $$(sed -nE 's,.*"\$$build/((bench|learn)/[a-z_]+)".*,$(BUILD)/\1,p' tools/reproduce/$*)
+	$(Q)$(MAKE) --no-print-directory all $$(sed -nE 's,.*"\$$build/((bench|learn|reproduce)/[a-z_]+)".*,$(BUILD)/\1,p' tools/reproduce/$* | sort -u)
 	$(Q)tools/reproduce/$* $(BUILD) $(or $(OUT),$(BUILD)/reproduce-$*)
 
 fuzz: deps
@@ -364,8 +366,8 @@ $(BUILD)/tests/%.o: CPPFLAGS += -Itests -I$(BUILD)/tests -I.
 $(BUILD)/tests/%.o: CFLAGS += -Wno-missing-prototypes -fno-optimize-sibling-calls
 
 # The commands' parts are tested by what they do as a whole, but their options in this program, too.
-run_tests_objects := $(test_objects) $(filter-out %/cli/main.o,$(cli_objects)) $(fault_objects)
-$(BUILD)/run-tests: $(run_tests_objects) | $(converters)
+run_tests_objects := $(test_objects) $(filter-out %/main.o,$(simulator)) $(filter-out %/cli/main.o,$(cli_objects)) $(fault_objects)
+$(BUILD)/run-tests: $(run_tests_objects) | $(converters) $(BUILD)/reproduce/simulate
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(TEST_LIBS)
 
@@ -389,6 +391,11 @@ $(BUILD)/datasets/%: tools/datasets/%.c $(library_objects)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -pie -o $@ $< $(library_objects) $(LDLIBS)
+
+$(BUILD)/reproduce/simulate: $(simulator) $(library_objects)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD   $@")
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS)
 
 # Programs that learn constants of the source.
 $(BUILD)/learn/%: tools/learn/%.c $(library_objects)
@@ -419,4 +426,4 @@ $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train: $(BUILD)/bench/%: tools/bench/%.c
 	else echo "skipped: dlib is absent (libdlib-dev)"; fi
 
 -include $(library_objects:.o=.d) $(cli_objects:.o=.d) $(test_objects:.o=.d) $(BUILD)/faults/array.d $(BUILD)/mpi/team_link.d \
-    $(converters:=.d) $(benches:=.d) $(learned:=.d)
+    $(converters:=.d) $(benches:=.d) $(learned:=.d) $(simulator:.o=.d)

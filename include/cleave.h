@@ -20,7 +20,6 @@
 #include "cleave/report.h"
 #include "cleave/score.h"
 #include "cleave/segment.h"
-#include "cleave/simulate.h"
 #include "cleave/status.h"
 #include "cleave/superpixel.h"
 #include "cleave/synth.h"

@@ -6,7 +6,7 @@
  *     status = clv_synth_animals("animals", &options, 0, NULL, &error);
  *
  * To read the source: src/synth/animals.c writes the set, animal_scene.c composes a picture of an animal (animal.c,
- * shape.c) and its ground (ground.c, value_noise.c). The files beside them draw the simulated fields of simulate.h. */
+ * shape.c) and its ground (ground.c, value_noise.c). */
 #ifndef CLEAVE_SYNTH_H
 #define CLEAVE_SYNTH_H
 

@@ -316,47 +316,6 @@ static const struct option_row animals_rows[] = {
     {NULL},
 };
 
-static const struct option_row problem_rows[] = {
-    OUTPUT,
-    OVERWRITE,
-    {"--seed", "--seed 2", NULL, 0},
-    {"--test", "--test 3", NULL, 0},
-    {"--train", "--train 3", NULL, 0},
-    {NULL},
-};
-
-static const struct option_row chain_crf_rows[] = {
-    {"--features", "--features 5", NULL, 0},
-    {"--group-noise", "--group-noise 1", NULL, 0},
-    {"--groups", "--groups 1", NULL, 0},
-    {"--nodes", "--nodes 4", NULL, 0},
-    {"--relevant", "--relevant 2", NULL, 0},
-    {"--sweeps", "--sweeps 6", NULL, 0},
-    {NULL},
-};
-
-#define HIDDEN                                                                                                         \
-    {"--labels", "--labels 3", NULL, 0}, {"--shared-weights", "--shared-weights", NULL, 0},                            \
-        {"--sigma-h", "--sigma-h 1", NULL, 0}, {"--sigma-is", "--sigma-is deviation", NULL, 0},                        \
-        {"--sigma-x", "--sigma-x 1", NULL, 0}, {"--sigma-xh", "--sigma-xh 1", NULL, 0},                                \
-        {"--sigma-xy", "--sigma-xy 1", NULL, 0}, {"--sigma-y", "--sigma-y 1", NULL, 0},                                \
-    {                                                                                                                  \
-        "--sigma-yh", "--sigma-yh 1", NULL, 0                                                                          \
-    }
-
-static const struct option_row hidden_chain_rows[] = {HIDDEN, {"--nodes", "--nodes 4", NULL, 0}, {NULL}};
-
-static const struct option_row hidden_grid_rows[] = {
-    HIDDEN, {"--side", "--side 3", NULL, 0}, {"--sweeps", "--sweeps 7", NULL, 0}, {NULL}};
-
-static const struct option_row noisy_image_rows[] = {
-    {"--missing", "--missing 0.1", NULL, 0},
-    {"--noise", "--noise 1", NULL, 0},
-    {"--sigma-is", "--sigma-is deviation", NULL, 0},
-    {"--test-missing", "--test-missing 0.5", NULL, 0},
-    {NULL},
-};
-
 /* --- label --- */
 
 static const struct option_row label_rows[] = {
@@ -410,12 +369,6 @@ static const struct option_command option_commands[] = {
      {"--data tagged/manifest.tsv -m itags --json", "--data tags.svm -m tags", "--data tags.svm --pred tags.svm"},
      {image_rows, annotate_answer_rows, annotate_score_rows}},
     {"synth", {"-n 2 --size 24x16 -o o/set"}, {no_image_rows, animals_rows}},
-    {"synth chain-crf",
-     {"--train 2 --test 2 --nodes 3 --features 6 --relevant 4 --groups 2 --sweeps 5 -o o/set"},
-     {no_image_rows, problem_rows, chain_crf_rows}},
-    {"synth hidden-chain", {"--train 2 --test 2 -o o/set"}, {no_image_rows, problem_rows, hidden_chain_rows}},
-    {"synth hidden-grid", {"--train 2 --test 2 --sweeps 5 -o o/set"}, {no_image_rows, problem_rows, hidden_grid_rows}},
-    {"synth noisy-image", {"--train 2 --test 2 -o o/set"}, {no_image_rows, problem_rows, noisy_image_rows}},
     {"label", {NULL}, {label_rows}},
 };
 #define N_OPTION_COMMANDS ((int)(sizeof option_commands / sizeof *option_commands))

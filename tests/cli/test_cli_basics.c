@@ -6,22 +6,9 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-static const char *const names[] = {"label",
-                                    "synth",
-                                    "train",
-                                    "segment",
-                                    "marginals",
-                                    "score",
-                                    "features",
-                                    "inspect",
-                                    "annotate train",
-                                    "annotate predict",
-                                    "annotate score",
-                                    "synth animals",
-                                    "synth chain-crf",
-                                    "synth hidden-chain",
-                                    "synth hidden-grid",
-                                    "synth noisy-image"};
+static const char *const names[] = {"label",    "train",   "segment",        "marginals",        "score",
+                                    "features", "inspect", "annotate train", "annotate predict", "annotate score",
+                                    "synth"};
 #define N_NAMES (sizeof names / sizeof *names)
 
 START_TEST(what_is_no_model_says_so)
@@ -151,8 +138,6 @@ START_TEST(option_values_are_checked_and_named)
     expect_error(64, "--sift-bins: \"1,2,3,4,5\" has more", "\"$CLEAVE\" train --sift-bins 1,2,3,4,5");
     expect_error(64, "--blocks: \"colours\" is none of words, colour", "\"$CLEAVE\" train --blocks words,colours");
     expect_error(64, "--size: \"10x10\"", "\"$CLEAVE\" synth --size 10x10 -o x");
-    expect_error(64, "--nodes: \"1\"", "\"$CLEAVE\" synth hidden-chain --nodes 1");
-    expect_error(64, "--sigma-is: \"width\" is none of variance", "\"$CLEAVE\" synth hidden-grid --sigma-is width");
     expect_error(64, "--train-share: \"2\"", "\"$CLEAVE\" synth --train-share 2 -o x");
     expect_error(64, "--masks: \"rgb\" is none of auto, grey, binary, palette", "\"$CLEAVE\" segment --masks rgb");
     expect_error(64, "--lambda: \"-1\" is no number", "\"$CLEAVE\" train --lambda -1 --data x -o y");
@@ -174,8 +159,7 @@ START_TEST(missing_and_conflicting_options_are_named)
     expect_error(64, "--pred is missing", "\"$CLEAVE\" score --data x");
     expect_error(64, "exclude each other", "\"$CLEAVE\" score --data x --pred . --json --csv");
     expect_error(64, "no folder", "\"$CLEAVE\" synth");
-    expect_error(64, "no folder", "\"$CLEAVE\" synth hidden-grid");
-    expect_error(64, "b: one folder is enough", "\"$CLEAVE\" synth noisy-image -o a b");
+    expect_error(64, "b: one folder is enough", "\"$CLEAVE\" synth -o a b");
     expect_error(64, "which model", "\"$CLEAVE\" inspect");
     expect_error(64, "x: train takes no arguments", "\"$CLEAVE\" train x");
     ck_assert_int_eq(run_command(NULL, "\"$CLEAVE\""), 64);

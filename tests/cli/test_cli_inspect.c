@@ -17,7 +17,7 @@ static double number_after(const char *text, const char *key)
 START_TEST(weights_above_a_share_of_the_largest_and_variances_are_told)
 {
     const char *folder = temporary_folder();
-    free(expect_success("cd %s && \"$CLEAVE\" synth chain-crf --train 9 --test 1 --features 12 --relevant 5 --sweeps 9 "
+    free(expect_success("cd %s && \"$SIMULATE\" chain-crf --train 9 --test 1 --features 12 --relevant 5 --sweeps 9 "
                         "drawn && \"$CLEAVE\" train --data drawn/train.safetensors --learner lapmedn --passes 9 -o m",
                         folder));
     struct clv_model model = {0};

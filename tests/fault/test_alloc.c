@@ -189,9 +189,6 @@ END_TEST
 START_TEST(drawing_survives_every_failed_allocation)
 {
     fail_each_request("synth -n 2 --size 24x20 -o made", 2);
-    fail_each_request("synth hidden-chain --train 1 --test 1 --nodes 3 -o made", 1);
-    fail_each_request("synth hidden-grid --train 1 --test 1 --side 2 --sweeps 2 -o made", 3);
-    fail_each_request("synth noisy-image --train 1 --test 1 -o made", 3);
 }
 END_TEST
 

@@ -78,6 +78,7 @@ int run_command(char **output, const char *format, ...)
     const char *folder = getenv("CLEAVE_BUILD");
     ck_assert(realpath(folder ? folder : "build", build) != NULL);
     setenv("CLEAVE", formatted("%s/cleave", build), 1);
+    setenv("SIMULATE", formatted("%s/reproduce/simulate", build), 1);
     setenv("CLEAVE_FAULTS", formatted("%s/cleave-faults", build), 1);
 
     va_list args;

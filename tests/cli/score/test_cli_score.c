@@ -126,10 +126,9 @@ START_TEST(known_labels_have_an_exact_likelihood_under_the_weights)
         struct clv_model model = {0};
         struct clv_dataset *test = NULL;
         double expected = 0;
-        free(expect_success(
-            "cd %s && \"$CLEAVE\" synth %s --overwrite --labels 3 --train 4 --test 2 -s 3 -o . && \"$CLEAVE\" "
-            "train --overwrite --learner hcrf --data train.safetensors --c 1 -o m",
-            folder, kinds[k]));
+        free(expect_success("cd %s && \"$SIMULATE\" %s --labels 3 --train 4 --test 2 --seed 3 . && \"$CLEAVE\" "
+                            "train --overwrite --learner hcrf --data train.safetensors --c 1 -o m",
+                            folder, kinds[k]));
         must(clv_model_read(&model, formatted("%s/m", folder), err));
         must(clv_features_open(&test, NULL, formatted("%s/test.safetensors", folder), err));
         for (size_t i = 0; i < clv_dataset_size(test); i++) {
@@ -152,10 +151,9 @@ END_TEST
 START_TEST(likelihoods_are_refused_where_there_are_none)
 {
     const char *folder = temporary_folder();
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" synth hidden-grid --overwrite --labels 3 --side 20 --sweeps 2 --train 1 --test 1 -o . "
-        "&& \"$CLEAVE\" train --overwrite --learner mssvm --data train.safetensors --passes 1 -o m",
-        folder));
+    free(expect_success("cd %s && \"$SIMULATE\" hidden-grid --labels 3 --side 20 --sweeps 2 --train 1 --test 1 . "
+                        "&& \"$CLEAVE\" train --overwrite --learner mssvm --data train.safetensors --passes 1 -o m",
+                        folder));
     expect_error(64, "--likelihood: a graph of 400 nodes and 760 edges is too wide",
                  "cd %s && \"$CLEAVE\" score -m m --data test.safetensors --likelihood", folder);
     expect_error(64, "--likelihood: goes with a feature file", "\"$CLEAVE\" score --data x --pred y --likelihood");

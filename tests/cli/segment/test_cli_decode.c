@@ -12,8 +12,8 @@ static const char *noisy_folder(void)
     static char folder[256];
     if (!folder[0]) {
         snprintf(folder, sizeof folder, "%s/decode", temporary_folder());
-        free(expect_success("mkdir %s && cd %s && \"$CLEAVE\" synth noisy-image --missing 0.8 --test-missing 0.8 "
-                            "--train 3 --test 2 -s 1 -o . && \"$CLEAVE\" train --learner mssvm --c 1 --batch 2 "
+        free(expect_success("mkdir %s && cd %s && \"$SIMULATE\" noisy-image --missing 0.8 --test-missing 0.8 "
+                            "--train 3 --test 2 --seed 1 . && \"$CLEAVE\" train --learner mssvm --c 1 --batch 2 "
                             "--passes 4 --rate 1 --data train.safetensors -o m.cleave",
                             folder, folder));
     }

@@ -215,7 +215,7 @@ START_TEST(a_feature_file_takes_its_recipe_from_another)
                  "cd %s && \"$CLEAVE\" features --data set --superpixels 50 --recipe f -o h", own.text);
     expect_error(64, "--recipe: the recipe is the model's, given by -m",
                  "cd %s && \"$CLEAVE\" features --data set -m %s --recipe f -o h", own.text, sample_model());
-    free(expect_success("cd %s && \"$CLEAVE\" synth hidden-chain --seed 1 -o drawn", own.text));
+    free(expect_success("cd %s && \"$SIMULATE\" hidden-chain --seed 1 drawn", own.text));
     expect_error(64, "it has no recipe",
                  "cd %s && \"$CLEAVE\" features --data set --recipe drawn/train.safetensors -o h", own.text);
     expect_error(73, "input", "cd %s && \"$CLEAVE\" features --data set --recipe f -o f --overwrite", own.text);

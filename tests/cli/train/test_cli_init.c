@@ -51,10 +51,9 @@ END_TEST
 START_TEST(models_of_other_features_are_no_start)
 {
     static const char labels[] = "value\tname\n0\tground\n1\tcow\n";
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" synth hidden-chain --train 2 --test 1 --nodes 3 -q -o chain && \"$CLEAVE\" "
-        "train --data chain/train.safetensors --learner mssvm --passes 1 -q -o chain.cleave",
-        folder));
+    free(expect_success("cd %s && \"$SIMULATE\" hidden-chain --train 2 --test 1 --nodes 3 chain && \"$CLEAVE\" "
+                        "train --data chain/train.safetensors --learner mssvm --passes 1 -q -o chain.cleave",
+                        folder));
     expect_error(64, "learned on features from elsewhere",
                  "cd %s && \"$CLEAVE\" train --data %s/manifest.tsv --init chain.cleave --learner mssvm -o x", folder,
                  sample_set());

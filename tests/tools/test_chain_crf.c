@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "cleave/learn.h"
-#include "cleave/simulate.h"
+#include "tools/reproduce/simulate/simulate.h"
 #include "support/sample.h"
 #include "support/support.h"
 
-static struct clv_chain_crf_options small_chains(void)
+static struct chain_crf_options small_chains(void)
 {
-    struct clv_chain_crf_options options;
-    clv_chain_crf_init(&options);
+    struct chain_crf_options options;
+    simulate_chain_crf_init(&options);
     options.n_train = 4000;
     options.n_test = 1;
     options.n_nodes = 4;
@@ -25,11 +25,11 @@ static struct clv_chain_crf_options small_chains(void)
 /* Over many chains, labels and pairs come up as often as their exact probabilities given x say. */
 START_TEST(gibbs_sweeps_reach_the_fields_distribution)
 {
-    struct clv_chain_crf_options options = small_chains();
+    struct chain_crf_options options = small_chains();
     struct clv_dataset *train, *test;
     double w[9], seen[8] = {0}, expected[8] = {0}, spread[8] = {0};
     const struct clv_shape shape = {2, 5, 1, CLV_PAIRWISE_FULL};
-    must(clv_chain_crf_simulate(&train, &test, w, &options, 2, NULL, err));
+    must(simulate_chain_crf(&train, &test, w, &options, 2, NULL, err));
     ck_assert(w[3] == 0 && w[4] == 0 && w[0] != 0);
     for (size_t i = 0; i < clv_dataset_size(train); i++) {
         struct clv_problem p = clv_dataset_problem(train, i);
@@ -63,14 +63,14 @@ END_TEST
 
 START_TEST(members_of_a_group_are_alike)
 {
-    struct clv_chain_crf_options options = small_chains();
+    struct chain_crf_options options = small_chains();
     struct clv_dataset *train, *test;
     options.n_features = 8;
     options.n_relevant = 6;
     options.n_groups = 2;
     options.n_train = 1500;
     options.n_sweeps = 1;
-    must(clv_chain_crf_simulate(&train, &test, NULL, &options, 2, NULL, err));
+    must(simulate_chain_crf(&train, &test, NULL, &options, 2, NULL, err));
     double within = 0, between = 0, n = 0;
     for (size_t i = 0; i < clv_dataset_size(train); i++) {
         struct clv_problem p = clv_dataset_problem(train, i);
@@ -89,12 +89,12 @@ END_TEST
 
 START_TEST(chain_k_is_the_same_at_any_thread_count_and_size_of_set)
 {
-    struct clv_chain_crf_options options = small_chains();
+    struct chain_crf_options options = small_chains();
     struct clv_dataset *train[2], *test[2];
     options.n_train = 20;
-    must(clv_chain_crf_simulate(&train[0], &test[0], NULL, &options, 1, NULL, err));
+    must(simulate_chain_crf(&train[0], &test[0], NULL, &options, 1, NULL, err));
     options.n_train = 9;
-    must(clv_chain_crf_simulate(&train[1], &test[1], NULL, &options, 2, NULL, err));
+    must(simulate_chain_crf(&train[1], &test[1], NULL, &options, 2, NULL, err));
     for (size_t i = 0; i < 9; i++) {
         struct clv_problem a = clv_dataset_problem(train[0], i), b = clv_dataset_problem(train[1], i);
         ck_assert_mem_eq(a.value + a.row[0], b.value + b.row[0], 20 * sizeof(float));
@@ -109,29 +109,29 @@ END_TEST
 
 START_TEST(chain_options_out_of_range_are_refused_by_name)
 {
-    struct clv_chain_crf_options options = small_chains();
+    struct chain_crf_options options = small_chains();
     struct clv_dataset *train, *test;
     options.n_relevant = 6;
     must_fail(CLV_ERR_USAGE, "relevant features is 6",
-              clv_chain_crf_simulate(&train, &test, NULL, &options, 1, NULL, err));
+              simulate_chain_crf(&train, &test, NULL, &options, 1, NULL, err));
     options = small_chains();
     options.n_groups = 2;
     must_fail(CLV_ERR_USAGE, "do not make 2 groups",
-              clv_chain_crf_simulate(&train, &test, NULL, &options, 1, NULL, err));
+              simulate_chain_crf(&train, &test, NULL, &options, 1, NULL, err));
     options = small_chains();
     options.group_noise = -1;
-    must_fail(CLV_ERR_USAGE, "group noise is -1", clv_chain_crf_simulate(&train, &test, NULL, &options, 1, NULL, err));
+    must_fail(CLV_ERR_USAGE, "group noise is -1", simulate_chain_crf(&train, &test, NULL, &options, 1, NULL, err));
     ck_assert_ptr_null(train);
 }
 END_TEST
 
 /* Every learner of chains takes the sets that the command writes, and the field itself scores them. */
-START_TEST(chains_of_the_command_train_sparse_models)
+START_TEST(chains_of_the_program_train_sparse_models)
 {
     static const char *const learners[] = {"m3n", "lapmedn --lambda 100 --C 1", "l1m3n --radius 10"};
     char folder[512];
     snprintf(folder, sizeof folder, "%s/chains", temporary_folder());
-    free(expect_success("\"$CLEAVE\" synth chain-crf -q --train 30 --test 40 --sweeps 50 --seed 3 -o %s", folder));
+    free(expect_success("\"$SIMULATE\" chain-crf --train 30 --test 40 --sweeps 50 --seed 3 %s", folder));
     free(expect_success("cd %s && \"$CLEAVE\" score -q -m model.cleave --data test.safetensors", folder));
     char *chosen =
         expect_success("cd %s && \"$CLEAVE\" train --learner lapmedn --units raw --data train.safetensors -o m --cv 3 "
@@ -176,7 +176,7 @@ Suite *chain_crf_suite(void)
     tcase_add_test(tests, members_of_a_group_are_alike);
     tcase_add_test(tests, chain_k_is_the_same_at_any_thread_count_and_size_of_set);
     tcase_add_test(tests, chain_options_out_of_range_are_refused_by_name);
-    tcase_add_test(tests, chains_of_the_command_train_sparse_models);
+    tcase_add_test(tests, chains_of_the_program_train_sparse_models);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -5,15 +5,15 @@
 #include "base/error.h"
 #include "base/maths.h"
 #include "base/parallel.h"
-#include "cleave/simulate.h"
-#include "synth/problem_buffer.h"
-#include "synth/streams.h"
+#include "simulate.h"
+#include "problem_buffer.h"
+#include "streams.h"
 
 #define FIRST_SWEEP ((uint64_t)1 << 40) /* index of a problem's random numbers: features come before */
 
-void clv_chain_crf_init(struct clv_chain_crf_options *options)
+void simulate_chain_crf_init(struct chain_crf_options *options)
 {
-    *options = (struct clv_chain_crf_options){.n_train = 100,
+    *options = (struct chain_crf_options){.n_train = 100,
                                               .n_test = 900,
                                               .n_nodes = 8,
                                               .n_features = 100,
@@ -22,7 +22,7 @@ void clv_chain_crf_init(struct clv_chain_crf_options *options)
                                               .n_sweeps = 5000};
 }
 
-static enum clv_status check_options(const struct clv_chain_crf_options *options, struct clv_error *err)
+static enum clv_status check_options(const struct chain_crf_options *options, struct clv_error *err)
 {
     const struct {
         const char *name;
@@ -50,7 +50,7 @@ static enum clv_status check_options(const struct clv_chain_crf_options *options
 
 /* One set in the making. */
 struct chains {
-    const struct clv_chain_crf_options *options;
+    const struct chain_crf_options *options;
     const struct clv_progress *progress;
     const double *w; /* [n_features] of label 1 over 0, then t[2][2] */
     uint32_t set;
@@ -62,7 +62,7 @@ struct chains {
 
 static void draw_features(float *x, const struct chains *self, uint64_t stream)
 {
-    const struct clv_chain_crf_options *options = self->options;
+    const struct chain_crf_options *options = self->options;
     int32_t n = options->n_features;
     int32_t group = options->n_groups ? options->n_relevant / options->n_groups : 1;
     for (int32_t l = 0; l < options->n_nodes; l++)
@@ -89,7 +89,7 @@ static void score_nodes(double *score, const float *x, const struct chains *self
 /* p(y_l = 1 | its neighbours) is logistic in the difference of the two labels' scores. */
 static void sample_labels(int32_t *y, const double *score, const struct chains *self, uint64_t stream)
 {
-    const struct clv_chain_crf_options *options = self->options;
+    const struct chain_crf_options *options = self->options;
     const double *t = self->w + options->n_features;
     int32_t n = options->n_nodes;
     uint64_t index = FIRST_SWEEP;
@@ -161,7 +161,7 @@ static enum clv_status add_chains(struct clv_dataset *dataset, const struct chai
 static enum clv_status draw_set(struct clv_dataset **dataset, const struct chains *common, uint32_t set, int n_threads,
                                 struct clv_error *err)
 {
-    const struct clv_chain_crf_options *options = common->options;
+    const struct chain_crf_options *options = common->options;
     struct chains self = {.options = options, .progress = common->progress, .w = common->w, .set = set};
     self.n = (size_t)(set ? options->n_test : options->n_train);
     self.y = array_alloc(self.n, (size_t)options->n_nodes * sizeof *self.y);
@@ -179,7 +179,7 @@ static enum clv_status draw_set(struct clv_dataset **dataset, const struct chain
 }
 
 /* The difference of two N(0, 1) weights for a relevant feature, 0 for another; four N(0, 1) weights of pairs. */
-static void draw_model(double *w, const struct clv_chain_crf_options *options)
+static void draw_model(double *w, const struct chain_crf_options *options)
 {
     uint64_t nodes = RNG_STREAM(RNG_SIMULATE, STREAM_NODE_WEIGHTS), edges = nodes + 1;
     for (uint64_t k = 0; k < (uint64_t)options->n_features; k++)
@@ -190,8 +190,8 @@ static void draw_model(double *w, const struct clv_chain_crf_options *options)
         w[options->n_features + (int32_t)k] = rng_normal(options->seed, edges, k);
 }
 
-enum clv_status clv_chain_crf_simulate(struct clv_dataset **train, struct clv_dataset **test, double *w,
-                                       const struct clv_chain_crf_options *options, int n_threads,
+enum clv_status simulate_chain_crf(struct clv_dataset **train, struct clv_dataset **test, double *w,
+                                       const struct chain_crf_options *options, int n_threads,
                                        const struct clv_progress *progress, struct clv_error *err)
 {
     struct clv_dataset *made[2] = {NULL, NULL};

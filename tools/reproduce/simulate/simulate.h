@@ -1,24 +1,20 @@
 /* Simulated fields: problems drawn from random models, to learn from and to test on. Same seed, same problems at any
  * thread count; problem k of either set is the same however many there are.
  *
- *     struct clv_hidden_options options;
+ *     struct hidden_options options;
  *     struct clv_dataset *train, *test;
- *     clv_hidden_init(&options, CLV_HIDDEN_CHAIN);
+ *     simulate_hidden_init(&options, HIDDEN_CHAIN);
  *     options.sigma_h = 5;
- *     status = clv_hidden_simulate(&train, &test, &options, 0, &error);
+ *     status = simulate_hidden(&train, &test, &options, 0, &error);
  *
- * To read the source: src/synth/hidden.c draws hidden chains and grids from hidden_model.c by hidden_sample.c;
- * chain_crf.c and noisy_image.c are one file each. animals.c (synth.h) paints whole images. */
-#ifndef CLEAVE_SIMULATE_H
-#define CLEAVE_SIMULATE_H
+ * To read the source: hidden.c draws hidden chains and grids from hidden_model.c by hidden_sample.c; chain_crf.c and
+ * noisy_image.c are one file each. main.c is the command line. */
+#ifndef SIMULATE_H
+#define SIMULATE_H
 
 #include <stdbool.h>
 
 #include "cleave/features.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* --- hidden chains and grids (Ping, Liu, Ihler: Marginal structured SVM with hidden variables, ICML 2014, section 7.1)
  * ---
@@ -31,10 +27,10 @@ extern "C" {
  * or are the two colours of a checkerboard. All variables have n_labels states. Weights are drawn once a seed from
  * normal distributions of mean 0. The paper leaves open whether weights are each node's own or shared, and whether
  * sigma is a deviation or a variance ("the variance parameters sigma_h"); both are options. */
-enum clv_hidden_graph { CLV_HIDDEN_CHAIN, CLV_HIDDEN_GRID };
+enum hidden_graph { HIDDEN_CHAIN, HIDDEN_GRID };
 
-struct clv_hidden_options {
-    enum clv_hidden_graph graph;
+struct hidden_options {
+    enum hidden_graph graph;
     int32_t n_train, n_test; /* problems, >= 1; default 20 and 100 */
     int32_t n_labels;        /* 2..16, default 4 */
     int32_t size;            /* y and h nodes of the chain, 2..10000, default 20; side of the grid, 2..100, default 6 */
@@ -46,7 +42,7 @@ struct clv_hidden_options {
     int32_t n_sweeps; /* of Gibbs sampling on the grid, >= 1, default 1000 */
     uint64_t seed;    /* default 0 */
 };
-CLV_API void clv_hidden_init(struct clv_hidden_options *options, enum clv_hidden_graph graph);
+void simulate_hidden_init(struct hidden_options *options, enum hidden_graph graph);
 
 /* Draws *train and *test from one model. Problems: the y nodes come first, so that edges go from a y to an h. A node's
  * features are the indicators of its x's state and a 1, at indices of its own (shared: of its kind); an edge's feature
@@ -55,8 +51,8 @@ CLV_API void clv_hidden_init(struct clv_hidden_options *options, enum clv_hidden
  * chains are then sampled exactly (backward sums, forward sampling), grids by n_sweeps Gibbs sweeps from a uniform
  * start, each problem by a chain of its own. Refused with CLV_ERR_USAGE: options out of range. O((n_train + n_test)
  * nodes n_labels), n_sweeps times that on grids. */
-CLV_API enum clv_status clv_hidden_simulate(struct clv_dataset **train, struct clv_dataset **test,
-                                            const struct clv_hidden_options *options, int n_threads,
+enum clv_status simulate_hidden(struct clv_dataset **train, struct clv_dataset **test,
+                                            const struct hidden_options *options, int n_threads,
                                             const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* --- noisy images with missing labels (Ping, Liu and Ihler 2014, section 7.2) ---
@@ -64,10 +60,10 @@ CLV_API enum clv_status clv_hidden_simulate(struct clv_dataset **train, struct c
  * One picture of 20 x 40 pixels and five labels, seen again and again through Gaussian noise: a pixel of label l = 0..4
  * is observed as x = l - 2 + noise. Features are x and a 1 (of x alone only two orders of the scores would follow),
  * edges join the 4-neighbours with feature 1, the pairwise form is full. */
-#define CLV_NOISY_WIDTH  40
-#define CLV_NOISY_HEIGHT 20
+#define NOISY_WIDTH  40
+#define NOISY_HEIGHT 20
 
-struct clv_noisy_options {
+struct noisy_options {
     int32_t n_train, n_test; /* default 10 and 10 */
     double noise;            /* >= 0, default 5 */
     bool sigma_is_deviation; /* `noise` is a deviation, else (default) a variance */
@@ -75,9 +71,9 @@ struct clv_noisy_options {
     double train_missing, test_missing;
     uint64_t seed; /* default 0 */
 };
-CLV_API void clv_noisy_init(struct clv_noisy_options *options);
-CLV_API enum clv_status clv_noisy_simulate(struct clv_dataset **train, struct clv_dataset **test,
-                                           const struct clv_noisy_options *options, struct clv_error *err) CLV_CHECK;
+void simulate_noisy_init(struct noisy_options *options);
+enum clv_status simulate_noisy(struct clv_dataset **train, struct clv_dataset **test,
+                                           const struct noisy_options *options, struct clv_error *err) CLV_CHECK;
 
 /* --- chains of a conditional random field with few relevant features (Zhu, Xing: Maximum entropy discrimination Markov
  * networks, JMLR 2009, section 7.1) ---
@@ -87,7 +83,7 @@ CLV_API enum clv_status clv_noisy_simulate(struct clv_dataset **train, struct cl
  * over binary labels. Inputs x_lk are standard normal; those from n_relevant on have no bearing on y. With groups, each
  * group of the relevant ones is one normal draw with noise of its own on every member. Weights w and t are drawn once a
  * seed from N(0, 1). */
-struct clv_chain_crf_options {
+struct chain_crf_options {
     int32_t n_train, n_test; /* chains, >= 1; default 100 and 900 */
     int32_t n_nodes;         /* of a chain, 1..10000, default 8 */
     int32_t n_features;      /* 1..10000, default 100 */
@@ -97,17 +93,14 @@ struct clv_chain_crf_options {
     int32_t n_sweeps;        /* of Gibbs sampling, >= 1, default 5000 */
     uint64_t seed;           /* default 0 */
 };
-CLV_API void clv_chain_crf_init(struct clv_chain_crf_options *options);
+void simulate_chain_crf_init(struct chain_crf_options *options);
 
 /* Draws *train and *test, and w[n_features + 4] (may be NULL), the model itself: w_k[1] - w_k[0] and t. Edge features
  * are 1, the pairwise form is full, theta counts wrong nodes. Each chain is sampled by a Gibbs sampler of its own from
  * a uniform start; chains of the same place in a set are the same however many there are. CLV_ERR_USAGE: options out of
  * range. O((n_train + n_test) n_nodes (n_features + n_sweeps)). */
-CLV_API enum clv_status clv_chain_crf_simulate(struct clv_dataset **train, struct clv_dataset **test, double *w,
-                                               const struct clv_chain_crf_options *options, int n_threads,
+enum clv_status simulate_chain_crf(struct clv_dataset **train, struct clv_dataset **test, double *w,
+                                               const struct chain_crf_options *options, int n_threads,
                                                const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -1,4 +1,4 @@
-#include "synth/problem_buffer.h"
+#include "problem_buffer.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -6,19 +6,19 @@
 
 #include "feature/small_set.h"
 #include "support/support.h"
-#include "synth/hidden_sample.h"
-#include "synth/streams.h"
+#include "tools/reproduce/simulate/hidden_sample.h"
+#include "tools/reproduce/simulate/streams.h"
 
 #define MAX_STATES 81 /* 3 labels, 4 nodes */
 
-static struct clv_hidden_options small_field(enum clv_hidden_graph graph)
+static struct hidden_options small_field(enum hidden_graph graph)
 {
-    struct clv_hidden_options options;
-    clv_hidden_init(&options, graph);
+    struct hidden_options options;
+    simulate_hidden_init(&options, graph);
     options.n_train = 3;
     options.n_test = 5;
     options.n_labels = 3;
-    options.size = graph == CLV_HIDDEN_CHAIN ? 4 : 2;
+    options.size = graph == HIDDEN_CHAIN ? 4 : 2;
     options.sigma_yh = 1;
     options.n_sweeps = 40;
     options.seed = 5;
@@ -54,7 +54,7 @@ static void expect_frequencies(const int32_t *counts, const double *probability,
     ck_assert_msg(statistic < n - 1 + 5 * sqrt(2.0 * (n - 1)), "chi-square is %g for %d states", statistic, n);
 }
 
-static void expect_sampler_of_the_model(const struct clv_hidden_options *options, int32_t n_sweeps, int32_t n_samples)
+static void expect_sampler_of_the_model(const struct hidden_options *options, int32_t n_sweeps, int32_t n_samples)
 {
     struct hidden_model model;
     struct hidden_sampler sampler;
@@ -90,14 +90,14 @@ static void expect_sampler_of_the_model(const struct clv_hidden_options *options
 
 START_TEST(chains_are_sampled_exactly)
 {
-    struct clv_hidden_options options = small_field(CLV_HIDDEN_CHAIN);
+    struct hidden_options options = small_field(HIDDEN_CHAIN);
     expect_sampler_of_the_model(&options, 0, 40000);
 }
 END_TEST
 
 START_TEST(gibbs_sweeps_reach_the_distribution_of_chains_and_grids)
 {
-    struct clv_hidden_options chain = small_field(CLV_HIDDEN_CHAIN), grid = small_field(CLV_HIDDEN_GRID);
+    struct hidden_options chain = small_field(HIDDEN_CHAIN), grid = small_field(HIDDEN_GRID);
     expect_sampler_of_the_model(&chain, 40, 10000);
     expect_sampler_of_the_model(&grid, 40, 10000);
 }
@@ -120,11 +120,11 @@ static double *weights_of(const struct hidden_model *model, const struct clv_sha
     return w;
 }
 
-static void expect_problems_of_the_model(const struct clv_hidden_options *options)
+static void expect_problems_of_the_model(const struct hidden_options *options)
 {
     struct hidden_model model;
     struct clv_dataset *train, *test;
-    must(clv_hidden_simulate(&train, &test, options, 1, NULL, err));
+    must(simulate_hidden(&train, &test, options, 1, NULL, err));
     must(hidden_model_init(&model, options, err));
     ck_assert_uint_eq(clv_dataset_size(train), (size_t)options->n_train);
     ck_assert_uint_eq(clv_dataset_size(test), (size_t)options->n_test);
@@ -163,7 +163,7 @@ START_TEST(a_problems_score_under_the_true_weights_is_the_models)
 {
     for (int shared = 0; shared < 2; shared++)
         for (int32_t size = 2; size < 6; size++) {
-            struct clv_hidden_options chain = small_field(CLV_HIDDEN_CHAIN), grid = small_field(CLV_HIDDEN_GRID);
+            struct hidden_options chain = small_field(HIDDEN_CHAIN), grid = small_field(HIDDEN_GRID);
             chain.size = grid.size = size;
             chain.shared_weights = grid.shared_weights = shared;
             expect_problems_of_the_model(&chain);
@@ -174,7 +174,7 @@ END_TEST
 
 START_TEST(edges_join_neighbours_of_a_checkerboard)
 {
-    struct clv_hidden_options options = small_field(CLV_HIDDEN_GRID);
+    struct hidden_options options = small_field(HIDDEN_GRID);
     struct hidden_model model;
     options.size = 3; /* y: cells 0 2 4 6 8, h: 1 3 5 7 */
     must(hidden_model_init(&model, &options, err));
@@ -190,7 +190,7 @@ END_TEST
 START_TEST(sigma_is_a_variance_or_a_deviation)
 {
     for (int reading = 0; reading < 2; reading++) {
-        struct clv_hidden_options options = small_field(CLV_HIDDEN_CHAIN);
+        struct hidden_options options = small_field(HIDDEN_CHAIN);
         struct hidden_model model;
         double squares = 0;
         options.size = 2000;
@@ -218,15 +218,15 @@ static void expect_same_sets(const struct clv_dataset *a, const struct clv_datas
 
 START_TEST(problem_k_is_the_same_at_any_thread_count_and_size_of_set)
 {
-    struct clv_hidden_options options = small_field(CLV_HIDDEN_GRID);
+    struct hidden_options options = small_field(HIDDEN_GRID);
     struct clv_dataset *sets[6];
-    must(clv_hidden_simulate(&sets[0], &sets[1], &options, 1, NULL, err));
+    must(simulate_hidden(&sets[0], &sets[1], &options, 1, NULL, err));
     options.n_train = 8;
-    must(clv_hidden_simulate(&sets[2], &sets[3], &options, 3, NULL, err));
+    must(simulate_hidden(&sets[2], &sets[3], &options, 3, NULL, err));
     expect_same_sets(sets[0], sets[2], 3);
     expect_same_sets(sets[1], sets[3], 5);
     options.seed++;
-    must(clv_hidden_simulate(&sets[4], &sets[5], &options, 1, NULL, err));
+    must(simulate_hidden(&sets[4], &sets[5], &options, 1, NULL, err));
     struct clv_problem one = clv_dataset_problem(sets[1], 0), other = clv_dataset_problem(sets[5], 0);
     struct clv_problem train = clv_dataset_problem(sets[0], 0);
     size_t size = (size_t)one.n_nodes * 2 * sizeof *one.index;
@@ -239,10 +239,10 @@ END_TEST
 
 START_TEST(simulated_sets_read_back_from_their_files)
 {
-    struct clv_hidden_options options = small_field(CLV_HIDDEN_CHAIN);
+    struct hidden_options options = small_field(HIDDEN_CHAIN);
     struct clv_dataset *train, *test, *read;
     const char *path = formatted("%s/test.safetensors", temporary_folder());
-    must(clv_hidden_simulate(&train, &test, &options, 1, NULL, err));
+    must(simulate_hidden(&train, &test, &options, 1, NULL, err));
     must(clv_dataset_write(path, test, err));
     must(clv_features_open(&read, NULL, path, err));
     ck_assert_int_eq(clv_dataset_pairwise(read), CLV_PAIRWISE_FULL);
@@ -257,18 +257,18 @@ END_TEST
 
 START_TEST(noisy_images_have_the_noise_and_the_missing_labels_asked_for)
 {
-    struct clv_noisy_options options;
+    struct noisy_options options;
     struct clv_dataset *sets[2];
     double sum = 0, squares = 0;
-    int32_t seen[5] = {0}, n = CLV_NOISY_WIDTH * CLV_NOISY_HEIGHT, n_known = 0;
-    clv_noisy_init(&options);
+    int32_t seen[5] = {0}, n = NOISY_WIDTH * NOISY_HEIGHT, n_known = 0;
+    simulate_noisy_init(&options);
     options.train_missing = 0.3;
-    must(clv_noisy_simulate(&sets[0], &sets[1], &options, err));
+    must(simulate_noisy(&sets[0], &sets[1], &options, err));
     for (int set = 0; set < 2; set++)
         for (size_t index = 0; index < 10; index++) {
             struct clv_problem problem = clv_dataset_problem(sets[set], index);
             int32_t known = 0;
-            ck_assert_int_eq(problem.n_edges, 2 * n - CLV_NOISY_WIDTH - CLV_NOISY_HEIGHT);
+            ck_assert_int_eq(problem.n_edges, 2 * n - NOISY_WIDTH - NOISY_HEIGHT);
             for (int32_t i = 0; i < n; i++) {
                 if (problem.label[i] == CLV_UNKNOWN)
                     continue;
@@ -292,35 +292,35 @@ END_TEST
 
 START_TEST(options_out_of_range_are_refused_by_name)
 {
-    struct clv_hidden_options hidden = small_field(CLV_HIDDEN_CHAIN);
-    struct clv_noisy_options noisy;
+    struct hidden_options hidden = small_field(HIDDEN_CHAIN);
+    struct noisy_options noisy;
     struct clv_dataset *train, *test;
     hidden.size = 1;
-    must_fail(CLV_ERR_USAGE, "nodes of the chain is 1", clv_hidden_simulate(&train, &test, &hidden, 1, NULL, err));
-    hidden = small_field(CLV_HIDDEN_GRID);
+    must_fail(CLV_ERR_USAGE, "nodes of the chain is 1", simulate_hidden(&train, &test, &hidden, 1, NULL, err));
+    hidden = small_field(HIDDEN_GRID);
     hidden.sigma_xh = -1;
-    must_fail(CLV_ERR_USAGE, "sigma_xh is -1", clv_hidden_simulate(&train, &test, &hidden, 1, NULL, err));
+    must_fail(CLV_ERR_USAGE, "sigma_xh is -1", simulate_hidden(&train, &test, &hidden, 1, NULL, err));
     hidden.sigma_xh = NAN;
-    must_fail(CLV_ERR_USAGE, "sigma_xh", clv_hidden_simulate(&train, &test, &hidden, 1, NULL, err));
-    clv_noisy_init(&noisy);
+    must_fail(CLV_ERR_USAGE, "sigma_xh", simulate_hidden(&train, &test, &hidden, 1, NULL, err));
+    simulate_noisy_init(&noisy);
     noisy.test_missing = 1;
-    must_fail(CLV_ERR_USAGE, "test labels is 1", clv_noisy_simulate(&train, &test, &noisy, err));
+    must_fail(CLV_ERR_USAGE, "test labels is 1", simulate_noisy(&train, &test, &noisy, err));
     ck_assert_ptr_null(train);
     static const volatile int stop = 1;
     const struct clv_progress progress = {.stop = &stop};
-    hidden = small_field(CLV_HIDDEN_GRID);
-    must_fail(CLV_ERR_INTERRUPTED, "interrupted", clv_hidden_simulate(&train, &test, &hidden, 2, &progress, err));
+    hidden = small_field(HIDDEN_GRID);
+    must_fail(CLV_ERR_INTERRUPTED, "interrupted", simulate_hidden(&train, &test, &hidden, 2, &progress, err));
 }
 END_TEST
 
-START_TEST(the_command_writes_sets_that_train)
+START_TEST(the_program_writes_sets_that_train)
 {
     static const char *const kinds[] = {"hidden-chain --train 3 --test 2 --nodes 4",
                                         "hidden-grid --train 3 --test 2 --side 2 --sweeps 5 --shared-weights",
                                         "noisy-image --train 1 --test 1 --missing 0.9 --test-missing 0.1"};
     for (int i = 0; i < 3; i++) {
         const char *folder = formatted("%s/kind%d", temporary_folder(), i);
-        ck_assert_int_eq(run_command(NULL, "\"$CLEAVE\" synth %s -q -o %s", kinds[i], folder), 0);
+        ck_assert_int_eq(run_command(NULL, "\"$SIMULATE\" %s %s", kinds[i], folder), 0);
         ck_assert_int_eq(run_command(NULL,
                                      "\"$CLEAVE\" train -q --learner independent --passes 2 --no-edges --data "
                                      "%s/train.safetensors --validate %s/test.safetensors -o %s/model",
@@ -343,7 +343,7 @@ Suite *simulate_suite(void)
     tcase_add_test(tests, simulated_sets_read_back_from_their_files);
     tcase_add_test(tests, noisy_images_have_the_noise_and_the_missing_labels_asked_for);
     tcase_add_test(tests, options_out_of_range_are_refused_by_name);
-    tcase_add_test(tests, the_command_writes_sets_that_train);
+    tcase_add_test(tests, the_program_writes_sets_that_train);
     suite_add_tcase(suite, tests);
     return suite;
 }

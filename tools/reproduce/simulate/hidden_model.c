@@ -1,4 +1,4 @@
-#include "synth/hidden_model.h"
+#include "hidden_model.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/maths.h"
-#include "synth/streams.h"
+#include "streams.h"
 
 void hidden_model_release(struct hidden_model *model)
 {
@@ -24,9 +24,9 @@ struct layout {
     int32_t *node_of; /* [rows * columns] */
 };
 
-static struct layout layout_of(const struct clv_hidden_options *options)
+static struct layout layout_of(const struct hidden_options *options)
 {
-    return (struct layout){.rows = options->graph == CLV_HIDDEN_CHAIN ? 1 : options->size, .columns = options->size};
+    return (struct layout){.rows = options->graph == HIDDEN_CHAIN ? 1 : options->size, .columns = options->size};
 }
 
 static bool is_visible(const struct layout *layout, int32_t cell)
@@ -71,7 +71,7 @@ static double draw(struct normals *normals, double sigma)
 }
 
 /* emission[r][s] = w_x[r] + w[s] + w[r, s]. Shared weights are those of node 0, and of the first h. */
-static void draw_node(struct hidden_model *model, const struct clv_hidden_options *options, int32_t node)
+static void draw_node(struct hidden_model *model, const struct hidden_options *options, int32_t node)
 {
     bool hidden = node >= model->n_visible;
     int32_t k = model->n_labels, owner = options->shared_weights ? hidden : node;
@@ -104,7 +104,7 @@ static void sum_inputs_out(struct hidden_model *model, int32_t node)
     }
 }
 
-static void draw_edge(struct hidden_model *model, const struct clv_hidden_options *options, int32_t edge)
+static void draw_edge(struct hidden_model *model, const struct hidden_options *options, int32_t edge)
 {
     uint64_t size = (uint64_t)model->n_labels * (uint64_t)model->n_labels;
     struct normals normals = {options->seed, RNG_STREAM(RNG_SIMULATE, STREAM_EDGE_WEIGHTS),
@@ -113,7 +113,7 @@ static void draw_edge(struct hidden_model *model, const struct clv_hidden_option
         model->table[(uint64_t)edge * size + k] = draw(&normals, options->sigma_yh);
 }
 
-enum clv_status hidden_model_init(struct hidden_model *model, const struct clv_hidden_options *options,
+enum clv_status hidden_model_init(struct hidden_model *model, const struct hidden_options *options,
                                   struct clv_error *err)
 {
     struct layout layout = layout_of(options);

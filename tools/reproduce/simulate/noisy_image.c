@@ -6,19 +6,19 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/simulate.h"
-#include "synth/problem_buffer.h"
-#include "synth/streams.h"
+#include "simulate.h"
+#include "problem_buffer.h"
+#include "streams.h"
 
-enum { WIDTH = CLV_NOISY_WIDTH, HEIGHT = CLV_NOISY_HEIGHT, N_PIXELS = WIDTH * HEIGHT, N_LABELS = 5 };
+enum { WIDTH = NOISY_WIDTH, HEIGHT = NOISY_HEIGHT, N_PIXELS = WIDTH * HEIGHT, N_LABELS = 5 };
 enum { N_EDGES = HEIGHT * (WIDTH - 1) + WIDTH * (HEIGHT - 1) };
 
-void clv_noisy_init(struct clv_noisy_options *options)
+void simulate_noisy_init(struct noisy_options *options)
 {
-    *options = (struct clv_noisy_options){.n_train = 10, .n_test = 10, .noise = 5, .train_missing = 0.5};
+    *options = (struct noisy_options){.n_train = 10, .n_test = 10, .noise = 5, .train_missing = 0.5};
 }
 
-static enum clv_status check_options(const struct clv_noisy_options *options, struct clv_error *err)
+static enum clv_status check_options(const struct noisy_options *options, struct clv_error *err)
 {
     const int32_t counts[2] = {options->n_train, options->n_test};
     const double shares[2] = {options->train_missing, options->test_missing};
@@ -82,7 +82,7 @@ static void hide(uint8_t *is_hidden, double missing, uint64_t seed, uint64_t str
 }
 
 static enum clv_status draw_set(struct clv_dataset **dataset, struct problem_buffer *buffer, uint32_t set,
-                                const struct clv_noisy_options *options, struct clv_error *err)
+                                const struct noisy_options *options, struct clv_error *err)
 {
     int32_t y[N_PIXELS];
     uint8_t is_hidden[N_PIXELS];
@@ -104,8 +104,8 @@ static enum clv_status draw_set(struct clv_dataset **dataset, struct problem_buf
     return status;
 }
 
-enum clv_status clv_noisy_simulate(struct clv_dataset **train, struct clv_dataset **test,
-                                   const struct clv_noisy_options *options, struct clv_error *err)
+enum clv_status simulate_noisy(struct clv_dataset **train, struct clv_dataset **test,
+                                   const struct noisy_options *options, struct clv_error *err)
 {
     struct problem_buffer buffer = {0};
     struct clv_dataset *made[2] = {NULL, NULL};

@@ -1,16 +1,17 @@
-/* cleave synth animals: a set of drawn animals with exact truth. */
+/* cleave synth: a set of drawn animals with exact truth. */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "cleave/synth.h"
+#include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/synth/synth.h"
-#include "cli/synth/synth_options.h"
+#include "cli/common/options.h"
 
 struct synth {
     struct common_options common;
     struct clv_synth_options options;
-    struct synth_output output;
+    const char *folder;
 };
 
 enum synth_keys { KEY_SIZE = KEYS_COMMAND, KEY_SHARE };
@@ -53,35 +54,41 @@ static error_t parse_synth(int key, char *arg, struct argp_state *state)
     case 's': return option_uint64(&self->options.seed, "--seed", arg, 0, &self->common);
     case KEY_SIZE: return parse_size(self, arg);
     case KEY_SHARE: return option_number(&self->options.train_share, "--train-share", arg, 0, 1, &self->common);
-    default: return synth_parse_output(&self->output, key, arg, &self->common);
+    case KEY_OVERWRITE: self->options.overwrite = true; return 0;
+    case 'o':
+    case ARGP_KEY_ARG:
+        if (self->folder)
+            return option_error(&self->common, "%s: one folder is enough; %s is given already", arg, self->folder);
+        self->folder = arg;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
     }
 }
 
-enum clv_status synth_animals(int argc, char **argv, struct clv_error *err)
+enum clv_status cmd_synth(int argc, char **argv, struct clv_error *err)
 {
     static const struct argp_child children[] = {{&plain_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         synth_options,
         parse_synth,
-        "[KIND] FOLDER",
-        "Draws a set of a kind, with exact truth. Kinds: animals (default), hidden-chain, hidden-grid, noisy-image; "
-        "`cleave synth KIND --help' tells each one's options.\n\n"
-        "animals: textured animals on textured ground with exact masks: images/, masks/, manifest.tsv (splits train "
-        "and test) and boxes.tsv.",
+        "FOLDER",
+        "Draws textured animals on textured ground with exact masks: images/, masks/, manifest.tsv (splits train and "
+        "test) and boxes.tsv.",
         children,
         NULL,
         NULL,
     };
     struct synth self = {0};
     clv_synth_init(&self.options);
-    enum clv_status status = synth_parse(&argp, argc, argv, &self, &self.common, &self.output, err);
+    common_options_init(&self.common, err);
+    enum clv_status status = options_parse(&argp, argc, argv, &self, &self.common);
+    if (status == CLV_OK && !self.folder)
+        status = fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
     struct clv_progress progress = console_progress();
     if (status == CLV_OK)
-        self.options.overwrite = self.output.overwrite;
+        status = clv_synth_animals(self.folder, &self.options, self.common.n_threads, &progress, err);
     if (status == CLV_OK)
-        status = clv_synth_animals(self.output.folder, &self.options, self.common.n_threads, &progress, err);
-    if (status == CLV_OK)
-        console_note("%d images in %s", self.options.n_images, self.output.folder);
+        console_note("%d images in %s", self.options.n_images, self.folder);
     common_options_release(&self.common);
     return status;
 }

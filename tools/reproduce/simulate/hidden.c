@@ -7,18 +7,18 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "synth/hidden_sample.h"
-#include "synth/problem_buffer.h"
-#include "synth/streams.h"
+#include "hidden_sample.h"
+#include "problem_buffer.h"
+#include "streams.h"
 
-void clv_hidden_init(struct clv_hidden_options *options, enum clv_hidden_graph graph)
+void simulate_hidden_init(struct hidden_options *options, enum hidden_graph graph)
 {
-    *options = (struct clv_hidden_options){
+    *options = (struct hidden_options){
         .graph = graph,
         .n_train = 20,
         .n_test = 100,
         .n_labels = 4,
-        .size = graph == CLV_HIDDEN_CHAIN ? 20 : 6,
+        .size = graph == HIDDEN_CHAIN ? 20 : 6,
         .sigma_x = 0.1,
         .sigma_y = 0.1,
         .sigma_h = 0.1,
@@ -29,9 +29,9 @@ void clv_hidden_init(struct clv_hidden_options *options, enum clv_hidden_graph g
     };
 }
 
-static enum clv_status check_options(const struct clv_hidden_options *options, struct clv_error *err)
+static enum clv_status check_options(const struct hidden_options *options, struct clv_error *err)
 {
-    bool is_chain = options->graph == CLV_HIDDEN_CHAIN;
+    bool is_chain = options->graph == HIDDEN_CHAIN;
     const struct {
         const char *name;
         int32_t value, least, most;
@@ -125,7 +125,7 @@ static enum clv_status add_problems(struct clv_dataset *dataset, struct problem_
 }
 
 static enum clv_status draw_set(struct clv_dataset **dataset, const struct hidden_sampler *sampler, uint32_t set,
-                                const struct clv_hidden_options *options, int n_threads,
+                                const struct hidden_options *options, int n_threads,
                                 const struct clv_progress *progress, struct clv_error *err)
 {
     const struct hidden_model *model = sampler->model;
@@ -152,8 +152,8 @@ static enum clv_status draw_set(struct clv_dataset **dataset, const struct hidde
     return status;
 }
 
-enum clv_status clv_hidden_simulate(struct clv_dataset **train, struct clv_dataset **test,
-                                    const struct clv_hidden_options *options, int n_threads,
+enum clv_status simulate_hidden(struct clv_dataset **train, struct clv_dataset **test,
+                                    const struct hidden_options *options, int n_threads,
                                     const struct clv_progress *progress, struct clv_error *err)
 {
     struct hidden_model model = {0};
@@ -164,7 +164,7 @@ enum clv_status clv_hidden_simulate(struct clv_dataset **train, struct clv_datas
     if (status == CLV_OK)
         status = hidden_model_init(&model, options, err);
     if (status == CLV_OK)
-        status = hidden_sampler_init(&sampler, &model, options->graph == CLV_HIDDEN_CHAIN ? 0 : options->n_sweeps, err);
+        status = hidden_sampler_init(&sampler, &model, options->graph == HIDDEN_CHAIN ? 0 : options->n_sweeps, err);
     for (uint32_t set = 0; status == CLV_OK && set < 2; set++)
         status = draw_set(&made[set], &sampler, set, options, n_threads, progress, err);
     hidden_sampler_release(&sampler);

@@ -6,7 +6,7 @@
  *
  * elsewhere by Gibbs sweeps over the nodes, p(s_i | rest) ~ exp(unary_i + sum over its edges). Then p(x_i | s_i) ~ exp
  * emission. */
-#include "synth/hidden_sample.h"
+#include "hidden_sample.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef SYNTH_HIDDEN_SAMPLE_H
 #define SYNTH_HIDDEN_SAMPLE_H
 
-#include "synth/hidden_model.h"
+#include "hidden_model.h"
 
 /* What samples of one model share; for any number of threads. */
 struct hidden_sampler {

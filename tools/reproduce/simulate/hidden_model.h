@@ -2,7 +2,7 @@
 #ifndef SYNTH_HIDDEN_MODEL_H
 #define SYNTH_HIDDEN_MODEL_H
 
-#include "cleave/simulate.h"
+#include "simulate.h"
 
 #define HIDDEN_MAX_LABELS 16
 
@@ -17,7 +17,7 @@ struct hidden_model {
 void hidden_model_release(struct hidden_model *model);
 
 /* The options have been checked. */
-enum clv_status hidden_model_init(struct hidden_model *model, const struct clv_hidden_options *options,
+enum clv_status hidden_model_init(struct hidden_model *model, const struct hidden_options *options,
                                   struct clv_error *err) CLV_CHECK;
 
 #endif
