@@ -17,9 +17,9 @@ void skip(const char *name, const char *why)
 
 const char *formatted(const char *format, ...)
 {
-    static char ring[16][4096];
+    static char ring[32][4096];
     static unsigned next;
-    char *slot = ring[next++ % 16];
+    char *slot = ring[next++ % (sizeof ring / sizeof *ring)];
     va_list args;
     va_start(args, format);
     vsnprintf(slot, sizeof ring[0], format, args);

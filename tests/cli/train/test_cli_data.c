@@ -63,8 +63,6 @@ START_TEST(drafts_are_no_truth)
     make_set(folder);
     free(expect_success("cd %s && \"$CLEAVE\" segment -q -m %s --data set -o out", folder, sample_model()));
     expect_parts(folder, "2 masks are drafts", "\"images\":10,", "\"$CLEAVE\" score --data set --pred out --json");
-    expect_parts(folder, "2 masks are drafts", "",
-                 formatted("\"$CLEAVE\" prune -m %s --data set --keep 0.5 -o p", sample_model()));
     expect_parts(folder, "2 masks are drafts", "", "\"$CLEAVE\" features " RECIPE " --data set -o f");
     expect_parts(folder, "2 of 12 masks are void", "",
                  "\"$CLEAVE\" train --data f --learner perceptron --passes 1 -o m");

@@ -127,7 +127,7 @@ static void measure_row(float *measures, const uint8_t *pixels, int32_t *labels,
     clv_recipe_init(&recipe);
     recipe.blocks = CLV_BLOCK_CONTRAST;
     must(scene_init(&scene, &image, &superpixels, err));
-    must(contrast_measure(measures, &scene, &adjacency, &recipe, NULL, CONTRAST_ALL, err));
+    must(contrast_measure(measures, &scene, &adjacency, &recipe, NULL, err));
     scene_release(&scene);
 }
 
