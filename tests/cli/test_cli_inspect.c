@@ -68,6 +68,33 @@ START_TEST(the_largest_weights_come_first)
 }
 END_TEST
 
+START_TEST(the_largest_entries_of_tables_and_deviations_are_told)
+{
+    const char *path = formatted("%s/m", temporary_folder()), *names = formatted("%s/labels.tsv", temporary_folder());
+    double w[] = {0.5, -1, 4, 2, 0.1, 0.2, /* and the table */ 0, 3, -7, 1, 0, 0, 0, 0, 0}, variance[15];
+    for (int k = 0; k < 15; k++)
+        variance[k] = (k + 1) * (k + 1);
+    struct clv_model model = {.shape = {3, 2, 1, CLV_PAIRWISE_FULL}, .w = w};
+    const struct clv_tensor tensor = {
+        .name = CLV_VARIANCE, .dtype = CLV_F64, .n_dimensions = 1, .shape = {15}, .data = variance};
+    spill(names, "name\na\nb\nc\n", 11);
+    must(clv_labels_read(&model.labels, names, err));
+    must(clv_model_attach(&model, &tensor, err));
+    must(clv_model_write(path, &model, err));
+    model.w = NULL;
+    clv_model_release(&model);
+    char *text = expect_success("\"$CLEAVE\" inspect --top 3 %s", path);
+    ck_assert_msg(strstr(text, "\nlargest weights of a\n            -1 +- 2           feature 1\n"
+                               "           0.5 +- 1           feature 0\n\nlargest weights of b\n"
+                               "             4 +- 3           feature 0\n             2 +- 4           feature 1\n\n"
+                               "largest weights of c\n           0.2 +- 6           feature 1\n"
+                               "           0.1 +- 5           feature 0\n\nlargest pairwise weights\n"
+                               "            -7  a c\n             3  a b\n             1  b a\n") != NULL,
+                  "%s", text);
+    free(text);
+}
+END_TEST
+
 Suite *cli_inspect_suite(void);
 Suite *cli_inspect_suite(void)
 {
@@ -75,6 +102,7 @@ Suite *cli_inspect_suite(void)
     TCase *tcase = tcase_create("inspect");
     tcase_add_test(tcase, weights_above_a_share_of_the_largest_and_variances_are_told);
     tcase_add_test(tcase, the_largest_weights_come_first);
+    tcase_add_test(tcase, the_largest_entries_of_tables_and_deviations_are_told);
     suite_add_tcase(suite, tcase);
     return suite;
 }

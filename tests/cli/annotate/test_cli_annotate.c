@@ -82,6 +82,30 @@ START_TEST(predictions_come_as_json_and_to_a_file)
 }
 END_TEST
 
+/* The mean and the most of what predictions tell. */
+START_TEST(scores_tell_how_many_nodes_were_searched)
+{
+    char *json = expect_success("cd %s && \"$CLEAVE\" annotate predict -m m.cleave --data test.svm --json", folder);
+    char *score = expect_success("cd %s && \"$CLEAVE\" annotate score -m m.cleave --data test.svm --json", folder);
+    double sum = 0, most = 0, mean, largest;
+    int n = 0;
+    for (const char *at = json; (at = strstr(at, "\"nodes\":")); n++) {
+        at += strlen("\"nodes\":");
+        sum += atof(at);
+        most = atof(at) > most ? atof(at) : most;
+    }
+    const char *found = strstr(score, "\"mean_nodes\":");
+    ck_assert_ptr_nonnull(found);
+    ck_assert_int_eq(sscanf(found, "\"mean_nodes\":%lf,\"most_nodes\":%lf", &mean, &largest), 2);
+    ck_assert_int_eq(n, 40);
+    ck_assert_double_gt(mean, 0);
+    ck_assert_double_eq_tol(mean, sum / n, 1e-9);
+    ck_assert_double_eq(largest, most);
+    free(json);
+    free(score);
+}
+END_TEST
+
 /* Percentages to read are the numbers of the JSON document. */
 START_TEST(scores_to_read_are_those_of_the_document)
 {
@@ -269,6 +293,7 @@ Suite *cli_annotate_suite(void)
     tcase_add_unchecked_fixture(tests, setup, NULL);
     tcase_add_test(tests, training_predicting_and_scoring_agree);
     tcase_add_test(tests, predictions_come_as_json_and_to_a_file);
+    tcase_add_test(tests, scores_tell_how_many_nodes_were_searched);
     tcase_add_test(tests, scores_to_read_are_those_of_the_document);
     tcase_add_test(tests, same_seed_same_bytes_at_any_number_of_threads);
     tcase_add_test(tests, cross_validation_is_told_and_recorded);

@@ -1,4 +1,5 @@
 /* Which images of a folder teach, and are scored, when nothing is said. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "support/sample.h"
@@ -85,6 +86,52 @@ START_TEST(other_commands_take_all_images_of_a_manifest)
 }
 END_TEST
 
+START_TEST(a_report_tells_the_errors_that_score_does)
+{
+    const char *folder = temporary_folder();
+    char *table =
+        expect_success("cd %s && \"$CLEAVE\" segment -q -m %s --data %s/manifest.tsv --split test -o out "
+                       "--report report && \"$CLEAVE\" score -q --data %s/manifest.tsv --split test --pred out "
+                       "--per-image",
+                       folder, sample_model(), sample_set(), sample_set());
+    char *page = slurp(formatted("%s/report/index.html", folder), NULL);
+    int n = 0;
+    for (const char *line = table; (line = strchr(line, '\n')); line++) {
+        double loss;
+        char name[64];
+        if (sscanf(line, " %lf %*f %*f images/%63s", &loss, name) != 2)
+            continue;
+        ck_assert_msg(strstr(page, formatted("weighted Hamming error\">%.2f", loss)) != NULL, "%s: %g", name, loss);
+        n++;
+    }
+    ck_assert_int_eq(n, 4);
+    free(page);
+    free(table);
+}
+END_TEST
+
+START_TEST(all_combinations_of_three_grids_are_tried)
+{
+    static const char *const lambdas[] = {"0.1", "1"}, *const rates[] = {"0.5", "2"}, *const batches[] = {"1", "2"};
+    const char *folder = temporary_folder();
+    char *output = expect_success("cd %s && \"$CLEAVE\" train --learner wmpmap --passes 1 " RECIPE
+                                  "--data %s/manifest.tsv --cv 2 --cv-grid 0.1,1 --cv-grid rate=0.5,2 --cv-grid "
+                                  "batch=1,2 -o m",
+                                  folder, sample_set());
+    for (int k = 0; k < 8; k++) {
+        int n = 0;
+        for (const char *line = output; (line = strchr(line, '\n')); line++) {
+            char value[3][16];
+            n += sscanf(line, " %15s %15s %15s %*f %*f", value[0], value[1], value[2]) == 3 &&
+                 strcmp(value[0], lambdas[k % 2]) == 0 && strcmp(value[1], rates[k / 2 % 2]) == 0 &&
+                 strcmp(value[2], batches[k / 4]) == 0;
+        }
+        ck_assert_msg(n == 1, "%d: %s", k, output);
+    }
+    free(output);
+}
+END_TEST
+
 Suite *cli_data_suite(void);
 Suite *cli_data_suite(void)
 {
@@ -96,6 +143,8 @@ Suite *cli_data_suite(void)
     tcase_add_test(tests, drafts_teach_only_if_they_are_asked_for);
     tcase_add_test(tests, drafts_are_no_truth);
     tcase_add_test(tests, other_commands_take_all_images_of_a_manifest);
+    tcase_add_test(tests, a_report_tells_the_errors_that_score_does);
+    tcase_add_test(tests, all_combinations_of_three_grids_are_tried);
     suite_add_tcase(suite, tests);
     return suite;
 }
