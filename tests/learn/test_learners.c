@@ -96,20 +96,23 @@ START_TEST(subgradient_reaches_the_optimum_that_frank_wolfe_proves)
 }
 END_TEST
 
-/* The objective of independent.c by its definition, for two labels. */
+/* The objective of independent.c by its definition: a row of weights is of one label against all others. */
 static double node_objective(const struct toy *toy, const double *w, double lambda)
 {
     double objective = 0;
-    for (int32_t k = 0; k < toy->shape.n_features; k++)
+    size_t n_labels = (size_t)toy->shape.n_labels, n_rows = n_labels == 2 ? 1 : n_labels;
+    for (size_t k = 0; k < clv_shape_unary_size(&toy->shape); k++)
         objective += lambda / 2 * w[k] * w[k];
     for (size_t i = 0; i < toy->n; i++) {
         struct clv_problem p = clv_dataset_problem(toy->dataset, i);
-        double scores[RANDOM_MAX_NODES];
+        double scores[RANDOM_MAX_NODES * 5];
         clv_unary_scores(scores, &p, &toy->shape, w);
-        for (int32_t k = 0; k < p.n_nodes; k++)
-            objective += ((double)p.theta[2 * k] * fmax(0, 1 + scores[k]) +
-                          (double)p.theta[2 * k + 1] * fmax(0, 1 - scores[k])) /
-                         (double)toy->n;
+        for (size_t k = 0; k < (size_t)p.n_nodes * n_rows; k++)
+            for (size_t b = 0; b < n_labels; b++) {
+                double side = b == (n_rows == 1 ? 1 : k % n_rows) ? 1 : -1;
+                double theta = (double)p.theta[k / n_rows * n_labels + b];
+                objective += theta * fmax(0, 1 - side * scores[k]) / (double)toy->n;
+            }
     }
     return objective;
 }
@@ -135,6 +138,32 @@ START_TEST(independent_svm_proves_its_optimum)
     }
     ck_assert_double_eq(result.w[8], 0);
     ck_assert_double_eq(result.w[9], 0);
+    clv_training_result_release(&result);
+    toy_release(&toy);
+}
+END_TEST
+
+START_TEST(independent_svm_of_several_labels_sets_each_against_all_others)
+{
+    static struct random_problem r;
+    const struct clv_shape shape = {4, 6, 0, CLV_PAIRWISE_NONE};
+    struct toy toy;
+    toy_begin(&toy, 4, 6, 0, CLV_PAIRWISE_NONE);
+    for (uint64_t i = 0; i < 4; i++) {
+        random_problem_fill(&r, &shape, 20, 0, 0.6, 80 + i);
+        for (int32_t k = 0; k < 4 * 20; k++) /* pixels of all labels in every node */
+            r.theta[k] += (float)(0.02 * rng_uniform(i, RNG_TEST, 4000 + (uint64_t)k));
+        toy_add(&toy, &r.problem);
+    }
+    struct clv_training training = toy_training(&toy, "independent");
+    set(&training, "independent", "lambda", 0.01);
+    set(&training, "independent", "gap", 1e-4);
+    set(&training, "independent", "passes", 10000);
+    struct clv_training_result result = run("independent", &training);
+    struct clv_curve_point last = result.curve[result.n_curve - 1];
+    double objective = node_objective(&toy, result.w, 0.01 * toy_scale(&toy) / (20.0 * 20.0));
+    ck_assert_double_eq_tol(last.objective, objective, 1e-6);
+    ck_assert(last.dual <= objective && objective - last.dual <= 1e-4 * objective);
     clv_training_result_release(&result);
     toy_release(&toy);
 }
@@ -290,6 +319,7 @@ Suite *learners_suite(void)
     tcase_add_test(tests, perceptron_keeps_its_mistake_bound_on_separable_data);
     tcase_add_test(tests, subgradient_reaches_the_optimum_that_frank_wolfe_proves);
     tcase_add_test(tests, independent_svm_proves_its_optimum);
+    tcase_add_test(tests, independent_svm_of_several_labels_sets_each_against_all_others);
     tcase_add_test(tests, several_labels_are_told_apart);
     tcase_add_test(tests, nodes_of_unknown_label_teach_nothing);
     tcase_add_test(tests, same_bytes_at_any_thread_count_and_seed_matters);
