@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cleave/learn.h"
-#include "tools/reproduce/simulate/simulate.h"
 #include "support/sample.h"
 #include "support/support.h"
+#include "tools/reproduce/simulate/simulate.h"
 
 static struct chain_crf_options small_chains(void)
 {
@@ -112,12 +112,10 @@ START_TEST(chain_options_out_of_range_are_refused_by_name)
     struct chain_crf_options options = small_chains();
     struct clv_dataset *train, *test;
     options.n_relevant = 6;
-    must_fail(CLV_ERR_USAGE, "relevant features is 6",
-              simulate_chain_crf(&train, &test, NULL, &options, 1, NULL, err));
+    must_fail(CLV_ERR_USAGE, "relevant features is 6", simulate_chain_crf(&train, &test, NULL, &options, 1, NULL, err));
     options = small_chains();
     options.n_groups = 2;
-    must_fail(CLV_ERR_USAGE, "do not make 2 groups",
-              simulate_chain_crf(&train, &test, NULL, &options, 1, NULL, err));
+    must_fail(CLV_ERR_USAGE, "do not make 2 groups", simulate_chain_crf(&train, &test, NULL, &options, 1, NULL, err));
     options = small_chains();
     options.group_noise = -1;
     must_fail(CLV_ERR_USAGE, "group noise is -1", simulate_chain_crf(&train, &test, NULL, &options, 1, NULL, err));

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/maths.h"
 #include "base/parallel.h"
-#include "simulate.h"
 #include "problem_buffer.h"
+#include "simulate.h"
 #include "streams.h"
 
 #define FIRST_SWEEP ((uint64_t)1 << 40) /* index of a problem's random numbers: features come before */
@@ -14,12 +14,12 @@
 void simulate_chain_crf_init(struct chain_crf_options *options)
 {
     *options = (struct chain_crf_options){.n_train = 100,
-                                              .n_test = 900,
-                                              .n_nodes = 8,
-                                              .n_features = 100,
-                                              .n_relevant = 10,
-                                              .group_noise = 0.05,
-                                              .n_sweeps = 5000};
+                                          .n_test = 900,
+                                          .n_nodes = 8,
+                                          .n_features = 100,
+                                          .n_relevant = 10,
+                                          .group_noise = 0.05,
+                                          .n_sweeps = 5000};
 }
 
 static enum clv_status check_options(const struct chain_crf_options *options, struct clv_error *err)
@@ -191,8 +191,8 @@ static void draw_model(double *w, const struct chain_crf_options *options)
 }
 
 enum clv_status simulate_chain_crf(struct clv_dataset **train, struct clv_dataset **test, double *w,
-                                       const struct chain_crf_options *options, int n_threads,
-                                       const struct clv_progress *progress, struct clv_error *err)
+                                   const struct chain_crf_options *options, int n_threads,
+                                   const struct clv_progress *progress, struct clv_error *err)
 {
     struct clv_dataset *made[2] = {NULL, NULL};
     double *own = NULL;

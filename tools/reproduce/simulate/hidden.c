@@ -153,8 +153,8 @@ static enum clv_status draw_set(struct clv_dataset **dataset, const struct hidde
 }
 
 enum clv_status simulate_hidden(struct clv_dataset **train, struct clv_dataset **test,
-                                    const struct hidden_options *options, int n_threads,
-                                    const struct clv_progress *progress, struct clv_error *err)
+                                const struct hidden_options *options, int n_threads,
+                                const struct clv_progress *progress, struct clv_error *err)
 {
     struct hidden_model model = {0};
     struct hidden_sampler sampler = {0};

@@ -100,9 +100,7 @@ static enum clv_status parse_option(union options *options, const struct option 
     case COUNT: is_valid = parse_int32(value, (int32_t *)field); break;
     case NUMBER: is_valid = parse_double(value, (double *)field); break;
     case SEED: is_valid = parse_uint64(value, (uint64_t *)field); break;
-    default:
-        *(bool *)field = is_deviation;
-        is_valid = is_deviation || strcmp(value, "variance") == 0;
+    default: *(bool *)field = is_deviation; is_valid = is_deviation || strcmp(value, "variance") == 0;
     }
     return is_valid ? CLV_OK : fail(err, CLV_ERR_USAGE, "--%s: \"%s\" cannot be", option->name, value);
 }

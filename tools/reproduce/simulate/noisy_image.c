@@ -6,8 +6,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "simulate.h"
 #include "problem_buffer.h"
+#include "simulate.h"
 #include "streams.h"
 
 enum { WIDTH = NOISY_WIDTH, HEIGHT = NOISY_HEIGHT, N_PIXELS = WIDTH * HEIGHT, N_LABELS = 5 };
@@ -105,7 +105,7 @@ static enum clv_status draw_set(struct clv_dataset **dataset, struct problem_buf
 }
 
 enum clv_status simulate_noisy(struct clv_dataset **train, struct clv_dataset **test,
-                                   const struct noisy_options *options, struct clv_error *err)
+                               const struct noisy_options *options, struct clv_error *err)
 {
     struct problem_buffer buffer = {0};
     struct clv_dataset *made[2] = {NULL, NULL};

@@ -52,8 +52,8 @@ void simulate_hidden_init(struct hidden_options *options, enum hidden_graph grap
  * start, each problem by a chain of its own. Refused with CLV_ERR_USAGE: options out of range. O((n_train + n_test)
  * nodes n_labels), n_sweeps times that on grids. */
 enum clv_status simulate_hidden(struct clv_dataset **train, struct clv_dataset **test,
-                                            const struct hidden_options *options, int n_threads,
-                                            const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+                                const struct hidden_options *options, int n_threads,
+                                const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* --- noisy images with missing labels (Ping, Liu and Ihler 2014, section 7.2) ---
  *
@@ -73,7 +73,7 @@ struct noisy_options {
 };
 void simulate_noisy_init(struct noisy_options *options);
 enum clv_status simulate_noisy(struct clv_dataset **train, struct clv_dataset **test,
-                                           const struct noisy_options *options, struct clv_error *err) CLV_CHECK;
+                               const struct noisy_options *options, struct clv_error *err) CLV_CHECK;
 
 /* --- chains of a conditional random field with few relevant features (Zhu, Xing: Maximum entropy discrimination Markov
  * networks, JMLR 2009, section 7.1) ---
@@ -100,7 +100,7 @@ void simulate_chain_crf_init(struct chain_crf_options *options);
  * a uniform start; chains of the same place in a set are the same however many there are. CLV_ERR_USAGE: options out of
  * range. O((n_train + n_test) n_nodes (n_features + n_sweeps)). */
 enum clv_status simulate_chain_crf(struct clv_dataset **train, struct clv_dataset **test, double *w,
-                                               const struct chain_crf_options *options, int n_threads,
-                                               const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+                                   const struct chain_crf_options *options, int n_threads,
+                                   const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 #endif
