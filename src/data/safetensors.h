@@ -28,6 +28,9 @@ enum clv_status tensors_open_apart(struct clv_tensors **tensors, const char *pat
 enum clv_status tensors_read(void *bytes, const struct clv_tensors *tensors, const struct clv_tensor *tensor,
                              size_t begin, size_t size, struct clv_error *err) CLV_CHECK;
 
+/* Where the array begins in the file. */
+size_t tensors_offset(const struct clv_tensors *tensors, const struct clv_tensor *tensor);
+
 /* file_map_forget of a mapped file; nothing for one that was parsed. */
 void tensors_forget(const struct clv_tensors *tensors);
 

@@ -52,6 +52,11 @@ void clv_tensors_close(struct clv_tensors *tensors)
     array_free(tensors);
 }
 
+size_t tensors_offset(const struct clv_tensors *tensors, const struct clv_tensor *tensor)
+{
+    return (size_t)(tensors->data_begin + ((const struct entry *)tensor)->begin);
+}
+
 void tensors_forget(const struct clv_tensors *tensors)
 {
     file_map_forget(&tensors->map);

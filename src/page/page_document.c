@@ -140,8 +140,10 @@ static void sweep(struct brush *brush, const double from[2], const double to[2])
     if (first > last ||
         is_done(brush, from[1] + first / steps * (to[1] - from[1]), from[1] + last / steps * (to[1] - from[1])))
         return;
-    for (double i = first; i <= last; i++)
-        dab(brush, from[0] + i / steps * (to[0] - from[0]), from[1] + i / steps * (to[1] - from[1]));
+    for (int64_t k = 0, n = (int64_t)(last - first); k <= n; k++) {
+        double share = (first + (double)k) / steps;
+        dab(brush, from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1]));
+    }
 }
 
 size_t page_document_stroke(uint8_t *pixels, const struct page_document *document, const struct page_event *stroke,

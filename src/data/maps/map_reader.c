@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/tensors.h"
+#include "data/safetensors.h"
 #include "image/codec.h"
 #include "image/formats.h"
 
@@ -50,9 +50,11 @@ static bool find_type(enum map_type *type, enum clv_dtype dtype)
     }
 }
 
-static enum clv_status from_tensor(struct map_array *array, const struct clv_tensor *tensor, struct clv_error *err)
+/* bytes: of the tensor's array in the file, aligned or not. */
+static enum clv_status from_tensor(struct map_array *array, const struct clv_tensor *tensor, const unsigned char *bytes,
+                                   struct clv_error *err)
 {
-    *array = (struct map_array){.bytes = tensor->data, .n_dimensions = tensor->n_dimensions};
+    *array = (struct map_array){.bytes = bytes, .n_dimensions = tensor->n_dimensions};
     if (!find_type(&array->type, tensor->dtype))
         return fail(err, CLV_ERR_DATA, "tensor \"%.60s\" is of whole numbers; maps are U8, U16, F16, F32 or F64",
                     tensor->name);
@@ -70,7 +72,7 @@ static enum clv_status parse_tensors(struct map_array *array, const unsigned cha
     const struct clv_tensor *tensor = clv_tensors_find(tensors, "map");
     if (!tensor && clv_tensors_count(tensors) == 1)
         tensor = clv_tensors_at(tensors, 0);
-    status = tensor ? from_tensor(array, tensor, err)
+    status = tensor ? from_tensor(array, tensor, bytes + tensors_offset(tensors, tensor), err)
                     : fail(err, CLV_ERR_DATA, "%zu tensors; a map is the only one, or the one called \"map\"",
                            clv_tensors_count(tensors));
     clv_tensors_close(tensors);

@@ -57,8 +57,8 @@ static enum clv_status look_at(struct look *self, size_t index, const struct map
         if (direction)
             direction[c] = (float)difference;
     }
-    self->has_direction[index] = status == CLV_OK && square > 0;
-    for (int32_t c = 0; c < ready.n_channels && self->has_direction[index]; c++)
+    self->has_direction[index] = status == CLV_OK && direction && square > 0;
+    for (int32_t c = 0; c < ready.n_channels && direction && self->has_direction[index]; c++)
         direction[c] = (float)((double)direction[c] / sqrt(square));
     map_ready_release(&ready);
     return status;

@@ -151,6 +151,34 @@ START_TEST(the_memory_of_a_large_map_is_that_of_a_few_channels)
 }
 END_TEST
 
+/* Other writers' files: the header's length aligns nothing. */
+START_TEST(a_tensor_is_read_wherever_its_array_begins)
+{
+    static const float values[6] = {1, 2, 3, 0.25F, 5, 6};
+    for (uint64_t padding = 0; padding < 8; padding++) {
+        unsigned char bytes[256];
+        char *header = (char *)bytes + 8;
+        struct clv_map map = {0};
+        uint64_t length = (uint64_t)sprintf(
+            header, "{\"map\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}%*s", (int)padding, "");
+        memcpy(bytes, &length, 8);
+        memcpy(header + length, values, sizeof values);
+        size_t size = 8 + length + sizeof values;
+        unsigned char *exact = malloc(size);
+        memcpy(exact, bytes, size);
+        must(map_parse(&map, exact, size, CLV_MAP_LAYOUT_AUTO, NULL, err));
+        ck_assert_mem_eq(map.values, values, sizeof values);
+        clv_map_release(&map);
+        const char *path = formatted("%s/odd.safetensors", temporary_folder());
+        spill(path, exact, size);
+        must(clv_map_read(&map, path, CLV_MAP_LAYOUT_AUTO, NULL, err));
+        ck_assert_mem_eq(map.values, values, sizeof values);
+        clv_map_release(&map);
+        free(exact);
+    }
+}
+END_TEST
+
 Suite *map_reader_suite(void);
 Suite *map_reader_suite(void)
 {
@@ -160,6 +188,7 @@ Suite *map_reader_suite(void)
     tcase_add_test(tests, what_is_not_finite_is_named_by_file_channel_and_place);
     tcase_add_test(tests, a_small_map_is_read_at_once);
     tcase_add_test(tests, the_memory_of_a_large_map_is_that_of_a_few_channels);
+    tcase_add_test(tests, a_tensor_is_read_wherever_its_array_begins);
     suite_add_tcase(suite, tests);
     return suite;
 }
