@@ -124,7 +124,11 @@ class _Set:
     def __init__(self, path: Path, split: Optional[str], maps: Mapping[str, Path]) -> None:
         self._set = ffi.gc(ffi.new("struct clv_set *"), lib.clv_set_release)
         call(lib.clv_set_read, self._set, os.fsencode(path))
-        call(lib.clv_set_select, self._set, ffi.NULL if split is None else split.encode())
+        n_all = self._set.n_items
+        call(lib.clv_set_select_training, self._set, ffi.NULL if split is None else split.encode())
+        if split is None and self._set.n_items < n_all:
+            warnings.warn(f"{os.fspath(path)}: {self._set.n_items} of {n_all} images are learned from, those of the split "
+                          "train; split= chooses others", stacklevel=4)
         for name, folder in maps.items():
             call(lib.clv_set_add_maps, self._set, name.encode(), os.fsencode(folder))
         self.labels = self._set.labels
@@ -298,7 +302,7 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Op
                 [height, width], bool or integers, of labels 0 .. n - 1, VOID (255) where nothing is known. Without `labels`, masks
                 of figure and ground are read as their files are: 0 and 255 alone are 0 and 1, with a warning
     learner     one of learners(); **parameters are its own: lambda_ is written `**{"lambda": 0.01}`
-    split       of a manifest: only images of these splits, "train" or "train,weak"
+    split       of a manifest: only images of these splits, "train" or "train,weak"; by default "train" where there is one
     nodes       "superpixels", or "patches" for many classes
     superpixels, words, working_pixels    as the command's --superpixels, --words, --working-pixels
     labels      names, for arrays; default: "background" and "foreground", or "label 0" and so on
