@@ -129,6 +129,12 @@ static void minimise(struct fit *self)
     }
 }
 
+static void leave_out(struct fit *self, int32_t column)
+{
+    self->is_out[column] = true;
+    self->at[column] = 0;
+}
+
 /* Leaves out the lowest of the weights that may not be negative and are; false if none is. */
 static bool leave_out_lowest(struct fit *self, const bool *is_positive)
 {
@@ -138,9 +144,20 @@ static bool leave_out_lowest(struct fit *self, const bool *is_positive)
             lowest = c;
     if (lowest < 0)
         return false;
-    self->is_out[lowest] = true;
-    self->at[lowest] = 0;
+    leave_out(self, lowest);
     return true;
+}
+
+/* Leaves out columns that hardly vary: their weights, or what those add to the bias, would be out of range. */
+static bool leave_out_too_large(struct fit *self)
+{
+    bool is_any = false;
+    for (int32_t c = 0; c + 1 < self->n; c++)
+        if (fabs(self->at[c] * self->unit[c]) * fmax(1, fabs(self->mean[c])) > LOGISTIC_LARGEST / MOST) {
+            leave_out(self, c);
+            is_any = true;
+        }
+    return is_any;
 }
 
 enum clv_status logistic_fit(double *w, double *bias, const struct logistic_data *data, const bool *is_positive,
@@ -154,7 +171,7 @@ enum clv_status logistic_fit(double *w, double *bias, const struct logistic_data
         return fail(err, CLV_ERR_USAGE, "logistic regression: no row has a weight");
     do
         minimise(&fit);
-    while (leave_out_lowest(&fit, is_positive));
+    while (leave_out_too_large(&fit) || leave_out_lowest(&fit, is_positive));
     *bias = fit.at[data->n_columns];
     for (int32_t c = 0; c < data->n_columns; c++) {
         w[c] = fit.is_out[c] ? 0 : fit.at[c] * fit.unit[c];

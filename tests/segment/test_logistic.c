@@ -71,6 +71,31 @@ START_TEST(the_minimum_is_found)
 }
 END_TEST
 
+START_TEST(weights_stay_in_range_where_a_column_hardly_varies)
+{
+    static struct drawn drawn, without;
+    static const bool any[K] = {false, false, false};
+    double w[K], bias, expected[K], expected_bias;
+    draw(&drawn);
+    without = drawn;
+    for (int i = 0; i < N; i++) { /* the third says it all, by 1e-7 more or less */
+        drawn.rows[i][2] = drawn.is_one[i] ? 1e-7F : 0;
+        without.rows[i][2] = 0;
+    }
+    const struct logistic_data data = view(&drawn), small = view(&without);
+    must(logistic_fit(w, &bias, &data, any, 2e-4, err));
+    must(logistic_fit(expected, &expected_bias, &small, any, 2e-4, err));
+    for (int k = 0; k < K; k++)
+        ck_assert_double_eq_tol(w[k], expected[k], 1e-4);
+    ck_assert_double_eq_tol(bias, expected_bias, 1e-4);
+    for (int i = 0; i < N; i++)
+        drawn.rows[i][2] = drawn.is_one[i] ? 70000 : 70000.0625F; /* the weight would be some 100, the bias 1e7 */
+    must(logistic_fit(w, &bias, &data, any, 2e-4, err));
+    ck_assert_double_le(fabs(bias), LOGISTIC_LARGEST);
+    ck_assert_double_eq(w[2], 0);
+}
+END_TEST
+
 START_TEST(weights_that_may_not_be_negative_are_left_out_and_the_others_fitted_without_them)
 {
     static struct drawn drawn;
@@ -149,6 +174,7 @@ Suite *logistic_suite(void)
     Suite *suite = suite_create("logistic");
     TCase *tests = tcase_create("logistic");
     tcase_add_test(tests, the_minimum_is_found);
+    tcase_add_test(tests, weights_stay_in_range_where_a_column_hardly_varies);
     tcase_add_test(tests, weights_that_may_not_be_negative_are_left_out_and_the_others_fitted_without_them);
     tcase_add_test(tests, a_ridge_keeps_weights_finite_where_columns_separate_the_labels);
     tcase_add_test(tests, a_ridge_is_in_units_of_the_columns);

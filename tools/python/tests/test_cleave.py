@@ -49,6 +49,51 @@ def test_arrays_and_files_teach_the_same(pairs, tmp_path):
 QUICK = {"seed": 5, "passes": 3, "words": 30}
 
 
+def test_a_folder_teaches_what_it_teaches_the_command(command, pairs, tmp_path):
+    """Of six images one has no mask, one a draft of the page's, and one is of the split test."""
+    from PIL import Image
+
+    for folder in ("images", "masks", "strokes"):
+        (tmp_path / "set" / folder).mkdir(parents=True)
+    for place, (image, mask) in enumerate([*pairs, pairs[0], pairs[1]]):
+        Image.fromarray(image).save(tmp_path / "set" / "images" / f"{place}.png")
+        if place != 2:
+            Image.fromarray(mask).save(tmp_path / "set" / "masks" / f"{place}.png")
+    (tmp_path / "set" / "strokes" / "3.json").write_text('{"accepted": 0}')
+    (tmp_path / "set" / "strokes" / "1.json").write_text('{"accepted": 1}')
+
+    def both(**options):
+        made = cleave.train(tmp_path / "set", **QUICK, **options)
+        flags = [f"--{name}" for name in options]
+        command("train", "-d", tmp_path / "set", "--seed", 5, "--words", 30, "--passes", 3, *flags, "--overwrite", "-o", tmp_path / "command.cleave")
+        np.testing.assert_array_equal(made.weights, cleave.Model.load(tmp_path / "command.cleave").weights)
+        return made.weights
+
+    with pytest.warns(UserWarning) as warned:
+        without = both()
+    assert [str(w.message).split(": ")[1] for w in warned] == [
+        "1 masks are drafts that `cleave label` has not accepted, and were left out; drafts=True learns from them, too",
+        "1 images have no mask and were left out"]
+    with pytest.warns(UserWarning) as warned:
+        assert not np.array_equal(both(drafts=True), without)
+    assert len(warned) == 1
+    names = [f"{place}.png" for place in range(6)]
+    (tmp_path / "set" / "manifest.tsv").write_text("image\tmask\tsplit\n" + "".join(
+        f"images/{name}\t{'' if name == '2.png' else f'masks/{name}'}\t{'test' if name == '5.png' else 'train'}\n" for name in names))
+    with pytest.warns(UserWarning, match="5 of 6 images are learned from, those of the split train"):
+        assert not np.array_equal(both(), without)
+
+
+def test_a_folder_without_a_mask_teaches_nothing(tmp_path, pairs):
+    from PIL import Image
+
+    for folder in ("images", "masks"):
+        (tmp_path / folder).mkdir()
+    Image.fromarray(pairs[0][0]).save(tmp_path / "images" / "a.png")
+    with pytest.raises(cleave.UsageError, match="no image has a mask to learn from"):
+        cleave.train(tmp_path)
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int32, np.int64, np.uint64])
 def test_masks_of_any_integer_type_teach_the_same(pairs, dtype):

@@ -121,7 +121,7 @@ def _apply(training: Any, learner: Any, parameters: Dict[str, Any]) -> None:
 class _Set:
     """A set of images on disk: recipe and dataset as `cleave train` makes them."""
 
-    def __init__(self, path: Path, split: Optional[str], maps: Mapping[str, Path]) -> None:
+    def __init__(self, path: Path, split: Optional[str], drafts: bool, maps: Mapping[str, Path]) -> None:
         self._set = ffi.gc(ffi.new("struct clv_set *"), lib.clv_set_release)
         call(lib.clv_set_read, self._set, os.fsencode(path))
         n_all = self._set.n_items
@@ -129,10 +129,31 @@ class _Set:
         if split is None and self._set.n_items < n_all:
             warnings.warn(f"{os.fspath(path)}: {self._set.n_items} of {n_all} images are learned from, those of the split "
                           "train; split= chooses others", stacklevel=4)
+        n_drafts = 0 if drafts else lib.clv_set_drop_drafts(self._set)
+        if n_drafts:
+            warnings.warn(f"{os.fspath(path)}: {n_drafts} masks are drafts that `cleave label` has not accepted, and were left "
+                          "out; drafts=True learns from them, too", stacklevel=4)
+        self._keep_masks(os.fspath(path), n_drafts)
         for name, folder in maps.items():
             call(lib.clv_set_add_maps, self._set, name.encode(), os.fsencode(folder))
         self.labels = self._set.labels
         self.n_labels = self._set.labels.n_labels
+
+    def _keep_masks(self, path: Any, n_drafts: int) -> None:
+        """Leaves out images without a mask, as the command does."""
+        items, n_kept = self._set.items, 0
+        for i in range(self._set.n_items):
+            if items[i].mask == ffi.NULL:
+                lib.clv_item_release(ffi.addressof(items, i))
+            else:
+                items[n_kept] = items[i]
+                n_kept += 1
+        n_without = self._set.n_items - n_kept - n_drafts
+        self._set.n_items = n_kept
+        if not n_kept:
+            raise UsageError(f"{path}: no image has a mask to learn from")
+        if n_without:
+            warnings.warn(f"{path}: {n_without} images have no mask and were left out", stacklevel=5)
 
     def learn(self, recipe: Any, seed: int, threads: int, work: _Work) -> None:
         paths = [self._set.items[i].image for i in range(self._set.n_items)]
@@ -292,7 +313,8 @@ def _learn(source: Any, learner: Any, nodes: str, sizes: Dict[str, Optional[int]
     return Model(model)
 
 
-def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Optional[str] = None, nodes: str = "superpixels",
+def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Optional[str] = None, drafts: bool = False,
+          nodes: str = "superpixels",
           superpixels: Optional[int] = None, words: Optional[int] = None, working_pixels: Optional[int] = None,
           labels: Optional[Sequence[str]] = None, maps: Optional[Mapping[str, Path]] = None, stages: int = 1,
           label_costs: float = 0, seed: int = 0, threads: int = 0, progress: Optional[Progress] = None, **parameters: Any) -> Model:
@@ -303,6 +325,7 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Op
                 of figure and ground are read as their files are: 0 and 255 alone are 0 and 1, with a warning
     learner     one of learners(); **parameters are its own: lambda_ is written `**{"lambda": 0.01}`
     split       of a manifest: only images of these splits, "train" or "train,weak"; by default "train" where there is one
+    drafts      masks that `cleave label` has not accepted teach, too
     nodes       "superpixels", or "patches" for many classes
     superpixels, words, working_pixels    as the command's --superpixels, --words, --working-pixels
     labels      names, for arrays; default: "background" and "foreground", or "label 0" and so on
@@ -329,7 +352,7 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Op
     if isinstance(data, (str, bytes, os.PathLike)):
         if labels is not None:
             raise UsageError("labels are those of the set; labels.tsv names them")
-        source: Any = _Set(data, split, maps or {})
+        source: Any = _Set(data, split, drafts, maps or {})
     else:
         if split is not None:
             raise UsageError("split needs a manifest")
