@@ -82,9 +82,7 @@ static void fail_each_request(const char *command, size_t step)
 START_TEST(training_survives_every_failed_allocation)
 {
     fail_each_request("train --data set/manifest.tsv --split train " TINY_TRAINING " -o made", 9);
-    fail_each_request("train --data set/manifest.tsv --split train --validate test --feature-memory 1M " TINY_TRAINING
-                      " -o made",
-                      29);
+    fail_each_request("train --data set/manifest.tsv --split train --validate test " TINY_TRAINING " -o made", 29);
 }
 END_TEST
 

@@ -74,41 +74,6 @@ START_TEST(weights_are_those_of_features_in_memory)
 }
 END_TEST
 
-/* Features of images by this process's own part, of which shards are read, beside those in memory. */
-START_TEST(images_whose_features_lie_on_disk_teach_the_same)
-{
-    struct clv_set set = synthetic(9);
-    const struct clv_recipe recipe = plain_recipe();
-    const char *path = formatted("%s/x-00001-of-00001.safetensors", temporary_folder());
-    struct clv_dataset *whole, *lean;
-    struct path_list shards = {0};
-    int32_t examples[9];
-    for (int32_t i = 0; i < 9; i++)
-        examples[i] = i;
-    must(clv_dataset_extract(&whole, &set, &recipe, 1, NULL, NULL, err));
-    must(features_write_own_part(path, &set, &recipe, 2, NULL, NULL, err));
-    must(path_list_add(&shards, path, err));
-    must(features_open_shards_on_demand(&lean, &shards, 1e5, err));
-    struct clv_training training;
-    clv_training_defaults(&training, clv_learner_find("wmpmap"));
-    training.dataset = whole;
-    training.examples = examples;
-    training.n_examples = 9;
-    training.n_threads = 2;
-    must(clv_learner_shape(&training.shape, clv_learner_find("wmpmap"), whole, err));
-    struct clv_training_result expected = run("wmpmap", &training);
-    training.dataset = lean;
-    struct clv_training_result result = run("wmpmap", &training);
-    ck_assert_mem_eq(result.w, expected.w, clv_shape_size(&training.shape) * sizeof *result.w);
-    clv_training_result_release(&expected);
-    clv_training_result_release(&result);
-    clv_dataset_free(whole);
-    clv_dataset_free(lean);
-    path_list_release(&shards);
-    clv_set_release(&set);
-}
-END_TEST
-
 START_TEST(other_learners_and_weak_examples_are_refused)
 {
     struct toy toy;
@@ -203,7 +168,6 @@ Suite *on_demand_suite(void)
     Suite *suite = suite_create("on_demand");
     TCase *tests = tcase_create("on_demand");
     tcase_add_test(tests, weights_are_those_of_features_in_memory);
-    tcase_add_test(tests, images_whose_features_lie_on_disk_teach_the_same);
     tcase_add_test(tests, other_learners_and_weak_examples_are_refused);
     tcase_add_test(tests, a_file_that_is_cut_short_while_learning_ends_it_by_name);
     tcase_add_test(tests, failing_memory_ends_the_training);

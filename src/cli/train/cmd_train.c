@@ -19,8 +19,7 @@ struct run {
     const struct train_options *options;
     struct clv_progress progress;
     struct train_checkpoints checkpoints;
-    struct clv_model start;       /* of --init */
-    struct train_scratch scratch; /* of the datasets */
+    struct clv_model start; /* of --init */
     struct train_data data;
     int32_t *examples; /* with masks */
     struct train_weak weak;
@@ -41,7 +40,6 @@ static void run_release(struct run *self)
     train_weak_release(&self->weak);
     array_free(self->examples);
     train_data_release(&self->data);
-    train_scratch_remove(&self->scratch);
     clv_model_release(&self->start);
 }
 
@@ -68,7 +66,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     if (status == CLV_OK)
         status = train_init_read(&self->start, options, err);
     if (status == CLV_OK)
-        status = train_data_load(&self->data, &self->scratch, options, &self->start, &self->progress, err);
+        status = train_data_load(&self->data, options, &self->start, &self->progress, err);
     if (status != CLV_OK)
         return status;
     train_print_data(options, &self->data, now_s() - started);
@@ -88,7 +86,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     if (status == CLV_OK)
         status = training_check_labels(training, err);
     if (status == CLV_OK && options->validate)
-        status = train_validation_load(&self->validation, &self->scratch, options, &self->data, &self->progress, err);
+        status = train_validation_load(&self->validation, options, &self->data, &self->progress, err);
     training->validation = self->validation;
     if (status == CLV_OK)
         status = train_effect_check(options, training, err);
@@ -210,8 +208,6 @@ static enum clv_status run(const struct train_options *options, struct clv_error
         status = train_validation_print(options, &self.data, &self.training, &self.model, err);
     if (status == CLV_OK)
         status = write_model(&self, err);
-    if (options->scratch)
-        status = team_agree(status, err); /* nobody reads another's features any more */
     run_release(&self);
     return status;
 }

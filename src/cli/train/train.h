@@ -14,7 +14,6 @@
 #include "cleave/model.h"
 #include "cli/common/record.h"
 #include "cli/train/train_options.h"
-#include "cli/train/train_scratch.h"
 #include "learn/select/stages.h"
 
 /* The training data, and what the model takes over from it. */
@@ -32,10 +31,9 @@ struct train_data {
 };
 void train_data_release(struct train_data *data);
 
-/* Reads a set and extracts its features, where options->scratch is set into that, or opens a feature file. A start with a
- * recipe gives it away to the data of images. */
-enum clv_status train_data_load(struct train_data *data, struct train_scratch *scratch,
-                                const struct train_options *options, struct clv_model *start,
+/* Reads a set and extracts its features, or opens a feature file. A start with a recipe gives it away to the data of
+ * images. */
+enum clv_status train_data_load(struct train_data *data, const struct train_options *options, struct clv_model *start,
                                 const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* The images to learn from by their masks: examples[*n], array_free them. Those whose masks are void throughout are
@@ -124,9 +122,9 @@ enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_tr
                                    struct clv_dataset *validation, struct clv_error *err) CLV_CHECK;
 
 /* --validate: the images of those splits as the training's features see them, or a feature file. */
-enum clv_status train_validation_load(struct clv_dataset **dataset, struct train_scratch *scratch,
-                                      const struct train_options *options, const struct train_data *data,
-                                      const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+enum clv_status train_validation_load(struct clv_dataset **dataset, const struct train_options *options,
+                                      const struct train_data *data, const struct clv_progress *progress,
+                                      struct clv_error *err) CLV_CHECK;
 /* Prints the model's loss on training->validation. */
 enum clv_status train_validation_print(const struct train_options *options, const struct train_data *data,
                                        const struct clv_training *training, const struct clv_model *model,

@@ -99,9 +99,8 @@ static enum clv_status open_features(struct train_data *data, const struct train
 }
 
 /* Images and masks are looked at before long work starts. Codebooks come from all images: words need no labels. */
-static enum clv_status extract_set(struct train_data *data, struct train_scratch *scratch,
-                                   const struct train_options *options, struct clv_model *start,
-                                   const struct clv_progress *progress, struct clv_error *err)
+static enum clv_status extract_set(struct train_data *data, const struct train_options *options,
+                                   struct clv_model *start, const struct clv_progress *progress, struct clv_error *err)
 {
     const struct common_options *common = &options->common;
     struct supervision supervision = {0};
@@ -123,7 +122,7 @@ static enum clv_status extract_set(struct train_data *data, struct train_scratch
         status = fail(err, CLV_ERR_USAGE, "--mirror: goes with images that all have masks, and without maps");
     if (status == CLV_OK && !options->init)
         status = recipe_options_learn_maps(&data->recipe, &options->recipe, set, progress, err);
-    if (status == CLV_OK && !options->scratch)
+    if (status == CLV_OK)
         status = clv_dataset_check_memory(set, &data->recipe, &common->limits, err);
     int n_threads = 1;
     if (status == CLV_OK)
@@ -143,10 +142,7 @@ static enum clv_status extract_set(struct train_data *data, struct train_scratch
     if (!options->init)
         status = clv_recipe_learn(&data->recipe, images, set->n_items, options->seed, n_threads, &common->limits,
                                   progress, err);
-    if (status == CLV_OK && options->scratch)
-        status = train_scratch_extract(&data->dataset, scratch, "training", options, set, &data->recipe, n_threads,
-                                       progress, err);
-    else if (status == CLV_OK)
+    if (status == CLV_OK)
         status = clv_dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, clv_box_figure, &data->recipe,
                                            n_threads, &common->limits, progress, err);
     if (status == CLV_OK && options->mirrors)
@@ -184,15 +180,13 @@ static enum clv_status open_letters(struct train_data *data, const struct train_
     return clv_labels_copy(&data->labels, clv_dataset_labels(data->dataset), err);
 }
 
-enum clv_status train_data_load(struct train_data *data, struct train_scratch *scratch,
-                                const struct train_options *options, struct clv_model *start,
+enum clv_status train_data_load(struct train_data *data, const struct train_options *options, struct clv_model *start,
                                 const struct clv_progress *progress, struct clv_error *err)
 {
     struct train_data loaded = {0};
-    enum clv_status status = options->letters.path ? open_letters(&loaded, options, err)
-                             : is_tensor_file(options->data)
-                                 ? open_features(&loaded, options, err)
-                                 : extract_set(&loaded, scratch, options, start, progress, err);
+    enum clv_status status = options->letters.path           ? open_letters(&loaded, options, err)
+                             : is_tensor_file(options->data) ? open_features(&loaded, options, err)
+                                                             : extract_set(&loaded, options, start, progress, err);
     if (status == CLV_OK && !clv_dataset_size(loaded.dataset))
         status = fail(err, CLV_ERR_DATA, "%s: no images in it", options->data);
     if (status == CLV_OK)

@@ -67,10 +67,8 @@ static const struct argp_option train_options[] = {
     {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP, 0},
     {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
     {"feature-memory", KEY_FEATURE_MEMORY, "SIZE", 0,
-     "Keep at most so much of the features, as 800M or 2G, and read the rest whenever it is wanted: from a feature "
-     "file (default: it is mapped), or of images from FILE.features/, which is there meanwhile (default: all are in "
-     "memory) and takes about 1 MB of disk an image, half as much again while it is written; so does each process of "
-     "mpirun, and for --validate as much again",
+     "Keep at most so much of a feature file, as 800M or 2G, in memory, and read the rest whenever it is wanted "
+     "(default: it is mapped)",
      0},
     {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
     {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
@@ -198,11 +196,6 @@ const char *train_needs_memory(const struct train_options *self)
 {
     return self->letters.path                                ? "--letters"
            : self->n_stages > 1                              ? "--stages 2"
-           : self->mirrors                                   ? "--mirror"
-           : self->recipe.maps.n                             ? "--maps"
-           : self->supervision.boxes                         ? "--boxes"
-           : self->supervision.weak_split                    ? "--weak-split"
-           : self->supervision.unlabelled_split              ? "--unlabelled-split"
            : !learner_reads_on_demand(self->learner.learner) ? self->learner.learner->name
                                                              : NULL;
 }
@@ -210,6 +203,9 @@ const char *train_needs_memory(const struct train_options *self)
 static enum clv_status check_memory(const struct train_options *self, struct clv_error *err)
 {
     const char *what = self->memory > 0 ? train_needs_memory(self) : NULL;
+    if (self->memory > 0 && self->data && !is_tensor_file(self->data))
+        return fail(err, CLV_ERR_USAGE, "--feature-memory: %s is no feature file, which `cleave features' makes",
+                    self->data);
     if (what)
         return fail(err, CLV_ERR_USAGE, "--feature-memory: %s needs all features in memory", what);
     return CLV_OK;
@@ -235,14 +231,11 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
     const char *hint = self->checkpoint ? ", --resume goes on with a training that was stopped" : "";
     bool may_replace = self->overwrite || (self->resume && train_checkpoints_model_is_own(self));
     struct outputs *outputs = &self->common.outputs;
-    bool keeps_more = self->checkpoint || self->scratch;
-    enum clv_status status = keeps_more ? output_locks_file(&outputs->locks, self->output, err) : CLV_OK;
+    enum clv_status status = self->checkpoint ? output_locks_file(&outputs->locks, self->output, err) : CLV_OK;
     if (status == CLV_OK)
         status = outputs_claim(outputs, self->output, may_replace, hint, inputs, n, err);
     if (status == CLV_OK && self->checkpoint)
         status = outputs_claim(outputs, self->checkpoint, self->overwrite || self->resume, hint, inputs, n, err);
-    if (status == CLV_OK && self->scratch)
-        status = train_scratch_claim(self->scratch, err);
     array_free(inputs);
     return status;
 }
@@ -310,8 +303,6 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
         self->summary = nowhere;
     }
     status = train_checkpoints_path(&self->checkpoint, self, err);
-    if (status == CLV_OK)
-        status = train_scratch_path(&self->scratch, self, err);
     return status == CLV_OK ? claim_outputs(self, err) : status;
 }
 
@@ -320,7 +311,6 @@ void train_options_release(struct train_options *self)
     if (self->summary && self->summary != stdout && self->summary != stderr)
         fclose(self->summary);
     array_free(self->checkpoint);
-    array_free(self->scratch);
     recipe_options_release(&self->recipe);
     common_options_release(&self->common);
 }

@@ -61,8 +61,7 @@ struct train_options {
     double label_weights; /* 0..1: the exponent of rare labels' weights */
     bool chooses_weights; /* the exponent, by the first stage's folds */
     double label_costs;   /* what log-odds of 1 cost, in nodes */
-    double memory; /* for features that are read when they are wanted, in bytes; 0: all are in memory, or mapped */
-    char *scratch; /* the folder beside the output where features of images lie for that; NULL: none */
+    double memory;        /* for features of a file that are read when they are wanted, in bytes; 0: it is mapped */
     enum clv_engine engine;
     bool resume, overwrite, checkpoint_every_given, skip_bad;
     bool requeue; /* a signal of the cluster leaves a checkpoint, and no model */

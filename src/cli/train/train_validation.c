@@ -40,9 +40,9 @@ static enum clv_status open_features(struct clv_dataset **dataset, const struct 
     return status;
 }
 
-enum clv_status train_validation_load(struct clv_dataset **dataset, struct train_scratch *scratch,
-                                      const struct train_options *options, const struct train_data *data,
-                                      const struct clv_progress *progress, struct clv_error *err)
+enum clv_status train_validation_load(struct clv_dataset **dataset, const struct train_options *options,
+                                      const struct train_data *data, const struct clv_progress *progress,
+                                      struct clv_error *err)
 {
     const struct common_options *common = &options->common;
     struct clv_set set = {0};
@@ -63,10 +63,7 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, struct train
     if (status == CLV_OK)
         status = maps_option_add(&set, &options->recipe.maps, &common->outputs, err);
     if (status == CLV_OK)
-        status = options->scratch ? train_scratch_extract(dataset, scratch, "validation", options, &set, &data->recipe,
-                                                          common->n_threads, progress, err)
-                                  : clv_dataset_extract(dataset, &set, &data->recipe, common->n_threads,
-                                                        &common->limits, progress, err);
+        status = clv_dataset_extract(dataset, &set, &data->recipe, common->n_threads, &common->limits, progress, err);
     if (status == CLV_OK)
         status = clv_dataset_weigh(*dataset, weights, err);
     clv_set_release(&set);

@@ -143,36 +143,20 @@ static bool sizes_slot(struct team_piece *piece, void *context, size_t index, si
     return example_sizes_slot(piece, &batch->all, index, k);
 }
 
-bool extract_own_part(struct shard *shard, size_t n_items)
-{
-    size_t size = (size_t)team_size();
-    *shard = (struct shard){team_rank() + 1, (int32_t)(n_items < size ? n_items : size)};
-    return shard->number <= shard->count;
-}
-
-static size_t choose_capacity(int n_threads, enum extract_share share)
+static size_t choose_capacity(int n_threads)
 {
     size_t size = (size_t)team_size(), each = BATCH_OF_TEAM / size;
     if (size == 1)
         return (size_t)n_threads * BATCH_PER_THREAD;
-    if (share == EXTRACT_OWN)
-        return BATCH_PER_MEMBER;
     each = each > BATCH_PER_MEMBER ? BATCH_PER_MEMBER : each < BATCH_AT_LEAST ? BATCH_AT_LEAST : each;
     return each * size;
 }
 
-/* The examples of [first, first + n), by all members of the team, or each its own. */
+/* The examples of [first, first + n), by all members of the team. */
 static enum clv_status extract_batch(struct batch *batch, size_t n, int n_threads, enum extract_share share,
                                      struct clv_error *err)
 {
-    enum clv_status status;
-    if (share == EXTRACT_OWN) {
-        team_work_alone(true);
-        status = parallel_for(n, n_threads, extract_item, batch, err);
-        team_work_alone(false);
-        return status;
-    }
-    status = team_for(n, n_threads, extract_item, sizes_slot, batch, err);
+    enum clv_status status = team_for(n, n_threads, extract_item, sizes_slot, batch, err);
     return status == CLV_OK ? examples_share(&batch->all, n, share == EXTRACT_TO_ALL, err) : status;
 }
 
@@ -191,17 +175,13 @@ static enum clv_status take_batch(struct batch *batch, size_t n, enum clv_status
     return status;
 }
 
-/* Where the members meet whose examples stay with them: after each batch, so that none works on in vain. */
-#define PLACE_BATCH 0x62617463
-
 /* `batch` tells of which set and how. */
 static enum clv_status extract_all(struct batch *batch, int n_threads, enum extract_share share, take_example *take,
                                    void *context, struct clv_error *err)
 {
-    size_t n_all = batch->set->n_items, first = 0, most = n_all;
-    struct shard own = {0};
+    size_t n_all = batch->set->n_items;
     n_threads = parallel_threads(n_threads);
-    size_t capacity = choose_capacity(n_threads, share);
+    size_t capacity = choose_capacity(n_threads);
     struct example_sharing *all = &batch->all;
     all->n_labels = batch->set->labels.n_labels;
     all->examples = array_zalloc(capacity, sizeof *all->examples);
@@ -209,20 +189,11 @@ static enum clv_status extract_all(struct batch *batch, int n_threads, enum extr
     all->sizes = array_alloc(capacity, sizeof *all->sizes);
     enum clv_status status = all->examples && all->estimates && all->sizes ? CLV_OK : fail_memory(err);
     batch->n_total = n_all;
-    if (share == EXTRACT_OWN) { /* all members go through as many batches, some of which may be empty */
-        most = n_all ? (n_all - 1) / (size_t)team_size() + 1 : 0;
-        batch->n_total = 0;
-        if (extract_own_part(&own, n_all))
-            shard_block(&first, &batch->n_total, &own, n_all);
-    }
-    for (size_t done = 0; status == CLV_OK && done < most; done += capacity) {
-        size_t left = done < batch->n_total ? batch->n_total - done : 0, n = left < capacity ? left : capacity;
-        batch->first = first + done;
+    for (batch->first = 0; status == CLV_OK && batch->first < n_all; batch->first += capacity) {
+        size_t left = n_all - batch->first, n = left < capacity ? left : capacity;
         status = extract_batch(batch, n, n_threads, share, err);
-        batch->n_done = done + n;
-        status = take_batch(batch, n, status, share != EXTRACT_TO_LEADER || !team_rank() ? take : NULL, context, err);
-        if (share == EXTRACT_OWN)
-            status = team_meet(PLACE_BATCH, status, SIZE_MAX, err);
+        batch->n_done = batch->first + n;
+        status = take_batch(batch, n, status, share == EXTRACT_TO_ALL || !team_rank() ? take : NULL, context, err);
     }
     array_free(all->examples);
     array_free(all->estimates);

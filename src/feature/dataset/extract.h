@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 
-#include "base/shard.h"
 #include "cleave/features.h"
 
 /* Receives the examples one by one in the set's order, on the calling thread. What it leaves in the example is
@@ -22,11 +21,7 @@ struct box_source {
 enum extract_share {
     EXTRACT_TO_ALL,    /* those of all images, which all members extracted */
     EXTRACT_TO_LEADER, /* the same, the leader alone */
-    EXTRACT_OWN,       /* those of its part of the set, extract_own_part, which no other member sees */
 };
-
-/* This member's part of n_items, a block of them; the other members' are alike. False: it has none. */
-bool extract_own_part(struct shard *shard, size_t n_items);
 
 /* Reads every image, extracts its example, and its truth where there is a mask; a mask that is void throughout is no
  * truth. `boxed` may be NULL. Memory: a fixed number of examples a thread. Fails as the first failing item in the

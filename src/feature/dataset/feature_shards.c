@@ -248,13 +248,6 @@ enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv
     return status;
 }
 
-enum clv_status features_open_shards_on_demand(struct clv_dataset **dataset, const struct path_list *shards,
-                                               double memory, struct clv_error *err)
-{
-    enum clv_status status = open_shards(dataset, NULL, shards, true, true, err);
-    return status == CLV_OK ? give_memory(dataset, memory, err) : status;
-}
-
 /* By whatever names and links. */
 static enum clv_status check_once(const struct path_list *files, struct clv_error *err)
 {

@@ -21,16 +21,6 @@ enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv
 enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_recipe *recipe,
                                    const struct path_list *paths, double memory, struct clv_error *err) CLV_CHECK;
 
-/* Opens what features_write_own_part wrote: all shards of one set. */
-enum clv_status features_open_shards_on_demand(struct clv_dataset **dataset, const struct path_list *shards,
-                                               double memory, struct clv_error *err) CLV_CHECK;
-
-/* Extracts the images of this member's part of the set (extract_own_part) and writes their features as that shard; it
- * writes nothing if it has none. All members of a team do this at once, each for a path of its own. */
-enum clv_status features_write_own_part(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
-                                        int n_threads, const struct clv_image_limits *limits,
-                                        const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
-
 /* Writes the index of shards beside it, in their order, all or nothing. CLV_ERR_DATA names a shard that is missing,
  * comes twice, or is of another set or recipe, as clv_features_open does. */
 enum clv_status features_index_write(const char *path, const struct path_list *shards, struct clv_error *err) CLV_CHECK;

@@ -236,11 +236,9 @@ static enum clv_status begin(struct writing *self, const struct clv_set *set, st
     return status == CLV_OK ? append(self, ROW, &first_row, 1, err) : status;
 }
 
-/* The features of a part of a set, "" or "3/16 of 200": of images that all members of a team extract, by the leader; or
- * of this member's own ones, of which it may have none. */
-static enum clv_status write_part(const char *path, const struct clv_set *whole, const struct clv_set *set,
-                                  const char *shard, enum extract_share share, const struct clv_recipe *recipe,
-                                  int n_threads, const struct clv_image_limits *limits,
+/* The features of a part of a set, "" or "3/16 of 200", which all members of a team extract, by the leader. */
+static enum clv_status write_part(const char *path, const struct clv_set *set, const char *shard,
+                                  const struct clv_recipe *recipe, int n_threads, const struct clv_image_limits *limits,
                                   const struct clv_progress *progress, struct clv_error *err)
 {
     struct writing self = {.path = path, .n_labels = set->labels.n_labels};
@@ -249,12 +247,12 @@ static enum clv_status write_part(const char *path, const struct clv_set *whole,
     enum clv_status status = CLV_OK;
     for (size_t i = 0; status == CLV_OK && i < set->n_items; i++)
         status = features_check_name(set->items[i].name, err);
-    bool writes = share == EXTRACT_OWN ? set->n_items > 0 : team_rank() == 0;
+    bool writes = team_rank() == 0;
     if (status == CLV_OK && writes)
         status = begin(&self, set, err);
     if (status == CLV_OK)
-        status = extract_set(share == EXTRACT_OWN ? whole : set, NULL, recipe, n_threads, limits, progress, share,
-                             append_example, &self, err);
+        status =
+            extract_set(set, NULL, recipe, n_threads, limits, progress, EXTRACT_TO_LEADER, append_example, &self, err);
     if (status == CLV_OK && writes)
         status = put_header(&header, set, recipe, err);
     if (status == CLV_OK && writes)
@@ -274,7 +272,7 @@ enum clv_status clv_features_write(const char *path, const struct clv_set *set, 
 {
     if (!set->n_items)
         return fail(err, CLV_ERR_USAGE, "%s: no images to take features of", path);
-    return write_part(path, set, set, "", EXTRACT_TO_LEADER, recipe, n_threads, limits, progress, err);
+    return write_part(path, set, "", recipe, n_threads, limits, progress, err);
 }
 
 /* *part points into the set; place[64] is what the shard's metadata say. */
@@ -298,19 +296,5 @@ enum clv_status clv_features_write_shard(const char *path, const struct clv_set 
     if (count < 1 || count > SHARD_MAX || number < 1 || number > count || (size_t)count > set->n_items)
         return fail(err, CLV_ERR_USAGE, "shard %d of %d: there are %zu images", number, count, set->n_items);
     cut_part(&part, place, set, &shard);
-    return write_part(path, set, &part, place, EXTRACT_TO_LEADER, recipe, n_threads, limits, progress, err);
-}
-
-enum clv_status features_write_own_part(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
-                                        int n_threads, const struct clv_image_limits *limits,
-                                        const struct clv_progress *progress, struct clv_error *err)
-{
-    struct shard shard;
-    struct clv_set part = *set;
-    char place[64] = "";
-    if (extract_own_part(&shard, set->n_items))
-        cut_part(&part, place, set, &shard);
-    else
-        part.n_items = 0;
-    return write_part(path, set, &part, place, EXTRACT_OWN, recipe, n_threads, limits, progress, err);
+    return write_part(path, &part, place, recipe, n_threads, limits, progress, err);
 }

@@ -107,7 +107,7 @@ enum clv_status clv_dataset_check_memory(const struct clv_set *set, const struct
     return fail(
         err, CLV_ERR_MEMORY,
         "the features of %zu images need about %.3g GB of memory, %.3g GB can be had; fewer nodes, blocks or images "
-        "need less, a feature file (cleave features, or train --feature-memory) next to none",
+        "need less, a feature file (cleave features) next to none",
         set->n_items, needed / GIGABYTE, had / GIGABYTE);
 }
 

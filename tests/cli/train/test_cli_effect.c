@@ -38,23 +38,14 @@ START_TEST(features_on_demand_go_with_learners_of_single_examples_that_have_mask
         {"--learner mssvm", "--feature-memory: mssvm needs all features in memory"},
         {"--stages 2", "--feature-memory: --stages 2 needs"},
     };
-    static const char *const of_images[][2] = {
-        {"--mirror", "--feature-memory: --mirror needs all features in memory"},
-        {"--maps a=maps", "--feature-memory: --maps needs"},
-        {"--boxes b.tsv", "--feature-memory: --boxes needs"},
-        {"--weak-split train", "--feature-memory: --weak-split needs"},
-        {"--unlabelled-split train", "--feature-memory: --unlabelled-split needs"},
-    };
     const char *folder = temporary_folder();
     char file[300];
     snprintf(file, sizeof file, "%s/f.safetensors", folder);
     free(expect_success("\"$CLEAVE\" features -q --seed 1 --superpixels 60 --words 10 --codebook-samples 1000 --data "
                         "%s/manifest.tsv --split train -o %s",
                         sample_set(), file));
-    expect_error(64, "--feature-memory: - is no file", TRAIN "- --data %s --feature-memory 2M", sample_set());
-    for (size_t i = 0; i < sizeof of_images / sizeof *of_images; i++)
-        expect_error(64, of_images[i][1], TRAIN "%s/m --data %s --feature-memory 2M %s", folder, sample_set(),
-                     of_images[i][0]);
+    expect_error(64, "is no feature file, which `cleave features' makes", TRAIN "- --data %s --feature-memory 2M",
+                 sample_set());
     expect_error(64, "is no size of memory", "\"$CLEAVE\" train -o %s/m --data %s --feature-memory 2k", folder, file);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect_error(64, lines[i][1], "\"$CLEAVE\" train -o %s/m --data %s --feature-memory 2M %s", folder, file,

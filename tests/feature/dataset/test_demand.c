@@ -166,30 +166,6 @@ START_TEST(failing_memory_is_no_end)
 }
 END_TEST
 
-static enum clv_status write_own_and_open(const struct clv_set *set, const struct path_list *shards,
-                                          struct clv_error *err)
-{
-    const struct clv_recipe recipe = plain_recipe();
-    struct clv_dataset *lean = NULL;
-    enum clv_status status = features_write_own_part(shards->paths[0], set, &recipe, 1, NULL, NULL, err);
-    if (status == CLV_OK)
-        status = features_open_shards_on_demand(&lean, shards, ALL, err);
-    ck_assert(!lean == (status != CLV_OK));
-    clv_dataset_free(lean);
-    return status;
-}
-
-START_TEST(failing_memory_is_no_end_of_the_own_part)
-{
-    struct clv_set set = synthetic(1);
-    struct path_list shards = {0};
-    must(path_list_add(&shards, formatted("%s/x-00001-of-00001.safetensors", temporary_folder()), err));
-    must_survive_failed_requests(write_own_and_open(&set, &shards, err));
-    path_list_release(&shards);
-    clv_set_release(&set);
-}
-END_TEST
-
 static enum clv_status open_list(const struct path_list *paths, double memory, struct clv_error *err)
 {
     struct clv_dataset *lean;
@@ -257,7 +233,6 @@ Suite *demand_suite(void)
     tcase_add_test(tests, dense_features_are_read_like_sparse_ones);
     tcase_add_test(tests, a_file_that_changes_meanwhile_is_named_with_the_item);
     tcase_add_test(tests, failing_memory_is_no_end);
-    tcase_add_test(tests, failing_memory_is_no_end_of_the_own_part);
     tcase_add_test(tests, failing_memory_is_no_end_of_a_list);
     tcase_add_test(tests, features_that_are_not_there_are_not_written);
     suite_add_tcase(suite, tests);
