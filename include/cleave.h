@@ -12,7 +12,6 @@
 #include "cleave/image_tags.h"
 #include "cleave/infer.h"
 #include "cleave/learn.h"
-#include "cleave/letters.h"
 #include "cleave/maps.h"
 #include "cleave/model.h"
 #include "cleave/problem.h"

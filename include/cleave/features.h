@@ -31,7 +31,6 @@
 #define CLEAVE_FEATURES_H
 
 #include "cleave/boxes.h"
-#include "cleave/letters.h"
 #include "cleave/maps.h"
 #include "cleave/problem.h"
 #include "cleave/superpixel.h"
@@ -243,7 +242,7 @@ CLV_API size_t clv_dataset_size(const struct clv_dataset *dataset);
 CLV_API int32_t clv_dataset_n_labels(const struct clv_dataset *dataset);
 /* Names and colours of the labels, or NULL if it was made without (clv_dataset_new, some feature files). */
 CLV_API const struct clv_labels *clv_dataset_labels(const struct clv_dataset *dataset);
-/* The pairwise form that the data is meant for: NONE without edges, FULL for letters, for patches and for feature
+/* The pairwise form that the data is meant for: NONE without edges, FULL for patches and for feature
  * files that say so, else POTTS. */
 CLV_API enum clv_pairwise clv_dataset_pairwise(const struct clv_dataset *dataset);
 /* 1 if theta counts wrong nodes (or pixels) as they are: letters, and feature files that say so; 0 if it is balanced
@@ -279,19 +278,6 @@ CLV_API enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struc
  * same. */
 CLV_API enum clv_status clv_dataset_add_example(struct clv_dataset *dataset, struct clv_example *example,
                                                 const char *name, struct clv_error *err) CLV_CHECK;
-
-#define CLV_LETTER_FEATURES 131 /* the pixels, a bias of 1, first of its word, last of its word */
-
-/* The words of some folds (folds[n_folds]; NULL: all words) as a dataset of chain problems, in the file's order:
- * node i is a letter with CLV_LETTER_FEATURES features 0 or 1, edge e joins letters e and e + 1 and has one feature,
- * 1. theta is 1 for the true label and 0 for others, so that the loss of a word is the number of its wrong letters.
- * Labels are named a to z, items "word N", N the word's place in the file from 1. CLV_ERR_USAGE if a fold has no
- * words or there is none at all. */
-CLV_API enum clv_status clv_letters_dataset(struct clv_dataset **dataset, const struct clv_letters *letters,
-                                            const int32_t *folds, size_t n_folds, struct clv_error *err) CLV_CHECK;
-
-/* Describes feature `index`: "pixel 3 of row 15", "bias", "first of its word". */
-CLV_API void clv_letters_feature_name(char *name, size_t size, int32_t index);
 
 /* Extracts every item of a set (in parallel, memory bounded by the threads plus what is kept) with its truth where
  * it has a mask, into memory, in the set's order. The first item in that order that fails, fails the whole; the

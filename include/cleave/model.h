@@ -51,8 +51,7 @@ struct clv_model {
     double *w; /* [clv_shape_size(shape)] */
     struct clv_decoding decoding;
     struct clv_recipe recipe;
-    bool has_recipe; /* false: trained on features from elsewhere, or on letters */
-    bool is_letters; /* nodes are the letters of words, features those of clv_letters_dataset */
+    bool has_recipe; /* false: trained on features from elsewhere */
     struct clv_labels labels;
     struct clv_record record;
     struct clv_tensor *extra; /* what a learner keeps besides w (variances, kernels); see clv_model_attach */
@@ -73,7 +72,7 @@ CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *mode
  *             codebook.S u8 [n_words][128]; mixture.S f32 [CLV_MIXTURE_SIZE];
  *             extra.NAME; and of models of two stages first.unary, first.pairwise
  *   metadata  format "cleave model 1", of two stages "cleave model 2"; as JSON: model (n_labels, n_features,
- *             n_edge_features, pairwise, and unless it is the oracle's decoding and hidden_temperature), labels, recipe (or "none", or "letters"), record,
+ *             n_edge_features, pairwise, and unless it is the oracle's decoding and hidden_temperature), labels, recipe (or "none"), record,
  *             of two stages first (the members of model, temperature)
  * Writing and reading check everything and refuse with CLV_ERR_DATA, naming file and value: another format or version,
  * truncation, weights that are not finite, negative couplings, sizes that disagree with each other or with the recipe.

@@ -9,15 +9,15 @@
 #include "base/text.h"
 
 #define N_HEAD   6 /* fields before the pixels */
-#define N_FIELDS (N_HEAD + CLV_LETTER_PIXELS)
+#define N_FIELDS (N_HEAD + LETTER_PIXELS)
 
-void clv_letters_release(struct clv_letters *letters)
+void letters_release(struct letters *letters)
 {
     array_free(letters->first);
     array_free(letters->fold);
     array_free(letters->label);
     array_free(letters->pixels);
-    *letters = (struct clv_letters){0};
+    *letters = (struct letters){0};
 }
 
 void letters_parser_init(struct letters_parser *parser, const char *path)
@@ -27,12 +27,12 @@ void letters_parser_init(struct letters_parser *parser, const char *path)
 
 void letters_parser_release(struct letters_parser *parser)
 {
-    clv_letters_release(&parser->letters);
+    letters_release(&parser->letters);
 }
 
 static enum clv_status reserve(struct letters_parser *parser, struct clv_error *err)
 {
-    struct clv_letters *l = &parser->letters;
+    struct letters *l = &parser->letters;
     const struct array_part by_letter[] = {{&l->label, sizeof *l->label}, {&l->pixels, sizeof *l->pixels}};
     const struct array_part by_word[] = {{&l->fold, sizeof *l->fold}, {&l->first, sizeof *l->first}};
     if (array_reserve_all(by_letter, 2, &parser->letter_capacity, l->n_letters + 1) ||
@@ -53,8 +53,7 @@ static enum clv_status parse_head(struct head *head, char *const *fields, const 
     static const char *const names[N_HEAD] = {"id", "letter", "next_id", "word_id", "position", "fold"};
     int32_t *const values[N_HEAD] = {&head->id, NULL, &head->next, &head->word, &head->position, &head->fold};
     static const int32_t least[N_HEAD] = {0, 0, -1, 0, 1, 0};
-    static const int32_t most[N_HEAD] = {
-        INT32_MAX, 0, INT32_MAX, INT32_MAX, CLV_LETTER_MAX_LENGTH, CLV_LETTER_MAX_FOLDS - 1};
+    static const int32_t most[N_HEAD] = {INT32_MAX, 0, INT32_MAX, INT32_MAX, LETTER_MAX_LENGTH, LETTER_MAX_FOLDS - 1};
     for (size_t i = 0; i < N_HEAD; i++) {
         bool good = values[i] ? parse_int32(fields[i], values[i]) && *values[i] >= least[i] && *values[i] <= most[i]
                               : fields[i][0] >= 'a' && fields[i][0] <= 'z' && !fields[i][1];
@@ -69,7 +68,7 @@ static enum clv_status parse_head(struct head *head, char *const *fields, const 
 static enum clv_status check_place(const struct letters_parser *parser, const struct head *head, size_t number,
                                    struct clv_error *err)
 {
-    const struct clv_letters *l = &parser->letters;
+    const struct letters *l = &parser->letters;
     if (parser->next < 0)
         return head->position == 1 ? CLV_OK
                                    : fail(err, CLV_ERR_DATA, "%s: line %zu: a word begins at position %d, not 1",
@@ -91,7 +90,7 @@ static enum clv_status check_place(const struct letters_parser *parser, const st
 
 enum clv_status letters_parse_line(struct letters_parser *parser, char *line, size_t number, struct clv_error *err)
 {
-    struct clv_letters *l = &parser->letters;
+    struct letters *l = &parser->letters;
     char *fields[N_FIELDS + 1];
     struct head head;
     if (!*line)
@@ -110,7 +109,7 @@ enum clv_status letters_parse_line(struct letters_parser *parser, char *line, si
         return status;
     uint8_t *pixels = l->pixels[l->n_letters];
     memset(pixels, 0, sizeof *l->pixels);
-    for (size_t p = 0; p < CLV_LETTER_PIXELS; p++) {
+    for (size_t p = 0; p < LETTER_PIXELS; p++) {
         const char *field = fields[N_HEAD + p];
         if ((field[0] != '0' && field[0] != '1') || field[1])
             return fail(err, CLV_ERR_DATA, "%s: line %zu: pixel %zu is \"%.40s\", not 0 or 1", parser->path, number, p,
@@ -129,18 +128,18 @@ enum clv_status letters_parse_line(struct letters_parser *parser, char *line, si
     return CLV_OK;
 }
 
-enum clv_status letters_parse_end(struct clv_letters *letters, struct letters_parser *parser, struct clv_error *err)
+enum clv_status letters_parse_end(struct letters *letters, struct letters_parser *parser, struct clv_error *err)
 {
     if (!parser->letters.n_words)
         return fail(err, CLV_ERR_DATA, "%s: no letters in it", parser->path);
     if (parser->next >= 0)
         return fail(err, CLV_ERR_DATA, "%s: ends within word %d", parser->path, parser->word);
     *letters = parser->letters;
-    parser->letters = (struct clv_letters){0};
+    parser->letters = (struct letters){0};
     return CLV_OK;
 }
 
-enum clv_status clv_letters_read(struct clv_letters *letters, const char *path, struct clv_error *err)
+enum clv_status letters_read(struct letters *letters, const char *path, struct clv_error *err)
 {
     struct letters_parser parser;
     struct lines *lines;

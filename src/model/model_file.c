@@ -22,7 +22,7 @@
 #define VERSION       "1"
 #define STAGED        "2" /* of two stages */
 #define EXTRA         "extra."
-#define LETTERS       "letters" /* in place of a recipe */
+#define OLD_LETTERS   "letters" /* for "none" in files of older versions, of words */
 #define N_METADATA    6
 #define N_OWN_TENSORS (5 + RECIPE_TENSORS) /* unary and pairwise of two stages, palette, the recipe's */
 
@@ -61,9 +61,6 @@ static enum clv_status check_shape(const struct clv_model *model, const char *na
         return fail(err, CLV_ERR_DATA, "%s: weights for %d labels, names for %d", name, shape->n_labels,
                     model->labels.n_labels);
     const struct clv_shape *of_nodes = model->first ? &model->first->shape : shape;
-    if (model->is_letters && (shape->n_labels != CLV_LETTER_LABELS || of_nodes->n_features != CLV_LETTER_FEATURES))
-        return fail(err, CLV_ERR_DATA, "%s: %d labels and %d features, letters have %d and %d", name, shape->n_labels,
-                    of_nodes->n_features, CLV_LETTER_LABELS, CLV_LETTER_FEATURES);
     if (!model->has_recipe)
         return CLV_OK;
     int32_t n_features = clv_recipe_n_features(&model->recipe);
@@ -117,7 +114,7 @@ static enum clv_status put_header(struct header *header, const struct clv_model 
     if (model->has_recipe)
         recipe_put_json(&header->recipe, &model->recipe);
     else
-        text_put(&header->recipe, model->is_letters ? LETTERS : "none");
+        text_put(&header->recipe, "none");
     record_put_json(&header->record, &model->record);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i]->failed)
@@ -306,8 +303,7 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
         status = labels_parse(&fresh.labels, labels, tensors, path, err);
     if (status == CLV_OK)
         status = metadata_require(&recipe, tensors, "recipe", path, err);
-    fresh.is_letters = status == CLV_OK && strcmp(recipe, LETTERS) == 0;
-    if (status == CLV_OK && !fresh.is_letters && strcmp(recipe, "none") != 0) {
+    if (status == CLV_OK && strcmp(recipe, "none") != 0 && strcmp(recipe, OLD_LETTERS) != 0) {
         status = recipe_read(&fresh.recipe, recipe, tensors, path, err);
         fresh.has_recipe = status == CLV_OK;
     }

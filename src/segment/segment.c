@@ -76,8 +76,7 @@ enum clv_status segment_refine(uint8_t *labels, const struct clv_image *image, c
 static enum clv_status check(const struct clv_model *model, const struct clv_image *image, struct clv_error *err)
 {
     if (!model->has_recipe)
-        return fail(err, CLV_ERR_USAGE, "the model is of %s, which no image has",
-                    model->is_letters ? "letters" : "features made elsewhere");
+        return fail(err, CLV_ERR_USAGE, "the model is of features made elsewhere, which no image has");
     if (!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3)
         return fail(err, CLV_ERR_USAGE, "the image is %dx%d of %d channels (3 are needed)", image->width, image->height,
                     image->channels);

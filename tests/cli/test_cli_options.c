@@ -106,7 +106,6 @@ static void prepare(void)
     add_odd_images(folder);
     write_three_labels(folder);
     write_letters(formatted("%s/letters", folder), 12, 3, 0.05, 1);
-    write_letters(formatted("%s/others", folder), 12, 3, 0.05, 2);
     write_tags(formatted("%s/tags.svm", folder), 1);
     write_tags(formatted("%s/other.svm", folder), 2);
     make("c synth -n 3 --size 20x16 tiny && cp -r tiny/images tagged && cp set/images/000[78].* tagged");
@@ -119,7 +118,7 @@ static void prepare(void)
          "c features --data other -m model -o g.safetensors && "
          "c features --data other" WORDS " -o other.safetensors && "
          "c train --data f.safetensors --passes 3 -o fmodel && c train --data f.safetensors --passes 9 -o fmodel2 && "
-         "c train --letters letters --passes 3 -o lmodel && c marginals -m model --draws 9 --data set -o maps && "
+         "c import letters letters -o words && c marginals -m model --draws 9 --data set -o maps && "
          "c train --data three/manifest.tsv" WORDS " --superpixels 12 --learner independent -o tmodel && "
          "c marginals -m tmodel --draws 9 --data three --all-labels --side 8 -o squares");
     make("c train" SMALL " --passes 3 --maps net=maps -o mapped && "
@@ -283,13 +282,16 @@ START_TEST(a_refused_option_says_why)
         {"segment -m model --data set -o x --seed 2", "--seed has no effect: --decision marginal is missing"},
         {"segment -m model --data set -o x --decision marginal --no-refine", "--no-refine has no effect: --decision"},
         {"segment -m model --features f.safetensors -o x --max-side 9", "--max-side has no effect: a feature file"},
-        {"marginals -m lmodel --letters letters --draws 9", "--draws has no effect with --letters"},
         {"train --data f.safetensors -o x --label-weights 1",
          "--label-weights has no effect: all labels weigh the same"},
         {"train --data f.safetensors -o x --stages 2 --label-weights auto", "--label-weights has no effect"},
         {"features --data set -m model --seed 2 -o x", "--seed has no effect: -m gives the recipe"},
         {"import coco pred/coco.json --images set/images -o x --range 1,2", "--range has no effect: images are copied"},
         {"import voc split -o x --seed 2", "--seed has no effect: split/ImageSets has a split of its own"},
+        {"import letters letters -o x --seed 2", "--seed has no effect: letters are no images; --folds chooses"},
+        {"import letters letters -o x --images set", "--images has no effect: letters are no images"},
+        {"import letters letters -o x --max-side 9", "--max-side has no effect: letters are no images"},
+        {"import voc split -o x --folds 2", "--folds has no effect: voc has no folds"},
         {"inspect tags --threshold 0.5", "--threshold has no effect: tags is a model of tags"},
         {"annotate score --data tags.svm --pred tags.svm --cutoff 1", "--cutoff has no effect with --pred"},
         {"annotate predict --data tags.svm -m tags2 --max-nodes 9", "--max-nodes has no effect: tags2 does not decide"},

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
+#include "data/letters.h"
 #include "support/support.h"
 
 /* n_words words of 1 to 6 letters in folds 0 .. n_folds - 1, word by word. A letter's picture is that of its label,
@@ -22,8 +23,8 @@ static inline void write_letters(const char *path, int n_words, int n_folds, dou
             id++;
             fprintf(file, "%d\t%c\t%d\t%d\t%d\t%d\t", id, 'a' + label, i < length ? id + 1 : -1, word, i,
                     (word - 1) % n_folds);
-            for (uint64_t pixel = 0; pixel < CLV_LETTER_PIXELS; pixel++) {
-                int ink = rng_uniform(77, RNG_TEST, (uint64_t)label * CLV_LETTER_PIXELS + pixel) < 0.2;
+            for (uint64_t pixel = 0; pixel < LETTER_PIXELS; pixel++) {
+                int ink = rng_uniform(77, RNG_TEST, (uint64_t)label * LETTER_PIXELS + pixel) < 0.2;
                 ink ^= rng_uniform(seed, RNG_TEST, at++) < noise;
                 fprintf(file, "%d\t", ink);
             }

@@ -89,12 +89,14 @@ END_TEST
 START_TEST(letters_survive_every_failed_allocation)
 {
     write_letters(formatted("%s/l", folder), 12, 2, 0.2, 1);
-    free(expect_success("cd %s && gzip -f l && \"$CLEAVE\" train --letters l.gz --passes 2 -t 1 -o letters", folder));
-    fail_each_request("train --letters l.gz --folds 0 --learner mpmap --passes 2 -o made", 12);
-    fail_each_request("train --letters l.gz --folds 0 --passes 2 --cv 2 -o made", 12);
-    fail_each_request("train --letters l.gz --folds 0 --learner crf --passes 2 --init letters -o made", 12);
-    fail_each_request("marginals -m letters --letters l.gz -o made", 12);
-    fail_each_request("score -m letters --letters l.gz --json >made", 12);
+    free(expect_success("cd %s && gzip -f l && \"$CLEAVE\" import letters l.gz -o words && \"$CLEAVE\" train --data "
+                        "words --passes 2 -t 1 -o letters",
+                        folder));
+    fail_each_request("import letters l.gz --folds 0 -o made", 12);
+    fail_each_request("train --data words --learner mpmap --passes 2 -o made", 12);
+    fail_each_request("train --data words --passes 2 --cv 2 -o made", 12);
+    fail_each_request("train --data words --learner crf --passes 2 --init letters -o made", 12);
+    fail_each_request("score -m letters --data words --json >made", 12);
 }
 END_TEST
 

@@ -10,7 +10,7 @@ FUZZ_TARGET(letters)
 {
     struct clv_error error = {0};
     struct letters_parser parser;
-    struct clv_letters letters = {0};
+    struct letters letters = {0};
     enum clv_status status = CLV_OK;
     char *bytes = array_alloc(size + 1, 1), *cursor = bytes, *line;
     if (!bytes)
@@ -25,13 +25,13 @@ FUZZ_TARGET(letters)
     FUZZ_CHECK(status == CLV_OK || (error.message[0] && !strchr(error.message, '\n')));
     FUZZ_CHECK((status == CLV_OK) == (letters.n_words > 0));
     for (size_t word = 0; word < letters.n_words; word++) {
-        FUZZ_CHECK(letters.first[word] < letters.first[word + 1] && letters.fold[word] < CLV_LETTER_MAX_FOLDS);
-        FUZZ_CHECK(letters.first[word + 1] - letters.first[word] <= CLV_LETTER_MAX_LENGTH);
+        FUZZ_CHECK(letters.first[word] < letters.first[word + 1] && letters.fold[word] < LETTER_MAX_FOLDS);
+        FUZZ_CHECK(letters.first[word + 1] - letters.first[word] <= LETTER_MAX_LENGTH);
     }
     for (size_t i = 0; i < letters.n_letters; i++)
-        FUZZ_CHECK(letters.label[i] < CLV_LETTER_LABELS);
+        FUZZ_CHECK(letters.label[i] < LETTER_LABELS);
     FUZZ_CHECK(!letters.n_words || letters.first[letters.n_words] == letters.n_letters);
-    clv_letters_release(&letters);
+    letters_release(&letters);
     letters_parser_release(&parser);
     array_free(bytes);
     return 0;

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "feature/dataset/letters.h"
 #include "learn/chains.h"
 #include "learn/pmap/pmap_draw.h"
 
@@ -226,12 +227,12 @@ END_TEST
 START_TEST(ssvm_brackets_the_known_optimum_of_real_letters)
 {
     const char *path = real_data("ssvm_brackets_the_known_optimum_of_real_letters", "letters/letter.data.gz");
-    struct clv_letters letters = {0};
-    struct toy toy = {.shape = {CLV_LETTER_LABELS, CLV_LETTER_FEATURES, 1, CLV_PAIRWISE_FULL}};
+    struct letters letters = {0};
+    struct toy toy = {.shape = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL}};
     if (!path)
         return;
-    must(clv_letters_read(&letters, path, err));
-    must(clv_letters_dataset(&toy.dataset, &letters, (int32_t[]){0}, 1, err));
+    must(letters_read(&letters, path, err));
+    must(letters_dataset(&toy.dataset, &letters, (uint8_t[LETTER_MAX_FOLDS]){1}, err));
     toy.n = clv_dataset_size(toy.dataset);
     ck_assert_uint_eq(toy.n, 626);
     int32_t examples[626];
@@ -251,7 +252,7 @@ START_TEST(ssvm_brackets_the_known_optimum_of_real_letters)
     ck_assert_double_le(last->objective - last->dual, 0.01 * last->objective);
     clv_training_result_release(&result);
     clv_dataset_free(toy.dataset);
-    clv_letters_release(&letters);
+    letters_release(&letters);
 }
 END_TEST
 

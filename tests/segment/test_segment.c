@@ -205,7 +205,7 @@ END_TEST
 
 START_TEST(what_cannot_be_segmented_is_refused_and_labels_stay)
 {
-    struct clv_model model = {0}, empty = {0}, letters = {.is_letters = true};
+    struct clv_model model = {0}, empty = {0};
     struct clv_image image = {0}, grey = {0}, none = {0};
     struct clv_segment_options options;
     uint8_t labels[100];
@@ -214,7 +214,6 @@ START_TEST(what_cannot_be_segmented_is_refused_and_labels_stay)
     must(clv_image_new(&image, 10, 10, 3, err));
     must(clv_image_new(&grey, 10, 10, 1, err));
     must_fail(CLV_ERR_USAGE, "features made elsewhere", clv_segment(labels, &empty, &image, NULL, err));
-    must_fail(CLV_ERR_USAGE, "letters", clv_segment(labels, &letters, &image, NULL, err));
     must_fail(CLV_ERR_USAGE, "10x10 of 1 channels", clv_segment(labels, &model, &grey, NULL, err));
     must_fail(CLV_ERR_USAGE, "0x0", clv_segment(labels, &model, &none, NULL, err));
     clv_segment_defaults(&options);

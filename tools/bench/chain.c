@@ -2,6 +2,7 @@
  * sequence_labeler. Weights are random: the time does not depend on them. */
 #include <unistd.h>
 
+#include "data/letters.h"
 #include "graphs.h"
 
 #define N_LABELS    26
@@ -18,9 +19,9 @@ static void read_letters(void)
     const char *root = getenv("CLEAVE_DATA");
     char path[4096];
     struct clv_error error;
-    struct clv_letters letters = {0};
+    struct letters letters = {0};
     snprintf(path, sizeof path, "%s/letters/letter.data.gz", root ? root : "../shared/data");
-    enum clv_status status = clv_letters_read(&letters, path, &error);
+    enum clv_status status = letters_read(&letters, path, &error);
     if (status == CLV_ERR_NO_INPUT) {
         printf("viterbi: skipped: %s is absent\n", path);
         exit(0);
@@ -32,7 +33,7 @@ static void read_letters(void)
                 pixels[i][n_set[i]++] = (uint8_t)f;
     for (size_t word = 0; word < letters.n_words && letters.first[word + 1] <= MAX_LETTERS; word++)
         word_end[n_words++] = n_letters = (int32_t)letters.first[word + 1];
-    clv_letters_release(&letters);
+    letters_release(&letters);
 }
 
 static double weights[N_FEATURES][N_LABELS], table[N_LABELS * N_LABELS];

@@ -9,10 +9,11 @@
 
 #include "bench.h"
 #include "cleave.h"
+#include "feature/dataset/letters.h"
 
 #define N_ROUNDS 5
 #define C        0.1 /* of 1/2 |w|^2 + C sum H, H unnormalised */
-#define SIZE     (CLV_LETTER_LABELS * (CLV_LETTER_FEATURES + CLV_LETTER_LABELS))
+#define SIZE     (LETTER_LABELS * (LETTER_FEATURES + LETTER_LABELS))
 
 static void stop_on(enum clv_status status, const struct clv_error *error)
 {
@@ -22,14 +23,14 @@ static void stop_on(enum clv_status status, const struct clv_error *error)
     exit(70);
 }
 
-static struct clv_dataset *fold_dataset(const struct clv_letters *letters, int32_t first, int32_t last)
+static struct clv_dataset *fold_dataset(const struct letters *letters, int32_t first, int32_t last)
 {
-    int32_t folds[10], n = 0;
+    uint8_t folds[LETTER_MAX_FOLDS] = {0};
     struct clv_dataset *dataset;
     struct clv_error error;
     for (int32_t fold = first; fold <= last; fold++)
-        folds[n++] = fold;
-    stop_on(clv_letters_dataset(&dataset, letters, folds, (size_t)n, &error), &error);
+        folds[fold] = 1;
+    stop_on(letters_dataset(&dataset, letters, folds, &error), &error);
     return dataset;
 }
 
@@ -53,7 +54,7 @@ static void write_words(const char *path, const struct clv_dataset *dataset)
     fclose(stream);
 }
 
-static const struct clv_shape shape = {CLV_LETTER_LABELS, CLV_LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
+static const struct clv_shape shape = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
 
 struct outcome {
     struct bench_series seconds, wall;
@@ -66,7 +67,7 @@ static void judge(struct outcome *outcome, const struct clv_dataset *train, cons
 {
     struct clv_oracle *oracle;
     struct clv_error error;
-    double unary[64 * CLV_LETTER_LABELS], n_letters = 0, loss;
+    double unary[64 * LETTER_LABELS], n_letters = 0, loss;
     stop_on(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, &error), &error);
     outcome->objective = 0;
     for (size_t k = 0; k < SIZE; k++)
@@ -75,7 +76,7 @@ static void judge(struct outcome *outcome, const struct clv_dataset *train, cons
         struct clv_problem p = clv_dataset_problem(train, i);
         struct clv_field field = {.n_nodes = p.n_nodes,
                                   .n_edges = p.n_edges,
-                                  .n_labels = CLV_LETTER_LABELS,
+                                  .n_labels = LETTER_LABELS,
                                   .form = CLV_PAIRWISE_FULL,
                                   .is_shared = 1,
                                   .edges = p.edges,
@@ -196,7 +197,7 @@ int main(int argc, char **argv)
     const char *path = bench_data("letters_train", "letters/letter.data.gz");
     char words[] = "/tmp/letters-words-XXXXXX", weights[] = "/tmp/letters-weights-XXXXXX";
     static struct outcome ssvm, crf, crf_on_two, theirs;
-    struct clv_letters letters = {0};
+    struct letters letters = {0};
     struct clv_error error;
     int is_large = argc > 1 && strcmp(argv[1], "large") == 0;
     if (!path)
@@ -206,7 +207,7 @@ int main(int argc, char **argv)
         return 73;
     close(fds[0]);
     close(fds[1]);
-    stop_on(clv_letters_read(&letters, path, &error), &error);
+    stop_on(letters_read(&letters, path, &error), &error);
     struct clv_dataset *train = fold_dataset(&letters, is_large, is_large ? 9 : 0);
     struct clv_dataset *test = fold_dataset(&letters, !is_large, is_large ? 0 : 9);
     write_words(words, train);
@@ -233,7 +234,7 @@ int main(int argc, char **argv)
     }
     clv_dataset_free(train);
     clv_dataset_free(test);
-    clv_letters_release(&letters);
+    letters_release(&letters);
     unlink(words);
     unlink(weights);
     return 0;

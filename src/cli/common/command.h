@@ -2,7 +2,7 @@
  *
  * This room is what the commands share. Read first: this header, then options.h (what all of them take) and outputs.h
  * (what they may replace). inputs.c lists the images asked for, training_set.c a set with its masks, recipe_options.c
- * and letters_option.c the options of features; console.c shows notes and progress, signals.c hears Ctrl-C, record.c
+ * the options of features; console.c shows notes and progress, signals.c hears Ctrl-C, record.c
  * writes a model's record, suggest.c finds the option that was meant. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H

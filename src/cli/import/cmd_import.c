@@ -9,8 +9,6 @@
 #include "base/path.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/common/options.h"
-#include "cli/common/outputs.h"
 #include "cli/import/import.h"
 #include "data/boxes/boxes.h"
 #include "data/labels.h"
@@ -20,11 +18,11 @@ struct import {
     struct import_options options;
 };
 
-enum import_keys { KEY_IMAGES = KEYS_COMMAND, KEY_SHARE, KEY_GROUP };
+enum import_keys { KEY_IMAGES = KEYS_COMMAND, KEY_SHARE, KEY_GROUP, KEY_FOLDS };
 
 static const struct argp_option import_options[] = {
-    {"output", 'o', "FOLDER", 0, "The new or empty folder of the set", 0},
-    {"overwrite", KEY_OVERWRITE, NULL, 0, "Replace the whole set that an earlier import left there", 0},
+    {"output", 'o', "FOLDER", 0, "The new or empty folder of the set; of letters, the feature file", 0},
+    {"overwrite", KEY_OVERWRITE, NULL, 0, "Replace the whole set, or the file, that an earlier import left there", 0},
     {"images", KEY_IMAGES, "FOLDER", 0, "Where the images are (default: beside the annotations; of voc: JPEGImages/)",
      0},
     {"seed", 's', "N", 0, "Seed of the split (default 0)", 0},
@@ -33,6 +31,7 @@ static const struct argp_option import_options[] = {
      "Which images are kept in one split besides copies: those of a folder, none, or auto: of a folder if there are "
      "ten or more (default auto)",
      0},
+    {"folds", KEY_FOLDS, "N,..", 0, "Of letters: words of these folds, as 0 or 1-9 or 0,2,5-7 (default: all)", 0},
     {0},
 };
 
@@ -55,6 +54,7 @@ static error_t parse_import(int key, char *arg, struct argp_state *state)
         return 0;
     case 'o': options->output = arg; return 0;
     case KEY_OVERWRITE: options->overwrite = true; return 0;
+    case KEY_FOLDS: return import_option_folds(options, arg, &self->common);
     case 's': return option_uint64(&options->seed, "--seed", arg, 0, &self->common);
     case KEY_IMAGES: options->images = arg; return 0;
     case KEY_SHARE: return option_number(&options->train_share, "--train-share", arg, 0, 1, &self->common);
@@ -63,12 +63,14 @@ static error_t parse_import(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* Names of formats; VOC's masks are no clv_boxes_form. */
+/* Names of formats; VOC's masks and letters are no clv_boxes_form. */
+enum { FORM_VOC = -1, FORM_LETTERS = -2 };
 static const struct {
     const char *name;
-    int form; /* -1: voc */
+    int form;
 } forms[] = {{"coco", CLV_BOXES_COCO}, {"labelme", CLV_BOXES_LABELME},           {"cvat", CLV_BOXES_CVAT},
-             {"yolo", CLV_BOXES_YOLO}, {"label-studio", CLV_BOXES_LABEL_STUDIO}, {"voc", -1}};
+             {"yolo", CLV_BOXES_YOLO}, {"label-studio", CLV_BOXES_LABEL_STUDIO}, {"voc", FORM_VOC},
+             {"letters", FORM_LETTERS}};
 #define N_FORMS (sizeof forms / sizeof *forms)
 
 static enum clv_status find_form(int *form, const char *name, struct clv_error *err)
@@ -79,7 +81,20 @@ static enum clv_status find_form(int *form, const char *name, struct clv_error *
             return CLV_OK;
         }
     return fail(err, CLV_ERR_USAGE,
-                "import: \"%s\" is no format; there are coco, labelme, cvat, yolo, label-studio and voc", name);
+                "import: \"%s\" is no format; there are coco, labelme, cvat, yolo, label-studio, voc and letters",
+                name);
+}
+
+static enum clv_status check_letters(struct import *self, struct clv_error *err)
+{
+    const struct import_options *options = &self->options;
+    const char *idle = options->images ? "images" : options->of_split;
+    if (idle)
+        return fail(err, CLV_ERR_USAGE, "--%s has no effect: letters are no images; --folds chooses among them", idle);
+    enum clv_status status = common_options_check(&self->common, "letters are no images", err);
+    return status == CLV_OK ? outputs_claim(&self->common.outputs, options->output, options->overwrite, "",
+                                            &options->annotations, 1, err)
+                            : status;
 }
 
 static enum clv_status parse(struct import *self, int *form, int argc, char **argv, struct clv_error *err)
@@ -90,12 +105,13 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         parse_import,
         "FORMAT PATH",
         "Makes a set of annotations of other programs: images/, masks/ of polygons and run lengths, boxes.tsv of what "
-        "are only boxes, labels.tsv, and manifest.tsv with the splits train and test.\v"
+        "are only boxes, labels.tsv, and manifest.tsv with the splits train and test. Of handwritten words, makes a "
+        "feature file.\v"
         "Formats: coco (JSON), labelme (a folder of JSON), cvat (XML), yolo (a folder of text), label-studio (JSON), "
         "voc (a folder that holds JPEGImages/ and SegmentationClass/). `cleave segment --export' writes coco, labelme, "
         "voc and yolo. Where objects overlap the smaller one is in "
         "front. An image with an object that is only a box has no mask but boxes: `cleave train --boxes' learns from "
-        "both.",
+        "both. letters is the OCR set of Taskar (letter.data, gzip or plain): every word a chain, every letter a node.",
         children,
         NULL,
         NULL,
@@ -106,12 +122,17 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     if (status != CLV_OK)
         return status;
     if (!options->form)
-        return fail(err, CLV_ERR_USAGE, "import: which format? coco, labelme, cvat, yolo, label-studio or voc");
+        return fail(err, CLV_ERR_USAGE,
+                    "import: which format? coco, labelme, cvat, yolo, label-studio, voc or letters");
     status = find_form(form, options->form, err);
     if (status == CLV_OK && !options->annotations)
         status = fail(err, CLV_ERR_USAGE, "import: which file or folder?");
     if (status == CLV_OK && (!options->output || !*options->output))
         status = fail(err, CLV_ERR_USAGE, "import: -o is missing: where does the set go?");
+    if (status == CLV_OK && *form == FORM_LETTERS)
+        return check_letters(self, err);
+    if (status == CLV_OK && options->has_folds)
+        status = fail(err, CLV_ERR_USAGE, "--folds has no effect: %s has no folds", options->form);
     options->limits = self->common.limits;
     if (status == CLV_OK && (options->limits.max_jpeg_scans || options->limits.grey16_high))
         status = fail(err, CLV_ERR_USAGE, "--%s has no effect: images are copied, only their sizes are read",
@@ -327,7 +348,7 @@ enum clv_status cmd_import(int argc, char **argv, struct clv_error *err)
     int form = 0;
     enum clv_status status = parse(&self, &form, argc, argv, err);
     if (status == CLV_OK)
-        status = run(&self, form, err);
+        status = form == FORM_LETTERS ? import_letters(&self.options, err) : run(&self, form, err);
     common_options_release(&self.common);
     return status;
 }

@@ -1,7 +1,7 @@
 /* `cleave import`: annotations of other programs as a set of cleave's own: images/, masks/, boxes.tsv, labels.tsv and
  * manifest.tsv. cmd_import.c reads the options and the annotations, import_draw.c makes masks of outlines, import_voc.c
  * takes over VOC's masks, import_split.c chooses splits, import_write.c writes the set, import_output.c puts it in
- * place. */
+ * place. import_letters.c makes a feature file of words. */
 #ifndef CLI_IMPORT_H
 #define CLI_IMPORT_H
 
@@ -9,18 +9,21 @@
 
 #include "base/text.h"
 #include "cleave/boxes.h"
-#include "cli/common/outputs.h"
+#include "cli/common/options.h"
+#include "data/letters.h"
 
 struct import_options {
     const char *form;        /* as typed */
     const char *annotations; /* a file or folder */
     const char *images;      /* a folder */
-    const char *output;      /* a folder that is not there, or empty, or a set to be replaced */
+    const char *output;      /* a folder that is not there, or empty, or a set to be replaced; of letters a file */
     bool overwrite;
     const char *of_split; /* the first option given that is about the split, without dashes; NULL: none */
     uint64_t seed;
     double train_share;
     int group_by_folder; /* 0: if there are many; 1: never; 2: always */
+    bool has_folds;
+    uint8_t folds[LETTER_MAX_FOLDS]; /* 1: its words are wanted */
     struct clv_image_limits limits;
 };
 
@@ -69,6 +72,10 @@ enum clv_status import_draw(uint8_t *mask, int32_t width, int32_t height, const 
 
 /* VOC's SegmentationClass: masks are taken over as they are, and so are its splits. */
 enum clv_status import_voc(struct import_set *self, struct clv_error *err) CLV_CHECK;
+
+/* --folds, and Taskar's letters: the words of those folds as a feature file, which the command has claimed. */
+error_t import_option_folds(struct import_options *options, const char *arg, struct common_options *common);
+enum clv_status import_letters(const struct import_options *options, struct clv_error *err) CLV_CHECK;
 
 /* Chooses the splits of items that have none: groups of images of the same bytes and, if there are many folders, of one
  * folder stay together. */

@@ -49,8 +49,6 @@ static void feature_name(char name[96], const struct clv_model *model, int32_t f
         context_name(name, 96, model->shape.n_labels, feature - model->first->shape.n_features);
     else if (model->has_recipe)
         clv_recipe_feature_name(name, 96, &model->recipe, feature);
-    else if (model->is_letters)
-        clv_letters_feature_name(name, 96, feature);
     else
         snprintf(name, 96, "feature %d", feature);
 }
@@ -166,7 +164,7 @@ enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, doubl
     if (model->has_recipe)
         print_recipe(&model->recipe);
     else
-        printf("recipe        %s\n", model->is_letters ? "letters of words" : "none: features from elsewhere");
+        printf("recipe        %s\n", "none: features from elsewhere");
     inspect_sparsity_print(model, threshold);
 
     for (size_t row = 0; row < clv_shape_rows(shape) && n_top; row++) {
@@ -329,7 +327,7 @@ enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, doubl
         put_recipe(&text, &model->recipe);
         text_put(&text, "}");
     } else {
-        text_put(&text, model->is_letters ? "\"letters\"" : "null");
+        text_put(&text, "null");
     }
     inspect_sparsity_put(&text, model, threshold);
     enum clv_status status = put_weights(&text, model, n_top, err);

@@ -1,5 +1,5 @@
 /* `cleave inspect`: a model told to standard output. cmd_inspect.c reads the options, inspect.c tells of models of
- * images and letters, inspect_sparsity.c how many of their weights count, inspect_tags.c of models of tags. */
+ * images, inspect_sparsity.c how many of their weights count, inspect_tags.c of models of tags. */
 #ifndef CLI_INSPECT_H
 #define CLI_INSPECT_H
 

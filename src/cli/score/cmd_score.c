@@ -9,7 +9,6 @@
 #include "cli/common/shard_option.h"
 #include "cli/common/training_set.h"
 #include "cli/score/score_features.h"
-#include "cli/score/score_letters.h"
 #include "cli/score/score_set.h"
 #include "cli/score/score_shards.h"
 #include "score/band.h"
@@ -22,7 +21,6 @@ struct score {
     struct shard shard;
     char **tables; /* [n_tables] of --merge */
     size_t n_tables;
-    struct letters_option letters;
     enum decoding_choice decoding;
 };
 
@@ -31,8 +29,6 @@ enum score_keys {
     KEY_JSON,
     KEY_CSV,
     KEY_PER_IMAGE,
-    KEY_LETTERS,
-    KEY_FOLDS,
     KEY_VOID,
     KEY_DECODE,
     KEY_SHARD,
@@ -59,8 +55,6 @@ static const struct argp_option score_options[] = {
      "Also score per superpixel, with the superpixels of this model's recipe (reads the images); with a feature file: "
      "label its nodes, and score those",
      0},
-    {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP ", decoded with -m", 0},
-    {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
     {"decode", KEY_DECODE, "RULE", 0, "With a feature file. " DECODING_HELP, 0},
     {"likelihood", KEY_LIKELIHOOD, NULL, 0,
      "With a feature file: also the mean log-likelihood of an example's known labels under exp(score), the unknown "
@@ -91,9 +85,7 @@ static error_t parse_score(int key, char *arg, struct argp_state *state)
     case 'm': self->model_path = arg; return 0;
     case KEY_SPLIT: self->split = arg; return 0;
     case KEY_VOID: self->voids = arg; return 0;
-    case KEY_LETTERS: self->letters.path = arg; return 0;
     case KEY_DECODE: return option_decoding(&self->decoding, arg, &self->common);
-    case KEY_FOLDS: return option_folds(&self->letters, arg, &self->common);
     case KEY_BAND: return option_int(&self->band_px, "--band", arg, 1, BAND_MAX_PX, &self->common);
     case KEY_PRED_LABELS: self->pred_labels = arg; return 0;
     case KEY_LIKELIHOOD: self->likelihood = true; return 0;
@@ -113,15 +105,6 @@ static enum clv_status check_pixels(const struct score *self, struct clv_error *
     return fail(err, CLV_ERR_USAGE, "--%s: goes with --pred, without -m", option);
 }
 
-static enum clv_status check_letters(const struct score *self, struct clv_error *err)
-{
-    if (self->data || self->predictions || self->split || self->voids || self->csv || self->per_image)
-        return fail(err, CLV_ERR_USAGE, "--letters goes with -m, --folds and --json only");
-    if (!self->model_path)
-        return fail(err, CLV_ERR_USAGE, "--letters: -m is missing: which model?");
-    return common_options_check(&self->common, "letters are no images", err);
-}
-
 static enum clv_status check_features(const struct score *self, struct clv_error *err)
 {
     if (self->predictions || self->split || self->voids || self->csv || self->per_image)
@@ -133,11 +116,11 @@ static enum clv_status check_features(const struct score *self, struct clv_error
 
 static enum clv_status check_shards(const struct score *self, struct clv_error *err)
 {
-    bool of_masks = !self->letters.path && !(self->data && is_tensor_file(self->data));
+    bool of_masks = !(self->data && is_tensor_file(self->data));
     if (self->n_tables && !self->merge)
         return fail(err, CLV_ERR_USAGE, "%s: score takes no arguments; --data and --pred do it", self->tables[0]);
     if ((self->merge || self->shard.count) && !of_masks)
-        return fail(err, CLV_ERR_USAGE, "--%s: goes with masks, not with letters or a feature file",
+        return fail(err, CLV_ERR_USAGE, "--%s: goes with masks, not with a feature file",
                     self->merge ? "merge" : "shard");
     if (self->shard.count && (self->merge || self->json || self->csv || self->per_image))
         return fail(err, CLV_ERR_USAGE,
@@ -169,7 +152,7 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
     if (status != CLV_OK)
         return status;
-    bool has_features = !self->letters.path && self->data && is_tensor_file(self->data);
+    bool has_features = self->data && is_tensor_file(self->data);
     if ((self->decoding != DECODING_OWN || self->likelihood) && !has_features)
         return fail(err, CLV_ERR_USAGE, "--%s: goes with a feature file in --data",
                     self->likelihood ? "likelihood" : "decode");
@@ -180,10 +163,6 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
         status = check_pixels(self, err);
     if (status != CLV_OK)
         return status;
-    if (self->letters.path)
-        return check_letters(self, err);
-    if (self->letters.n_folds)
-        return fail(err, CLV_ERR_USAGE, "--folds: --letters is missing: folds of what?");
     if (!self->data)
         return fail(err, CLV_ERR_USAGE, "score: --data is missing: where is the truth?");
     if (is_tensor_file(self->data))
@@ -269,7 +248,6 @@ enum clv_status cmd_score(int argc, char **argv, struct clv_error *err)
 {
     struct score self = {0};
     enum clv_status status = parse(&self, argc, argv, err);
-    const struct letters_task letters = {self.letters, self.model_path, self.common.n_threads, self.json};
     const struct features_task features = {.paths = &self.common.paths,
                                            .model_path = self.model_path,
                                            .n_threads = self.common.n_threads,
@@ -277,9 +255,7 @@ enum clv_status cmd_score(int argc, char **argv, struct clv_error *err)
                                            .wants_likelihood = self.likelihood,
                                            .decoding = self.decoding};
     if (status == CLV_OK)
-        status = self.letters.path           ? score_letters(&letters, err)
-                 : is_tensor_file(self.data) ? score_features(&features, err)
-                                             : run(&self, err);
+        status = is_tensor_file(self.data) ? score_features(&features, err) : run(&self, err);
     common_options_release(&self.common);
     return status;
 }

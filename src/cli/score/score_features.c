@@ -22,13 +22,14 @@ struct scoring {
     struct clv_confusion *confusions; /* [n_threads] of known nodes: whole numbers add up to the same in any order */
     struct likelihood *likelihoods;   /* [n_threads]; NULL: not asked for */
     double *loss;                     /* [examples]; NaN: without truth, not scored */
+    double *node_error;               /* [examples] that are scored: the share of known nodes that are wrong */
     double *log_likelihood;           /* [examples] of those that are scored, if asked for */
     size_t n_scored;
 };
 
-/* Means over the examples that are scored. */
+/* Of the examples that are scored: the share of wrong nodes of all, and means over examples. */
 struct means {
-    double accuracy, n_known, loss, log_likelihood;
+    double n_known, error, loss, node_error, log_likelihood;
 };
 
 static enum clv_status score_example(void *context, size_t index, int thread, struct clv_error *err)
@@ -46,11 +47,17 @@ static enum clv_status score_example(void *context, size_t index, int thread, st
         is_visible[i] = problem.label[i] != CLV_UNKNOWN;
     if (status == CLV_OK)
         status = clv_model_decode(y, self->model, &problem, is_visible, self->oracles[thread], err);
+    size_t n_known = 0, n_wrong = 0;
     for (size_t i = 0; status == CLV_OK && i < n; i++)
-        if (is_visible[i])
+        if (is_visible[i]) {
             clv_confusion_add_weighted(&self->confusions[thread], problem.label[i], y[i], 1);
-    if (status == CLV_OK)
+            n_wrong += y[i] != problem.label[i];
+            n_known++;
+        }
+    if (status == CLV_OK) {
+        self->node_error[index] = (double)n_wrong / (double)n_known;
         self->loss[index] = clv_loss(&problem, self->model->shape.n_labels, y);
+    }
     if (status == CLV_OK && self->likelihoods) {
         status = likelihood_of(&self->log_likelihood[index], &self->likelihoods[thread], self->model, &problem, err);
         if (status == CLV_ERR_USAGE)
@@ -67,7 +74,8 @@ static enum clv_status score_examples(struct scoring *self, bool wants_likelihoo
     self->oracles = array_zalloc((size_t)n_threads, sizeof *self->oracles);
     self->confusions = array_zalloc((size_t)n_threads, sizeof *self->confusions);
     self->loss = array_alloc(clv_dataset_size(self->dataset), sizeof *self->loss);
-    if (!self->oracles || !self->confusions || !self->loss)
+    self->node_error = array_alloc(clv_dataset_size(self->dataset), sizeof *self->node_error);
+    if (!self->oracles || !self->confusions || !self->loss || !self->node_error)
         return fail_memory(err);
     if (wants_likelihood) {
         self->likelihoods = array_zalloc((size_t)n_threads, sizeof *self->likelihoods);
@@ -106,6 +114,7 @@ static void release(struct scoring *self, int n_threads)
     array_free(self->confusions);
     array_free(self->likelihoods);
     array_free(self->loss);
+    array_free(self->node_error);
     array_free(self->log_likelihood);
 }
 
@@ -118,8 +127,10 @@ static const char *label_name(char number[16], const struct clv_labels *labels, 
 static void print_text(const struct scoring *self, const struct means *mean)
 {
     const struct clv_labels *labels = &self->model->labels;
-    printf("examples      %zu\nnodes         %.0f with a known label\naccuracy      %.2f %%\nmean loss     %.6g\n",
-           self->n_scored, mean->n_known, 100 * mean->accuracy, mean->loss);
+    printf("examples      %zu\nnodes         %.0f with a known label\naccuracy      %.2f %%\nnode error    %.2f %%, "
+           "%.2f %% on the mean over examples\nmean loss     %.6g\n",
+           self->n_scored, mean->n_known, 100 * (1 - mean->error), 100 * mean->error, 100 * mean->node_error,
+           mean->loss);
     if (self->likelihoods)
         printf("likelihood    %.6g, mean log of an example's known labels\n", mean->log_likelihood);
     for (int32_t label = 0; label < labels->n_labels; label++) {
@@ -137,7 +148,11 @@ static enum clv_status print_json(const struct scoring *self, const struct means
     bool is_first = true;
     text_init(&text, 1 << 20);
     text_printf(&text, "{\"examples\":%zu,\"nodes\":%.0f,\"accuracy\":", self->n_scored, mean->n_known);
-    text_put_json_number(&text, mean->accuracy);
+    text_put_json_number(&text, 1 - mean->error);
+    text_put(&text, ",\"node_error\":");
+    text_put_json_number(&text, mean->error);
+    text_put(&text, ",\"mean_node_error\":");
+    text_put_json_number(&text, mean->node_error);
     text_put(&text, ",\"mean_loss\":");
     text_put_json_number(&text, mean->loss);
     if (self->likelihoods) {
@@ -163,14 +178,16 @@ static enum clv_status print_json(const struct scoring *self, const struct means
 static enum clv_status print(const struct scoring *self, bool json, struct clv_error *err)
 {
     struct clv_image_score score = clv_confusion_score(&self->confusions[0]);
-    struct means mean = {.accuracy = 1 - score.hamming, .n_known = (double)score.n_pixels};
+    struct means mean = {.error = score.hamming, .n_known = (double)score.n_pixels};
     for (size_t i = 0; i < clv_dataset_size(self->dataset); i++) {
         if (isnan(self->loss[i]))
             continue;
         mean.loss += self->loss[i];
+        mean.node_error += self->node_error[i];
         mean.log_likelihood += self->likelihoods ? self->log_likelihood[i] : 0;
     }
     mean.loss /= (double)self->n_scored;
+    mean.node_error /= (double)self->n_scored;
     mean.log_likelihood /= (double)self->n_scored;
     if (json)
         return print_json(self, &mean, err);

@@ -15,8 +15,8 @@ struct features_task {
 };
 
 /* Labels the nodes of a feature file with the model, hidden ones summed or maximised over as the decoding has it, and
- * prints how many known nodes are right, in all and by label, the mean loss of its examples and, if it is wanted, the
- * exact log-likelihood of their known labels. */
+ * prints how many known nodes are right or wrong, in all, by label and on the mean over examples, the mean loss of its
+ * examples and, if it is wanted, the exact log-likelihood of their known labels. */
 enum clv_status score_features(const struct features_task *task, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -1,25 +1,16 @@
-/* cleave marginals: how probable a label is at every pixel, by perturb-and-MAP, or every label at every letter,
- * exactly. */
+/* cleave marginals: how probable a label is at every pixel, by perturb-and-MAP. */
 #include <string.h>
 
 #include "base/error.h"
 #include "cli/common/command.h"
-#include "cli/segment/marginals_letters.h"
 #include "cli/segment/segment.h"
 
-enum marginals_keys { KEY_DRAWS = KEYS_COMMAND, KEY_LABEL, KEY_JSON, KEY_LETTERS, KEY_FOLDS, KEY_ALL_LABELS, KEY_SIDE };
+enum marginals_keys { KEY_DRAWS = KEYS_COMMAND, KEY_LABEL, KEY_JSON, KEY_ALL_LABELS, KEY_SIDE };
 
 #define DEFAULT_SIDE 128
 #define MAX_SIDE     1024 /* of maps of 128 labels, which are the largest that are read */
 
-struct marginals {
-    struct segment images;
-    struct letters_option letters;
-};
-
 static const struct argp_option marginals_options[] = {
-    {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP, 1},
-    {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 1},
     {NULL, 0, NULL, 0, "What comes out:", 2},
     {"label", KEY_LABEL, "NAME", 0, "The label, by name or number, whose probability is written (default 1)", 2},
     {"all-labels", KEY_ALL_LABELS, NULL, 0,
@@ -34,8 +25,7 @@ static const struct argp_option marginals_options[] = {
 
 static error_t parse_marginals(int key, char *arg, struct argp_state *state)
 {
-    struct marginals *all = state->input;
-    struct segment *self = &all->images;
+    struct segment *self = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = self;
@@ -45,8 +35,6 @@ static error_t parse_marginals(int key, char *arg, struct argp_state *state)
         self->of_draws = "draws";
         return option_int(&self->n_draws, "--draws", arg, 1, 1000000, &self->common);
     case 's': self->of_draws = "seed"; return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
-    case KEY_LETTERS: all->letters.path = arg; return 0;
-    case KEY_FOLDS: return option_folds(&all->letters, arg, &self->common);
     case KEY_LABEL: self->label = arg; return 0;
     case KEY_ALL_LABELS: self->all_labels = true; return 0;
     case KEY_SIDE: return option_int(&self->side, "--side", arg, 1, MAX_SIDE, &self->common);
@@ -55,40 +43,8 @@ static error_t parse_marginals(int key, char *arg, struct argp_state *state)
     }
 }
 
-static enum clv_status run(struct marginals *all, struct clv_error *err)
+static enum clv_status run(struct segment *self, struct clv_error *err)
 {
-    struct segment *self = &all->images;
-    if (all->letters.n_folds && !all->letters.path)
-        return fail(err, CLV_ERR_USAGE, "--folds: --letters is missing: folds of what?");
-    if (all->letters.path) {
-        const struct letters_task task = {
-            .letters = all->letters, .model_path = self->model_path, .n_threads = self->common.n_threads};
-        if (!self->model_path)
-            return fail(err, CLV_ERR_USAGE, "marginals: -m is missing: which model?");
-        if (self->data || self->features || self->n_paths || self->label || self->json || self->overlay ||
-            self->report || self->all_labels)
-            return fail(err, CLV_ERR_USAGE, "--letters excludes images and what is told or drawn of them");
-        const char *idle = self->of_draws                       ? self->of_draws
-                           : self->shard.count                  ? "shard"
-                           : self->split                        ? "split"
-                           : self->status_file                  ? "status"
-                           : self->side                         ? "side"
-                           : self->maps.n                       ? "maps"
-                           : self->fail_fast                    ? "fail-fast"
-                           : self->memory > 0                   ? "memory"
-                           : self->list_separator == 0          ? "null"
-                           : self->existing == EXISTING_RESUME  ? "resume"
-                           : self->engine != CLV_ENGINE_DEFAULT ? "engine"
-                                                                : NULL;
-        if (idle)
-            return fail(err, CLV_ERR_USAGE, "--%s has no effect with --letters, whose probabilities are exact", idle);
-        const char *const inputs[] = {self->model_path, all->letters.path};
-        enum clv_status claimed = common_options_check(&self->common, "letters are no images", err);
-        if (claimed == CLV_OK && self->output)
-            claimed = outputs_claim(&self->common.outputs, self->output, self->existing == EXISTING_OVERWRITE, "",
-                                    inputs, 2, err);
-        return claimed == CLV_OK ? marginals_letters(&task, self->output, err) : claimed;
-    }
     enum clv_status status = segment_check(self, "marginals", err);
     if (status == CLV_OK && self->side && !self->all_labels)
         status = fail(err, CLV_ERR_USAGE, "--side: --all-labels is missing: the side of what?");
@@ -119,21 +75,16 @@ enum clv_status cmd_marginals(int argc, char **argv, struct clv_error *err)
         "mpmap and wmpmap have scores on the scale of that noise; those of other learners do not, and their maps "
         "tell what is more or less certain, not how much. --overlay shows the image "
         "in grey, the more orange the less certain the label is, with the outline of probability 1/2. Inputs, "
-        "failures and Ctrl-C are as for `cleave segment'.\n\n"
-        "--letters writes the exact probability of every label at every letter under exp(score), as crf models learn "
-        "it: a table of tab-separated columns (word, letter, truth, then a label each) on standard output or to -o "
-        "FILE, or, if FILE ends in .safetensors, tensors node_offset [words + 1], truth [letters] and marginals "
-        "[letters][labels].",
+        "failures and Ctrl-C are as for `cleave segment'.",
         children,
         NULL,
         NULL,
     };
-    struct marginals self = {
-        .images = {.list_separator = '\n', .marginals = true, .n_draws = 100, .mask_form = MASKS_GREY}};
-    common_options_init(&self.images.common, err);
-    enum clv_status status = options_parse(&argp, argc, argv, &self, &self.images.common);
+    struct segment self = {.list_separator = '\n', .marginals = true, .n_draws = 100, .mask_form = MASKS_GREY};
+    common_options_init(&self.common, err);
+    enum clv_status status = options_parse(&argp, argc, argv, &self, &self.common);
     if (status == CLV_OK)
         status = run(&self, err);
-    common_options_release(&self.images.common);
+    common_options_release(&self.common);
     return status;
 }

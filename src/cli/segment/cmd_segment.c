@@ -303,8 +303,6 @@ static enum clv_status open_model(struct clv_model *model, int32_t *label, const
                                   struct clv_error *err)
 {
     enum clv_status status = clv_model_read(model, self->model_path, err);
-    if (status == CLV_OK && model->is_letters)
-        status = fail(err, CLV_ERR_USAGE, "%s: a model of letters, which segments no images", self->model_path);
     if (status == CLV_OK && !model->has_recipe && !self->features)
         status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; --features is needed",
                       self->model_path);

@@ -56,7 +56,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     const struct train_options *options = self->options;
     struct clv_training *training = &self->training;
     double started = now_s();
-    enum clv_status status = learner_options_apply(&options->learner, options->letters.path != NULL, training);
+    enum clv_status status = learner_options_apply(&options->learner, training);
     training->seed = options->seed;
     training->n_threads = options->common.n_threads;
     training->engine = options->engine;
@@ -155,7 +155,6 @@ static enum clv_status make_model(struct run *self, struct clv_error *err)
     result->w = NULL;
     model->recipe = self->data.recipe;
     model->has_recipe = self->data.has_recipe;
-    model->is_letters = self->data.is_letters;
     model->labels = self->data.labels;
     model->first = self->stages.first;
     self->stages.first = NULL;

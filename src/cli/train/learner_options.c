@@ -144,22 +144,6 @@ static enum clv_status refuse_parameter(const struct learner_options *self, cons
     return self->common->status;
 }
 
-/* Words are many small examples of many labels: more passes with less regularisation than images want. Chosen by
- * training on fold 1 and testing on fold 2 of the OCR letters, and the other way round. wmpmap's is mpmap's objective
- * times the letters of a word. */
-static const struct {
-    const char *learner, *parameter;
-    double value;
-} word_defaults[] = {
-    {"ssvm", "lambda", 4.5e-6}, {"ssvm", "gap", 0},      {"ssvm", "passes", 20},    {"pmap", "lambda", 2e-5},
-    {"pmap", "rate", 1},        {"pmap", "batch", 20},   {"pmap", "passes", 200},   {"mpmap", "lambda", 2e-5},
-    {"mpmap", "rate", 1},       {"mpmap", "batch", 20},  {"mpmap", "passes", 200},  {"wmpmap", "lambda", 1.5e-4},
-    {"wmpmap", "rate", 1},      {"wmpmap", "batch", 20}, {"wmpmap", "passes", 200}, {"m3n", "units", 1},
-    {"m3n", "C", 0.2},          {"m3n", "passes", 30},   {"m3n", "gap", 0},         {"lapmedn", "units", 1},
-    {"lapmedn", "lambda", 16},  {"lapmedn", "C", 2},     {"lapmedn", "passes", 10}, {"lapmedn", "rounds", 6},
-    {"lapmedn", "gap", 0.005},  {"l1m3n", "units", 1},   {"l1m3n", "radius", 800},  {"l1m3n", "passes", 30},
-};
-
 /* The value typed for a parameter: a number, or one of its names. */
 static error_t take_value(double *value, const struct learner_options *self, int index, const char *typed)
 {
@@ -176,13 +160,9 @@ static error_t take_value(double *value, const struct learner_options *self, int
     return failed;
 }
 
-enum clv_status learner_options_apply(const struct learner_options *self, bool are_words, struct clv_training *training)
+enum clv_status learner_options_apply(const struct learner_options *self, struct clv_training *training)
 {
     clv_training_defaults(training, self->learner);
-    for (size_t i = 0; are_words && i < sizeof word_defaults / sizeof *word_defaults; i++)
-        if (strcmp(word_defaults[i].learner, self->learner->name) == 0)
-            training->parameters[clv_learner_parameter(self->learner, word_defaults[i].parameter)] =
-                word_defaults[i].value;
     for (size_t i = 0; i < self->n_given; i++) {
         int index = clv_learner_parameter(self->learner, self->given[i].name);
         if (index < 0)

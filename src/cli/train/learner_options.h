@@ -25,7 +25,6 @@ const struct argp *learner_argp(int argc, char **argv);
 
 /* The learner's defaults, for images or for words, with the values given: training->parameters. Errors name a parameter
  * the learner does not have, or a value out of its range. */
-enum clv_status learner_options_apply(const struct learner_options *self, bool are_words,
-                                      struct clv_training *training) CLV_CHECK;
+enum clv_status learner_options_apply(const struct learner_options *self, struct clv_training *training) CLV_CHECK;
 
 #endif

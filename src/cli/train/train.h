@@ -21,7 +21,7 @@ struct train_data {
     struct clv_dataset *dataset;
     struct clv_dataset *frames; /* of images with boxes among them, or NULL */
     struct clv_recipe recipe;   /* valid if has_recipe */
-    bool has_recipe, is_letters;
+    bool has_recipe;
     bool counts_pixels;   /* errors weigh their pixels */
     double label_weights; /* the exponent, given or chosen */
     struct clv_labels labels;

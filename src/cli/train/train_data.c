@@ -162,31 +162,12 @@ done:
     return status;
 }
 
-static enum clv_status open_letters(struct train_data *data, const struct train_options *options, struct clv_error *err)
-{
-    if (options->recipe.first_given)
-        return fail(err, CLV_ERR_USAGE, "--%s: letters have features of their own", options->recipe.first_given);
-    if (options->recipe.maps.n)
-        return fail(err, CLV_ERR_USAGE, "--maps: letters have features of their own");
-    data->is_letters = true;
-    enum clv_status status = common_options_check(&options->common, "letters are no images", err);
-    if (status == CLV_OK)
-        status = digest_file(data->digest, options->letters.path, err);
-    if (status == CLV_OK)
-        status = letters_open(&data->dataset, &options->letters, err);
-    if (status != CLV_OK)
-        return status;
-    data->n_masks = clv_dataset_size(data->dataset);
-    return clv_labels_copy(&data->labels, clv_dataset_labels(data->dataset), err);
-}
-
 enum clv_status train_data_load(struct train_data *data, const struct train_options *options, struct clv_model *start,
                                 const struct clv_progress *progress, struct clv_error *err)
 {
     struct train_data loaded = {0};
-    enum clv_status status = options->letters.path           ? open_letters(&loaded, options, err)
-                             : is_tensor_file(options->data) ? open_features(&loaded, options, err)
-                                                             : extract_set(&loaded, options, start, progress, err);
+    enum clv_status status = is_tensor_file(options->data) ? open_features(&loaded, options, err)
+                                                           : extract_set(&loaded, options, start, progress, err);
     if (status == CLV_OK && !clv_dataset_size(loaded.dataset))
         status = fail(err, CLV_ERR_DATA, "%s: no images in it", options->data);
     if (status == CLV_OK)

@@ -15,10 +15,7 @@ enum clv_status train_init_read(struct clv_model *start, const struct train_opti
     enum clv_status status = clv_model_read(start, options->init, err);
     if (status != CLV_OK)
         return status;
-    if (start->is_letters != (options->letters.path != NULL))
-        return fail(err, CLV_ERR_USAGE, "--init: %s was learned from %s", options->init,
-                    start->is_letters ? "letters, not from images" : "images, not from letters");
-    bool extracts = options->data && !is_tensor_file(options->data);
+    bool extracts = !is_tensor_file(options->data);
     if (extracts && !start->has_recipe)
         return fail(err, CLV_ERR_USAGE, "--init: %s was learned on features from elsewhere, which images do not have",
                     options->init);

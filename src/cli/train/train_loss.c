@@ -61,13 +61,9 @@ static enum clv_status look_for_rare(bool *has_rare, const struct clv_dataset *d
 enum clv_status train_loss_weigh(struct train_data *data, const struct train_options *options, struct clv_error *err)
 {
     bool counts = options->loss == LOSS_AUTO ? counts_by_default(data) : options->loss == LOSS_COUNTS;
-    if (options->loss != LOSS_AUTO && options->letters.path)
-        return fail(err, CLV_ERR_USAGE, "--loss: of letters, errors are counted");
     if (options->loss == LOSS_COUNTS && data->n_masks < n_own_images(data))
         return fail(err, CLV_ERR_USAGE, "--loss counts: %zu images come without masks, and their guesses are balanced",
                     n_own_images(data) - data->n_masks);
-    if ((options->label_weights > 0 || options->chooses_weights) && options->letters.path)
-        return fail(err, CLV_ERR_USAGE, "--label-weights: of letters, errors are counted");
     data->label_weights = options->label_weights;
     data->counts_pixels = counts && data->has_recipe;
     bool has_rare = true;
@@ -101,7 +97,6 @@ struct loss_unit train_loss_unit(const struct train_data *data, const struct clv
     if (!clv_dataset_counts_errors(dataset))
         return (struct loss_unit){"weighted Hamming", "train_weighted_hamming", 1};
     double scale = 1 / mean_total_theta(dataset);
-    return data->is_letters      ? (struct loss_unit){"letter error", "train_letter_error", scale}
-           : data->counts_pixels ? (struct loss_unit){"node error by pixels", "train_pixel_error", scale}
-                                 : (struct loss_unit){"node error", "train_node_error", scale};
+    return data->counts_pixels ? (struct loss_unit){"node error by pixels", "train_pixel_error", scale}
+                               : (struct loss_unit){"node error", "train_node_error", scale};
 }

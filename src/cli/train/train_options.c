@@ -37,8 +37,6 @@ enum train_keys {
     KEY_REQUEUE,
     KEY_INIT,
     KEY_SKIP_BAD,
-    KEY_LETTERS,
-    KEY_FOLDS,
     KEY_FEATURE_MEMORY
 };
 
@@ -64,8 +62,6 @@ static const struct argp_option train_options[] = {
     {"skip-bad", KEY_SKIP_BAD, NULL, 0,
      "Go on without images and masks that cannot be read or do not fit (default: name all of them and stop)", 0},
     {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
-    {"letters", KEY_LETTERS, "FILE", 0, LETTERS_HELP, 0},
-    {"folds", KEY_FOLDS, "N,..", 0, FOLDS_HELP, 0},
     {"feature-memory", KEY_FEATURE_MEMORY, "SIZE", 0,
      "Keep at most so much of a feature file, as 800M or 2G, in memory, and read the rest whenever it is wanted "
      "(default: it is mapped)",
@@ -154,8 +150,6 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG: return option_error(&self->common, "%s: train takes no arguments; --data names the images", arg);
     case 'd': return option_path(&self->data, arg, &self->common);
-    case KEY_LETTERS: self->letters.path = arg; return 0;
-    case KEY_FOLDS: return option_folds(&self->letters, arg, &self->common);
     case 'o': self->output = arg; return 0;
     case KEY_OVERWRITE: self->overwrite = true; return 0;
     case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
@@ -194,8 +188,7 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
 
 const char *train_needs_memory(const struct train_options *self)
 {
-    return self->letters.path                                ? "--letters"
-           : self->n_stages > 1                              ? "--stages 2"
+    return self->n_stages > 1                                ? "--stages 2"
            : !learner_reads_on_demand(self->learner.learner) ? self->learner.learner->name
                                                              : NULL;
 }
@@ -219,7 +212,7 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
         return CLV_OK; /* the leader writes */
     const struct supervision_options *images = &self->supervision;
     const char *const files[] = {self->validate && is_tensor_file(self->validate) ? self->validate : NULL, images->only,
-                                 images->boxes, self->init, self->letters.path};
+                                 images->boxes, self->init};
     size_t n = sizeof files / sizeof *files;
     const struct path_list *paths = &self->common.paths;
     const char **inputs = array_zalloc(n + paths->n, sizeof *inputs);
@@ -263,23 +256,14 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
     enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
     if (status != CLV_OK)
         return status;
-    const struct supervision_options *images = &self->supervision;
-    if (self->letters.path && (self->data || self->validate || images->split || images->only || images->boxes ||
-                               images->drafts || images->voids || images->weak_split || images->unlabelled_split))
-        return fail(err, CLV_ERR_USAGE, "--letters excludes --data and what chooses images of it");
-    if (self->letters.n_folds && !self->letters.path)
-        return fail(err, CLV_ERR_USAGE, "--folds: --letters is missing: folds of what?");
-    if (!self->data && !self->letters.path)
+    if (!self->data)
         return fail(err, CLV_ERR_USAGE, "train: --data is missing: which images?");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
     if (self->n_grids && !self->n_folds)
         return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
-    if (self->n_stages > 1 && (self->letters.path || self->init))
-        return fail(err, CLV_ERR_USAGE, "--stages 2 excludes --%s",
-                    self->letters.path ? "letters" : "init: which stage would start from it?");
-    if (self->letters.path && self->mirrors)
-        return fail(err, CLV_ERR_USAGE, "--mirror: letters have no mirror images");
+    if (self->n_stages > 1 && self->init)
+        return fail(err, CLV_ERR_USAGE, "--stages 2 excludes --init: which stage would start from it?");
     if (self->chooses_weights && self->n_stages < 2)
         return fail(err, CLV_ERR_USAGE, "--label-weights auto: --stages 2 is missing: its folds choose");
     if (self->in_runs && self->n_stages < 2)

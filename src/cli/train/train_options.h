@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli/common/letters_option.h"
 #include "cli/common/recipe_options.h"
 #include "cli/train/learner_options.h"
 #include "cli/train/supervision.h"
@@ -48,7 +47,6 @@ struct train_options {
     const char *data, *validate, *output; /* data: the first of common.paths; more than one are feature files */
     const char *init;                     /* a model's path, or NULL */
     struct supervision_options supervision;
-    struct letters_option letters; /* instead of data */
     uint64_t seed;
     int32_t n_stages; /* 1 or 2 */
     bool in_runs;     /* folds of two stages: images that follow each other */

@@ -42,7 +42,7 @@ enum clv_status train_record(struct clv_model *model, const struct train_options
     const char *const entries[][2] = {
         {"version", clv_version()},
         {"command", command.failed ? NULL : command.bytes},
-        {"data", self->letters.path ? self->letters.path : self->data},
+        {"data", self->data},
         {"data_digest", data->digest},
         {"seed", seed},
         {"loss", clv_dataset_counts_errors(data->dataset) ? "counts" : "balanced"},
@@ -61,7 +61,7 @@ enum clv_status train_record(struct clv_model *model, const struct train_options
         const char *key;
         size_t n;
         bool always;
-    } counts[] = {{data->is_letters ? "words" : "images", training->n_examples, true},
+    } counts[] = {{"images", training->n_examples, true},
                   {"boxed_images", data->n_boxed, false},
                   {"unlabelled_images", data->n_unlabelled, false}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts && status == CLV_OK; i++)
@@ -97,9 +97,9 @@ void train_print_data(const struct train_options *self, const struct train_data 
     }
     struct clv_problem first = clv_dataset_problem(data->dataset, 0);
     console_clear();
-    fprintf(self->summary, "%-9s %zu, %lld nodes of %d features, %lld edges of %d; %d labels\n",
-            data->is_letters ? "words" : "images", n, (long long)n_nodes, first.n_features, (long long)n_edges,
-            first.n_edge_features, clv_dataset_n_labels(data->dataset));
+    fprintf(self->summary, "%-9s %zu, %lld nodes of %d features, %lld edges of %d; %d labels\n", "images", n,
+            (long long)n_nodes, first.n_features, (long long)n_edges, first.n_edge_features,
+            clv_dataset_n_labels(data->dataset));
     if (data->n_mirrored)
         fprintf(self->summary, "          %zu of them mirror images\n", data->n_mirrored);
     else if (data->n_masks < n)
@@ -128,7 +128,7 @@ void train_print_learning(const struct train_options *self, const struct train_d
     if (isnan(outcome->train_loss))
         return;
     fprintf(self->summary, "training  %s %.2f %% on the %s learned from", unit.name,
-            100 * unit.scale * outcome->train_loss, data->is_letters ? "words" : "images");
+            100 * unit.scale * outcome->train_loss, "images");
     if (!self->n_folds && !self->validate)
         fprintf(self->summary, "; new ones get more: --cv 5 or --validate tells");
     fputs("\n", self->summary);

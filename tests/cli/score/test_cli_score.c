@@ -80,8 +80,9 @@ START_TEST(known_nodes_of_a_feature_file_are_scored)
     write_feature_file(formatted("%s/test.safetensors", folder), other, counts);
     free(expect_success("cd %s && \"$CLEAVE\" train -l perceptron --data train.safetensors -o m", folder));
     char *json = expect_success("cd %s && \"$CLEAVE\" score -m m --data test.safetensors --json", folder);
-    ck_assert_str_eq(json, "{\"examples\":2,\"nodes\":5,\"accuracy\":0.8,\"mean_loss\":0.5,\"class_accuracy\":"
-                           "{\"background\":0.5,\"foreground\":1}}\n");
+    ck_assert_str_eq(json, "{\"examples\":2,\"nodes\":5,\"accuracy\":0.8,\"node_error\":0.2,"
+                           "\"mean_node_error\":0.16666666666666666,\"mean_loss\":0.5,\"class_accuracy\":{"
+                           "\"background\":0.5,\"foreground\":1}}\n");
     free(json);
     char *text = expect_success("cd %s && \"$CLEAVE\" score -m m --data test.safetensors", folder);
     ck_assert_ptr_nonnull(strstr(text, "accuracy      80.00 %"));

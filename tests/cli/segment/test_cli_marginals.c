@@ -138,7 +138,6 @@ START_TEST(a_report_shows_maps_and_how_uncertain_they_are)
     ck_assert_ptr_nonnull(strstr(page, "</i>uncertain</span>"));
     ck_assert_ptr_null(strstr(page, "alt=\"Difference of"));
     free(page);
-    expect_error(64, "--letters excludes images", "\"$CLEAVE\" marginals -m x --letters y --report z");
 }
 END_TEST
 

@@ -217,8 +217,6 @@ START_TEST(what_two_stages_cannot_do_is_refused)
 {
     const char *folder = temporary_folder(), *set = sample_set();
     expect_error(64, "--stages 2 excludes --init", TRAIN "--data %s --init %s -o %s/m", set, sample_model(), folder);
-    expect_error(64, "--stages 2 excludes --letters", "\"$CLEAVE\" train --learner ssvm --stages 2 --letters x -o %s/m",
-                 folder);
     expect_error(64, "--stages", "\"$CLEAVE\" train --stages 3 --data %s -o %s/m", set, folder);
     expect_error(64, "--label-costs: of two labels", TRAIN "--data %s --label-costs 3 -o %s/m", set, folder);
     spill(formatted("%s/only", folder), "images/0001.jpg\nimages/0002.jpg\n", 32);

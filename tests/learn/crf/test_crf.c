@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cleave/letters.h"
+#include "feature/dataset/letters.h"
 #include "learn/chains.h"
 #include "learn/crf/crf_objective.h"
 
@@ -399,17 +399,16 @@ START_TEST(graphs_with_loops_are_refused_by_name)
 }
 END_TEST
 
-static const struct clv_shape letter_shape = {CLV_LETTER_LABELS, CLV_LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
+static const struct clv_shape letter_shape = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
 
 /* A training on fold 0 of the OCR words; *examples are the caller's to free. */
 static struct clv_training letters_training(int32_t **examples, const char *path)
 {
-    struct clv_letters letters = {0};
+    struct letters letters = {0};
     struct clv_dataset *dataset;
-    const int32_t fold = 0;
-    must(clv_letters_read(&letters, path, err));
-    must(clv_letters_dataset(&dataset, &letters, &fold, 1, err));
-    clv_letters_release(&letters);
+    must(letters_read(&letters, path, err));
+    must(letters_dataset(&dataset, &letters, (uint8_t[LETTER_MAX_FOLDS]){1}, err));
+    letters_release(&letters);
     size_t n = clv_dataset_size(dataset);
     *examples = malloc(n * sizeof **examples);
     for (size_t i = 0; i < n; i++)

@@ -150,7 +150,7 @@ class Problem(NamedTuple):
 
 def _extract(model: Model, image: Labels, maps: Optional[Maps]) -> Any:
     if not model._native.has_recipe:
-        raise UsageError("the model is of letters or of features made elsewhere, which no image has")
+        raise UsageError("the model is of features made elsewhere, which no image has")
     native, _keep = as_image("image", image)
     example = ffi.gc(ffi.new("struct clv_example *"), lib.clv_example_release)
     planes, _keep_maps = _native_maps(model, maps)

@@ -1,0 +1,59 @@
+/* Handwritten words as a feature file of chains. */
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/common/console.h"
+#include "cli/import/import.h"
+#include "feature/dataset/letters.h"
+
+/* A fold's number at *cursor, which moves behind it; -1 if there is none or it is out of range. */
+static int32_t take_fold(const char **cursor)
+{
+    int32_t fold = 0;
+    const char *digit = *cursor;
+    for (; *digit >= '0' && *digit <= '9' && fold < LETTER_MAX_FOLDS; digit++)
+        fold = 10 * fold + (*digit - '0');
+    if (digit == *cursor || fold >= LETTER_MAX_FOLDS)
+        return -1;
+    *cursor = digit;
+    return fold;
+}
+
+error_t import_option_folds(struct import_options *options, const char *arg, struct common_options *common)
+{
+    const char *cursor = arg;
+    bool good = true;
+    memset(options->folds, 0, sizeof options->folds);
+    options->has_folds = true;
+    do {
+        cursor += cursor != arg; /* the comma */
+        int32_t first = take_fold(&cursor), last = first;
+        if (first >= 0 && *cursor == '-') {
+            cursor++;
+            last = take_fold(&cursor);
+        }
+        good = first >= 0 && last >= first && (*cursor == ',' || !*cursor);
+        for (int32_t fold = first; good && fold <= last; fold++)
+            options->folds[fold] = 1;
+    } while (good && *cursor);
+    return good ? 0 : option_error(common, "--folds: \"%s\" is no list of folds such as 0 or 1-9 or 0,2,5-7", arg);
+}
+
+enum clv_status import_letters(const struct import_options *options, struct clv_error *err)
+{
+    struct letters letters = {0};
+    struct clv_dataset *dataset = NULL;
+    enum clv_status status = letters_read(&letters, options->annotations, err);
+    if (status != CLV_OK)
+        return status;
+    status = letters_dataset(&dataset, &letters, options->has_folds ? options->folds : NULL, err);
+    if (status != CLV_OK)
+        status = fail_within(err, status, options->annotations);
+    letters_release(&letters);
+    if (status == CLV_OK)
+        status = clv_dataset_write(options->output, dataset, err);
+    if (status == CLV_OK)
+        console_note("features of %zu words in %s", clv_dataset_size(dataset), options->output);
+    clv_dataset_free(dataset);
+    return status;
+}
