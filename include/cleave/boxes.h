@@ -30,7 +30,7 @@ struct clv_image_boxes {
 };
 
 enum clv_boxes_form {
-    CLV_BOXES_TSV,     /* a table with a header, separated by tabs, or CSV: image; x, y, w, h (0-based pixels) or xmin,
+    CLV_BOXES_TSV,     /* a table with a header, separated by tabs: image; x, y, w, h (0-based pixels) or xmin,
                           ymin, xmax, ymax; optionally label and mask */
     CLV_BOXES_VOC,     /* Pascal VOC XML, one file an image: 1-based corners, both inside the box */
     CLV_BOXES_COCO,    /* COCO JSON: images, annotations, categories; bbox is x, y, width, height, or bounds the
@@ -41,7 +41,6 @@ enum clv_boxes_form {
                        class and three or more corners x, y */
     CLV_BOXES_CVAT, /* CVAT's own XML of images: box, and the bounds of polygon and mask */
     CLV_BOXES_LABEL_STUDIO, /* Label Studio's JSON: rectangles, and the bounds of polygons and ellipses */
-    CLV_BOXES_CREATEML,     /* CreateML's JSON: centre x, y, width, height in pixels */
 };
 
 /* A file or folder of boxes. */

@@ -54,8 +54,8 @@ static const struct argp_option train_options[] = {
      "--boxes: the splits learned from; without it the manifest names the files of boxes)",
      0},
     {"boxes", KEY_BOXES, "PATH", 0,
-     "Learn from the boxes of the images without masks, too: a file or folder of them (TSV, CSV, VOC, COCO, labelme, "
-     "YOLO, CVAT, Label Studio, CreateML)",
+     "Learn from the boxes of the images without masks, too: a file or folder of them (TSV, VOC, COCO, labelme, YOLO, "
+     "CVAT, Label Studio)",
      0},
     {"unlabelled-split", KEY_UNLABELLED_SPLIT, "NAME,..", 0,
      "Learn from all other images of these splits, too, without reading their masks", 0},

@@ -1,8 +1,7 @@
-/* This room reads boxes in many formats. boxes_read.c tells the format and walks folders; boxes_tsv.c (over
- * boxes_csv.c), boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_json.c (boxes_coco.c, boxes_labelme.c,
- * boxes_tasks.c) and boxes_yolo.c (boxes_yaml.c) parse one file each (boxes_formats.h) and add to a builder, which
- * this header declares; boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h
- * first, then boxes_tsv.c. */
+/* This room reads boxes in many formats. boxes_read.c tells the format and walks folders; boxes_tsv.c,
+ * boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_json.c (boxes_coco.c, boxes_labelme.c, boxes_tasks.c) and
+ * boxes_yolo.c (boxes_yaml.c) parse one file each (boxes_formats.h) and add to a builder, which this header declares;
+ * boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then boxes_tsv.c. */
 #ifndef DATA_BOXES_H
 #define DATA_BOXES_H
 

@@ -13,8 +13,7 @@
 
 const char *boxes_place_word(enum clv_boxes_form form)
 {
-    static const char *const words[] = {"line", "object", "annotation", "shape",
-                                        "line", "shape",  "region",     "annotation"};
+    static const char *const words[] = {"line", "object", "annotation", "shape", "line", "shape", "region"};
     return words[form];
 }
 

@@ -5,6 +5,10 @@
 
 #include "data/boxes/boxes.h"
 
+/* For the messages about files of another format. */
+#define BOXES_FORMATS                                                                                                  \
+    "boxes are read as tables separated by tabs, Pascal VOC, COCO, labelme, YOLO, CVAT and Label Studio"
+
 /* Readers: they add what `bytes` say; bytes[size] is a writable zero. `source` names the file in messages; `image`
  * is the path without extension of an annotation of one image, which is the image's name if the file has no other. */
 enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *source, char *bytes, size_t size,
@@ -17,10 +21,6 @@ enum clv_status boxes_parse_json(struct boxes_builder *builder, const char *sour
                                  const char *bytes, size_t size, struct clv_error *err) CLV_CHECK;
 enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
                                  size_t size, struct clv_error *err) CLV_CHECK;
-
-/* Makes a table separated by tabs of one separated by commas or semicolons (RFC 4180), in place; the new size. Tables
- * whose first line has a tab stay as they are. */
-size_t boxes_csv_to_tabs(char *bytes, size_t size);
 
 /* Adds the lines of classes.txt as labels 0, 1 ..; the same name twice is an error. */
 enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *path, struct clv_error *err) CLV_CHECK;

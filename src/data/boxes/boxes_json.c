@@ -24,8 +24,10 @@ enum clv_status boxes_parse_json(struct boxes_builder *builder, const char *sour
         builder->boxes.form = CLV_BOXES_LABELME;
         status = boxes_parse_labelme(builder, root, source, image, err);
     } else {
-        status = fail(err, CLV_ERR_DATA,
-                      "%s: neither COCO (\"annotations\") nor labelme (\"shapes\"), nor an array of tasks", source);
+        status = fail(
+            err, CLV_ERR_DATA,
+            "%s: neither COCO (\"annotations\") nor labelme (\"shapes\"), nor Label Studio's array; " BOXES_FORMATS,
+            source);
     }
     json_root_free(root);
     return status;

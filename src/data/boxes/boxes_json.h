@@ -9,7 +9,7 @@ enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct jso
                                  struct clv_error *err) CLV_CHECK;
 enum clv_status boxes_parse_labelme(struct boxes_builder *builder, const struct json_value *root, const char *source,
                                     const char *image, struct clv_error *err) CLV_CHECK;
-/* An array of tasks: Label Studio's or CreateML's. Sets the form. */
+/* Label Studio's array of tasks. Sets the form. */
 enum clv_status boxes_parse_tasks(struct boxes_builder *builder, const struct json_value *root, const char *source,
                                   struct clv_error *err) CLV_CHECK;
 

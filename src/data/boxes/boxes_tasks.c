@@ -1,5 +1,5 @@
-/* Objects in JSON that is an array of one element an image: Label Studio's exports (JSON and JSON-MIN) and
- * CreateML's. */
+/* Objects in Label Studio's exports (JSON and JSON-MIN): an array of one element an image. Coordinates are shares of the
+ * image's sides in percent. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,47 +7,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "data/boxes/boxes_find.h"
+#include "data/boxes/boxes_formats.h"
 #include "data/boxes/boxes_json.h"
 #include "data/boxes/boxes_members.h"
 #include "data/shapes/outline.h"
-
-/* --- CreateML
- * ----------------------------------------------------------------------------------------------------------- */
-
-static enum clv_status add_createml_object(struct boxes_builder *builder, const struct json_value *object,
-                                           size_t number, const char *source, struct clv_error *err)
-{
-    static const char *const names[] = {"x", "y", "width", "height"};
-    const struct json_value *coordinates = json_member(object, "coordinates");
-    const char *label = "";
-    double side[4];
-    for (int i = 0; i < 4; i++)
-        if (!json_get_double(json_member(coordinates, names[i]), &side[i]))
-            return boxes_skip(builder, err, "%s: annotation %zu: \"coordinates\" have no %s", source, number, names[i]);
-    if (!json_get_text(json_member(object, "label"), &label))
-        label = "";
-    struct clv_box box = {side[0] - 0.5 * side[2], side[1] - 0.5 * side[3], side[2], side[3], .place = number};
-    return boxes_add(builder, &box, label, NULL, err);
-}
-
-static enum clv_status add_createml_image(struct boxes_builder *builder, const struct json_value *image, size_t number,
-                                          const char *source, struct clv_error *err)
-{
-    const struct json_value *objects = json_member(image, "annotations");
-    const char *name;
-    size_t n = 0;
-    enum clv_status status = json_take_text(&name, image, "image", source, "image", number, err);
-    if (status == CLV_OK && !json_get_array(objects, &n))
-        status = fail(err, CLV_ERR_DATA, "%s: image %zu: \"annotations\" is missing, or is no array", source, number);
-    if (status == CLV_OK)
-        status = boxes_add_image(builder, name, source, err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        status = add_createml_object(builder, json_element(objects, i), i + 1, source, err);
-    return status;
-}
-
-/* --- Label Studio: coordinates are shares of the image's sides in percent
- * ------------------------------------------------ */
 
 /* The label, whatever its control is called: rectanglelabels, polygonlabels, labels .. */
 static const char *region_label(const struct json_value *value)
@@ -176,35 +139,21 @@ static enum clv_status add_task(struct boxes_builder *builder, const struct json
     return status == CLV_OK ? add_regions(builder, json_member(task, "label"), &n_regions, source, err) : status;
 }
 
-static bool is_createml(const struct json_value *first)
-{
-    size_t n = 0;
-    const struct json_value *objects = json_member(first, "annotations");
-    const char *name;
-    return json_get_text(json_member(first, "image"), &name) && json_get_array(objects, &n) &&
-           (!n || json_member(json_element(objects, 0), "coordinates"));
-}
-
 enum clv_status boxes_parse_tasks(struct boxes_builder *builder, const struct json_value *root, const char *source,
                                   struct clv_error *err)
 {
     size_t n = 0, n_members;
     const struct json_value *first = json_element(root, 0);
     enum clv_status status = CLV_OK;
-    bool createml = is_createml(first);
-    if (!createml && !json_member(first, "data") && !json_member(first, "image"))
-        return fail(err, CLV_ERR_DATA,
-                    "%s: an array, but neither of CreateML (\"image\", \"annotations\") nor of Label Studio (\"data\")",
-                    source);
-    builder->boxes.form = createml ? CLV_BOXES_CREATEML : CLV_BOXES_LABEL_STUDIO;
-    if (!json_get_array(root, &n))
-        return CLV_OK;
+    if (!json_get_array(root, &n) || json_member(json_element(json_member(first, "annotations"), 0), "coordinates") ||
+        (!json_member(first, "data") && !json_member(first, "image")))
+        return fail(err, CLV_ERR_DATA, "%s: an array, but not Label Studio's (\"data\"); " BOXES_FORMATS, source);
+    builder->boxes.form = CLV_BOXES_LABEL_STUDIO;
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        const struct json_value *image = json_element(root, i);
-        if (!json_get_object(image, &n_members))
+        const struct json_value *task = json_element(root, i);
+        if (!json_get_object(task, &n_members))
             return fail(err, CLV_ERR_DATA, "%s: element %zu is no object", source, i + 1);
-        status = createml ? add_createml_image(builder, image, i + 1, source, err)
-                          : add_task(builder, image, i + 1, source, err);
+        status = add_task(builder, task, i + 1, source, err);
     }
     return status;
 }

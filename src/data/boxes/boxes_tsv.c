@@ -103,10 +103,12 @@ enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *sourc
     struct tsv table;
     struct columns columns;
     bool more = true;
-    enum clv_status status = tsv_parse(&table, source, bytes, boxes_csv_to_tabs(bytes, size), err);
+    bool has_tabs = memchr(bytes, '\t', strcspn(bytes, "\r\n"));
+    enum clv_status status = tsv_parse(&table, source, bytes, size, err);
     if (status != CLV_OK)
         return status;
-    status = find_columns(&columns, &table, err);
+    status = has_tabs ? find_columns(&columns, &table, err)
+                      : fail(err, CLV_ERR_DATA, "%s: no tabs in its first line; " BOXES_FORMATS, source);
     while (status == CLV_OK && more) {
         status = tsv_next(&more, &table, err);
         if (status == CLV_OK && more)

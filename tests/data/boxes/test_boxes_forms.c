@@ -1,4 +1,4 @@
-/* Boxes as further programs write them: CVAT, Label Studio, CreateML, CSV, YOLO's corners, COCO's run lengths. */
+/* Boxes as further programs write them: CVAT, Label Studio, tables, YOLO's corners, COCO's run lengths. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,39 +130,38 @@ START_TEST(label_studio_counts_in_percent_and_renames_uploads)
     check(&boxes, "a.jpg", 0, "cow", 0, 0, 100, 50);
     clv_boxes_release(&boxes);
     bad("ls.json", "[{\"data\":{}}]", "task 1: its data name no image");
-    bad("ls.json", "[3]", "neither of CreateML");
+    bad("ls.json", "[3]", "not Label Studio's");
     bad("ls.json", "[{\"data\":{\"image\":\"a.jpg\"}},7]", "element 2 is no object");
 }
 END_TEST
 
-START_TEST(createml_counts_from_the_centre)
+START_TEST(tables_are_read_by_the_names_in_use)
 {
-    struct clv_boxes boxes =
-        read_text("createml.json", "\xef\xbb\xbf[{\"image\":\"a.jpg\",\"annotations\":[{\"label\":\"cow\","
-                                   "\"coordinates\":{\"x\":50,\"y\":40,\"width\":20,\"height\":10}},"
-                                   "{\"label\":\"cow\",\"coordinates\":{\"x\":50}}]}]");
-    ck_assert_int_eq(boxes.form, CLV_BOXES_CREATEML);
-    check(&boxes, "a.jpg", 0, "cow", 40, 35, 20, 10);
-    ck_assert_uint_eq(boxes.n_skipped, 1);
+    struct clv_boxes boxes = read_text("tf.txt", "filename\twidth\theight\tclass\txmin\tymin\txmax\tymax\timage\r\n"
+                                                 "a.jpg\t200\t100\tcow\t10\t20\t40\t60\ta, or \"b\".jpg\r\n");
+    check(&boxes, "a, or \"b\".jpg", 0, "cow", 10, 20, 30, 40);
     clv_boxes_release(&boxes);
+    boxes = read_text("own.tsv", "Filename\tlabel\tx\ty\tw\th\npics\\c.jpg\tdog\t1\t2\t3\t4\n");
+    check(&boxes, "c.png", 0, "dog", 1, 2, 3, 4);
+    clv_boxes_release(&boxes);
+    boxes = read_text("oi.tsv", "ImageID\tSource\tLabelName\tXMin\tXMax\tYMin\tYMax\n"
+                                "0a1b\txclick\t/m/01yrx\t0.25\t0.75\t0.5\t1\n");
+    check(&boxes, "0a1b.jpg", 0, "/m/01yrx", 50, 50, 100, 50);
+    clv_boxes_release(&boxes);
+    bad("b.tsv", "filename\txmin\tymin\txmax\na\t1\t2\t3\n", "no column \"ymax\"");
+    bad("b.tsv", "filename\txmin\tymin\txmax\tymax\na\t1\t2\t3\n", "line 2 has 4 fields, the header has 5");
+    bad("b.tsv", "filename\txmin\tymin\txmax\tymax\na\t1\t2\t3\tx\n", "line 2: ymax is \"x\", which is no number");
 }
 END_TEST
 
-START_TEST(csv_is_read_by_the_names_in_use)
+START_TEST(other_formats_are_refused_with_those_that_are_read)
 {
-    struct clv_boxes boxes = read_text("tf.csv", "filename,width,height,class,xmin,ymin,xmax,ymax\r\n"
-                                                 "\"a, or \"\"b\"\".jpg\",200,100,cow,10,20,40,60\r\n");
-    check(&boxes, "a, or \"b\".jpg", 0, "cow", 10, 20, 30, 40);
-    clv_boxes_release(&boxes);
-    boxes = read_text("own.csv", "image;label;x;y;w;h\npics\\c.jpg;dog;1;2;3;4\n");
-    check(&boxes, "c.png", 0, "dog", 1, 2, 3, 4);
-    clv_boxes_release(&boxes);
-    boxes = read_text("oi.csv", "ImageID,Source,LabelName,XMin,XMax,YMin,YMax\n0a1b,xclick,/m/01yrx,0.25,0.75,0.5,1\n");
-    check(&boxes, "0a1b.jpg", 0, "/m/01yrx", 50, 50, 100, 50);
-    clv_boxes_release(&boxes);
-    bad("b.csv", "filename,xmin,ymin,xmax\na,1,2,3\n", "no column \"ymax\"");
-    bad("b.csv", "filename,xmin,ymin,xmax,ymax\na,1,2,3\n", "line 2 has 4 fields, the header has 5");
-    bad("b.csv", "filename,xmin,ymin,xmax,ymax\na,1,2,3,x\n", "line 2: ymax is \"x\", which is no number");
+    bad("b.csv", "filename,xmin,ymin,xmax,ymax\na,1,2,3,\t4\n",
+        "b.csv: no tabs in its first line; boxes are read as tables separated by tabs, Pascal VOC, COCO");
+    bad("createml.json",
+        "[{\"image\":\"a.jpg\",\"annotations\":[{\"coordinates\":{\"x\":1,\"y\":2,\"width\":2,\"height\":3}}]}]",
+        "createml.json: an array, but not Label Studio's (\"data\"); boxes are read as tables");
+    bad("other.json", "{}", "nor Label Studio's array; boxes are read as tables");
 }
 END_TEST
 
@@ -237,8 +236,8 @@ Suite *boxes_forms_suite(void)
     tcase_add_test(tests, cvat_shapes_that_lack_something_are_skipped_by_name);
     tcase_add_test(tests, cvat_boxes_polygons_masks_and_ellipses);
     tcase_add_test(tests, label_studio_counts_in_percent_and_renames_uploads);
-    tcase_add_test(tests, createml_counts_from_the_centre);
-    tcase_add_test(tests, csv_is_read_by_the_names_in_use);
+    tcase_add_test(tests, tables_are_read_by_the_names_in_use);
+    tcase_add_test(tests, other_formats_are_refused_with_those_that_are_read);
     tcase_add_test(tests, yolo_corners_and_coco_segmentations_are_bounded);
     tcase_add_test(tests, yolo_classes_are_named_by_data_yaml_in_every_spelling);
     suite_add_tcase(suite, tests);
