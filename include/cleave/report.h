@@ -1,8 +1,8 @@
 /* An HTML page of segmented images: image, overlay, mask, truth, difference and score side by side,
- * sortable by score, filtered by name, usable from the keyboard (? lists the keys), working from disk. Up to
- * 100 images it is one self-contained file, of more the pictures lie beside it in index-pictures/ and are loaded as
- * they come into sight; its content policy forbids the network. Items are spooled to disk as they come, so memory stays
- * bounded.
+ * sortable by score, filtered by name, usable from the keyboard (arrows, Enter for the large view, 1 to 6 for its
+ * pictures), working from disk. Up to 100 images it is one self-contained file; the pictures of more are next to it in
+ * index-pictures/ and are loaded as they come into sight; its content policy forbids the network. Items are written to
+ * disk as they come, so memory stays bounded.
  *
  *     clv_report_begin(&report, "report", "Horses", &labels, summary, n_summary, &error);
  *     clv_report_add(report, &item, &error);   .. once an image

@@ -1,14 +1,20 @@
 #include "report/page.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/text.h"
 #include "report/probability.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
+
+/* "Mask"; of probabilities "Probability". */
+static const char *layer_name(int layer, bool is_probability)
+{
+    static const char *const names[N_LAYERS] = {"Image", "Overlay", "Mask", "Truth", "Difference", "Refined"};
+    return layer == LAYER_MASK && is_probability ? "Probability" : names[layer];
+}
 
 /* Whether the page has a column for the layer. */
 static bool has_layer(const struct page_totals *totals, int layer)
@@ -20,134 +26,88 @@ static bool has_layer(const struct page_totals *totals, int layer)
     return layer < LAYER_TRUTH || totals->n_with_truth > 0;
 }
 
-static void put_tile(struct text *text, const char *value, const char *unit, const char *what)
+/* Writes the text and releases it; -1 if it is not whole. */
+static int flush(FILE *stream, struct text *text)
 {
-    text_printf(text, "<div class=\"tile\"><b>%s", value);
-    if (*unit)
-        text_printf(text, "<small>%s</small>", unit);
+    int result = text->failed ? -1 : 0;
+    if (!result && text->size)
+        fwrite(text->bytes, 1, text->size, stream);
+    text_release(text);
+    return result;
+}
+
+/* Plain text between markup. */
+static void put_between(struct text *text, const char *before, const char *plain, const char *after)
+{
+    text_put(text, before);
+    text_put_html(text, plain);
+    text_put(text, after);
+}
+
+static void put_mean(struct text *text, double sum, size_t n, int decimals, const char *unit, const char *what)
+{
+    text_put(text, "<div class=\"tile\"><b>");
+    if (n)
+        text_printf(text, "%.*f%s", decimals, sum / (double)n, unit);
+    else
+        text_put(text, "&ndash;");
     text_printf(text, "</b><span>%s</span></div>\n", what);
 }
 
-static void put_mean(struct text *text, double sum, size_t n, double scale, int decimals, const char *unit,
-                     const char *what)
+static void put_count(struct text *text, const char *class, size_t n, const char *one, const char *many)
 {
-    struct text value;
-    text_init(&value, 64);
-    if (n)
-        page_put_fixed(&value, scale * sum / (double)n, decimals);
-    else
-        text_put(&value, "&ndash;");
-    put_tile(text, value.bytes ? value.bytes : "", n ? unit : "", what);
-    text->failed |= value.failed;
-    text_release(&value);
+    text_printf(text, "<div class=\"tile %s\"><b>%zu</b><span>%s</span></div>\n", class, n, n == 1 ? one : many);
 }
 
-/* The bar's width in histogram cells: the smallest of 1/2, 1, 2, 5, 10 % that shows all scores with at most 24 bars. */
-static int cells_per_bar(const struct page_totals *totals)
+/* At most 25 bars of as many half percents as it takes. */
+static void put_histogram(struct text *text, const struct page_totals *totals)
 {
-    static const int widths[] = {2, 4, 8, 20, 40};
+    enum { MOST = 25, FEWEST = 8 };
+    size_t bars[HISTOGRAM_CELLS + 1] = {0}, highest = 1;
     int last = HISTOGRAM_CELLS;
     while (last > 0 && !totals->histogram[last])
         last--;
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-        if (last / widths[i] < 24)
-            return widths[i];
-    return widths[4];
-}
-
-static void put_histogram(struct text *text, const struct page_totals *totals)
-{
-    enum { TOP = 16, HEIGHT = 70, MAX_BARS = HISTOGRAM_CELLS / 2 + 1 };
-    int width = cells_per_bar(totals), n_bars = 1;
-    size_t bars[MAX_BARS] = {0}, highest = 1;
-    for (int cell = 0; cell <= HISTOGRAM_CELLS; cell++) {
-        size_t *bar = &bars[cell / width];
-        *bar += totals->histogram[cell];
-        highest = *bar > highest ? *bar : highest;
-        if (totals->histogram[cell])
-            n_bars = cell / width + 1;
+    int width = last / MOST + 1, n_bars = last / width + 1;
+    for (int cell = 0; cell <= last; cell++) {
+        size_t n = bars[cell / width] += totals->histogram[cell];
+        highest = n > highest ? n : highest;
     }
-    n_bars = n_bars < 8 ? 8 : n_bars;
-    double percent = 100.0 * width / HISTOGRAM_CELLS, step = 100.0 / n_bars; /* % of the chart's width */
-    text_put(text, "<figure class=\"tile chart\"><figcaption>Images by weighted Hamming error, %</figcaption>\n");
-    text_put(text, "<svg role=\"img\" aria-label=\"Histogram of weighted Hamming errors\">\n");
-    for (int i = 0; i < n_bars; i++) {
-        double height = (double)bars[i] / (double)highest * HEIGHT;
-        if (!bars[i])
-            continue;
-        text_put(text, "<rect class=\"column\" rx=\"1.5\" x=\"");
-        page_put_fixed(text, (i + 0.04) * step, 2);
-        text_put(text, "%\" y=\"");
-        page_put_fixed(text, TOP + HEIGHT - height, 2);
-        text_put(text, "\" width=\"");
-        page_put_fixed(text, 0.92 * step, 2);
-        text_put(text, "%\" height=\"");
-        page_put_fixed(text, height, 2);
-        text_printf(text, "\"><title>%zu %s from ", bars[i], bars[i] == 1 ? "image" : "images");
-        page_put_fixed(text, i * percent, 1);
-        text_put(text, " to ");
-        page_put_fixed(text, (i + 1) * percent, 1);
-        text_put(text, " %</title></rect>\n");
-        if (bars[i] == highest) {
-            text_printf(text, "<text text-anchor=\"middle\" y=\"%d\" x=\"", TOP - 4);
-            page_put_fixed(text, (i + 0.5) * step, 2);
-            text_printf(text, "%%\">%zu</text>\n", bars[i]);
-        }
-    }
-    text_printf(text, "<line class=\"axis\" x2=\"100%%\" y1=\"%d.5\" y2=\"%d.5\"/>\n", TOP + HEIGHT, TOP + HEIGHT);
-    int every = n_bars <= 10 ? 1 : n_bars <= 20 ? 2 : 4;
-    for (int i = 0; i <= n_bars; i += every) {
-        text_printf(text, "<text text-anchor=\"middle\" y=\"%d\" x=\"", TOP + HEIGHT + 15);
-        page_put_fixed(text, i * step, 2);
-        text_put(text, "%\">");
-        page_put_fixed(text, i * percent, percent < 1 && every % 2 ? 1 : 0);
-        text_put(text, "</text>\n");
-    }
-    text_put(text, "</svg></figure>\n");
+    n_bars = n_bars < FEWEST ? FEWEST : n_bars;
+    double percent = 100.0 * width / HISTOGRAM_CELLS;
+    text_put(text, "<figure class=\"tile chart\"><figcaption>Images by weighted Hamming error</figcaption><div>\n");
+    for (int i = 0; i < n_bars; i++)
+        text_printf(text, "<i style=\"height:%.1f%%\" title=\"%zu from %.1f to %.1f %%\"></i>\n",
+                    100 * (double)bars[i] / (double)highest, bars[i], i * percent, (i + 1) * percent);
+    text_printf(text, "</div><small><span>0</span><span>%.1f %%</span></small></figure>\n", n_bars * percent);
 }
 
 static void put_summary(struct text *text, const struct page_totals *totals)
 {
-    struct text count;
     text_put(text, "<section class=\"summary wide\" aria-label=\"Summary\">\n");
-    text_init(&count, 64);
-    text_printf(&count, "%zu", totals->n_images);
-    put_tile(text, count.bytes ? count.bytes : "", "", totals->n_images == 1 ? "image segmented" : "images segmented");
-    put_mean(text, totals->sum_weighted_hamming, totals->n_scored, 100, 2, "%", "mean weighted Hamming error");
+    put_count(text, "", totals->n_images, "image segmented", "images segmented");
+    put_mean(text, 100 * totals->sum_weighted_hamming, totals->n_scored, 2, "<small>%</small>",
+             "mean weighted Hamming error");
     if (totals->n_refined_scored)
-        put_mean(text, totals->sum_unrefined, totals->n_refined_scored, 100, 2, "%", "the same before refining");
-    put_mean(text, totals->sum_iou, totals->n_with_iou, 1, 3, "", "mean intersection over union");
-    text_printf(text, "<div class=\"tile%s\"><b>%zu</b><span>%s</span></div>\n", totals->n_failures ? " failed" : "",
-                totals->n_failures, totals->n_failures == 1 ? "file failed" : "files failed");
+        put_mean(text, 100 * totals->sum_unrefined, totals->n_refined_scored, 2, "<small>%</small>",
+                 "the same before refining");
+    put_mean(text, totals->sum_iou, totals->n_with_iou, 3, "", "mean intersection over union");
+    put_count(text, totals->n_failures ? "failed" : "", totals->n_failures, "file failed", "files failed");
     if (totals->n_scored)
         put_histogram(text, totals);
     text_put(text, "</section>\n");
-    text->failed |= count.failed;
-    text_release(&count);
 }
 
 static void put_swatch(struct text *text, const uint8_t colour[3], const char *name)
 {
     text_printf(text, "<span><i style=\"--c:#%02x%02x%02x\"></i>", colour[0], colour[1], colour[2]);
-    text_put_html(text, name);
-    text_put(text, "</span>");
+    put_between(text, "", name, "</span>");
 }
 
-static void put_difference_legend(struct text *text, const struct page_header *header)
-{
-    /* Where label 0 is void, nothing is background, so there are no false alarms and misses. */
-    if (!header->label_0_is_void) {
-        put_swatch(text, difference_palette[DIFFERENCE_FALSE_ALARM], "false alarm");
-        put_swatch(text, difference_palette[DIFFERENCE_MISS], "miss");
-    }
-    if (header->n_labels > 2)
-        put_swatch(text, difference_palette[DIFFERENCE_WRONG_LABEL], "wrong label");
-    put_swatch(text, difference_palette[DIFFERENCE_FIGURE], header->n_labels > 2 ? "right label" : "right figure");
-}
-
-static void put_label_legend(struct text *text, const struct page_header *header, const struct page_totals *totals)
+static void put_legend(struct text *text, const struct page_header *header, const struct page_totals *totals)
 {
     static const uint8_t never[3] = {0, 0, 0}, always[3] = {255, 255, 255};
+    bool has_ground = !header->label_0_is_void, is_binary = header->n_labels <= 2;
+    text_put(text, "<div class=\"legend\">");
     if (totals->n_probable) {
         put_swatch(text, never, "probability 0");
         put_swatch(text, always, "probability 1");
@@ -155,78 +115,59 @@ static void put_label_legend(struct text *text, const struct page_header *header
     }
     for (int32_t label = 0; label < header->n_labels && totals->n_segmented; label++)
         put_swatch(text, header->palette[label], header->names[label]);
-}
-
-static void put_refined_legend(struct text *text, const struct page_header *header)
-{
-    bool has_ground = !header->label_0_is_void;
-    put_swatch(text, gained_colour, has_ground ? "made figure by refining" : "changed by refining");
-    if (has_ground)
-        put_swatch(text, lost_colour, "made ground by refining");
+    if (totals->n_with_truth) {
+        text_put(text, "<span class=\"gap\"></span>");
+        if (has_ground) { /* else there are no false alarms and misses */
+            put_swatch(text, difference_palette[DIFFERENCE_FALSE_ALARM], "false alarm");
+            put_swatch(text, difference_palette[DIFFERENCE_MISS], "miss");
+        }
+        if (!is_binary)
+            put_swatch(text, difference_palette[DIFFERENCE_WRONG_LABEL], "wrong label");
+        put_swatch(text, difference_palette[DIFFERENCE_FIGURE], is_binary ? "right figure" : "right label");
+    }
+    if (totals->n_refined) {
+        text_put(text, "<span class=\"gap\"></span>");
+        put_swatch(text, gained_colour, has_ground ? "made figure by refining" : "changed by refining");
+        if (has_ground)
+            put_swatch(text, lost_colour, "made ground by refining");
+    }
+    text_put(text, "</div>\n");
 }
 
 static void put_toolbar(struct text *text, const struct page_header *header, const struct page_totals *totals)
 {
     text_put(text, "<div class=\"bar\"><div class=\"tools wide\" role=\"toolbar\" aria-label=\"Sort and filter\">\n"
-                   "<div class=\"group\"><span id=\"sortlabel\">Sort</span>");
+                   "<div class=\"group\"><span>Sort</span>");
     if (totals->n_scored)
-        text_put(text, "<button data-sort=\"worst\" aria-pressed=\"false\">Worst first</button>"
-                       "<button data-sort=\"best\" aria-pressed=\"false\">Best first</button>");
-    text_put(text,
-             "<button data-sort=\"name\" aria-pressed=\"false\">Name</button></div>\n"
-             "<input type=\"search\" id=\"find\" placeholder=\"Filter by name\" aria-label=\"Filter by name\">\n");
-    if (totals->n_failures)
-        text_put(text, "<button id=\"failures\" aria-pressed=\"false\">Only failures</button>\n");
-    text_put(text, "<span class=\"count\" id=\"count\" role=\"status\"></span>\n"
-                   "<button class=\"push\" id=\"helpbutton\">Keys <kbd>?</kbd></button></div>\n"
+        text_put(text,
+                 "<button data-sort=\"worst\">Worst first</button><button data-sort=\"best\">Best first</button>");
+    text_put(text, "<button data-sort=\"name\">Name</button></div>\n"
+                   "<input type=\"search\" id=\"find\" placeholder=\"Filter by name\" aria-label=\"Filter by name\">\n"
+                   "<span class=\"count\" id=\"count\" role=\"status\"></span></div>\n"
                    "<div class=\"wide\"><div class=\"row heads\" aria-hidden=\"true\">");
     text_printf(text, "<span>%s</span>", totals->n_scored ? "Weighted Hamming" : "");
     for (int layer = 0; layer < N_LAYERS; layer++)
         if (has_layer(totals, layer))
-            text_printf(text, "<span>%s</span>", page_layer_name(layer, totals->n_probable > 0));
-    text_put(text, "</div></div></div>\n<div class=\"wide\"><div class=\"legend\">");
-    put_label_legend(text, header, totals);
-    if (totals->n_with_truth) {
-        text_put(text, "<span class=\"gap\"></span>");
-        put_difference_legend(text, header);
-    }
-    if (totals->n_refined) {
-        text_put(text, "<span class=\"gap\"></span>");
-        put_refined_legend(text, header);
-    }
-    text_put(text, "</div></div>\n");
+            text_printf(text, "<span>%s</span>", layer_name(layer, totals->n_probable > 0));
+    text_put(text, "</div></div></div>\n<div class=\"wide\">");
+    put_legend(text, header, totals);
+    text_put(text, "</div>\n");
 }
 
-static void put_dialogs(struct text *text, const struct page_header *header, const struct page_totals *totals)
+static void put_view(struct text *text, const struct page_header *header, const struct page_totals *totals)
 {
-    text_put(text, "<dialog id=\"view\" aria-labelledby=\"viewname\"><div class=\"viewhead\"><h2 id=\"viewname\"></h2>"
-                   "<p id=\"viewscore\"></p><div class=\"group push\">");
+    text_put(text, "<dialog id=\"view\" aria-labelledby=\"viewname\"><div class=\"tools\"><h2 id=\"viewname\"></h2>"
+                   "<span class=\"count\" id=\"viewscore\"></span><div class=\"group push\">");
     for (int layer = 0; layer < N_LAYERS; layer++)
-        text_printf(text, "<button data-layer=\"%d\" aria-pressed=\"false\">%s <kbd>%d</kbd></button>", layer + 1,
-                    page_layer_name(layer, totals->n_probable > 0), layer + 1);
-    text_put(text, "</div><button id=\"viewclose\">Close <kbd>Esc</kbd></button></div>\n"
-                   "<div class=\"stage\" id=\"stage\" tabindex=\"-1\"></div><div class=\"viewfoot\">"
-                   "<div class=\"group\"><button id=\"before\" aria-label=\"Previous image\">&lsaquo;</button>"
+        text_printf(text, "<button data-layer=\"%d\">%s <kbd>%d</kbd></button>", layer + 1,
+                    layer_name(layer, totals->n_probable > 0), layer + 1);
+    text_put(text, "</div><button id=\"close\">Close <kbd>Esc</kbd></button></div>\n"
+                   "<div id=\"stage\"></div><div class=\"tools\"><div class=\"group\">"
+                   "<button id=\"before\" aria-label=\"Previous image\">&lsaquo;</button>"
                    "<button id=\"after\" aria-label=\"Next image\">&rsaquo;</button></div>"
-                   "<span class=\"count\" id=\"viewplace\"></span>"
-                   "<div class=\"legend\" data-of=\"234\">");
-    put_label_legend(text, header, totals);
-    text_put(text, "</div><div class=\"legend\" data-of=\"5\">");
-    put_difference_legend(text, header);
-    text_put(text, "</div><div class=\"legend\" data-of=\"6\">");
-    put_refined_legend(text, header);
-    text_put(text, "</div></div></dialog>\n"
-                   "<dialog id=\"help\" aria-labelledby=\"helptitle\"><h2 id=\"helptitle\">Keys</h2><dl>\n"
-                   "<dt><kbd>&darr;</kbd> <kbd>&rarr;</kbd> <kbd>j</kbd></dt><dd>next image</dd>\n"
-                   "<dt><kbd>&uarr;</kbd> <kbd>&larr;</kbd> <kbd>k</kbd></dt><dd>previous image</dd>\n"
-                   "<dt><kbd>Enter</kbd></dt><dd>large view</dd>\n"
-                   "<dt><kbd>1</kbd> &ndash; <kbd>6</kbd></dt><dd>image, overlay, mask, truth, difference, what "
-                   "refining changed</dd>\n"
-                   "<dt><kbd>s</kbd></dt><dd>next sort order</dd>\n"
-                   "<dt><kbd>/</kbd></dt><dd>filter by name</dd>\n"
-                   "<dt><kbd>Home</kbd> <kbd>End</kbd></dt><dd>first, last image</dd>\n"
-                   "<dt><kbd>Esc</kbd></dt><dd>close</dd>\n"
-                   "</dl><button id=\"helpclose\">Close</button></dialog>\n");
+                   "<span class=\"count\" id=\"viewplace\"></span>\n");
+    put_legend(text, header, totals);
+    text_put(text, "</div></dialog>\n");
 }
 
 int page_write_head(FILE *stream, const struct page_header *header, const struct page_totals *totals)
@@ -240,46 +181,130 @@ int page_write_head(FILE *stream, const struct page_header *header, const struct
     text_put(&text, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:");
-    text_put(&text, header->is_beside ? " 'self' file:" : "");
-    text_put(&text, "; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>");
-    text_put_html(&text, header->title);
-    text_put(&text, "</title>\n<style>\n");
+    text_put(&text, totals->n_images > PAGE_ROWS ? " 'self' file:" : "");
+    text_put(&text, "; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n");
+    put_between(&text, "<title>", header->title, "</title>\n<style>\n");
     text_put(&text, page_style);
-    text_printf(&text, ":root { --n: %d; }\n</style>\n</head>\n<body>\n<header class=\"top wide\"><h1>", n_columns);
-    text_put_html(&text, header->title);
-    text_put(&text, "</h1>\n<dl class=\"facts\">\n");
+    text_printf(&text, ":root { --n: %d; }\n</style>\n</head>\n<body>\n", n_columns);
+    put_between(&text, "<header class=\"wide\"><h1>", header->title, "</h1>\n<dl class=\"facts\">\n");
     for (size_t i = 0; i < header->n_facts; i++) {
-        text_put(&text, "<div><dt>");
-        text_put_html(&text, header->facts[2 * i]);
-        text_put(&text, "</dt><dd>");
-        text_put_html(&text, header->facts[2 * i + 1]);
-        text_put(&text, "</dd></div>\n");
+        put_between(&text, "<div><dt>", header->facts[2 * i], "</dt>");
+        put_between(&text, "<dd>", header->facts[2 * i + 1], "</dd></div>\n");
     }
     text_put(&text, "</dl></header>\n");
     put_summary(&text, totals);
     put_toolbar(&text, header, totals);
-    put_dialogs(&text, header, totals);
-    text_printf(&text,
-                "<main class=\"list wide%s\" id=\"list\" style=\"--highest:", totals->n_with_truth ? "" : " plain");
-    page_put_fixed(&text, fmax(totals->highest_weighted_hamming, 1e-4), 6);
-    text_put(&text, "\">\n");
-    return page_flush(stream, &text);
+    put_view(&text, header, totals);
+    text_printf(&text, "<main class=\"list wide%s\" id=\"list\" style=\"--highest:%.6f\">\n",
+                totals->n_with_truth ? "" : " plain", fmax(totals->highest_weighted_hamming, 1e-4));
+    return flush(stream, &text);
 }
 
 void page_write_tail(FILE *stream, const struct page_totals *totals)
 {
-    fputs("</main>\n", stream);
-    if (totals->n_images + totals->n_failures > PAGE_ROWS)
+    size_t n = totals->n_images + totals->n_failures;
+    if (n > PAGE_ROWS)
         fprintf(stream,
-                "<noscript><p class=\"empty\">Without "
-                "scripts only the first %d files are shown.</p></noscript>\n",
+                "</template><noscript><p class=\"empty\">Without scripts only the first %d files are shown."
+                "</p></noscript>\n",
                 PAGE_ROWS);
     fprintf(stream,
-            "<nav class=\"pager wide\" id=\"pager\" aria-label=\"Pages\" hidden><button id=\"earlier\">"
-            "&lsaquo; Earlier</button><span class=\"count\" id=\"part\" role=\"status\"></span><button "
-            "id=\"later\">Later &rsaquo;</button></nav>\n<p class=\"empty\" "
-            "id=\"empty\"%s>%s</p>\n<script>\n%s</script>\n</body>\n</html>\n",
-            totals->n_images + totals->n_failures ? " hidden" : "",
-            totals->n_images + totals->n_failures ? "No image matches the filter." : "There were no images.",
-            page_script);
+            "</main>\n<nav class=\"pager wide\" id=\"pager\" aria-label=\"Pages\" hidden><button id=\"earlier\">"
+            "&lsaquo; Earlier</button><span class=\"count\" id=\"part\" role=\"status\"></span><button id=\"later\">"
+            "Later &rsaquo;</button></nav>\n<p class=\"empty\" id=\"empty\"%s>%s</p>\n<script>\n%s</script>\n"
+            "</body>\n</html>\n",
+            n ? " hidden" : "", n ? "No image matches the filter." : "There were no images.", page_script);
+}
+
+void page_picture_name(char name[PICTURE_NAME_MAX], size_t number, int layer, const char *type)
+{
+    snprintf(name, PICTURE_NAME_MAX, PICTURE_FOLDER "/%06zu-%d.%s", number, layer + 1,
+             strcmp(type, "image/png") == 0 ? "png" : "jpg");
+}
+
+/* Begins a row, up to the end of its attributes, and its heading: the folder small above the file's own name. Rows far
+ * down the list are in a template, which costs the browser little; the script shows them a part at a time. */
+static void begin_row(struct text *text, const char *class, const char *name, size_t place, const char *attributes)
+{
+    const char *slash = strrchr(name, '/');
+    text_put(text, place == PAGE_ROWS + 1 ? "<template id=\"rest\">\n" : "");
+    text_printf(text, "<article class=\"card %s\" tabindex=\"0\" ", class);
+    put_between(text, "data-name=\"", name, "\"");
+    text_printf(text, "%s><header><h2>", attributes);
+    if (slash) {
+        struct text folder;
+        text_init(&folder, TEXT_MAX);
+        text_append(&folder, name, (size_t)(slash + 1 - name));
+        put_between(text, "<small>", folder.bytes ? folder.bytes : "", "</small>");
+        text->failed |= folder.failed;
+        text_release(&folder);
+    }
+    put_between(text, "", slash ? slash + 1 : name, "</h2>");
+}
+
+static void put_scores(struct text *text, const struct clv_report_item *item)
+{
+    if (item->tags)
+        put_between(text, "<p class=\"note\">tags: <b>", *item->tags ? item->tags : "none", "</b></p>");
+    if (item->true_tags)
+        put_between(text, "<p class=\"note\">true tags: <b>", *item->true_tags ? item->true_tags : "none", "</b></p>");
+    if (isfinite(item->weighted_hamming))
+        text_printf(text,
+                    "<p class=\"score\" title=\"weighted Hamming error\">%.2f<small>%%</small></p>"
+                    "<div class=\"meter\"><i style=\"--score:%.6f\"></i></div>",
+                    100 * item->weighted_hamming, item->weighted_hamming);
+    text_put(text, "<p class=\"note\">");
+    if (item->note)
+        put_between(text, "", item->note, "<br>");
+    if (isfinite(item->mean_iou))
+        text_printf(text, "IoU %.3f<br>", item->mean_iou);
+    if (item->unrefined && isfinite(item->unrefined_weighted_hamming))
+        text_printf(text, "unrefined %.2f %%<br>", 100 * item->unrefined_weighted_hamming);
+    text_printf(text, "%d &times; %d</p></header>\n", item->image->width, item->image->height);
+}
+
+int page_write_item(FILE *stream, const struct clv_report_item *item, const struct pictures *pictures, size_t number,
+                    size_t place)
+{
+    struct text text;
+    char score[64] = "";
+    text_init(&text, TEXT_MAX);
+    if (isfinite(item->weighted_hamming))
+        point_snprintf(score, sizeof score, " data-score=\"%.6f\"", item->weighted_hamming);
+    begin_row(&text, "row", item->name, place, score);
+    put_scores(&text, item);
+    int result = flush(stream, &text);
+    for (int layer = 0; layer < N_LAYERS && result == 0; layer++) {
+        const char *name = layer_name(layer, item->probability), *type = pictures->layer[layer].type;
+        if (!pictures->layer[layer].bytes) {
+            if ((layer == LAYER_TRUTH && item->labels) || (layer == LAYER_DIFFERENCE && item->unrefined))
+                fprintf(stream, "<figure class=\"none\">%s</figure>\n", layer == LAYER_TRUTH ? "no truth" : "");
+            continue;
+        }
+        text_init(&text, TEXT_MAX);
+        text_printf(&text, "<figure><img data-layer=\"%d\" alt=\"%s of ", layer + 1, name);
+        put_between(&text, "", item->name, "\"");
+        text_printf(&text, " width=\"%d\" height=\"%d\" loading=\"lazy\" src=\"", pictures->width, pictures->height);
+        result = flush(stream, &text);
+        if (number > PAGE_ROWS) {
+            char file[PICTURE_NAME_MAX];
+            page_picture_name(file, number, layer, type);
+            fputs(file, stream);
+        } else {
+            fprintf(stream, "data:%s;base64,", type);
+            base64_write(stream, pictures->layer[layer].bytes, pictures->layer[layer].size);
+        }
+        fprintf(stream, "\"><figcaption>%s</figcaption></figure>\n", name);
+    }
+    fputs("</article>\n", stream);
+    return result;
+}
+
+int page_write_failure(FILE *stream, const char *name, const char *message, size_t place)
+{
+    struct text text;
+    text_init(&text, TEXT_MAX);
+    begin_row(&text, "failure", name, place, "");
+    put_between(&text, "</header><p>", message, "</p></article>\n");
+    return flush(stream, &text);
 }

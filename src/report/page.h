@@ -1,33 +1,22 @@
 /* This room writes the report: report.c takes items and spools them, pictures.c shrinks and encodes their pictures,
- * page.c writes the markup around them, page_row.c that of each, with the style of page_style.c and the script of
- * page_script.c. Read report.c first. This header declares the parts of the page. */
+ * page.c writes the markup, with the style of page_style.c and the script of page_script.c. Read report.c first. This
+ * header declares the parts of the page. */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/text.h"
 #include "cleave/report.h"
 #include "report/pictures.h"
 
 extern const char page_style[], page_script[];
 
-/* Rows that are elements from the start, and whose pictures a page takes in; 2,000 would make it half a gigabyte. */
+/* Rows that are shown at a time, and items whose pictures the page holds; 2,000 would make it half a gigabyte. */
 #define PAGE_ROWS 100
 
-/* "Mask"; of probabilities "Probability". */
-const char *page_layer_name(int layer, bool is_probability);
-
-/* A number with the locale's point replaced would break CSS and data attributes: digits are put together from
- * integers. */
-void page_put_fixed(struct text *text, double value, int decimals);
-
-/* Writes the text and releases it; -1 if it is not whole. */
-int page_flush(FILE *stream, struct text *text);
-
 /* Weighted Hamming of the items in cells of 1/HISTOGRAM_CELLS; the last one holds 1. */
-#define HISTOGRAM_CELLS 400
+#define HISTOGRAM_CELLS 200
 
 /* What is known once all items have come. */
 struct page_totals {
@@ -43,8 +32,7 @@ struct page_header {
     char **facts; /* [2 n_facts]: name, value, name, value .. */
     size_t n_facts;
     int32_t n_labels;
-    int label_0_is_void;   /* nothing is ground then */
-    bool is_beside;        /* pictures are files in the page's folder */
+    bool label_0_is_void;  /* nothing is ground then */
     char (*names)[64];     /* [n_labels] */
     uint8_t (*palette)[3]; /* [256] */
 };
@@ -53,16 +41,15 @@ struct page_header {
 int page_write_head(FILE *stream, const struct page_header *header, const struct page_totals *totals);
 void page_write_tail(FILE *stream, const struct page_totals *totals);
 
-/* Where a picture lies if it lies beside the page, seen from there: "index-pictures/000101-2.jpg". `number` counts
- * items. */
+/* Where a picture of an item behind the first PAGE_ROWS is, seen from the page: "index-pictures/000101-2.jpg". `number`
+ * counts items, from 1. */
 #define PICTURE_FOLDER   "index-pictures"
 #define PICTURE_NAME_MAX 48
 void page_picture_name(char name[PICTURE_NAME_MAX], size_t number, int layer, const char *type);
 
-/* One item or one failed file; the same. `place` counts both, from 1. Pictures go by their files' names; at[layer] is
- * where in the stream a name stands. */
-int page_write_item(FILE *stream, const struct page_header *header, const struct clv_report_item *item,
-                    const struct pictures *pictures, size_t number, size_t place, long at[N_LAYERS]);
+/* One item or one failed file; the same. `place` counts both, from 1. */
+int page_write_item(FILE *stream, const struct clv_report_item *item, const struct pictures *pictures, size_t number,
+                    size_t place);
 int page_write_failure(FILE *stream, const char *name, const char *message, size_t place);
 
 #endif

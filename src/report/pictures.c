@@ -45,19 +45,12 @@ static enum clv_status encode_jpeg(struct pictures *pictures, enum layer layer, 
     return clv_jpeg_encode(&pictures->layer[layer].bytes, &pictures->layer[layer].size, image, JPEG_QUALITY, err);
 }
 
-static void count_labels(struct pictures *pictures, enum layer layer, const uint8_t *labels)
-{
-    for (size_t i = 0; i < (size_t)pictures->width * (size_t)pictures->height; i++)
-        pictures->layer[layer].counts[labels[i]]++;
-}
-
 static enum clv_status encode_labels(struct pictures *pictures, enum layer layer, const uint8_t *labels,
                                      const uint8_t (*palette)[3], struct clv_error *err)
 {
-    int highest = 255;
-    count_labels(pictures, layer, labels);
-    while (highest > 0 && !pictures->layer[layer].counts[highest])
-        highest--;
+    uint8_t highest = 0;
+    for (size_t i = 0; i < (size_t)pictures->width * (size_t)pictures->height; i++)
+        highest = labels[i] > highest ? labels[i] : highest;
     pictures->layer[layer].type = "image/png";
     return clv_png_encode_labels(&pictures->layer[layer].bytes, &pictures->layer[layer].size, pictures->width,
                                  pictures->height, labels, palette, highest + 1, err);
@@ -70,9 +63,6 @@ static enum clv_status encode_refined(struct pictures *pictures, struct clv_imag
     for (size_t i = 0; i < (size_t)photo->width * (size_t)photo->height; i++) {
         uint8_t *pixel = photo->pixels + 3 * i;
         memset(pixel, (2 * pixel[0] + 5 * pixel[1] + pixel[2]) / 16 + 112, 3);
-        pictures->layer[LAYER_REFINED].counts[before[i] == after[i] ? CHANGE_NONE
-                                              : after[i]            ? CHANGE_GAINED
-                                                                    : CHANGE_LOST]++;
         if (before[i] != after[i])
             memcpy(pixel, after[i] ? gained_colour : lost_colour, 3);
     }
@@ -137,7 +127,6 @@ enum clv_status pictures_make(struct pictures *pictures, const struct clv_report
             goto done;
     }
     clv_overlay_draw(&photo, labels, palette, TINT, OUTLINE_PX, CLV_VOID);
-    count_labels(&made, LAYER_OVERLAY, labels);
     status = encode_jpeg(&made, LAYER_OVERLAY, &photo, err);
     if (status == CLV_OK)
         status = encode_labels(&made, LAYER_MASK, labels, palette, err);

@@ -13,7 +13,6 @@ struct pictures {
         const char *type; /* "image/jpeg" or "image/png" */
         uint8_t *bytes;   /* NULL where there is no truth, or nothing was refined */
         size_t size;
-        uint32_t counts[256]; /* pixels of each label or enum difference; of LAYER_REFINED, by enum change */
     } layer[N_LAYERS];
 };
 enum clv_status pictures_make(struct pictures *pictures, const struct clv_report_item *item,
@@ -31,8 +30,6 @@ enum difference {
     N_DIFFERENCES
 };
 extern const uint8_t difference_palette[N_DIFFERENCES][3];
-
-enum change { CHANGE_NONE, CHANGE_GAINED, CHANGE_LOST };
 
 /* What refining made figure and what it made ground, over the pale photo; colours of the same source. */
 extern const uint8_t gained_colour[3], lost_colour[3];

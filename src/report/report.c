@@ -1,7 +1,6 @@
-/* One HTML page. Items go to an unnamed spool file in the report's folder as they come, since what stands above them
- * (totals, histogram) is known last; finishing joins head, spool and tail into the page. Pictures of the first items
- * are kept in a second spool: if there are no more, they go into the page, else into files beside it, like those of all
- * later ones. */
+/* One HTML page. Items go to an unnamed temporary file in the report's folder as they come, since what stands above them
+ * (totals, histogram) is known last; finishing joins head, items and tail into the page. Pictures of the first items are
+ * in the page, those of later ones in files beside it. */
 #include "cleave/report.h"
 
 #include <fcntl.h>
@@ -11,26 +10,15 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/base64.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "image/overlay_palette.h"
 #include "report/page.h"
 
-/* A picture whose place is not decided yet. */
-struct kept {
-    long at, stored_at; /* of its name in the items' spool, of its bytes in the pictures' */
-    size_t size, name_length;
-    char name[PICTURE_NAME_MAX];
-    const char *type;
-};
-
 struct clv_report {
     char *folder, *path;
     bool made_folder;
-    FILE *spool, *pictures;
-    struct kept *kept;
-    size_t n_kept, kept_capacity;
+    FILE *spool;
     bool broken; /* the spool ends within an item */
     struct page_header header;
     struct page_totals totals;
@@ -40,9 +28,6 @@ static void report_free(struct clv_report *report, bool remove_folder)
 {
     if (report->spool)
         fclose(report->spool);
-    if (report->pictures)
-        fclose(report->pictures);
-    array_free(report->kept);
     if (remove_folder && report->made_folder)
         rmdir(report->folder);
     for (size_t i = 0; report->header.facts && i < 2 * report->header.n_facts; i++)
@@ -57,22 +42,19 @@ static void report_free(struct clv_report *report, bool remove_folder)
 }
 
 /* A file without a name: it goes with its last descriptor, even after a crash. */
-static enum clv_status open_spool(FILE **spool, const struct clv_report *report, struct clv_error *err)
+static enum clv_status open_spool(struct clv_report *report, struct clv_error *err)
 {
-    int fd = open(report->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0) { /* not every file system has such files */
-        char *name = path_join(report->folder, ".items-XXXXXX");
-        if (!name)
-            return fail_memory(err);
-        fd = mkostemp(name, O_CLOEXEC);
-        if (fd >= 0)
-            unlink(name);
-        array_free(name);
-    }
+    char *name = path_join(report->folder, ".items-XXXXXX");
+    if (!name)
+        return fail_memory(err);
+    int fd = mkostemp(name, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(name);
+    array_free(name);
     if (fd < 0)
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a file", report->folder);
-    *spool = fdopen(fd, "w+b");
-    if (*spool)
+    report->spool = fdopen(fd, "w+b");
+    if (report->spool)
         return CLV_OK;
     close(fd);
     return fail_errno(err, CLV_ERR_OS, "%s: cannot open a stream", report->folder);
@@ -121,9 +103,7 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
         made->made_folder = status == CLV_OK && kind == PATH_ABSENT;
     }
     if (status == CLV_OK)
-        status = open_spool(&made->spool, made, err);
-    if (status == CLV_OK)
-        status = open_spool(&made->pictures, made, err);
+        status = open_spool(made, err);
     if (status == CLV_OK)
         *report = made;
     else
@@ -185,66 +165,19 @@ static enum clv_status write_beside(const struct clv_report *report, const char 
     return status;
 }
 
-static enum clv_status read_kept(uint8_t **bytes, const struct clv_report *report, const struct kept *kept,
-                                 struct clv_error *err)
-{
-    *bytes = array_alloc(kept->size, 1);
-    if (!*bytes)
-        return fail_memory(err);
-    if (fseek(report->pictures, kept->stored_at, SEEK_SET) == 0 &&
-        fread(*bytes, 1, kept->size, report->pictures) == kept->size)
-        return CLV_OK;
-    array_free(*bytes);
-    *bytes = NULL;
-    return fail_errno(err, CLV_ERR_OS, "%s: cannot read back the pictures", report->path);
-}
-
-/* From here on pictures lie beside the page, those of the first items as well. */
-static enum clv_status move_beside(struct clv_report *report, struct clv_error *err)
-{
-    char *folder = path_join(report->folder, PICTURE_FOLDER);
-    enum clv_status status = folder ? folder_create(folder, err) : fail_memory(err);
-    for (size_t i = 0; i < report->n_kept && status == CLV_OK; i++) {
-        uint8_t *bytes;
-        status = read_kept(&bytes, report, &report->kept[i], err);
-        if (status == CLV_OK)
-            status = write_beside(report, report->kept[i].name, bytes, report->kept[i].size, err);
-        array_free(bytes);
-    }
-    report->header.is_beside = status == CLV_OK;
-    report->n_kept = status == CLV_OK ? 0 : report->n_kept;
-    array_free(folder);
-    return status;
-}
-
-static enum clv_status keep(struct clv_report *report, const struct kept *kept, const uint8_t *bytes,
-                            struct clv_error *err)
-{
-    if (array_reserve((void **)&report->kept, &report->kept_capacity, report->n_kept + 1, sizeof *kept))
-        return fail_memory(err);
-    if (fwrite(bytes, 1, kept->size, report->pictures) != kept->size)
-        return fail_errno(err, CLV_ERR_IO, "%s: cannot write", report->path);
-    report->kept[report->n_kept++] = *kept;
-    return CLV_OK;
-}
-
+/* Beside the page from the first item on that is not in it. */
 static enum clv_status store_pictures(struct clv_report *report, const struct pictures *pictures, size_t number,
-                                      const long at[N_LAYERS], struct clv_error *err)
+                                      struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    if (number > PAGE_ROWS && !report->header.is_beside)
-        status = move_beside(report, err);
+    char name[PICTURE_NAME_MAX], *folder = path_join(report->folder, PICTURE_FOLDER);
+    enum clv_status status = folder ? folder_create(folder, err) : fail_memory(err);
     for (int layer = 0; layer < N_LAYERS && status == CLV_OK; layer++) {
-        struct kept kept = {.at = at[layer], .size = pictures->layer[layer].size, .type = pictures->layer[layer].type};
-        const uint8_t *bytes = pictures->layer[layer].bytes;
-        if (!bytes)
+        if (!pictures->layer[layer].bytes)
             continue;
-        page_picture_name(kept.name, number, layer, kept.type);
-        kept.name_length = strlen(kept.name);
-        kept.stored_at = report->header.is_beside ? 0 : ftell(report->pictures);
-        status = report->header.is_beside ? write_beside(report, kept.name, bytes, kept.size, err)
-                                          : keep(report, &kept, bytes, err);
+        page_picture_name(name, number, layer, pictures->layer[layer].type);
+        status = write_beside(report, name, pictures->layer[layer].bytes, pictures->layer[layer].size, err);
     }
+    array_free(folder);
     return status;
 }
 
@@ -257,14 +190,11 @@ enum clv_status clv_report_add(struct clv_report *report, const struct clv_repor
     enum clv_status status = pictures_make(&pictures, item, (const uint8_t(*)[3])report->header.palette, err);
     if (status != CLV_OK)
         return fail_within(err, status, item->name);
-    long at[N_LAYERS] = {0};
     size_t number = report->totals.n_images + 1;
-    status = check_spool(report,
-                         page_write_item(report->spool, &report->header, item, &pictures, number,
-                                         number + report->totals.n_failures, at),
-                         err);
-    if (status == CLV_OK) {
-        status = store_pictures(report, &pictures, number, at, err);
+    status = check_spool(
+        report, page_write_item(report->spool, item, &pictures, number, number + report->totals.n_failures), err);
+    if (status == CLV_OK && number > PAGE_ROWS) {
+        status = store_pictures(report, &pictures, number, err);
         report->broken |= status != CLV_OK;
     }
     if (status == CLV_OK)
@@ -282,44 +212,14 @@ enum clv_status clv_report_add_failure(struct clv_report *report, const char *na
     return status;
 }
 
-/* The next n bytes of the spool; all that is left if n is negative. */
-static void copy_spool(FILE *page, struct clv_report *report, long n)
-{
-    char buffer[1 << 15];
-    while (n != 0) {
-        size_t wanted = n < 0 || n > (long)sizeof buffer ? sizeof buffer : (size_t)n;
-        size_t got = fread(buffer, 1, wanted, report->spool);
-        fwrite(buffer, 1, got, page);
-        if (!got)
-            return;
-        n -= n < 0 ? 0 : (long)got;
-    }
-}
-
-/* Appends the items to the page, what was kept of their pictures in place of the files' names. */
 static enum clv_status copy_items(FILE *page, struct clv_report *report, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    long position = 0;
+    char buffer[1 << 15];
+    size_t n;
     rewind(report->spool);
-    for (size_t i = 0; i < report->n_kept && status == CLV_OK; i++) {
-        const struct kept *kept = &report->kept[i];
-        uint8_t *bytes;
-        copy_spool(page, report, kept->at - position);
-        status = read_kept(&bytes, report, kept, err);
-        if (status == CLV_OK) {
-            fprintf(page, "data:%s;base64,", kept->type);
-            base64_write(page, bytes, kept->size);
-            position = kept->at + (long)kept->name_length;
-            fseek(report->spool, position, SEEK_SET);
-        }
-        array_free(bytes);
-    }
-    if (status == CLV_OK)
-        copy_spool(page, report, -1);
-    if (status == CLV_OK && ferror(report->spool))
-        status = fail_errno(err, CLV_ERR_OS, "%s: cannot read back the items", report->path);
-    return status;
+    while ((n = fread(buffer, 1, sizeof buffer, report->spool)) > 0)
+        fwrite(buffer, 1, n, page);
+    return ferror(report->spool) ? fail_errno(err, CLV_ERR_OS, "%s: cannot read back the items", report->path) : CLV_OK;
 }
 
 enum clv_status clv_report_finish(struct clv_report *report, struct clv_error *err)

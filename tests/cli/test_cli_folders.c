@@ -151,10 +151,10 @@ END_TEST
 START_TEST(pictures_of_a_report_are_not_replaced_unasked)
 {
     const char *folder = temporary_folder(), *photos = copy_photos(1), *model = sample_model();
-    ck_assert_int_eq(run_command(NULL, "mkdir -p %s/r/index-pictures && echo mine >%s/r/index-pictures/000001-1.jpg",
+    ck_assert_int_eq(run_command(NULL, "mkdir -p %s/r/index-pictures && echo mine >%s/r/index-pictures/000101-1.jpg",
                                  folder, folder),
                      0);
-    expect_error(73, "000001-1.jpg: exists already", "cd %s && \"$CLEAVE\" segment -m %s %s -o out --report r", folder,
+    expect_error(73, "000101-1.jpg: exists already", "cd %s && \"$CLEAVE\" segment -m %s %s -o out --report r", folder,
                  model, photos);
 }
 END_TEST

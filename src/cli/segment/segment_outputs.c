@@ -69,7 +69,7 @@ static enum clv_status claim_files(struct segment *self, const char *page, struc
 enum clv_status segment_claim(struct segment *self, struct clv_error *err)
 {
     char *page = self->report ? path_join(self->report, "index.html") : NULL;
-    char *picture = self->report ? path_join(self->report, "index-pictures/000001-1.jpg") : NULL;
+    char *picture = self->report ? path_join(self->report, "index-pictures/000101-1.jpg") : NULL;
     enum clv_status status = self->report && !(page && picture) ? fail_memory(err) : claim_files(self, page, err);
     if (status == CLV_OK && picture) /* of the pictures of a large report the first stands for all */
         status = output_check_existing(picture, self->existing != EXISTING_REFUSE, "", err);
