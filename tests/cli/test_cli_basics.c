@@ -133,7 +133,6 @@ START_TEST(option_values_are_checked_and_named)
     expect_error(64, "--seed: \"-1\"", "\"$CLEAVE\" train --seed -1");
     expect_error(64, "--words: \"many\"", "\"$CLEAVE\" train --words many");
     expect_error(64, "--superpixels: \"1e3\"", "\"$CLEAVE\" features --superpixels 1e3");
-    expect_error(64, "--compactness: \"nan\"", "\"$CLEAVE\" train --compactness nan");
     expect_error(64, "--sift-bins: \"\"", "\"$CLEAVE\" train --sift-bins 4,,8");
     expect_error(64, "--sift-bins: \"1,2,3,4,5\" has more", "\"$CLEAVE\" train --sift-bins 1,2,3,4,5");
     expect_error(64, "--blocks: \"colours\" is none of words, colour", "\"$CLEAVE\" train --blocks words,colours");

@@ -279,8 +279,8 @@ START_TEST(a_refused_option_says_why)
 {
     static const char *const lines[][2] = {
         {"segment -m model --data set -o x --null", "--null has no effect: no argument - reads a list of paths"},
-        {"segment -m model --data set -o x --seed 2", "--seed has no effect: --decision marginal is missing"},
-        {"segment -m model --data set -o x --decision marginal --no-refine", "--no-refine has no effect: --decision"},
+        {"segment -m model --data set -o x --seed 2", "--seed has no effect: --decode least-loss is missing"},
+        {"segment -m model --data set -o x --decode least-loss --no-refine", "--no-refine has no effect: --decode"},
         {"segment -m model --features f.safetensors -o x --max-side 9", "--max-side has no effect: a feature file"},
         {"train --data f.safetensors -o x --label-weights 1",
          "--label-weights has no effect: all labels weigh the same"},

@@ -140,7 +140,7 @@ START_TEST(features_draw_borders_as_the_model_weighs_them)
     make_set(2, 4, feature);
     segment_both(wrong, 2, "--learner ssvm --superpixels 30 --passes 10");
     ck_assert_int_lt(wrong[1], wrong[0] - 100);
-    segment_both(wrong, 2, "--learner ssvm --superpixels 30 --passes 10 --maps-pca net=1 --maps-whiten");
+    segment_both(wrong, 2, "--learner ssvm --superpixels 30 --passes 10 --maps-pca net=1");
     ck_assert_int_lt(wrong[1], wrong[0] - 100);
     expect_the_librarys_labels("refined");
 }

@@ -7,7 +7,6 @@
 #include "cli/common/console.h"
 
 static const char *const kinds[] = {"guess", "probabilities", "logits", "features"}; /* enum clv_map_kind */
-static const char *const layouts[] = {"auto", "chw", "hwc"};                         /* enum clv_map_layout */
 static const char *const uses[] = {"auto", "keep", "ignore"};                        /* enum clv_map_use */
 
 /* Copies what stands before the "=" of arg; *rest is what stands behind it, or all of arg where there is none. */
@@ -62,11 +61,6 @@ static error_t take_word(struct maps_words *words, const char *option, const cha
 error_t option_maps_kind(struct maps_option *self, const char *arg, struct common_options *common)
 {
     return take_word(&self->kinds, "--maps-kind", arg, kinds, 4, common);
-}
-
-error_t option_maps_layout(struct maps_option *self, const char *arg, struct common_options *common)
-{
-    return take_word(&self->layouts, "--maps-layout", arg, layouts, 3, common);
 }
 
 error_t option_maps_pca(struct maps_option *self, const char *arg, struct common_options *common)
@@ -136,13 +130,9 @@ static enum clv_status check_all_words(const struct maps_option *self, const str
 {
     enum clv_status status = check_words(&self->kinds, "--maps-kind", set, err);
     if (status == CLV_OK)
-        status = check_words(&self->layouts, "--maps-layout", set, err);
-    if (status == CLV_OK)
         status = check_words(&self->components, "--maps-pca", set, err);
     if (status == CLV_OK)
         status = check_words(&self->uses, "--maps-use", set, err);
-    if (status == CLV_OK && self->is_whitened && !self->components.n)
-        status = fail(err, CLV_ERR_USAGE, "--maps-whiten: goes with --maps-pca");
     return status;
 }
 
@@ -167,9 +157,7 @@ enum clv_status maps_option_choose(struct clv_recipe *recipe, bool is_wanted, co
         struct clv_recipe_map *map = &recipe->maps[m];
         memcpy(map->name, set->map_names[m], sizeof map->name);
         map->kind = find_word(&self->kinds, map->name);
-        map->layout = find_word(&self->layouts, map->name);
         map->n_components = find_word(&self->components, map->name);
-        map->is_whitened = map->n_components && self->is_whitened;
         map->use = find_word(&self->uses, map->name);
     }
     return CLV_OK;

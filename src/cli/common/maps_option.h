@@ -24,15 +24,13 @@ struct maps_option {
     struct maps_words {
         struct maps_word said[CLV_MAX_MAPS + 1];
         size_t n;
-    } kinds, layouts, components, uses;
+    } kinds, components, uses;
     int32_t pool; /* of enum clv_map_pool; 0: not given */
-    bool is_whitened;
 };
 
-/* NAME=FOLDER, [NAME=]KIND, [NAME=]LAYOUT, [NAME=]N, [NAME=]USE, a list of statistics. */
+/* NAME=FOLDER, [NAME=]KIND, [NAME=]N, [NAME=]USE, a list of statistics. */
 error_t option_maps(struct maps_option *self, const char *arg, struct common_options *common);
 error_t option_maps_kind(struct maps_option *self, const char *arg, struct common_options *common);
-error_t option_maps_layout(struct maps_option *self, const char *arg, struct common_options *common);
 error_t option_maps_pca(struct maps_option *self, const char *arg, struct common_options *common);
 error_t option_maps_use(struct maps_option *self, const char *arg, struct common_options *common);
 error_t option_maps_pool(struct maps_option *self, const char *arg, struct common_options *common);

@@ -253,11 +253,12 @@ error_t option_engine(enum clv_engine *engine, const char *arg, struct common_op
     return failed;
 }
 
-error_t option_decoding(enum decoding_choice *choice, const char *arg, struct common_options *common)
+error_t option_decoding(enum decoding_choice *choice, enum decoding_choice last, const char *arg,
+                        struct common_options *common)
 {
-    static const char *const names[] = {"own", "map", "marginal-map", "marginals"};
+    static const char *const names[] = {"own", "map", "marginal-map", "marginals", "least-loss"};
     int index = 0;
-    error_t failed = option_choice(&index, "--decode", arg, names, sizeof names / sizeof *names, common);
+    error_t failed = option_choice(&index, "--decode", arg, names, (size_t)last + 1, common);
     if (!failed)
         *choice = (enum decoding_choice)index;
     return failed;
@@ -268,7 +269,7 @@ void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice)
     static const enum clv_decoding_rule rules[] = {[DECODING_MAP] = CLV_DECODE_MAP,
                                                    [DECODING_MARGINAL_MAP] = CLV_DECODE_MARGINAL_MAP,
                                                    [DECODING_MARGINALS] = CLV_DECODE_MARGINALS};
-    if (choice == DECODING_OWN)
+    if (choice == DECODING_OWN || choice == DECODING_LEAST_LOSS)
         return;
     decoding->rule = rules[choice];
     if (!(decoding->hidden_temperature > 0))

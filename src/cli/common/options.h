@@ -78,13 +78,15 @@ error_t option_either(bool *is_second, const char *name, const char *arg, const 
 error_t option_engine(enum clv_engine *engine, const char *arg, struct common_options *common);
 
 /* --decode: by which rule labels follow from a model's scores, in place of the model's own. */
-enum decoding_choice { DECODING_OWN, DECODING_MAP, DECODING_MARGINAL_MAP, DECODING_MARGINALS };
+enum decoding_choice { DECODING_OWN, DECODING_MAP, DECODING_MARGINAL_MAP, DECODING_MARGINALS, DECODING_LEAST_LOSS };
 #define DECODING_HELP                                                                                                  \
     "How labels follow from scores: map (the best labelling of all nodes), marginal-map (the best of the nodes with "  \
-    "a known label, the others summed out), marginals (of every node the most probable label), or own: what the "      \
-    "model was learned for (default own)"
-error_t option_decoding(enum decoding_choice *choice, const char *arg, struct common_options *common);
-/* A temperature of hidden nodes stays the model's if it has one above 0. */
+    "a known label, the others summed out), marginals (of every node the most probable label)"
+#define DECODING_OWN_HELP ", or own: what the model was learned for (default own)"
+/* `last` is the last of the choices that the command has. */
+error_t option_decoding(enum decoding_choice *choice, enum decoding_choice last, const char *arg,
+                        struct common_options *common);
+/* A temperature of hidden nodes stays the model's if it has one above 0; the least loss is clv_model_decide's. */
 void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice);
 
 /* Records any other complaint about the command line. */

@@ -12,7 +12,6 @@ static const struct {
     const char *help;
 } table[] = {
     {"superpixels", offsetof(struct clv_recipe, slic.n_superpixels), 1, 1000000, "Superpixels wanted per image"},
-    {"slic-iterations", offsetof(struct clv_recipe, slic.n_iterations), 1, 100, "Rounds of SLIC"},
     {"working-pixels", offsetof(struct clv_recipe, working_pixels), 256, 1 << 26,
      "Larger images are shrunk to this many pixels for features; masks come out at full size"},
     {"sift-step", offsetof(struct clv_recipe, step_px), 1, 64, "Pixels between SIFT descriptors"},
@@ -26,16 +25,13 @@ static const struct {
 
 enum recipe_keys {
     KEY_TABLE = KEYS_RECIPE,
-    KEY_COMPACTNESS = KEYS_RECIPE + 0x80,
-    KEY_SIFT_BINS,
+    KEY_SIFT_BINS = KEYS_RECIPE + 0x80,
     KEY_BLOCKS,
     KEY_NODES,
     KEY_MAPS,
     KEY_MAPS_KIND,
-    KEY_MAPS_LAYOUT,
     KEY_MAPS_POOL,
     KEY_MAPS_PCA,
-    KEY_MAPS_WHITEN,
     KEY_MAPS_USE,
     KEY_CHOICES
 };
@@ -72,7 +68,7 @@ static const struct {
 
 static const char *const node_kinds[] = {"superpixels", "patches"}; /* enum clv_nodes */
 static char help[N_ROWS][160];
-static struct argp_option options[N_ROWS + N_CHOICES + 13];
+static struct argp_option options[N_ROWS + N_CHOICES + 10];
 
 static int32_t *field(struct clv_recipe *recipe, size_t row)
 {
@@ -159,8 +155,6 @@ static const char *idle_reason(const struct clv_recipe *recipe, const char *name
         const char *otherwise;
     } needs[] = {
         {"superpixels", CLV_NODES_SUPERPIXELS, CLV_BLOCK_ALL, "--nodes is patches"},
-        {"slic-iterations", CLV_NODES_SUPERPIXELS, CLV_BLOCK_ALL, "--nodes is patches"},
-        {"compactness", CLV_NODES_SUPERPIXELS, CLV_BLOCK_ALL, "--nodes is patches"},
         {"patch-size", CLV_NODES_PATCHES, CLV_BLOCK_ALL, "--nodes is superpixels"},
         {"patch-step", CLV_NODES_PATCHES, CLV_BLOCK_ALL, "--nodes is superpixels"},
         {"words", ANY_NODES, WORDS, "no block is made of words"},
@@ -196,16 +190,10 @@ static error_t finish(struct recipe_options *self)
 static error_t parse_recipe(int key, char *arg, struct argp_state *state)
 {
     struct recipe_options *self = state->input;
-    double compactness;
     int nodes;
     error_t failed = ARGP_ERR_UNKNOWN;
     options_note(self->common, options, "", key, arg);
     switch (key) {
-    case KEY_COMPACTNESS:
-        failed = option_number(&compactness, "--compactness", arg, 0.01, 1000, self->common);
-        if (!failed)
-            self->recipe.slic.compactness = (float)compactness;
-        break;
     case KEY_SIFT_BINS: failed = parse_bins(self, arg); break;
     case KEY_BLOCKS: failed = parse_blocks(self, arg); break;
     case KEY_NODES:
@@ -215,14 +203,9 @@ static error_t parse_recipe(int key, char *arg, struct argp_state *state)
         break;
     case KEY_MAPS: return option_maps(&self->maps, arg, self->common);
     case KEY_MAPS_KIND: failed = option_maps_kind(&self->maps, arg, self->common); break;
-    case KEY_MAPS_LAYOUT: failed = option_maps_layout(&self->maps, arg, self->common); break;
     case KEY_MAPS_POOL: failed = option_maps_pool(&self->maps, arg, self->common); break;
     case KEY_MAPS_PCA: failed = option_maps_pca(&self->maps, arg, self->common); break;
     case KEY_MAPS_USE: failed = option_maps_use(&self->maps, arg, self->common); break;
-    case KEY_MAPS_WHITEN:
-        self->maps.is_whitened = true;
-        failed = 0;
-        break;
     case ARGP_KEY_END: return finish(self);
     default:
         if (key >= KEY_CHOICES && key < KEY_CHOICES + (int)N_CHOICES)
@@ -266,7 +249,7 @@ enum clv_status recipe_options_learn_maps(struct clv_recipe *recipe, const struc
 const struct argp *recipe_argp(void)
 {
     static struct argp argp = {.options = options, .parser = parse_recipe};
-    static char compactness_help[96], bins_help[160];
+    static char bins_help[160];
     if (options[0].doc)
         return &argp;
     struct clv_recipe defaults;
@@ -285,9 +268,6 @@ const struct argp *recipe_argp(void)
                  table[row].minimum, table[row].maximum);
         options[n++] = (struct argp_option){table[row].name, KEY_TABLE + (int)row, "N", 0, help[row], 50};
     }
-    snprintf(compactness_help, sizeof compactness_help,
-             "SLIC's weight of place against colour (default %g; 0.01..1000)", (double)defaults.slic.compactness);
-    options[n++] = (struct argp_option){"compactness", KEY_COMPACTNESS, "X", 0, compactness_help, 50};
     size_t used = (size_t)snprintf(bins_help, sizeof bins_help,
                                    "Spatial bins of the SIFT scales in pixels (of patches 4,10; default ");
     for (int32_t scale = 0; scale < defaults.n_scales; scale++)
@@ -312,13 +292,6 @@ const struct argp *recipe_argp(void)
                                         "What maps hold: probabilities, logits, features, or guess (default guess: "
                                         "probabilities if they lie in 0..1 and are one, or one a label)",
                                         50};
-    options[n++] = (struct argp_option){"maps-layout",
-                                        KEY_MAPS_LAYOUT,
-                                        "[NAME=]ORDER",
-                                        0,
-                                        "Dimensions of maps with channels: chw, hwc, or auto (default auto: the "
-                                        "smallest one is the channels)",
-                                        50};
     options[n++] = (struct argp_option){"maps-pool",
                                         KEY_MAPS_POOL,
                                         "NAME,..",
@@ -332,8 +305,6 @@ const struct argp *recipe_argp(void)
                                         0,
                                         "Reduce the channels of feature maps to their first N principal components",
                                         50};
-    options[n++] = (struct argp_option){
-        "maps-whiten", KEY_MAPS_WHITEN, NULL, 0, "Give those components the same deviation, each and all", 50};
     options[n++] = (struct argp_option){"maps-use",
                                         KEY_MAPS_USE,
                                         "[NAME=]CHOICE",

@@ -55,7 +55,7 @@ static const struct argp_option score_options[] = {
      "Also score per superpixel, with the superpixels of this model's recipe (reads the images); with a feature file: "
      "label its nodes, and score those",
      0},
-    {"decode", KEY_DECODE, "RULE", 0, "With a feature file. " DECODING_HELP, 0},
+    {"decode", KEY_DECODE, "RULE", 0, "With a feature file. " DECODING_HELP DECODING_OWN_HELP, 0},
     {"likelihood", KEY_LIKELIHOOD, NULL, 0,
      "With a feature file: also the mean log-likelihood of an example's known labels under exp(score), the unknown "
      "ones summed out; exact, on chains, trees and narrow graphs",
@@ -85,7 +85,7 @@ static error_t parse_score(int key, char *arg, struct argp_state *state)
     case 'm': self->model_path = arg; return 0;
     case KEY_SPLIT: self->split = arg; return 0;
     case KEY_VOID: self->voids = arg; return 0;
-    case KEY_DECODE: return option_decoding(&self->decoding, arg, &self->common);
+    case KEY_DECODE: return option_decoding(&self->decoding, DECODING_MARGINALS, arg, &self->common);
     case KEY_BAND: return option_int(&self->band_px, "--band", arg, 1, BAND_MAX_PX, &self->common);
     case KEY_PRED_LABELS: self->pred_labels = arg; return 0;
     case KEY_LIKELIHOOD: self->likelihood = true; return 0;

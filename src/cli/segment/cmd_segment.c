@@ -20,16 +20,7 @@
 
 #define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
 
-enum segment_keys {
-    KEY_BOXES = KEYS_COMMAND,
-    KEY_DECISION,
-    KEY_DECODE,
-    KEY_DRAWS,
-    KEY_MASKS,
-    KEY_REFINE,
-    KEY_NO_REFINE,
-    KEY_REFINE_COUPLING
-};
+enum segment_keys { KEY_BOXES = KEYS_COMMAND, KEY_DECODE, KEY_DRAWS, KEY_MASKS, KEY_REFINE, KEY_NO_REFINE };
 
 static const struct argp_option segment_options[] = {
     {"boxes", KEY_BOXES, "FILE", 0,
@@ -43,12 +34,9 @@ static const struct argp_option segment_options[] = {
      2},
     {"no-refine", KEY_NO_REFINE, NULL, 0,
      "Sharpen no labels: borders of large images then have the working size's steps", 2},
-    {"refine-coupling", KEY_REFINE_COUPLING, "X", 0,
-     "How smooth refined borders are, 0..1000 (default: 2, or what a model with maps learned; means --refine)", 2},
-    {"decision", KEY_DECISION, "RULE", 0,
-     "map: the most probable labelling; marginal: the least expected balanced error of draws (default map)", 2},
-    {"decode", KEY_DECODE, "RULE", 0, DECODING_HELP, 2},
-    {"draws", KEY_DRAWS, "N", 0, "Perturb-and-MAP draws of --decision marginal (default 100)", 3},
+    {"decode", KEY_DECODE, "RULE", 0,
+     DECODING_HELP ", least-loss (the least expected balanced error of draws)" DECODING_OWN_HELP, 2},
+    {"draws", KEY_DRAWS, "N", 0, "Perturb-and-MAP draws of --decode least-loss (default 100)", 3},
     {"seed", 's', "N", 0, "Seed of the draws (default 0)", 3},
     {"masks", KEY_MASKS, "FORM", 0,
      "8-bit PNG: palette (default; values are label numbers, two labels black and white), grey (the numbers as grey "
@@ -59,7 +47,7 @@ static const struct argp_option segment_options[] = {
 
 static error_t parse_segment(int key, char *arg, struct argp_state *state)
 {
-    static const char *const forms[] = {"auto", "grey", "binary", "palette"}, *const rules[] = {"map", "marginal"};
+    static const char *const forms[] = {"auto", "grey", "binary", "palette"};
     struct segment *self = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
@@ -67,8 +55,7 @@ static error_t parse_segment(int key, char *arg, struct argp_state *state)
         state->child_inputs[1] = self;
         state->child_inputs[2] = &self->common;
         return 0;
-    case KEY_DECISION: return option_choice(&self->decision, "--decision", arg, rules, 2, &self->common);
-    case KEY_DECODE: return option_decoding(&self->decoding, arg, &self->common);
+    case KEY_DECODE: return option_decoding(&self->decoding, DECODING_LEAST_LOSS, arg, &self->common);
     case KEY_DRAWS:
         self->of_draws = "draws";
         return option_int(&self->n_draws, "--draws", arg, 1, 1000000, &self->common);
@@ -77,9 +64,6 @@ static error_t parse_segment(int key, char *arg, struct argp_state *state)
     case KEY_MASKS: return option_choice(&self->mask_form, "--masks", arg, forms, 4, &self->common);
     case KEY_REFINE: self->refine = REFINE_ALL; return 0;
     case KEY_NO_REFINE: self->refine = REFINE_NONE; return 0;
-    case KEY_REFINE_COUPLING:
-        self->refine = REFINE_ALL;
-        return option_number(&self->refining.coupling, "--refine-coupling", arg, 0, 1000, &self->common);
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -108,20 +92,20 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
         status = segment_check(self, "segment", err);
     if (status == CLV_OK)
         status = beside_check(self, err);
-    if (status == CLV_OK && self->decision == DECISION_MARGINAL && (self->boxes || self->refine == REFINE_ALL))
-        status = fail(err, CLV_ERR_USAGE, "--decision marginal: does not go with %s",
-                      self->boxes ? "--boxes" : "--refine, which sharpens the most probable labelling");
-    if (status == CLV_OK && self->decoding != DECODING_OWN && (self->boxes || self->decision == DECISION_MARGINAL))
-        status = fail(err, CLV_ERR_USAGE, "--decode: does not go with %s",
-                      self->boxes ? "--boxes" : "--decision marginal, which is another such rule");
+    bool is_least_loss = self->decoding == DECODING_LEAST_LOSS;
+    if (status == CLV_OK && self->decoding != DECODING_OWN && self->boxes)
+        status = fail(err, CLV_ERR_USAGE, "--decode: does not go with --boxes");
+    if (status == CLV_OK && is_least_loss && self->refine == REFINE_ALL)
+        status = fail(err, CLV_ERR_USAGE,
+                      "--decode least-loss: does not go with --refine, which sharpens the best labelling");
     if (status == CLV_OK && self->features && self->refine == REFINE_ALL)
         status = fail(err, CLV_ERR_USAGE, "--refine: a feature file holds no pixels; name the images instead");
-    if (status == CLV_OK && self->refine == REFINE_NONE && (self->features || self->decision == DECISION_MARGINAL))
+    if (status == CLV_OK && self->refine == REFINE_NONE && (self->features || is_least_loss))
         status = fail(err, CLV_ERR_USAGE, "--no-refine has no effect: %s",
-                      self->features ? "a feature file holds no pixels" : "--decision marginal sharpens nothing");
-    if (status == CLV_OK && self->of_draws && self->decision != DECISION_MARGINAL)
+                      self->features ? "a feature file holds no pixels" : "--decode least-loss sharpens nothing");
+    if (status == CLV_OK && self->of_draws && !is_least_loss)
         status =
-            fail(err, CLV_ERR_USAGE, "--%s has no effect: --decision marginal is missing, which draws", self->of_draws);
+            fail(err, CLV_ERR_USAGE, "--%s has no effect: --decode least-loss is missing, which draws", self->of_draws);
     return status;
 }
 
@@ -203,7 +187,7 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
     char refined[96] = "no";
     if (self->refine == REFINE_ALL)
         snprintf(refined, sizeof refined, "at the pixels, coupling %g", self->refining.coupling);
-    if (self->refine == REFINE_LARGE && self->decision == DECISION_MAP && !self->boxes)
+    if (self->refine == REFINE_LARGE && self->decoding != DECODING_LEAST_LOSS && !self->boxes)
         snprintf(refined, sizeof refined, "at the pixels, images of more than %d, coupling %g",
                  run->model->recipe.working_pixels, self->refining.coupling);
     char draws[32];

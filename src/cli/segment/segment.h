@@ -23,9 +23,6 @@
  * copy and would have its steps; all; none. */
 enum refine_choice { REFINE_LARGE, REFINE_ALL, REFINE_NONE };
 
-/* Which labelling is written: the most probable one, or the one of least expected balanced error. */
-enum decision { DECISION_MAP, DECISION_MARGINAL };
-
 /* Forms of other programs that objects are written in. */
 enum export_form { EXPORT_NONE, EXPORT_COCO, EXPORT_LABELME, EXPORT_VOC, EXPORT_YOLO };
 
@@ -52,11 +49,10 @@ struct segment {
     enum existing existing;
     int mask_form; /* enum mask_form */
     enum clv_engine engine;
-    int decision; /* enum decision */
     enum decoding_choice decoding;
     bool marginals;       /* write probabilities, not masks */
     double memory;        /* bytes that the run may take; 0: half of what is free */
-    int32_t n_draws;      /* perturb-and-MAP draws, for probabilities and for the decision by them */
+    int32_t n_draws;      /* perturb-and-MAP draws, for probabilities and for the least loss */
     uint64_t seed;        /* of the draws */
     const char *of_draws; /* the option given that is about draws; NULL: none */
     const char *label;    /* whose probability is written, by name or number; NULL: label 1 */
@@ -82,7 +78,7 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
 
 struct segment_run;
 
-/* Whether labels of an image of this size are sharpened at the pixels. Never with marginal decisions or probabilities,
+/* Whether labels of an image of this size are sharpened at the pixels. Never with labels of the least loss or probabilities,
  * nor where boxes are cut, which does so itself. */
 bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t height_px);
 

@@ -91,7 +91,7 @@ bool segment_is_piped(const struct segment *self)
 bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t height_px)
 {
     const struct segment *self = run->options;
-    if (self->marginals || self->decision == DECISION_MARGINAL || self->features || self->boxes)
+    if (self->marginals || self->decoding == DECODING_LEAST_LOSS || self->features || self->boxes)
         return false;
     return self->refine == REFINE_ALL ||
            (self->refine == REFINE_LARGE && (int64_t)width_px * height_px > run->model->recipe.working_pixels);

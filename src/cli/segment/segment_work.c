@@ -51,7 +51,7 @@ static enum clv_status label_nodes(int32_t *y, struct work *work, const struct s
     const struct segment *options = run->options;
     if (options->marginals)
         return marginals_of_nodes(y, &work->marginals, run, problem, oracle, err);
-    if (options->decision == DECISION_MARGINAL) {
+    if (options->decoding == DECODING_LEAST_LOSS) {
         struct clv_decision_options decision;
         clv_decision_defaults(&decision, run->model);
         decision.n_draws = (uint32_t)options->n_draws;

@@ -86,8 +86,8 @@ static enum clv_status find_axes(struct axes *axes, const struct map_array *arra
         else if (layout == CLV_MAP_LAYOUT_AUTO && size[2] < size[0] && size[2] < size[1])
             layout = CLV_MAP_LAYOUT_HWC;
         if (layout == CLV_MAP_LAYOUT_AUTO)
-            return fail(err, CLV_ERR_DATA, "shape %s may be channels first or last; --maps-layout chw or hwc tells",
-                        shape);
+            return fail(err, CLV_ERR_DATA,
+                        "shape %s may be channels first or last; theirs has to be the smallest dimension", shape);
         *axes = layout == CLV_MAP_LAYOUT_CHW ? (struct axes){.channels = 0, .rows = 1, .columns = 2}
                                              : (struct axes){.channels = 2, .rows = 0, .columns = 1};
     } else {

@@ -1,4 +1,4 @@
-/* cleave segment --boxes: box to cut; --decision. */
+/* cleave segment --boxes: box to cut; --decode least-loss. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -266,9 +266,9 @@ END_TEST
 START_TEST(decisions_by_marginals_are_labels_near_the_best_labelling)
 {
     const char *folder = temporary_folder();
-    const char *const runs[] = {"-o map", "--decision map -o same", "--decision marginal -t 1 -o one",
-                                "--decision marginal -t 4 --seed 0 --draws 100 -o four",
-                                "--decision marginal --seed 5 --draws 3 -o other"};
+    const char *const runs[] = {"-o map", "--decode own -o same", "--decode least-loss -t 1 -o one",
+                                "--decode least-loss -t 4 --seed 0 --draws 100 -o four",
+                                "--decode least-loss --seed 5 --draws 3 -o other"};
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
         free(expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv %s", folder, sample_model(),
                             sample_set(), runs[k]));
@@ -283,9 +283,8 @@ START_TEST(decisions_by_marginals_are_labels_near_the_best_labelling)
         free(json);
     }
     ck_assert_double_lt(loss[1], loss[0] + 0.05);
-    expect_error(64, "--decision: \"best\"", "\"$CLEAVE\" segment -m x -o y z --decision best");
-    expect_error(64, "does not go with --refine", "\"$CLEAVE\" segment -m x -o y z --decision marginal --refine");
-    expect_error(64, "does not go with --boxes", "\"$CLEAVE\" segment -o y z --decision marginal --boxes b");
+    expect_error(64, "does not go with --refine", "\"$CLEAVE\" segment -m x -o y z --decode least-loss --refine");
+    expect_error(64, "does not go with --boxes", "\"$CLEAVE\" segment -o y z --decode least-loss --boxes b");
 }
 END_TEST
 

@@ -43,8 +43,8 @@ START_TEST(rules_are_refused_where_they_mean_nothing)
 {
     expect_error(64, "--decode: \"best\"", "\"$CLEAVE\" segment -m x -o y z --decode best");
     expect_error(64, "does not go with --boxes", "\"$CLEAVE\" segment -o y z --decode map --boxes b");
-    expect_error(64, "another such rule", "\"$CLEAVE\" segment -m x -o y z --decode map --decision marginal");
     expect_error(64, "goes with a feature file", "\"$CLEAVE\" score --data x --pred y --decode map");
+    expect_error(64, "--decode: \"least-loss\"", "\"$CLEAVE\" score -m x --data y.safetensors --decode least-loss");
 }
 END_TEST
 

@@ -18,8 +18,7 @@ static double weighted_hamming(const char *folder, const char *masks)
 START_TEST(refined_masks_are_nearer_the_truth_and_the_same_at_any_thread_count)
 {
     const char *folder = temporary_folder();
-    const char *const runs[] = {"-o plain", "--refine -t 1 -o one", "--refine --overlay --report report -t 4 -o four",
-                                "--refine-coupling 30 -o smooth"};
+    const char *const runs[] = {"-o plain", "--refine -t 1 -o one", "--refine --overlay --report report -t 4 -o four"};
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
         free(expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test %s", folder,
                             sample_model(), sample_set(), runs[k]));
@@ -29,7 +28,6 @@ START_TEST(refined_masks_are_nearer_the_truth_and_the_same_at_any_thread_count)
                        "report/index.html",
                        folder));
     ck_assert(same_bytes(formatted("%s/one", folder), formatted("%s/four", folder)));
-    ck_assert(!same_bytes(formatted("%s/one", folder), formatted("%s/smooth", folder)));
     ck_assert_double_lt(weighted_hamming(folder, "one"), weighted_hamming(folder, "plain"));
 }
 END_TEST
@@ -76,7 +74,6 @@ START_TEST(what_cannot_be_refined_is_refused)
 {
     expect_error(64, "--refine: a feature file holds no pixels", "\"$CLEAVE\" segment -m x -o y --features z --refine");
     expect_error(64, "leave out --no-refine", "\"$CLEAVE\" segment -o y z --boxes b --no-refine");
-    expect_error(64, "--refine-coupling: \"-1\"", "\"$CLEAVE\" segment -m x -o y z --refine-coupling -1");
 }
 END_TEST
 

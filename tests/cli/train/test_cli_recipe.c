@@ -75,8 +75,6 @@ START_TEST(recipe_options_that_change_no_feature_are_refused)
         {"--patch-size 30", "--patch-size has no effect: --nodes is superpixels"},
         {"--patch-step 5", "--patch-step has no effect: --nodes is superpixels"},
         {"--nodes patches --superpixels 50", "--superpixels has no effect: --nodes is patches"},
-        {"--slic-iterations 3 --nodes patches", "--slic-iterations has no effect: --nodes is patches"},
-        {"--nodes patches --compactness 3", "--compactness has no effect: --nodes is patches"},
         {"--words 20 --blocks colour,size", "--words has no effect: no block is made of words"},
         {"--nodes patches --blocks fisher --kmeans vlfeat", "--kmeans has no effect: no block is made of words"},
         {"--blocks size --codebook-samples 9",

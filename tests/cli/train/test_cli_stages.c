@@ -103,7 +103,7 @@ START_TEST(inspect_marginals_and_score_take_two_stages)
                         "\"$CLEAVE\" inspect %s --json | grep -q '\"stages\":2'",
                         folder, two, two));
     free(expect_success("cd %s && \"$CLEAVE\" marginals -m %s --data %s/manifest.tsv --split test -o q && "
-                        "\"$CLEAVE\" segment -q -m %s --data %s/manifest.tsv --split test --decision marginal "
+                        "\"$CLEAVE\" segment -q -m %s --data %s/manifest.tsv --split test --decode least-loss "
                         "-o s && \"$CLEAVE\" score --data %s/manifest.tsv --split test --pred s -m %s",
                         folder, two, set, two, set, set, two));
 }
