@@ -1,5 +1,5 @@
 /* An HTML page of segmented images: image, overlay, mask, truth, difference and score side by side,
- * sortable by score, filtered by name, usable from the keyboard (arrows, Enter for the large view, 1 to 6 for its
+ * sortable by score, filtered by name, usable from the keyboard (arrows, Enter for the large view, 1 to 5 for its
  * pictures), working from disk. Up to 100 images it is one self-contained file; the pictures of more are next to it in
  * index-pictures/ and are loaded as they come into sight; its content policy forbids the network. Items are written to
  * disk as they come, so memory stays bounded.
@@ -22,8 +22,6 @@ struct clv_report_item {
     const uint8_t *labels;             /* [height][width] the segmentation; NULL: none, the image is only tagged */
     const uint8_t *truth;              /* the same size, or NULL */
     double weighted_hamming, mean_iou; /* NaN: none */
-    const uint8_t *unrefined;          /* the segmentation before clv_refine, to show what changed; or NULL */
-    double unrefined_weighted_hamming; /* its score; NaN: none; only looked at with `unrefined` */
     const char *tags, *true_tags;      /* "sea, beach": predicted and true ones, shown below the name; or NULL */
     const uint8_t *probability; /* [height][width] in place of labels: 255 times a label's probability; or NULL */
     const char *note;           /* shown below the name and told with the pictures of probabilities; or NULL */

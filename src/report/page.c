@@ -12,15 +12,13 @@
 /* "Mask"; of probabilities "Probability". */
 static const char *layer_name(int layer, bool is_probability)
 {
-    static const char *const names[N_LAYERS] = {"Image", "Overlay", "Mask", "Truth", "Difference", "Refined"};
+    static const char *const names[N_LAYERS] = {"Image", "Overlay", "Mask", "Truth", "Difference"};
     return layer == LAYER_MASK && is_probability ? "Probability" : names[layer];
 }
 
 /* Whether the page has a column for the layer. */
 static bool has_layer(const struct page_totals *totals, int layer)
 {
-    if (layer == LAYER_REFINED)
-        return totals->n_refined > 0;
     if (layer == LAYER_OVERLAY || layer == LAYER_MASK)
         return totals->n_segmented + totals->n_probable > 0 || totals->n_images == 0;
     return layer < LAYER_TRUTH || totals->n_with_truth > 0;
@@ -87,9 +85,6 @@ static void put_summary(struct text *text, const struct page_totals *totals)
     put_count(text, "", totals->n_images, "image segmented", "images segmented");
     put_mean(text, 100 * totals->sum_weighted_hamming, totals->n_scored, 2, "<small>%</small>",
              "mean weighted Hamming error");
-    if (totals->n_refined_scored)
-        put_mean(text, 100 * totals->sum_unrefined, totals->n_refined_scored, 2, "<small>%</small>",
-                 "the same before refining");
     put_mean(text, totals->sum_iou, totals->n_with_iou, 3, "", "mean intersection over union");
     put_count(text, totals->n_failures ? "failed" : "", totals->n_failures, "file failed", "files failed");
     if (totals->n_scored)
@@ -106,7 +101,7 @@ static void put_swatch(struct text *text, const uint8_t colour[3], const char *n
 static void put_legend(struct text *text, const struct page_header *header, const struct page_totals *totals)
 {
     static const uint8_t never[3] = {0, 0, 0}, always[3] = {255, 255, 255};
-    bool has_ground = !header->label_0_is_void, is_binary = header->n_labels <= 2;
+    bool is_binary = header->n_labels <= 2;
     text_put(text, "<div class=\"legend\">");
     if (totals->n_probable) {
         put_swatch(text, never, "probability 0");
@@ -117,19 +112,13 @@ static void put_legend(struct text *text, const struct page_header *header, cons
         put_swatch(text, header->palette[label], header->names[label]);
     if (totals->n_with_truth) {
         text_put(text, "<span class=\"gap\"></span>");
-        if (has_ground) { /* else there are no false alarms and misses */
+        if (!header->label_0_is_void) { /* else there are no false alarms and misses */
             put_swatch(text, difference_palette[DIFFERENCE_FALSE_ALARM], "false alarm");
             put_swatch(text, difference_palette[DIFFERENCE_MISS], "miss");
         }
         if (!is_binary)
             put_swatch(text, difference_palette[DIFFERENCE_WRONG_LABEL], "wrong label");
         put_swatch(text, difference_palette[DIFFERENCE_FIGURE], is_binary ? "right figure" : "right label");
-    }
-    if (totals->n_refined) {
-        text_put(text, "<span class=\"gap\"></span>");
-        put_swatch(text, gained_colour, has_ground ? "made figure by refining" : "changed by refining");
-        if (has_ground)
-            put_swatch(text, lost_colour, "made ground by refining");
     }
     text_put(text, "</div>\n");
 }
@@ -258,8 +247,6 @@ static void put_scores(struct text *text, const struct clv_report_item *item)
         put_between(text, "", item->note, "<br>");
     if (isfinite(item->mean_iou))
         text_printf(text, "IoU %.3f<br>", item->mean_iou);
-    if (item->unrefined && isfinite(item->unrefined_weighted_hamming))
-        text_printf(text, "unrefined %.2f %%<br>", 100 * item->unrefined_weighted_hamming);
     text_printf(text, "%d &times; %d</p></header>\n", item->image->width, item->image->height);
 }
 
@@ -277,8 +264,8 @@ int page_write_item(FILE *stream, const struct clv_report_item *item, const stru
     for (int layer = 0; layer < N_LAYERS && result == 0; layer++) {
         const char *name = layer_name(layer, item->probability), *type = pictures->layer[layer].type;
         if (!pictures->layer[layer].bytes) {
-            if ((layer == LAYER_TRUTH && item->labels) || (layer == LAYER_DIFFERENCE && item->unrefined))
-                fprintf(stream, "<figure class=\"none\">%s</figure>\n", layer == LAYER_TRUTH ? "no truth" : "");
+            if (layer == LAYER_TRUTH && item->labels)
+                fputs("<figure class=\"none\">no truth</figure>\n", stream);
             continue;
         }
         text_init(&text, TEXT_MAX);

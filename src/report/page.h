@@ -20,9 +20,7 @@ extern const char page_style[], page_script[];
 
 /* What is known once all items have come. */
 struct page_totals {
-    size_t n_images, n_segmented, n_failures, n_scored, n_with_iou, n_with_truth, n_refined, n_refined_scored,
-        n_probable;
-    double sum_unrefined; /* weighted Hamming before refining, of n_refined_scored items */
+    size_t n_images, n_segmented, n_failures, n_scored, n_with_iou, n_with_truth, n_probable;
     double sum_weighted_hamming, sum_iou, highest_weighted_hamming;
     size_t histogram[HISTOGRAM_CELLS + 1];
 };

@@ -18,8 +18,6 @@ const uint8_t difference_palette[N_DIFFERENCES][3] = {
     [DIFFERENCE_WRONG_LABEL] = {204, 90, 160}, [DIFFERENCE_VOID] = {226, 226, 222},
 };
 
-const uint8_t gained_colour[3] = {0, 158, 115}, lost_colour[3] = {213, 94, 0};
-
 void pictures_release(struct pictures *pictures)
 {
     for (int layer = 0; layer < N_LAYERS; layer++)
@@ -54,19 +52,6 @@ static enum clv_status encode_labels(struct pictures *pictures, enum layer layer
     pictures->layer[layer].type = "image/png";
     return clv_png_encode_labels(&pictures->layer[layer].bytes, &pictures->layer[layer].size, pictures->width,
                                  pictures->height, labels, palette, highest + 1, err);
-}
-
-/* The photo, grey and pale, where the segmentation changed in the colours of gain and loss. */
-static enum clv_status encode_refined(struct pictures *pictures, struct clv_image *photo, const uint8_t *before,
-                                      const uint8_t *after, struct clv_error *err)
-{
-    for (size_t i = 0; i < (size_t)photo->width * (size_t)photo->height; i++) {
-        uint8_t *pixel = photo->pixels + 3 * i;
-        memset(pixel, (2 * pixel[0] + 5 * pixel[1] + pixel[2]) / 16 + 112, 3);
-        if (before[i] != after[i])
-            memcpy(pixel, after[i] ? gained_colour : lost_colour, 3);
-    }
-    return encode_jpeg(pictures, LAYER_REFINED, photo, err);
 }
 
 /* The map in greys, and over the photo. */
@@ -117,15 +102,6 @@ enum clv_status pictures_make(struct pictures *pictures, const struct clv_report
         goto done;
 
     clv_labels_resize(labels, made.width, made.height, item->labels, source->width, source->height);
-    if (item->unrefined) {
-        struct clv_image copy = photo;
-        clv_labels_resize(truth, made.width, made.height, item->unrefined, source->width, source->height);
-        copy.pixels = array_copy(photo.pixels, 3 * n, 1);
-        status = copy.pixels ? encode_refined(&made, &copy, truth, labels, err) : fail_memory(err);
-        array_free(copy.pixels);
-        if (status != CLV_OK)
-            goto done;
-    }
     clv_overlay_draw(&photo, labels, palette, TINT, OUTLINE_PX, CLV_VOID);
     status = encode_jpeg(&made, LAYER_OVERLAY, &photo, err);
     if (status == CLV_OK)

@@ -4,14 +4,14 @@
 
 #include "cleave/report.h"
 
-/* In the order of the page's columns and of its keys 1..6. */
-enum layer { LAYER_IMAGE, LAYER_OVERLAY, LAYER_MASK, LAYER_TRUTH, LAYER_DIFFERENCE, LAYER_REFINED, N_LAYERS };
+/* In the order of the page's columns and of its keys 1..5. */
+enum layer { LAYER_IMAGE, LAYER_OVERLAY, LAYER_MASK, LAYER_TRUTH, LAYER_DIFFERENCE, N_LAYERS };
 
 struct pictures {
     int32_t width, height; /* as shown */
     struct {
         const char *type; /* "image/jpeg" or "image/png" */
-        uint8_t *bytes;   /* NULL where there is no truth, or nothing was refined */
+        uint8_t *bytes;   /* NULL where there is no truth */
         size_t size;
     } layer[N_LAYERS];
 };
@@ -30,8 +30,5 @@ enum difference {
     N_DIFFERENCES
 };
 extern const uint8_t difference_palette[N_DIFFERENCES][3];
-
-/* What refining made figure and what it made ground, over the pale photo; colours of the same source. */
-extern const uint8_t gained_colour[3], lost_colour[3];
 
 #endif

@@ -126,11 +126,6 @@ static void count_item(struct page_totals *totals, const struct clv_report_item 
     totals->n_segmented += item->labels != NULL;
     totals->n_with_truth += item->truth != NULL;
     totals->n_probable += item->probability != NULL;
-    totals->n_refined += item->unrefined != NULL;
-    if (item->unrefined && isfinite(item->unrefined_weighted_hamming)) {
-        totals->n_refined_scored++;
-        totals->sum_unrefined += item->unrefined_weighted_hamming;
-    }
     if (isfinite(item->weighted_hamming)) {
         double score = fmin(fmax(item->weighted_hamming, 0), 1);
         totals->n_scored++;

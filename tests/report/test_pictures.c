@@ -70,7 +70,6 @@ START_TEST(every_pair_of_label_and_truth_has_its_difference)
     check_values(&made, LAYER_MASK, labels, (const uint8_t(*)[3])palette);
     check_values(&made, LAYER_TRUTH, truth, (const uint8_t(*)[3])palette);
     check_values(&made, LAYER_DIFFERENCE, difference, difference_palette);
-    ck_assert_ptr_null(made.layer[LAYER_REFINED].bytes);
     pictures_release(&made);
 }
 END_TEST
@@ -90,30 +89,6 @@ START_TEST(the_overlay_tints_the_photo)
         }
     clv_image_release(&plain);
     clv_image_release(&painted);
-    pictures_release(&made);
-}
-END_TEST
-
-START_TEST(what_refining_changed_is_coloured)
-{
-    struct pictures made;
-    item.truth = NULL;
-    item.unrefined = truth;
-    for (int p = 0; p < N; p++) {
-        labels[p] = p % SIDE < SIDE / 4;
-        truth[p] = p / SIDE < SIDE / 2;
-    }
-    must(pictures_make(&made, &item, (const uint8_t(*)[3])palette, err));
-    struct clv_image seen = decoded(&made, LAYER_REFINED);
-    for (int quarter = 0; quarter < 4; quarter++)
-        for (int c = 0; c < 3; c++) {
-            int x = quarter % 2 ? 3 * SIDE / 4 : SIDE / 8, y = quarter / 2 ? 3 * SIDE / 4 : SIDE / 4;
-            int expected = quarter == 1 ? lost_colour[c] : quarter == 2 ? gained_colour[c] : 64 / 2 + 112;
-            ck_assert_int_le(abs(seen.pixels[3 * (y * SIDE + x) + c] - expected), 10);
-        }
-    clv_image_release(&seen);
-    ck_assert_ptr_null(made.layer[LAYER_TRUTH].bytes);
-    ck_assert_ptr_null(made.layer[LAYER_DIFFERENCE].bytes);
     pictures_release(&made);
 }
 END_TEST
@@ -145,7 +120,6 @@ Suite *pictures_suite(void)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, every_pair_of_label_and_truth_has_its_difference);
     tcase_add_test(tests, the_overlay_tints_the_photo);
-    tcase_add_test(tests, what_refining_changed_is_coloured);
     tcase_add_test(tests, probabilities_are_greys_and_have_no_labels);
     suite_add_tcase(suite, tests);
     return suite;

@@ -285,48 +285,6 @@ START_TEST(reports_without_truth_or_without_images_are_pages_too)
 }
 END_TEST
 
-START_TEST(refined_items_show_what_changed_and_the_score_before)
-{
-    enum { SIDE = 48 };
-    const char *folder = place("refined");
-    struct clv_report *report = begin(folder);
-    struct clv_image image = {0};
-    uint8_t before[SIDE * SIDE], after[SIDE * SIDE];
-    must(clv_image_new(&image, SIDE, SIDE, 3, err));
-    for (int i = 0; i < SIDE * SIDE; i++) { /* the left third is lost, the right one gained */
-        before[i] = i % SIDE < 32;
-        after[i] = i % SIDE >= 16;
-    }
-    struct clv_report_item item = {.name = "a.jpg",
-                                   .image = &image,
-                                   .labels = after,
-                                   .truth = after,
-                                   .unrefined = before,
-                                   .unrefined_weighted_hamming = 0.125};
-    must(clv_report_add(report, &item, err));
-    must(clv_report_finish(report, err));
-    char *page = slurp(formatted("%s/index.html", folder), NULL);
-    ck_assert_ptr_nonnull(strstr(page, "--n: 6;"));
-    ck_assert_ptr_nonnull(strstr(page, "unrefined 12.50 %"));
-    ck_assert_ptr_nonnull(strstr(page, "12.50<small>%</small></b><span>the same before refining"));
-    ck_assert_ptr_nonnull(strstr(page, "made figure by refining"));
-    const char *layer = strstr(page, "<img data-layer=\"6\"");
-    ck_assert_ptr_nonnull(layer);
-    uint8_t *bytes;
-    size_t size;
-    decode_picture(&bytes, &size, layer, "image/jpeg");
-    clv_image_release(&image);
-    must(clv_image_decode(&image, bytes, size, NULL, err));
-    static const uint8_t expected[3][3] = {{213, 94, 0}, {112, 112, 112}, {0, 158, 115}};
-    for (int third = 0; third < 3; third++)
-        for (int c = 0; c < 3; c++)
-            ck_assert_int_le(abs(image.pixels[3 * (20 * SIDE + 8 + 16 * third) + c] - expected[third][c]), 8);
-    clv_image_release(&image);
-    free(bytes);
-    free(page);
-}
-END_TEST
-
 START_TEST(histogram_holds_every_score)
 {
     const char *folder = place("histogram");
@@ -532,7 +490,6 @@ Suite *report_suite(void)
     tcase_add_test(tests, names_and_messages_are_escaped);
     tcase_add_test(tests, pictures_show_masks_and_errors_at_a_bounded_size);
     tcase_add_test(tests, reports_without_truth_or_without_images_are_pages_too);
-    tcase_add_test(tests, refined_items_show_what_changed_and_the_score_before);
     tcase_add_test(tests, histogram_holds_every_score);
     tcase_add_test(tests, a_page_of_probabilities_explains_their_colours);
     tcase_add_test(tests, bars_have_their_place_and_height);

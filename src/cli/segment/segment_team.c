@@ -9,7 +9,7 @@
 
 /* What a member sends of an image: this, then its labels and those before refining, as far as the leader needs them. */
 struct result {
-    size_t index, n_labels, n_unrefined; /* bytes */
+    size_t index, n_labels; /* bytes */
     enum clv_status status;
     int32_t width, height;
     struct marginals_summary marginals;
@@ -102,8 +102,6 @@ static enum clv_status complete(struct arrival *arrival, const struct job *job, 
         return fail(err, result->status, "%s", result->message);
     if (result->n_labels && !(work->labels = array_copy(bytes, result->n_labels, 1)))
         return fail_memory(err);
-    if (result->n_unrefined && !(work->unrefined = array_copy(bytes + result->n_labels, result->n_unrefined, 1)))
-        return fail_memory(err);
     enum clv_status status = CLV_OK;
     if (run->options->report && !run->dataset)
         status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
@@ -138,12 +136,11 @@ static enum clv_status hand_in(struct sharing *self, size_t index, const struct 
     bool is_shown = arrival->status == CLV_OK && work->labels && (options->report || options->export.form);
     struct result result = {.index = index,
                             .n_labels = is_shown ? n : 0,
-                            .n_unrefined = is_shown && work->unrefined ? n : 0,
                             .status = arrival->status,
                             .width = work->width,
                             .height = work->height,
                             .marginals = work->marginals};
-    size_t size = sizeof result + result.n_labels + result.n_unrefined;
+    size_t size = sizeof result + result.n_labels;
     char *bytes = array_alloc(size, 1);
     if (!bytes)
         return CLV_ERR_MEMORY;
@@ -151,8 +148,6 @@ static enum clv_status hand_in(struct sharing *self, size_t index, const struct 
     memcpy(bytes, &result, sizeof result);
     if (result.n_labels)
         memcpy(bytes + sizeof result, work->labels, n);
-    if (result.n_unrefined)
-        memcpy(bytes + sizeof result + n, work->unrefined, n);
     team_deal_hand_in(&self->deal, bytes, size);
     array_free(bytes);
     return CLV_OK;

@@ -28,21 +28,7 @@ void work_release(struct work *work)
     contours_release(&work->contours);
     array_free(work->map_means);
     array_free(work->labels);
-    array_free(work->unrefined);
     marginals_map_release(&work->map);
-}
-
-/* Sharpens the painted labels; y is the labelling that the oracle found last. */
-static enum clv_status refine(struct work *work, const struct job *job, const struct clv_example *example,
-                              const int32_t *y, struct clv_oracle *oracle, struct clv_error *err)
-{
-    size_t n = (size_t)work->width * (size_t)work->height;
-    if (job->run->options->report)
-        work->unrefined = array_copy(work->labels, n, 1);
-    if (job->run->options->report && !work->unrefined)
-        return fail_memory(err);
-    return segment_refine(work->labels, &work->image, example, y, work->maps, job->run->model, oracle,
-                          &job->run->options->refining, err);
 }
 
 static enum clv_status label_nodes(int32_t *y, struct work *work, const struct segment_run *run,
@@ -86,7 +72,8 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
     if (status == CLV_OK)
         status = paint(work->labels, job, example, y, err);
     if (status == CLV_OK && segment_refines(job->run, work->width, work->height))
-        status = refine(work, job, example, y, oracle, err);
+        status = segment_refine(work->labels, &work->image, example, y, work->maps, job->run->model, oracle,
+                                &job->run->options->refining, err);
     array_free(y);
     return status;
 }
@@ -224,13 +211,13 @@ static enum clv_status read_truth(struct work *work, const struct job *job, stru
 }
 
 static enum clv_status score_against_truth(struct clv_image_score *score, const struct work *work,
-                                           const struct job *job, const uint8_t *labels, struct clv_error *err)
+                                           const struct job *job, struct clv_error *err)
 {
     struct clv_confusion confusion;
     enum clv_status status = clv_confusion_init(&confusion, job->run->model->labels.n_labels, err);
     if (status != CLV_OK)
         return status;
-    clv_confusion_add(&confusion, work->truth.labels, labels, (size_t)work->width * (size_t)work->height);
+    clv_confusion_add(&confusion, work->truth.labels, work->labels, (size_t)work->width * (size_t)work->height);
     *score = clv_confusion_score(&confusion);
     clv_confusion_release(&confusion);
     return CLV_OK;
@@ -245,8 +232,6 @@ static enum clv_status add_to_report(struct work *work, const struct job *job, s
         .truth = work->truth.labels,
         .weighted_hamming = NAN,
         .mean_iou = NAN,
-        .unrefined = work->unrefined,
-        .unrefined_weighted_hamming = NAN,
     };
     struct clv_image_score score;
     enum clv_status status = CLV_OK;
@@ -259,12 +244,8 @@ static enum clv_status add_to_report(struct work *work, const struct job *job, s
         item.labels = item.truth = NULL;
         item.note = note;
     }
-    if (item.truth && item.unrefined) {
-        status = score_against_truth(&score, work, job, item.unrefined, err);
-        item.unrefined_weighted_hamming = status == CLV_OK ? score.weighted_hamming : NAN;
-    }
-    if (status == CLV_OK && item.truth) {
-        status = score_against_truth(&score, work, job, item.labels, err);
+    if (item.truth) {
+        status = score_against_truth(&score, work, job, err);
         item.weighted_hamming = status == CLV_OK ? score.weighted_hamming : NAN;
         item.mean_iou = status == CLV_OK ? score.mean_iou : NAN;
     }

@@ -25,7 +25,6 @@ struct work {
     struct map_reader *maps; /* that the recipe wants; or NULL */
     float *map_means;        /* [map_watch_size] of them; NULL: not known */
     uint8_t *labels;         /* [height][width]; of marginals 255 times the probability */
-    uint8_t *unrefined;      /* the same before refining, for the report; or NULL */
     struct marginals_map map;
     struct marginals_summary marginals;
     struct clv_mask truth;

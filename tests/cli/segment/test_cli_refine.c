@@ -23,10 +23,7 @@ START_TEST(refined_masks_are_nearer_the_truth_and_the_same_at_any_thread_count)
         free(expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test %s", folder,
                             sample_model(), sample_set(), runs[k]));
     free(expect_success("cd %s && rm -r four/overlays", folder));
-    free(
-        expect_success("cd %s && grep -q 'at the pixels, coupling' report/index.html && grep -q 'data-layer=\"6\" alt' "
-                       "report/index.html",
-                       folder));
+    free(expect_success("cd %s && grep -q 'at the pixels, coupling' report/index.html", folder));
     ck_assert(same_bytes(formatted("%s/one", folder), formatted("%s/four", folder)));
     ck_assert_double_lt(weighted_hamming(folder, "one"), weighted_hamming(folder, "plain"));
 }
