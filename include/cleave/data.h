@@ -64,8 +64,8 @@ CLV_API enum clv_status clv_labels_read(struct clv_labels *labels, const char *p
  * label has (the message lists the names there are) and if fewer than two labels are left. */
 CLV_API enum clv_status clv_labels_hide(struct clv_labels *labels, const char *names, struct clv_error *err) CLV_CHECK;
 
-/* One row of a set. Paths are joined to the set's root; mask, boxes and tags are NULL where the row has none; split is
- * "" when there is no such column. */
+/* One row of a set. Paths are joined to the set's root; mask, boxes, tags and sequence are NULL where the row has none;
+ * split is "" when there is no such column. */
 struct clv_item {
     char *name;  /* the image as the manifest spells it, relative to root: the item's identity in notes and outputs */
     char *image; /* path that opens */
@@ -73,6 +73,7 @@ struct clv_item {
     char *boxes;
     char *split;
     char *tags;
+    char *sequence; /* the name of the video, place .. whose images are alike; two stages hold them out together */
     char *maps[CLV_MAX_MAPS]; /* by the set's map_names: paths that open, NULL where it has none */
     bool is_draft;            /* its mask was drawn by `cleave label` and not accepted yet */
 };
@@ -100,8 +101,8 @@ struct clv_set {
 CLV_API void clv_item_release(struct clv_item *item);
 CLV_API void clv_set_release(struct clv_set *set);
 
-/* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, boxes, tags, split, maps.NAME, in any
- * order; unknown columns are ignored; a BOM, CRLF and blank lines are accepted; every row has as many fields as the
+/* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, boxes, tags, split, sequence, maps.NAME, in
+ * any order; unknown columns are ignored; a BOM, CRLF and blank lines are accepted; every row has as many fields as the
  * header, and an empty field is a value that is not there. Paths must stay inside the manifest's folder (no "..", no
  * absolute path, no escaping link); whether they exist shows when they are read. An image may stand in a split with
  * several masks, one object each (names are then equal); the same image and mask twice in a split is an error. Errors

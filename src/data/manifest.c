@@ -16,8 +16,8 @@
 #define MAPS "maps." /* in front of the name of a map */
 
 struct columns {
-    int image, mask, boxes, split, tags; /* -1: absent */
-    int maps[CLV_MAX_MAPS];              /* by the set's map_names */
+    int image, mask, boxes, split, tags, sequence; /* -1: absent */
+    int maps[CLV_MAX_MAPS];                        /* by the set's map_names */
 };
 
 /* The field as a path below the root; *path is NULL for a column that is absent or a field that is empty. */
@@ -65,6 +65,8 @@ static enum clv_status add_row(struct clv_set *set, size_t *capacity, const stru
                     table->line, fields.split);
     if (columns->tags >= 0 && *table->fields[columns->tags])
         fields.tags = table->fields[columns->tags];
+    if (columns->sequence >= 0 && *table->fields[columns->sequence])
+        fields.sequence = table->fields[columns->sequence];
     return set_add(set, capacity, &fields, err);
 }
 
@@ -178,6 +180,7 @@ enum clv_status manifest_parse(struct clv_set *set, const char *path, char *byte
     columns.boxes = tsv_column(&table, "boxes");
     columns.split = tsv_column(&table, "split");
     columns.tags = tsv_column(&table, "tags");
+    columns.sequence = tsv_column(&table, "sequence");
     if (status == CLV_OK)
         status = find_maps(set, &columns, &table, err);
     if (status == CLV_OK)

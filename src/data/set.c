@@ -15,6 +15,7 @@ void clv_item_release(struct clv_item *item)
     array_free(item->boxes);
     array_free(item->split);
     array_free(item->tags);
+    array_free(item->sequence);
     for (int m = 0; m < CLV_MAX_MAPS; m++)
         array_free(item->maps[m]);
     *item = (struct clv_item){0};
@@ -58,13 +59,14 @@ enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item
         .boxes = fields->boxes ? set_path(set, fields->boxes) : NULL,
         .split = string_copy(fields->split),
         .tags = fields->tags ? string_copy(fields->tags) : NULL,
+        .sequence = fields->sequence ? string_copy(fields->sequence) : NULL,
     };
     bool has_maps = true;
     for (size_t m = 0; m < set->n_maps; m++)
         if (fields->maps[m])
             has_maps &= (item.maps[m] = set_path(set, fields->maps[m])) != NULL;
     if (!has_maps || !item.name || !item.image || !item.split || (fields->mask && !item.mask) ||
-        (fields->boxes && !item.boxes) || (fields->tags && !item.tags) ||
+        (fields->boxes && !item.boxes) || (fields->tags && !item.tags) || (fields->sequence && !item.sequence) ||
         array_reserve((void **)&set->items, capacity, set->n_items + 1, sizeof *set->items)) {
         clv_item_release(&item);
         return fail_memory(err);

@@ -6,10 +6,10 @@
 
 #include "cleave/data.h"
 
-/* Appends an item; capacity is the caller's. `mask`, `boxes` and `tags` may be NULL; all but image are relative to
- * the root. */
+/* Appends an item; capacity is the caller's. `mask`, `boxes`, `tags` and `sequence` may be NULL; paths are relative
+ * to the root. */
 struct item_fields {
-    const char *name, *mask, *boxes, *split, *tags;
+    const char *name, *mask, *boxes, *split, *tags, *sequence;
     const char *maps[CLV_MAX_MAPS]; /* relative to the root, too; by the set's map_names, of which there may be none */
 };
 enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item_fields *fields,

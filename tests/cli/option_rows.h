@@ -138,7 +138,6 @@ static const struct option_row train_rows[] = {
     {"--resume", NULL, "goes on with a training that was stopped", 0},
     {"--skip-bad", "--skip-bad", "--data bad/manifest.tsv", IN_FIFTH},
     {"--split", "--split test", NULL, 0},
-    {"--stage-folds", "--stage-folds runs", "--stages 2", 0},
     {"--stages", "--stages 2", NULL, 0},
     {"--seed", "--seed 2", NULL, 0},
     {"--unlabelled-split", "--unlabelled-split test", "--learner wmpmap", 0},

@@ -30,9 +30,9 @@ static void expect_bad(const char *text, size_t size, const char *part)
 
 START_TEST(columns_come_in_any_order_and_unknown_ones_are_ignored)
 {
-    struct clv_set set = read_text("split\twho\tmask\timage\ttags\tboxes\n"
-                                   "train\tme\tm/a.png\ti/a.jpg\ta,b\tb.xml\n"
-                                   "test\tyou\t\ti/b.jpg\t\t\n");
+    struct clv_set set = read_text("split\twho\tmask\timage\ttags\tboxes\tsequence\n"
+                                   "train\tme\tm/a.png\ti/a.jpg\ta,b\tb.xml\tfarm\n"
+                                   "test\tyou\t\ti/b.jpg\t\t\t\n");
     ck_assert_uint_eq(set.n_items, 2);
     const char *folder = temporary_folder();
     ck_assert_str_eq(set.root, folder);
@@ -42,7 +42,8 @@ START_TEST(columns_come_in_any_order_and_unknown_ones_are_ignored)
     ck_assert_str_eq(set.items[0].boxes, formatted("%s/b.xml", folder));
     ck_assert_str_eq(set.items[0].split, "train");
     ck_assert_str_eq(set.items[0].tags, "a,b");
-    ck_assert(!set.items[1].mask && !set.items[1].tags && !set.items[1].boxes);
+    ck_assert_str_eq(set.items[0].sequence, "farm");
+    ck_assert(!set.items[1].sequence && !set.items[1].mask && !set.items[1].tags && !set.items[1].boxes);
     ck_assert(!set.has_label_file && !set.labels.from_file);
     ck_assert_int_eq(set.labels.n_labels, 2);
     ck_assert_str_eq(set.labels.names[1], "foreground");

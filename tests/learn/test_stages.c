@@ -344,6 +344,11 @@ START_TEST(too_few_images_and_interruptions_leave_no_stage)
     training.progress = &progress;
     must_fail(CLV_ERR_INTERRUPTED, "the first stage was interrupted",
               learn_first(&first, &toy, &training, learner, err));
+    training.progress = NULL;
+    for (size_t i = 0; i < 6; i++)
+        toy.dataset->items[i].sequence = 7;
+    must_fail(CLV_ERR_USAGE, "two stages need images of two sequences or more",
+              learn_first(&first, &toy, &training, learner, err));
     ck_assert_ptr_null(first);
     clv_dataset_free(toy.dataset);
 }
@@ -351,7 +356,7 @@ END_TEST
 
 /* Two features every two images and their mirror images, of their own: who has seen one of them knows the others. Whether
  * any of them was held out without the others. */
-static bool is_any_known(bool in_runs)
+static bool is_any_known(bool has_sequences)
 {
     enum { IMAGES = 10, SIZE = IMAGES };
     const struct clv_learner *learner = clv_learner_find("ssvm");
@@ -371,12 +376,13 @@ static bool is_any_known(bool in_runs)
                                             .theta = theta,
                                             .volume = volume};
         toy_add(&toy, &problem);
+        toy.dataset->items[image].sequence = has_sequences ? (uint64_t)pair + 1 : 0;
     }
     toy.dataset->n_mirrored = IMAGES;
     struct clv_training training = training_of(&toy, learner, 1);
     struct stages_learned learned = {0};
     training.n_examples = IMAGES;
-    must(stages_learn(&learned, toy.dataset, learner, &training, &(struct stages_wanted){.in_runs = in_runs}, err));
+    must(stages_learn(&learned, toy.dataset, learner, &training, &(struct stages_wanted){0}, err));
     for (size_t i = 0; i < (size_t)2 * IMAGES; i++) {
         struct clv_problem problem = clv_dataset_problem(toy.dataset, i);
         for (int64_t k = 0; k < problem.row[2]; k++)
@@ -387,7 +393,7 @@ static bool is_any_known(bool in_runs)
     return is_known;
 }
 
-START_TEST(runs_of_images_and_their_mirror_images_are_held_out_together)
+START_TEST(sequences_and_their_mirror_images_are_held_out_together)
 {
     ck_assert(!is_any_known(true));
     ck_assert(is_any_known(false));
@@ -402,7 +408,7 @@ Suite *stages_suite(void)
     tcase_add_test(tcase, the_second_stage_learns_from_what_lies_above);
     tcase_add_test(tcase, stages_are_the_same_at_any_number_of_threads);
     tcase_add_test(tcase, context_is_said_by_stages_that_have_not_seen_the_image);
-    tcase_add_test(tcase, runs_of_images_and_their_mirror_images_are_held_out_together);
+    tcase_add_test(tcase, sequences_and_their_mirror_images_are_held_out_together);
     tcase_add_test(tcase, the_temperature_makes_held_out_truths_most_likely);
     tcase_add_test(tcase, without_masks_the_temperature_is_a_third_of_the_scores);
     tcase_add_test(tcase, marginals_are_those_of_the_temperature);

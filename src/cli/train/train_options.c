@@ -27,7 +27,6 @@ enum train_keys {
     KEY_VOID,
     KEY_STAGES,
     KEY_LABEL_COSTS,
-    KEY_STAGE_FOLDS,
     KEY_MIRROR,
     KEY_CV,
     KEY_CV_GRID,
@@ -83,10 +82,6 @@ static const struct argp_option train_options[] = {
     {"stages", KEY_STAGES, "N", 0,
      "1, or 2: what a first model says of each node's surroundings becomes features of a second one, as said of images "
      "that it was not learned from (default 1; takes 6 trainings more)",
-     0},
-    {"stage-folds", KEY_STAGE_FOLDS, "KIND", 0,
-     "Which images the first of two stages holds out together: random ones, or runs of those that follow each other, "
-     "as frames of a video do, whose neighbours are nearly the same (default random)",
      0},
     {"mirror", KEY_MIRROR, NULL, 0,
      "Mirror images of all images teach, too (the first of two stages learns without them): features cost twice as "
@@ -169,7 +164,6 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
         return option_label_weights(&self->label_weights, &self->chooses_weights, arg, &self->common);
     case KEY_LOSS: return option_loss(&self->loss, arg, &self->common);
     case KEY_STAGES: return option_int(&self->n_stages, "--stages", arg, 1, 2, &self->common);
-    case KEY_STAGE_FOLDS: return option_stage_folds(&self->in_runs, arg, &self->common);
     case KEY_MIRROR: self->mirrors = true; return 0;
     case KEY_LABEL_COSTS:
         return option_number(&self->label_costs, "--label-costs", arg, 0, CLV_MAX_LABEL_COSTS, &self->common);
@@ -266,8 +260,6 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
         return fail(err, CLV_ERR_USAGE, "--stages 2 excludes --init: which stage would start from it?");
     if (self->chooses_weights && self->n_stages < 2)
         return fail(err, CLV_ERR_USAGE, "--label-weights auto: --stages 2 is missing: its folds choose");
-    if (self->in_runs && self->n_stages < 2)
-        return fail(err, CLV_ERR_USAGE, "--stage-folds: --stages 2 is missing: one stage has no folds");
     if (self->label_costs > 0 && self->n_stages < 2)
         return fail(err, CLV_ERR_USAGE,
                     "--label-costs: --stages 2 is missing: its first stage tells what an image has");

@@ -37,9 +37,6 @@ struct cv_grid {
 /* --label-weights: a number or auto. */
 error_t option_label_weights(double *exponent, bool *is_chosen, const char *arg, struct common_options *common);
 
-/* --stage-folds. */
-error_t option_stage_folds(bool *in_runs, const char *arg, struct common_options *common);
-
 struct train_options {
     struct common_options common;
     struct recipe_options recipe;
@@ -49,7 +46,6 @@ struct train_options {
     struct supervision_options supervision;
     uint64_t seed;
     int32_t n_stages; /* 1 or 2 */
-    bool in_runs;     /* folds of two stages: images that follow each other */
     bool mirrors;     /* teach, too */
     int32_t n_folds;  /* 0: no cross-validation */
     struct cv_grid grids[MAX_GRIDS];

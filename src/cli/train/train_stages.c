@@ -7,22 +7,12 @@
 #include "cli/train/train.h"
 #include "model/stage.h"
 
-error_t option_stage_folds(bool *in_runs, const char *arg, struct common_options *common)
-{
-    static const char *const names[] = {"random", "runs"};
-    int index = 0;
-    error_t failed = option_choice(&index, "--stage-folds", arg, names, sizeof names / sizeof *names, common);
-    if (!failed)
-        *in_runs = index == 1;
-    return failed;
-}
-
 enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_training *training,
                                    const struct train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err)
 {
-    const struct stages_wanted wanted = {
-        .in_runs = options->in_runs, .presence = options->label_costs > 0, .label_weights = options->chooses_weights};
+    const struct stages_wanted wanted = {.presence = options->label_costs > 0,
+                                         .label_weights = options->chooses_weights};
     if (options->n_stages < 2)
         return CLV_OK;
     enum clv_status status = wanted.presence ? stages_check_costs(training, "--label-costs", err) : CLV_OK;

@@ -25,7 +25,8 @@ struct dataset_item {
     float *place;
     int32_t *label;
     float *theta;
-    float *counts; /* that theta was made of, or NULL */
+    float *counts;     /* that theta was made of, or NULL */
+    uint64_t sequence; /* tells clv_item.sequence apart; 0: of none, or of a feature file */
 };
 void dataset_item_release(struct dataset_item *item);
 

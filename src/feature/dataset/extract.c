@@ -1,7 +1,10 @@
 #include "feature/dataset/extract.h"
 
+#include <string.h>
+
 #include "base/array.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/team.h"
 #include "base/team_for.h"
 #include "feature/dataset/dataset.h"
@@ -222,7 +225,12 @@ static enum clv_status keep(void *context, struct clv_example *example, const st
     enum clv_status status = CLV_OK;
     if (self->frames)
         status = frame_add(self->frames, example, self->boxes++, estimate, item->name, err);
-    return status == CLV_OK ? dataset_take(self->dataset, example, item->name, err) : status;
+    if (status == CLV_OK)
+        status = dataset_take(self->dataset, example, item->name, err);
+    if (status == CLV_OK && item->sequence)
+        self->dataset->items[self->dataset->n - 1].sequence =
+            hash_bytes(HASH_START, item->sequence, strlen(item->sequence));
+    return status;
 }
 
 enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct clv_set *set,

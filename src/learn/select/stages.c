@@ -408,24 +408,43 @@ enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stag
     return status;
 }
 
-/* fold[n], as many items in each as can be. Mirror images are in their images' folds. */
-static enum clv_status draw_folds(int32_t **fold, const struct clv_dataset *dataset, bool in_runs, uint64_t seed,
+/* The fold with the fewest items. */
+static int32_t smallest_fold(const size_t n_items[STAGE_FOLDS])
+{
+    int32_t smallest = 0;
+    for (int32_t f = 1; f < STAGE_FOLDS; f++)
+        smallest = n_items[f] < n_items[smallest] ? f : smallest;
+    return smallest;
+}
+
+/* fold[n], as many items in each as can be; those of a sequence, and mirror images and their images, are in one. */
+static enum clv_status draw_folds(int32_t **fold, const struct clv_dataset *dataset, uint64_t seed,
                                   struct clv_error *err)
 {
-    size_t n_own = dataset->n - dataset->n_mirrored;
+    size_t n_own = dataset->n - dataset->n_mirrored, n_items[STAGE_FOLDS] = {0};
     int32_t *order = array_alloc(n_own, sizeof *order);
     *fold = array_alloc(dataset->n, sizeof **fold);
-    if (order && *fold) {
+    enum clv_status status = order && *fold ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK) {
         rng_permutation(order, n_own, seed, RNG_STREAM(RNG_FOLD, 1));
-        for (size_t i = 0; i < n_own; i++)
-            if (in_runs)
-                (*fold)[i] = (int32_t)(i * STAGE_FOLDS / n_own);
-            else
-                (*fold)[order[i]] = (int32_t)(i % STAGE_FOLDS);
+        memset(*fold, -1, dataset->n * sizeof **fold);
+        for (size_t i = 0; i < n_own; i++) {
+            uint64_t sequence = dataset->items[order[i]].sequence;
+            if ((*fold)[order[i]] >= 0)
+                continue;
+            int32_t f = (*fold)[order[i]] = smallest_fold(n_items);
+            n_items[f]++;
+            for (size_t k = 0; k < n_own && sequence; k++)
+                if ((*fold)[k] < 0 && dataset->items[k].sequence == sequence) {
+                    (*fold)[k] = f;
+                    n_items[f]++;
+                }
+        }
+        if (n_items[0] == n_own)
+            status = fail(err, CLV_ERR_USAGE, "two stages need images of two sequences or more");
         for (size_t i = 0; i < dataset->n_mirrored; i++)
             (*fold)[n_own + i] = (*fold)[i];
     }
-    enum clv_status status = order && *fold ? CLV_OK : fail_memory(err);
     array_free(order);
     return status;
 }
@@ -445,7 +464,7 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
     if (of_first.shape.pairwise == CLV_PAIRWISE_FULL)
         of_first.shape.pairwise = CLV_PAIRWISE_NONE;
     learning.silent.stop = training->progress ? training->progress->stop : NULL;
-    enum clv_status status = draw_folds(&fold, dataset, wanted->in_runs, training->seed, err);
+    enum clv_status status = draw_folds(&fold, dataset, training->seed, err);
     learning.fold = fold;
     if (status == CLV_OK)
         status = learn_all(&learning, err);
