@@ -31,7 +31,8 @@ struct clv_map {
 CLV_API void clv_map_release(struct clv_map *map);
 
 /* Where the channels of three dimensions stand. AUTO: where the first or the last dimension is smaller than both
- * others, it is the channels; else it is refused as ambiguous. */
+ * others, it is the channels, unless the map would then be more than eight times as long as wide; else the one that
+ * leaves the map nearer to a square; refused where that is both. */
 enum clv_map_layout { CLV_MAP_LAYOUT_AUTO, CLV_MAP_LAYOUT_CHW, CLV_MAP_LAYOUT_HWC };
 
 /* Reads a map, told by content:

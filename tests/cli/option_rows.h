@@ -84,7 +84,6 @@ static const struct option_row recipe_rows[] = {
     {"--maps", "--maps net=maps", NULL, 0},
     {"--maps-kind", "--maps-kind logits", "--maps net=maps", 0},
     {"--maps-pca", "--maps-pca 1", "--maps net=squares --maps-kind features", 0},
-    {"--maps-pool", "--maps-pool max", "--maps net=maps", 0},
     {"--maps-use", "--maps-use ignore", "--maps net=squares --maps-kind features", 0},
     {"--nodes", "--nodes superpixels", NULL, IN_THIRD},
     {"--patch-size", "--patch-size 12", NULL, IN_FIRST | IN_THIRD},

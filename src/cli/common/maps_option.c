@@ -1,6 +1,5 @@
 #include "cli/common/maps_option.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -73,24 +72,6 @@ error_t option_maps_use(struct maps_option *self, const char *arg, struct common
     return take_word(&self->uses, "--maps-use", arg, uses, 3, common);
 }
 
-error_t option_maps_pool(struct maps_option *self, const char *arg, struct common_options *common)
-{
-    static const char *const names[] = {"mean", "max", "deviation"};
-    char copy[64], *cursor = copy, *part;
-    int32_t pool = CLV_MAP_MEAN;
-    if ((size_t)snprintf(copy, sizeof copy, "%s", arg) >= sizeof copy)
-        return option_error(common, "--maps-pool: \"%s\" is too long", arg);
-    while ((part = strsep(&cursor, ","))) {
-        int index = 0;
-        error_t failed = option_choice(&index, "--maps-pool", part, names, 3, common);
-        if (failed)
-            return failed;
-        pool |= 1 << index;
-    }
-    self->pool = pool;
-    return 0;
-}
-
 enum clv_status maps_option_add(struct clv_set *set, const struct maps_option *self, const struct outputs *outputs,
                                 struct clv_error *err)
 {
@@ -146,12 +127,10 @@ enum clv_status maps_option_choose(struct clv_recipe *recipe, bool is_wanted, co
         return fail(err, CLV_ERR_USAGE, "--maps: --blocks leaves them out; name the block maps as well");
     if (recipe->blocks & CLV_BLOCK_MAPS && !set->n_maps)
         return fail(err, CLV_ERR_USAGE, "--blocks: the block maps needs --maps NAME=FOLDER or a column maps.NAME");
-    if (self->pool && !set->n_maps)
-        return fail(err, CLV_ERR_USAGE, "--maps-pool: there are no maps");
     if (!is_wanted || !set->n_maps)
         return CLV_OK;
     recipe->blocks |= CLV_BLOCK_MAPS;
-    recipe->map_pool = self->pool ? self->pool : CLV_MAP_MEAN;
+    recipe->map_pool = CLV_MAP_MEAN;
     recipe->n_maps = (int32_t)set->n_maps;
     for (size_t m = 0; m < set->n_maps; m++) {
         struct clv_recipe_map *map = &recipe->maps[m];

@@ -25,15 +25,13 @@ struct maps_option {
         struct maps_word said[CLV_MAX_MAPS + 1];
         size_t n;
     } kinds, components, uses;
-    int32_t pool; /* of enum clv_map_pool; 0: not given */
 };
 
-/* NAME=FOLDER, [NAME=]KIND, [NAME=]N, [NAME=]USE, a list of statistics. */
+/* NAME=FOLDER, [NAME=]KIND, [NAME=]N, [NAME=]USE. */
 error_t option_maps(struct maps_option *self, const char *arg, struct common_options *common);
 error_t option_maps_kind(struct maps_option *self, const char *arg, struct common_options *common);
 error_t option_maps_pca(struct maps_option *self, const char *arg, struct common_options *common);
 error_t option_maps_use(struct maps_option *self, const char *arg, struct common_options *common);
-error_t option_maps_pool(struct maps_option *self, const char *arg, struct common_options *common);
 
 /* Gives the set's items the folders' maps; none of those files may be one of the outputs. */
 enum clv_status maps_option_add(struct clv_set *set, const struct maps_option *self, const struct outputs *outputs,

@@ -30,7 +30,6 @@ enum recipe_keys {
     KEY_NODES,
     KEY_MAPS,
     KEY_MAPS_KIND,
-    KEY_MAPS_POOL,
     KEY_MAPS_PCA,
     KEY_MAPS_USE,
     KEY_CHOICES
@@ -68,7 +67,7 @@ static const struct {
 
 static const char *const node_kinds[] = {"superpixels", "patches"}; /* enum clv_nodes */
 static char help[N_ROWS][160];
-static struct argp_option options[N_ROWS + N_CHOICES + 10];
+static struct argp_option options[N_ROWS + N_CHOICES + 9];
 
 static int32_t *field(struct clv_recipe *recipe, size_t row)
 {
@@ -203,7 +202,6 @@ static error_t parse_recipe(int key, char *arg, struct argp_state *state)
         break;
     case KEY_MAPS: return option_maps(&self->maps, arg, self->common);
     case KEY_MAPS_KIND: failed = option_maps_kind(&self->maps, arg, self->common); break;
-    case KEY_MAPS_POOL: failed = option_maps_pool(&self->maps, arg, self->common); break;
     case KEY_MAPS_PCA: failed = option_maps_pca(&self->maps, arg, self->common); break;
     case KEY_MAPS_USE: failed = option_maps_use(&self->maps, arg, self->common); break;
     case ARGP_KEY_END: return finish(self);
@@ -291,13 +289,6 @@ const struct argp *recipe_argp(void)
                                         0,
                                         "What maps hold: probabilities, logits, features, or guess (default guess: "
                                         "probabilities if they lie in 0..1 and are one, or one a label)",
-                                        50};
-    options[n++] = (struct argp_option){"maps-pool",
-                                        KEY_MAPS_POOL,
-                                        "NAME,..",
-                                        0,
-                                        "What a region's pixels say together: mean, max, deviation (default mean, "
-                                        "which is always there)",
                                         50};
     options[n++] = (struct argp_option){"maps-pca",
                                         KEY_MAPS_PCA,

@@ -72,6 +72,25 @@ struct axes {
     int32_t channels, rows, columns;
 };
 
+static double elongation(int64_t a, int64_t b)
+{
+    return a > b ? (double)a / (double)b : (double)b / (double)a;
+}
+
+/* Channels are fewer than rows and columns, unless that makes an image more than eight times as long as wide and there
+ * are more of them in a better one: 768 at 14 x 20 places. AUTO: both are as good. */
+static enum clv_map_layout guess_layout(const int64_t size[3])
+{
+    enum { LONGEST = 8 };
+    double if_first = elongation(size[1], size[2]), if_last = elongation(size[0], size[1]);
+    bool is_first = size[0] < size[1] && size[0] < size[2], is_last = size[2] < size[0] && size[2] < size[1];
+    if (is_first && if_first <= LONGEST)
+        return CLV_MAP_LAYOUT_CHW;
+    if (is_last && if_last <= LONGEST)
+        return CLV_MAP_LAYOUT_HWC;
+    return if_first < if_last ? CLV_MAP_LAYOUT_CHW : if_last < if_first ? CLV_MAP_LAYOUT_HWC : CLV_MAP_LAYOUT_AUTO;
+}
+
 static enum clv_status find_axes(struct axes *axes, const struct map_array *array, enum clv_map_layout layout,
                                  struct clv_error *err)
 {
@@ -81,13 +100,10 @@ static enum clv_status find_axes(struct axes *axes, const struct map_array *arra
     if (array->n_dimensions == 2) {
         *axes = (struct axes){.channels = -1, .rows = 0, .columns = 1};
     } else if (array->n_dimensions == 3) {
-        if (layout == CLV_MAP_LAYOUT_AUTO && size[0] < size[1] && size[0] < size[2])
-            layout = CLV_MAP_LAYOUT_CHW;
-        else if (layout == CLV_MAP_LAYOUT_AUTO && size[2] < size[0] && size[2] < size[1])
-            layout = CLV_MAP_LAYOUT_HWC;
         if (layout == CLV_MAP_LAYOUT_AUTO)
-            return fail(err, CLV_ERR_DATA,
-                        "shape %s may be channels first or last; theirs has to be the smallest dimension", shape);
+            layout = guess_layout(size);
+        if (layout == CLV_MAP_LAYOUT_AUTO)
+            return fail(err, CLV_ERR_DATA, "shape %s may be channels first or last", shape);
         *axes = layout == CLV_MAP_LAYOUT_CHW ? (struct axes){.channels = 0, .rows = 1, .columns = 2}
                                              : (struct axes){.channels = 2, .rows = 0, .columns = 1};
     } else {

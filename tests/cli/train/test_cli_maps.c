@@ -153,8 +153,6 @@ START_TEST(bad_options_about_maps_are_refused)
         {"--blocks maps", "the block maps needs --maps"},
         {"--maps a=assets/animals-maps --maps-kind b=features", "there is no map b"},
         {"--maps a=assets/animals-maps --maps-kind lots", "--maps-kind: "},
-        {"--maps-pool median", "--maps-pool: "},
-        {"--maps-pool max", "there are no maps"},
         {"--maps a=assets/animals-maps --maps-pca 0", "--maps-pca"},
         {"--maps a=assets/animals-maps --maps-pca b=2", "--maps-pca: there is no map b"},
         {"--maps a=assets/animals-maps --maps-use b=keep", "--maps-use: there is no map b"},

@@ -95,6 +95,30 @@ START_TEST(arrays_of_every_order_and_layout_are_the_same_map)
 }
 END_TEST
 
+/* Deep features have more channels than rows and columns. */
+START_TEST(channels_are_told_by_the_shape)
+{
+    static const struct {
+        const char *header;
+        int32_t channels, height, width;
+    } cases[] = {{NPY("|u1", "False", "(60, 4, 7)"), 60, 4, 7}, {NPY("|u1", "False", "(60, 7, 4)"), 60, 7, 4},
+                 {NPY("|u1", "False", "(4, 7, 60)"), 60, 4, 7}, {NPY("|u1", "False", "(60, 5, 5)"), 60, 5, 5},
+                 {NPY("|u1", "False", "(5, 5, 60)"), 60, 5, 5}, {NPY("|u1", "False", "(3, 40, 5)"), 3, 40, 5},
+                 {NPY("|u1", "False", "(40, 5, 3)"), 3, 40, 5}, {NPY("|u1", "False", "(2, 3, 90)"), 90, 2, 3},
+                 {NPY("|u1", "False", "(2, 90, 5)"), 2, 90, 5}};
+    static const uint8_t zeros[1800];
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        size_t n = (size_t)cases[k].channels * (size_t)cases[k].height * (size_t)cases[k].width;
+        ck_assert_uint_le(n, sizeof zeros);
+        struct clv_map map = read_npy(1, cases[k].header, zeros, n, CLV_MAP_LAYOUT_AUTO);
+        ck_assert_msg(map.n_channels == cases[k].channels && map.height == cases[k].height &&
+                          map.width == cases[k].width,
+                      "%s: %d x %d x %d", cases[k].header, map.n_channels, map.height, map.width);
+        clv_map_release(&map);
+    }
+}
+END_TEST
+
 START_TEST(whole_numbers_are_fractions_and_halves_are_exact)
 {
     static const uint8_t bytes[2][2] = {{0, 51}, {102, 255}};
@@ -236,6 +260,7 @@ Suite *maps_suite(void)
     Suite *suite = suite_create("maps");
     TCase *tests = tcase_create("maps");
     tcase_add_test(tests, arrays_of_every_order_and_layout_are_the_same_map);
+    tcase_add_test(tests, channels_are_told_by_the_shape);
     tcase_add_test(tests, whole_numbers_are_fractions_and_halves_are_exact);
     tcase_add_test(tests, headers_of_npy_are_read_however_they_are_spaced);
     tcase_add_test(tests, damaged_and_hostile_maps_are_refused_by_shape);
