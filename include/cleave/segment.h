@@ -1,4 +1,17 @@
-/* The usual thing in one call: an image in memory and a trained model in, a label for every pixel out.
+/* The usual things in one call each: a model from a set of images with masks (clv_train_set), and a label for every pixel
+ * of an image by a model (clv_segment).
+ *
+ *     struct clv_train_options options;
+ *     struct clv_model model = {0};
+ *     struct clv_error error;
+ *     clv_train_defaults(&options, clv_learner_find("ssvm"));
+ *     options.data = "horses/manifest.tsv";
+ *     enum clv_status status = clv_train_set(&model, &options, &error);
+ *     if (status == CLV_OK)
+ *         status = clv_model_write("horses.cleave", &model, &error);
+ *     clv_model_release(&model);
+ *
+ * and
  *
  *     struct clv_model model = {0};
  *     struct clv_image image = {0};
@@ -51,6 +64,112 @@ CLV_API void clv_segment_defaults(struct clv_segment_options *options);
  * CLV_ERR_MEMORY. labels are then unchanged. */
 CLV_API enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
                                     const struct clv_segment_options *options, struct clv_error *err) CLV_CHECK;
+
+/* --- learning ----------------------------------------------------------------------------------------------------- */
+
+#define CLV_AUTO (-1) /* of a choice: what suits the data */
+
+/* Where maps of networks are, and what is said of them: of those of a name, or with an empty name of all. */
+struct clv_map_words {
+    struct clv_map_word {
+        char name[CLV_MAX_MAP_NAME + 1];
+        int value;
+    } said[CLV_MAX_MAPS + 1];
+    size_t n;
+};
+struct clv_map_options {
+    struct clv_map_folder {
+        char name[CLV_MAX_MAP_NAME + 1];
+        const char *folder;
+    } folders[CLV_MAX_MAPS]; /* beside the manifest's columns maps.NAME */
+    size_t n;
+    struct clv_map_words kinds, components, uses; /* enum clv_map_kind, a number of components, enum clv_map_use */
+        uses;         /* enum clv_map_kind, clv_map_layout, a number, clv_map_use */
+    int32_t pool;     /* of enum clv_map_pool; 0: the mean */
+    bool is_whitened; /* the components */
+};
+
+/* Candidates of cross-validation for one parameter. */
+#define CLV_MAX_CANDIDATES 32
+#define CLV_MAX_GRIDS      4
+struct clv_candidates {
+    int parameter; /* of the learner; CLV_AUTO: its regularisation */
+    double values[CLV_MAX_CANDIDATES];
+    size_t n;
+};
+
+/* What teaches, and how. Each member is the option of `cleave train` of its name, and messages call it so; names of splits
+ * are comma-separated lists. NULL, 0 and false are the defaults but where clv_train_defaults sets another. */
+struct clv_train_options {
+    /* What to learn from. */
+    const char *data; /* a folder, a manifest, or a feature file */
+    const char *const
+        *files; /* [n_files] feature files that are the data together, `data` the first; NULL: that alone */
+    size_t n_files;
+    const struct clv_image *images; /* [n_images] in memory instead of `data`, each of 3 channels; */
+    const struct clv_mask *masks;   /* [n_images] and what they show: labels, or 255 where nothing is known */
+    const struct clv_labels
+        *labels; /* of masks in memory; NULL: those of figure and ground are read as files of them are
+                                      * (0 and 255 alone are 0 and 1), others' values are labels */
+    size_t n_images;
+    const char *split;      /* whose masks are read; by default train if there is one, else all, but for weak ones */
+    const char *only;       /* a file of image names, one a line: no other masks are read */
+    const char *boxes;      /* a file or folder of boxes; else the manifest's column */
+    const char *weak_split; /* whose other images give their boxes; with `boxes` by default those of the masks */
+    const char *unlabelled_split; /* whose other images give nothing */
+    const char *voids;            /* labels that are void, as clv_labels_hide takes them */
+    const char *validate;         /* splits, or a feature file, whose loss is told */
+    bool drafts;                  /* masks that are not accepted are read, as are those of `only` */
+    bool skip_bad;                /* go on without images that cannot be learned from */
+    bool mirror;                  /* mirror images teach, too */
+    double feature_memory;        /* bytes of a feature file in memory, the rest is read when wanted; 0: it is mapped */
+    struct clv_image_limits limits;
+
+    /* Features. */
+    struct clv_recipe recipe; /* before it is learned: it owns nothing */
+    struct clv_map_options maps;
+    bool no_maps;             /* the recipe's blocks leave maps out, though there may be some */
+    const char *recipe_given; /* the option that changed the recipe, for messages; NULL: none did */
+
+    /* What is learned. */
+    const struct clv_learner *learner;
+    double parameters[CLV_MAX_PARAMETERS];
+    bool is_given[CLV_MAX_PARAMETERS]; /* refused where they can have no effect */
+    int pairwise;                      /* of enum clv_pairwise, or CLV_AUTO (default) */
+    int loss;                          /* of enum clv_loss_weights, or CLV_AUTO (default) */
+    double label_weights;              /* 0..1, or CLV_AUTO: by the first stage's folds */
+    double label_costs;                /* 0..CLV_MAX_LABEL_COSTS, with two stages */
+    int32_t stages;                    /* 1 (default) or 2 */
+    int32_t cv;                        /* folds; 0: no cross-validation */
+    struct clv_candidates grids[CLV_MAX_GRIDS];
+    size_t n_grids;   /* 0: the regularisation, around its value */
+    const char *init; /* a model's path */
+    uint64_t seed;
+
+    /* How it runs. */
+    int n_threads; /* 0: all the machine's */
+    enum clv_engine engine;
+    const struct clv_progress *progress; /* NULL: nothing is told */
+    const char *checkpoint;              /* a file that the learner keeps its state in; NULL: none */
+    double checkpoint_every_s;           /* default 120 */
+    bool resume;                         /* goes on from it */
+    const char *command; /* what made the model, for its record and its checkpoints; NULL: nothing is said */
+    enum clv_status (*check)(void *context, const struct clv_set *set, const char *path,
+                             struct clv_error *err); /* may refuse the set once it is read; NULL: does not */
+    void *check_context;
+};
+CLV_API void clv_train_defaults(struct clv_train_options *options, const struct clv_learner *learner);
+
+/* What `cleave train` does between its options and its file: reads the set, looks at all images and masks, learns the
+ * recipe, extracts features, chooses by cross-validation, learns one stage or two, and what refines maps. The model's
+ * record tells how it was made; "interrupted" is "yes" if the progress asked to stop while it was learned, and the model
+ * is that so far. Release the model whatever the status.
+ *
+ * Same seed, same bytes at any number of threads. Time and memory: those of the features and the learner. Errors:
+ * CLV_ERR_USAGE (options that cannot be met, or have no effect), CLV_ERR_NO_INPUT and CLV_ERR_DATA (files; names the
+ * first, after telling all), CLV_ERR_INTERRUPTED (before anything was learned), CLV_ERR_MEMORY. */
+CLV_API enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_options *options,
+                                      struct clv_error *err) CLV_CHECK;
 
 /* What `cleave train --stages 2 --label-costs X` does: learns a first stage from the training's examples and keeps it in
  * model->first, gives every problem of the dataset, which is the training's and nobody else's, features of what a stage

@@ -101,3 +101,15 @@ void report_progress(const struct clv_progress *progress, const char *what, size
     if (progress && progress->report)
         progress->report(progress->context, what, done, total, note);
 }
+
+void report_message(const struct clv_progress *progress, enum clv_message kind, const char *format, ...)
+{
+    char text[CLV_ERROR_MESSAGE_MAX + 256];
+    va_list args;
+    if (!progress || !progress->say)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    progress->say(progress->context, kind, text);
+}

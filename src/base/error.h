@@ -31,4 +31,8 @@ int stop_requested(const struct clv_progress *progress);
 void report_progress(const struct clv_progress *progress, const char *what, size_t done, size_t total,
                      const char *note);
 
+/* Says something in words if anybody listens. */
+void report_message(const struct clv_progress *progress, enum clv_message kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 #endif

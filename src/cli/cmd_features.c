@@ -12,10 +12,11 @@
 #include "cli/common/recipe_options.h"
 #include "cli/common/shard_option.h"
 #include "cli/common/signals.h"
-#include "cli/common/training_set.h"
-#include "cli/common/usable_images.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/recipe/memory_estimate.h"
+#include "task/map_options.h"
+#include "task/training_set.h"
+#include "task/usable_images.h"
 
 struct features {
     struct common_options common;
@@ -149,7 +150,7 @@ static enum clv_status read_recipe(struct clv_recipe *recipe, const struct featu
         status = fail(err, CLV_ERR_USAGE, "%s: %s; it has no recipe", path,
                       self->model_path ? "learned from features made elsewhere" : "its features were made elsewhere");
     if (status == CLV_OK)
-        status = maps_option_check(&self->recipe.maps, found, set->map_names, set->n_maps, path, err);
+        status = map_options_check(&self->recipe.maps, found, set->map_names, set->n_maps, path, err);
     if (status == CLV_OK) {
         *recipe = *found;
         *found = (struct clv_recipe){0};
@@ -170,7 +171,9 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
         return fail_memory(err);
     *recipe = self->recipe.recipe;
     self->recipe.recipe = (struct clv_recipe){0};
-    enum clv_status status = recipe_options_learn_maps(recipe, &self->recipe, set, progress, err);
+    enum clv_status status =
+        map_options_learn(recipe, &self->recipe.maps, !self->recipe.blocks_given || recipe->blocks & CLV_BLOCK_MAPS,
+                          set, self->common.n_threads, &self->common.limits, progress, err);
     if (status == CLV_OK)
         status = clv_recipe_learn(recipe, images, set->n_items, self->seed, self->common.n_threads,
                                   &self->common.limits, progress, err);
@@ -185,7 +188,8 @@ static enum clv_status look_ahead(struct features *self, struct clv_set *set, co
     int n_threads = 1;
     enum clv_status status = CLV_OK;
     if (self->skip_bad)
-        status = usable_images_keep(set, self->data, recipe, &self->common, progress, err);
+        status =
+            usable_images_keep(set, self->data, recipe, self->common.n_threads, &self->common.limits, progress, err);
     if (status == CLV_OK)
         status = memory_choose_threads(&n_threads, set, recipe, &self->common.limits, self->common.n_threads, err);
     self->common.n_threads = n_threads;
@@ -194,17 +198,20 @@ static enum clv_status look_ahead(struct features *self, struct clv_set *set, co
 
 static enum clv_status run(struct features *self, struct clv_error *err)
 {
-    const struct common_options *common = &self->common;
-    struct clv_progress progress = console_progress();
+    struct common_options *common = &self->common;
+    struct clv_progress progress = console_progress(NULL);
+    const struct set_check check = {outputs_look_at_set, &common->outputs};
     struct clv_set set = {0};
     struct clv_recipe recipe = {0};
-    enum clv_status status = training_set_read(&set, self->data, self->split, false, &common->outputs, err);
+    enum clv_status status = training_set_read(&set, self->data, self->split, false, &check, &progress, err);
     if (status == CLV_OK && !self->drafts)
-        training_set_drop_drafts(&set, self->data, DRAFTS_HINT);
+        training_set_drop_drafts(&set, self->data, DRAFTS_HINT, &progress);
     if (status == CLV_OK)
         status = training_set_hide(&set, self->voids, err);
+    for (size_t m = 0; m < self->recipe.maps.n && status == CLV_OK; m++)
+        status = outputs_spare(&common->outputs, self->recipe.maps.folders[m].folder, err);
     if (status == CLV_OK)
-        status = maps_option_add(&set, &self->recipe.maps, &common->outputs, err);
+        status = map_options_add(&set, &self->recipe.maps, err);
     bool has_recipe = self->model_path || self->recipe_path;
     if (status == CLV_OK && !has_recipe)
         status = look_ahead(self, &set, &self->recipe.recipe, &progress, err);

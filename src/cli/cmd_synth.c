@@ -84,7 +84,7 @@ enum clv_status cmd_synth(int argc, char **argv, struct clv_error *err)
     enum clv_status status = options_parse(&argp, argc, argv, &self, &self.common);
     if (status == CLV_OK && !self.folder)
         status = fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
-    struct clv_progress progress = console_progress();
+    struct clv_progress progress = console_progress(NULL);
     if (status == CLV_OK)
         status = clv_synth_animals(self.folder, &self.options, self.common.n_threads, &progress, err);
     if (status == CLV_OK)

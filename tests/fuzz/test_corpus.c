@@ -168,7 +168,7 @@ START_TEST(checkpoint_seeds_are_survived)
     for (size_t l = 0; clv_learner_at(l); l++)
         for (int left = 2; left < 100 && clv_learner_keeps_checkpoints(clv_learner_at(l)); left += 90) {
             struct countdown countdown = {left, 0};
-            const struct clv_progress progress = {count_down, &countdown, &countdown.stop};
+            const struct clv_progress progress = {count_down, &countdown, &countdown.stop, NULL};
             const char *learner = clv_learner_at(l)->name;
             size_t size;
             must(small_training(learner, path, 0, &progress, err));

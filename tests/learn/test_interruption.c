@@ -22,7 +22,7 @@ START_TEST(cross_validation_tells_the_losses_of_what_it_tried)
 {
     struct toy toy;
     struct patience patience = {5, 0};
-    const struct clv_progress progress = {run_out, &patience, &patience.stop};
+    const struct clv_progress progress = {run_out, &patience, &patience.stop, NULL};
     const double candidates[] = {1e-3, 1e-2, 1};
     double best = 7, whole[3], losses[3], errors[3];
     const struct clv_learner *learner = clv_learner_find("ssvm");

@@ -285,7 +285,7 @@ START_TEST(interruption_returns_the_weights_so_far)
     toy_add(&toy, &r.problem);
     for (int l = 0; l < N_LEARNERS; l++)
         for (size_t when = 0; when <= 10; when += 5) {
-            struct clv_progress progress = {stop_after, &when, &stop_now};
+            struct clv_progress progress = {stop_after, &when, &stop_now, NULL};
             struct clv_training training = toy_training(&toy, names[l]);
             training.progress = &progress;
             set(&training, names[l], "passes", 1000);

@@ -217,7 +217,7 @@ START_TEST(an_interrupted_run_leaves_nothing)
     const char *folder = inside(folder_path, "stopped");
     struct clv_synth_options options = small_set(50);
     volatile int stop = 0;
-    struct clv_progress progress = {stop_after_three, (void *)&stop, &stop};
+    struct clv_progress progress = {stop_after_three, (void *)&stop, &stop, NULL};
     must_fail(CLV_ERR_INTERRUPTED, "interrupted", clv_synth_animals(folder, &options, 2, &progress, err));
     ck_assert(!path_exists(folder));
     must(folder_create(folder, err)); /* a folder that was there before stays, empty */

@@ -6,7 +6,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "cli/common/console.h"
-#include "cli/common/training_set.h"
+#include "task/training_set.h"
 
 enum search_keys { KEY_S = KEYS_LEARNER, KEY_MAX_NODES };
 
@@ -101,11 +101,12 @@ static enum clv_status read_images(struct clv_tag_set *set, struct clv_set *imag
                                    struct clv_error *err)
 {
     const struct common_options *common = source->common;
-    struct clv_progress progress = console_progress();
+    const struct set_check check = {outputs_look_at_set, (void *)(uintptr_t)&common->outputs};
+    struct clv_progress progress = console_progress(NULL);
     if (model && !model->has_recipe)
         return fail(err, CLV_ERR_USAGE, "%s: the model was learned from a multi-label file and cannot look at images",
                     source->path);
-    enum clv_status status = training_set_read(images, source->path, source->split, !model, &common->outputs, err);
+    enum clv_status status = training_set_read(images, source->path, source->split, !model, &check, &progress, err);
     if (status == CLV_OK && !model) {
         const char **paths = training_set_images(images);
         clv_recipe_init(recipe);

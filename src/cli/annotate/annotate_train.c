@@ -286,7 +286,7 @@ static enum clv_status cross_validate(struct annotate_training *self, struct clv
 
 static enum clv_status run(struct annotate_training *self, struct clv_error *err)
 {
-    struct clv_progress progress = console_progress();
+    struct clv_progress progress = console_progress(NULL);
     struct clv_tag_set set = {0};
     struct clv_tag_model model = {0};
     struct clv_tag_training_result result = {0};

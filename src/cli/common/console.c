@@ -245,9 +245,24 @@ static void show_progress(void *context, const char *what, size_t done, size_t t
     pthread_mutex_unlock(&console.lock);
 }
 
-struct clv_progress console_progress(void)
+/* A summary goes to standard output, unless an output does. */
+static void say(void *context, enum clv_message kind, const char *text)
 {
-    return (struct clv_progress){.report = show_progress, .stop = signals_stop()};
+    FILE *summary = context;
+    if (kind == CLV_NOTE)
+        console_note("%s", text);
+    else if (kind == CLV_COMPLAINT)
+        console_error("%s", text);
+    else if (summary && !console.quiet) {
+        console_clear();
+        fprintf(summary, "%s\n", text);
+        fflush(summary);
+    }
+}
+
+struct clv_progress console_progress(FILE *summary)
+{
+    return (struct clv_progress){.report = show_progress, .context = summary, .stop = signals_stop(), .say = say};
 }
 
 enum clv_status console_output(struct text *text, struct clv_error *err)

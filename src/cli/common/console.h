@@ -30,8 +30,8 @@ void console_note(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void console_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Progress for library calls: shown on a terminal only, from a stage's second second on, with the time left; stops the
- * work when a signal arrives. */
-struct clv_progress console_progress(void);
+ * work when a signal arrives. Its notes are console_note's; its summary goes to a stream, NULL: nowhere. */
+struct clv_progress console_progress(FILE *summary);
 
 /* Wipes a progress line that stands. */
 void console_clear(void);

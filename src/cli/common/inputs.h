@@ -34,8 +34,6 @@ struct input_list {
     char *first_own;        /* the first of them, or NULL */
     const char *skip_below; /* a real path: files below it are left out of folders around it */
 };
-#define OWN_NOTE                                                                                                       \
-    "images in a folder's own masks/, strokes/, overlays/, cutouts/ or objects/ were left out: %zu, the first is %s"
 void input_list_release(struct input_list *list);
 void input_release(struct input *item);
 

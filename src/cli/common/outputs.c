@@ -213,3 +213,8 @@ enum clv_status outputs_make_folder(const char *path, struct clv_error *err)
     array_free(folder);
     return status;
 }
+
+enum clv_status outputs_look_at_set(void *outputs, const struct clv_set *set, const char *path, struct clv_error *err)
+{
+    return outputs_spare_set(outputs, set, path, err);
+}

@@ -55,6 +55,10 @@ enum clv_status outputs_spare(const struct outputs *self, const char *input, str
 enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_set *set, const char *path,
                                   struct clv_error *err) CLV_CHECK;
 
+/* The same as a struct set_check's look, whose context is the outputs. */
+enum clv_status outputs_look_at_set(void *outputs, const struct clv_set *set, const char *path,
+                                    struct clv_error *err) CLV_CHECK;
+
 /* Makes the folder that `path` lies in. */
 enum clv_status outputs_make_folder(const char *path, struct clv_error *err) CLV_CHECK;
 

@@ -235,15 +235,6 @@ void recipe_options_release(struct recipe_options *self)
     clv_recipe_release(&self->recipe);
 }
 
-enum clv_status recipe_options_learn_maps(struct clv_recipe *recipe, const struct recipe_options *self,
-                                          const struct clv_set *set, const struct clv_progress *progress,
-                                          struct clv_error *err)
-{
-    bool is_wanted = !self->blocks_given || recipe->blocks & CLV_BLOCK_MAPS;
-    enum clv_status status = maps_option_choose(recipe, is_wanted, &self->maps, set, err);
-    return status == CLV_OK ? maps_option_learn(recipe, set, self->common, progress, err) : status;
-}
-
 const struct argp *recipe_argp(void)
 {
     static struct argp argp = {.options = options, .parser = parse_recipe};

@@ -11,7 +11,7 @@ struct recipe_options {
     struct common_options *common;
     struct clv_recipe recipe;      /* release it */
     bool blocks_given, bins_given; /* else they are those usual for the nodes, once all is parsed */
-    struct maps_option maps;
+    struct clv_map_options maps;
     uint32_t given;          /* a bit for each of the options, in the order of the table */
     const char *first_given; /* "words", or NULL: none was given (--maps does not count) */
 };
@@ -25,11 +25,6 @@ extern const struct block_name {
 
 void recipe_options_init(struct recipe_options *self, struct common_options *common);
 void recipe_options_release(struct recipe_options *self);
-
-/* Before the recipe is learned from the set: takes in the maps that there are, and learns what they are. */
-enum clv_status recipe_options_learn_maps(struct clv_recipe *recipe, const struct recipe_options *self,
-                                          const struct clv_set *set, const struct clv_progress *progress,
-                                          struct clv_error *err) CLV_CHECK;
 
 /* The child parser, its input a struct recipe_options; built from the table on the first call. Not for several
  * threads. */

@@ -7,11 +7,11 @@
 #include "cli/common/console.h"
 #include "cli/common/options.h"
 #include "cli/common/shard_option.h"
-#include "cli/common/training_set.h"
 #include "cli/score/score_features.h"
 #include "cli/score/score_set.h"
 #include "cli/score/score_shards.h"
 #include "score/band.h"
+#include "task/training_set.h"
 
 struct score {
     struct common_options common;
@@ -180,7 +180,7 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
 
 static enum clv_status run(const struct score *self, struct clv_error *err)
 {
-    struct clv_progress progress = console_progress();
+    struct clv_progress progress = console_progress(NULL);
     struct clv_set set = {0};
     struct clv_model model = {0};
     struct input_list inputs = {0};
@@ -189,14 +189,14 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     enum clv_status status = clv_set_read(&set, self->data, err);
     if (status != CLV_OK)
         return status;
-    training_set_note_manifest(&set, self->data);
-    training_set_drop_drafts(&set, self->data, "");
+    training_set_note_manifest(&set, self->data, &progress);
+    training_set_drop_drafts(&set, self->data, "", &progress);
     size_t common = set_common_folder(&set); /* of the whole set, as segment has it */
     status = clv_set_select(&set, self->split, err);
     if (status == CLV_OK)
         status = training_set_hide(&set, self->voids, err);
     if (status == CLV_OK)
-        status = training_set_require_masks(&set, self->data, err);
+        status = training_set_require_masks(&set, self->data, &progress, err);
     if (status == CLV_OK)
         status = inputs_add_set(&inputs, &set, common, err);
     if (status == CLV_OK && self->model_path)

@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/common/training_set.h"
 #include "cli/segment/box_inputs.h"
 #include "cli/segment/cutouts.h"
 #include "cli/segment/exporting.h"
@@ -17,6 +16,8 @@
 #include "cli/segment/names_file.h"
 #include "cli/segment/segment_team.h"
 #include "feature/dataset/feature_shards.h"
+#include "task/map_options.h"
+#include "task/training_set.h"
 
 #define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
 
@@ -115,7 +116,8 @@ static enum clv_status add_data(struct input_list *inputs, const struct segment 
     enum clv_status status = clv_set_read(&set, self->data, err);
     if (status != CLV_OK)
         return status;
-    training_set_note_manifest(&set, self->data);
+    const struct clv_progress progress = console_progress(NULL);
+    training_set_note_manifest(&set, self->data, &progress);
     size_t common = set_common_folder(&set);
     status = outputs_spare_set(&self->common.outputs, &set, self->data, err);
     if (status == CLV_OK)
@@ -309,7 +311,7 @@ static void cut_to_shard(struct segment_run *run, struct input_list *inputs)
 
 static enum clv_status segment_shard(struct segment *self, struct clv_error *err)
 {
-    struct clv_progress progress = console_progress();
+    struct clv_progress progress = console_progress(NULL);
     struct clv_model model = {0};
     struct clv_dataset *dataset = NULL;
     struct clv_boxes boxes = {0};
@@ -341,7 +343,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     if (status == CLV_OK)
         status = gather(&inputs, self, dataset, err);
     if (status == CLV_OK && !self->features && !self->boxes)
-        status = maps_option_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err);
+        status = map_options_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err);
     if (status == CLV_OK && self->boxes)
         status = box_inputs_assign(&inputs, &boxes, self->boxes, err);
     if (status == CLV_OK)

@@ -11,7 +11,7 @@
 static enum clv_status find(char **path, const char *name, const struct input *input, const struct segment_run *run,
                             struct clv_error *err)
 {
-    const struct maps_option *option = &run->options->maps;
+    const struct clv_map_options *option = &run->options->maps;
     *path = NULL;
     for (size_t k = 0; k < option->n; k++)
         if (strcmp(option->folders[k].name, name) == 0)

@@ -39,7 +39,7 @@ struct segment {
     struct shard shard;
     char **paths; /* [n_paths] */
     size_t n_paths;
-    struct maps_option maps;
+    struct clv_map_options maps;
     char list_separator;
     bool overlay, fail_fast, cutout, crop;
     const char *cutout_labels; /* the object's, comma-separated; NULL: all but label 0 */

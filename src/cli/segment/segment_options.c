@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/common/training_set.h"
 #include "cli/segment/segment.h"
+#include "task/training_set.h"
 
 enum shared_keys {
     KEY_SPLIT = KEYS_SEGMENT,

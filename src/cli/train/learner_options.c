@@ -160,15 +160,19 @@ static error_t take_value(double *value, const struct learner_options *self, int
     return failed;
 }
 
-enum clv_status learner_options_apply(const struct learner_options *self, struct clv_training *training)
+enum clv_status learner_options_apply(const struct learner_options *self, struct clv_train_options *task)
 {
-    clv_training_defaults(training, self->learner);
+    const struct clv_learner *learner = self->learner;
+    task->learner = learner;
+    for (int i = 0; learner->parameters[i].name; i++)
+        task->parameters[i] = learner->parameters[i].value;
     for (size_t i = 0; i < self->n_given; i++) {
-        int index = clv_learner_parameter(self->learner, self->given[i].name);
+        int index = clv_learner_parameter(learner, self->given[i].name);
         if (index < 0)
             return refuse_parameter(self, self->given[i].name);
-        if (take_value(&training->parameters[index], self, index, self->given[i].typed))
+        if (take_value(&task->parameters[index], self, index, self->given[i].typed))
             return self->common->status;
+        task->is_given[index] = true;
     }
     return CLV_OK;
 }

@@ -3,7 +3,7 @@
 #ifndef CLI_LEARNER_OPTIONS_H
 #define CLI_LEARNER_OPTIONS_H
 
-#include "cleave/learn.h"
+#include "cleave/segment.h"
 #include "cli/common/options.h"
 
 #define MAX_GIVEN_PARAMETERS 64
@@ -23,8 +23,8 @@ void learner_options_init(struct learner_options *self, struct common_options *c
  * (the first of the table otherwise); those of the others are known as well, so that a complaint can tell. */
 const struct argp *learner_argp(int argc, char **argv);
 
-/* The learner's defaults, for images or for words, with the values given: training->parameters. Errors name a parameter
- * the learner does not have, or a value out of its range. */
-enum clv_status learner_options_apply(const struct learner_options *self, struct clv_training *training) CLV_CHECK;
+/* The learner, and its defaults with the values given: task->parameters and is_given. Errors name a parameter the learner
+ * does not have, or a value out of its range. */
+enum clv_status learner_options_apply(const struct learner_options *self, struct clv_train_options *task) CLV_CHECK;
 
 #endif

@@ -8,9 +8,8 @@
 #include "base/team.h"
 #include "cleave/segment.h"
 #include "cli/common/console.h"
-#include "cli/common/training_set.h"
-#include "cli/train/train.h"
-#include "learn/learners.h"
+#include "task/train.h"
+#include "task/training_set.h"
 
 enum train_keys {
     KEY_SPLIT = KEYS_COMMAND,
@@ -113,15 +112,16 @@ static const struct argp_option train_options[] = {
 static error_t parse_grid(struct train_options *self, char *arg)
 {
     char *equals = strchr(arg, '=');
-    if (self->n_grids == MAX_GRIDS)
-        return option_error(&self->common, "--cv-grid: more than %d of them", MAX_GRIDS);
-    struct cv_grid *grid = &self->grids[self->n_grids++];
+    size_t n = self->task.n_grids;
+    if (n == CLV_MAX_GRIDS)
+        return option_error(&self->common, "--cv-grid: more than %d of them", CLV_MAX_GRIDS);
+    struct clv_candidates *grid = &self->task.grids[self->task.n_grids++];
     char *cursor = equals ? equals + 1 : arg, *part;
-    grid->name = equals ? arg : NULL;
-    grid->name_length = equals ? (size_t)(equals - arg) : 0;
+    self->grid_names[n].name = equals ? arg : NULL;
+    self->grid_names[n].length = equals ? (size_t)(equals - arg) : 0;
     while ((part = strsep(&cursor, ","))) {
-        if (grid->n == MAX_CANDIDATES)
-            return option_error(&self->common, "--cv-grid: more than %d candidates", MAX_CANDIDATES);
+        if (grid->n == CLV_MAX_CANDIDATES)
+            return option_error(&self->common, "--cv-grid: more than %d candidates", CLV_MAX_CANDIDATES);
         error_t failed = option_number(&grid->values[grid->n++], "--cv-grid", part, 0, 1e15, &self->common);
         if (failed)
             return failed;
@@ -131,9 +131,21 @@ static error_t parse_grid(struct train_options *self, char *arg)
     return 0;
 }
 
+/* One of "auto" and names[n - 1]; *value is CLV_AUTO or the name's place. */
+static error_t option_auto(int *value, const char *name, const char *arg, const char *const *names, size_t n,
+                           struct common_options *common)
+{
+    error_t failed = option_choice(value, name, arg, names, n, common);
+    *value -= 1; /* "auto" comes first, and is CLV_AUTO */
+    return failed;
+}
+
 static error_t parse_train(int key, char *arg, struct argp_state *state)
 {
+    static const char *const forms[] = {"auto", "none", "potts", "full"},
+                             *const losses[] = {"auto", "balanced", "counts"};
     struct train_options *self = state->input;
+    struct clv_train_options *task = &self->task;
     if (key != KEY_OVERWRITE && key != KEY_RESUME && key != KEY_REQUEUE && key != KEY_CHECKPOINT_EVERY &&
         key != KEY_FEATURE_MEMORY) /* with and without, the model is the same */
         options_note(&self->common, train_options, "o", key, arg);
@@ -144,58 +156,43 @@ static error_t parse_train(int key, char *arg, struct argp_state *state)
         state->child_inputs[2] = &self->learner;
         return 0;
     case ARGP_KEY_ARG: return option_error(&self->common, "%s: train takes no arguments; --data names the images", arg);
-    case 'd': return option_path(&self->data, arg, &self->common);
+    case 'd': return option_path(&task->data, arg, &self->common);
     case 'o': self->output = arg; return 0;
     case KEY_OVERWRITE: self->overwrite = true; return 0;
-    case 's': return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
-    case KEY_SPLIT: self->supervision.split = arg; return 0;
-    case KEY_ONLY: self->supervision.only = arg; return 0;
-    case KEY_DRAFTS: self->supervision.drafts = true; return 0;
-    case KEY_BOXES: self->supervision.boxes = arg; return 0;
-    case KEY_WEAK_SPLIT: self->supervision.weak_split = arg; return 0;
-    case KEY_UNLABELLED_SPLIT: self->supervision.unlabelled_split = arg; return 0;
-    case KEY_VALIDATE: self->validate = arg; return 0;
-    case KEY_NO_EDGES: self->pairwise = PAIRWISE_NONE; return 0;
-    case KEY_PAIRWISE: return option_pairwise(&self->pairwise, arg, &self->common);
-    case KEY_SKIP_BAD: self->skip_bad = true; return 0;
-    case KEY_FEATURE_MEMORY: return option_memory(&self->memory, "--feature-memory", arg, &self->common);
-    case KEY_VOID: self->supervision.voids = arg; return 0;
+    case 's': return option_uint64(&task->seed, "--seed", arg, 0, &self->common);
+    case KEY_SPLIT: task->split = arg; return 0;
+    case KEY_ONLY: task->only = arg; return 0;
+    case KEY_DRAFTS: task->drafts = true; return 0;
+    case KEY_BOXES: task->boxes = arg; return 0;
+    case KEY_WEAK_SPLIT: task->weak_split = arg; return 0;
+    case KEY_UNLABELLED_SPLIT: task->unlabelled_split = arg; return 0;
+    case KEY_VALIDATE: task->validate = arg; return 0;
+    case KEY_NO_EDGES: task->pairwise = CLV_PAIRWISE_NONE; return 0;
+    case KEY_PAIRWISE: return option_auto(&task->pairwise, "--pairwise", arg, forms, 4, &self->common);
+    case KEY_SKIP_BAD: task->skip_bad = true; return 0;
+    case KEY_FEATURE_MEMORY: return option_memory(&task->feature_memory, "--feature-memory", arg, &self->common);
+    case KEY_VOID: task->voids = arg; return 0;
     case KEY_LABEL_WEIGHTS:
-        return option_label_weights(&self->label_weights, &self->chooses_weights, arg, &self->common);
-    case KEY_LOSS: return option_loss(&self->loss, arg, &self->common);
-    case KEY_STAGES: return option_int(&self->n_stages, "--stages", arg, 1, 2, &self->common);
-    case KEY_MIRROR: self->mirrors = true; return 0;
+        task->label_weights = CLV_AUTO;
+        return strcmp(arg, "auto") == 0
+                   ? 0
+                   : option_number(&task->label_weights, "--label-weights", arg, 0, 1, &self->common);
+    case KEY_LOSS: return option_auto(&task->loss, "--loss", arg, losses, 3, &self->common);
+    case KEY_STAGES: return option_int(&task->stages, "--stages", arg, 1, 2, &self->common);
+    case KEY_MIRROR: task->mirror = true; return 0;
     case KEY_LABEL_COSTS:
-        return option_number(&self->label_costs, "--label-costs", arg, 0, CLV_MAX_LABEL_COSTS, &self->common);
-    case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 2, 1000, &self->common);
+        return option_number(&task->label_costs, "--label-costs", arg, 0, CLV_MAX_LABEL_COSTS, &self->common);
+    case KEY_CV: return option_int(&task->cv, "--cv", arg, 2, 1000, &self->common);
     case KEY_CV_GRID: return parse_grid(self, arg);
-    case KEY_INIT: self->init = arg; return 0;
-    case KEY_RESUME: self->resume = true; return 0;
-    case KEY_REQUEUE: self->requeue = self->resume = true; return 0;
+    case KEY_INIT: task->init = arg; return 0;
+    case KEY_RESUME: task->resume = true; return 0;
+    case KEY_REQUEUE: self->requeue = task->resume = true; return 0;
     case KEY_CHECKPOINT_EVERY:
         self->checkpoint_every_given = true;
-        return option_number(&self->checkpoint_every_s, "--checkpoint-every", arg, 0, 1e9, &self->common);
-    case KEY_ENGINE: return option_engine(&self->engine, arg, &self->common);
+        return option_number(&task->checkpoint_every_s, "--checkpoint-every", arg, 0, 1e9, &self->common);
+    case KEY_ENGINE: return option_engine(&task->engine, arg, &self->common);
     default: return ARGP_ERR_UNKNOWN;
     }
-}
-
-const char *train_needs_memory(const struct train_options *self)
-{
-    return self->n_stages > 1                                ? "--stages 2"
-           : !learner_reads_on_demand(self->learner.learner) ? self->learner.learner->name
-                                                             : NULL;
-}
-
-static enum clv_status check_memory(const struct train_options *self, struct clv_error *err)
-{
-    const char *what = self->memory > 0 ? train_needs_memory(self) : NULL;
-    if (self->memory > 0 && self->data && !is_tensor_file(self->data))
-        return fail(err, CLV_ERR_USAGE, "--feature-memory: %s is no feature file, which `cleave features' makes",
-                    self->data);
-    if (what)
-        return fail(err, CLV_ERR_USAGE, "--feature-memory: %s needs all features in memory", what);
-    return CLV_OK;
 }
 
 /* With --resume, a checkpoint may be replaced (one of another training is refused when it is read), and so may the
@@ -204,9 +201,9 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
 {
     if (team_rank())
         return CLV_OK; /* the leader writes */
-    const struct supervision_options *images = &self->supervision;
-    const char *const files[] = {self->validate && is_tensor_file(self->validate) ? self->validate : NULL, images->only,
-                                 images->boxes, self->init};
+    const struct clv_train_options *task = &self->task;
+    const char *const files[] = {task->validate && is_tensor_file(task->validate) ? task->validate : NULL, task->only,
+                                 task->boxes, task->init};
     size_t n = sizeof files / sizeof *files;
     const struct path_list *paths = &self->common.paths;
     const char **inputs = array_zalloc(n + paths->n, sizeof *inputs);
@@ -216,20 +213,98 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
     for (size_t i = 0; i < paths->n; i++)
         inputs[n++] = path_is_folder(paths->paths[i]) ? NULL : paths->paths[i];
     const char *hint = self->checkpoint ? ", --resume goes on with a training that was stopped" : "";
-    bool may_replace = self->overwrite || (self->resume && train_checkpoints_model_is_own(self));
+    bool may_replace = self->overwrite || (task->resume && train_checkpoints_model_is_own(self));
     struct outputs *outputs = &self->common.outputs;
     enum clv_status status = self->checkpoint ? output_locks_file(&outputs->locks, self->output, err) : CLV_OK;
     if (status == CLV_OK)
         status = outputs_claim(outputs, self->output, may_replace, hint, inputs, n, err);
     if (status == CLV_OK && self->checkpoint)
-        status = outputs_claim(outputs, self->checkpoint, self->overwrite || self->resume, hint, inputs, n, err);
+        status = outputs_claim(outputs, self->checkpoint, self->overwrite || task->resume, hint, inputs, n, err);
     array_free(inputs);
     return status;
 }
 
+/* Refuses what is missing, or contradicts itself. */
+static enum clv_status check(const struct train_options *self, struct clv_error *err)
+{
+    const struct clv_train_options *task = &self->task;
+    if (!task->data)
+        return fail(err, CLV_ERR_USAGE, "train: --data is missing: which images?");
+    if (!self->output)
+        return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
+    if (task->n_grids && !task->cv)
+        return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
+    if (task->stages > 1 && task->init)
+        return fail(err, CLV_ERR_USAGE, "--stages 2 excludes --init: which stage would start from it?");
+    if (task->label_weights < 0 && task->stages < 2)
+        return fail(err, CLV_ERR_USAGE, "--label-weights auto: --stages 2 is missing: its folds choose");
+    if (task->label_costs > 0 && task->stages < 2)
+        return fail(err, CLV_ERR_USAGE,
+                    "--label-costs: --stages 2 is missing: its first stage tells what an image has");
+    enum clv_status status = feature_paths_check(&self->common.paths, "--data", err);
+    bool is_file = is_tensor_file(task->data);
+    if (status == CLV_OK && task->validate && is_file && !is_tensor_file(task->validate))
+        return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", task->data);
+    if (status == CLV_OK && task->feature_memory > 0 && !is_file)
+        return fail(err, CLV_ERR_USAGE, "--feature-memory: %s is no feature file, which `cleave features' makes",
+                    task->data);
+    return status == CLV_OK && is_file ? common_options_check(&self->common, "a feature file holds no images", err)
+                                       : status;
+}
+
+static enum clv_status spare_set(void *context, const struct clv_set *set, const char *path, struct clv_error *err)
+{
+    const struct train_options *self = context;
+    enum clv_status status = outputs_spare_set(&self->common.outputs, set, path, err);
+    for (size_t m = 0; m < self->task.maps.n && status == CLV_OK; m++)
+        status = outputs_spare(&self->common.outputs, self->task.maps.folders[m].folder, err);
+    return status;
+}
+
+/* The parameter that each grid is of, now that the learner is known. */
+static enum clv_status find_grids(struct train_options *self, struct clv_error *err)
+{
+    const struct clv_learner *learner = self->learner.learner;
+    for (size_t g = 0; g < self->task.n_grids; g++) {
+        char name[64];
+        int *parameter = &self->task.grids[g].parameter;
+        *parameter = CLV_AUTO;
+        if (!self->grid_names[g].name)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)self->grid_names[g].length, self->grid_names[g].name);
+        *parameter = clv_learner_parameter(learner, name);
+        if (*parameter < 0)
+            return fail(err, CLV_ERR_USAGE, "--cv-grid: learner \"%s\" has no parameter \"%s\"", learner->name, name);
+    }
+    return CLV_OK;
+}
+
+/* Puts what other parsers took in into the task's options. */
+static enum clv_status gather(struct train_options *self, struct clv_error *err)
+{
+    struct clv_train_options *task = &self->task;
+    const struct common_options *common = &self->common;
+    task->files = (const char *const *)common->paths.paths;
+    task->n_files = common->paths.n;
+    task->limits = common->limits;
+    task->n_threads = common->n_threads;
+    task->recipe = self->recipe.recipe;
+    task->recipe_given = self->recipe.first_given;
+    task->maps = self->recipe.maps;
+    task->no_maps = self->recipe.blocks_given && !(self->recipe.recipe.blocks & CLV_BLOCK_MAPS);
+    task->check = spare_set;
+    task->check_context = self;
+    text_init(&self->command, 1 << 17);
+    text_printf(&self->command, "cleave train%s", common->canonical.bytes ? common->canonical.bytes : "");
+    task->command = self->command.bytes;
+    enum clv_status status = self->command.failed ? fail_memory(err) : find_grids(self, err);
+    return status == CLV_OK ? learner_options_apply(&self->learner, task) : status;
+}
+
 enum clv_status train_options_parse(struct train_options *self, int argc, char **argv, struct clv_error *err)
 {
-    *self = (struct train_options){.n_stages = 1, .checkpoint_every_s = 120};
+    *self = (struct train_options){0};
+    clv_train_defaults(&self->task, clv_learner_at(0));
     struct argp_child children[] = {
         {&common_argp, 0, NULL, 0}, {recipe_argp(), 0, NULL, 0}, {learner_argp(argc, argv), 0, NULL, 0}, {0}};
     const struct argp argp = {
@@ -248,45 +323,22 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
     recipe_options_init(&self->recipe, &self->common);
     learner_options_init(&self->learner, &self->common);
     enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
-    if (status != CLV_OK)
-        return status;
-    if (!self->data)
-        return fail(err, CLV_ERR_USAGE, "train: --data is missing: which images?");
-    if (!self->output)
-        return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
-    if (self->n_grids && !self->n_folds)
-        return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
-    if (self->n_stages > 1 && self->init)
-        return fail(err, CLV_ERR_USAGE, "--stages 2 excludes --init: which stage would start from it?");
-    if (self->chooses_weights && self->n_stages < 2)
-        return fail(err, CLV_ERR_USAGE, "--label-weights auto: --stages 2 is missing: its folds choose");
-    if (self->label_costs > 0 && self->n_stages < 2)
-        return fail(err, CLV_ERR_USAGE,
-                    "--label-costs: --stages 2 is missing: its first stage tells what an image has");
-    status = feature_paths_check(&self->common.paths, "--data", err);
-    if (status != CLV_OK)
-        return status;
-    if (self->validate && is_tensor_file(self->data) && !is_tensor_file(self->validate))
-        return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", self->data);
-    status = check_memory(self, err);
-    if (status != CLV_OK)
-        return status;
-    self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;
-    if (console_is_quiet()) {
-        FILE *nowhere = fopen("/dev/null", "we");
-        if (!nowhere)
-            return fail_errno(err, CLV_ERR_OS, "/dev/null: cannot open");
-        self->summary = nowhere;
-    }
-    status = train_checkpoints_path(&self->checkpoint, self, err);
+    if (status == CLV_OK)
+        status = check(self, err);
+    if (status == CLV_OK)
+        status = gather(self, err);
+    if (status == CLV_OK)
+        status = train_check_memory(&self->task, err);
+    if (status == CLV_OK)
+        status = train_checkpoints_path(&self->checkpoint, self, err);
+    self->task.checkpoint = self->checkpoint;
     return status == CLV_OK ? claim_outputs(self, err) : status;
 }
 
 void train_options_release(struct train_options *self)
 {
-    if (self->summary && self->summary != stdout && self->summary != stderr)
-        fclose(self->summary);
     array_free(self->checkpoint);
+    text_release(&self->command);
     recipe_options_release(&self->recipe);
     common_options_release(&self->common);
 }

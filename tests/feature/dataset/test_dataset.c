@@ -230,7 +230,7 @@ START_TEST(extraction_reports_and_stops_when_asked)
     struct clv_recipe recipe = plain_recipe();
     struct clv_dataset *dataset;
     struct witness witness = {0};
-    struct clv_progress progress = {stop_at_three, &witness, &witness.stop};
+    struct clv_progress progress = {stop_at_three, &witness, &witness.stop, NULL};
     must_fail(CLV_ERR_INTERRUPTED, "interrupted",
               clv_dataset_extract(&dataset, &set, &recipe, 1, NULL, &progress, err));
     ck_assert_uint_eq(witness.reports, 3);

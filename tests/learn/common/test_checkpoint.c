@@ -66,7 +66,7 @@ static struct clv_training_result run_until(struct clv_training *training, const
 {
     stopper->stop = 0;
     stopper->after = after;
-    struct clv_progress progress = {on_report, stopper, &stopper->stop};
+    struct clv_progress progress = {on_report, stopper, &stopper->stop, NULL};
     training->progress = &progress;
     struct clv_training_result result = run(learner, training);
     training->progress = NULL;

@@ -161,7 +161,7 @@ static void on_alarm(int number)
 START_TEST(a_training_that_is_stopped_again_and_again_goes_on_to_the_same_bytes)
 {
     const struct variant *variant = &variants[_i];
-    const struct clv_progress progress = {NULL, NULL, &stop};
+    const struct clv_progress progress = {NULL, NULL, &stop, NULL};
     struct case_of self;
     open_case(&self, variant);
     self.checkpoints.every_s = 1e9;

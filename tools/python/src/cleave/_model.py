@@ -37,12 +37,6 @@ class Model:
         call(lib.clv_model_read, native, os.fsencode(path))
         return cls(native)
 
-    @staticmethod
-    def train(data: Any, **options: Any) -> "Model":
-        """cleave.train."""
-        from ._train import train
-        return train(data, **options)
-
     def save(self, path: Path) -> None:
         """Writes the model file, which is old or new, never half. Raises OutputError."""
         call(lib.clv_model_write, os.fsencode(path), self._native)

@@ -3,13 +3,12 @@
 import os
 import threading
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._arrays import as_image, as_values, copied, pointer
-from ._errors import DataError, UsageError, call
+from ._arrays import as_image, as_values, pointer
+from ._errors import UsageError, call
 from ._model import Model, Path
 from ._native import ffi, lib
 from ._pixels import VOID, Labels
@@ -24,10 +23,12 @@ class _Work:
     def __init__(self, progress: Optional[Progress]) -> None:
         self._progress = progress
         self.raised: Optional[BaseException] = None
+        self.notes: List[str] = []
         self._stop = ffi.new("int *")
         self._handle = ffi.new_handle(self)
         self.native = ffi.new("struct clv_progress *", {
-            "report": lib.cleave_report if progress else ffi.NULL, "context": self._handle, "stop": self._stop})
+            "report": lib.cleave_report if progress else ffi.NULL, "context": self._handle, "stop": self._stop,
+            "say": lib.cleave_say})
 
     @property
     def is_stopped(self) -> bool:
@@ -76,6 +77,12 @@ def cleave_report(context: Any, what: Any, done: int, total: int, _note: Any) ->
     ffi.from_handle(context).report(ffi.string(what).decode(errors="replace"), done, total)
 
 
+@ffi.def_extern()
+def cleave_say(context: Any, kind: int, text: Any) -> None:
+    if kind != lib.CLV_SUMMARY:
+        ffi.from_handle(context).notes.append(ffi.string(text).decode(errors="replace"))
+
+
 def learners() -> Dict[str, Dict[str, Any]]:
     """The learners by name, each with its parameters and their defaults."""
     found: Dict[str, Dict[str, Any]] = {}
@@ -107,210 +114,48 @@ def _value(learner: Any, index: int, name: str, value: Any) -> float:
     return float(names.index(value))
 
 
-def _apply(training: Any, learner: Any, parameters: Dict[str, Any]) -> None:
-    lib.clv_training_defaults(training, learner)
+def _set_parameters(options: Any, learner: Any, parameters: Dict[str, Any]) -> None:
     for name, value in parameters.items():
         index = lib.clv_learner_parameter(learner, name.replace("_", "-").encode())
         if index < 0:
             index = lib.clv_learner_parameter(learner, name.encode())
         if index < 0:
             raise UsageError(f"{ffi.string(learner.name).decode()} has no parameter {name}; cleave.learners() lists them")
-        training.parameters[index] = _value(learner, index, name, value)
+        options.parameters[index] = _value(learner, index, name, value)
+        options.is_given[index] = True
 
 
-class _Set:
-    """A set of images on disk: recipe and dataset as `cleave train` makes them."""
-
-    def __init__(self, path: Path, split: Optional[str], drafts: bool, maps: Mapping[str, Path]) -> None:
-        self._set = ffi.gc(ffi.new("struct clv_set *"), lib.clv_set_release)
-        call(lib.clv_set_read, self._set, os.fsencode(path))
-        n_all = self._set.n_items
-        call(lib.clv_set_select_training, self._set, ffi.NULL if split is None else split.encode())
-        if split is None and self._set.n_items < n_all:
-            warnings.warn(f"{os.fspath(path)}: {self._set.n_items} of {n_all} images are learned from, those of the split "
-                          "train; split= chooses others", stacklevel=4)
-        n_drafts = 0 if drafts else lib.clv_set_drop_drafts(self._set)
-        if n_drafts:
-            warnings.warn(f"{os.fspath(path)}: {n_drafts} masks are drafts that `cleave label` has not accepted, and were left "
-                          "out; drafts=True learns from them, too", stacklevel=4)
-        self._keep_masks(os.fspath(path), n_drafts)
-        for name, folder in maps.items():
-            call(lib.clv_set_add_maps, self._set, name.encode(), os.fsencode(folder))
-        self.labels = self._set.labels
-        self.n_labels = self._set.labels.n_labels
-
-    def _keep_masks(self, path: Any, n_drafts: int) -> None:
-        """Leaves out images without a mask, as the command does."""
-        items, n_kept = self._set.items, 0
-        for i in range(self._set.n_items):
-            if items[i].mask == ffi.NULL:
-                lib.clv_item_release(ffi.addressof(items, i))
-            else:
-                items[n_kept] = items[i]
-                n_kept += 1
-        n_without = self._set.n_items - n_kept - n_drafts
-        self._set.n_items = n_kept
-        if not n_kept:
-            raise UsageError(f"{path}: no image has a mask to learn from")
-        if n_without:
-            warnings.warn(f"{path}: {n_without} images have no mask and were left out", stacklevel=5)
-
-    def learn(self, recipe: Any, seed: int, threads: int, work: _Work) -> None:
-        paths = [self._set.items[i].image for i in range(self._set.n_items)]
-        if self._set.n_maps:
-            recipe.blocks |= lib.CLV_BLOCK_MAPS
-            recipe.n_maps, recipe.map_pool = self._set.n_maps, lib.CLV_MAP_MEAN
-            for k in range(recipe.n_maps):
-                recipe.maps[k].name = ffi.string(self._set.map_names[k])
-        call(lib.clv_recipe_learn, recipe, ffi.new("char *[]", paths), len(paths), seed, threads, ffi.NULL, work.native)
-        call(lib.clv_recipe_learn_maps, recipe, self._set, threads, ffi.NULL, work.native)
-        for k in range(recipe.n_maps):
-            if recipe.maps[k].n_groups > 1 and recipe.maps[k].use == lib.CLV_MAP_USE_IGNORED:
-                warnings.warn(f"maps {ffi.string(recipe.maps[k].name).decode()}: training images fall into "
-                              f"{recipe.maps[k].n_groups} groups, in each of which the channels tell figure from ground in "
-                              "another way, as if by another network; these maps are ignored", stacklevel=4)
-
-    def extract(self, recipe: Any, threads: int, work: _Work) -> Any:
-        made = ffi.new("struct clv_dataset **")
-        call(lib.clv_dataset_extract, made, self._set, recipe, threads, ffi.NULL, work.native)
-        return ffi.gc(made[0], lib.clv_dataset_free)
-
-    def learn_refining(self, model: Any, learner: Any, training: Any) -> None:
-        call(lib.clv_train_refining, model, learner, training, self._set, ffi.NULL)
+def _named(names: Sequence[str]) -> Any:
+    """Labels of these names: a struct clv_labels, and what it points into."""
+    listed, palette = ffi.new("char[][64]", len(names)), ffi.new("uint8_t[256][3]")
+    for k, name in enumerate(names):
+        if not 0 < len(name.encode()) < 64:
+            raise UsageError(f"label name {name!r} must have 1 to 63 bytes")
+        listed[k] = name.encode()
+    lib.clv_default_palette(palette)
+    labels = ffi.new("struct clv_labels *", {"n_labels": len(names), "from_file": True, "names": listed, "palette": palette})
+    labels.is_void[VOID] = 1
+    return labels, (listed, palette)
 
 
-class _Pairs:
-    """Images and masks in memory."""
-
-    def __init__(self, pairs: Iterable[Pair], names: Optional[Sequence[str]]) -> None:
-        self._images, self._masks, self._keep = [], [], []
-        for place, (image, mask) in enumerate(pairs):
-            native, data = as_image(f"image {place}", image)
-            self._images.append(native)
-            self._keep.append(data)
-            if mask is None:
-                raise UsageError(f"image {place} has no mask")
-            self._masks.append(as_values(f"mask {place}", mask, (native.height, native.width)))
-        if not self._images:
-            raise UsageError("no images to learn from")
-        self.labels = ffi.gc(ffi.new("struct clv_labels *"), lib.clv_labels_release)
-        call(lib.clv_labels_binary, self.labels)
-        if names is None:
-            self._read_figure()
-        known = np.unique(np.concatenate([np.unique(mask) for mask in self._masks]))
-        known = known[known != VOID]
-        if known.size < 2:
-            only = f"know no label but {known[0]}" if known.size else "know no label"
-            raise UsageError(f"the masks {only}: there is nothing to tell apart ({VOID} is void)")
-        highest = int(known[-1])
-        if names is not None and len(names) <= highest:
-            raise UsageError(f"a mask has label {highest}, but there are {len(names)} names")
-        self.n_labels = len(names) if names is not None else highest + 1
-        if names is not None or self.n_labels > 2:
-            self._name([str(name) for name in names or [f"label {k}" for k in range(self.n_labels)]])
-
-    def _read_figure(self) -> None:
-        """Masks of figure and ground as their files are read; where they are not, or where their figures have different
-        values, values are labels."""
-        notes: Dict[str, str] = {}
-        figures, made = set(), []
-        for place, mask in enumerate(self._masks):
-            native = ffi.gc(ffi.new("struct clv_mask *"), lib.clv_mask_release)
-            try:
-                call(lib.clv_mask_from_values, native, pointer("uint8_t", mask), mask.shape[1], mask.shape[0], self.labels,
-                     f"mask {place}".encode())
-            except DataError:
-                return
-            made.append(copied(native.labels, "uint8_t", np.uint8, *mask.shape))
-            own = np.unique(mask[made[-1] == 1])
-            figures.update(own[own != VOID] if own.size == 1 else [])
-            if native.note != ffi.NULL:
-                notes.setdefault(ffi.string(native.note).decode(), f"mask {place}")
-        if len(figures) > 1:
-            return
-        self._masks = made
-        for note, first in notes.items():
-            warnings.warn(f"{note}, first in {first}", stacklevel=4)
-
-    def _name(self, names: List[str]) -> None:
-        listed, palette = ffi.new("char[][64]", len(names)), ffi.new("uint8_t[256][3]")
-        for k, name in enumerate(names):
-            if not 0 < len(name.encode()) < 64:
-                raise UsageError(f"label name {name!r} must have 1 to 63 bytes")
-            listed[k] = name.encode()
-        lib.clv_default_palette(palette)
-        own = ffi.new("struct clv_labels *", {"n_labels": len(names), "from_file": True, "names": listed, "palette": palette})
-        own.is_void[VOID] = 1
-        call(lib.clv_labels_copy, self.labels, own)
-
-    def learn(self, recipe: Any, seed: int, threads: int, work: _Work) -> None:
-        images = ffi.new("struct clv_image[]", [image[0] for image in self._images])
-        call(lib.clv_recipe_learn_images, recipe, images, len(self._images), seed, threads, work.native)
-
-    def extract(self, recipe: Any, threads: int, work: _Work) -> Any:
-        made = ffi.new("struct clv_dataset **")
-        call(lib.clv_dataset_new, made, self.n_labels)
-        dataset = ffi.gc(made[0], lib.clv_dataset_free)
-
-        def one(place: int) -> Any:
-            if work.is_stopped:
-                raise KeyboardInterrupt
-            example = ffi.gc(ffi.new("struct clv_example *"), lib.clv_example_release)
-            call(lib.clv_example_extract, example, self._images[place], recipe)
-            mask = self._masks[place]
-            data = pointer("uint8_t", mask)
-            call(lib.clv_example_set_truth, example,
-                 ffi.new("struct clv_mask *", {"width": mask.shape[1], "height": mask.shape[0], "labels": data}), self.n_labels)
-            return example
-
-        with ThreadPoolExecutor(threads if threads > 0 else os.cpu_count()) as pool:
-            for place, example in enumerate(pool.map(one, range(len(self._images)))):
-                call(lib.clv_dataset_add_example, dataset, example, f"image {place}".encode())
-                work.report("features", place + 1, len(self._images))
-        return dataset
-
-    def learn_refining(self, model: Any, learner: Any, training: Any) -> None:
-        """Nothing: images in memory come without maps."""
-
-
-def _learn(source: Any, learner: Any, nodes: str, sizes: Dict[str, Optional[int]], stages: int, label_costs: float, seed: int,
-           threads: int, parameters: Dict[str, Any], work: _Work) -> Model:
-    model = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
-    recipe = ffi.addressof(model, "recipe")
-    (lib.clv_recipe_init_patches if nodes == "patches" else lib.clv_recipe_init)(recipe)
-    recipe.slic.n_superpixels = sizes["superpixels"] or recipe.slic.n_superpixels
-    recipe.n_words = sizes["words"] or recipe.n_words
-    recipe.working_pixels = sizes["working_pixels"] or recipe.working_pixels
-    training = ffi.new("struct clv_training *")
-    _apply(training, learner, parameters)
-    source.learn(recipe, seed, threads, work)
-    model.has_recipe = 1
-    dataset = source.extract(recipe, threads, work)
-    labelled = [i for i in range(lib.clv_dataset_size(dataset)) if lib.clv_dataset_problem(dataset, i).theta != ffi.NULL]
-    if not labelled:
-        raise UsageError("no image has a mask to learn from")
-    if nodes == "patches" and source.n_labels > 2 and len(labelled) == lib.clv_dataset_size(dataset):  # as the command's --loss auto
-        call(lib.clv_dataset_weigh, dataset, lib.CLV_LOSS_COUNTS)
-    examples = ffi.new("int32_t[]", labelled)
-    training.dataset, training.examples, training.n_examples = dataset, examples, len(labelled)
-    training.seed, training.n_threads, training.progress = seed, threads, work.native
-    call(lib.clv_learner_shape, ffi.addressof(training, "shape"), learner, dataset)
-    result = ffi.gc(ffi.new("struct clv_training_result *"), lib.clv_training_result_release)
-    if stages == 2:
-        call(lib.clv_train_two_stages, result, model, dataset, learner, training, label_costs)
-    else:
-        call(lib.clv_train, result, learner, training)
-    record = {"version": ffi.string(lib.clv_version()).decode(), "seed": str(seed), "learner": ffi.string(learner.name).decode(),
-              "images": str(len(labelled)), "interrupted": "yes" if result.interrupted else "no"}
-    for key, value in record.items():
-        call(lib.clv_record_set, ffi.addressof(model, "record"), key.encode(), value.encode())
-    call(lib.clv_labels_copy, ffi.addressof(model, "labels"), ffi.addressof(source.labels)
-         if ffi.typeof(source.labels).kind == "struct" else source.labels)
-    model.shape, model.decoding, model.w = training.shape, result.decoding, result.w
-    result.w = ffi.NULL  # the model's now
-    if not result.interrupted:
-        source.learn_refining(model, learner, training)
-    return Model(model)
+def _take_pairs(options: Any, pairs: Iterable[Pair], names: Optional[Sequence[str]]) -> Any:
+    """Images and masks in memory; returns what must live as long as the options."""
+    images, masks, keep = [], [], []
+    for place, (image, mask) in enumerate(pairs):
+        native, data = as_image(f"image {place}", image)
+        if mask is None:
+            raise UsageError(f"image {place} has no mask")
+        values = as_values(f"mask {place}", mask, (native.height, native.width))
+        images.append(native[0])
+        masks.append({"width": values.shape[1], "height": values.shape[0], "labels": pointer("uint8_t", values)})
+        keep.append((native, data, values))
+    if not images:
+        raise UsageError("no images to learn from")
+    own = ffi.new("struct clv_image[]", images), ffi.new("struct clv_mask[]", masks)
+    options.images, options.masks, options.n_images = *own, len(images)
+    labels, held = _named([str(name) for name in names]) if names is not None else (ffi.NULL, None)
+    options.labels = labels
+    return keep, own, labels, held
 
 
 def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Optional[str] = None, drafts: bool = False,
@@ -349,16 +194,43 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Op
         raise UsageError("label_costs need stages=2: its first stage tells what an image has")
     if nodes not in ("superpixels", "patches"):
         raise UsageError(f"nodes is {nodes!r}, must be superpixels or patches")
+    options = ffi.new("struct clv_train_options *")
+    lib.clv_train_defaults(options, chosen)
+    _set_parameters(options, chosen, parameters)
+    recipe = ffi.addressof(options, "recipe")
+    if nodes == "patches":
+        lib.clv_recipe_init_patches(recipe)
+    recipe.slic.n_superpixels = superpixels or recipe.slic.n_superpixels
+    recipe.n_words = words or recipe.n_words
+    recipe.working_pixels = working_pixels or recipe.working_pixels
+    options.seed, options.n_threads, options.stages, options.label_costs = seed, threads, stages, label_costs
+    options.drafts = drafts
     if isinstance(data, (str, bytes, os.PathLike)):
         if labels is not None:
             raise UsageError("labels are those of the set; labels.tsv names them")
-        source: Any = _Set(data, split, drafts, maps or {})
+        keep: Any = [ffi.new("char[]", os.fsencode(path)) for path in (data, *(maps or {}).values())]
+        options.data = keep[0]
+        for k, name in enumerate(maps or {}):
+            if k == lib.CLV_MAX_MAPS or not 0 < len(name.encode()) <= lib.CLV_MAX_MAP_NAME:
+                raise UsageError(f"maps: at most {lib.CLV_MAX_MAPS}, with names of 1 to {lib.CLV_MAX_MAP_NAME} bytes")
+            options.maps.folders[k].name, options.maps.folders[k].folder = name.encode(), keep[1 + k]
+        options.maps.n = len(maps or {})
+        if split is not None:
+            keep.append(ffi.new("char[]", split.encode()))
+            options.split = keep[-1]
     else:
         if split is not None:
             raise UsageError("split needs a manifest")
         if maps:
             raise UsageError("maps need a folder or a manifest")
-        source = _Pairs(data, labels)
-    sizes = {"superpixels": superpixels, "words": words, "working_pixels": working_pixels}
+        keep = _take_pairs(options, data, labels)
     work = _Work(progress)
-    return work.run(lambda: _learn(source, chosen, nodes, sizes, stages, label_costs, seed, threads, parameters, work))
+    options.progress = work.native
+    model = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
+    try:
+        work.run(lambda: call(lib.clv_train_set, model, options))
+    finally:
+        del keep
+        for note in work.notes:
+            warnings.warn(note, stacklevel=2)
+    return Model(model)

@@ -1,4 +1,4 @@
-#include "cli/train/box_hints.h"
+#include "task/box_hints.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/common/console.h"
 
 void box_hints_free(struct clv_item_boxes *boxes, size_t n_items)
 {
@@ -18,7 +17,7 @@ void box_hints_free(struct clv_item_boxes *boxes, size_t n_items)
 struct reading {
     struct clv_boxes file;
     const char *path; /* of the file that is open, or NULL */
-    const struct clv_image_limits *limits;
+    const struct clv_train_options *options;
     size_t n_cut;
 };
 
@@ -33,8 +32,9 @@ static enum clv_status open_file(struct reading *self, const char *path, struct 
         return status;
     self->path = path;
     if (self->file.n_skipped)
-        console_note("%s: %zu annotations are no boxes and were skipped (the first: %s)", path, self->file.n_skipped,
-                     self->file.first_skipped);
+        report_message(self->options->progress, CLV_NOTE,
+                       "%s: %zu annotations are no boxes and were skipped (the first: %s)", path, self->file.n_skipped,
+                       self->file.first_skipped);
     return CLV_OK;
 }
 
@@ -43,7 +43,7 @@ static enum clv_status place(struct clv_item_boxes *boxes, struct reading *self,
 {
     int32_t width, height;
     size_t n_cut = 0, n = entry->n_boxes;
-    enum clv_status status = clv_image_read_size(&width, &height, item->image, self->limits, err);
+    enum clv_status status = clv_image_read_size(&width, &height, item->image, &self->options->limits, err);
     if (status != CLV_OK)
         return status;
     struct clv_box *placed = array_alloc(n, sizeof *placed);
@@ -98,8 +98,8 @@ static const char *first_unused(const struct clv_boxes *file, const struct clv_i
 #define MAX_LISTED 5
 
 /* Names what has no boxes beside what the file has. entries[n] are those of the set's items, then of others. */
-static void tell_missing(const struct clv_set *set, const char *path, const struct clv_boxes *file,
-                         const struct clv_image_boxes *const *entries, size_t n)
+static void report_missing(const struct clv_set *set, const struct clv_train_options *options,
+                           const struct clv_boxes *file, const struct clv_image_boxes *const *entries, size_t n)
 {
     const char *unused = first_unused(file, entries, n);
     struct text names;
@@ -109,9 +109,10 @@ static void tell_missing(const struct clv_set *set, const char *path, const stru
         if (!tells(entries[i]) && n_missing++ < MAX_LISTED)
             text_printf(&names, "%s%s", n_missing > 1 ? ", " : "", set->items[i].name);
     if (n_missing)
-        console_note("%s: %zu of %zu images have no boxes and were left out: %s%s%s%s", path, n_missing, set->n_items,
-                     names.bytes ? names.bytes : "", n_missing > MAX_LISTED ? ", .." : "",
-                     unused ? "; the file also has " : "", unused ? unused : "");
+        report_message(options->progress, CLV_NOTE, "%s: %zu of %zu images have no boxes and were left out: %s%s%s%s",
+                       options->boxes, n_missing, set->n_items, names.bytes ? names.bytes : "",
+                       n_missing > MAX_LISTED ? ", .." : "", unused ? "; the file also has " : "",
+                       unused ? unused : "");
     text_release(&names);
 }
 
@@ -135,7 +136,7 @@ static enum clv_status read_shared(struct clv_item_boxes *found, struct reading 
                       "%s: has boxes for none of the %zu images, neither \"%s\" nor another; it has \"%s\"", path, n,
                       set->items[0].name, self->file.images[0].image);
     if (status == CLV_OK)
-        tell_missing(set, path, &self->file, entries, n_all);
+        report_missing(set, self->options, &self->file, entries, n_all);
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         status = tells(entries[i]) ? place(&found[i], self, entries[i], &set->items[i], err) : CLV_OK;
         if (status != CLV_OK)
@@ -147,10 +148,11 @@ static enum clv_status read_shared(struct clv_item_boxes *found, struct reading 
 }
 
 enum clv_status box_hints_read(struct clv_item_boxes **boxes, struct clv_set *set, struct bad_images *bad,
-                               const char *path, const struct clv_set *others, const struct clv_image_limits *limits,
+                               const struct clv_set *others, const struct clv_train_options *options,
                                struct clv_error *err)
 {
-    struct reading reading = {.limits = limits};
+    struct reading reading = {.options = options};
+    const char *path = options->boxes;
     size_t n = set->n_items, kept = 0, n_bad = bad->n;
     struct clv_item_boxes *found = array_zalloc(n, sizeof *found);
     enum clv_status status = found ? CLV_OK : fail_memory(err);
@@ -173,9 +175,10 @@ enum clv_status box_hints_read(struct clv_item_boxes **boxes, struct clv_set *se
         return status;
     }
     if (!path && kept + n_bad < n)
-        console_note("%s: %zu of %zu images have no boxes and were left out", set->root, n - kept - n_bad, n);
+        report_message(options->progress, CLV_NOTE, "%s: %zu of %zu images have no boxes and were left out", set->root,
+                       n - kept - n_bad, n);
     if (reading.n_cut)
-        console_note("%zu boxes reach out of their image and were cut", reading.n_cut);
+        report_message(options->progress, CLV_NOTE, "%zu boxes reach out of their image and were cut", reading.n_cut);
     kept = 0;
     for (size_t i = 0; i < n; i++) {
         if (!found[i].boxes) {

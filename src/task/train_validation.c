@@ -1,19 +1,20 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cli/common/training_set.h"
-#include "cli/train/train.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/dataset/held.h"
+#include "task/map_options.h"
+#include "task/train.h"
+#include "task/training_set.h"
 
 /* A feature file made with the training's recipe, all with masks. */
-static enum clv_status open_features(struct clv_dataset **dataset, const struct train_options *options,
+static enum clv_status open_features(struct clv_dataset **dataset, const struct clv_train_options *options,
                                      const struct train_data *data, struct clv_error *err)
 {
     struct held held = {0};
-    enum clv_status status = options->memory > 0
-                                 ? features_open_on_demand(dataset, NULL, options->validate, options->memory, err)
-                                 : clv_features_open(dataset, NULL, options->validate, err);
+    enum clv_status status = options->feature_memory > 0 ? features_open_on_demand(dataset, NULL, options->validate,
+                                                                                   options->feature_memory, err)
+                                                         : clv_features_open(dataset, NULL, options->validate, err);
     if (status != CLV_OK)
         return status;
     struct clv_problem own = clv_dataset_problem(data->dataset, 0);
@@ -40,11 +41,9 @@ static enum clv_status open_features(struct clv_dataset **dataset, const struct 
     return status;
 }
 
-enum clv_status train_validation_load(struct clv_dataset **dataset, const struct train_options *options,
-                                      const struct train_data *data, const struct clv_progress *progress,
-                                      struct clv_error *err)
+enum clv_status train_validation_load(struct clv_dataset **dataset, const struct clv_train_options *options,
+                                      const struct train_data *data, struct clv_error *err)
 {
-    const struct common_options *common = &options->common;
     struct clv_set set = {0};
     *dataset = NULL;
     enum clv_loss_weights weights = clv_dataset_counts_errors(data->dataset) ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED;
@@ -55,24 +54,25 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
     enum clv_status status = training_set_read_more(&set, options->data, options->validate, err);
     if (status != CLV_OK)
         return status;
-    if (!options->supervision.drafts)
-        training_set_drop_drafts(&set, options->data, DRAFTS_HINT);
-    status = training_set_hide(&set, options->supervision.voids, err);
+    if (!options->drafts)
+        training_set_drop_drafts(&set, options->data, DRAFTS_HINT, options->progress);
+    status = training_set_hide(&set, options->voids, err);
     if (status == CLV_OK)
-        status = training_set_require_masks(&set, options->data, err);
+        status = training_set_require_masks(&set, options->data, options->progress, err);
     if (status == CLV_OK)
-        status = maps_option_add(&set, &options->recipe.maps, &common->outputs, err);
+        status = map_options_add(&set, &options->maps, err);
     if (status == CLV_OK)
-        status = clv_dataset_extract(dataset, &set, &data->recipe, common->n_threads, &common->limits, progress, err);
+        status = clv_dataset_extract(dataset, &set, &data->recipe, options->n_threads, &options->limits,
+                                     options->progress, err);
     if (status == CLV_OK)
         status = clv_dataset_weigh(*dataset, weights, err);
     clv_set_release(&set);
     return status;
 }
 
-enum clv_status train_validation_print(const struct train_options *options, const struct train_data *data,
-                                       const struct clv_training *training, const struct clv_model *model,
-                                       struct clv_error *err)
+enum clv_status train_validation_report(const struct clv_train_options *options, const struct train_data *data,
+                                        const struct clv_training *training, const struct clv_model *model,
+                                        struct clv_error *err)
 {
     double loss;
     size_t n = 0;
@@ -82,7 +82,7 @@ enum clv_status train_validation_print(const struct train_options *options, cons
     enum clv_status status = clv_evaluate_all(&loss, training->validation, &model->shape, model->w, &model->decoding,
                                               training->engine, training->n_threads, err);
     if (status == CLV_OK)
-        fprintf(options->summary, "%-9s %s %.2f %% on %zu images\n", options->validate, unit.name,
-                100 * unit.scale * loss, n);
+        report_message(options->progress, CLV_SUMMARY, "%-9s %s %.2f %% on %zu images", options->validate, unit.name,
+                       100 * unit.scale * loss, n);
     return status;
 }

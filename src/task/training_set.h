@@ -1,12 +1,11 @@
 /* Sets as training takes them in. */
-#ifndef CLI_TRAINING_SET_H
-#define CLI_TRAINING_SET_H
+#ifndef TASK_TRAINING_SET_H
+#define TASK_TRAINING_SET_H
 
 #include <stdbool.h>
 
 #include "base/path.h"
 #include "cleave/features.h"
-#include "cli/common/outputs.h"
 
 /* Whether a file is a safetensors file, or an index of shards (told by content), rather than a manifest. */
 bool is_tensor_file(const char *path);
@@ -15,15 +14,24 @@ bool is_tensor_file(const char *path);
 enum clv_status feature_paths_check(const struct path_list *paths, const char *option, struct clv_error *err) CLV_CHECK;
 
 /* Reads a set and keeps the splits asked for. With splits NULL and prefer_train, a set that has a split "train" is cut
- * down to it, which a note tells. None of the whole set's files may be one of the outputs. */
+ * down to it, which a note tells. The whole set is looked at first. */
+struct set_check {
+    enum clv_status (*look)(void *context, const struct clv_set *set, const char *path, struct clv_error *err);
+    void *context;
+};
 enum clv_status training_set_read(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
-                                  const struct outputs *outputs, struct clv_error *err) CLV_CHECK;
+                                  const struct set_check *check, const struct clv_progress *progress,
+                                  struct clv_error *err) CLV_CHECK;
+
+#define OWN_NOTE                                                                                                       \
+    "images in a folder's own masks/, strokes/, overlays/, cutouts/ or objects/ were left out: %zu, the first is %s"
 
 /* Whether a folder's manifest says what is in it. */
-void training_set_note_manifest(const struct clv_set *set, const char *path);
+void training_set_note_manifest(const struct clv_set *set, const char *path, const struct clv_progress *progress);
 
 /* Takes drafts of masks away, which a note counts; `hint` ends it. */
-void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint);
+void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint,
+                              const struct clv_progress *progress);
 #define DRAFTS_HELP "Masks that `cleave label' has not accepted yet count, too (default: they are left out)"
 #define DRAFTS_HINT "; --drafts takes them"
 
@@ -36,7 +44,8 @@ enum clv_status training_set_read_more(struct clv_set *set, const char *path, co
 enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err) CLV_CHECK;
 
 /* Leaves out the items without a mask, which a note counts; none left is an error. */
-enum clv_status training_set_require_masks(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
+enum clv_status training_set_require_masks(struct clv_set *set, const char *path, const struct clv_progress *progress,
+                                           struct clv_error *err) CLV_CHECK;
 
 /* image paths[n_items], views into the set; array_free it. NULL when out of memory. */
 const char **training_set_images(const struct clv_set *set);

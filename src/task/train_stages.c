@@ -3,37 +3,36 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cli/common/console.h"
-#include "cli/train/train.h"
 #include "model/stage.h"
+#include "task/train.h"
 
 enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_training *training,
-                                   const struct train_options *options, struct train_data *data,
+                                   const struct clv_train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err)
 {
-    const struct stages_wanted wanted = {.presence = options->label_costs > 0,
-                                         .label_weights = options->chooses_weights};
-    if (options->n_stages < 2)
+    const struct stages_wanted wanted = {.in_runs = options->stage_runs,
+                                         .presence = options->label_costs > 0,
+                                         .label_weights = options->label_weights < 0};
+    if (options->stages < 2)
         return CLV_OK;
     enum clv_status status = wanted.presence ? stages_check_costs(training, "--label-costs", err) : CLV_OK;
     if (status == CLV_OK)
-        status = stages_learn(learned, data->dataset, options->learner.learner, training, &wanted, err);
+        status = stages_learn(learned, data->dataset, options->learner, training, &wanted, err);
     if (status != CLV_OK)
         return status;
     const struct clv_stage *first = learned->first;
     training->shape = stage_next_shape(&first->shape, training->shape.pairwise);
-    if (options->chooses_weights) {
+    if (options->label_weights < 0) {
         data->label_weights = learned->label_weights;
         status = clv_dataset_weigh_labels(data->dataset, learned->label_weights, err);
     }
     if (status == CLV_OK && validation)
         status = stages_extend(validation, first, &training->shape, training->n_threads, err);
-    console_clear();
-    fprintf(options->summary, "stage 1   %d folds, %d features of context, %d of edges, temperature %.3g\n",
-            STAGE_FOLDS, training->shape.n_features - first->shape.n_features,
-            training->shape.n_edge_features - first->shape.n_edge_features, first->temperature);
-    if (options->chooses_weights)
-        fprintf(options->summary, "          label weights %g\n", learned->label_weights);
-    fflush(options->summary);
+    report_message(options->progress, CLV_SUMMARY,
+                   "stage 1   %d folds, %d features of context, %d of edges, temperature %.3g", STAGE_FOLDS,
+                   training->shape.n_features - first->shape.n_features,
+                   training->shape.n_edge_features - first->shape.n_edge_features, first->temperature);
+    if (options->label_weights < 0)
+        report_message(options->progress, CLV_SUMMARY, "          label weights %g", learned->label_weights);
     return status;
 }

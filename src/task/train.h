@@ -1,20 +1,16 @@
-/* `cleave train`: from images with masks, boxes or neither to a model.
+/* clv_train_set's stages: from images with masks, boxes or neither to a model.
  *
- * Read cmd_train.c first: its `run` goes through the stages in order. What was asked is in train_options.h and never
- * changes after parsing. What comes out of each stage is a struct below: the data (train_data.c), what guesses are
- * needed (train_weak.c), checkpoints (train_checkpoints.c), and the
- * outcome of learning, which train_report.c tells. supervision.h says which image teaches how; learner_options.h turns
- * a learner's parameters into options. */
-#ifndef CLI_TRAIN_H
-#define CLI_TRAIN_H
+ * Read train_set.c first, which goes through them in order. What comes out of each is a struct below: the data
+ * (train_data.c), what is to be guessed (train_weak.c), checkpoints (train_checkpoints.c), and the outcome of learning,
+ * which train_report.c tells. train_images.h says which image teaches how. */
+#ifndef TASK_TRAIN_H
+#define TASK_TRAIN_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
-#include "cleave/model.h"
-#include "cli/common/record.h"
-#include "cli/train/train_options.h"
+#include "cleave/segment.h"
 #include "learn/select/stages.h"
+#include "task/train_digest.h"
 
 /* The training data, and what the model takes over from it. */
 struct train_data {
@@ -33,24 +29,31 @@ void train_data_release(struct train_data *data);
 
 /* Reads a set and extracts its features, or opens a feature file. A start with a recipe gives it away to the data of
  * images. */
-enum clv_status train_data_load(struct train_data *data, const struct train_options *options, struct clv_model *start,
-                                const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+enum clv_status train_data_load(struct train_data *data, const struct clv_train_options *options,
+                                struct clv_model *start, struct clv_error *err) CLV_CHECK;
+
+/* The same of images in memory. */
+enum clv_status train_data_in_memory(struct train_data *data, const struct clv_train_options *options,
+                                     struct clv_error *err) CLV_CHECK;
+
+/* Labels that nobody named: background and foreground, or "label 0", "label 1" .. */
+enum clv_status train_number_labels(struct clv_labels *labels, int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
 /* The images to learn from by their masks: examples[*n], array_free them. Those whose masks are void throughout are
  * left out, which a note says; CLV_ERR_DATA if all are, though there are masks. */
 enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct train_data *data,
-                                    struct clv_error *err) CLV_CHECK;
+                                    const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* --mirror: the mirror images of a set that was extracted, all of whose images have masks, follow in its dataset. They
  * are learned from only when train_mirror_use adds those of the training's examples to these. */
 enum clv_status train_mirror_extract(struct train_data *data, const struct clv_set *set,
-                                     const struct train_options *options, int n_threads,
-                                     const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+                                     const struct clv_train_options *options, int n_threads,
+                                     struct clv_error *err) CLV_CHECK;
 enum clv_status train_mirror_use(int32_t **examples, struct clv_training *training, const struct train_data *data,
                                  struct clv_error *err) CLV_CHECK;
 
 /* --loss: how the loss weighs the nodes of loaded data. CLV_ERR_USAGE if a way asked for does not go with them. */
-enum clv_status train_loss_weigh(struct train_data *data, const struct train_options *options,
+enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train_options *options,
                                  struct clv_error *err) CLV_CHECK;
 
 /* How a mean loss of a dataset's examples is told: weighted Hamming as it is; where theta counts errors, their
@@ -71,7 +74,7 @@ struct train_weak {
 void train_weak_release(struct train_weak *self);
 enum clv_status train_weak_list(struct train_weak *self, const struct train_data *data,
                                 const struct clv_learner *learner, const struct clv_shape *shape,
-                                struct clv_error *err) CLV_CHECK;
+                                const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 /* The same training as folds of cross-validation may have it: scribbles' images would tell what is held out. */
 struct clv_training train_weak_held_out(const struct clv_training *training, const struct train_weak *weak);
 
@@ -80,70 +83,53 @@ struct train_checkpoints {
     struct clv_checkpoints settings;
     const char *facts[3][2]; /* views */
 };
-/* Whether another file may lie beside the model: standard output, /dev/null and friends are no place for one. */
-bool train_output_is_file(const struct train_options *options);
-
-/* Before long work: *path (array_free it) if the learner keeps checkpoints and they can lie beside the output, else
- * NULL; refuses options that cannot be met. */
-enum clv_status train_checkpoints_path(char **path, const struct train_options *options,
-                                       struct clv_error *err) CLV_CHECK;
-/* Whether --resume may replace the model that is there: a checkpoint lies beside it, or the same command made it. Only
- * if there can be a checkpoint. */
-bool train_checkpoints_model_is_own(const struct train_options *options);
 /* Hands them to the training, with all that a resumed one must share; tells whether there is one already. */
 enum clv_status train_checkpoints_use(struct clv_training *training, struct train_checkpoints *self,
-                                      const struct train_options *options, const struct train_data *data,
+                                      const struct clv_train_options *options, const struct train_data *data,
                                       struct clv_error *err) CLV_CHECK;
 /* A parameter of the checkpoint to go on from, if there is one: what --cv chose need not be chosen again. */
 enum clv_status train_checkpoints_parameter(double *value, bool *found, const char *name,
-                                            const struct train_options *options, struct clv_error *err) CLV_CHECK;
-/* After the model has been written. */
-enum clv_status train_checkpoints_remove(const struct train_options *options, struct clv_error *err) CLV_CHECK;
-
-/* The learner's parameter that a grid is of, or -1; NULL: of the default one, its regularisation. */
-int train_grid_parameter(const struct cv_grid *grid, const struct clv_learner *learner);
-
+                                            const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 /* Refuses parameters that were given, and grids of such, that cannot have an effect (clv_learner_idle): by the options
  * alone as long as the training has no dataset, then by the data, too. CLV_ERR_USAGE names both. */
-enum clv_status train_effect_check(const struct train_options *options, const struct clv_training *training,
+enum clv_status train_check_effect(const struct clv_train_options *options, const struct clv_training *training,
                                    struct clv_error *err) CLV_CHECK;
 
 /* --cv: chooses among all combinations of the candidates by cross-validation, prints the losses, sets the
  * parameters. Those of a checkpoint are taken in their place, but for the first of two stages, which keeps none. */
-enum clv_status train_cross_validate(struct clv_training *training, const struct train_options *options,
+enum clv_status train_cross_validate(struct clv_training *training, const struct clv_train_options *options,
                                      const struct train_data *data, const struct train_weak *weak, bool is_first,
                                      struct clv_error *err) CLV_CHECK;
 
-/* --stages 2: learns the first stage: `first` of *learned, NULL without it, and for --label-costs `presence`; weighs the
+/* Two stages: learns the first stage: `first` of *learned, NULL without it, and for --label-costs `presence`; weighs the
  * data's labels if that was left to its folds. The data's features, and those of the validation set if there is one,
  * are those of the second stage from here on, and so is the training's shape. */
 enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_training *training,
-                                   const struct train_options *options, struct train_data *data,
+                                   const struct clv_train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err) CLV_CHECK;
 
 /* --validate: the images of those splits as the training's features see them, or a feature file. */
-enum clv_status train_validation_load(struct clv_dataset **dataset, const struct train_options *options,
-                                      const struct train_data *data, const struct clv_progress *progress,
-                                      struct clv_error *err) CLV_CHECK;
+enum clv_status train_validation_load(struct clv_dataset **dataset, const struct clv_train_options *options,
+                                      const struct train_data *data, struct clv_error *err) CLV_CHECK;
 /* Prints the model's loss on training->validation. */
-enum clv_status train_validation_print(const struct train_options *options, const struct train_data *data,
-                                       const struct clv_training *training, const struct clv_model *model,
-                                       struct clv_error *err) CLV_CHECK;
+enum clv_status train_validation_report(const struct clv_train_options *options, const struct train_data *data,
+                                        const struct clv_training *training, const struct clv_model *model,
+                                        struct clv_error *err) CLV_CHECK;
 
-/* What needs all features in memory, so that they cannot be read when they are wanted; NULL: nothing does. */
-const char *train_needs_memory(const struct train_options *self);
+/* CLV_ERR_USAGE if feature_memory is set, and something needs all features in memory. */
+enum clv_status train_check_memory(const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 
 /* What weights are learned: the form asked for, or the one the data is meant for, or if the learner does not train that
  * the best one it does, with a note. CLV_ERR_USAGE if a form asked for does not go with data or learner. */
-enum clv_status train_shape_choose(struct clv_shape *shape, const struct train_options *options,
+enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_train_options *options,
                                    const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
 /* --init, if it was given: reads the model, before long work; then hands its weights to the training, whose shape is
  * set. Errors name both what the model has and what is wanted. */
-enum clv_status train_init_read(struct clv_model *start, const struct train_options *options,
+enum clv_status train_init_read(struct clv_model *start, const struct clv_train_options *options,
                                 struct clv_error *err) CLV_CHECK;
 enum clv_status train_init_use(struct clv_training *training, const struct clv_model *start,
-                               const struct train_options *options, const struct train_data *data,
+                               const struct clv_train_options *options, const struct train_data *data,
                                struct clv_error *err) CLV_CHECK;
 
 /* What came out of learning. */
@@ -155,13 +141,17 @@ struct train_outcome {
 
 /* How the model was made, into its record. Nothing that may differ between two runs of the same training: no times,
  * threads or output. */
-enum clv_status train_record(struct clv_model *model, const struct train_options *self, const struct train_data *data,
-                             const struct clv_training *training, const struct train_outcome *outcome,
-                             struct clv_error *err) CLV_CHECK;
+enum clv_status train_record(struct clv_model *model, const struct clv_train_options *self,
+                             const struct train_data *data, const struct clv_training *training,
+                             const struct train_outcome *outcome, struct clv_error *err) CLV_CHECK;
 
 /* The summary's parts. */
-void train_print_data(const struct train_options *self, const struct train_data *data, double seconds);
-void train_print_learning(const struct train_options *self, const struct train_data *data,
-                          const struct train_outcome *outcome);
+void train_report_data(const struct clv_train_options *options, const struct train_data *data, double seconds);
+void train_report_learning(const struct clv_train_options *options, const struct train_data *data,
+                           const struct train_outcome *outcome);
+
+/* A line of the summary; releases it. */
+struct text;
+void report_text(const struct clv_progress *progress, struct text *line);
 
 #endif

@@ -1,15 +1,14 @@
 /* --mirror: mirror images teach, too. */
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/train/train.h"
 #include "feature/dataset/extract.h"
+#include "task/train.h"
 
 enum clv_status train_mirror_extract(struct train_data *data, const struct clv_set *set,
-                                     const struct train_options *options, int n_threads,
-                                     const struct clv_progress *progress, struct clv_error *err)
+                                     const struct clv_train_options *options, int n_threads, struct clv_error *err)
 {
     enum clv_status status =
-        dataset_add_mirrored(data->dataset, set, &data->recipe, n_threads, &options->common.limits, progress, err);
+        dataset_add_mirrored(data->dataset, set, &data->recipe, n_threads, &options->limits, options->progress, err);
     data->n_mirrored = clv_dataset_size(data->dataset) - set->n_items;
     return status;
 }

@@ -1,17 +1,16 @@
 /* Looking at all images and masks before long work starts. */
-#ifndef CLI_CHECK_SET_H
-#define CLI_CHECK_SET_H
+#ifndef TASK_CHECK_SET_H
+#define TASK_CHECK_SET_H
 
-#include "cli/common/bad_images.h"
-#include "cli/train/supervision.h"
+#include "task/bad_images.h"
+#include "task/train_images.h"
 
 /* Reads every image, and every mask against its image's size. What is bad is named, all of it (with self->bad, which
- * were found so before): an error, or with `skip` left out. Notes how masks were understood (0/255 as 0/1) and which hold
+ * were found so before): an error, or with options->skip_bad left out. Notes how masks were understood (0/255 as 0/1) and which hold
  * nothing but background. Masks that hold one label alone are CLV_ERR_USAGE, or a note where boxes or void pixels leave
  * others to be guessed. Bad is, too, an image whose features take more memory than can be had while they are made. Where
  * images have boxes, boxes of those with masks receive the box of the mask's figure; none where there is no figure. */
-enum clv_status check_set(struct supervision *self, const char *path, const struct clv_recipe *recipe, bool skip,
-                          const struct common_options *common, const struct clv_progress *progress,
-                          struct clv_error *err) CLV_CHECK;
+enum clv_status check_set(struct supervision *self, const struct clv_recipe *recipe,
+                          const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -1,8 +1,7 @@
-#include "cli/common/bad_images.h"
+#include "task/bad_images.h"
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/common/console.h"
 
 void bad_images_release(struct bad_images *self)
 {
@@ -27,18 +26,18 @@ enum clv_status bad_images_add(struct bad_images *self, enum clv_status status, 
     return CLV_OK;
 }
 
-enum clv_status bad_images_tell(const struct bad_images *self, bool skip, size_t n_images, const char *path,
-                                struct clv_error *err)
+enum clv_status bad_images_report(const struct bad_images *self, bool skip, size_t n_images, const char *path,
+                                  const struct clv_progress *progress, struct clv_error *err)
 {
     if (!self->n)
         return CLV_OK;
     for (size_t i = 0; i < self->n; i++)
         if (skip)
-            console_note("left out: %s", self->messages[i]);
+            report_message(progress, CLV_NOTE, "left out: %s", self->messages[i]);
         else if (self->n > 1)
-            console_error("%s", self->messages[i]);
+            report_message(progress, CLV_COMPLAINT, "%s", self->messages[i]);
     if (skip && self->n < n_images) {
-        console_note("%s: %zu of %zu images were left out as bad", path, self->n, n_images);
+        report_message(progress, CLV_NOTE, "%s: %zu of %zu images were left out as bad", path, self->n, n_images);
         return CLV_OK;
     }
     if (skip)

@@ -1,12 +1,11 @@
-#include "cli/common/usable_images.h"
+#include "task/usable_images.h"
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/team_for.h"
 #include "cleave/image.h"
-#include "cli/common/bad_images.h"
-#include "cli/common/command.h"
 #include "feature/recipe/memory_estimate.h"
+#include "task/bad_images.h"
 
 /* Images are looked at in batches, so that messages take little memory. */
 #define BATCH 256
@@ -53,18 +52,18 @@ static bool error_slot(struct team_piece *piece, void *context, size_t index, si
 }
 
 enum clv_status usable_images_keep(struct clv_set *set, const char *path, const struct clv_recipe *recipe,
-                                   const struct common_options *common, const struct clv_progress *progress,
-                                   struct clv_error *err)
+                                   int n_threads, const struct clv_image_limits *limits,
+                                   const struct clv_progress *progress, struct clv_error *err)
 {
     size_t n = set->n_items, kept = 0;
-    struct check check = {.set = set, .recipe = recipe, .limits = &common->limits, .progress = progress};
+    struct check check = {.set = set, .recipe = recipe, .limits = limits, .progress = progress};
     struct bad_images bad = {0};
     bool *is_bad = array_zalloc(n, sizeof *is_bad);
     check.errors = array_alloc(BATCH, sizeof *check.errors);
     enum clv_status status = is_bad && check.errors ? CLV_OK : fail_memory(err);
     for (; check.first < n && status == CLV_OK; check.first += BATCH) {
         size_t n_batch = n - check.first < BATCH ? n - check.first : BATCH;
-        status = team_for(n_batch, common->n_threads, look_at_image, error_slot, &check, err);
+        status = team_for(n_batch, n_threads, look_at_image, error_slot, &check, err);
         for (size_t i = 0; i < n_batch && status == CLV_OK; i++) {
             struct clv_error *why = &check.errors[i];
             is_bad[check.first + i] = why->status != CLV_OK;
@@ -75,7 +74,7 @@ enum clv_status usable_images_keep(struct clv_set *set, const char *path, const 
         }
     }
     if (status == CLV_OK)
-        status = bad_images_tell(&bad, true, n, path, err);
+        status = bad_images_report(&bad, true, n, path, progress, err);
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         if (is_bad[i])
             clv_item_release(&set->items[i]);

@@ -4,25 +4,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/train/train.h"
 #include "mrf/energy.h"
-
-error_t option_loss(enum loss_choice *choice, const char *arg, struct common_options *common)
-{
-    static const char *const names[] = {"auto", "balanced", "counts"};
-    int index = 0;
-    error_t failed = option_choice(&index, "--loss", arg, names, sizeof names / sizeof *names, common);
-    if (!failed)
-        *choice = (enum loss_choice)index;
-    return failed;
-}
-
-error_t option_label_weights(double *exponent, bool *is_chosen, const char *arg, struct common_options *common)
-{
-    *exponent = 0;
-    *is_chosen = strcmp(arg, "auto") == 0;
-    return *is_chosen ? 0 : option_number(exponent, "--label-weights", arg, 0, 1, common);
-}
+#include "task/train.h"
 
 static size_t n_own_images(const struct train_data *data)
 {
@@ -58,17 +41,19 @@ static enum clv_status look_for_rare(bool *has_rare, const struct clv_dataset *d
     return CLV_OK;
 }
 
-enum clv_status train_loss_weigh(struct train_data *data, const struct train_options *options, struct clv_error *err)
+enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train_options *options,
+                                 struct clv_error *err)
 {
-    bool counts = options->loss == LOSS_AUTO ? counts_by_default(data) : options->loss == LOSS_COUNTS;
-    if (options->loss == LOSS_COUNTS && data->n_masks < n_own_images(data))
+    bool counts = options->loss == CLV_AUTO ? counts_by_default(data) : options->loss == CLV_LOSS_COUNTS;
+    if (options->loss == CLV_LOSS_COUNTS && data->n_masks < n_own_images(data))
         return fail(err, CLV_ERR_USAGE, "--loss counts: %zu images come without masks, and their guesses are balanced",
                     n_own_images(data) - data->n_masks);
-    data->label_weights = options->label_weights;
+    bool weighs = options->label_weights > 0 || options->label_weights < 0;
+    data->label_weights = fmax(options->label_weights, 0);
     data->counts_pixels = counts && data->has_recipe;
     bool has_rare = true;
     enum clv_status status = clv_dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
-    if (status == CLV_OK && (options->label_weights > 0 || options->chooses_weights) && data->n_masks)
+    if (status == CLV_OK && weighs && data->n_masks)
         status = look_for_rare(&has_rare, data->dataset, err);
     if (status == CLV_OK && !has_rare)
         status = fail(err, CLV_ERR_USAGE, "--label-weights has no effect: all labels weigh the same already%s",

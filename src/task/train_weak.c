@@ -1,7 +1,6 @@
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/common/console.h"
-#include "cli/train/train.h"
+#include "task/train.h"
 
 /* Whether a mask leaves most nodes unknown: strokes of a pen, not an outline with a void seam. */
 static bool is_scribble(const struct clv_problem *problem)
@@ -33,7 +32,8 @@ struct clv_training train_weak_held_out(const struct clv_training *training, con
 }
 
 enum clv_status train_weak_list(struct train_weak *self, const struct train_data *data,
-                                const struct clv_learner *learner, const struct clv_shape *shape, struct clv_error *err)
+                                const struct clv_learner *learner, const struct clv_shape *shape,
+                                const struct clv_progress *progress, struct clv_error *err)
 {
     size_t n = clv_dataset_size(data->dataset) - data->n_mirrored;
     *self = (struct train_weak){.examples = array_alloc(n, sizeof *self->examples),
@@ -56,7 +56,8 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
     }
     self->n = at;
     if (self->n_scribbles)
-        console_note("%zu masks leave most of their image unknown, which is guessed from what they tell",
-                     self->n_scribbles);
+        report_message(progress, CLV_NOTE,
+                       "%zu masks leave most of their image unknown, which is guessed from what they tell",
+                       self->n_scribbles);
     return CLV_OK;
 }

@@ -1,4 +1,4 @@
-#include "cli/train/supervision.h"
+#include "task/train_images.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,9 +8,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/common/console.h"
-#include "cli/common/training_set.h"
-#include "cli/train/box_hints.h"
+#include "task/box_hints.h"
+#include "task/training_set.h"
 
 #define NAMES_MAX_SIZE ((size_t)1 << 28) /* bytes of a list of names */
 
@@ -171,7 +170,7 @@ static bool is_named(void *names, struct clv_item *item)
     return name != NULL;
 }
 
-static enum clv_status keep_only(struct clv_set *set, const char *path, const struct supervision_options *options,
+static enum clv_status keep_only(struct clv_set *set, const char *path, const struct clv_train_options *options,
                                  struct clv_error *err)
 {
     struct names names = {0};
@@ -195,7 +194,7 @@ static enum clv_status keep_only(struct clv_set *set, const char *path, const st
 
 static bool is_not_weak(void *context, struct clv_item *item)
 {
-    const struct supervision_options *options = context;
+    const struct clv_train_options *options = context;
     return !is_listed(options->weak_split, item->split) && !is_listed(options->unlabelled_split, item->split);
 }
 
@@ -217,16 +216,17 @@ static const char *common_split(const struct clv_set *set)
 
 /* *splits are those chosen; NULL: all. With boxes to learn from, images without masks are nothing to talk about yet. */
 static enum clv_status read_masks(struct supervision *self, const char **splits, const char *path,
-                                  const struct supervision_options *options, const struct common_options *common,
-                                  struct clv_error *err)
+                                  const struct clv_train_options *options, struct clv_error *err)
 {
-    enum clv_status status = training_set_read(&self->set, path, options->split, true, &common->outputs, err);
+    enum clv_status status =
+        training_set_read(&self->set, path, options->split, true,
+                          &(struct set_check){options->check, options->check_context}, options->progress, err);
     if (status != CLV_OK)
         return status;
     *splits = options->split ? options->split : common_split(&self->set);
     status = training_set_hide(&self->set, options->voids, err);
     if (!options->drafts && !options->only)
-        training_set_drop_drafts(&self->set, path, DRAFTS_HINT);
+        training_set_drop_drafts(&self->set, path, DRAFTS_HINT, options->progress);
     if (status == CLV_OK && options->only)
         status = keep_only(&self->set, path, options, err);
     else if (status == CLV_OK && !options->split)
@@ -234,7 +234,7 @@ static enum clv_status read_masks(struct supervision *self, const char **splits,
     if (status == CLV_OK && (options->boxes || options->weak_split))
         keep_items(&self->set, has_mask, NULL);
     else if (status == CLV_OK && self->set.n_items)
-        status = training_set_require_masks(&self->set, path, err);
+        status = training_set_require_masks(&self->set, path, options->progress, err);
     self->n_masks = self->set.n_items;
     return status;
 }
@@ -289,8 +289,7 @@ static enum clv_status extend_boxes(struct supervision *self, size_t n, struct c
 
 /* `splits` are the masks'. */
 static enum clv_status add_boxed(struct supervision *self, const char *splits, const char *path,
-                                 const struct supervision_options *options, const struct common_options *common,
-                                 struct clv_error *err)
+                                 const struct clv_train_options *options, struct clv_error *err)
 {
     struct clv_set set = {0};
     struct clv_item_boxes *boxes = NULL;
@@ -302,9 +301,10 @@ static enum clv_status add_boxed(struct supervision *self, const char *splits, c
         keep_items(&set, is_not_weak, (void *)(uintptr_t)options);
     status = keep_new(&set, self, err);
     if (status == CLV_OK && !set.n_items)
-        console_note("%s: all %zu images have masks, which teach more than boxes", path, self->n_masks);
+        report_message(options->progress, CLV_NOTE, "%s: all %zu images have masks, which teach more than boxes", path,
+                       self->n_masks);
     if (status == CLV_OK)
-        status = box_hints_read(&boxes, &set, &self->bad, options->boxes, &self->set, &common->limits, err);
+        status = box_hints_read(&boxes, &set, &self->bad, &self->set, options, err);
     size_t first = self->set.n_items, n = set.n_items;
     if (status == CLV_OK)
         status = extend_boxes(self, n, err);
@@ -339,14 +339,15 @@ static enum clv_status add_unlabelled(struct supervision *self, const char *path
     return status;
 }
 
-enum clv_status supervision_read(struct supervision *self, const char *path, const struct supervision_options *options,
-                                 const struct common_options *common, struct clv_error *err)
+enum clv_status supervision_read(struct supervision *self, const struct clv_train_options *options,
+                                 struct clv_error *err)
 {
+    const char *path = options->data;
     struct supervision fresh = {0};
     const char *splits;
-    enum clv_status status = read_masks(&fresh, &splits, path, options, common, err);
+    enum clv_status status = read_masks(&fresh, &splits, path, options, err);
     if (status == CLV_OK && (options->weak_split || options->boxes))
-        status = add_boxed(&fresh, splits, path, options, common, err);
+        status = add_boxed(&fresh, splits, path, options, err);
     if (status == CLV_OK && options->unlabelled_split)
         status = add_unlabelled(&fresh, path, options->unlabelled_split, err);
     if (status == CLV_OK && !fresh.n_masks && !fresh.n_boxed && !fresh.bad.n)

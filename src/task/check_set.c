@@ -1,4 +1,4 @@
-#include "cli/train/check_set.h"
+#include "task/check_set.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/team_for.h"
-#include "cli/common/console.h"
 #include "data/mask.h"
 #include "feature/recipe/memory_estimate.h"
 
@@ -163,8 +162,8 @@ static void sum_up(struct summary *summary, const struct finding *finding, const
         memcpy(summary->note, finding->note, sizeof summary->note);
 }
 
-static enum clv_status tell(const struct summary *summary, const struct supervision *self, const char *path,
-                            struct clv_error *err)
+static enum clv_status report(const struct summary *summary, const struct supervision *self,
+                              const struct clv_train_options *options, struct clv_error *err)
 {
     const struct clv_labels *labels = &self->set.labels;
     int n_labels = 0, only = 0;
@@ -174,18 +173,21 @@ static enum clv_status tell(const struct summary *summary, const struct supervis
             only = v;
         }
     if (summary->n_noted)
-        console_note("%zu of %zu masks: %s", summary->n_noted, self->n_masks, summary->note);
+        report_message(options->progress, CLV_NOTE, "%zu of %zu masks: %s", summary->n_noted, self->n_masks,
+                       summary->note);
     const char *name = only < labels->n_labels ? labels->names[only] : "";
     bool may_be_guessed = self->n_boxed || summary->has_label[CLV_VOID]; /* the others, by boxes or strokes */
     if (n_labels == 1 && !may_be_guessed)
-        return fail(err, CLV_ERR_USAGE, "%s: the %zu masks hold one label alone, \"%s\": they tell nothing apart", path,
-                    self->n_masks, name);
+        return fail(err, CLV_ERR_USAGE, "%s: the %zu masks hold one label alone, \"%s\": they tell nothing apart",
+                    options->data, self->n_masks, name);
     if (n_labels == 1)
-        console_note("warning: the %zu masks hold one label alone, \"%s\": they tell nothing apart", self->n_masks,
-                     name);
+        report_message(options->progress, CLV_NOTE,
+                       "warning: the %zu masks hold one label alone, \"%s\": they tell nothing apart", self->n_masks,
+                       name);
     else if (summary->n_empty)
-        console_note("warning: %zu of %zu masks hold nothing but \"%s\", the first is %s", summary->n_empty,
-                     self->n_masks, labels->names[0], summary->first_empty);
+        report_message(options->progress, CLV_NOTE,
+                       "warning: %zu of %zu masks hold nothing but \"%s\", the first is %s", summary->n_empty,
+                       self->n_masks, labels->names[0], summary->first_empty);
     return CLV_OK;
 }
 
@@ -237,26 +239,26 @@ static void drop(struct supervision *self, const bool *is_bad)
     self->set.n_items = kept;
 }
 
-enum clv_status check_set(struct supervision *self, const char *path, const struct clv_recipe *recipe, bool skip,
-                          const struct common_options *common, const struct clv_progress *progress,
-                          struct clv_error *err)
+enum clv_status check_set(struct supervision *self, const struct clv_recipe *recipe,
+                          const struct clv_train_options *options, struct clv_error *err)
 {
     size_t n = self->set.n_items;
-    struct check check = {.supervision = self, .recipe = recipe, .limits = &common->limits, .progress = progress};
+    struct check check = {
+        .supervision = self, .recipe = recipe, .limits = &options->limits, .progress = options->progress};
     struct summary summary = {0};
     size_t n_before = self->bad.n;
     bool *is_bad = array_zalloc(n, sizeof *is_bad);
     check.findings = array_alloc(BATCH, sizeof *check.findings);
     enum clv_status status = is_bad && check.findings ? CLV_OK : fail_memory(err);
     if (status == CLV_OK)
-        status = look(is_bad, &summary, &check, common->n_threads, err);
+        status = look(is_bad, &summary, &check, options->n_threads, err);
     if (status == CLV_OK)
-        status = bad_images_tell(&self->bad, skip, n + n_before, path, err);
+        status = bad_images_report(&self->bad, options->skip_bad, n + n_before, options->data, options->progress, err);
     if (status == CLV_OK) {
-        status = tell(&summary, self, path, err);
+        status = report(&summary, self, options, err);
         drop(self, is_bad);
         if (status == CLV_OK && !self->n_masks && !self->n_boxed)
-            status = fail(err, CLV_ERR_DATA, "%s: no image with a mask or boxes is left to learn from", path);
+            status = fail(err, CLV_ERR_DATA, "%s: no image with a mask or boxes is left to learn from", options->data);
     }
     array_free(check.findings);
     array_free(is_bad);

@@ -1,4 +1,4 @@
-#include "cli/common/training_set.h"
+#include "task/training_set.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -7,8 +7,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "cli/common/console.h"
-#include "cli/common/inputs.h"
 #include "feature/dataset/feature_list.h"
 
 bool is_tensor_file(const char *path)
@@ -39,10 +37,10 @@ enum clv_status feature_paths_check(const struct path_list *paths, const char *o
     return status;
 }
 
-void training_set_note_manifest(const struct clv_set *set, const char *path)
+void training_set_note_manifest(const struct clv_set *set, const char *path, const struct clv_progress *progress)
 {
     if (set->manifest && path_is_folder(path))
-        console_note("%s: read by its manifest.tsv", path);
+        report_message(progress, CLV_NOTE, "%s: read by its manifest.tsv", path);
 }
 
 /* Releases the set on failure. */
@@ -59,34 +57,37 @@ static enum clv_status select_splits(struct clv_set *set, const char *path, cons
 }
 
 enum clv_status training_set_read(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
-                                  const struct outputs *outputs, struct clv_error *err)
+                                  const struct set_check *check, const struct clv_progress *progress,
+                                  struct clv_error *err)
 {
     enum clv_status status = clv_set_read(set, path, err);
     if (status != CLV_OK)
         return status;
-    status = outputs_spare_set(outputs, set, path, err);
+    status = check->look ? check->look(check->context, set, path, err) : CLV_OK;
     if (status != CLV_OK) {
         clv_set_release(set);
         return status;
     }
-    training_set_note_manifest(set, path);
+    training_set_note_manifest(set, path, progress);
     if (set->n_own)
-        console_note(OWN_NOTE, set->n_own, set->first_own);
+        report_message(progress, CLV_NOTE, OWN_NOTE, set->n_own, set->first_own);
     if (set->n_skipped)
-        console_note("%s: %zu files are no images and were skipped", path, set->n_skipped);
+        report_message(progress, CLV_NOTE, "%s: %zu files are no images and were skipped", path, set->n_skipped);
     if (set->n_lone_masks)
-        console_note("%s: masks without an image of their name: %zu, the first is %s", path, set->n_lone_masks,
-                     set->first_lone_mask);
+        report_message(progress, CLV_NOTE, "%s: masks without an image of their name: %zu, the first is %s", path,
+                       set->n_lone_masks, set->first_lone_mask);
     if (set->n_unreadable)
-        console_note("%s: folders that may not be read were left out: %zu, the first is %s", path, set->n_unreadable,
-                     set->first_unreadable);
+        report_message(progress, CLV_NOTE, "%s: folders that may not be read were left out: %zu, the first is %s", path,
+                       set->n_unreadable, set->first_unreadable);
     if (set->n_links)
-        console_note("%s: links to folders were followed: %zu, the first is %s", path, set->n_links, set->first_link);
+        report_message(progress, CLV_NOTE, "%s: links to folders were followed: %zu, the first is %s", path,
+                       set->n_links, set->first_link);
     size_t n = set->n_items;
     status = select_splits(set, path, splits, prefer_train, err);
     if (status == CLV_OK && !splits && set->n_items < n)
-        console_note("%s: taking the split \"train\" (%zu of %zu images); --split chooses another", path, set->n_items,
-                     n);
+        report_message(progress, CLV_NOTE,
+                       "%s: taking the split \"train\" (%zu of %zu images); --split chooses another", path,
+                       set->n_items, n);
     return status;
 }
 
@@ -96,15 +97,17 @@ enum clv_status training_set_read_more(struct clv_set *set, const char *path, co
     return status == CLV_OK ? select_splits(set, path, splits, false, err) : status;
 }
 
-void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint)
+void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint,
+                              const struct clv_progress *progress)
 {
     size_t n = clv_set_drop_drafts(set), first = 0;
     while (n && !set->items[first].is_draft)
         first++;
     if (n)
-        console_note("%s: %zu masks are drafts that `cleave label' has not accepted, and were left out, the first is "
-                     "that of %s%s",
-                     path, n, set->items[first].name, hint);
+        report_message(progress, CLV_NOTE,
+                       "%s: %zu masks are drafts that `cleave label' has not accepted, and were left out, the first is "
+                       "that of %s%s",
+                       path, n, set->items[first].name, hint);
 }
 
 enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err)
@@ -113,7 +116,8 @@ enum clv_status training_set_hide(struct clv_set *set, const char *names, struct
     return status == CLV_OK ? status : fail_within(err, status, "--void");
 }
 
-enum clv_status training_set_require_masks(struct clv_set *set, const char *path, struct clv_error *err)
+enum clv_status training_set_require_masks(struct clv_set *set, const char *path, const struct clv_progress *progress,
+                                           struct clv_error *err)
 {
     size_t kept = 0, n = set->n_items;
     const char *first = NULL;
@@ -125,8 +129,8 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
         first = first || item->mask || item->is_draft ? first : item->name;
     }
     if (kept && n_without)
-        console_note("%s: %zu of %zu images have no mask and were left out, the first is %s", path, n_without, n,
-                     first);
+        report_message(progress, CLV_NOTE, "%s: %zu of %zu images have no mask and were left out, the first is %s",
+                       path, n_without, n, first);
     if (!kept)
         return fail(err, CLV_ERR_DATA, "%s: none of the %zu images has a mask to learn from", path, n);
     kept = 0;

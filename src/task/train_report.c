@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cli/common/console.h"
-#include "cli/train/train.h"
+#include "base/text.h"
+#include "task/train.h"
 
 static enum clv_status record_curve(struct clv_model *model, const struct clv_training_result *result,
                                     struct clv_error *err)
@@ -28,29 +28,26 @@ static enum clv_status record_curve(struct clv_model *model, const struct clv_tr
     return status;
 }
 
-enum clv_status train_record(struct clv_model *model, const struct train_options *self, const struct train_data *data,
-                             const struct clv_training *training, const struct train_outcome *outcome,
-                             struct clv_error *err)
+enum clv_status train_record(struct clv_model *model, const struct clv_train_options *options,
+                             const struct train_data *data, const struct clv_training *training,
+                             const struct train_outcome *outcome, struct clv_error *err)
 {
     const struct clv_training_result *result = &outcome->result;
-    const struct clv_learner *learner = self->learner.learner;
-    struct text command;
-    text_init(&command, 1 << 17);
-    text_printf(&command, "cleave train%s", self->common.canonical.bytes ? self->common.canonical.bytes : "");
+    const struct clv_learner *learner = options->learner;
     char seed[32], key[80];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)self->seed);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)options->seed);
     const char *const entries[][2] = {
         {"version", clv_version()},
-        {"command", command.failed ? NULL : command.bytes},
-        {"data", self->data},
-        {"data_digest", data->digest},
+        {"command", options->command},
+        {"data", options->data},
+        {"data_digest", options->data ? data->digest : NULL},
         {"seed", seed},
         {"loss", clv_dataset_counts_errors(data->dataset) ? "counts" : "balanced"},
         {"learner", learner->name},
     };
-    enum clv_status status = command.failed ? fail_memory(err) : CLV_OK;
+    enum clv_status status = CLV_OK;
     for (size_t i = 0; i < sizeof entries / sizeof *entries && status == CLV_OK; i++)
-        status = clv_record_set(&model->record, entries[i][0], entries[i][1], err);
+        status = entries[i][1] ? clv_record_set(&model->record, entries[i][0], entries[i][1], err) : CLV_OK;
     for (int i = 0; learner->parameters[i].name && status == CLV_OK; i++) {
         snprintf(key, sizeof key, "parameter.%s", learner->parameters[i].name);
         const char *const *names = clv_learner_choices(learner, i);
@@ -74,20 +71,26 @@ enum clv_status train_record(struct clv_model *model, const struct train_options
         status = clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err);
     if (status == CLV_OK && data->label_weights > 0)
         status = record_number(model, "label_weights", data->label_weights, err);
-    if (status == CLV_OK && self->label_costs > 0)
-        status = record_number(model, "label_costs", self->label_costs, err);
-    if (status == CLV_OK && self->n_stages > 1)
-        status = record_number(model, "stages", self->n_stages, err);
+    if (status == CLV_OK && options->label_costs > 0)
+        status = record_number(model, "label_costs", options->label_costs, err);
+    if (status == CLV_OK && options->stages > 1)
+        status = record_number(model, "stages", options->stages, err);
     for (size_t i = 0; i < result->n_notes && status == CLV_OK; i++)
         status = record_number(model, result->notes[i].name, result->notes[i].value, err);
     if (status == CLV_OK)
         status = record_curve(model, result, err);
-    text_release(&command);
     return status;
 }
 
-void train_print_data(const struct train_options *self, const struct train_data *data, double seconds)
+void report_text(const struct clv_progress *progress, struct text *line)
 {
+    report_message(progress, CLV_SUMMARY, "%s", line->bytes ? line->bytes : "");
+    text_release(line);
+}
+
+void train_report_data(const struct clv_train_options *options, const struct train_data *data, double seconds)
+{
+    const struct clv_progress *progress = options->progress;
     size_t n = clv_dataset_size(data->dataset);
     int64_t n_nodes = 0, n_edges = 0;
     for (size_t i = 0; i < n; i++) {
@@ -96,40 +99,37 @@ void train_print_data(const struct train_options *self, const struct train_data 
         n_edges += problem.n_edges;
     }
     struct clv_problem first = clv_dataset_problem(data->dataset, 0);
-    console_clear();
-    fprintf(self->summary, "%-9s %zu, %lld nodes of %d features, %lld edges of %d; %d labels\n", "images", n,
-            (long long)n_nodes, first.n_features, (long long)n_edges, first.n_edge_features,
-            clv_dataset_n_labels(data->dataset));
+    report_message(progress, CLV_SUMMARY, "images    %zu, %lld nodes of %d features, %lld edges of %d; %d labels", n,
+                   (long long)n_nodes, first.n_features, (long long)n_edges, first.n_edge_features,
+                   clv_dataset_n_labels(data->dataset));
     if (data->n_mirrored)
-        fprintf(self->summary, "          %zu of them mirror images\n", data->n_mirrored);
+        report_message(progress, CLV_SUMMARY, "          %zu of them mirror images", data->n_mirrored);
     else if (data->n_masks < n)
-        fprintf(self->summary, "          %zu with masks, %zu with boxes, %zu unlabelled\n", data->n_masks,
-                data->n_boxed, data->n_unlabelled);
-    fprintf(self->summary, "features  %.1f s\n", seconds);
-    fflush(self->summary);
+        report_message(progress, CLV_SUMMARY, "          %zu with masks, %zu with boxes, %zu unlabelled", data->n_masks,
+                       data->n_boxed, data->n_unlabelled);
+    report_message(progress, CLV_SUMMARY, "features  %.1f s", seconds);
 }
 
-void train_print_learning(const struct train_options *self, const struct train_data *data,
-                          const struct train_outcome *outcome)
+void train_report_learning(const struct clv_train_options *options, const struct train_data *data,
+                           const struct train_outcome *outcome)
 {
     const struct clv_training_result *result = &outcome->result;
     struct loss_unit unit = train_loss_unit(data, data->dataset);
-    console_clear();
-    fprintf(self->summary, "learning  %.1f s with %s", outcome->seconds, self->learner.learner->name);
+    struct text line;
+    text_init(&line, 1 << 10);
+    text_printf(&line, "learning  %.1f s with %s", outcome->seconds, options->learner->name);
     if (result->n_curve) {
         const struct clv_curve_point *last = &result->curve[result->n_curve - 1];
-        fprintf(self->summary, ", %g passes", last->pass);
+        text_printf(&line, ", %g passes", last->pass);
         if (!isnan(last->objective))
-            fprintf(self->summary, ", objective %.6g", last->objective);
+            text_printf(&line, ", objective %.6g", last->objective);
         if (!isnan(last->objective) && !isnan(last->dual))
-            fprintf(self->summary, ", duality gap %.2g", last->objective - last->dual);
+            text_printf(&line, ", duality gap %.2g", last->objective - last->dual);
     }
-    fprintf(self->summary, "%s\n", result->interrupted ? " (interrupted)" : "");
-    if (isnan(outcome->train_loss))
-        return;
-    fprintf(self->summary, "training  %s %.2f %% on the %s learned from", unit.name,
-            100 * unit.scale * outcome->train_loss, "images");
-    if (!self->n_folds && !self->validate)
-        fprintf(self->summary, "; new ones get more: --cv 5 or --validate tells");
-    fputs("\n", self->summary);
+    text_put(&line, result->interrupted ? " (interrupted)" : "");
+    report_text(options->progress, &line);
+    if (!isnan(outcome->train_loss))
+        report_message(options->progress, CLV_SUMMARY, "training  %s %.2f %% on the images learned from%s", unit.name,
+                       100 * unit.scale * outcome->train_loss,
+                       options->cv || options->validate ? "" : "; new ones get more: --cv 5 or --validate tells");
 }

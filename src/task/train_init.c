@@ -2,14 +2,14 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/common/training_set.h"
-#include "cli/train/train.h"
+#include "task/train.h"
+#include "task/training_set.h"
 
-enum clv_status train_init_read(struct clv_model *start, const struct train_options *options, struct clv_error *err)
+enum clv_status train_init_read(struct clv_model *start, const struct clv_train_options *options, struct clv_error *err)
 {
     if (!options->init)
         return CLV_OK;
-    const struct clv_learner *learner = options->learner.learner;
+    const struct clv_learner *learner = options->learner;
     if (!learner->takes_init)
         return fail(err, CLV_ERR_USAGE, "--init: %s cannot start from given weights", learner->name);
     enum clv_status status = clv_model_read(start, options->init, err);
@@ -19,8 +19,8 @@ enum clv_status train_init_read(struct clv_model *start, const struct train_opti
     if (extracts && !start->has_recipe)
         return fail(err, CLV_ERR_USAGE, "--init: %s was learned on features from elsewhere, which images do not have",
                     options->init);
-    if (extracts && options->recipe.first_given)
-        return fail(err, CLV_ERR_USAGE, "--%s: features are those of the model %s", options->recipe.first_given,
+    if (extracts && options->recipe_given)
+        return fail(err, CLV_ERR_USAGE, "--%s: features are those of the model %s", options->recipe_given,
                     options->init);
     return CLV_OK;
 }
@@ -46,14 +46,14 @@ static bool same_codebooks(const struct clv_recipe *a, const struct clv_recipe *
     return same;
 }
 
-static enum clv_status differ(const struct train_options *options, const char *what, int32_t there, int32_t here,
+static enum clv_status differ(const struct clv_train_options *options, const char *what, int32_t there, int32_t here,
                               struct clv_error *err)
 {
     return fail(err, CLV_ERR_DATA, "--init: %s has %d %s, the data %d", options->init, there, what, here);
 }
 
 enum clv_status train_init_use(struct clv_training *training, const struct clv_model *start,
-                               const struct train_options *options, const struct train_data *data,
+                               const struct clv_train_options *options, const struct train_data *data,
                                struct clv_error *err)
 {
     static const char *const forms[] = {

@@ -1,4 +1,4 @@
-#include "cli/common/record.h"
+#include "task/train_digest.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,0 +1,225 @@
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "task/train.h"
+
+/* Index of the learner's regularisation parameter, or -1. */
+static int regularisation_of(const struct clv_learner *learner)
+{
+    static const char *const names[] = {"lambda", "radius", "C"};
+    int index = -1;
+    for (size_t i = 0; i < sizeof names / sizeof *names && index < 0; i++)
+        index = clv_learner_parameter(learner, names[i]);
+    return index;
+}
+
+/* The parameter that candidates are of, or -1; without any: the regularisation. */
+static int grid_parameter(const struct clv_candidates *grid, const struct clv_learner *learner)
+{
+    return grid && grid->parameter >= 0 ? grid->parameter : regularisation_of(learner);
+}
+
+/* Why the parameter is idle whatever the candidates of --cv-grid, each by itself, make of the others; NULL: it is
+ * not. */
+static const char *idle_in_all(const struct clv_train_options *options, const struct clv_training *training, int index)
+{
+    const struct clv_learner *learner = options->learner;
+    const char *why = clv_learner_idle(learner, training, index);
+    for (size_t g = 0; why && g < options->n_grids; g++) {
+        const struct clv_candidates *grid = &options->grids[g];
+        struct clv_training other = *training;
+        int varied = grid_parameter(grid, learner);
+        for (size_t i = 0; varied >= 0 && i < grid->n; i++) {
+            other.parameters[varied] = grid->values[i];
+            if (!clv_learner_idle(learner, &other, index))
+                return NULL;
+        }
+    }
+    return why;
+}
+
+enum clv_status train_check_effect(const struct clv_train_options *options, const struct clv_training *training,
+                                   struct clv_error *err)
+{
+    const struct clv_learner *learner = options->learner;
+    struct clv_training as_told = *training;
+    const double told = 0;
+    if (options->init && !training->init) /* which is not read yet */
+        as_told.init = &told;
+    for (int i = 0; learner->parameters[i].name; i++) {
+        const char *why = options->is_given[i] ? idle_in_all(options, &as_told, i) : NULL;
+        if (why)
+            return fail(err, CLV_ERR_USAGE, "--%s has no effect with --learner %s: %s", learner->parameters[i].name,
+                        learner->name, why);
+    }
+    for (size_t g = 0; g < options->n_grids || (options->cv && g == 0); g++) {
+        int index = grid_parameter(options->n_grids ? &options->grids[g] : NULL, learner);
+        const char *why = index < 0 ? NULL : idle_in_all(options, &as_told, index); /* -1: told later */
+        if (why)
+            return fail(err, CLV_ERR_USAGE, "%s: --%s has no effect with --learner %s: %s",
+                        options->n_grids ? "--cv-grid" : "--cv", learner->parameters[index].name, learner->name, why);
+    }
+    return CLV_OK;
+}
+
+/* All that the folds are tried with. */
+struct search {
+    const struct clv_train_options *options;
+    struct clv_candidates grids[CLV_MAX_GRIDS]; /* those asked for, or one around the default */
+    int index[CLV_MAX_GRIDS];                   /* of their parameters */
+    size_t n_grids;
+    struct clv_training training; /* of a fold; its parameters are the combination in work */
+    struct loss_unit unit;
+};
+
+/* The learner's own regularisation, around its value. */
+static void default_grid(struct search *self, int index)
+{
+    static const double factors[] = {0.01, 0.1, 1, 10, 100};
+    const struct clv_parameter *parameter = &self->options->learner->parameters[index];
+    struct clv_candidates *grid = &self->grids[self->n_grids++];
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        double value = self->training.parameters[index] * factors[i];
+        if (value >= parameter->minimum && value <= parameter->maximum)
+            grid->values[grid->n++] = value;
+    }
+}
+
+static enum clv_status take_grids(struct search *self, struct clv_error *err)
+{
+    const struct clv_learner *learner = self->options->learner;
+    int regularisation = regularisation_of(learner);
+    int *index = self->index;
+    memcpy(self->grids, self->options->grids, sizeof self->grids);
+    self->n_grids = self->options->n_grids;
+    if (!self->n_grids && regularisation < 0)
+        return fail(err, CLV_ERR_USAGE, "--cv: learner \"%s\" has no regularisation to choose", learner->name);
+    if (!self->n_grids)
+        default_grid(self, regularisation);
+    for (size_t g = 0; g < self->n_grids; g++) {
+        const struct clv_candidates *grid = &self->grids[g];
+        index[g] = grid_parameter(grid, learner);
+        if (index[g] < 0)
+            return fail(err, CLV_ERR_USAGE, "--cv-grid: learner \"%s\" has no regularisation", learner->name);
+        for (size_t h = 0; h < g; h++)
+            if (index[h] == index[g])
+                return fail(err, CLV_ERR_USAGE, "--cv-grid: %s has two grids", learner->parameters[index[g]].name);
+    }
+    return CLV_OK;
+}
+
+struct choice {
+    double value[CLV_MAX_GRIDS], loss;
+};
+
+static void report_losses(const struct search *self, const double *losses, const double *standard_errors)
+{
+    double percent = 100 * self->unit.scale;
+    for (size_t i = 0; i < self->grids[0].n; i++) {
+        struct text line;
+        if (isnan(losses[i]))
+            continue; /* interrupted before it had all folds */
+        text_init(&line, 1 << 10);
+        text_printf(&line, "%10.4g", self->grids[0].values[i]);
+        for (size_t g = 1; g < self->n_grids; g++)
+            text_printf(&line, "  %10.4g", self->training.parameters[self->index[g]]);
+        text_printf(&line, "  %18.2f  %14.2f", percent * losses[i], percent * standard_errors[i]);
+        report_text(self->options->progress, &line);
+    }
+}
+
+/* All values of the first grid, for the others' as they are in training; keeps the best combination so far. */
+static enum clv_status try_row(struct choice *best, struct search *self, struct clv_error *err)
+{
+    double losses[CLV_MAX_CANDIDATES], standard_errors[CLV_MAX_CANDIDATES], chosen = 0;
+    const struct clv_candidates *grid = &self->grids[0];
+    enum clv_status status =
+        clv_cross_validate(&chosen, losses, standard_errors, self->options->learner, &self->training, self->index[0],
+                           grid->values, grid->n, self->options->cv, err);
+    if (status == CLV_OK || status == CLV_ERR_INTERRUPTED)
+        report_losses(self, losses, standard_errors);
+    if (status != CLV_OK)
+        return status;
+    for (size_t i = 0; i < grid->n; i++) {
+        if (!(losses[i] < best->loss))
+            continue;
+        best->loss = losses[i];
+        best->value[0] = grid->values[i];
+        for (size_t g = 1; g < self->n_grids; g++)
+            best->value[g] = self->training.parameters[self->index[g]];
+    }
+    return CLV_OK;
+}
+
+/* Goes through the combinations of the grids from the second on. */
+static bool next_combination(size_t *place, const struct search *self)
+{
+    for (size_t g = 1; g < self->n_grids; g++) {
+        if (++place[g] < self->grids[g].n)
+            return true;
+        place[g] = 0;
+    }
+    return false;
+}
+
+/* Tries every combination and tells the losses. */
+static enum clv_status choose(struct choice *best, struct search *self, struct clv_error *err)
+{
+    const struct clv_parameter *parameters = self->options->learner->parameters;
+    const struct clv_progress *progress = self->options->progress;
+    size_t place[CLV_MAX_GRIDS] = {0};
+    enum clv_status status = CLV_OK;
+    struct text line;
+    report_message(progress, CLV_SUMMARY, "%d-fold cross-validation", self->options->cv);
+    text_init(&line, 1 << 10);
+    text_printf(&line, "%10s", parameters[self->index[0]].name);
+    for (size_t g = 1; g < self->n_grids; g++)
+        text_printf(&line, "  %10s", parameters[self->index[g]].name);
+    text_printf(&line, "  %16s %%  standard error", self->unit.name);
+    report_text(progress, &line);
+    do {
+        for (size_t g = 1; g < self->n_grids; g++)
+            self->training.parameters[self->index[g]] = self->grids[g].values[place[g]];
+        status = try_row(best, self, err);
+    } while (status == CLV_OK && next_combination(place, self));
+    if (status == CLV_ERR_INTERRUPTED) {
+        report_message(progress, CLV_SUMMARY, "unfinished");
+        return fail(err, status,
+                    "interrupted in cross-validation: nothing is chosen and no model is learned; the "
+                    "losses above are of what was tried to the end");
+    }
+    if (status != CLV_OK)
+        return status;
+    text_init(&line, 1 << 10);
+    text_put(&line, "chosen    ");
+    for (size_t g = 0; g < self->n_grids; g++)
+        text_printf(&line, "%s%s %.4g", g ? ", " : " ", parameters[self->index[g]].name, best->value[g]);
+    report_text(progress, &line);
+    return CLV_OK;
+}
+
+enum clv_status train_cross_validate(struct clv_training *training, const struct clv_train_options *options,
+                                     const struct train_data *data, const struct train_weak *weak, bool is_first,
+                                     struct clv_error *err)
+{
+    struct search self = {.options = options,
+                          .training = train_weak_held_out(training, weak),
+                          .unit = train_loss_unit(data, training->dataset)};
+    struct choice best = {.loss = INFINITY};
+    bool found = false;
+    if ((size_t)options->cv > training->n_examples)
+        return fail(err, CLV_ERR_USAGE, "--cv: %d folds of %zu images or words", options->cv, training->n_examples);
+    enum clv_status status = take_grids(&self, err);
+    for (size_t g = 0; g < self.n_grids && status == CLV_OK && !is_first; g++)
+        status = train_checkpoints_parameter(&training->parameters[self.index[g]], &found,
+                                             options->learner->parameters[self.index[g]].name, options, err);
+    if (status != CLV_OK || found)
+        return status;
+    status = choose(&best, &self, err);
+    for (size_t g = 0; g < self.n_grids && status == CLV_OK; g++)
+        training->parameters[self.index[g]] = best.value[g];
+    return status;
+}

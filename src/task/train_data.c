@@ -1,0 +1,221 @@
+#include "task/train.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "cleave/box_cut.h"
+#include "feature/dataset/feature_shards.h"
+#include "feature/recipe/memory_estimate.h"
+#include "learn/learners.h"
+#include "task/check_set.h"
+#include "task/map_options.h"
+#include "task/training_set.h"
+
+void train_data_release(struct train_data *data)
+{
+    clv_dataset_free(data->dataset);
+    clv_dataset_free(data->frames);
+    clv_recipe_release(&data->recipe);
+    clv_labels_release(&data->labels);
+    clv_set_release(&data->set);
+    *data = (struct train_data){0};
+}
+
+enum clv_status train_number_labels(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
+{
+    if (n_labels == 2)
+        return clv_labels_binary(labels, err);
+    struct clv_labels numbered = {.n_labels = n_labels};
+    numbered.names = array_zalloc((size_t)n_labels, sizeof *numbered.names);
+    numbered.palette = array_zalloc(256, sizeof *numbered.palette);
+    if (!numbered.names || !numbered.palette) {
+        clv_labels_release(&numbered);
+        return fail_memory(err);
+    }
+    for (int32_t label = 0; label < n_labels; label++)
+        snprintf(numbered.names[label], sizeof numbered.names[label], "label %d", label);
+    clv_default_palette(numbered.palette);
+    *labels = numbered;
+    return CLV_OK;
+}
+
+/* What needs all features in memory, so that they cannot be read when they are wanted; NULL: nothing does. */
+static const char *needs_memory(const struct clv_train_options *options)
+{
+    return options->stages > 1                          ? "--stages 2"
+           : !learner_reads_on_demand(options->learner) ? options->learner->name
+                                                        : NULL;
+}
+
+enum clv_status train_check_memory(const struct clv_train_options *options, struct clv_error *err)
+{
+    const char *what = options->feature_memory > 0 ? needs_memory(options) : NULL;
+    return what ? fail(err, CLV_ERR_USAGE, "--feature-memory: %s needs all features in memory", what) : CLV_OK;
+}
+
+/* The feature files that are the data. */
+static struct path_list train_files(const struct clv_train_options *options)
+{
+    return (struct path_list){.paths = (char **)(uintptr_t)options->files, .n = options->n_files};
+}
+
+/* A file that is too large for the address space (ulimit -v) is read instead, where that goes. */
+static enum clv_status open_dataset(struct train_data *data, const struct clv_train_options *options,
+                                    struct clv_error *err)
+{
+    const struct path_list files = train_files(options);
+    double memory = options->feature_memory;
+    enum clv_status status = CLV_OK;
+    if (!(memory > 0)) {
+        status = features_open_list(&data->dataset, &data->recipe, &files, 0, err);
+        if (status != CLV_ERR_OS || err->os_errno != ENOMEM || needs_memory(options))
+            return status;
+        memory = memory_available() / 4;
+        report_message(
+            options->progress, CLV_NOTE,
+            "%s is too large to be mapped: %.0f MB of its features stay in memory, others are read when they "
+            "are wanted (--feature-memory)",
+            options->data, memory / 1e6);
+    }
+    return features_open_list(&data->dataset, &data->recipe, &files, memory, err);
+}
+
+static enum clv_status open_features(struct train_data *data, const struct clv_train_options *options,
+                                     struct clv_error *err)
+{
+    if (options->recipe_given)
+        return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, its features are made already",
+                    options->recipe_given, options->data);
+    if (options->mirror)
+        return fail(err, CLV_ERR_USAGE, "--mirror: %s is a feature file, its features are made already", options->data);
+    if (options->maps.n)
+        return fail(err, CLV_ERR_USAGE, "--maps: %s is a feature file, its features are made already", options->data);
+    const char *option = options->split              ? "split"
+                         : options->only             ? "only"
+                         : options->drafts           ? "drafts"
+                         : options->boxes            ? "boxes"
+                         : options->weak_split       ? "weak-split"
+                         : options->unlabelled_split ? "unlabelled-split"
+                                                     : NULL;
+    if (options->voids)
+        return fail(err, CLV_ERR_USAGE, "--void: %s is a feature file, made with its own labels (features --void)",
+                    options->data);
+    if (option)
+        return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
+    const struct path_list files = train_files(options);
+    enum clv_status status = digest_features(data->digest, &files, err);
+    if (status == CLV_OK)
+        status = open_dataset(data, options, err);
+    if (status != CLV_OK)
+        return status;
+    data->n_masks = status == CLV_OK ? clv_dataset_size(data->dataset) : 0;
+    data->has_recipe = clv_recipe_n_features(&data->recipe) > 0 && data->recipe.n_scales > 0;
+    const struct clv_labels *labels = clv_dataset_labels(data->dataset);
+    return labels ? clv_labels_copy(&data->labels, labels, err)
+                  : train_number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
+}
+
+/* Images and masks are looked at before long work starts. Codebooks come from all images: words need no labels. */
+static enum clv_status extract_set(struct train_data *data, const struct clv_train_options *options,
+                                   struct clv_model *start, struct clv_error *err)
+{
+    struct supervision supervision = {0};
+    struct clv_set *set = &supervision.set;
+    const char **images = NULL;
+    enum clv_status status = supervision_read(&supervision, options, err);
+    if (status != CLV_OK)
+        return status;
+    data->recipe = options->init ? start->recipe : options->recipe; /* before it is learned, it owns nothing */
+    if (options->init)
+        start->recipe = (struct clv_recipe){0};
+    status = check_set(&supervision, &data->recipe, options, err);
+    if (status == CLV_OK)
+        status = map_options_add(set, &options->maps, err);
+    if (status == CLV_OK && options->init)
+        status = map_options_check(&options->maps, &data->recipe, set->map_names, set->n_maps, options->init, err);
+    if (status == CLV_OK && options->mirror && (set->n_maps || supervision.n_boxed + supervision.n_unlabelled))
+        status = fail(err, CLV_ERR_USAGE, "--mirror: goes with images that all have masks, and without maps");
+    if (status == CLV_OK && !options->init)
+        status = map_options_learn(&data->recipe, &options->maps, !options->no_maps, set, options->n_threads,
+                                   &options->limits, options->progress, err);
+    if (status == CLV_OK)
+        status = clv_dataset_check_memory(set, &data->recipe, &options->limits, err);
+    int n_threads = 1;
+    if (status == CLV_OK)
+        status = memory_choose_threads(&n_threads, set, &data->recipe, &options->limits, options->n_threads, err);
+    if (status != CLV_OK)
+        goto done;
+    struct clv_item_boxes *boxes = supervision.n_boxed ? supervision.boxes : NULL;
+    status = digest_set(data->digest, set, supervision.boxes, err);
+    if (status != CLV_OK)
+        goto done;
+    images = training_set_images(set);
+    if (!images) {
+        status = fail_memory(err);
+        goto done;
+    }
+    data->has_recipe = true;
+    if (!options->init)
+        status = clv_recipe_learn(&data->recipe, images, set->n_items, options->seed, n_threads, &options->limits,
+                                  options->progress, err);
+    if (status == CLV_OK)
+        status = clv_dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, clv_box_figure, &data->recipe,
+                                           n_threads, &options->limits, options->progress, err);
+    if (status == CLV_OK && options->mirror)
+        status = train_mirror_extract(data, set, options, n_threads, err);
+    data->labels = set->labels;
+    set->labels = (struct clv_labels){0};
+    if (status == CLV_OK && data->recipe.n_maps) {
+        data->set = *set;
+        *set = (struct clv_set){0};
+    }
+    data->n_masks = supervision.n_masks;
+    data->n_boxed = supervision.n_boxed;
+    data->n_unlabelled = supervision.n_unlabelled;
+done:
+    array_free(images);
+    supervision_release(&supervision);
+    return status;
+}
+
+enum clv_status train_data_load(struct train_data *data, const struct clv_train_options *options,
+                                struct clv_model *start, struct clv_error *err)
+{
+    struct train_data loaded = {0};
+    enum clv_status status = options->n_images               ? train_data_in_memory(&loaded, options, err)
+                             : is_tensor_file(options->data) ? open_features(&loaded, options, err)
+                                                             : extract_set(&loaded, options, start, err);
+    if (status == CLV_OK && !clv_dataset_size(loaded.dataset))
+        status = fail(err, CLV_ERR_DATA, "%s: no images in it", options->data);
+    if (status == CLV_OK)
+        status = train_loss_weigh(&loaded, options, err);
+    if (status == CLV_OK)
+        *data = loaded;
+    else
+        train_data_release(&loaded);
+    return status;
+}
+
+enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct train_data *data,
+                                    const struct clv_progress *progress, struct clv_error *err)
+{
+    *n = 0;
+    *examples = array_alloc(data->n_masks, sizeof **examples);
+    if (!*examples)
+        return fail_memory(err);
+    for (size_t i = 0; i < data->n_masks; i++)
+        if (clv_dataset_problem(data->dataset, i).theta)
+            (*examples)[(*n)++] = (int32_t)i;
+    if (data->n_masks && !*n)
+        return fail(err, CLV_ERR_DATA, "%s: has no true labels to learn from, nor has any other of %zu",
+                    clv_dataset_name(data->dataset, 0), data->n_masks);
+    if (*n < data->n_masks)
+        report_message(progress, CLV_NOTE, "%zu of %zu masks are void throughout; their images teach nothing",
+                       data->n_masks - *n, data->n_masks);
+    return CLV_OK;
+}

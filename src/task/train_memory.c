@@ -1,0 +1,167 @@
+/* Images and masks in memory as training data. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "feature/dataset/dataset.h"
+#include "task/train.h"
+
+struct extraction {
+    const struct clv_train_options *options;
+    const struct clv_recipe *recipe;
+    const struct clv_mask *masks;
+    struct clv_example *examples; /* [n_images] */
+    int32_t n_labels;
+    size_t n_done;
+};
+
+static const char *name_of(char name[32], const char *what, size_t index)
+{
+    snprintf(name, 32, "%s %zu", what, index);
+    return name;
+}
+
+/* The one value of a mask that was read as figure; 0: there is none, or several. */
+static uint8_t figure_value(const struct clv_mask *raw, const struct clv_mask *made)
+{
+    uint8_t value = 0;
+    for (size_t p = 0; p < (size_t)raw->width * (size_t)raw->height; p++) {
+        if (made->labels[p] != 1 || raw->labels[p] == CLV_VOID || raw->labels[p] == value)
+            continue;
+        if (value)
+            return 0;
+        value = raw->labels[p];
+    }
+    return value;
+}
+
+/* Masks of figure and ground as their files are read: made[n_images]. False where they are not, or where their figures
+ * have different values: values are labels then. */
+static bool read_as_figures(struct clv_mask *made, const struct clv_train_options *options,
+                            const struct clv_labels *labels)
+{
+    uint8_t figure = 0;
+    for (size_t i = 0; i < options->n_images; i++) {
+        const struct clv_mask *raw = &options->masks[i];
+        struct clv_error ignored;
+        char name[32];
+        if (clv_mask_from_values(&made[i], raw->labels, raw->width, raw->height, labels, name_of(name, "mask", i),
+                                 &ignored) != CLV_OK)
+            return false;
+        uint8_t own = figure_value(raw, &made[i]);
+        if (own && figure && own != figure)
+            return false;
+        figure = own ? own : figure;
+    }
+    for (size_t i = 0; i < options->n_images; i++) {
+        size_t first = 0;
+        while (made[i].note && first < i && made[first].note != made[i].note)
+            first++;
+        if (made[i].note && first == i)
+            report_message(options->progress, CLV_NOTE, "%s, first in mask %zu", made[i].note, i);
+    }
+    return true;
+}
+
+/* The labels of masks whose values nobody named: as many as there are values. */
+static enum clv_status check_values(struct clv_labels *labels, const struct clv_mask *masks,
+                                    const struct clv_train_options *options, struct clv_error *err)
+{
+    bool is_there[256] = {false};
+    int n = 0, highest = 0;
+    for (size_t i = 0; i < options->n_images; i++)
+        for (size_t p = 0; p < (size_t)masks[i].width * (size_t)masks[i].height; p++)
+            is_there[masks[i].labels[p]] = true;
+    for (int v = 0; v < CLV_VOID; v++)
+        if (is_there[v]) {
+            n++;
+            highest = v;
+        }
+    if (!n)
+        return fail(err, CLV_ERR_USAGE, "the masks know no label: there is nothing to tell apart (%d is void)",
+                    CLV_VOID);
+    if (n == 1)
+        return fail(err, CLV_ERR_USAGE, "the masks know no label but %d: there is nothing to tell apart (%d is void)",
+                    highest, CLV_VOID);
+    if (options->labels) {
+        if (highest >= options->labels->n_labels)
+            return fail(err, CLV_ERR_USAGE, "a mask has label %d, but there are %d names", highest,
+                        options->labels->n_labels);
+        return clv_labels_copy(labels, options->labels, err);
+    }
+    return train_number_labels(labels, highest + 1, err);
+}
+
+static enum clv_status extract(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct extraction *self = context;
+    const struct clv_train_options *options = self->options;
+    const struct clv_image *image = &options->images[index];
+    const struct clv_mask *mask = &self->masks[index];
+    char name[32];
+    name_of(name, "image", index);
+    if (stop_requested(options->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    if (mask->width != image->width || mask->height != image->height)
+        return fail(err, CLV_ERR_USAGE, "%s: its mask has %dx%d pixels, it has %dx%d", name, mask->width, mask->height,
+                    image->width, image->height);
+    enum clv_status status = clv_example_extract(&self->examples[index], image, self->recipe, err);
+    if (status == CLV_OK)
+        status = clv_example_set_truth(&self->examples[index], mask, self->n_labels, err);
+    parallel_progress(options->progress, "extracting features", &self->n_done, options->n_images, name);
+    return status == CLV_OK ? status : fail_within(err, status, name);
+}
+
+static enum clv_status make_dataset(struct train_data *data, const struct clv_train_options *options,
+                                    const struct clv_mask *masks, struct clv_error *err)
+{
+    size_t n = options->n_images;
+    struct extraction self = {
+        .options = options, .recipe = &data->recipe, .masks = masks, .n_labels = data->labels.n_labels};
+    self.examples = array_zalloc(n, sizeof *self.examples);
+    enum clv_status status = self.examples ? clv_dataset_new(&data->dataset, self.n_labels, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_labels_copy(&data->dataset->labels, &data->labels, err);
+    if (status == CLV_OK && data->recipe.nodes == CLV_NODES_PATCHES)
+        data->dataset->pairwise = CLV_PAIRWISE_FULL;
+    if (status == CLV_OK)
+        status = parallel_for(n, options->n_threads, extract, &self, err);
+    for (size_t i = 0; i < n && self.examples; i++) {
+        char name[32];
+        if (status == CLV_OK)
+            status = dataset_take(data->dataset, &self.examples[i], name_of(name, "image", i), err);
+        clv_example_release(&self.examples[i]);
+    }
+    array_free(self.examples);
+    return status;
+}
+
+enum clv_status train_data_in_memory(struct train_data *data, const struct clv_train_options *options,
+                                     struct clv_error *err)
+{
+    size_t n = options->n_images;
+    struct clv_mask *made = array_zalloc(n, sizeof *made);
+    struct clv_labels binary = {0};
+    enum clv_status status = made ? clv_labels_binary(&binary, err) : fail_memory(err);
+    if (status == CLV_OK) {
+        bool are_figures = !options->labels && read_as_figures(made, options, &binary);
+        const struct clv_mask *masks = are_figures ? made : options->masks;
+        data->recipe = options->recipe;
+        data->has_recipe = true;
+        status = check_values(&data->labels, masks, options, err);
+        if (status == CLV_OK)
+            status = clv_recipe_learn_images(&data->recipe, options->images, n, options->seed, options->n_threads,
+                                             options->progress, err);
+        if (status == CLV_OK)
+            status = make_dataset(data, options, masks, err);
+    }
+    data->n_masks = n;
+    for (size_t i = 0; i < n && made; i++)
+        clv_mask_release(&made[i]);
+    array_free(made);
+    clv_labels_release(&binary);
+    return status;
+}

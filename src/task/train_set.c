@@ -1,0 +1,199 @@
+/* clv_train_set: what `cleave train` does between its options and its file. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "learn/learners.h"
+#include "model/stage.h"
+#include "task/train.h"
+
+/* All that one run holds, stage by stage. */
+struct run {
+    const struct clv_train_options *options;
+    struct train_checkpoints checkpoints;
+    struct clv_model start; /* of --init */
+    struct train_data data;
+    int32_t *examples; /* with masks */
+    struct train_weak weak;
+    struct clv_dataset *validation;
+    struct clv_training training; /* views of the above */
+    struct stages_learned stages; /* the first of two, if there are two */
+    struct train_outcome outcome;
+};
+
+static void run_release(struct run *self)
+{
+    clv_training_result_release(&self->outcome.result);
+    stage_free(self->stages.first);
+    array_free(self->stages.presence);
+    clv_dataset_free(self->validation);
+    train_weak_release(&self->weak);
+    array_free(self->examples);
+    train_data_release(&self->data);
+    clv_model_release(&self->start);
+}
+
+void clv_train_defaults(struct clv_train_options *options, const struct clv_learner *learner)
+{
+    *options = (struct clv_train_options){
+        .learner = learner, .pairwise = CLV_AUTO, .loss = CLV_AUTO, .stages = 1, .checkpoint_every_s = 120};
+    clv_recipe_init(&options->recipe);
+    for (int i = 0; learner->parameters[i].name; i++)
+        options->parameters[i] = learner->parameters[i].value;
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Reads all that is learned from, and describes the training. */
+static enum clv_status gather(struct run *self, struct clv_error *err)
+{
+    const struct clv_train_options *options = self->options;
+    const struct clv_progress *progress = options->progress;
+    struct clv_training *training = &self->training;
+    double started = now_s();
+    clv_training_defaults(training, options->learner);
+    memcpy(training->parameters, options->parameters, sizeof training->parameters);
+    training->seed = options->seed;
+    training->n_threads = options->n_threads;
+    training->engine = options->engine;
+    training->progress = progress;
+    enum clv_status status = train_check_effect(options, training, err);
+    if (status == CLV_OK && options->init)
+        status = train_init_read(&self->start, options, err);
+    if (status == CLV_OK)
+        status = train_data_load(&self->data, options, &self->start, err);
+    if (status != CLV_OK)
+        return status;
+    train_report_data(options, &self->data, now_s() - started);
+    training->dataset = self->data.dataset;
+    training->frames = self->data.frames;
+    status = train_data_examples(&self->examples, &training->n_examples, &self->data, progress, err);
+    training->examples = self->examples;
+    if (status == CLV_OK)
+        status = train_shape_choose(&training->shape, options, self->data.dataset, err);
+    if (status == CLV_OK && options->init)
+        status = train_init_use(training, &self->start, options, &self->data, err);
+    if (status == CLV_OK)
+        status = train_weak_list(&self->weak, &self->data, options->learner, &training->shape, progress, err);
+    training->weak = self->weak.examples;
+    training->given = self->weak.given;
+    training->n_weak = self->weak.n;
+    if (status == CLV_OK)
+        status = training_check_labels(training, err);
+    if (status == CLV_OK && options->validate)
+        status = train_validation_load(&self->validation, options, &self->data, err);
+    training->validation = self->validation;
+    if (status == CLV_OK)
+        status = train_check_effect(options, training, err);
+    if (status == CLV_OK && options->checkpoint)
+        status = train_checkpoints_use(training, &self->checkpoints, options, &self->data, err);
+    return status;
+}
+
+/* What is left to cross-validation, and the first of two stages. */
+static enum clv_status choose(struct run *self, struct clv_error *err)
+{
+    const struct clv_train_options *options = self->options;
+    bool has_two = options->stages > 1;
+    enum clv_status status = CLV_OK;
+    if (options->cv)
+        status = train_cross_validate(&self->training, options, &self->data, &self->weak, has_two, err);
+    if (status == CLV_OK && has_two)
+        status = train_stages_learn(&self->stages, &self->training, options, &self->data, self->validation, err);
+    if (status == CLV_OK && options->cv && has_two)
+        status = train_cross_validate(&self->training, options, &self->data, &self->weak, false, err);
+    if (status == CLV_OK && options->mirror)
+        status = train_mirror_use(&self->examples, &self->training, &self->data, err);
+    return status;
+}
+
+static enum clv_status learn(struct run *self, struct clv_error *err)
+{
+    const struct clv_training *training = &self->training;
+    struct clv_training_result *result = &self->outcome.result;
+    double started = now_s();
+    self->outcome.train_loss = NAN;
+    enum clv_status status = clv_train(result, self->options->learner, training, err);
+    self->outcome.seconds = now_s() - started;
+    if (status == CLV_OK && training->n_examples)
+        status =
+            clv_evaluate(&self->outcome.train_loss, training->dataset, training->examples, training->n_examples,
+                         &training->shape, result->w, &result->decoding, training->engine, training->n_threads, err);
+    return status;
+}
+
+/* What a learner keeps besides the weights. */
+static enum clv_status attach(struct clv_model *model, const struct clv_training *training,
+                              const struct clv_training_result *result, struct clv_error *err)
+{
+    const struct clv_tensor variance = {.name = CLV_VARIANCE,
+                                        .dtype = CLV_F64,
+                                        .n_dimensions = 1,
+                                        .shape = {(int64_t)clv_shape_size(&training->shape)},
+                                        .data = result->variance};
+    return result->variance ? clv_model_attach(model, &variance, err) : CLV_OK;
+}
+
+/* The model from the outcome, which gives its weights away, and from the data, which gives recipe and labels. */
+static enum clv_status make_model(struct clv_model *model, struct run *self, struct clv_error *err)
+{
+    const struct clv_train_options *options = self->options;
+    struct clv_training_result *result = &self->outcome.result;
+    enum clv_status status = train_record(model, options, &self->data, &self->training, &self->outcome, err);
+    if (status == CLV_OK)
+        status = attach(model, &self->training, result, err);
+    if (status != CLV_OK)
+        return status;
+    train_report_learning(options, &self->data, &self->outcome);
+    model->shape = self->training.shape;
+    model->w = result->w;
+    model->decoding = result->decoding;
+    result->w = NULL;
+    model->recipe = self->data.recipe;
+    model->has_recipe = self->data.has_recipe;
+    model->labels = self->data.labels;
+    model->first = self->stages.first;
+    self->stages.first = NULL;
+    self->data.recipe = (struct clv_recipe){0};
+    self->data.labels = (struct clv_labels){0};
+    if (self->stages.presence)
+        status = stages_price(model, self->stages.presence, options->label_costs, &self->training, model->w, err);
+    if (status == CLV_OK && !result->interrupted && self->data.set.n_items) { /* kept where there are maps */
+        const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
+        status = clv_train_refining(model, options->learner, &training, &self->data.set, &options->limits, err);
+    }
+    return status;
+}
+
+enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_options *options, struct clv_error *err)
+{
+    struct clv_train_options own = *options;
+    struct run self = {.options = &own};
+    *model = (struct clv_model){0};
+    if (!own.data == !own.n_images)
+        return fail(err, CLV_ERR_USAGE, "training: either data or images are to be learned from");
+    if (own.n_images && (own.init || own.validate || own.mirror || own.maps.n))
+        return fail(err, CLV_ERR_USAGE, "training: init, validate, mirror and maps go with data, not with images");
+    if (!own.n_files) {
+        own.files = &own.data;
+        own.n_files = 1;
+    }
+    enum clv_status status = gather(&self, err);
+    if (status == CLV_OK)
+        status = choose(&self, err);
+    if (status == CLV_OK)
+        status = learn(&self, err);
+    if (status == CLV_OK)
+        status = make_model(model, &self, err);
+    if (status == CLV_OK && own.validate && !stop_requested(own.progress))
+        status = train_validation_report(&own, &self.data, &self.training, model, err);
+    run_release(&self);
+    return status;
+}
