@@ -14,9 +14,9 @@
 #include "cli/common/signals.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/recipe/memory_estimate.h"
+#include "task/check_set.h"
 #include "task/map_options.h"
 #include "task/training_set.h"
-#include "task/usable_images.h"
 
 struct features {
     struct common_options common;

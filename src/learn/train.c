@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "cleave/learn.h"
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/held.h"
 #include "learn/learners.h"
@@ -212,7 +213,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     struct clv_training_result own = {0};
     struct clv_guesses guesses = {0};
     struct clv_training guided = *training;
-    bool guess = guesses_needed(learner, training);
+    bool guess = training->n_weak && guesses_needed(learner, training);
     if (guess) {
         status = guesses_make(&guesses, learner, training, err);
         guided.guesses = &guesses;
@@ -221,7 +222,8 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         status = guesses_train(&own, &guesses, learner, training, err);
     else if (!status)
         status = learner->train(&own, &guided, err);
-    guesses_release(&guesses);
+    if (guess)
+        guesses_release(&guesses);
     if (status)
         clv_training_result_release(&own);
     else
@@ -239,4 +241,24 @@ enum clv_status train_part(struct clv_training_result *result, const struct clv_
                            const struct clv_training *training, struct clv_error *err)
 {
     return train(result, learner, training, true, err);
+}
+
+enum clv_status clv_learner_shape(struct clv_shape *shape, const struct clv_learner *learner,
+                                  const struct clv_dataset *dataset, struct clv_error *err)
+{
+    enum clv_graph graph;
+    if (!clv_dataset_size(dataset))
+        return fail(err, CLV_ERR_USAGE, "there are no examples whose shape could be learned");
+    enum clv_status status = clv_dataset_graph(&graph, dataset, err);
+    if (status != CLV_OK)
+        return status;
+    struct clv_problem first = clv_dataset_problem(dataset, 0);
+    struct clv_shape chosen = {.n_labels = clv_dataset_n_labels(dataset),
+                               .n_features = first.n_features,
+                               .n_edge_features = first.n_edge_features,
+                               .pairwise = clv_dataset_pairwise(dataset)};
+    while (!clv_learner_trains(learner, chosen.pairwise, chosen.n_labels, graph))
+        chosen.pairwise = (enum clv_pairwise)(chosen.pairwise - 1);
+    *shape = chosen;
+    return CLV_OK;
 }

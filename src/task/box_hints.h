@@ -3,7 +3,7 @@
 #define TASK_BOX_HINTS_H
 
 #include "cleave/segment.h"
-#include "task/bad_images.h"
+#include "task/training_set.h"
 
 /* boxes[n_items], array_free each item's and the whole. */
 void box_hints_free(struct clv_item_boxes *boxes, size_t n_items);

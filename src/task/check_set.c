@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/team_for.h"
+#include "cleave/image.h"
 #include "data/mask.h"
 #include "feature/recipe/memory_estimate.h"
 
@@ -94,7 +95,7 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     *finding = (struct finding){0};
     enum clv_status status = clv_image_read(&image, set->items[item].image, check->limits, &finding->error);
-    if (status == CLV_OK && item < check->supervision->n_masks)
+    if (status == CLV_OK && set->items[item].mask)
         status = look_at_mask(finding, check, item, &image, &finding->error);
     bool is_too_large =
         status == CLV_OK && memory_check_extraction(check->recipe, set, &set->items[item], image.width, image.height,
@@ -205,14 +206,14 @@ static enum clv_status look(bool *is_bad, struct summary *summary, struct check 
             const struct finding *finding = &check->findings[i];
             const struct clv_item *item = &self->set.items[check->first + i];
             struct clv_error why = finding->error;
-            if (why.status == CLV_OK && check->first + i < self->n_masks)
+            if (why.status == CLV_OK && summary && item->mask)
                 why.status = check_figure(summary, finding, item, &why);
             if (why.status == CLV_OK && self->n_boxed && check->first + i < self->n_masks)
                 status = take_box(self, check->first + i, finding, err);
             is_bad[check->first + i] = why.status != CLV_OK;
             if (why.status != CLV_OK && bad_images_add(&self->bad, why.status, &why) != CLV_OK)
                 status = fail_memory(err);
-            else if (why.status == CLV_OK && check->first + i < self->n_masks)
+            else if (why.status == CLV_OK && summary && item->mask)
                 sum_up(summary, finding, item);
         }
     }
@@ -239,28 +240,49 @@ static void drop(struct supervision *self, const bool *is_bad)
     self->set.n_items = kept;
 }
 
-enum clv_status check_set(struct supervision *self, const struct clv_recipe *recipe,
-                          const struct clv_train_options *options, struct clv_error *err)
+/* The summary is NULL where masks need not go together. */
+static enum clv_status check_images(struct supervision *self, struct summary *summary, const struct clv_recipe *recipe,
+                                    const struct clv_train_options *options, struct clv_error *err)
 {
     size_t n = self->set.n_items;
     struct check check = {
         .supervision = self, .recipe = recipe, .limits = &options->limits, .progress = options->progress};
-    struct summary summary = {0};
     size_t n_before = self->bad.n;
     bool *is_bad = array_zalloc(n, sizeof *is_bad);
     check.findings = array_alloc(BATCH, sizeof *check.findings);
     enum clv_status status = is_bad && check.findings ? CLV_OK : fail_memory(err);
     if (status == CLV_OK)
-        status = look(is_bad, &summary, &check, options->n_threads, err);
+        status = look(is_bad, summary, &check, options->n_threads, err);
     if (status == CLV_OK)
         status = bad_images_report(&self->bad, options->skip_bad, n + n_before, options->data, options->progress, err);
     if (status == CLV_OK) {
-        status = report(&summary, self, options, err);
+        status = summary ? report(summary, self, options, err) : CLV_OK;
         drop(self, is_bad);
-        if (status == CLV_OK && !self->n_masks && !self->n_boxed)
-            status = fail(err, CLV_ERR_DATA, "%s: no image with a mask or boxes is left to learn from", options->data);
     }
     array_free(check.findings);
     array_free(is_bad);
+    return status;
+}
+
+enum clv_status check_set(struct supervision *self, const struct clv_recipe *recipe,
+                          const struct clv_train_options *options, struct clv_error *err)
+{
+    struct summary summary = {0};
+    enum clv_status status = check_images(self, &summary, recipe, options, err);
+    if (status == CLV_OK && !self->n_masks && !self->n_boxed)
+        status = fail(err, CLV_ERR_DATA, "%s: no image with a mask or boxes is left to learn from", options->data);
+    return status;
+}
+
+enum clv_status usable_images_keep(struct clv_set *set, const char *path, const struct clv_recipe *recipe,
+                                   int n_threads, const struct clv_image_limits *limits,
+                                   const struct clv_progress *progress, struct clv_error *err)
+{
+    const struct clv_train_options options = {
+        .data = path, .skip_bad = true, .n_threads = n_threads, .limits = *limits, .progress = progress};
+    struct supervision all = {.set = *set, .n_masks = set->n_items};
+    enum clv_status status = check_images(&all, NULL, recipe, &options, err);
+    *set = all.set;
+    bad_images_release(&all.bad);
     return status;
 }

@@ -8,6 +8,14 @@
 enum clv_status map_options_add(struct clv_set *set, const struct clv_map_options *self,
                                 struct clv_error *err) CLV_CHECK;
 
+/* Whether there are maps, or anything is said of some: else the functions below need not be called. */
+static inline bool map_options_matter(const struct clv_map_options *self, const struct clv_recipe *recipe,
+                                      const struct clv_set *set)
+{
+    return set->n_maps || self->n || self->pool || self->is_whitened || self->kinds.n || self->layouts.n ||
+           self->components.n || self->uses.n || recipe->blocks & CLV_BLOCK_MAPS;
+}
+
 /* Puts the set's maps into a recipe to be learned, with what is said of them, and learns what they are; notes what kind
  * that is if it had to be guessed, and where channels mean other things in some images than in others. `is_wanted`: the
  * block maps is not left out by --blocks; then it is turned on where there are maps. CLV_ERR_USAGE for --maps that the

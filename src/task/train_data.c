@@ -134,13 +134,13 @@ static enum clv_status extract_set(struct train_data *data, const struct clv_tra
     if (options->init)
         start->recipe = (struct clv_recipe){0};
     status = check_set(&supervision, &data->recipe, options, err);
-    if (status == CLV_OK)
+    if (status == CLV_OK && options->maps.n)
         status = map_options_add(set, &options->maps, err);
     if (status == CLV_OK && options->init)
         status = map_options_check(&options->maps, &data->recipe, set->map_names, set->n_maps, options->init, err);
     if (status == CLV_OK && options->mirror && (set->n_maps || supervision.n_boxed + supervision.n_unlabelled))
         status = fail(err, CLV_ERR_USAGE, "--mirror: goes with images that all have masks, and without maps");
-    if (status == CLV_OK && !options->init)
+    if (status == CLV_OK && !options->init && map_options_matter(&options->maps, &data->recipe, set))
         status = map_options_learn(&data->recipe, &options->maps, !options->no_maps, set, options->n_threads,
                                    &options->limits, options->progress, err);
     if (status == CLV_OK)

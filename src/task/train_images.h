@@ -3,7 +3,7 @@
 #define TASK_TRAIN_IMAGES_H
 
 #include "cleave/segment.h"
-#include "task/bad_images.h"
+#include "task/training_set.h"
 
 /* The images to be learned from: first those with masks, then those with boxes, then those with neither. Items of the
  * last two have no mask, whatever the manifest says, and each image is there once. */

@@ -64,7 +64,10 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     training->n_threads = options->n_threads;
     training->engine = options->engine;
     training->progress = progress;
-    enum clv_status status = train_check_effect(options, training, err);
+    bool may_be_idle = options->cv;
+    for (int i = 0; i < CLV_MAX_PARAMETERS; i++)
+        may_be_idle |= options->is_given[i];
+    enum clv_status status = may_be_idle ? train_check_effect(options, training, err) : CLV_OK;
     if (status == CLV_OK && options->init)
         status = train_init_read(&self->start, options, err);
     if (status == CLV_OK)
@@ -90,7 +93,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     if (status == CLV_OK && options->validate)
         status = train_validation_load(&self->validation, options, &self->data, err);
     training->validation = self->validation;
-    if (status == CLV_OK)
+    if (status == CLV_OK && may_be_idle)
         status = train_check_effect(options, training, err);
     if (status == CLV_OK && options->checkpoint)
         status = train_checkpoints_use(training, &self->checkpoints, options, &self->data, err);
