@@ -84,9 +84,6 @@ struct clv_map_options {
     } folders[CLV_MAX_MAPS]; /* beside the manifest's columns maps.NAME */
     size_t n;
     struct clv_map_words kinds, components, uses; /* enum clv_map_kind, a number of components, enum clv_map_use */
-        uses;         /* enum clv_map_kind, clv_map_layout, a number, clv_map_use */
-    int32_t pool;     /* of enum clv_map_pool; 0: the mean */
-    bool is_whitened; /* the components */
 };
 
 /* Candidates of cross-validation for one parameter. */

@@ -12,8 +12,8 @@ enum clv_status map_options_add(struct clv_set *set, const struct clv_map_option
 static inline bool map_options_matter(const struct clv_map_options *self, const struct clv_recipe *recipe,
                                       const struct clv_set *set)
 {
-    return set->n_maps || self->n || self->pool || self->is_whitened || self->kinds.n || self->layouts.n ||
-           self->components.n || self->uses.n || recipe->blocks & CLV_BLOCK_MAPS;
+    return set->n_maps || self->n || self->kinds.n || self->components.n || self->uses.n ||
+           recipe->blocks & CLV_BLOCK_MAPS;
 }
 
 /* Puts the set's maps into a recipe to be learned, with what is said of them, and learns what they are; notes what kind

@@ -36,9 +36,6 @@ enum clv_status train_data_load(struct train_data *data, const struct clv_train_
 enum clv_status train_data_in_memory(struct train_data *data, const struct clv_train_options *options,
                                      struct clv_error *err) CLV_CHECK;
 
-/* Labels that nobody named: background and foreground, or "label 0", "label 1" .. */
-enum clv_status train_number_labels(struct clv_labels *labels, int32_t n_labels, struct clv_error *err) CLV_CHECK;
-
 /* The images to learn from by their masks: examples[*n], array_free them. Those whose masks are void throughout are
  * left out, which a note says; CLV_ERR_DATA if all are, though there are masks. */
 enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct train_data *data,

@@ -26,24 +26,6 @@ void train_data_release(struct train_data *data)
     *data = (struct train_data){0};
 }
 
-enum clv_status train_number_labels(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
-{
-    if (n_labels == 2)
-        return clv_labels_binary(labels, err);
-    struct clv_labels numbered = {.n_labels = n_labels};
-    numbered.names = array_zalloc((size_t)n_labels, sizeof *numbered.names);
-    numbered.palette = array_zalloc(256, sizeof *numbered.palette);
-    if (!numbered.names || !numbered.palette) {
-        clv_labels_release(&numbered);
-        return fail_memory(err);
-    }
-    for (int32_t label = 0; label < n_labels; label++)
-        snprintf(numbered.names[label], sizeof numbered.names[label], "label %d", label);
-    clv_default_palette(numbered.palette);
-    *labels = numbered;
-    return CLV_OK;
-}
-
 /* What needs all features in memory, so that they cannot be read when they are wanted; NULL: nothing does. */
 static const char *needs_memory(const struct clv_train_options *options)
 {
@@ -117,7 +99,7 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
     data->has_recipe = clv_recipe_n_features(&data->recipe) > 0 && data->recipe.n_scales > 0;
     const struct clv_labels *labels = clv_dataset_labels(data->dataset);
     return labels ? clv_labels_copy(&data->labels, labels, err)
-                  : train_number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
+                  : training_set_number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
 }
 
 /* Images and masks are looked at before long work starts. Codebooks come from all images: words need no labels. */

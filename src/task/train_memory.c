@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "feature/dataset/dataset.h"
 #include "task/train.h"
+#include "task/training_set.h"
 
 struct extraction {
     const struct clv_train_options *options;
@@ -91,7 +92,7 @@ static enum clv_status check_values(struct clv_labels *labels, const struct clv_
                         options->labels->n_labels);
         return clv_labels_copy(labels, options->labels, err);
     }
-    return train_number_labels(labels, highest + 1, err);
+    return training_set_number_labels(labels, highest + 1, err);
 }
 
 static enum clv_status extract(void *context, size_t index, int thread, struct clv_error *err)

@@ -10,8 +10,7 @@ enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_tr
                                    const struct clv_train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err)
 {
-    const struct stages_wanted wanted = {.in_runs = options->stage_runs,
-                                         .presence = options->label_costs > 0,
+    const struct stages_wanted wanted = {.presence = options->label_costs > 0,
                                          .label_weights = options->label_weights < 0};
     if (options->stages < 2)
         return CLV_OK;

@@ -1,6 +1,7 @@
 #include "task/training_set.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -195,4 +196,22 @@ enum clv_status bad_images_report(const struct bad_images *self, bool skip, size
         return fail(err, self->status, "%s (--skip-bad goes on without it)", self->messages[0]);
     return fail(err, self->status, "%s: %zu of %zu images cannot be learned from; --skip-bad goes on without them",
                 path, self->n, n_images);
+}
+
+enum clv_status training_set_number_labels(struct clv_labels *labels, int32_t n_labels, struct clv_error *err)
+{
+    if (n_labels == 2)
+        return clv_labels_binary(labels, err);
+    struct clv_labels numbered = {.n_labels = n_labels};
+    numbered.names = array_zalloc((size_t)n_labels, sizeof *numbered.names);
+    numbered.palette = array_zalloc(256, sizeof *numbered.palette);
+    if (!numbered.names || !numbered.palette) {
+        clv_labels_release(&numbered);
+        return fail_memory(err);
+    }
+    for (int32_t label = 0; label < n_labels; label++)
+        snprintf(numbered.names[label], sizeof numbered.names[label], "label %d", label);
+    clv_default_palette(numbered.palette);
+    *labels = numbered;
+    return CLV_OK;
 }

@@ -47,6 +47,10 @@ enum clv_status training_set_hide(struct clv_set *set, const char *names, struct
 enum clv_status training_set_require_masks(struct clv_set *set, const char *path, const struct clv_progress *progress,
                                            struct clv_error *err) CLV_CHECK;
 
+/* Labels that nobody named: background and foreground, or "label 0", "label 1" .. */
+enum clv_status training_set_number_labels(struct clv_labels *labels, int32_t n_labels,
+                                           struct clv_error *err) CLV_CHECK;
+
 /* image paths[n_items], views into the set; array_free it. NULL when out of memory. */
 const char **training_set_images(const struct clv_set *set);
 

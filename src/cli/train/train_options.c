@@ -144,8 +144,8 @@ static error_t option_auto(int *value, const char *name, const char *arg, const 
 
 static error_t parse_train(int key, char *arg, struct argp_state *state)
 {
-    static const char *const forms[] = {"auto", "none", "potts", "full"},
-                             *const losses[] = {"auto", "balanced", "counts"};
+    static const char *const forms[] = {"auto", "none", "potts", "full"}, *const losses[] = {"auto", "balanced",
+                                                                                             "counts"};
     struct train_options *self = state->input;
     struct clv_train_options *task = &self->task;
     if (key != KEY_OVERWRITE && key != KEY_RESUME && key != KEY_REQUEUE && key != KEY_CHECKPOINT_EVERY &&

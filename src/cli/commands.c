@@ -1,0 +1,26 @@
+#include "cli/common/command.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const struct command commands[] = {
+    {"label", "open a page on which images are labelled by cutting", cmd_label, false},
+    {"synth", "draw a set of images with exact truth", cmd_synth, false},
+    {"import", "make a set of annotations of other programs", cmd_import, false},
+    {"train", "learn a model from images with masks", cmd_train, true},
+    {"segment", "segment images with a model", cmd_segment, true},
+    {"marginals", "write how probable a label is at every pixel", cmd_marginals, true},
+    {"score", "score masks against the truth", cmd_score, false},
+    {"features", "extract features into a file, for training again and again", cmd_features, true},
+    {"annotate", "learn and predict tags: train, predict, score", cmd_annotate, false},
+    {"inspect", "tell what is in a model and how it was made", cmd_inspect, false},
+    {0},
+};
+
+const struct command *command_find(const char *name)
+{
+    for (const struct command *command = commands; command->name; command++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}
