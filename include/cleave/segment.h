@@ -44,6 +44,8 @@ struct clv_segment_options {
     struct clv_refine_options refining; /* how, then; numbers that are still those of clv_refine_defaults (default) are
                                          * the model's own, if it was learned with maps */
     const struct clv_map *maps; /* of the image, [n_maps of the model's recipe] in its order; NULL (default): none */
+    int32_t n_draws;            /* above 0: the labels of least expected loss by so many draws (clv_model_decide), of */
+    uint64_t seed;              /* this seed; default 0: those of the model's own rule */
     struct clv_oracle *oracle;  /* whose memory and engine are used; NULL (default): a new one for each call */
 };
 CLV_API void clv_segment_defaults(struct clv_segment_options *options);

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "cleave/tag_model.h"
 #include "feature/recipe/recipe_file.h"
-#include "model/metadata.h"
 #include "model/record.h"
 
 #define FORMAT        "cleave tags "

@@ -18,7 +18,8 @@ void clv_model_release(struct clv_model *model)
     for (size_t i = 0; i < model->n_extra; i++)
         tensor_release(&model->extra[i]);
     array_free(model->extra);
-    stage_free(model->first);
+    if (model->first)
+        stage_free(model->first);
     *model = (struct clv_model){0};
 }
 
@@ -27,8 +28,9 @@ enum clv_status clv_model_decode(int32_t *y, const struct clv_model *model, cons
 {
     struct clv_field field;
     double cost[UINT8_MAX + 1];
-    bool has_costs = label_costs_are_there(model);
-    enum clv_status status = model_field_init(&field, model, problem, err);
+    bool has_costs = model->n_extra && label_costs_are_there(model);
+    enum clv_status status = model->first ? model_field_init(&field, model, problem, err)
+                                          : scored_field_init(&field, &model->shape, model->w, problem, err);
     if (status == CLV_OK && has_costs)
         status = label_costs_of(cost, model, problem, err);
     if (status == CLV_OK)

@@ -7,7 +7,6 @@
 #include "cleave/score.h"
 #include "feature/recipe/item_maps.h"
 #include "feature/recipe/recipe.h"
-#include "segment/segment.h"
 
 #define MOST_BYTES (200 << 20) /* of examples that are looked at as a whole */
 
@@ -50,8 +49,9 @@ static enum clv_status label(struct labelled_image *self, const struct clv_probl
     status = self->y && self->painted ? clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err) : fail_memory(err);
     if (status == CLV_OK)
         status = clv_model_predict(self->y, &self->model, problem, self->oracle, err);
-    return status == CLV_OK ? segment_paint(self->painted, &self->nodes, self->y, self->model.shape.n_labels, err)
-                            : status;
+    return status == CLV_OK
+               ? labelled_image_paint(self->painted, &self->nodes, self->y, self->model.shape.n_labels, err)
+               : status;
 }
 
 enum clv_status labelled_image_init(struct labelled_image *self, const struct clv_model *model,

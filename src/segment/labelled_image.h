@@ -34,4 +34,12 @@ enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const 
 enum clv_status labelled_image_count(size_t *n, const struct refining_lesson *lesson, double bytes_a_pixel, size_t most,
                                      struct clv_error *err) CLV_CHECK;
 
+/* labels[height][width] of an image from the labels y of its nodes: superpixels are painted, patches vote. */
+static inline enum clv_status labelled_image_paint(uint8_t *labels, const struct clv_example *example, const int32_t *y,
+                                                   int32_t n_labels, struct clv_error *err)
+{
+    return example->grid.n_rows ? clv_example_vote(labels, NULL, example, y, n_labels, err)
+                                : clv_example_paint(labels, example, y, err);
+}
+
 #endif

@@ -10,7 +10,7 @@
 
 #include "cleave/segment.h"
 #include "learn/select/stages.h"
-#include "task/train_digest.h"
+#include "task/train_record.h"
 
 /* The training data, and what the model takes over from it. */
 struct train_data {

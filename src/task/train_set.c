@@ -1,10 +1,13 @@
 /* clv_train_set: what `cleave train` does between its options and its file. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/path.h"
+#include "base/text.h"
 #include "learn/learners.h"
 #include "model/stage.h"
 #include "task/train.h"

@@ -13,7 +13,7 @@
 #include "../bench/bench.h"
 #include "cleave.h"
 #include "segment/labelled_image.h"
-#include "segment/segment.h"
+#include "task/label_image.h"
 
 enum { N_HALVES = 2, N_FOLDS = 5 };
 

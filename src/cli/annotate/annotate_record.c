@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "cli/annotate/annotate_inputs.h"
 #include "cli/common/console.h"
-#include "task/train_digest.h"
+#include "task/train_record.h"
 
 static enum clv_status note_number(struct clv_tag_model *model, const char *key, double value, struct clv_error *err)
 {

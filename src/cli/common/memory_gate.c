@@ -67,6 +67,16 @@ void memory_gate_leave(struct memory_gate *self, double bytes)
     pthread_mutex_unlock(&self->lock);
 }
 
+static double memory_of_refining(const struct memory_work *work, int32_t width, int32_t height)
+{
+    double n = (double)width * height;
+    double bytes = REFINING * n + WINDOW * (double)pixel_cut_window(width, height, PIXEL_CUT_WHOLE) +
+                   4 * COLOUR_CELLS * (3 + (work->n_labels > 2 ? work->n_labels : 0));
+    if (work->recipe->n_maps)
+        bytes += sizeof(float) * n * work->n_labels * (EVIDENCE + work->recipe->n_maps);
+    return bytes;
+}
+
 double memory_of_work(const struct memory_work *work, int32_t width, int32_t height, double file_size)
 {
     double n = (double)width * height, decoding = DECODING * n + file_size, later = PICTURE * n;
@@ -74,11 +84,34 @@ double memory_of_work(const struct memory_work *work, int32_t width, int32_t hei
                      (work->has_cutout ? CUTOUT : 0) * n + (work->has_export ? EXPORT : 0) * n;
     if (!work->recipe)
         return fmax(decoding, PICTURE * n + fmax(BOX_CUT * n, showing));
-    double refining = REFINING * n + WINDOW * (double)pixel_cut_window(width, height, PIXEL_CUT_WHOLE) +
-                      4 * COLOUR_CELLS * (3 + (work->n_labels > 2 ? work->n_labels : 0));
-    if (work->recipe->n_maps)
-        refining += sizeof(float) * n * work->n_labels * (EVIDENCE + work->recipe->n_maps);
     later += work->map_bytes + WORKING * fmin(n, work->recipe->working_pixels) +
-             (work->is_refined ? fmax(refining, showing) : showing);
+             (work->is_refined ? fmax(memory_of_refining(work, width, height), showing) : showing);
     return fmax(decoding, later);
+}
+
+void ordered_queue_init(struct ordered_queue *queue)
+{
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->moved, NULL);
+    queue->next = 0;
+}
+
+void ordered_queue_release(struct ordered_queue *queue)
+{
+    pthread_cond_destroy(&queue->moved);
+    pthread_mutex_destroy(&queue->lock);
+}
+
+void ordered_queue_enter(struct ordered_queue *queue, size_t index)
+{
+    pthread_mutex_lock(&queue->lock);
+    while (queue->next != index)
+        pthread_cond_wait(&queue->moved, &queue->lock);
+}
+
+void ordered_queue_leave(struct ordered_queue *queue)
+{
+    queue->next++;
+    pthread_cond_broadcast(&queue->moved);
+    pthread_mutex_unlock(&queue->lock);
 }

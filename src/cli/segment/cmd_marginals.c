@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "cli/common/command.h"
 #include "cli/segment/segment.h"
+#include "cli/segment/segment_files.h"
 
 enum marginals_keys { KEY_DRAWS = KEYS_COMMAND, KEY_LABEL, KEY_JSON, KEY_ALL_LABELS, KEY_SIDE };
 

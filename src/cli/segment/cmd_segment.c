@@ -10,10 +10,9 @@
 #include "cli/common/command.h"
 #include "cli/common/console.h"
 #include "cli/segment/box_inputs.h"
-#include "cli/segment/cutouts.h"
 #include "cli/segment/exporting.h"
 #include "cli/segment/marginals.h"
-#include "cli/segment/names_file.h"
+#include "cli/segment/segment_files.h"
 #include "cli/segment/segment_team.h"
 #include "feature/dataset/feature_shards.h"
 #include "task/map_options.h"
@@ -342,7 +341,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
         status = cutout_choose(work.is_cut, self->cutout_labels, &model.labels, err);
     if (status == CLV_OK)
         status = gather(&inputs, self, dataset, err);
-    if (status == CLV_OK && !self->features && !self->boxes)
+    if (status == CLV_OK && !self->features && !self->boxes && (self->maps.n || model.recipe.n_maps))
         status = map_options_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err);
     if (status == CLV_OK && self->boxes)
         status = box_inputs_assign(&inputs, &boxes, self->boxes, err);
@@ -353,7 +352,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     status = team_agree(status, err); /* nobody writes before all have looked */
     if (status == CLV_OK && is_leader)
         status = segment_make_folders(self, err);
-    if (status == CLV_OK && is_leader)
+    if (status == CLV_OK && is_leader && model.labels.from_file)
         status = names_file_labels(self, &model.labels, err);
     status = team_agree(status, err);
     work.dataset = dataset;

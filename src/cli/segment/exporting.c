@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "cli/segment/names_file.h"
+#include "cli/segment/segment_files.h"
 #include "data/export/export.h"
 
 #define MAX_BYTES ((size_t)1 << 32)

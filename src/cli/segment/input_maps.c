@@ -77,7 +77,7 @@ void input_maps_watch(struct job *job, const struct work *work)
 {
     const struct clv_recipe *recipe = &job->run->model->recipe;
     double deviations = 0;
-    int32_t m = work->map_means ? map_watch_add(&deviations, &job->maps, work->map_means, recipe) : -1;
+    int32_t m = map_watch_add(&deviations, &job->maps, work->map_means, recipe);
     if (m >= 0)
         console_note("maps %s: those of the first %zu image%s are not like those of the training images: means of "
                      "channels lie %.1f of their deviations off. Made by another network, or in another way? What was "

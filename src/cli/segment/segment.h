@@ -16,7 +16,6 @@
 #include "cli/common/maps_option.h"
 #include "cli/common/options.h"
 #include "cli/common/shard_option.h"
-#include "cli/segment/mask_file.h"
 #include "cli/segment/output_plan.h"
 
 /* Which images are sharpened at the pixels: those larger than the working size, whose labels were found on a smaller

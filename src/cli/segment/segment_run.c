@@ -1,6 +1,11 @@
 /* All images of a run, on threads. */
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
 #include "base/parallel.h"
-#include "cli/common/ordered_queue.h"
+#include "cli/common/memory_gate.h"
+#include "cli/segment/exporting.h"
 #include "cli/segment/segment_team.h"
 #include "cli/segment/segment_work.h"
 
@@ -42,5 +47,233 @@ enum clv_status segment_all(struct segment_counts *counts, struct segment_run *r
         status = parallel_for(run->inputs->n, job.n_threads, segment_one, &threads, err);
     ordered_queue_release(&threads.queue);
     job_release(&job);
+    return status;
+}
+
+/* What a member sends of an image: this, then its labels and those before refining, as far as the leader needs them. */
+struct result {
+    size_t index, n_labels; /* bytes */
+    enum clv_status status;
+    int32_t width, height;
+    struct marginals_summary marginals;
+    char message[CLV_ERROR_MESSAGE_MAX];
+};
+
+/* Work that waits until all before it are told. */
+struct arrival {
+    struct work work;
+    enum clv_status status;
+    struct clv_error error;
+};
+
+struct sharing {
+    struct job *job;
+    struct team_deal deal;
+    pthread_mutex_t lock;      /* guards what follows, and telling */
+    struct arrival **arrivals; /* [n_inputs] of the leader */
+    size_t next;               /* to tell */
+    size_t n_taken;            /* by this process */
+    enum clv_status status;    /* the first failure that ends the run */
+    struct clv_error error;
+};
+
+enum clv_status segment_team_check(const struct segment *options, struct clv_error *err)
+{
+    bool is_stream = segment_is_piped(options);
+    for (size_t i = 0; i < options->n_paths; i++)
+        is_stream |= strcmp(options->paths[i], "-") == 0;
+    if (team_size() > 1 && is_stream)
+        return fail(err, CLV_ERR_USAGE,
+                    "-: of the processes that mpirun started only one has standard input and output");
+    return CLV_OK;
+}
+
+static void arrival_free(struct arrival *arrival)
+{
+    if (arrival)
+        work_release(&arrival->work);
+    array_free(arrival);
+}
+
+static void end_run(struct sharing *self, enum clv_status status, const struct clv_error *error)
+{
+    if (self->status == CLV_OK) {
+        self->status = status;
+        self->error = *error;
+    }
+    team_deal_stop(&self->deal);
+}
+
+/* Tells what can be told now. */
+static void deliver(struct sharing *self, size_t index, struct arrival *arrival)
+{
+    pthread_mutex_lock(&self->lock);
+    self->arrivals[index] = arrival;
+    for (; self->next < self->job->run->inputs->n && self->arrivals[self->next]; self->next++) {
+        struct arrival *one = self->arrivals[self->next];
+        if (one->status != CLV_ERR_INTERRUPTED)
+            one->status = work_tell(self->job, &one->work, self->next, one->status, &one->error);
+        if (one->status != CLV_OK)
+            end_run(self, one->status, &one->error);
+        self->arrivals[self->next] = NULL;
+        arrival_free(one);
+    }
+    pthread_mutex_unlock(&self->lock);
+}
+
+static void run_out_of_memory(struct sharing *self)
+{
+    struct clv_error error;
+    pthread_mutex_lock(&self->lock);
+    end_run(self, fail_memory(&error), &error);
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* What is told of another process's image, as if it had been worked on here. */
+static enum clv_status complete(struct arrival *arrival, const struct job *job, const struct result *result,
+                                const char *bytes)
+{
+    const struct segment_run *run = job->run;
+    struct work *work = &arrival->work;
+    struct clv_error *err = &arrival->error;
+    work->input = &run->inputs->items[result->index];
+    work->output = &run->outputs->items[result->index];
+    work->width = result->width;
+    work->height = result->height;
+    work->marginals = result->marginals;
+    if (result->status != CLV_OK)
+        return fail(err, result->status, "%s", result->message);
+    if (result->n_labels && !(work->labels = array_copy(bytes, result->n_labels, 1)))
+        return fail_memory(err);
+    enum clv_status status = CLV_OK;
+    if (run->options->report && !run->dataset)
+        status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
+    if (status == CLV_OK && run->options->export.form)
+        status = exporting_trace(&work->contours, run, work->labels, work->width, work->height, err);
+    if (status == CLV_OK)
+        status = work_illustrate(work, job, err);
+    return work_name(work, status, err);
+}
+
+static void take(void *context, const void *bytes, size_t size)
+{
+    struct sharing *self = context;
+    struct result result;
+    struct arrival *arrival = array_zalloc(1, sizeof *arrival);
+    if (!bytes || !arrival || size < sizeof result) {
+        array_free(arrival);
+        run_out_of_memory(self);
+        return;
+    }
+    memcpy(&result, bytes, sizeof result);
+    arrival->status = complete(arrival, self->job, &result, (const char *)bytes + sizeof result);
+    deliver(self, result.index, arrival);
+}
+
+/* Status CLV_ERR_MEMORY if there is none for the message itself. */
+static enum clv_status hand_in(struct sharing *self, size_t index, const struct arrival *arrival)
+{
+    const struct segment *options = self->job->run->options;
+    const struct work *work = &arrival->work;
+    size_t n = (size_t)work->width * (size_t)work->height;
+    bool is_shown = arrival->status == CLV_OK && work->labels && (options->report || options->export.form);
+    struct result result = {.index = index,
+                            .n_labels = is_shown ? n : 0,
+                            .status = arrival->status,
+                            .width = work->width,
+                            .height = work->height,
+                            .marginals = work->marginals};
+    size_t size = sizeof result + result.n_labels;
+    char *bytes = array_alloc(size, 1);
+    if (!bytes)
+        return CLV_ERR_MEMORY;
+    memcpy(result.message, arrival->error.message, sizeof result.message);
+    memcpy(bytes, &result, sizeof result);
+    if (result.n_labels)
+        memcpy(bytes + sizeof result, work->labels, n);
+    team_deal_hand_in(&self->deal, bytes, size);
+    array_free(bytes);
+    return CLV_OK;
+}
+
+/* An image that waits keeps only what will be told of it. */
+static void lighten(struct work *work, const struct segment *options)
+{
+    if (options->report)
+        return;
+    clv_image_release(&work->image);
+    array_free(work->labels);
+    work->labels = NULL;
+}
+
+static enum clv_status share_one(struct sharing *self, size_t index, size_t number, int thread, struct clv_error *err)
+{
+    struct arrival *arrival = array_zalloc(1, sizeof *arrival);
+    if (!arrival)
+        return fail_memory(err);
+    struct job *job = self->job;
+    struct work *work = &arrival->work;
+    arrival->status = work_do(work, job, index, number, thread, &arrival->error);
+    if (arrival->status == CLV_OK && !team_rank())
+        arrival->status = work_illustrate(work, job, &arrival->error);
+    arrival->status = work_name(work, arrival->status, &arrival->error);
+    double bytes = work->bytes;
+    enum clv_status status = CLV_OK;
+    if (team_rank()) {
+        status = hand_in(self, index, arrival) == CLV_OK ? CLV_OK : fail_memory(err);
+        arrival_free(arrival);
+    } else {
+        lighten(work, job->run->options);
+        deliver(self, index, arrival);
+    }
+    memory_gate_leave(&job->gate, bytes);
+    return status;
+}
+
+/* A thread of this process. */
+static enum clv_status share(void *context, size_t ignored, int thread, struct clv_error *err)
+{
+    (void)ignored;
+    struct sharing *self = context;
+    for (;;) {
+        size_t index;
+        pthread_mutex_lock(&self->lock);
+        size_t number = self->n_taken;
+        bool is_taken = team_deal_next(&self->deal, &index);
+        self->n_taken += is_taken;
+        pthread_mutex_unlock(&self->lock);
+        if (!is_taken)
+            return CLV_OK;
+        enum clv_status status = share_one(self, index, number, thread, err);
+        if (status != CLV_OK)
+            return status;
+    }
+}
+
+enum clv_status segment_team(struct job *job, struct clv_error *err)
+{
+    size_t n = job->run->inputs->n;
+    struct sharing self = {.job = job};
+    self.arrivals = array_zalloc(n, sizeof *self.arrivals);
+    enum clv_status status = team_agree(self.arrivals ? CLV_OK : fail_memory(err), err);
+    if (status != CLV_OK) {
+        array_free(self.arrivals);
+        return status;
+    }
+    pthread_mutex_init(&self.lock, NULL);
+    status = team_deal_open(&self.deal, n, take, &self, err);
+    if (status == CLV_OK)
+        status = parallel_for((size_t)job->n_threads, job->n_threads, share, &self, err);
+    if (status != CLV_OK && !team_rank())
+        team_deal_stop(&self.deal);
+    team_deal_close(&self.deal);
+    if (status == CLV_OK && self.status != CLV_OK) {
+        status = self.status;
+        *err = self.error;
+    }
+    for (size_t i = 0; i < n; i++)
+        arrival_free(self.arrivals[i]);
+    array_free(self.arrivals);
+    pthread_mutex_destroy(&self.lock);
     return status;
 }

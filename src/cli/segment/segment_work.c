@@ -10,16 +10,15 @@
 #include "cleave/score.h"
 #include "cli/common/console.h"
 #include "cli/segment/box_inputs.h"
-#include "cli/segment/cutouts.h"
 #include "cli/segment/exporting.h"
 #include "cli/segment/input_maps.h"
-#include "cli/segment/overlay_file.h"
+#include "cli/segment/segment_files.h"
 #include "cli/segment/segment_work.h"
 #include "data/maps/map_array.h"
 #include "feature/example/example.h"
 #include "feature/recipe/item_maps.h"
 #include "report/probability.h"
-#include "segment/segment.h"
+#include "task/label_image.h"
 
 void work_release(struct work *work)
 {
@@ -31,51 +30,38 @@ void work_release(struct work *work)
     marginals_map_release(&work->map);
 }
 
-static enum clv_status label_nodes(int32_t *y, struct work *work, const struct segment_run *run,
-                                   const struct clv_problem *problem, struct clv_oracle *oracle, struct clv_error *err)
-{
-    const struct segment *options = run->options;
-    if (options->marginals)
-        return marginals_of_nodes(y, &work->marginals, run, problem, oracle, err);
-    if (options->decoding == DECODING_LEAST_LOSS) {
-        struct clv_decision_options decision;
-        clv_decision_defaults(&decision, run->model);
-        decision.n_draws = (uint32_t)options->n_draws;
-        decision.seed = options->seed;
-        return clv_model_decide(y, run->model, problem, oracle, &decision, err);
-    }
-    return clv_model_predict(y, run->model, problem, oracle, err);
-}
-
 /* Probabilities, which are in y's place when maps of them are drawn, are not voted on. */
-static enum clv_status paint(uint8_t *labels, const struct job *job, const struct clv_example *example,
-                             const int32_t *y, struct clv_error *err)
+static enum clv_status draw_marginals(struct work *work, const struct segment_run *run,
+                                      const struct clv_example *example, struct clv_oracle *oracle,
+                                      struct clv_error *err)
 {
-    if (job->run->options->marginals)
-        return clv_example_paint(labels, example, y, err);
-    return segment_paint(labels, example, y, job->run->model->shape.n_labels, err);
+    int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
+    enum clv_status status =
+        y ? marginals_of_nodes(y, &work->marginals, run, &example->problem, oracle, err) : fail_memory(err);
+    if (status == CLV_OK)
+        status = clv_example_paint(work->labels, example, y, err);
+    array_free(y);
+    return status;
 }
 
 /* Labels the example's nodes and paints them at the original size. */
 static enum clv_status label_pixels(struct work *work, const struct job *job, const struct clv_example *example,
                                     struct clv_oracle *oracle, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
+    const struct segment *options = job->run->options;
     work->width = example->width;
     work->height = example->height;
     work->labels = array_alloc((size_t)work->width, (size_t)work->height);
-    if (!y || !work->labels)
-        status = fail_memory(err);
-    if (status == CLV_OK)
-        status = label_nodes(y, work, job->run, &example->problem, oracle, err);
-    if (status == CLV_OK)
-        status = paint(work->labels, job, example, y, err);
-    if (status == CLV_OK && segment_refines(job->run, work->width, work->height))
-        status = segment_refine(work->labels, &work->image, example, y, work->maps, job->run->model, oracle,
-                                &job->run->options->refining, err);
-    array_free(y);
-    return status;
+    if (!work->labels)
+        return fail_memory(err);
+    if (options->marginals)
+        return draw_marginals(work, job->run, example, oracle, err);
+    const struct clv_segment_options how = {.is_refined = segment_refines(job->run, work->width, work->height),
+                                            .refining = options->refining,
+                                            .n_draws = options->decoding == DECODING_LEAST_LOSS ? options->n_draws : 0,
+                                            .seed = options->seed,
+                                            .oracle = oracle};
+    return label_example(work->labels, job->run->model, &work->image, example, work->maps, &how, err);
 }
 
 static enum clv_status cut_boxes(struct work *work, const struct job *job, struct clv_error *err)
@@ -104,7 +90,7 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
         status = clv_dataset_example(&example, run->dataset, run->first + index, err);
     } else {
         status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
-        if (status == CLV_OK)
+        if (status == CLV_OK && run->model->recipe.n_maps)
             status = input_maps_read(work, run, err);
         if (status == CLV_OK)
             status = example_extract(&example, &work->image, work->maps, &run->model->recipe, err);
@@ -272,7 +258,8 @@ enum clv_status work_tell(struct job *job, struct work *work, size_t index, enum
     struct segment_counts *counts = job->counts;
     tell_status(job, work, status, status == CLV_OK ? "" : err->message);
     if (status == CLV_OK) {
-        input_maps_watch(job, work);
+        if (work->map_means)
+            input_maps_watch(job, work);
         counts->n_done += !work->output->finished;
         counts->n_finished_before += work->output->finished;
         if (run->exporting)
@@ -318,7 +305,7 @@ static double memory_needed(const struct job *job, size_t index)
         clv_image_read_size(&width, &height, input->image, &run->options->common.limits, &ignored) != CLV_OK)
         return 0;
     work.is_refined = segment_refines(run, width, height);
-    work.map_bytes = run->boxes ? 0 : input_maps_memory(input, run);
+    work.map_bytes = run->boxes || !run->model->recipe.n_maps ? 0 : input_maps_memory(input, run);
     double map = run->options->all_labels ? marginals_map_bytes(run->options, run->model->shape.n_labels) : 0;
     return map + memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
 }

@@ -1,6 +1,6 @@
 /* What a model's record says about where it came from. */
-#ifndef TASK_TRAIN_DIGEST_H
-#define TASK_TRAIN_DIGEST_H
+#ifndef TASK_TRAIN_RECORD_H
+#define TASK_TRAIN_RECORD_H
 
 #include "cleave/model.h"
 

@@ -1,4 +1,4 @@
-#include "segment/segment.h"
+#include "task/label_image.h"
 
 #include <string.h>
 
@@ -7,19 +7,13 @@
 #include "feature/example/example.h"
 #include "refine/refine.h"
 #include "segment/evidence.h"
+#include "segment/labelled_image.h"
 #include "segment/pixel_scores.h"
 
 void clv_segment_defaults(struct clv_segment_options *options)
 {
     *options = (struct clv_segment_options){0};
     clv_refine_defaults(&options->refining);
-}
-
-enum clv_status segment_paint(uint8_t *labels, const struct clv_example *example, const int32_t *y, int32_t n_labels,
-                              struct clv_error *err)
-{
-    return example->grid.n_rows ? clv_example_vote(labels, NULL, example, y, n_labels, err)
-                                : clv_example_paint(labels, example, y, err);
 }
 
 static enum clv_status by_scores(uint8_t *labels, const struct segmented *self, const struct refining *refining,
@@ -55,10 +49,10 @@ static enum clv_status by_margins(uint8_t *labels, const struct segmented *self,
     return status;
 }
 
-enum clv_status segment_refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
-                               const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
-                               struct clv_oracle *oracle, const struct clv_refine_options *options,
-                               struct clv_error *err)
+static enum clv_status refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
+                              const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
+                              struct clv_oracle *oracle, const struct clv_refine_options *options,
+                              struct clv_error *err)
 {
     const struct segmented segmented = {image, example, y, labels, maps, model, oracle};
     struct refining refining;
@@ -83,10 +77,22 @@ static enum clv_status check(const struct clv_model *model, const struct clv_ima
     return CLV_OK;
 }
 
-/* Labels the example's nodes, paints and refines; labels are changed whatever the status. */
-static enum clv_status label_pixels(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
-                                    const struct clv_example *example, const struct map_reader *maps,
-                                    const struct clv_segment_options *options, struct clv_error *err)
+static enum clv_status label_nodes(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
+                                   struct clv_oracle *oracle, const struct clv_segment_options *options,
+                                   struct clv_error *err)
+{
+    struct clv_decision_options decision;
+    if (options->n_draws < 1)
+        return clv_model_predict(y, model, problem, oracle, err);
+    clv_decision_defaults(&decision, model);
+    decision.n_draws = (uint32_t)options->n_draws;
+    decision.seed = options->seed;
+    return clv_model_decide(y, model, problem, oracle, &decision, err);
+}
+
+enum clv_status label_example(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
+                              const struct clv_example *example, const struct map_reader *maps,
+                              const struct clv_segment_options *options, struct clv_error *err)
 {
     struct clv_oracle *own = NULL, *oracle = options->oracle;
     int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
@@ -96,11 +102,11 @@ static enum clv_status label_pixels(uint8_t *labels, const struct clv_model *mod
     if (!oracle)
         oracle = own;
     if (status == CLV_OK)
-        status = clv_model_predict(y, model, &example->problem, oracle, err);
+        status = label_nodes(y, model, &example->problem, oracle, options, err);
     if (status == CLV_OK)
-        status = segment_paint(labels, example, y, model->shape.n_labels, err);
+        status = labelled_image_paint(labels, example, y, model->shape.n_labels, err);
     if (status == CLV_OK && options->is_refined)
-        status = segment_refine(labels, image, example, y, maps, model, oracle, &options->refining, err);
+        status = refine(labels, image, example, y, maps, model, oracle, &options->refining, err);
     clv_oracle_free(own);
     array_free(y);
     return status;
@@ -125,7 +131,7 @@ enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, cons
     if (status == CLV_OK && !(fresh = array_alloc(n, 1)))
         status = fail_memory(err);
     if (status == CLV_OK)
-        status = label_pixels(fresh, model, image, &example, maps, options, err);
+        status = label_example(fresh, model, image, &example, maps, options, err);
     if (status == CLV_OK)
         memcpy(labels, fresh, n);
     array_free(fresh);

@@ -1,0 +1,266 @@
+#include "cli/segment/segment_files.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/common/console.h"
+#include "cli/common/outputs.h"
+#include "cli/segment/marginals.h"
+#include "data/labels.h"
+#include "image/codec.h"
+#include "image/overlay_palette.h"
+#include "refine/cutout.h"
+#include "report/probability.h"
+
+#define WHITE 255
+
+static bool is_unnamed_pair(const struct clv_labels *labels)
+{
+    return labels->n_labels == 2 && !labels->from_file;
+}
+
+enum clv_status mask_form_check(enum mask_form form, const struct clv_labels *labels, struct clv_error *err)
+{
+    if (form != MASKS_BINARY || is_unnamed_pair(labels))
+        return CLV_OK;
+    if (labels->n_labels > 2)
+        return fail(err, CLV_ERR_USAGE, "--masks binary: the model has %d labels, which 0 and 255 cannot tell",
+                    labels->n_labels);
+    return fail(err, CLV_ERR_USAGE, "--masks binary: the model's labels are from a labels.tsv, where 255 is void");
+}
+
+static enum clv_status write_binary(const char *path, int32_t width, int32_t height, const uint8_t *label_of,
+                                    struct clv_error *err)
+{
+    size_t n = (size_t)width * (size_t)height;
+    uint8_t *values = array_alloc(n, 1);
+    if (!values)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        values[i] = label_of[i] ? WHITE : 0;
+    enum clv_status status = clv_png_write_labels(path, width, height, values, NULL, 0, err);
+    array_free(values);
+    return status;
+}
+
+enum clv_status mask_file_write(const char *path, int32_t width, int32_t height, const uint8_t *label_of,
+                                enum mask_form form, const struct clv_labels *labels, struct clv_error *err)
+{
+    static const uint8_t black_and_white[2][3] = {{0, 0, 0}, {WHITE, WHITE, WHITE}};
+    if (form == MASKS_BINARY)
+        return write_binary(path, width, height, label_of, err);
+    if (form == MASKS_GREY)
+        return clv_png_write_labels(path, width, height, label_of, NULL, 0, err);
+    if (is_unnamed_pair(labels))
+        return clv_png_write_labels(path, width, height, label_of, black_and_white, 2, err);
+    return clv_png_write_labels(path, width, height, label_of, (const uint8_t(*)[3])labels->palette, 256, err);
+}
+
+void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,
+                           const struct clv_indexed_image *image)
+{
+    for (size_t i = 0; i < n && is_unnamed_pair(labels) && !image->palette_size; i++)
+        values[i] = values[i] == WHITE ? 1 : values[i];
+}
+
+#define OPACITY 0.45
+
+/* Outlines grow with the picture, so that they are seen when it is shown whole. */
+static int32_t outline_px(const struct clv_image *image)
+{
+    int32_t longest = image->width > image->height ? image->width : image->height;
+    return longest < 1280 ? 1 : longest / 640;
+}
+
+enum clv_status overlay_file_write(const char *path, const struct clv_image *image, const uint8_t *labels,
+                                   const struct segment_run *run, struct clv_error *err)
+{
+    struct clv_image painted = {0};
+    uint8_t palette[256][3];
+    const struct clv_labels *own = &run->model->labels;
+    overlay_palette(palette, (const uint8_t(*)[3])own->palette, own->n_labels);
+    enum clv_status status = outputs_make_folder(path, err);
+    if (status == CLV_OK)
+        status = clv_image_new(&painted, image->width, image->height, image->channels, err);
+    if (status == CLV_OK) {
+        memcpy(painted.pixels, image->pixels, (size_t)image->width * (size_t)image->height * (size_t)image->channels);
+        if (run->options->marginals)
+            status = probability_draw(&painted, labels, outline_px(image), err);
+        else
+            clv_overlay_draw(&painted, labels, (const uint8_t(*)[3])palette, OPACITY, outline_px(image), -1);
+    }
+    if (status == CLV_OK)
+        status = clv_png_write(path, &painted, err);
+    clv_image_release(&painted);
+    return status;
+}
+
+#define LINE_PX   24
+#define SWATCH_PX 16
+#define MARGIN_PX 8
+#define LETTER_PX 9 /* at most, of most names, at 14 px */
+#define MAX_BYTES ((size_t)1 << 24)
+
+static void draw(struct text *text, const struct clv_labels *labels)
+{
+    uint8_t palette[256][3];
+    overlay_palette(palette, (const uint8_t(*)[3])labels->palette, labels->n_labels);
+    size_t longest = 0;
+    int n = 0;
+    for (int32_t label = 0; label < labels->n_labels; label++) {
+        size_t length = strlen(labels->names[label]);
+        longest = length > longest ? length : longest;
+        n += length > 0;
+    }
+    text_printf(text,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%d\" font-family=\"sans-serif\" "
+                "font-size=\"14\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+                3 * MARGIN_PX + SWATCH_PX + LETTER_PX * longest, 2 * MARGIN_PX + n * LINE_PX);
+    int top = MARGIN_PX;
+    for (int32_t label = 0; label < labels->n_labels; label++) {
+        const uint8_t *colour = palette[label];
+        if (!labels->names[label][0])
+            continue;
+        text_printf(text,
+                    "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#%02x%02x%02x\" stroke=\"#000\"/>"
+                    "<text x=\"%d\" y=\"%d\">",
+                    MARGIN_PX, top + (LINE_PX - SWATCH_PX) / 2, SWATCH_PX, SWATCH_PX, colour[0], colour[1], colour[2],
+                    2 * MARGIN_PX + SWATCH_PX, top + LINE_PX - 7);
+        text_put_html(text, labels->names[label]);
+        text_put(text, "</text>\n");
+        top += LINE_PX;
+    }
+    text_put(text, "</svg>\n");
+}
+
+static bool says(const char *path, const struct text *text)
+{
+    char *bytes;
+    size_t size;
+    struct clv_error ignored;
+    if (file_read(&bytes, &size, path, MAX_BYTES, &ignored) != CLV_OK)
+        return false;
+    bool same = size == text->size && memcmp(bytes, text->bytes, size) == 0;
+    array_free(bytes);
+    return same;
+}
+
+enum clv_status overlay_legend_write(const char *folder, const struct clv_labels *labels, bool overwrite,
+                                     struct clv_error *err)
+{
+    struct text path, text;
+    text_init(&path, MAX_BYTES);
+    text_init(&text, MAX_BYTES);
+    text_printf(&path, "%s%soverlays/legend.svg", folder, text_ends_with(folder, "/") ? "" : "/");
+    draw(&text, labels);
+    enum clv_status status = path.failed || text.failed ? fail_memory(err) : outputs_make_folder(path.bytes, err);
+    enum path_kind kind = PATH_ABSENT;
+    if (status == CLV_OK)
+        status = path_look(&kind, path.bytes, err);
+    bool is_there = kind != PATH_ABSENT;
+    if (is_there && !overwrite && !says(path.bytes, &text))
+        console_note("%s is of other labels and stays as it is; --overwrite replaces it", path.bytes);
+    else if (status == CLV_OK && (!is_there || overwrite))
+        status = file_write(path.bytes, text.bytes, text.size, err);
+    text_release(&path);
+    text_release(&text);
+    return status;
+}
+
+static enum clv_status claim(struct segment *options, const char *path, struct clv_error *err)
+{
+    char *folder = options->data ? path_folder(options->data) : NULL;
+    char *labels = folder ? path_join(folder, "labels.tsv") : NULL;
+    bool is_file = options->data && !path_is_folder(options->data); /* beside which labels.tsv is read */
+    const char *const inputs[] = {options->data, options->boxes, is_file ? labels : NULL};
+    enum clv_status status = options->data && !labels
+                                 ? fail_memory(err)
+                                 : outputs_claim(&options->common.outputs, path,
+                                                 options->existing == EXISTING_OVERWRITE, "", inputs, 3, err);
+    array_free(folder);
+    array_free(labels);
+    return status;
+}
+
+enum clv_status names_file_write(struct segment *options, const char *below, struct text *text, struct clv_error *err)
+{
+    char *path = path_join(options->output, below);
+    enum path_kind kind = PATH_ABSENT;
+    enum clv_status status = path && !text->failed ? path_look(&kind, path, err) : fail_memory(err);
+    if (status == CLV_OK && (kind == PATH_ABSENT || !says(path, text))) {
+        if (kind != PATH_ABSENT)
+            status = claim(options, path, err);
+        if (status == CLV_OK)
+            status = outputs_make_folder(path, err);
+        if (status == CLV_OK)
+            status = file_write(path, text->bytes ? text->bytes : "", text->size, err);
+    }
+    text_release(text);
+    array_free(path);
+    return status;
+}
+
+enum clv_status names_file_labels(struct segment *options, const struct clv_labels *labels, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    if (!labels->from_file || options->marginals || segment_is_piped(options))
+        return CLV_OK;
+    if (options->boxes) {
+        struct text text;
+        text_init(&text, MAX_BYTES);
+        labels_put_table(&text, labels);
+        status = names_file_write(options, "labels.tsv", &text, err);
+    }
+    if (status == CLV_OK && options->overlay)
+        status = overlay_legend_write(options->output, labels, options->existing == EXISTING_OVERWRITE, err);
+    return status;
+}
+
+/* The label that is called so, or else has this number; -1: none. */
+static int32_t find_label(const char *name, const struct clv_labels *labels)
+{
+    int32_t number;
+    for (int32_t label = 0; label < labels->n_labels; label++)
+        if (*name && strcmp(labels->names[label], name) == 0)
+            return label;
+    return parse_int32(name, &number) && number >= 0 && number < labels->n_labels ? number : -1;
+}
+
+enum clv_status cutout_choose(bool is_object[256], const char *names, const struct clv_labels *labels,
+                              struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    for (int label = 0; label < 256; label++)
+        is_object[label] = label > 0 && !names;
+    if (!names)
+        return CLV_OK;
+    char *list = string_copy(names), *cursor = list, *name;
+    if (!list)
+        return fail_memory(err);
+    while (status == CLV_OK && (name = strsep(&cursor, ","))) {
+        int32_t label = find_label(name, labels);
+        if (label < 0)
+            status = fail(err, CLV_ERR_USAGE, "--cutout-label: \"%s\" is no label of the model's %d, such as %s", name,
+                          labels->n_labels, labels->names[labels->n_labels - 1]);
+        else
+            is_object[label] = true;
+    }
+    array_free(list);
+    return status;
+}
+
+enum clv_status cutout_write(const char *path, const struct clv_image *image, const uint8_t *labels,
+                             const bool is_object[256], bool crop, struct clv_error *err)
+{
+    struct cutout cutout = {0};
+    enum clv_status status = cutout_make(&cutout, image, labels, is_object, err);
+    if (status == CLV_OK && crop)
+        cutout_crop(&cutout);
+    if (status == CLV_OK)
+        status = png_write_rgba(path, cutout.width, cutout.height, cutout.rgba, err);
+    cutout_release(&cutout);
+    return status;
+}

@@ -1,0 +1,344 @@
+/* What a training tells: its summary, and the model's record. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "feature/dataset/feature_list.h"
+#include "task/train.h"
+#include "task/train_record.h"
+
+static enum clv_status record_curve(struct clv_model *model, const struct clv_training_result *result,
+                                    struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, 1 << 20);
+    text_put(&text, "pass objective dual train_loss");
+    text_put(&text, result->validation_loss ? " validation_loss" : "");
+    for (size_t i = 0; i < result->n_curve; i++) {
+        const struct clv_curve_point *point = &result->curve[i];
+        const double values[] = {point->pass, point->objective, point->dual, point->train_loss,
+                                 result->validation_loss ? result->validation_loss[i] : NAN};
+        text_put(&text, ";");
+        for (size_t k = 0; k < (result->validation_loss ? 5 : 4); k++) {
+            text_put(&text, " ");
+            text_put_json_number(&text, values[k]);
+        }
+    }
+    enum clv_status status = text.failed ? fail_memory(err) : clv_record_set(&model->record, "curve", text.bytes, err);
+    text_release(&text);
+    return status;
+}
+
+enum clv_status train_record(struct clv_model *model, const struct clv_train_options *options,
+                             const struct train_data *data, const struct clv_training *training,
+                             const struct train_outcome *outcome, struct clv_error *err)
+{
+    const struct clv_training_result *result = &outcome->result;
+    const struct clv_learner *learner = options->learner;
+    char seed[32], key[80];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)options->seed);
+    const char *const entries[][2] = {
+        {"version", clv_version()},
+        {"command", options->command},
+        {"data", options->data},
+        {"data_digest", options->data ? data->digest : NULL},
+        {"seed", seed},
+        {"loss", clv_dataset_counts_errors(data->dataset) ? "counts" : "balanced"},
+        {"learner", learner->name},
+    };
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries && status == CLV_OK; i++)
+        status = entries[i][1] ? clv_record_set(&model->record, entries[i][0], entries[i][1], err) : CLV_OK;
+    for (int i = 0; learner->parameters[i].name && status == CLV_OK; i++) {
+        snprintf(key, sizeof key, "parameter.%s", learner->parameters[i].name);
+        const char *const *names = clv_learner_choices(learner, i);
+        status = names ? clv_record_set(&model->record, key, names[(size_t)training->parameters[i]], err)
+                       : record_number(model, key, training->parameters[i], err);
+    }
+    const struct {
+        const char *key;
+        size_t n;
+        bool always;
+    } counts[] = {{"images", training->n_examples, true},
+                  {"boxed_images", data->n_boxed, false},
+                  {"unlabelled_images", data->n_unlabelled, false}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && status == CLV_OK; i++)
+        if (counts[i].n || counts[i].always)
+            status = record_number(model, counts[i].key, (double)counts[i].n, err);
+    struct loss_unit unit = train_loss_unit(data, data->dataset);
+    if (status == CLV_OK && !isnan(outcome->train_loss))
+        status = record_number(model, unit.key, unit.scale * outcome->train_loss, err);
+    if (status == CLV_OK)
+        status = clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err);
+    if (status == CLV_OK && data->label_weights > 0)
+        status = record_number(model, "label_weights", data->label_weights, err);
+    if (status == CLV_OK && options->label_costs > 0)
+        status = record_number(model, "label_costs", options->label_costs, err);
+    if (status == CLV_OK && options->stages > 1)
+        status = record_number(model, "stages", options->stages, err);
+    for (size_t i = 0; i < result->n_notes && status == CLV_OK; i++)
+        status = record_number(model, result->notes[i].name, result->notes[i].value, err);
+    if (status == CLV_OK)
+        status = record_curve(model, result, err);
+    return status;
+}
+
+void report_text(const struct clv_progress *progress, struct text *line)
+{
+    report_message(progress, CLV_SUMMARY, "%s", line->bytes ? line->bytes : "");
+    text_release(line);
+}
+
+void train_report_data(const struct clv_train_options *options, const struct train_data *data, double seconds)
+{
+    const struct clv_progress *progress = options->progress;
+    size_t n = clv_dataset_size(data->dataset);
+    int64_t n_nodes = 0, n_edges = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct clv_problem problem = clv_dataset_problem(data->dataset, i);
+        n_nodes += problem.n_nodes;
+        n_edges += problem.n_edges;
+    }
+    struct clv_problem first = clv_dataset_problem(data->dataset, 0);
+    report_message(progress, CLV_SUMMARY, "images    %zu, %lld nodes of %d features, %lld edges of %d; %d labels", n,
+                   (long long)n_nodes, first.n_features, (long long)n_edges, first.n_edge_features,
+                   clv_dataset_n_labels(data->dataset));
+    if (data->n_mirrored)
+        report_message(progress, CLV_SUMMARY, "          %zu of them mirror images", data->n_mirrored);
+    else if (data->n_masks < n)
+        report_message(progress, CLV_SUMMARY, "          %zu with masks, %zu with boxes, %zu unlabelled", data->n_masks,
+                       data->n_boxed, data->n_unlabelled);
+    report_message(progress, CLV_SUMMARY, "features  %.1f s", seconds);
+}
+
+void train_report_learning(const struct clv_train_options *options, const struct train_data *data,
+                           const struct train_outcome *outcome)
+{
+    const struct clv_training_result *result = &outcome->result;
+    struct loss_unit unit = train_loss_unit(data, data->dataset);
+    struct text line;
+    text_init(&line, 1 << 10);
+    text_printf(&line, "learning  %.1f s with %s", outcome->seconds, options->learner->name);
+    if (result->n_curve) {
+        const struct clv_curve_point *last = &result->curve[result->n_curve - 1];
+        text_printf(&line, ", %g passes", last->pass);
+        if (!isnan(last->objective))
+            text_printf(&line, ", objective %.6g", last->objective);
+        if (!isnan(last->objective) && !isnan(last->dual))
+            text_printf(&line, ", duality gap %.2g", last->objective - last->dual);
+    }
+    text_put(&line, result->interrupted ? " (interrupted)" : "");
+    report_text(options->progress, &line);
+    if (!isnan(outcome->train_loss))
+        report_message(options->progress, CLV_SUMMARY, "training  %s %.2f %% on the images learned from%s", unit.name,
+                       100 * unit.scale * outcome->train_loss,
+                       options->cv || options->validate ? "" : "; new ones get more: --cv 5 or --validate tells");
+}
+
+/* Bytes of a file that may be larger than memory, multiples of 8: mapped, and read. */
+#define PART_SIZE ((size_t)64 << 20)
+#define READ_SIZE ((size_t)1 << 20)
+
+static uint64_t add_number(uint64_t hash, uint64_t number)
+{
+    unsigned char bytes[8];
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(number >> (8 * i));
+    return hash_bytes(hash, bytes, sizeof bytes);
+}
+
+static uint64_t add_string(uint64_t hash, const char *string)
+{
+    return hash_bytes(hash, string ? string : "", (string ? strlen(string) : 0) + 1);
+}
+
+/* 0 for what is not there: whoever reads it says so. */
+static enum clv_status size_of(uint64_t *size, const char *path, struct clv_error *err)
+{
+    struct stat info = {0};
+    if (path && stat(path, &info) != 0 && errno != ENOENT && errno != ENOTDIR)
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", path);
+    *size = (uint64_t)info.st_size;
+    return CLV_OK;
+}
+
+enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, const struct clv_item_boxes *boxes,
+                           struct clv_error *err)
+{
+    uint64_t hash = HASH_START;
+    for (size_t i = 0; i < set->n_items; i++) {
+        const struct clv_item *item = &set->items[i];
+        uint64_t image = 0, mask = 0;
+        enum clv_status status = size_of(&image, item->image, err);
+        if (status == CLV_OK)
+            status = size_of(&mask, item->mask, err);
+        if (status != CLV_OK)
+            return status;
+        hash = add_string(hash, item->name);
+        hash = add_string(hash, item->split);
+        hash = add_number(hash, image);
+        hash = add_number(hash, mask);
+        for (size_t m = 0; m < set->n_maps; m++) {
+            uint64_t map = 0;
+            status = size_of(&map, item->maps[m], err);
+            if (status != CLV_OK)
+                return status;
+            hash = add_number(add_string(hash, set->map_names[m]), map);
+        }
+    }
+    for (size_t i = 0; boxes && i < set->n_items; i++) {
+        if (!boxes[i].boxes)
+            continue;
+        hash = add_number(hash, i);
+        for (size_t k = 0; k < boxes[i].n_boxes; k++) {
+            const struct clv_pixel_box *box = &boxes[i].boxes[k];
+            const int32_t sides[] = {box->first_x, box->first_y, box->end_x, box->end_y};
+            for (size_t s = 0; s < 4; s++)
+                hash = add_number(hash, (uint64_t)sides[s]);
+        }
+    }
+    snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
+    return CLV_OK;
+}
+
+/* Of all parts but the last the size is a multiple of 8. */
+static uint64_t add_part(uint64_t hash, const unsigned char *bytes, size_t size)
+{
+    size_t i = 0;
+    for (; i + 8 <= size; i += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + i, 8);
+        hash = (hash ^ word) * HASH_PRIME;
+        hash ^= hash >> 32; /* a wide word's high bits would otherwise reach high bits only */
+    }
+    return hash_bytes(hash, bytes + i, size - i);
+}
+
+static size_t part_at(size_t begin, size_t size, size_t most)
+{
+    return size - begin < most ? size - begin : most;
+}
+
+/* For what is too large to be mapped. */
+static enum clv_status hash_read(uint64_t *hash, const char *path, struct clv_error *err)
+{
+    struct file_source source;
+    enum clv_status status = file_source_open(&source, path, err);
+    if (status != CLV_OK)
+        return status;
+    *hash = add_number(HASH_START, source.size);
+    unsigned char *part = array_alloc(READ_SIZE, 1);
+    if (!part)
+        status = fail_memory(err);
+    for (size_t begin = 0; begin < source.size && status == CLV_OK; begin += READ_SIZE) {
+        size_t size = part_at(begin, source.size, READ_SIZE);
+        status = file_source_read(part, &source, begin, size, err);
+        if (status == CLV_OK)
+            *hash = add_part(*hash, part, size);
+    }
+    array_free(part);
+    file_source_close(&source);
+    return status;
+}
+
+enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct clv_error *err)
+{
+    struct file_map map;
+    uint64_t hash = 0;
+    enum clv_status status = file_map_open(&map, path, err);
+    if (status == CLV_OK) {
+        hash = add_number(HASH_START, map.size);
+        for (size_t begin = 0; begin < map.size; begin += PART_SIZE) {
+            hash = add_part(hash, map.bytes + begin, part_at(begin, map.size, PART_SIZE));
+            file_map_forget(&map);
+        }
+        file_map_close(&map);
+    } else if (status == CLV_ERR_OS) {
+        status = hash_read(&hash, path, err);
+    }
+    snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
+    return status;
+}
+
+enum clv_status digest_features(char digest[DIGEST_SIZE], const struct path_list *paths, struct clv_error *err)
+{
+    struct path_list files;
+    if (paths->n == 1 && !features_is_sharded(paths->paths[0]))
+        return digest_file(digest, paths->paths[0], err);
+    uint64_t hash = HASH_START;
+    enum clv_status status = features_list_files(&files, paths, err);
+    for (size_t k = 0; k < files.n && status == CLV_OK; k++) {
+        char own[DIGEST_SIZE];
+        status = digest_file(own, files.paths[k], err);
+        if (status == CLV_OK)
+            hash = add_string(hash, own);
+    }
+    path_list_release(&files);
+    if (status == CLV_OK)
+        snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
+    return status;
+}
+
+enum clv_status record_number(struct clv_model *model, const char *key, double value, struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, 64);
+    text_put_json_number(&text, value);
+    enum clv_status status = text.failed ? fail_memory(err) : clv_record_set(&model->record, key, text.bytes, err);
+    text_release(&text);
+    return status;
+}
+
+enum clv_status train_checkpoints_use(struct clv_training *training, struct train_checkpoints *self,
+                                      const struct clv_train_options *options, const struct train_data *data,
+                                      struct clv_error *err)
+{
+    enum path_kind kind;
+    enum clv_status status = path_look(&kind, options->checkpoint, err);
+    if (status != CLV_OK)
+        return status;
+    if (kind != PATH_ABSENT && options->resume)
+        report_message(options->progress, CLV_NOTE, "going on from %s", options->checkpoint);
+    else if (options->resume)
+        report_message(options->progress, CLV_NOTE, "%s: is not there, so learning begins at the beginning",
+                       options->checkpoint);
+    const char *const facts[][2] = {{"version", clv_version()},
+                                    {"data_digest", data->digest},
+                                    {"command", options->command ? options->command : ""}};
+    memcpy(self->facts, facts, sizeof facts);
+    self->settings = (struct clv_checkpoints){options->checkpoint, options->checkpoint_every_s, options->resume,
+                                              (const char *const(*)[2])self->facts, sizeof facts / sizeof *facts};
+    training->checkpoints = &self->settings;
+    return CLV_OK;
+}
+
+enum clv_status train_checkpoints_parameter(double *value, bool *found, const char *name,
+                                            const struct clv_train_options *options, struct clv_error *err)
+{
+    struct clv_tensors *tensors;
+    char key[80];
+    *found = false;
+    enum path_kind kind;
+    if (!options->resume || !options->checkpoint)
+        return CLV_OK;
+    enum clv_status status = path_look(&kind, options->checkpoint, err);
+    if (status != CLV_OK || kind == PATH_ABSENT)
+        return status;
+    status = clv_tensors_open(&tensors, options->checkpoint, err);
+    if (status != CLV_OK)
+        return status;
+    snprintf(key, sizeof key, "parameter.%s", name);
+    const char *text = clv_tensors_metadata(tensors, key);
+    *found = text && parse_double(text, value);
+    clv_tensors_close(tensors);
+    return *found ? CLV_OK : fail(err, CLV_ERR_DATA, "%s: has no %s", options->checkpoint, name);
+}
