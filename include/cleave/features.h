@@ -34,7 +34,6 @@
 #include "cleave/maps.h"
 #include "cleave/problem.h"
 #include "cleave/superpixel.h"
-#include "cleave/tensors.h"
 
 #ifdef __cplusplus
 extern "C" {

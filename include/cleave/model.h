@@ -54,18 +54,11 @@ struct clv_model {
     bool has_recipe; /* false: trained on features from elsewhere */
     struct clv_labels labels;
     struct clv_record record;
-    struct clv_tensor *extra; /* what a learner keeps besides w (variances, kernels); see clv_model_attach */
+    struct clv_tensor *extra; /* what a learner keeps besides w (variances, kernels) */
     size_t n_extra;
     struct clv_stage *first; /* NULL: a model of one stage; else shape and w are the second one's */
 };
 CLV_API void clv_model_release(struct clv_model *model);
-
-/* Adds a named tensor (copied), or replaces the one of that name; it travels in the model file as "extra.NAME". Reading
- * does not check its values: whoever attached it knows what they must be. */
-CLV_API enum clv_status clv_model_attach(struct clv_model *model, const struct clv_tensor *tensor,
-                                         struct clv_error *err) CLV_CHECK;
-#define CLV_VARIANCE "variance" /* f64 [clv_shape_size(shape)]: of the posterior whose mean is w */
-CLV_API const struct clv_tensor *clv_model_attached(const struct clv_model *model, const char *name); /* or NULL */
 
 /* Files: old or new, never half; the same model gives the same bytes.
  *   tensors   unary f64 [rows][d]; pairwise f64 [p] (Potts) or [K][K][p] (full); palette u8 [256][3];

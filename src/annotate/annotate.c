@@ -1,12 +1,15 @@
 /* Training models of tags: the learner table, checks, and putting the model together. */
-#include "cleave/annotate.h"
+#include "annotate/annotate.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "annotate/belief_net.h"
 #include "annotate/tag_folds.h"
+#include "annotate/tag_model.h"
 #include "annotate/tag_training.h"
+#include "annotate/tags.h"
 #include "base/array.h"
 #include "base/error.h"
 

@@ -1,10 +1,11 @@
 /* Features and tags of whole images. */
-#include "cleave/image_tags.h"
+#include "annotate/image_tags.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "annotate/tags.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"

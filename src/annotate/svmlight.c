@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "annotate/tags.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"

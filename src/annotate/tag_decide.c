@@ -3,12 +3,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "annotate/belief_net.h"
+#include "annotate/tag_model.h"
 #include "annotate/tag_relax.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/bp.h"
 #include "cleave/chain.h"
-#include "cleave/tag_model.h"
 
 /* A model over undirected couplings at work: y and the lean a_i + sum_j c_ij y_j of each tag. */
 struct state {

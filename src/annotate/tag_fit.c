@@ -3,7 +3,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "annotate/annotate.h"
+#include "annotate/belief_net.h"
 #include "annotate/dual_coordinate.h"
+#include "annotate/tag_model.h"
 #include "annotate/tag_structural.h"
 #include "base/array.h"
 #include "base/error.h"

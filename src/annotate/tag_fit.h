@@ -3,6 +3,8 @@
 #ifndef ANNOTATE_TAG_FIT_H
 #define ANNOTATE_TAG_FIT_H
 
+#include "annotate/annotate.h"
+#include "annotate/tag_model.h"
 #include "annotate/tag_problem.h"
 
 /* *model: form, place, order, bias, coupling and weight, or coefficient [n_tags][n] over the examples with n_vectors =

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+#include "annotate/annotate.h"
+#include "annotate/belief_net.h"
+#include "annotate/tag_model.h"
+#include "annotate/tags.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"

@@ -1,10 +1,12 @@
 /* Models that annotate, in memory: their scores. */
-#include "cleave/tag_model.h"
+#include "annotate/tag_model.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "annotate/belief_net.h"
 #include "annotate/tag_kernel.h"
+#include "annotate/tags.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"

@@ -2,11 +2,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "annotate/belief_net.h"
+#include "annotate/tag_model.h"
+#include "annotate/tags.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cleave/tag_model.h"
+#include "data/tensors.h"
 #include "feature/recipe/recipe_file.h"
 #include "model/record.h"
 

@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+#include "annotate/annotate.h"
+#include "annotate/tag_model.h"
+#include "annotate/tags.h"
 #include "base/array.h"
 #include "base/error.h"
 

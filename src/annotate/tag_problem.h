@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
+#include "annotate/annotate.h"
 #include "annotate/tag_kernel.h"
-#include "cleave/annotate.h"
+#include "annotate/tag_model.h"
 
 /* All examples: features (scaled) and tags. With a kernel, the Gram matrix. */
 struct tag_problem {

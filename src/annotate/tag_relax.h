@@ -9,8 +9,8 @@
 #ifndef ANNOTATE_TAG_RELAX_H
 #define ANNOTATE_TAG_RELAX_H
 
+#include "annotate/tag_model.h"
 #include "cleave/oracle.h"
-#include "cleave/tag_model.h"
 
 /* Buffers for models of the same number of tags. */
 struct tag_relaxation {

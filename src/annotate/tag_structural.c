@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "annotate/annotate.h"
+#include "annotate/tag_model.h"
 #include "annotate/tag_relax.h"
 #include "annotate/tag_structural.h"
 #include "base/array.h"

@@ -2,6 +2,8 @@
 #ifndef ANNOTATE_TAG_STRUCTURAL_H
 #define ANNOTATE_TAG_STRUCTURAL_H
 
+#include "annotate/annotate.h"
+#include "annotate/tag_model.h"
 #include "annotate/tag_problem.h"
 
 /* A structured SVM's part of tag_fit: weight, bias and coupling of a linear model whose arrays are there, zeroed. */

@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "annotate/annotate.h"
 #include "annotate/tag_folds.h"
 #include "base/array.h"
 #include "base/error.h"

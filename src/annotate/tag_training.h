@@ -2,7 +2,7 @@
 #ifndef ANNOTATE_TAG_TRAINING_H
 #define ANNOTATE_TAG_TRAINING_H
 
-#include "cleave/annotate.h"
+#include "annotate/annotate.h"
 
 /* CLV_ERR_USAGE names the parameter and its range. */
 enum clv_status tag_parameter_check(enum clv_tag_parameter index, double value, struct clv_error *err) CLV_CHECK;

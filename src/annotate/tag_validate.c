@@ -3,7 +3,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "annotate/annotate.h"
 #include "annotate/tag_folds.h"
+#include "annotate/tag_model.h"
 #include "annotate/tag_training.h"
 #include "base/array.h"
 #include "base/error.h"

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cleave/synth.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
 #include "cli/common/options.h"
+#include "synth/synth.h"
 
 struct synth {
     struct common_options common;

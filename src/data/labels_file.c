@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "data/tensors.h"
 
 /* The lowest value that is void from `from` on, below 255; -1: none is. */
 static int32_t next_void(const struct clv_labels *labels, int32_t from)

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "cleave/data.h"
-#include "cleave/tensors.h"
+#include "data/tensors.h"
 
 void labels_put_json(struct text *text, const struct clv_labels *labels);
 struct clv_tensor labels_tensor(const struct clv_labels *labels); /* a view */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/file.h"
-#include "cleave/tensors.h"
+#include "data/tensors.h"
 
 #define TENSORS_MAX_HEADER 100000000 /* bytes of JSON; the format's own limit */
 

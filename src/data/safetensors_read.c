@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "data/tensors.h"
 
 struct pair {
     const char *key, *value;

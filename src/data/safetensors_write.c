@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/safetensors.h"
+#include "data/tensors.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "tensor files hold little-endian numbers, written as they are");

@@ -5,7 +5,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "data/tensors.h"
 #include "feature/context/evidence.h"
+#include "model/attachment.h"
 #include "model/stage.h"
 
 /* From log-odds of OFFSET on a label costs nothing; MOST log-odds less are the most that it is charged for, as evidence

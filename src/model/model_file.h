@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cleave/model.h"
 #include "cleave/problem.h"
-#include "cleave/tensors.h"
+#include "data/tensors.h"
 
 /* The model of an open file; `path` names it in messages. *model is unchanged on failure. */
 enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *tensors, const char *path,

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "data/tensors.h"
 
 void record_release(struct clv_record *record)
 {

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cleave/model.h"
-#include "cleave/tensors.h"
+#include "data/tensors.h"
 
 void record_release(struct clv_record *record);
 

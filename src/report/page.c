@@ -6,6 +6,7 @@
 #include "base/base64.h"
 #include "base/text.h"
 #include "report/probability.h"
+#include "report/report.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
 

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cleave/report.h"
 #include "report/pictures.h"
+#include "report/report.h"
 
 extern const char page_style[], page_script[];
 

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "report/probability.h"
+#include "report/report.h"
 
 #define LONGEST_SIDE_PX 640
 #define JPEG_QUALITY    85

@@ -2,7 +2,7 @@
 #ifndef REPORT_PICTURES_H
 #define REPORT_PICTURES_H
 
-#include "cleave/report.h"
+#include "report/report.h"
 
 /* In the order of the page's columns and of its keys 1..5. */
 enum layer { LAYER_IMAGE, LAYER_OVERLAY, LAYER_MASK, LAYER_TRUTH, LAYER_DIFFERENCE, N_LAYERS };

@@ -1,7 +1,7 @@
 /* One HTML page. Items go to an unnamed temporary file in the report's folder as they come, since what stands above them
  * (totals, histogram) is known last; finishing joins head, items and tail into the page. Pictures of the first items are
  * in the page, those of later ones in files beside it. */
-#include "cleave/report.h"
+#include "report/report.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "data/tensors.h"
+#include "model/attachment.h"
 
 enum { N_OPTIONS = 5, N_FIXED = N_OPTIONS + 1, A_MAP = 3 };
 

@@ -1,6 +1,6 @@
 /* Writes sets of synthetic pictures: each picture is a pure function of the seed and its number (synth_scene.c), so
  * threads draw them in any order. The manifest comes last: a folder without one is not a set. */
-#include "cleave/synth.h"
+#include "synth/synth.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "data/tensors.h"
 #include "feature/dataset/feature_list.h"
 #include "task/train.h"
 #include "task/train_record.h"

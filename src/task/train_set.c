@@ -8,7 +8,9 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "data/tensors.h"
 #include "learn/learners.h"
+#include "model/attachment.h"
 #include "model/stage.h"
 #include "task/train.h"
 

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "annotate/annotate.h"
+#include "annotate/tags.h"
 #include "base/rng.h"
 #include "support/support.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "annotate/belief_net.h"
 #include "base/rng.h"
 #include "support/support.h"
 

@@ -7,8 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "annotate/annotate.h"
+#include "annotate/belief_net.h"
 #include "annotate/small_tags.h"
 #include "annotate/tag_folds.h"
+#include "annotate/tag_model.h"
+#include "annotate/tags.h"
 #include "base/hash.h"
 #include "support/golden.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "annotate/tags.h"
 #include "support/disk.h"
 #include "support/support.h"
 

@@ -3,8 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "annotate/annotate.h"
+#include "annotate/belief_net.h"
 #include "annotate/small_tags.h"
+#include "annotate/tag_model.h"
 #include "annotate/tag_relax.h"
+#include "annotate/tags.h"
 
 enum { TAGS = 6, PAIRS = TAGS * (TAGS - 1) / 2, MANY = CLV_MAX_ENUMERATED + 2 };
 

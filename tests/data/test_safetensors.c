@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "data/safetensors.h"
+#include "data/tensors.h"
 #include "support/support.h"
 
 /* A tensor file made by hand: header and data bytes, as an 8-byte aligned block to be freed. */

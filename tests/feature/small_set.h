@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "feature/words/mixture.h"
 #include "support/support.h"
+#include "synth/synth.h"
 
 /* Equal weights and variances, random axes and means: a sound mixture that nobody learned. */
 static inline float *random_mixture(uint32_t scale)

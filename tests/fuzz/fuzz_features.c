@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cleave/learn.h"
+#include "data/tensors.h"
 #include "feature/dataset/features_read.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/tensor_file.h"

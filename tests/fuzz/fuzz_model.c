@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cleave/segment.h"
+#include "data/tensors.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/tensor_file.h"
 #include "model/model_file.h"

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "annotate/svmlight.h"
+#include "annotate/tags.h"
 #include "fuzz/fuzz.h"
 
 /* Any bytes give a set that keeps what its header promises, or one line of error. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "data/safetensors.h"
+#include "data/tensors.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/tensor_file.h"
 

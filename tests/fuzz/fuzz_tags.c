@@ -1,7 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleave/tag_model.h"
+#include "annotate/belief_net.h"
+#include "annotate/tag_model.h"
+#include "annotate/tags.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/memory_file.h"
 #include "fuzz/tensor_file.h"

@@ -4,6 +4,8 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "data/tensors.h"
+#include "model/attachment.h"
 #include "model/small_model.h"
 #include "support/support.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/pictures.h"
+#include "report/report.h"
 #include "support/pictures.h"
 #include "support/support.h"
 

@@ -6,6 +6,7 @@
 
 #include "base/base64.h"
 #include "base/file.h"
+#include "report/report.h"
 #include "support/support.h"
 
 static struct clv_labels labels;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/report.h"
 #include "support/browser.h"
 #include "support/support.h"
 

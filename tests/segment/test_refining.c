@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "cleave.h"
+#include "data/tensors.h"
+#include "model/attachment.h"
 #include "segment/evidence.h"
 #include "segment/labelled_image.h"
 #include "segment/pixel_scores.h"

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include "cleave/segment.h"
+#include "data/tensors.h"
+#include "model/attachment.h"
 #include "support/requests.h"
 #include "support/sample.h"
 #include "support/support.h"

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "support/support.h"
+#include "synth/synth.h"
 
 static struct clv_synth_options small_set(int32_t n_images)
 {

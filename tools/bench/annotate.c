@@ -3,6 +3,10 @@
  * Times are CPU times of this thread. Peers' progress goes nowhere. */
 #include <string.h>
 
+#include "annotate/annotate.h"
+#include "annotate/belief_net.h"
+#include "annotate/tag_model.h"
+#include "annotate/tags.h"
 #include "bench.h"
 #include "cleave.h"
 

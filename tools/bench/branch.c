@@ -6,6 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "annotate/annotate.h"
+#include "annotate/belief_net.h"
+#include "annotate/tag_model.h"
+#include "annotate/tags.h"
 #include "bench.h"
 #include "cleave.h"
 #if WITH_LP

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "cleave/belief_net.h"
+#include "annotate/belief_net.h"
 #include "learn/cutting/lp.h"
 
 /* xi_i + a_i y_i + sum_j w_ij y_i y_j >= 1, of pairs alone. column[], value[] of 2 n + 1 entries. */

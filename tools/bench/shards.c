@@ -9,6 +9,7 @@
 #include "base/shard.h"
 #include "bench.h"
 #include "cleave.h"
+#include "data/tensors.h"
 
 enum { SIDE = 8, NODES = SIDE * SIDE, EDGES = 2 * SIDE * (SIDE - 1), FEATURES = 128, TELLING = 8 };
 

@@ -1,5 +1,9 @@
 #include "cli/annotate/annotate_inputs.h"
 
+#include "annotate/belief_net.h"
+#include "annotate/image_tags.h"
+#include "annotate/tag_model.h"
+#include "annotate/tags.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"

@@ -4,8 +4,11 @@
 
 #include <stdbool.h>
 
-#include "cleave/annotate.h"
-#include "cleave/image_tags.h"
+#include "annotate/annotate.h"
+#include "annotate/belief_net.h"
+#include "annotate/image_tags.h"
+#include "annotate/tag_model.h"
+#include "annotate/tags.h"
 #include "cli/common/options.h"
 
 /* Options of branch and bound, for what decides. */

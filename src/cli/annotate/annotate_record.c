@@ -1,5 +1,7 @@
 #include "cli/annotate/annotate_record.h"
 
+#include "annotate/annotate.h"
+#include "annotate/tag_model.h"
 #include "base/error.h"
 #include "cli/annotate/annotate_inputs.h"
 #include "cli/common/console.h"

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cleave/annotate.h"
+#include "annotate/annotate.h"
+#include "annotate/tag_model.h"
 #include "cli/common/options.h"
 
 enum { MAX_CANDIDATES = 64 };

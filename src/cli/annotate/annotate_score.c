@@ -4,15 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "annotate/belief_net.h"
+#include "annotate/tag_model.h"
+#include "annotate/tags.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cleave/report.h"
 #include "cli/annotate/annotate.h"
 #include "cli/annotate/annotate_inputs.h"
 #include "cli/common/console.h"
 #include "cli/common/outputs.h"
+#include "report/report.h"
 
 #define JSON_MAX ((size_t)1 << 32)
 

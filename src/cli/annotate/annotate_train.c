@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "annotate/annotate.h"
+#include "annotate/tag_model.h"
+#include "annotate/tags.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/annotate/annotate.h"

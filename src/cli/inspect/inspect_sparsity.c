@@ -1,4 +1,6 @@
 #include "cli/inspect/inspect_sparsity.h"
+#include "data/tensors.h"
+#include "model/attachment.h"
 
 #include <math.h>
 #include <stdio.h>

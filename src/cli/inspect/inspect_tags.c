@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "annotate/belief_net.h"
+#include "annotate/tag_model.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "cleave/tag_model.h"
 #include "cli/common/console.h"
 #include "cli/inspect/inspect.h"
+#include "data/tensors.h"
 #include "model/record.h"
 
 bool inspect_is_tags(const char *path)

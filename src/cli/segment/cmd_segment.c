@@ -15,6 +15,7 @@
 #include "cli/segment/segment_files.h"
 #include "cli/segment/segment_team.h"
 #include "feature/dataset/feature_shards.h"
+#include "report/report.h"
 #include "task/map_options.h"
 #include "task/training_set.h"
 

@@ -11,12 +11,12 @@
 
 #include "cleave/model.h"
 #include "cleave/refine.h"
-#include "cleave/report.h"
 #include "cli/common/inputs.h"
 #include "cli/common/maps_option.h"
 #include "cli/common/options.h"
 #include "cli/common/shard_option.h"
 #include "cli/segment/output_plan.h"
+#include "report/report.h"
 
 /* Which images are sharpened at the pixels: those larger than the working size, whose labels were found on a smaller
  * copy and would have its steps; all; none. */

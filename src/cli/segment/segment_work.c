@@ -18,6 +18,7 @@
 #include "feature/example/example.h"
 #include "feature/recipe/item_maps.h"
 #include "report/probability.h"
+#include "report/report.h"
 #include "task/label_image.h"
 
 void work_release(struct work *work)

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "data/safetensors.h"
+#include "data/tensors.h"
 #include "image/codec.h"
 #include "image/formats.h"
 

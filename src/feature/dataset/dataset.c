@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "data/safetensors.h"
+#include "data/tensors.h"
 #include "feature/dataset/demand.h"
 
 void dataset_item_release(struct dataset_item *item)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "cleave/features.h"
+#include "data/tensors.h"
 
 /* problem points into the item's own arrays, or into the dataset's file and the arrays derived from it (the own ones
  * are then NULL). */

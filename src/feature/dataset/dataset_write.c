@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/labels_file.h"
+#include "data/tensors.h"
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/features_format.h"
 #include "feature/dataset/held.h"

@@ -10,6 +10,7 @@
 #include "base/shard.h"
 #include "base/text.h"
 #include "data/safetensors.h"
+#include "data/tensors.h"
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/demand.h"
 #include "feature/dataset/feature_list.h"

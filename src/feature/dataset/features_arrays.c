@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "data/tensors.h"
 #include "feature/dataset/features_format.h"
 #include "feature/recipe/recipe_file.h"
 

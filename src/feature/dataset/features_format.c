@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "data/tensors.h"
 
 enum clv_status features_check_name(const char *name, struct clv_error *err)
 {

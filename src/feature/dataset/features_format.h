@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cleave/features.h"
+#include "data/tensors.h"
 
 #define FEATURES_FORMAT  "cleave features "
 #define FEATURES_VERSION "1"

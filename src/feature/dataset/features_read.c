@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "data/labels_file.h"
 #include "data/safetensors.h"
+#include "data/tensors.h"
 #include "feature/dataset/features_arrays.h"
 #include "feature/dataset/features_format.h"
 #include "feature/dataset/held.h"

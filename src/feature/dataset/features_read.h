@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cleave/features.h"
+#include "data/tensors.h"
 
 /* A dataset of an open file, which it owns from here on whatever the outcome; `path` names it in messages. is_apart: its
  * features were left in the file. */

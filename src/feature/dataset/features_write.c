@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "data/labels_file.h"
 #include "data/safetensors.h"
+#include "data/tensors.h"
 #include "feature/dataset/extract.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/dataset/features_format.h"

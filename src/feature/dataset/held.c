@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "data/safetensors.h"
+#include "data/tensors.h"
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/demand.h"
 

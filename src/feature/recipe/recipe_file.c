@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "data/tensors.h"
 #include "feature/blocks/blocks.h"
 #include "feature/blocks/map_pool.h"
 #include "feature/recipe/recipe.h"

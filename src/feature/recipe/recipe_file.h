@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cleave/features.h"
+#include "data/tensors.h"
 
 #define RECIPE_CODEBOOK_PREFIX "codebook." /* + scale: u8 [n_words][128] */
 #define RECIPE_MIXTURE_PREFIX  "mixture."  /* + scale: f32 [CLV_MIXTURE_SIZE] */

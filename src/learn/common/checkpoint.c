@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/team.h"
 #include "base/text.h"
+#include "data/tensors.h"
 
 #define FORMAT    "cleave checkpoint 1"
 #define MAX_PAIRS (4 + CLV_MAX_PARAMETERS + CLV_MAX_FACTS)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "cleave/learn.h"
-#include "cleave/tensors.h"
+#include "data/tensors.h"
 
 struct checkpoints {
     const struct clv_training *training; /* without checkpoints nothing below does anything */

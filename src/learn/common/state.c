@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "data/tensors.h"
 
 #define N_CURVE 5 /* numbers of a point: those of struct clv_curve_point, and the validation loss */
 

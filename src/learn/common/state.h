@@ -2,6 +2,7 @@
 #ifndef LEARN_STATE_H
 #define LEARN_STATE_H
 
+#include "data/tensors.h"
 #include "learn/common/checkpoint.h"
 
 /* Which numbers may be read. Counts and places are any: their learner knows which ones there are. */

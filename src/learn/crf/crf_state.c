@@ -1,5 +1,6 @@
 #include "learn/crf/crf_state.h"
 
+#include "data/tensors.h"
 #include "learn/common/state.h"
 
 #define N_PLACE 3 /* moves kept, the next one's place, evaluations */

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "data/tensors.h"
 #include "learn/common/examples.h"
 #include "learn/common/vectors.h"
 #include "learn/hidden/cccp_dual.h"

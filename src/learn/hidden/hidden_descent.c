@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "data/tensors.h"
 #include "learn/common/result.h"
 #include "learn/common/vectors.h"
 #include "learn/hidden/hidden_state.h"

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "data/tensors.h"
 #include "learn/hidden/messages.h"
 
 enum { PLACE_DONE, PLACE_TAKEN, PLACE_SHARP, PLACE_STEPS, PLACE_STAGE, PLACE_INNER, PLACE_NEXT_LOOK, N_PLACE };

@@ -3,6 +3,7 @@
 #ifndef LEARN_HIDDEN_STATE_H
 #define LEARN_HIDDEN_STATE_H
 
+#include "data/tensors.h"
 #include "learn/hidden/cccp_dual.h"
 #include "learn/hidden/hidden_descent.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "data/tensors.h"
 #include "learn/common/state.h"
 #include "learn/margin/bcfw_block.h"
 

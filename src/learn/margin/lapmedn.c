@@ -19,6 +19,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "data/tensors.h"
 #include "learn/common/idle.h"
 #include "learn/common/result.h"
 #include "learn/common/vectors.h"

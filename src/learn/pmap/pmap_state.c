@@ -1,5 +1,6 @@
 #include "learn/pmap/pmap_state.h"
 
+#include "data/tensors.h"
 #include "learn/common/state.h"
 
 #define N_PLACE 5 /* numbers of struct pmap_place, and the steps made */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "data/tensors.h"
 #include "support/exhaustive.h"
 #include "support/sample.h"
 #include "support/support.h"

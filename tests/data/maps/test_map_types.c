@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleave/tensors.h"
 #include "data/maps/map_reader.h"
+#include "data/tensors.h"
 #include "support/requests.h"
 #include "support/support.h"
 

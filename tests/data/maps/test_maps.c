@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data/maps/map_reader.h"
+#include "data/tensors.h"
 #include "support/pictures.h"
 #include "support/support.h"
 

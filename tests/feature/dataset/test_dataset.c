@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "data/tensors.h"
 #include "feature/dataset/dataset.h"
 #include "feature/recipe/memory_estimate.h"
 #include "feature/small_set.h"

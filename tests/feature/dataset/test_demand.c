@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "data/tensors.h"
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/demand.h"
 #include "feature/dataset/feature_shards.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/tensors.h"
 #include "feature/dataset/feature_shards.h"
 #include "support/support.h"
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cleave/tensors.h"
+#include "data/tensors.h"
 #include "learn/toy.h"
 #include "support/disk.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cleave/tensors.h"
+#include "data/tensors.h"
 #include "learn/chains.h"
 #include "learn/common/examples.h"
 #include "support/disk.h"

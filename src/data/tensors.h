@@ -2,14 +2,10 @@
  * arrays. Features and models are stored this way; Python opens them with one line:
  *     safetensors.numpy.load_file("horse.cleave")
  * The format is described at https://github.com/huggingface/safetensors. */
-#ifndef CLEAVE_TENSORS_H
-#define CLEAVE_TENSORS_H
+#ifndef DATA_TENSORS_H
+#define DATA_TENSORS_H
 
 #include "cleave/status.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum clv_dtype { CLV_U8, CLV_I32, CLV_I64, CLV_F32, CLV_F64, CLV_U16, CLV_I16, CLV_F16 };
 
@@ -31,38 +27,32 @@ struct clv_tensor {
  * size from their shape. Arrays that other writers left misaligned for their type are copied. The values of arrays are
  * not looked at. */
 struct clv_tensors;
-CLV_API enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path,
-                                         struct clv_error *err) CLV_CHECK;
-CLV_API enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *bytes, size_t size,
-                                          const char *name,
-                                          struct clv_error *err) CLV_CHECK; /* bytes must outlive it, 8-byte aligned */
-CLV_API void clv_tensors_close(struct clv_tensors *tensors);
-CLV_API size_t clv_tensors_count(const struct clv_tensors *tensors);
+enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path, struct clv_error *err) CLV_CHECK;
+enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *bytes, size_t size, const char *name,
+                                  struct clv_error *err) CLV_CHECK; /* bytes must outlive it, 8-byte aligned */
+void clv_tensors_close(struct clv_tensors *tensors);
+size_t clv_tensors_count(const struct clv_tensors *tensors);
 /* Sorted by name; NULL past the end. */
-CLV_API const struct clv_tensor *clv_tensors_at(const struct clv_tensors *tensors, size_t index);
-CLV_API const struct clv_tensor *clv_tensors_find(const struct clv_tensors *tensors, const char *name); /* or NULL */
+const struct clv_tensor *clv_tensors_at(const struct clv_tensors *tensors, size_t index);
+const struct clv_tensor *clv_tensors_find(const struct clv_tensors *tensors, const char *name); /* or NULL */
 
 /* The tensor, or CLV_ERR_DATA naming file, tensor and what differs. A dimension of -1 in `shape` matches any size. */
-CLV_API enum clv_status clv_tensors_require(const struct clv_tensor **tensor, const struct clv_tensors *tensors,
-                                            const char *name, enum clv_dtype dtype, int32_t n_dimensions,
-                                            const int64_t *shape, struct clv_error *err) CLV_CHECK;
+enum clv_status clv_tensors_require(const struct clv_tensor **tensor, const struct clv_tensors *tensors,
+                                    const char *name, enum clv_dtype dtype, int32_t n_dimensions, const int64_t *shape,
+                                    struct clv_error *err) CLV_CHECK;
 
 /* A string of the header's __metadata__, or NULL. */
-CLV_API const char *clv_tensors_metadata(const struct clv_tensors *tensors, const char *key);
-CLV_API size_t clv_tensors_metadata_count(const struct clv_tensors *tensors);
-CLV_API const char *clv_tensors_metadata_key(const struct clv_tensors *tensors, size_t index); /* sorted */
+const char *clv_tensors_metadata(const struct clv_tensors *tensors, const char *key);
+size_t clv_tensors_metadata_count(const struct clv_tensors *tensors);
+const char *clv_tensors_metadata_key(const struct clv_tensors *tensors, size_t index); /* sorted */
 
 /* --- writing: all or nothing. metadata: n_metadata pairs {key, value}, UTF-8. The same content gives the same bytes in
  * whatever order it is passed: wide types come first, then names, so that every array is aligned for its type; the
  * first one begins at a multiple of 64. CLV_ERR_USAGE: names or keys given twice, names that are not UTF-8, shapes out
  * of range. --- */
-CLV_API enum clv_status clv_tensors_write(const char *path, const struct clv_tensor *tensors, size_t n_tensors,
-                                          const char *const (*metadata)[2], size_t n_metadata,
-                                          struct clv_error *err) CLV_CHECK;
+enum clv_status clv_tensors_write(const char *path, const struct clv_tensor *tensors, size_t n_tensors,
+                                  const char *const (*metadata)[2], size_t n_metadata, struct clv_error *err) CLV_CHECK;
 
-CLV_API size_t clv_dtype_size(enum clv_dtype dtype);
+size_t clv_dtype_size(enum clv_dtype dtype);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -15,19 +15,15 @@
  *
  * To read the source: src/annotate/tag_model.c scores and predicts by tag_decide.c, tag_model_file.c reads and writes;
  * annotate.h tells how models are learned. */
-#ifndef CLEAVE_TAG_MODEL_H
-#define CLEAVE_TAG_MODEL_H
+#ifndef ANNOTATE_TAG_MODEL_H
+#define ANNOTATE_TAG_MODEL_H
 
 #include <stdbool.h>
 
-#include "cleave/belief_net.h"
+#include "annotate/belief_net.h"
+#include "annotate/tags.h"
 #include "cleave/features.h"
 #include "cleave/model.h"
-#include "cleave/tags.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define CLV_MAX_ENUMERATED    20
 #define CLV_MAX_RELAXED       1024    /* tags of ssvm-full */
@@ -57,36 +53,32 @@ struct clv_tag_model {
     bool has_recipe;
     struct clv_record record;
 };
-CLV_API void clv_tag_model_release(struct clv_tag_model *model);
-CLV_API size_t clv_tag_coupling_count(enum clv_tag_form form, int32_t n_tags, int32_t order);
-CLV_API const char *clv_tag_form_name(enum clv_tag_form form); /* "lmsbn" */
+void clv_tag_model_release(struct clv_tag_model *model);
+size_t clv_tag_coupling_count(enum clv_tag_form form, int32_t n_tags, int32_t order);
+const char *clv_tag_form_name(enum clv_tag_form form); /* "lmsbn" */
 
 /* A tag's name, or its number written into `buffer`. */
-CLV_API const char *clv_tag_name(const struct clv_tag_model *model, int32_t tag, char buffer[16]);
+const char *clv_tag_name(const struct clv_tag_model *model, int32_t tag, char buffer[16]);
 
 /* scores[n][n_tags] = a. Features the model does not know (of an index from n_features on) weigh nothing with linear
  * models and count in full in the distances of the kernel. Same bytes at any number of threads. O(nonzeros x n_tags),
  * with a kernel O(nonzeros x n_vectors). */
-CLV_API enum clv_status clv_tag_scores(double *scores, const struct clv_tag_model *model, const struct clv_tag_set *set,
-                                       int n_threads, struct clv_error *err) CLV_CHECK;
+enum clv_status clv_tag_scores(double *scores, const struct clv_tag_model *model, const struct clv_tag_set *set,
+                               int n_threads, struct clv_error *err) CLV_CHECK;
 
 /* The tags of one example from its scores[n_tags]: tags[n_tags] of 1 and 0. *result (may be NULL): loss and bound of
  * the belief network; for the other forms the objective (of CHAIN and FULL its negative), whether it is known to be
  * optimal, and the number of labellings looked at. search is the belief network's (may be NULL). */
-CLV_API enum clv_status clv_tag_decide(uint8_t *tags, struct clv_belief_result *result,
-                                       const struct clv_tag_model *model, const double *scores,
-                                       const struct clv_belief_search *search, struct clv_error *err) CLV_CHECK;
+enum clv_status clv_tag_decide(uint8_t *tags, struct clv_belief_result *result, const struct clv_tag_model *model,
+                               const double *scores, const struct clv_belief_search *search,
+                               struct clv_error *err) CLV_CHECK;
 
 /* Files: old or new, never half; the same model gives the same bytes. Tensors bias, coupling, place i32, weight or row,
  * index, value, coefficient; scale; codebook.S; metadata: format "cleave tags 1" and as JSON model, names, recipe (or
  * "none"), record. Reading refuses with CLV_ERR_DATA, naming file and value, what does not fit together or is not
  * finite; and a segmentation model, saying which command takes it. */
-CLV_API enum clv_status clv_tag_model_write(const char *path, const struct clv_tag_model *model,
-                                            struct clv_error *err) CLV_CHECK;
-CLV_API enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path,
-                                           struct clv_error *err) CLV_CHECK;
+enum clv_status clv_tag_model_write(const char *path, const struct clv_tag_model *model,
+                                    struct clv_error *err) CLV_CHECK;
+enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path, struct clv_error *err) CLV_CHECK;
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,16 +7,12 @@
  *
  * To read the source: src/synth/animals.c writes the set, animal_scene.c composes a picture of an animal (animal.c,
  * shape.c) and its ground (ground.c, value_noise.c). */
-#ifndef CLEAVE_SYNTH_H
-#define CLEAVE_SYNTH_H
+#ifndef SYNTH_SYNTH_H
+#define SYNTH_SYNTH_H
 
 #include <stdbool.h>
 
 #include "cleave/status.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct clv_synth_options {
     int32_t n_images;      /* >= 1, default 60 */
@@ -25,7 +21,7 @@ struct clv_synth_options {
     uint64_t seed;         /* default 0 */
     bool overwrite; /* files of these names are replaced, else (default) a folder with anything in it is refused */
 };
-CLV_API void clv_synth_init(struct clv_synth_options *options);
+void clv_synth_init(struct clv_synth_options *options);
 
 /* Draws textured four-legged animals (body, neck, head, legs, tail; horse, zebra, cow, sheep, deer, giraffe and dog
  * shapes in random pose, place, scale and flip) on textured ground with distractors, and writes them into a new or
@@ -39,10 +35,7 @@ CLV_API void clv_synth_init(struct clv_synth_options *options);
  * the same whatever n_images. A folder with anything in it is refused (CLV_ERR_CREATE) and a failure or an interruption
  * leaves nothing behind, unless options->overwrite: then what was drawn so far stays. About 0.15 us a pixel and
  * thread. */
-CLV_API enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_options *options, int n_threads,
-                                          const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_options *options, int n_threads,
+                                  const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-#ifdef __cplusplus
-}
-#endif
 #endif

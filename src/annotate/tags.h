@@ -5,14 +5,10 @@
  *         printf("%zu examples, %d features, %d tags\n", set.n, set.n_features, set.n_tags);
  *     clv_tag_set_release(&set);
  */
-#ifndef CLEAVE_TAGS_H
-#define CLEAVE_TAGS_H
+#ifndef ANNOTATE_TAGS_H
+#define ANNOTATE_TAGS_H
 
 #include "cleave/status.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define CLV_MAX_TAGS         4096      /* labels of a file are 0..4095 */
 #define CLV_MAX_TAG_FEATURES (1 << 24) /* features of a file are 1..16777216 */
@@ -29,7 +25,7 @@ struct clv_tag_set {
     uint8_t *tags;  /* [n][n_tags] 1 or 0 */
     char **names;   /* [n_tags], or NULL: tags are called by their numbers */
 };
-CLV_API void clv_tag_set_release(struct clv_tag_set *set);
+void clv_tag_set_release(struct clv_tag_set *set);
 
 /* Reads an svmlight multi-label file: a line an example, `0,4 1:0.64 3:-2.5`, first its labels (from 0, separated by
  * commas, in any order, none twice; none at all if the line begins with a blank or with a feature), then its features
@@ -42,10 +38,7 @@ CLV_API void clv_tag_set_release(struct clv_tag_set *set);
  * feature 0, or one past the limit; an index that does not ascend; a value that is not finite or past the limit; an
  * empty line; a line past the limit, which is refused before it is read; no lines at all. O(size of the file). *set is
  * unchanged on failure. */
-CLV_API enum clv_status clv_tag_set_read(struct clv_tag_set *set, const char *path, int32_t n_tags,
-                                         struct clv_error *err) CLV_CHECK;
+enum clv_status clv_tag_set_read(struct clv_tag_set *set, const char *path, int32_t n_tags,
+                                 struct clv_error *err) CLV_CHECK;
 
-#ifdef __cplusplus
-}
-#endif
 #endif

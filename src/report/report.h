@@ -7,14 +7,10 @@
  *     clv_report_begin(&report, "report", "Horses", &labels, summary, n_summary, &error);
  *     clv_report_add(report, &item, &error);   .. once an image
  *     clv_report_finish(report, &error);       report/index.html is there */
-#ifndef CLEAVE_REPORT_H
-#define CLEAVE_REPORT_H
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
 
 #include "cleave/data.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct clv_report_item {
     const char *name;                  /* shown and searched */
@@ -30,22 +26,19 @@ struct clv_report_item {
 struct clv_report;
 /* Starts folder/index.html (the folder is made if needed); it appears only when clv_report_finish succeeds. `summary`
  * is shown under the title: n_summary pairs {name, value} (model, command, version). */
-CLV_API enum clv_status clv_report_begin(struct clv_report **report, const char *folder, const char *title,
-                                         const struct clv_labels *labels, const char *const (*summary)[2],
-                                         size_t n_summary, struct clv_error *err) CLV_CHECK;
+enum clv_status clv_report_begin(struct clv_report **report, const char *folder, const char *title,
+                                 const struct clv_labels *labels, const char *const (*summary)[2], size_t n_summary,
+                                 struct clv_error *err) CLV_CHECK;
 /* Pictures larger than 640 px a side are shrunk for the page. On failure the item is not counted; one that could not be
  * encoded is left out, after a failed write finishing fails too. O(pixels). */
-CLV_API enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item,
-                                       struct clv_error *err) CLV_CHECK;
+enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item,
+                               struct clv_error *err) CLV_CHECK;
 /* Adds a file that failed, with its message. */
-CLV_API enum clv_status clv_report_add_failure(struct clv_report *report, const char *name, const char *message,
-                                               struct clv_error *err) CLV_CHECK;
+enum clv_status clv_report_add_failure(struct clv_report *report, const char *name, const char *message,
+                                       struct clv_error *err) CLV_CHECK;
 /* Writes totals and puts the page in place; frees the report whatever the outcome. clv_report_abandon leaves
  * nothing. */
-CLV_API enum clv_status clv_report_finish(struct clv_report *report, struct clv_error *err) CLV_CHECK;
-CLV_API void clv_report_abandon(struct clv_report *report);
+enum clv_status clv_report_finish(struct clv_report *report, struct clv_error *err) CLV_CHECK;
+void clv_report_abandon(struct clv_report *report);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -3,16 +3,12 @@
  * earlier decisions,
  *     z_i(y) = y_i (a_i + sum_C w_iC prod_{j in C} y_j),   loss L(y) = sum_i max(0, 1 - z_i(y)),
  * and the prediction is the y of least loss, which branch and bound finds (Algorithm 2). */
-#ifndef CLEAVE_BELIEF_NET_H
-#define CLEAVE_BELIEF_NET_H
+#ifndef ANNOTATE_BELIEF_NET_H
+#define ANNOTATE_BELIEF_NET_H
 
 #include <stdbool.h>
 
 #include "cleave/status.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 #define CLV_MAX_BELIEF_ORDER 4
 #define CLV_MAX_BELIEF_TAGS  4096
@@ -27,14 +23,14 @@ struct clv_belief_net {
 };
 
 /* Products that decision i weighs; those of all decisions before i (so with i = K, the size of weight). */
-CLV_API size_t clv_belief_count(int32_t i, int32_t order);
-CLV_API size_t clv_belief_offset(int32_t i, int32_t order);
+size_t clv_belief_count(int32_t i, int32_t order);
+size_t clv_belief_offset(int32_t i, int32_t order);
 
 /* products[clv_belief_count(i, order)] of the decisions y[i], each -1 or 1. */
-CLV_API void clv_belief_products(double *products, const double *y, int32_t i, int32_t order);
+void clv_belief_products(double *products, const double *y, int32_t i, int32_t order);
 
 /* L(y), adding up the decisions in order. input[K] is a; y[K] is -1 or 1. */
-CLV_API double clv_belief_loss(const struct clv_belief_net *net, const double *input, const int8_t *y);
+double clv_belief_loss(const struct clv_belief_net *net, const double *input, const int8_t *y);
 
 struct clv_belief_search {
     double s;           /* S > 0: only labellings of less loss are looked for; INFINITY (what 0 means): all */
@@ -54,11 +50,8 @@ struct clv_belief_result {
  * no limit. The number of nodes is exponential at worst, K where the first branch is right; memory O(K). Refused,
  * naming it: an input or weight that is not finite (CLV_ERR_DATA), K < 1, an order or S out of range (CLV_ERR_USAGE).
  */
-CLV_API enum clv_status clv_belief_map(int8_t *y, struct clv_belief_result *result, const struct clv_belief_net *net,
-                                       const double *input, const struct clv_belief_search *search,
-                                       struct clv_error *err) CLV_CHECK;
+enum clv_status clv_belief_map(int8_t *y, struct clv_belief_result *result, const struct clv_belief_net *net,
+                               const double *input, const struct clv_belief_search *search,
+                               struct clv_error *err) CLV_CHECK;
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -13,18 +13,15 @@
  * computes the kernel, tag_fit.c sets up one fit, dual_coordinate.c solves it (tag_structural.c for structured SVMs),
  * and tag_validate.c, tag_folds.c and tag_threshold.c choose by examples held out. A decision: tag_decide.c, for
  * belief networks branch_bound.c. Inputs: svmlight.c (files of features) and image_tags.c (tagged images). */
-#ifndef CLEAVE_ANNOTATE_H
-#define CLEAVE_ANNOTATE_H
+#ifndef ANNOTATE_ANNOTATE_H
+#define ANNOTATE_ANNOTATE_H
 
 #include <stdbool.h>
 
+#include "annotate/tag_model.h"
+#include "annotate/tags.h"
 #include "cleave/learn.h"
 #include "cleave/score.h"
-#include "cleave/tag_model.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* All learners have these and ignore those that they do not use (clv_tag_idle). The objectives, with y_il = 1 or -1 and
  * z as in tag_model.h:
@@ -46,7 +43,7 @@ enum clv_tag_parameter {
     CLV_TAG_PARAMETERS,
 };
 /* Names, defaults, ranges and help, by enum clv_tag_parameter; ends with a NULL name. */
-extern CLV_API const struct clv_parameter clv_tag_parameters[];
+extern const struct clv_parameter clv_tag_parameters[];
 
 struct clv_tag_learner {
     const char *name; /* bc tsbc lmsbn lmbm ssvm-chain ssvm-full */
@@ -55,8 +52,8 @@ struct clv_tag_learner {
     bool is_tuned;      /* thresholds chosen on held-out scores */
     bool is_structural; /* the structured hinge loss instead of one hinge a tag */
 };
-CLV_API const struct clv_tag_learner *clv_tag_learner_at(size_t index); /* NULL past the end */
-CLV_API const struct clv_tag_learner *clv_tag_learner_find(const char *name);
+const struct clv_tag_learner *clv_tag_learner_at(size_t index); /* NULL past the end */
+const struct clv_tag_learner *clv_tag_learner_find(const char *name);
 
 enum clv_tag_goal { CLV_TAG_EXACT, CLV_TAG_HAMMING, CLV_TAG_F_SAMPLE, CLV_TAG_F_MACRO, CLV_TAG_F_MICRO };
 
@@ -79,10 +76,10 @@ struct clv_tag_training {
  * lmbm: its couplings are in two hinges each, and with weak regularisation decisions confirm each other whatever the
  * input (Miao & Rao, Remark 5). */
 #define CLV_TAG_LMBM_ETA0 1000 /* by cross-validation on the scene set */
-CLV_API void clv_tag_training_defaults(struct clv_tag_training *training, const struct clv_tag_learner *learner);
+void clv_tag_training_defaults(struct clv_tag_training *training, const struct clv_tag_learner *learner);
 
 /* Why a parameter cannot change what that training gives: a clause ("--kernel is linear"), static; NULL: it can. */
-CLV_API const char *clv_tag_idle(const struct clv_tag_training *training, enum clv_tag_parameter parameter);
+const char *clv_tag_idle(const struct clv_tag_training *training, enum clv_tag_parameter parameter);
 
 struct clv_tag_training_result {
     double primal, dual; /* of the objective times lambda, over all tags */
@@ -95,8 +92,8 @@ struct clv_tag_training_result {
  * for parameters out of range; for ssvm-chain and ssvm-full with a kernel; for ssvm-full with more than
  * CLV_MAX_RELAXED tags; for an order above 2 but for lmsbn. With a kernel, memory is two n x n matrices of doubles
  * for n examples, for ssvm-full n n_tags^2 / 2 doubles. */
-CLV_API enum clv_status clv_tag_train(struct clv_tag_model *model, struct clv_tag_training_result *result,
-                                      const struct clv_tag_training *training, struct clv_error *err) CLV_CHECK;
+enum clv_status clv_tag_train(struct clv_tag_model *model, struct clv_tag_training_result *result,
+                              const struct clv_tag_training *training, struct clv_error *err) CLV_CHECK;
 
 /* Candidates of cross-validation: every pair of lambda and gamma (with the linear kernel lambda alone). */
 struct clv_tag_grid {
@@ -109,15 +106,12 @@ struct clv_tag_grid {
  * replaced; scores[n_lambda][n_gamma] (or NULL) the measures of all. Parallel over candidates' folds.
  * CLV_ERR_INTERRUPTED when asked to stop: parameters stay, scores are those of the pairs that were tried with all
  * folds, and NaN for others. */
-CLV_API enum clv_status clv_tag_cross_validate(double parameters[CLV_TAG_PARAMETERS], struct clv_tag_score *scores,
-                                               const struct clv_tag_training *training, const struct clv_tag_grid *grid,
-                                               struct clv_error *err) CLV_CHECK;
+enum clv_status clv_tag_cross_validate(double parameters[CLV_TAG_PARAMETERS], struct clv_tag_score *scores,
+                                       const struct clv_tag_training *training, const struct clv_tag_grid *grid,
+                                       struct clv_error *err) CLV_CHECK;
 
 /* Mean squared distance between training examples after scaling, over all pairs. */
-CLV_API enum clv_status clv_tag_mean_distance(double *mean, const struct clv_tag_training *training,
-                                              struct clv_error *err) CLV_CHECK;
+enum clv_status clv_tag_mean_distance(double *mean, const struct clv_tag_training *training,
+                                      struct clv_error *err) CLV_CHECK;
 
-#ifdef __cplusplus
-}
-#endif
 #endif
