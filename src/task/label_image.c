@@ -49,10 +49,9 @@ static enum clv_status by_margins(uint8_t *labels, const struct segmented *self,
     return status;
 }
 
-static enum clv_status refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
-                              const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
-                              struct clv_oracle *oracle, const struct clv_refine_options *options,
-                              struct clv_error *err)
+enum clv_status label_refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
+                             const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
+                             struct clv_oracle *oracle, const struct clv_refine_options *options, struct clv_error *err)
 {
     const struct segmented segmented = {image, example, y, labels, maps, model, oracle};
     struct refining refining;
@@ -106,7 +105,7 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
     if (status == CLV_OK)
         status = labelled_image_paint(labels, example, y, model->shape.n_labels, err);
     if (status == CLV_OK && options->is_refined)
-        status = refine(labels, image, example, y, maps, model, oracle, &options->refining, err);
+        status = label_refine(labels, image, example, y, maps, model, oracle, &options->refining, err);
     clv_oracle_free(own);
     array_free(y);
     return status;
