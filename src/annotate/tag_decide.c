@@ -8,8 +8,7 @@
 #include "annotate/tag_relax.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/bp.h"
-#include "cleave/chain.h"
+#include "cleave/infer.h"
 
 /* A model over undirected couplings at work: y and the lean a_i + sum_j c_ij y_j of each tag. */
 struct state {

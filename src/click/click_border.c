@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "cleave/grid.h"
+#include "cleave/infer.h"
 
 #define TILE    64
 #define PULL    2.0F /* towards the side that most pixels within reach are on */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "cleave/bp.h"
+#include "cleave/infer.h"
 
 /* Scores in units of the temperature; with larger ones sums of messages could overflow. */
 #define LARGEST_SCORE 1e100

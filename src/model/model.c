@@ -2,7 +2,7 @@
 #include "cleave/model.h"
 
 #include "base/array.h"
-#include "cleave/bp.h"
+#include "cleave/infer.h"
 #include "model/attachment.h"
 #include "model/field.h"
 #include "model/label_costs.h"

@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/bp.h"
+#include "cleave/infer.h"
 #include "model/field.h"
 
 /* Enough for marginals that are to be looked at, not decided by. */

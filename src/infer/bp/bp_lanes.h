@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/machine.h"
-#include "cleave/bp.h"
+#include "cleave/infer.h"
 
 #define LANES             4
 #define LONGEST_ROW       (CLV_BP_MAX_LABELS + LANES)

@@ -8,7 +8,7 @@
 #ifndef INFER_BP_H
 #define INFER_BP_H
 
-#include "cleave/bp.h"
+#include "cleave/infer.h"
 
 /* What becomes of a node: summed out, maximised over, or summed at a temperature of its own. */
 enum bp_role { BP_SUMMED, BP_MAXIMISED, BP_SOFTENED };

@@ -12,7 +12,7 @@
 #ifndef INFER_LOOPY_H
 #define INFER_LOOPY_H
 
-#include "cleave/bp.h"
+#include "cleave/infer.h"
 #include "cleave/oracle.h"
 
 /* Buffers; all zeros at first, not for two threads at once. */

@@ -6,7 +6,7 @@
 #ifndef INFER_CHAIN_H
 #define INFER_CHAIN_H
 
-#include "cleave/chain.h"
+#include "cleave/infer.h"
 
 /* Refuses what every chain routine refuses. */
 enum clv_status chain_check(const struct clv_chain *chain, struct clv_error *err) CLV_CHECK;

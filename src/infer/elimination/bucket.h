@@ -4,7 +4,7 @@
 #ifndef INFER_BUCKET_H
 #define INFER_BUCKET_H
 
-#include "cleave/forest.h"
+#include "cleave/infer.h"
 
 /* Of nodes that one step joins, its own among them; and of the graph. */
 #define BUCKET_MAX_SCOPE 24

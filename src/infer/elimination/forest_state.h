@@ -6,7 +6,7 @@
 #ifndef INFER_FOREST_H
 #define INFER_FOREST_H
 
-#include "cleave/forest.h"
+#include "cleave/infer.h"
 
 /* Nodes are eliminated one by one; each one's scores go into its only neighbour left, or, of two, into a new table
  * between them. */

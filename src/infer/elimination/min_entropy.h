@@ -10,7 +10,7 @@
 #ifndef INFER_MIN_ENTROPY_H
 #define INFER_MIN_ENTROPY_H
 
-#include "cleave/forest.h"
+#include "cleave/infer.h"
 
 /* Buffers; all zeros at first, not for two threads at once. */
 struct min_entropy {

@@ -3,7 +3,7 @@
 #ifndef INFER_GRID_ROWS_H
 #define INFER_GRID_ROWS_H
 
-#include "cleave/grid.h"
+#include "cleave/infer.h"
 
 /* What a pixel's label is on entry and on exit. */
 enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED };

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
+#include "cleave/infer.h"
 #include "cleave/oracle.h"
-#include "cleave/perturb.h"
 #include "infer/chain/chain_map.h"
 #include "infer/cut/batch.h"
 #include "infer/cut/capacities.h"
