@@ -8,7 +8,7 @@
 int main(int argc, char **argv)
 {
     struct clv_train_options options;
-    struct clv_model model = {0};
+    static struct clv_model model;
     struct clv_error error;
     if (argc != 3)
         return 64;
