@@ -275,13 +275,11 @@ static inline void check_supply(struct maxflow *graph, int32_t v, int has_avx2)
 }
 
 /* Nodes of label 1 that neither excess reaches any more nor can reach the clamped node could have either label at the
- * same cost; the canonical one is 0. They were supplied through what flipped, or lie where flow has changed. */
+ * same cost; the canonical one is 0. What has cut them off is flow to the clamped node, against which arcs lead back from
+ * there to them: through nodes that have lost their supply as well, or these would supply them. */
 static inline void flip_unsupplied(struct maxflow *graph, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
-    for (size_t h = c->frames[c->depth - 1].first_change; h < c->n_changes; h++)
-        if (c->journal[h].slot >= 0) /* the other end of the slot is another slot's head, or the clamped node */
-            check_supply(graph, graph->head[c->journal[h].slot], has_avx2);
     for (int32_t at = 0; at < c->n_flipped; at++) {
         int32_t lost = c->flipped[at];
         for (int32_t row = graph->first[lost]; row < graph->last[lost]; row += 8) {

@@ -330,6 +330,9 @@ static void compare_clamp(void *context, int32_t node, int64_t cost, const int32
     solve_forced(check->forced, check->net, node, !check->graph->label[node]);
     int64_t expected = cut_value(check->net, check->forced->label) - check->best;
     check->visits++;
+    const struct clamp_frame *frames = check->graph->clamps->frames; /* the last one has not been kept yet */
+    for (int32_t d = 1; d + 1 < check->graph->clamps->depth; d++)
+        ck_assert_int_le(2 * frames[d].n_flipped, frames[d - 1].n_flipped);
     ck_assert_msg(cost == expected && memcmp(label, check->forced->label, n) == 0 && flipped[0] == node,
                   "seed %d, node %d: cost %" PRId64 " for %" PRId64, (int)check->seed, node, cost, expected);
 }
