@@ -220,6 +220,27 @@ START_TEST(a_manifest_in_the_folder_chooses_no_lessons)
 }
 END_TEST
 
+START_TEST(a_mask_that_made_way_for_the_page_s_own_teaches_no_more)
+{
+    static char pgm[64 + WIDTH * HEIGHT] = "P5 90 60 255\n";
+    size_t head = strlen(pgm);
+    memset(pgm + head + 10, 255, 5);
+    page_session_free(fresh_session());
+    spill(in_folder("masks/a.pgm"), pgm, head + WIDTH * HEIGHT);
+    spill(in_folder("manifest.tsv"), "image\na.png\n", 12);
+    struct page_session *session = open_session();
+    accept(session, 1);
+    train(session);
+    ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.pgm\nb.png\tmasks/b.png\n");
+    free(opened(session, 0));
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(1)));
+    free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":2}"));
+    train(session);
+    ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tmasks/b.png\n");
+    page_session_free(session);
+}
+END_TEST
+
 START_TEST(a_folder_of_links_to_elsewhere_learns_from_its_masks)
 {
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
@@ -253,6 +274,7 @@ Suite *page_lessons_suite(void)
     tcase_add_test(tcase, boxes_alone_teach_two_labels_only);
     tcase_add_test(tcase, later_strokes_of_an_object_count_more);
     tcase_add_test(tcase, a_manifest_in_the_folder_chooses_no_lessons);
+    tcase_add_test(tcase, a_mask_that_made_way_for_the_page_s_own_teaches_no_more);
     tcase_add_test(tcase, a_folder_of_links_to_elsewhere_learns_from_its_masks);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -33,6 +33,22 @@ START_TEST(a_side_s_own_colours_speak_for_it_and_shared_ones_for_neither)
 }
 END_TEST
 
+START_TEST(the_first_and_the_last_row_teach_like_all_others)
+{
+    const struct clv_image image = drawn();
+    memset(pixels, 128, sizeof pixels);
+    for (int x = 0; x < W / 2; x++) {
+        memcpy(pixels[x], (const uint8_t[]){200, 30, 30}, 3);
+        memcpy(pixels[(H - 1) * W + x], (const uint8_t[]){30, 200, 30}, 3);
+    }
+    must(fine_colours_ratio(ratio, &image, labels, err));
+    for (int x = 0; x < W / 2; x++) {
+        ck_assert_float_gt(ratio[x], 5);
+        ck_assert_float_gt(ratio[(H - 1) * W + x], 5);
+    }
+}
+END_TEST
+
 START_TEST(one_side_alone_says_nothing)
 {
     const struct clv_image image = drawn();
@@ -50,6 +66,7 @@ Suite *fine_colours_suite(void)
     Suite *suite = suite_create("fine_colours");
     TCase *tests = tcase_create("fine_colours");
     tcase_add_test(tests, a_side_s_own_colours_speak_for_it_and_shared_ones_for_neither);
+    tcase_add_test(tests, the_first_and_the_last_row_teach_like_all_others);
     tcase_add_test(tests, one_side_alone_says_nothing);
     suite_add_tcase(suite, tests);
     return suite;

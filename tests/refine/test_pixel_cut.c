@@ -89,6 +89,85 @@ START_TEST(parts_make_the_labels_of_the_whole_wherever_they_decide)
 }
 END_TEST
 
+/* Whether other labels of a window, those around it held, have a higher score. */
+static bool is_improvable(const struct field *self, const uint8_t *labels, int left, int top, int right, int bottom)
+{
+    static const int dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
+    static struct field window;
+    static uint8_t found[MAX_PIXELS], other[MAX_PIXELS];
+    struct clv_grid grid = {.width = right - left, .height = bottom - top, .n_neighbours = 8, .unary = window.unary};
+    memset(&window, 0, sizeof window);
+    for (int p = 0; p < self->width * self->height; p++)
+        for (int k = 0; k < 4; k++) {
+            int x = p % self->width, y = p / self->width, of_other = p + dy[k] * self->width + dx[k];
+            int at = (y - top) * grid.width + x - left, at_other = at + dy[k] * grid.width + dx[k];
+            bool is_in = x >= left && x < right && y >= top && y < bottom;
+            bool is_other_in = x + dx[k] >= left && x + dx[k] < right && y + dy[k] >= top && y + dy[k] < bottom;
+            float coupling = self->coupling[k][p];
+            grid.coupling[k] = window.coupling[k];
+            if (is_in && k == 0)
+                window.unary[at] += self->unary[p];
+            if (coupling > 0 && is_in && is_other_in)
+                window.coupling[k][at] = coupling;
+            else if (coupling > 0 && is_in)
+                window.unary[at] += labels[of_other] ? coupling : -coupling;
+            else if (coupling > 0 && is_other_in)
+                window.unary[at_other] += labels[p] ? coupling : -coupling;
+        }
+    must(clv_grid_map(found, &grid, err));
+    memcpy(other, labels, (size_t)(self->width * self->height));
+    for (int y = top; y < bottom; y++)
+        memcpy(other + y * self->width + left, found + (y - top) * grid.width, (size_t)grid.width);
+    return score_of(self, other) > score_of(self, labels);
+}
+
+/* Of a quarter of the sides, and moved by halves of theirs. */
+START_TEST(what_parts_leave_open_no_window_of_the_last_passes_improves)
+{
+    static struct field field;
+    static uint8_t labels[MAX_PIXELS], guess[MAX_PIXELS];
+    int n_some = 0;
+    for (uint64_t t = 3; t < 120; t += 4) {
+        draw(&field, t, 12);
+        struct pixel_energy energy = {field.width, field.height, field_row, &field};
+        size_t n_open;
+        for (int32_t p = 0; p < field.width * field.height; p++)
+            guess[p] = field.unary[p] > 0;
+        must(pixel_cut(labels, &n_open, &energy, guess, 0, err));
+        n_some += n_open > 0;
+        int across = field.width / 4 + 1, down = field.height / 4 + 1;
+        for (int pass = 0; pass < 4 && n_open; pass++)
+            for (int top = pass / 2 ? -(down / 2) : 0; top < field.height; top += down)
+                for (int left = pass % 2 ? -(across / 2) : 0; left < field.width; left += across)
+                    ck_assert(!is_improvable(&field, labels, left < 0 ? 0 : left, top < 0 ? 0 : top,
+                                             left + across < field.width ? left + across : field.width,
+                                             top + down < field.height ? top + down : field.height));
+    }
+    ck_assert_int_gt(n_some, 5);
+}
+END_TEST
+
+START_TEST(images_of_few_pixels_are_cut_in_parts_too)
+{
+    static struct field field;
+    uint8_t whole[64], parts[64];
+    ck_assert_int_eq(pixel_cut_window(1, 1, 0), 9); /* a pixel and the ring around it */
+    ck_assert_int_eq(pixel_cut_window(8, 43, 0), 5 * 13);
+    ck_assert_int_eq(pixel_cut_window(8, 43, 8 * 43), 8 * 43);
+    for (int side = 1; side <= 8; side++) {
+        draw(&field, 1, 1);
+        struct pixel_energy energy = {side, 9 - side, field_row, &field};
+        field.width = side;
+        memset(field.coupling, 0, sizeof field.coupling);
+        size_t n_open;
+        must(pixel_cut(whole, &n_open, &energy, NULL, MAX_PIXELS, err));
+        must(pixel_cut(parts, &n_open, &energy, NULL, 0, err));
+        ck_assert_uint_eq(n_open, 0);
+        ck_assert_mem_eq(parts, whole, (size_t)(side * (9 - side)));
+    }
+}
+END_TEST
+
 /* On real photographs, whose couplings grow with the side: what holds at one size holds at all. */
 START_TEST(photographs_have_the_same_labels_in_parts_and_whole)
 {
@@ -149,6 +228,8 @@ Suite *pixel_cut_suite(void)
     Suite *suite = suite_create("pixel_cut");
     TCase *tests = tcase_create("pixel_cut");
     tcase_add_test(tests, parts_make_the_labels_of_the_whole_wherever_they_decide);
+    tcase_add_test(tests, what_parts_leave_open_no_window_of_the_last_passes_improves);
+    tcase_add_test(tests, images_of_few_pixels_are_cut_in_parts_too);
     tcase_add_test(tests, photographs_have_the_same_labels_in_parts_and_whole);
     suite_add_tcase(suite, tests);
     return suite;

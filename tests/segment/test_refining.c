@@ -8,6 +8,7 @@
 #include "cleave.h"
 #include "data/tensors.h"
 #include "model/attachment.h"
+#include "refine/near_colours.h"
 #include "segment/evidence.h"
 #include "segment/labelled_image.h"
 #include "segment/pixel_scores.h"
@@ -418,6 +419,43 @@ START_TEST(maps_are_blurred_by_shares_of_the_images_side)
 }
 END_TEST
 
+struct nearby_term {
+    float *plane;
+    size_t n;
+};
+
+static void keep_nearby(void *context, int32_t term, const float *plane)
+{
+    const struct nearby_term *self = context;
+    if (term == TERM_NEARBY)
+        memcpy(self->plane, plane, self->n * sizeof *plane);
+}
+
+START_TEST(colours_nearby_are_those_around_each_pixel)
+{
+    static struct lessons lessons;
+    struct labelled_image labelled;
+    struct near_colours colours;
+    begin(&lessons, 0.25);
+    must(labelled_image_init(&labelled, &lessons.model, &lessons.lesson, &lessons.examples[0], err));
+    const struct segmented view = labelled_image_view(&labelled);
+    struct nearby_term term = {calloc(labelled.n, sizeof(float)), labelled.n};
+    must(pixel_terms(&view, true, keep_nearby, &term, err));
+    must(near_colours_init(&colours, &labelled.image, err));
+    float *score = calloc(colours.n_cells, sizeof *score);
+    near_colours_learn(&colours, labelled.painted, 1);
+    near_colours_score(score, &colours, 1, 0);
+    for (size_t p = 0, width = (size_t)labelled.image.width; p < labelled.n; p++)
+        ck_assert_float_eq(term.plane[p],
+                           score[near_colours_cell(&colours, (int32_t)(p % width), (int32_t)(p / width))]);
+    near_colours_release(&colours);
+    free(score);
+    free(term.plane);
+    labelled_image_release(&labelled);
+    end(&lessons);
+}
+END_TEST
+
 Suite *refining_suite(void);
 Suite *refining_suite(void)
 {
@@ -431,6 +469,7 @@ Suite *refining_suite(void)
     tcase_add_test(tests, refining_learns_from_what_models_say_of_images_they_have_not_seen);
     tcase_add_test(tests, scores_alone_decide_where_nothing_is_coupled);
     tcase_add_test(tests, maps_are_blurred_by_shares_of_the_images_side);
+    tcase_add_test(tests, colours_nearby_are_those_around_each_pixel);
     suite_add_tcase(suite, tests);
     return suite;
 }
