@@ -6,6 +6,7 @@
 #include "annotate/annotate.h"
 #include "annotate/dual_coordinate.h"
 #include "annotate/small_tags.h"
+#include "annotate/tag_fit.h"
 #include "annotate/tag_folds.h"
 #include "annotate/tag_model.h"
 #include "annotate/tags.h"
@@ -400,6 +401,41 @@ START_TEST(cross_validation_does_not_fit_to_the_last_digit)
 }
 END_TEST
 
+/* Of few examples that have several features each, and not all the same ones. */
+START_TEST(products_of_examples_give_the_fit_of_their_features)
+{
+    enum { FEW = 18 };
+    struct clv_tag_set set = make_set();
+    struct clv_tag_training training = training_of(&set, "lmsbn", 0);
+    struct tag_problem problem;
+    struct clv_tag_model models[2];
+    int32_t examples[FEW];
+    for (int32_t l = 0; l < FEW; l++)
+        examples[l] = 3 * l;
+    training.parameters[CLV_TAG_TOLERANCE] = 1e-9;
+    must(tag_problem_init(&problem, &training, err));
+    for (int is_compared = 0; is_compared < 2; is_compared++) {
+        const struct tag_fit_task task = {.problem = &problem,
+                                          .examples = examples,
+                                          .n = FEW,
+                                          .form = CLV_TAGS_LMSBN,
+                                          .parameters = training.parameters,
+                                          .seed = 3,
+                                          .n_threads = 1,
+                                          .is_compared = is_compared};
+        struct clv_tag_training_result result;
+        must(tag_fit(&models[is_compared], &result, &task, err));
+    }
+    ck_assert_mem_ne(models[0].weight, models[1].weight, K * D * sizeof(double)); /* they round in other ways */
+    for (size_t k = 0; k < K * D; k++)
+        ck_assert_double_eq_tol(models[0].weight[k], models[1].weight[k], 1e-5);
+    for (int k = 0; k < 2; k++)
+        clv_tag_model_release(&models[k]);
+    tag_problem_release(&problem);
+    clv_tag_set_release(&set);
+}
+END_TEST
+
 START_TEST(cross_validation_prefers_what_generalises)
 {
     struct clv_tag_set set = make_set();
@@ -503,6 +539,7 @@ Suite *annotate_suite(void)
     tcase_add_test(tests, tuned_thresholds_are_best_tag_by_tag_for_every_goal);
     tcase_add_test(tests, tags_are_put_in_the_sequence_of_their_f);
     tcase_add_test(tests, cross_validation_does_not_fit_to_the_last_digit);
+    tcase_add_test(tests, products_of_examples_give_the_fit_of_their_features);
     tcase_add_test(tests, cross_validation_prefers_what_generalises);
     tcase_add_test(tests, a_parameter_changes_the_model_or_says_why_not);
     tcase_add_test(tests, bad_trainings_are_refused_by_value);

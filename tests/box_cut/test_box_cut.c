@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "box_cut/box_affinity.h"
 #include "support/support.h"
 
 /* A little noise of a given amplitude, the same everywhere. */
@@ -410,6 +411,46 @@ START_TEST(what_is_out_of_range_is_refused_and_outputs_stay)
 }
 END_TEST
 
+START_TEST(superpixels_are_alike_by_colour_place_and_roughness)
+{
+    enum { N = 5 };
+    struct box_region regions[N];
+    int32_t edges[N - 1][2];
+    const struct box_scene scene = {.superpixels = {.n = N},
+                                    .adjacency = {.n_nodes = N, .n_edges = N - 1, .edges = edges},
+                                    .regions = regions,
+                                    .shape = 0.5F};
+    struct box_affinity affinity;
+    for (int32_t i = 0; i < N; i++)
+        regions[i] = (struct box_region){.lab = {(float)(50 + 3 * i), (float)(i * i % 3), (float)(2 * i % 5)},
+                                         .roughness = (float)(4 * (i % 3)),
+                                         .x = (float)(i % 3) / 2 - 0.4F,
+                                         .y = (float)(i * i % 5) / 4 - 0.6F};
+    for (int32_t e = 0; e < N - 1; e++) {
+        edges[e][0] = e;
+        edges[e][1] = e + 1;
+    }
+    must(box_affinity_init(&affinity, &scene, err));
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            const struct box_region *a = &regions[i], *b = &regions[j];
+            double square[3], rough = (double)(a->roughness - b->roughness);
+            for (int c = 0; c < 3; c++)
+                square[c] = pow((double)(a->lab[c] - b->lab[c]), 2);
+            double colour = 0.43 * square[0] + square[1] + square[2];
+            double away = pow((double)(a->x - b->x), 2) / 0.5 + pow((double)(a->y - b->y), 2) * 0.5;
+            double wide = i == j ? 0 : exp(-colour / 32), place = exp(-away / (8 * 0.48 * 0.48));
+            ck_assert_double_eq_tol((double)affinity.wide[i * N + j], wide, 1e-5);
+            ck_assert_double_eq_tol((double)affinity.place[i * N + j], i == j ? 0 : pow(place, 8), 1e-5);
+            ck_assert_double_eq_tol((double)affinity.near[i * N + j], pow(wide, 3) * place / (1 + 0.01 * rough * rough),
+                                    1e-5);
+            if (j == i + 1)
+                ck_assert_double_eq_tol((double)affinity.step[i], sqrt(square[0] + square[1] + square[2]), 1e-5);
+        }
+    box_affinity_release(&affinity);
+}
+END_TEST
+
 Suite *box_cut_suite(void)
 {
     Suite *suite = suite_create("box_cut");
@@ -427,6 +468,7 @@ Suite *box_cut_suite(void)
     tcase_add_test(tests, an_object_that_leaves_the_box_is_cut_at_its_edge);
     tcase_add_test(tests, many_boxes_make_one_labelling);
     tcase_add_test(tests, what_is_out_of_range_is_refused_and_outputs_stay);
+    tcase_add_test(tests, superpixels_are_alike_by_colour_place_and_roughness);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -229,6 +229,30 @@ START_TEST(features_lean_to_the_nearer_stroke_and_barred_means_most_pixels)
 }
 END_TEST
 
+/* Up to the nearest pixel that had the stroke's label before: here straight above and below, or to the left and right. */
+START_TEST(a_stroke_reaches_as_far_as_all_was_wrong)
+{
+    struct picture *picture = draw();
+    const struct click_scene *scene = picture->scene;
+    const struct click_press press = {50, 40, false};
+    for (int is_down = 0; is_down < 2; is_down++) {
+        struct click_request request = {
+            .seeds = picture->seeds, .before = picture->labels, .latest = &press, .n_strokes = 2};
+        struct click_view view;
+        for (int p = 0; p < WIDTH * HEIGHT; p++)
+            picture->labels[p] = abs(is_down ? p / WIDTH - press.y : p % WIDTH - press.x) < 12;
+        must(click_view_init(&view, scene, &request, err));
+        for (int32_t i = 0; i < scene->superpixels.n; i++) {
+            float dx = scene->regions[i].x * scene->unit_px - 50.5F, dy = scene->regions[i].y * scene->unit_px - 40.5F;
+            ck_assert_float_eq_tol(view.fixed_features[i * CLICK_FEATURES + CLICK_LATEST_NEAR],
+                                   -expf(-0.5F * (dx * dx + dy * dy) / (12 * 12)), 1e-4F);
+        }
+        click_view_release(&view);
+    }
+    release(picture);
+}
+END_TEST
+
 START_TEST(the_same_clicks_give_the_same_labels)
 {
     struct picture *a = draw(), *b = draw();
@@ -345,6 +369,7 @@ Suite *click_suite(void)
     tcase_add_test(tcase, a_models_score_is_cut_without_strokes_and_gives_way_to_them);
     tcase_add_test(tcase, a_models_score_counts_with_those_of_like_colours);
     tcase_add_test(tcase, features_lean_to_the_nearer_stroke_and_barred_means_most_pixels);
+    tcase_add_test(tcase, a_stroke_reaches_as_far_as_all_was_wrong);
     tcase_add_test(tcase, the_same_clicks_give_the_same_labels);
     tcase_add_test(tcase, a_large_image_is_cut_to_its_own_pixels);
     tcase_add_test(tcase, one_pixel_and_one_colour_are_images_too);

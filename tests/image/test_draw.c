@@ -156,6 +156,25 @@ START_TEST(void_is_hatched_grey)
 }
 END_TEST
 
+/* An eighth of a period is a pixel for a side of 400. */
+START_TEST(stripes_are_as_wide_as_the_shorter_side_asks_for)
+{
+    static const int sides[][3] = {{1600, 100, 1}, {100, 1600, 1}, {1600, 900, 2}, {900, 1600, 2}};
+    for (size_t k = 0; k < sizeof sides / sizeof *sides; k++) {
+        int width = sides[k][0], height = sides[k][1], period = 8 * sides[k][2];
+        struct clv_image image = flat_image(width, height, 0);
+        uint8_t *labels = malloc((size_t)(width * height));
+        memset(labels, 9, (size_t)(width * height));
+        clv_overlay_draw(&image, labels, palette, 1, 0, 9);
+        for (int x = 0; x + period < 100; x++)
+            ck_assert_mem_eq(pixel_at(&image, x, 50), pixel_at(&image, x + period, 50), 3);
+        ck_assert_mem_ne(pixel_at(&image, 0, 0), pixel_at(&image, period / 2, 0), 3);
+        free(labels);
+        clv_image_release(&image);
+    }
+}
+END_TEST
+
 START_TEST(tiny_and_odd_images_are_drawn)
 {
     for (int width = 1; width <= 3; width++)
@@ -213,6 +232,7 @@ Suite *draw_suite(void)
     tcase_add_test(tests, a_straight_border_is_crisp_and_whole);
     tcase_add_test(tests, outlines_do_not_depend_on_where_the_image_begins);
     tcase_add_test(tests, void_is_hatched_grey);
+    tcase_add_test(tests, stripes_are_as_wide_as_the_shorter_side_asks_for);
     tcase_add_test(tests, tiny_and_odd_images_are_drawn);
     tcase_add_test(tests, an_overlay_looks_as_it_did);
     suite_add_tcase(suite, tests);

@@ -415,6 +415,24 @@ START_TEST(written_jpegs_return_nearly_the_same_pixels)
 }
 END_TEST
 
+/* Of the frame header's first component: samples across and down, against one of the others. */
+START_TEST(from_quality_90_on_chroma_is_not_halved)
+{
+    struct clv_image image = {WIDTH, HEIGHT, 3, smooth_pixels(3)};
+    for (int quality = 89; quality <= 90; quality++) {
+        uint8_t *bytes, *frame;
+        size_t size;
+        must(clv_jpeg_encode(&bytes, &size, &image, quality, err));
+        frame = memmem(bytes, size, "\xff\xc0", 2);
+        ck_assert_ptr_nonnull(frame);
+        ck_assert_mem_eq(frame + 10, quality < 90 ? "\1\x22" : "\1\x11", 2);
+        ck_assert_mem_eq(frame + 13, "\2\x11", 2);
+        clv_free(bytes);
+    }
+    free(image.pixels);
+}
+END_TEST
+
 START_TEST(a_large_jpeg_grows_its_buffer)
 {
     struct clv_image image, back;
@@ -455,6 +473,7 @@ Suite *jpeg_suite(void)
     tcase_add_test(tests, a_jpeg_of_too_many_scans_is_refused);
     tcase_add_test(tests, a_jpeg_is_no_mask);
     tcase_add_test(tests, written_jpegs_return_nearly_the_same_pixels);
+    tcase_add_test(tests, from_quality_90_on_chroma_is_not_halved);
     tcase_add_test(tests, a_large_jpeg_grows_its_buffer);
     suite_add_tcase(suite, tests);
     return suite;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -146,4 +147,15 @@ void forbid_folder(const char *path)
         atexit(be_root_again);
         ck_assert_int_eq(seteuid(NOBODY), 0);
     }
+}
+
+void leave_memory(double bytes)
+{
+    struct rlimit limit;
+    size_t pages = 0;
+    FILE *stream = fopen("/proc/self/statm", "r");
+    ck_assert(stream && fscanf(stream, "%zu", &pages) == 1 && fclose(stream) == 0);
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = (rlim_t)((double)pages * (double)sysconf(_SC_PAGESIZE) + bytes);
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
 }

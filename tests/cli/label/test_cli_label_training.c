@@ -342,6 +342,24 @@ START_TEST(the_browser_is_given_a_file_of_its_own_that_leads_to_the_link)
 }
 END_TEST
 
+START_TEST(a_file_for_the_browser_that_cannot_be_written_is_no_end)
+{
+    char *output = NULL;
+    make_set();
+    make_desktop();
+    int code =
+        run_command(&output,
+                    "sh -c 'trap \"\" XFSZ; ulimit -f 0; echo $$; exec timeout -s INT 20 \"$CLEAVE\" label %s 2>&1' "
+                    "| { read process; read link; read note; kill -INT $process; echo \"$note\"; }",
+                    folder());
+    ck_assert_int_eq(code, 0);
+    ck_assert_msg(strstr(output, "cleave: the browser is not opened: ") == output &&
+                      strstr(output, ".html: cannot write: "),
+                  "%s", output);
+    free(output);
+}
+END_TEST
+
 START_TEST(a_runtime_folder_that_is_not_there_is_replaced_by_a_temporary_one)
 {
     make_set();
@@ -464,6 +482,7 @@ Suite *cli_label_training_suite(void)
     tcase_add_test(tcase, the_end_of_a_training_takes_nothing_from_the_next);
     tcase_add_test(tcase, a_training_that_has_ended_is_sent_no_signal);
     tcase_add_test(tcase, the_browser_is_given_a_file_of_its_own_that_leads_to_the_link);
+    tcase_add_test(tcase, a_file_for_the_browser_that_cannot_be_written_is_no_end);
     tcase_add_test(tcase, a_runtime_folder_that_is_not_there_is_replaced_by_a_temporary_one);
     tcase_add_test(tcase, a_desktop_of_wayland_alone_will_do);
     tcase_add_test(tcase, no_browser_is_opened_without_a_desktop_or_when_none_is_wanted);

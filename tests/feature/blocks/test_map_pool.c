@@ -166,6 +166,17 @@ START_TEST(components_of_a_large_map_are_sums_over_its_channels)
 }
 END_TEST
 
+START_TEST(maps_without_components_take_no_memory_for_sums)
+{
+    struct map_ready ready;
+    for (int m = 0; m < 2; m++) {
+        must(map_ready_init(&ready, &maps[m], &recipe.maps[m], err));
+        ck_assert(ready.channel && !ready.sums);
+        map_ready_release(&ready);
+    }
+}
+END_TEST
+
 Suite *map_pool_suite(void);
 Suite *map_pool_suite(void)
 {
@@ -174,6 +185,7 @@ Suite *map_pool_suite(void)
     tcase_add_test(tests, a_node_says_mean_bins_maximum_and_deviation_of_every_channel);
     tcase_add_test(tests, an_edge_says_how_alike_its_nodes_are);
     tcase_add_test(tests, components_of_a_large_map_are_sums_over_its_channels);
+    tcase_add_test(tests, maps_without_components_take_no_memory_for_sums);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -44,6 +44,21 @@ static void draw(void)
     }
 }
 
+START_TEST(surroundings_have_words_where_nodes_have_some)
+{
+    struct clv_recipe recipe;
+    clv_recipe_init(&recipe);
+    recipe.n_words = 10;
+    recipe.n_scales = 3;
+    for (int has_words = 0; has_words < 2; has_words++) {
+        recipe.blocks = CLV_BLOCK_SURROUND | CLV_BLOCK_CONTRAST | (has_words ? CLV_BLOCK_WORDS : 0);
+        for (int32_t first = 0; first < 3; first++)
+            ck_assert_int_eq(surround_size(&recipe, first),
+                             chroma_size(&recipe) + (has_words ? 3 - first : 0) * words_size(&recipe));
+    }
+}
+END_TEST
+
 START_TEST(places_are_shared_by_the_cells_around_them)
 {
     int32_t side = (int32_t)lround(sqrt(position_size()));
@@ -149,6 +164,7 @@ Suite *plain_blocks_suite(void)
 {
     Suite *suite = suite_create("plain_blocks");
     TCase *tests = tcase_create("plain_blocks");
+    tcase_add_test(tests, surroundings_have_words_where_nodes_have_some);
     tcase_add_test(tests, places_are_shared_by_the_cells_around_them);
     tcase_add_test(tests, colours_are_roots_of_shares_then_means_and_deviations);
     tcase_add_test(tests, edges_compare_colours_and_words);

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "feature/dataset/dataset.h"
 #include "feature/small_set.h"
+#include "support/sample.h"
 #include "support/support.h"
 
 START_TEST(features_read_back_equal_what_extraction_gives)
@@ -190,6 +191,35 @@ START_TEST(a_dataset_in_memory_reads_back_from_its_file)
 }
 END_TEST
 
+/* Rows of a file's items begin where those of the items before end. */
+START_TEST(a_file_of_many_items_is_written_again_in_the_memory_of_its_entries)
+{
+    enum { ITEMS = 20000, ENTRIES = 20 };
+    const int64_t row[] = {0, ENTRIES};
+    int32_t index[ENTRIES];
+    float value[ENTRIES] = {1};
+    const struct clv_problem problem = {
+        .n_nodes = 1, .n_features = ENTRIES, .n_edge_features = 1, .row = row, .index = index, .value = value};
+    char path[512], again[512];
+    snprintf(path, sizeof path, "%s/many", temporary_folder());
+    snprintf(again, sizeof again, "%s/again", temporary_folder());
+    struct clv_dataset *dataset;
+    for (int32_t k = 0; k < ENTRIES; k++)
+        index[k] = k;
+    must(clv_dataset_new(&dataset, 2, err));
+    for (int i = 0; i < ITEMS; i++)
+        must(clv_dataset_add(dataset, &problem, formatted("%d", i), err));
+    must(clv_dataset_write(path, dataset, err));
+    clv_dataset_free(dataset);
+    must(clv_features_open(&dataset, NULL, path, err));
+    if (!IS_SANITIZED)
+        leave_memory(256e6);
+    must(clv_dataset_write(again, dataset, err));
+    ck_assert(same_bytes(path, again));
+    clv_dataset_free(dataset);
+}
+END_TEST
+
 START_TEST(examples_from_a_file_paint_like_fresh_ones)
 {
     struct clv_set set = synthetic(2);
@@ -311,6 +341,7 @@ Suite *features_file_suite(void)
     tcase_add_test(tests, the_loss_is_weighed_by_balance_or_by_counts);
     tcase_add_test(tests, features_read_back_equal_what_extraction_gives);
     tcase_add_test(tests, a_dataset_in_memory_reads_back_from_its_file);
+    tcase_add_test(tests, a_file_of_many_items_is_written_again_in_the_memory_of_its_entries);
     tcase_add_test(tests, examples_from_a_file_paint_like_fresh_ones);
     tcase_add_test(tests, the_file_is_the_same_at_any_thread_count);
     tcase_add_test(tests, failures_leave_no_file);

@@ -2,8 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "feature/recipe/item_maps.h"
 #include "feature/recipe/memory_estimate.h"
@@ -92,18 +90,6 @@ START_TEST(large_maps_take_a_few_channels_each)
 }
 END_TEST
 
-/* Leaves so many bytes of address space beyond what is in use. */
-static void leave(double bytes)
-{
-    struct rlimit limit;
-    size_t pages = 0;
-    FILE *stream = fopen("/proc/self/statm", "r");
-    ck_assert(stream && fscanf(stream, "%zu", &pages) == 1 && fclose(stream) == 0);
-    getrlimit(RLIMIT_AS, &limit);
-    limit.rlim_cur = (rlim_t)((double)pages * (double)sysconf(_SC_PAGESIZE) + bytes);
-    ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
-}
-
 START_TEST(maps_count_where_threads_are_chosen_and_images_refused)
 {
     if (IS_SANITIZED) {
@@ -123,11 +109,11 @@ START_TEST(maps_count_where_threads_are_chosen_and_images_refused)
     must(clv_set_add_maps(&set, "net", formatted("%s/maps", folder), err));
     double maps = item_maps_memory(&recipe, &set, &set.items[0], NULL);
     ck_assert_msg(bare < maps / 4 && maps > 4 * 4.0 * 1024 * 1024, "%g %g", bare, maps);
-    leave(2.5 * (bare + maps));
+    leave_memory(2.5 * (bare + maps));
     must(memory_choose_threads(&n_threads, &set, &recipe, NULL, 4, err));
     ck_assert_int_eq(n_threads, 2);
     must(memory_check_extraction(&recipe, &set, &set.items[0], 120, 90, NULL, err));
-    leave(0.7 * (bare + maps));
+    leave_memory(0.7 * (bare + maps));
     must_fail(CLV_ERR_MEMORY, "set/0001.jpg: making its features may take",
               memory_check_extraction(&recipe, &set, &set.items[0], 120, 90, NULL, err));
     must_fail(CLV_ERR_MEMORY, "set/0001.jpg: making its features may take",

@@ -228,24 +228,30 @@ START_TEST(maps_of_two_networks_are_ignored_unless_there_is_nothing_else)
 }
 END_TEST
 
-/* Directions near one of three, or all over. */
+/* Directions near one of three, which are square to each other or as far apart as they can be; or all over. */
 START_TEST(groups_are_counted_where_they_are_clear)
 {
     enum { N = 40, D = 8 };
-    for (int spread = 0; spread < 2; spread++) {
+    for (int kind = 0; kind < 3; kind++) {
+        const double turn = 2 * acos(-1) / 3;
+        bool is_spread = kind == 2;
         float direction[N][D];
         int32_t n_groups = 0;
         for (int i = 0; i < N; i++) {
             double square = 0;
             for (int c = 0; c < D; c++) {
-                direction[i][c] = (float)((c == i % 3) + (spread ? 6 : 0.1) * noise(i, c, 2));
+                double middle = kind != 1 ? c == i % 3
+                                : c == 0  ? cos(turn * (i % 3))
+                                : c == 1  ? sin(turn * (i % 3))
+                                          : 0;
+                direction[i][c] = (float)(middle + (is_spread ? 6 : 0.1) * noise(i, c, 2));
                 square += (double)direction[i][c] * (double)direction[i][c];
             }
             for (int c = 0; c < D; c++)
                 direction[i][c] /= (float)sqrt(square);
         }
         must(map_count_groups(&n_groups, *direction, N, D, err));
-        ck_assert_int_eq(n_groups, spread ? 1 : 3);
+        ck_assert_int_eq(n_groups, is_spread ? 1 : 3);
         must(map_count_groups(&n_groups, *direction, 5, D, err));
         ck_assert_int_eq(n_groups, 1);
     }

@@ -86,6 +86,23 @@ START_TEST(failed_requests_are_survived_and_bad_fields_refused)
 }
 END_TEST
 
+START_TEST(what_was_released_decodes_again_and_may_be_released_twice)
+{
+    struct sample s;
+    struct loopy loopy = {0};
+    int32_t y[2][MAX_NODES];
+    uint8_t is_visible[MAX_NODES];
+    const struct clv_decoding decoding = {.rule = CLV_DECODE_MAP};
+    draw_loops(&s, is_visible, 3);
+    for (int k = 0; k < 2; k++) {
+        must(loopy_decode(&loopy, y[k], &s.field, is_visible, &decoding, err));
+        loopy_release(&loopy);
+        loopy_release(&loopy);
+    }
+    ck_assert_mem_eq(y[0], y[1], (size_t)s.field.n_nodes * sizeof *y[0]);
+}
+END_TEST
+
 Suite *loopy_suite(void)
 {
     Suite *suite = suite_create("loopy");
@@ -93,6 +110,7 @@ Suite *loopy_suite(void)
     tcase_add_test(tests, the_best_labelling_is_missed_seldom_and_never_beaten);
     tcase_add_test(tests, marginals_choose_mostly_the_most_probable_labels);
     tcase_add_test(tests, failed_requests_are_survived_and_bad_fields_refused);
+    tcase_add_test(tests, what_was_released_decodes_again_and_may_be_released_twice);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -4,6 +4,7 @@
 #include "feature/dataset/letters.h"
 #include "learn/chains.h"
 #include "learn/crf/crf_objective.h"
+#include "support/requests.h"
 
 enum { PENALTY_NONE, PENALTY_L2, PENALTY_L1 };
 
@@ -399,6 +400,24 @@ START_TEST(graphs_with_loops_are_refused_by_name)
 }
 END_TEST
 
+static enum clv_status reopen_objective(struct opened *opened, struct clv_error *err)
+{
+    crf_objective_release(&opened->objective);
+    return crf_objective_open(&opened->objective, &opened->examples, err);
+}
+
+START_TEST(lack_of_memory_is_told_at_every_request)
+{
+    struct toy toy;
+    struct opened opened;
+    toy_forests(&toy, 4, &rich, true, true, 1);
+    open_objective(&opened, &toy);
+    must_survive_failed_requests(reopen_objective(&opened, err));
+    close_objective(&opened);
+    toy_release(&toy);
+}
+END_TEST
+
 static const struct clv_shape letter_shape = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
 
 /* A training on fold 0 of the OCR words; *examples are the caller's to free. */
@@ -482,6 +501,7 @@ Suite *crf_suite(void)
     tcase_add_test(tests, given_weights_are_where_it_starts);
     tcase_add_test(tests, graphs_with_loops_are_refused_by_name);
     tcase_add_test(tests, threads_leave_the_bytes_alone);
+    tcase_add_test(tests, lack_of_memory_is_told_at_every_request);
     tcase_add_test(tests, letters_reach_the_known_optimum);
     suite_add_tcase(suite, tests);
     return suite;

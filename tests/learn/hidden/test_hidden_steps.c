@@ -229,6 +229,22 @@ START_TEST(m3e_goes_down_its_objective_in_shorter_and_shorter_steps)
 }
 END_TEST
 
+START_TEST(m3e_tells_of_every_tenth_step_and_of_the_last)
+{
+    static const double told[] = {0, 10, 20, 24};
+    struct toy toy;
+    toy_hidden(&toy, 2, &full3, CHAINS, 6);
+    struct clv_training training = toy_training(&toy, "m3e");
+    set(&training, "m3e", "steps", 25);
+    struct clv_training_result result = run("m3e", &training);
+    ck_assert_uint_eq(result.n_curve, 4);
+    for (int k = 0; k < 4; k++)
+        ck_assert_double_eq(result.curve[k].pass, told[k]);
+    clv_training_result_release(&result);
+    toy_release(&toy);
+}
+END_TEST
+
 /* What the entropy's order is in training, it is in decoding: temperature 1 / order. */
 START_TEST(m3e_is_decoded_at_the_order_it_learned)
 {
@@ -254,6 +270,7 @@ Suite *hidden_steps_suite(void)
     tcase_add_test(tcase, adagrad_goes_on_with_shorter_steps_after_smooth_ones);
     tcase_add_test(tcase, what_was_learned_is_decoded_at_its_temperatures);
     tcase_add_test(tcase, m3e_goes_down_its_objective_in_shorter_and_shorter_steps);
+    tcase_add_test(tcase, m3e_tells_of_every_tenth_step_and_of_the_last);
     tcase_add_test(tcase, m3e_is_decoded_at_the_order_it_learned);
     suite_add_tcase(suite, tcase);
     return suite;
