@@ -8,7 +8,7 @@
 #include "cleave/model.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/common/outputs.h"
+#include "cli/common/option_table.h"
 #include "cli/common/recipe_options.h"
 #include "cli/common/shard_option.h"
 #include "cli/common/signals.h"
@@ -16,121 +16,101 @@
 #include "feature/recipe/memory_estimate.h"
 #include "task/check_set.h"
 #include "task/map_options.h"
+#include "task/options.h"
 #include "task/training_set.h"
 
 struct features {
     struct common_options common;
-    struct recipe_options recipe;
-    const char *data, *split, *voids, *model_path, *recipe_path, *output;
-    uint64_t seed;
-    bool overwrite, index, skip_bad, seed_given, drafts;
+    struct clv_train_options task; /* data, split, drafts, voids, skip_bad, seed and what features are */
+    const char *model_path, *recipe_path, *output;
+    bool overwrite, index;
     struct shard shard;
-    char **paths; /* [n_paths] of shards, for --index */
-    size_t n_paths;
     char *own_output; /* of the shard */
 };
 
-enum features_keys { KEY_SPLIT = KEYS_COMMAND, KEY_DRAFTS, KEY_VOID, KEY_SHARD, KEY_INDEX, KEY_SKIP_BAD, KEY_RECIPE };
-
-static const struct argp_option features_options[] = {
-    {"data", 'd', "PATH", 0, "The images: a manifest or a folder", 0},
-    {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
-    {"drafts", KEY_DRAFTS, NULL, 0, DRAFTS_HELP, 0},
-    {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
-    {"output", 'o', "FILE", 0, "The feature file to write (safetensors), all or nothing", 0},
-    {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
-    {"skip-bad", KEY_SKIP_BAD, NULL, 0,
-     "Look at all images and masks first, and go on without those that cannot be read, or do not fit each other; they "
-     "are named",
-     0},
-    {"shard", KEY_SHARD, "I/N", 0, SHARD_HELP ". -o x.safetensors becomes x-0000I-of-0000N.safetensors", 0},
-    {"index", KEY_INDEX, NULL, 0,
-     "The arguments are all shards, in order: write to -o (x.safetensors.index.json, beside them) what stands for all "
-     "of them",
-     0},
-    {"model", 'm', "FILE", 0, "Use this model's recipe (to segment with it later); default: learn one from the images",
-     0},
-    {"recipe", KEY_RECIPE, "FILE", 0,
-     "Use the recipe of this feature file, such as the first shard's, so that the others need not learn it again", 0},
-    {"seed", 's', "N", 0, "Seed for learning the recipe (default 0)", 0},
+#define SECTION_RECIPE "The recipe of features"
+#define SECTION_OUTPUT "Output"
+#define AT(member)     offsetof(struct features, member)
+#define BASIC          CLV_OPTION_BASIC
+static const struct clv_option features_rows[] = {
+    {"data", 'd', "PATH", SECTION_LEARN_FROM, CLV_OPTION_NEEDED, CLV_OPTION_TEXT, AT(task.data),
+     .help = "Images, with masks to learn from: a folder or a manifest"},
+    {"output", 'o', "FILE", SECTION_OUTPUT, CLV_OPTION_NEEDED, CLV_OPTION_TEXT, AT(output),
+     .help = "The feature file to write (safetensors), all or nothing"},
+    {"split", 0, "NAME,..", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(task.split),
+     .help = "Only these splits of the manifest (default: all)"},
+    {"drafts", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(task.drafts), .help = DRAFTS_HELP},
+    {"void", 0, "NAME,..", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(task.voids), .help = VOID_HELP},
+    {"skip-bad", 0, NULL, SECTION_LEARN_FROM, BASIC, CLV_OPTION_FLAG, AT(task.skip_bad),
+     .help = "Leave out images and masks that cannot be read or do not fit\n"
+             "All are looked at first, and those left out are named"},
+    {"model", 'm', "MODEL", SECTION_RECIPE, BASIC, CLV_OPTION_TEXT, AT(model_path),
+     .help = "Use this model's recipe, to segment with it later\n(default: learn a recipe from the images)"},
+    {"recipe", 0, "FILE", SECTION_RECIPE, BASIC, CLV_OPTION_TEXT, AT(recipe_path),
+     .help = "Use the recipe of this feature file, such as the first part's"},
+    {"seed", 's', "N", SECTION_RECIPE, BASIC, CLV_OPTION_UINT64, AT(task.seed), .help = "Seed for learning the recipe"},
+    {"overwrite", 0, NULL, SECTION_OUTPUT, BASIC, CLV_OPTION_FLAG, AT(overwrite), .help = OVERWRITE_HELP},
+    {"shard", 0, "I/N", SECTION_OUTPUT, BASIC, CLV_OPTION_OTHER, AT(shard), .take = option_take_shard,
+     .help = SHARD_HELP ". -o x.safetensors becomes x-0000I-of-0000N.safetensors"},
+    {"index", 0, NULL, SECTION_OUTPUT, BASIC, CLV_OPTION_FLAG, AT(index),
+     .help = "Write an index of the parts named as arguments, in order\n"
+             "-o x.safetensors.index.json, in the same folder as the parts, stands for all of them"},
     {0},
 };
 
-static error_t parse_features(int key, char *arg, struct argp_state *state)
-{
-    struct features *self = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &self->common;
-        state->child_inputs[1] = &self->recipe;
-        return 0;
-    case ARGP_KEY_ARGS:
-        self->paths = state->argv + state->next;
-        self->n_paths = (size_t)(state->argc - state->next);
-        return 0;
-    case KEY_SHARD: return option_shard(&self->shard, arg, &self->common);
-    case KEY_INDEX: self->index = true; return 0;
-    case KEY_SKIP_BAD: self->skip_bad = true; return 0;
-    case 'd': self->data = arg; return 0;
-    case 'o': self->output = arg; return 0;
-    case 'm': self->model_path = arg; return 0;
-    case KEY_RECIPE: self->recipe_path = arg; return 0;
-    case 's': self->seed_given = true; return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
-    case KEY_SPLIT: self->split = arg; return 0;
-    case KEY_DRAFTS: self->drafts = true; return 0;
-    case KEY_OVERWRITE: self->overwrite = true; return 0;
-    case KEY_VOID: self->voids = arg; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
 static enum clv_status parse(struct features *self, int argc, char **argv, struct clv_error *err)
 {
-    const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {recipe_argp(), 0, NULL, 0}, {0}};
-    const struct argp argp = {
-        features_options,
-        parse_features,
-        "[--index SHARD...]",
-        "Extracts the features of images into a safetensors file, which `cleave train --data' and `cleave segment "
-        "--features' take.",
-        children,
-        NULL,
-        NULL,
+    const struct option_table table = {
+        "--data PATH -o FILE [OPTION...]",
+        "Extracts the features of images into a file, for training again and again.",
+        {"features --data set/ -o set.safetensors", "features --data set/ -m model.cleave -o set.safetensors"},
+        "`cleave train --data' and `cleave segment --features' take the file. Of several parts, made with --shard: "
+        "cleave features --index -o FILE PART...",
+        {{features_rows, self, false},
+         {feature_option_rows, &self->task, true},
+         {image_option_rows, &self->common, false},
+         {plain_option_rows, &self->common, false}},
     };
-    common_options_init(&self->common, err);
-    recipe_options_init(&self->recipe, &self->common);
-    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
+    struct common_options *common = &self->common;
+    struct clv_train_options *task = &self->task;
+    common_options_init(common);
+    clv_train_defaults(task, clv_learner_at(0));
+    enum clv_status status = options_parse(&table, argc, argv, common, err);
+    if (status == CLV_OK)
+        status = recipe_options_finish(task, common, err);
+    if (status == CLV_OK && !self->index)
+        status = options_take_no_arguments(common, "features takes no arguments; --data names the images", err);
     if (status != CLV_OK)
         return status;
-    if (self->n_paths && !self->index)
-        return fail(err, CLV_ERR_USAGE, "%s: features takes no arguments; --data names the images", self->paths[0]);
-    bool is_chosen = self->split || self->drafts || self->voids || self->seed_given || self->model_path ||
-                     self->recipe_path || self->recipe.first_given || self->recipe.maps.n || self->common.image_option;
+    bool has_seed = options_given(common, "seed"), has_images = options_first_given(common, SECTION_IMAGES);
+    const char *of_recipe = options_first_given(common, SECTION_FEATURES);
     if (self->index &&
-        (self->data || self->shard.count || self->skip_bad || is_chosen || !self->n_paths || !self->output))
+        (of_recipe || options_first_given(common, SECTION_LEARN_FROM) || options_first_given(common, SECTION_RECIPE) ||
+         has_images || self->shard.count || !common->n_arguments || !self->output))
         return fail(err, CLV_ERR_USAGE, "--index: goes with -o and the shards alone");
     if (self->index && team_rank())
         return CLV_OK; /* the leader writes */
     if (self->index)
-        return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", (const char *const *)self->paths,
-                             self->n_paths, err);
-    if (!self->data)
+        return outputs_claim(&self->common.outputs, self->output, self->overwrite, "",
+                             (const char *const *)common->arguments, common->n_arguments, err);
+    if (!self->task.data)
         return fail(err, CLV_ERR_USAGE, "features: --data is missing: which images?");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "features: -o is missing: where do the features go?");
     if (self->model_path && self->recipe_path)
         return fail(err, CLV_ERR_USAGE, "--recipe: the recipe is the model's, given by -m");
-    if ((self->model_path || self->recipe_path) && self->recipe.first_given)
-        return fail(err, CLV_ERR_USAGE, "--%s: the recipe is the %s", self->recipe.first_given,
+    if ((self->model_path || self->recipe_path) && of_recipe)
+        return fail(err, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,
                     self->model_path ? "model's, given by -m" : "other file's, given by --recipe");
-    if ((self->model_path || self->recipe_path) && self->seed_given)
+    if ((self->model_path || self->recipe_path) && has_seed)
         return fail(err, CLV_ERR_USAGE, "--seed has no effect: %s gives the recipe",
                     self->model_path ? "-m" : "--recipe");
     self->own_output = shard_path(self->output, &self->shard, false);
     if (!self->own_output)
         return fail_memory(err);
     self->output = self->own_output;
-    const char *const inputs[] = {path_is_folder(self->data) ? NULL : self->data, self->model_path, self->recipe_path};
+    const char *const inputs[] = {path_is_folder(self->task.data) ? NULL : self->task.data, self->model_path,
+                                  self->recipe_path};
     if (team_rank())
         return CLV_OK;
     return outputs_claim(&self->common.outputs, self->output, self->overwrite, "", inputs, 3, err);
@@ -150,7 +130,7 @@ static enum clv_status read_recipe(struct clv_recipe *recipe, const struct featu
         status = fail(err, CLV_ERR_USAGE, "%s: %s; it has no recipe", path,
                       self->model_path ? "learned from features made elsewhere" : "its features were made elsewhere");
     if (status == CLV_OK)
-        status = map_options_check(&self->recipe.maps, found, set->map_names, set->n_maps, path, err);
+        status = map_options_check(&self->task.maps, found, set->map_names, set->n_maps, path, err);
     if (status == CLV_OK) {
         *recipe = *found;
         *found = (struct clv_recipe){0};
@@ -169,13 +149,12 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
     const char **images = training_set_images(set);
     if (!images)
         return fail_memory(err);
-    *recipe = self->recipe.recipe;
-    self->recipe.recipe = (struct clv_recipe){0};
-    enum clv_status status =
-        map_options_learn(recipe, &self->recipe.maps, !self->recipe.blocks_given || recipe->blocks & CLV_BLOCK_MAPS,
-                          set, self->common.n_threads, &self->common.limits, progress, err);
+    *recipe = self->task.recipe;
+    self->task.recipe = (struct clv_recipe){0};
+    enum clv_status status = map_options_learn(recipe, &self->task.maps, !self->task.no_maps, set,
+                                               self->common.n_threads, &self->common.limits, progress, err);
     if (status == CLV_OK)
-        status = clv_recipe_learn(recipe, images, set->n_items, self->seed, self->common.n_threads,
+        status = clv_recipe_learn(recipe, images, set->n_items, self->task.seed, self->common.n_threads,
                                   &self->common.limits, progress, err);
     array_free(images);
     return status;
@@ -187,9 +166,9 @@ static enum clv_status look_ahead(struct features *self, struct clv_set *set, co
 {
     int n_threads = 1;
     enum clv_status status = CLV_OK;
-    if (self->skip_bad)
-        status =
-            usable_images_keep(set, self->data, recipe, self->common.n_threads, &self->common.limits, progress, err);
+    if (self->task.skip_bad)
+        status = usable_images_keep(set, self->task.data, recipe, self->common.n_threads, &self->common.limits,
+                                    progress, err);
     if (status == CLV_OK)
         status = memory_choose_threads(&n_threads, set, recipe, &self->common.limits, self->common.n_threads, err);
     self->common.n_threads = n_threads;
@@ -203,18 +182,18 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     const struct set_check check = {outputs_look_at_set, &common->outputs};
     struct clv_set set = {0};
     struct clv_recipe recipe = {0};
-    enum clv_status status = training_set_read(&set, self->data, self->split, false, &check, &progress, err);
-    if (status == CLV_OK && !self->drafts)
-        training_set_drop_drafts(&set, self->data, DRAFTS_HINT, &progress);
+    enum clv_status status = training_set_read(&set, self->task.data, self->task.split, false, &check, &progress, err);
+    if (status == CLV_OK && !self->task.drafts)
+        training_set_drop_drafts(&set, self->task.data, DRAFTS_HINT, &progress);
     if (status == CLV_OK)
-        status = training_set_hide(&set, self->voids, err);
-    for (size_t m = 0; m < self->recipe.maps.n && status == CLV_OK; m++)
-        status = outputs_spare(&common->outputs, self->recipe.maps.folders[m].folder, err);
+        status = training_set_hide(&set, self->task.voids, err);
+    for (size_t m = 0; m < self->task.maps.n && status == CLV_OK; m++)
+        status = outputs_spare(&common->outputs, self->task.maps.folders[m].folder, err);
     if (status == CLV_OK)
-        status = map_options_add(&set, &self->recipe.maps, err);
+        status = map_options_add(&set, &self->task.maps, err);
     bool has_recipe = self->model_path || self->recipe_path;
     if (status == CLV_OK && !has_recipe)
-        status = look_ahead(self, &set, &self->recipe.recipe, &progress, err);
+        status = look_ahead(self, &set, &self->task.recipe, &progress, err);
     if (status == CLV_OK)
         status = make_recipe(&recipe, self, &set, &progress, err);
     if (status == CLV_OK && has_recipe)
@@ -242,8 +221,8 @@ static enum clv_status write_index(const struct features *self, struct clv_error
     struct path_list shards = {0};
     char *folder = path_folder(self->output);
     enum clv_status status = folder ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < self->n_paths && status == CLV_OK; i++) {
-        char *beside = path_join(folder, path_name(self->paths[i]));
+    for (size_t i = 0; i < self->common.n_arguments && status == CLV_OK; i++) {
+        char *beside = path_join(folder, path_name(self->common.arguments[i]));
         status = beside ? path_list_add(&shards, beside, err) : fail_memory(err);
         array_free(beside);
     }
@@ -262,7 +241,6 @@ enum clv_status cmd_features(int argc, char **argv, struct clv_error *err)
     if (status == CLV_OK)
         status = self.index ? write_index(&self, err) : run(&self, err);
     array_free(self.own_output);
-    recipe_options_release(&self.recipe);
     common_options_release(&self.common);
     return status;
 }

@@ -1,11 +1,11 @@
 /* cleave synth: a set of drawn animals with exact truth. */
-#include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/common/options.h"
+#include "cli/common/option_table.h"
 #include "synth/synth.h"
 
 struct synth {
@@ -14,74 +14,69 @@ struct synth {
     const char *folder;
 };
 
-enum synth_keys { KEY_SIZE = KEYS_COMMAND, KEY_SHARE };
+static enum clv_status take_size(void *member, const struct clv_option *option, const char *typed,
+                                 struct clv_error *err)
+{
+    struct clv_synth_options *options = member;
+    const char *separator = strchr(typed, 'x');
+    char first[16] = "";
+    int32_t width = 0, height = 0;
+    if (separator && separator - typed < (ptrdiff_t)sizeof first)
+        memcpy(first, typed, (size_t)(separator - typed));
+    if (!separator || !parse_int32(first, &width) || !parse_int32(separator + 1, &height) || width < 16 ||
+        width > 8192 || height < 16 || height > 8192)
+        return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is no WIDTHxHEIGHT of 16 to 8192 pixels", option->name, typed);
+    options->width = width;
+    options->height = height;
+    return CLV_OK;
+}
 
-static const struct argp_option synth_options[] = {
-    {"output", 'o', "FOLDER", 0, "The new or empty folder to write into (or give it as the argument)", 0},
-    {"overwrite", KEY_OVERWRITE, NULL, 0,
-     "Write into a folder that is not empty, too: a set of as many images is replaced, other files stay", 0},
-    {"images", 'n', "N", 0, "Number of images (default 60)", 0},
-    {"size", KEY_SIZE, "WxH", 0,
-     "Pixels of an image, 16..8192 a side; each varies by up to a quarter (default 240x180)", 0},
-    {"train-share", KEY_SHARE, "X", 0, "Share of images in split train, the rest is test (default 0.667)", 0},
-    {"seed", 's', "N", 0, "Seed (default 0); the same seed draws the same bytes", 0},
+static enum clv_status take_folder(void *member, const struct clv_option *option, const char *typed,
+                                   struct clv_error *err)
+{
+    const char **folder = member;
+    (void)option;
+    if (*folder)
+        return fail(err, CLV_ERR_USAGE, "%s: one folder is enough; %s is given already", typed, *folder);
+    *folder = typed;
+    return CLV_OK;
+}
+
+#define AT(member)    offsetof(struct synth, member)
+#define SECTION_DRAWN "What is drawn"
+#define BASIC         CLV_OPTION_BASIC
+static const struct clv_option synth_rows[] = {
+    {"output", 'o', "FOLDER", SECTION_DRAWN, BASIC, CLV_OPTION_OTHER, AT(folder), .take = take_folder,
+     .help = "The new or empty folder to write into (or give it as the argument)"},
+    {"images", 'n', "N", SECTION_DRAWN, BASIC, CLV_OPTION_INT, AT(options.n_images), .minimum = 1, .maximum = 10000000,
+     .help = "Number of images"},
+    {"size", 0, "WxH", SECTION_DRAWN, BASIC, CLV_OPTION_OTHER, AT(options), .take = take_size,
+     .help = "Pixels of an image (default 240x180)\n16 to 8192 a side; each varies by up to a quarter"},
+    {"train-share", 0, "X", SECTION_DRAWN, BASIC, CLV_OPTION_NUMBER, AT(options.train_share), .minimum = 0,
+     .maximum = 1, .help = "Share of images in split train; the rest is test"},
+    {"seed", 's', "N", SECTION_DRAWN, BASIC, CLV_OPTION_UINT64, AT(options.seed),
+     .help = "Seed: the same seed draws the same bytes"},
+    {"overwrite", 0, NULL, SECTION_DRAWN, BASIC, CLV_OPTION_FLAG, AT(options.overwrite),
+     .help = "Write into a folder that is not empty, too\n"
+             "A set of as many images is replaced; other files stay"},
     {0},
 };
 
-static error_t parse_size(struct synth *self, char *arg)
-{
-    char *separator = strchr(arg, 'x');
-    int32_t width = 0, height = 0;
-    bool valid = separator && separator[1];
-    if (valid) {
-        *separator = 0;
-        valid = parse_int32(arg, &width) && parse_int32(separator + 1, &height);
-        *separator = 'x';
-    }
-    if (!valid || width < 16 || width > 8192 || height < 16 || height > 8192)
-        return option_error(&self->common, "--size: \"%s\" is no WIDTHxHEIGHT of 16 to 8192 pixels", arg);
-    self->options.width = width;
-    self->options.height = height;
-    return 0;
-}
-
-static error_t parse_synth(int key, char *arg, struct argp_state *state)
-{
-    struct synth *self = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &self->common; return 0;
-    case 'n': return option_int(&self->options.n_images, "--images", arg, 1, 10000000, &self->common);
-    case 's': return option_uint64(&self->options.seed, "--seed", arg, 0, &self->common);
-    case KEY_SIZE: return parse_size(self, arg);
-    case KEY_SHARE: return option_number(&self->options.train_share, "--train-share", arg, 0, 1, &self->common);
-    case KEY_OVERWRITE: self->options.overwrite = true; return 0;
-    case 'o':
-    case ARGP_KEY_ARG:
-        if (self->folder)
-            return option_error(&self->common, "%s: one folder is enough; %s is given already", arg, self->folder);
-        self->folder = arg;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
 enum clv_status cmd_synth(int argc, char **argv, struct clv_error *err)
 {
-    static const struct argp_child children[] = {{&plain_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {
-        synth_options,
-        parse_synth,
-        "FOLDER",
-        "Draws textured animals on textured ground with exact masks: images/, masks/, manifest.tsv (splits train and "
-        "test) and boxes.tsv.",
-        children,
-        NULL,
-        NULL,
-    };
     struct synth self = {0};
+    const struct option_table table = {
+        "[OPTION...] FOLDER",
+        "Draws images of textured animals with exact masks, to try things out.",
+        {"synth animals", "synth -n 20 --size 480x360 --seed 1 animals"},
+        "Writes images/, masks/, manifest.tsv (splits train and test) and boxes.tsv.",
+        {{synth_rows, &self, false}, {plain_option_rows, &self.common, false}},
+    };
     clv_synth_init(&self.options);
-    common_options_init(&self.common, err);
-    enum clv_status status = options_parse(&argp, argc, argv, &self, &self.common);
+    common_options_init(&self.common);
+    enum clv_status status = options_parse(&table, argc, argv, &self.common, err);
+    for (size_t i = 0; i < self.common.n_arguments && status == CLV_OK; i++)
+        status = take_folder(&self.folder, NULL, self.common.arguments[i], err);
     if (status == CLV_OK && !self.folder)
         status = fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
     struct clv_progress progress = console_progress(NULL);

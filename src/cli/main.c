@@ -16,7 +16,7 @@
 #include "cli/common/console.h"
 #include "cli/common/outputs.h"
 #include "cli/common/signals.h"
-#include "cli/common/suggest.h"
+#include "task/options.h"
 
 #define MAX_COMMANDS 32
 
@@ -152,7 +152,6 @@ int main(int argc, char **argv)
     signals_install();
     atexit(close_output);
     argp_program_version_hook = print_version;
-    setenv("ARGP_HELP_FMT", "no-dup-args-note,rmargin=100", 0);
     argp_err_exit_status = clv_status_exit_code(CLV_ERR_USAGE);
 
     const char *name = argc > 1 ? argv[1] : NULL;
@@ -169,11 +168,10 @@ int main(int argc, char **argv)
         print_version(stdout, NULL);
         return EXIT_SUCCESS;
     }
-    if (help) { /* `cleave help train` is `cleave train --help` */
+    if (help) { /* `cleave help train all` is `cleave train --help all` */
         static char option[] = "--help";
         name = argv[2];
         argv[2] = option;
-        argc = 3;
     }
     const struct command *command = command_find(name);
     return command ? run(command, argc - 1, argv + 1) : unknown_command(name);

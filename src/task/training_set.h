@@ -32,7 +32,6 @@ void training_set_note_manifest(const struct clv_set *set, const char *path, con
 /* Takes drafts of masks away, which a note counts; `hint` ends it. */
 void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint,
                               const struct clv_progress *progress);
-#define DRAFTS_HELP "Masks that `cleave label' has not accepted yet count, too (default: they are left out)"
 #define DRAFTS_HINT "; --drafts takes them"
 
 /* The same set once more, for other splits (NULL: all): what the first reading told is not told again. */
@@ -40,7 +39,6 @@ enum clv_status training_set_read_more(struct clv_set *set, const char *path, co
                                        struct clv_error *err) CLV_CHECK;
 
 /* --void: makes void of the labels so named; NULL: of none. Errors name the option. */
-#define VOID_HELP "Labels that are void, too: their pixels neither teach nor count"
 enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err) CLV_CHECK;
 
 /* Leaves out the items without a mask, which a note counts; none left is an error. */

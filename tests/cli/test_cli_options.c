@@ -247,7 +247,7 @@ START_TEST(every_option_of_the_help_is_walked)
     for (int i = 0; i < N_OPTION_COMMANDS; i++) {
         char *help, option[64];
         int n = 0;
-        ck_assert_int_eq(run_command(&help, "\"$CLEAVE\" %s --help", option_commands[i].name), 0);
+        ck_assert_int_eq(run_command(&help, "\"$CLEAVE\" %s --help all", option_commands[i].name), 0);
         for (char *line = strtok(help, "\n"); line; line = strtok(NULL, "\n")) {
             char *name = line + strspn(line, " ");
             if (name - line < 2 || name - line > 8)

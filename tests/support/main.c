@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/common/suggest.h"
 #include "support/support.h"
+#include "task/options.h"
 
 enum { MAX_JOBS = 64 };
 

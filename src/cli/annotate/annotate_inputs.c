@@ -1,5 +1,7 @@
 #include "cli/annotate/annotate_inputs.h"
 
+#include <stddef.h>
+
 #include "annotate/belief_net.h"
 #include "annotate/image_tags.h"
 #include "annotate/tag_model.h"
@@ -12,27 +14,13 @@
 #include "cli/common/console.h"
 #include "task/training_set.h"
 
-enum search_keys { KEY_S = KEYS_LEARNER, KEY_MAX_NODES };
-
-static const struct argp_option search_options[] = {
-    {NULL, 0, NULL, 0, "Branch and bound (lmsbn):", 50},
-    {"cutoff", KEY_S, "S", 0, "Look only for tags of a loss below S (default: any)", 50},
-    {"max-nodes", KEY_MAX_NODES, "N", 0, "Stop after N nodes an example (default 1000000; 0: never)", 50},
+const struct clv_option search_option_rows[] = {
+    {"cutoff", 0, "S", SECTION_SEARCH, 0, CLV_OPTION_NUMBER, offsetof(struct clv_belief_search, s), .minimum = 1e-9,
+     .maximum = 1e12, .help = "Look only for tags of a loss below S (default: any)"},
+    {"max-nodes", 0, "N", SECTION_SEARCH, 0, CLV_OPTION_UINT64, offsetof(struct clv_belief_search, max_nodes),
+     .help = "Stop after N nodes an example; 0: never"},
     {0},
 };
-
-static error_t parse_search(int key, char *arg, struct argp_state *state)
-{
-    struct search_options *self = state->input;
-    options_note_first(&self->given, search_options, key);
-    switch (key) {
-    case KEY_S: return option_number(&self->search.s, "--cutoff", arg, 1e-9, 1e12, self->common);
-    case KEY_MAX_NODES: return option_uint64(&self->search.max_nodes, "--max-nodes", arg, 0, self->common);
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-const struct argp search_argp = {.options = search_options, .parser = parse_search};
 
 void annotation_release(struct annotation *annotation)
 {

@@ -11,13 +11,9 @@
 #include "annotate/tags.h"
 #include "cli/common/options.h"
 
-/* Options of branch and bound, for what decides. */
-struct search_options {
-    struct common_options *common;
-    struct clv_belief_search search;
-    const char *given; /* the first of them on the command line, without dashes; NULL: none */
-};
-extern const struct argp search_argp; /* its input is a struct search_options */
+/* Rows of branch and bound, for what decides: they set a struct clv_belief_search. */
+#define SECTION_SEARCH "Branch and bound (lmsbn)"
+extern const struct clv_option search_option_rows[];
 
 /* What a model says about a set: tags and scores of every example, and how sure its answers are. */
 struct annotation {

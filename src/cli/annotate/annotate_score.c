@@ -1,5 +1,6 @@
 /* cleave annotate predict and score */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,73 +15,69 @@
 #include "cli/annotate/annotate.h"
 #include "cli/annotate/annotate_inputs.h"
 #include "cli/common/console.h"
-#include "cli/common/outputs.h"
+#include "cli/common/option_table.h"
 #include "report/report.h"
 
 #define JSON_MAX ((size_t)1 << 32)
 
 struct answer {
     struct common_options common;
-    struct search_options search;
+    struct clv_belief_search search;
     const char *data, *split, *model_path, *output, *predictions, *report;
     bool json, scores, overwrite;
 };
 
-enum answer_keys { KEY_JSON = KEYS_COMMAND, KEY_SCORES, KEY_SPLIT, KEY_REPORT };
+#define SECTION_EXAMPLES "Model and examples"
+#define SECTION_ANSWER   "What comes out"
+#define AT(member)       offsetof(struct answer, member)
+#define BASIC            CLV_OPTION_BASIC
+#define NEEDED           CLV_OPTION_NEEDED
 
-static const struct argp_option predict_options[] = {
-    {"model", 'm', "FILE", 0, "The model", 0},
-    {"data", 'd', "FILE", 0, "The examples: an svmlight multi-label file; or images: a folder or a manifest (.tsv)", 0},
-    {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
-    {"output", 'o', "FILE", 0, "Where the tags go, all or nothing (default: standard output)", 0},
-    {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
-    {"scores", KEY_SCORES, NULL, 0, "Also the input score of every tag", 0},
-    {"report", KEY_REPORT, "FOLDER", 0, "Of images: also one page that shows them with their tags, FOLDER/index.html",
-     0},
-    {"json", KEY_JSON, NULL, 0, "One JSON document instead of a tab-separated table", 0},
+static const struct clv_option predict_rows[] = {
+    {"model", 'm', "MODEL", SECTION_EXAMPLES, NEEDED, CLV_OPTION_TEXT, AT(model_path), .help = "The model"},
+    {"data", 'd', "FILE", SECTION_EXAMPLES, NEEDED, CLV_OPTION_TEXT, AT(data),
+     .help = "A multi-label file (svmlight); or images: a folder or a manifest"},
+    {"split", 0, "NAME,..", SECTION_EXAMPLES, BASIC, CLV_OPTION_TEXT, AT(split),
+     .help = "Only these splits of the manifest (default: all)"},
+    {"output", 'o', "FILE", SECTION_ANSWER, BASIC, CLV_OPTION_TEXT, AT(output),
+     .help = "Where the tags go, all or nothing (default: standard output)"},
+    {"overwrite", 0, NULL, SECTION_ANSWER, BASIC, CLV_OPTION_FLAG, AT(overwrite), .help = OVERWRITE_HELP},
+    {"scores", 0, NULL, SECTION_ANSWER, BASIC, CLV_OPTION_FLAG, AT(scores),
+     .help = "Also the score of every tag, before tags are decided together"},
+    {"report", 0, "FOLDER", SECTION_ANSWER, BASIC, CLV_OPTION_TEXT, AT(report),
+     .help = "Of images: also a page that shows their tags, FOLDER/index.html"},
+    {"json", 0, NULL, SECTION_ANSWER, BASIC, CLV_OPTION_FLAG, AT(json),
+     .help = "One JSON document instead of a tab-separated table"},
     {0},
 };
 
-static const struct argp_option score_options[] = {
-    {"model", 'm', "FILE", 0, "The model", 0},
-    {"data", 'd', "FILE", 0, "The truth: an svmlight multi-label file, or a manifest (.tsv) with a column tags", 0},
-    {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
-    {"pred", 'p', "FILE", 0,
-     "Instead of a model: tags that were predicted, an svmlight multi-label file of as many lines", 0},
-    {"json", KEY_JSON, NULL, 0, "One JSON document, in fractions", 0},
+static const struct clv_option score_rows[] = {
+    {"model", 'm', "MODEL", SECTION_EXAMPLES, BASIC, CLV_OPTION_TEXT, AT(model_path), .help = "The model"},
+    {"data", 'd', "FILE", SECTION_EXAMPLES, NEEDED, CLV_OPTION_TEXT, AT(data),
+     .help = "The truth: a multi-label file, or a manifest (.tsv) with a column tags"},
+    {"pred", 'p', "FILE", SECTION_EXAMPLES, BASIC, CLV_OPTION_TEXT, AT(predictions),
+     .help = "Instead of a model: predicted tags, a multi-label file of as many lines"},
+    {"split", 0, "NAME,..", SECTION_EXAMPLES, BASIC, CLV_OPTION_TEXT, AT(split),
+     .help = "Only these splits of the manifest (default: all)"},
+    {"json", 0, NULL, SECTION_ANSWER, BASIC, CLV_OPTION_FLAG, AT(json), .help = "One JSON document, in fractions"},
     {0},
 };
 
-static error_t parse_answer(int key, char *arg, struct argp_state *state)
-{
-    struct answer *self = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &self->common;
-        state->child_inputs[1] = &self->search;
-        return 0;
-    case ARGP_KEY_ARG: return option_error(&self->common, "%s: there are no arguments; --data names the data", arg);
-    case 'd': self->data = arg; return 0;
-    case 'm': self->model_path = arg; return 0;
-    case 'o': self->output = arg; return 0;
-    case 'p': self->predictions = arg; return 0;
-    case KEY_JSON: self->json = true; return 0;
-    case KEY_OVERWRITE: self->overwrite = true; return 0;
-    case KEY_SCORES: self->scores = true; return 0;
-    case KEY_SPLIT: self->split = arg; return 0;
-    case KEY_REPORT: self->report = arg; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static enum clv_status parse(struct answer *self, const struct argp_option *options, const char *doc, int argc,
+/* The table is the command's, but for what both have. */
+static enum clv_status parse(struct answer *self, struct option_table table, const struct clv_option *rows, int argc,
                              char **argv, struct clv_error *err)
 {
-    const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {&search_argp, 0, NULL, 0}, {0}};
-    const struct argp argp = {options, parse_answer, NULL, doc, children, NULL, NULL};
-    *self = (struct answer){.search = {.common = &self->common, .search = {.max_nodes = CLV_TAG_DEFAULT_NODES}}};
-    common_options_init(&self->common, err);
-    return options_parse(&argp, argc, argv, self, &self->common);
+    struct common_options *common = &self->common;
+    const struct option_group groups[] = {{rows, self, false},
+                                          {search_option_rows, &self->search, false},
+                                          {image_option_rows, common, false},
+                                          {plain_option_rows, common, false}};
+    memcpy(table.groups, groups, sizeof groups);
+    *self = (struct answer){.search = {.max_nodes = CLV_TAG_DEFAULT_NODES}};
+    common_options_init(common);
+    enum clv_status status = options_parse(&table, argc, argv, common, err);
+    return status == CLV_OK ? options_take_no_arguments(common, "there are no arguments; --data names the data", err)
+                            : status;
 }
 
 static void put_tags(struct text *text, const struct clv_tag_model *model, const uint8_t *tags, bool json)
@@ -156,13 +153,14 @@ static enum clv_status answer(struct annotation *annotation, struct clv_tag_mode
 {
     const struct annotate_source source = {self->data, self->split, &self->common, 0};
     enum clv_status status = clv_tag_model_read(model, self->model_path, err);
-    if (status == CLV_OK && self->search.given && model->form != CLV_TAGS_LMSBN)
-        status = fail(err, CLV_ERR_USAGE, "--%s has no effect: %s does not decide by branch and bound",
-                      self->search.given, self->model_path);
+    const char *of_search = options_first_given(&self->common, SECTION_SEARCH);
+    if (status == CLV_OK && of_search && model->form != CLV_TAGS_LMSBN)
+        status = fail(err, CLV_ERR_USAGE, "--%s has no effect: %s does not decide by branch and bound", of_search,
+                      self->model_path);
     if (status == CLV_OK)
         status = annotate_read(set, images, NULL, &source, model, err);
     if (status == CLV_OK)
-        status = annotate_set(annotation, model, set, &self->search.search, self->common.n_threads, err);
+        status = annotate_set(annotation, model, set, &self->search, self->common.n_threads, err);
     return status;
 }
 
@@ -271,8 +269,14 @@ static enum clv_status claim_outputs(struct answer *self, struct clv_error *err)
 
 enum clv_status annotate_predict(int argc, char **argv, struct clv_error *err)
 {
+    static const struct option_table table = {
+        .usage = "-m MODEL --data FILE [OPTION...]",
+        .summary = "Tags examples by a model.",
+        .examples = {"annotate predict -m tags.cleave --data photos/",
+                     "annotate predict -m tags.cleave --data photos/ --report report"},
+    };
     struct answer self;
-    enum clv_status status = parse(&self, predict_options, "Tags the examples of a file.", argc, argv, err);
+    enum clv_status status = parse(&self, table, predict_rows, argc, argv, err);
     if (status == CLV_OK && !self.model_path)
         status = fail(err, CLV_ERR_USAGE, "annotate predict: -m is missing: which model?");
     if (status == CLV_OK && !self.data)
@@ -395,16 +399,22 @@ static enum clv_status score_model(const struct answer *self, struct clv_error *
 
 enum clv_status annotate_score(int argc, char **argv, struct clv_error *err)
 {
+    static const struct option_table table = {
+        .usage = "-m MODEL --data FILE [OPTION...]",
+        .summary = "Compares tags with the truth: exact match, Hamming loss, F by example, by tag and over all.",
+        .examples = {"annotate score -m tags.cleave --data set/manifest.tsv --split test",
+                     "annotate score --pred predicted.svm --data truth.svm"},
+        .notes = "Where there is no tag to find and none was found, F is 1.",
+    };
     struct answer self;
-    enum clv_status status = parse(&self, score_options,
-                                   "Compares tags with the truth: exact match, Hamming loss, F by example, by tag and "
-                                   "over all.\vWhere there is no tag to find and none was found, F is 1.",
-                                   argc, argv, err);
+    enum clv_status status = parse(&self, table, score_rows, argc, argv, err);
     if (status == CLV_OK && !self.data)
         status = fail(err, CLV_ERR_USAGE, "annotate score: --data is missing: where is the truth?");
     if (status == CLV_OK && !self.model_path == !self.predictions)
         status = fail(err, CLV_ERR_USAGE, "annotate score: give either a model (-m) or a prediction (--pred)");
-    const char *of_model = self.search.given ? self.search.given : self.split ? "split" : NULL;
+    const char *of_search = options_first_given(&self.common, SECTION_SEARCH), *of_model = of_search    ? of_search
+                                                                                           : self.split ? "split"
+                                                                                                        : NULL;
     if (status == CLV_OK && self.predictions && of_model)
         status = fail(err, CLV_ERR_USAGE, "--%s has no effect with --pred, whose tags are there", of_model);
     if (status == CLV_OK && self.predictions)

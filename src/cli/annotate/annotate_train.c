@@ -1,5 +1,6 @@
 /* cleave annotate train */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,143 +13,99 @@
 #include "cli/annotate/annotate_inputs.h"
 #include "cli/annotate/annotate_record.h"
 #include "cli/common/console.h"
-#include "cli/common/outputs.h"
+#include "cli/common/option_table.h"
 #include "cli/common/signals.h"
+#include "task/options.h"
 
-enum { KEY_FIRST_PARAMETER = KEYS_LEARNER };
-enum train_keys {
-    KEY_KERNEL = KEYS_COMMAND,
-    KEY_CV,
-    KEY_REPEATS,
-    KEY_LAMBDAS,
-    KEY_GAMMAS,
-    KEY_ORDER_BY,
-    KEY_GOAL,
-    KEY_SCALE,
-    KEY_SPLIT,
-};
+static const char *const goals[] = {"exact", "hamming", "f-sample", "f-macro", "f-micro", NULL};
+static const char *const kernels[] = {"linear", "rbf", NULL}, *const orders[] = {"index", "f", NULL};
+static const char *learner_names[17];
 
-static const char *const goals[] = {"exact", "hamming", "f-sample", "f-macro", "f-micro"};
+static enum clv_status take_lambdas(void *member, const struct clv_option *option, const char *typed,
+                                    struct clv_error *err)
+{
+    struct annotate_training *self = member;
+    return option_numbers(self->lambda, &self->n_lambda, MAX_CANDIDATES, option->name, typed, 1e-9, 1e9, err);
+}
 
-static const struct argp_option train_options[] = {
-    {"data", 'd', "FILE", 0,
-     "The examples: an svmlight multi-label file; or images: a manifest with a column tags (.tsv)", 0},
-    {"split", KEY_SPLIT, "NAME,..", 0,
-     "Splits of the manifest to learn from (default: train if there is one, else all)", 0},
-    {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
-    {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
-    {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
-    {"learner", 'l', "NAME", 0, "One of lmsbn, lmbm, bc, tsbc, ssvm-chain, ssvm-full (default lmsbn)", 0},
-    {"kernel", KEY_KERNEL, "NAME", 0, "linear (default) or rbf", 0},
-    {"order-by", KEY_ORDER_BY, "NAME", 0,
-     "lmsbn decides tags by index (default) or by f, their classifiers' F, best first", 0},
-    {"scale", KEY_SCALE, NULL, 0,
-     "Divide each feature by its largest magnitude in the training data (always for images)", 0},
-    {"cv", KEY_CV, "K", 0,
-     "Choose lambda and gamma by K-fold cross-validation (default 10, unless --lambda is given; 0: do not)", 0},
-    {"cv-repeats", KEY_REPEATS, "N", 0, "Average cross-validation over N divisions into folds (default 3)", 0},
-    {"cv-lambda", KEY_LAMBDAS, "X,..", 0, "The candidates for lambda", 0},
-    {"cv-gamma", KEY_GAMMAS, "X,..", 0, "The candidates for gamma, in units of 1 / mean squared distance", 0},
-    {"goal", KEY_GOAL, "NAME", 0,
-     "Measure to choose by, and to tune tsbc's thresholds for: exact (default), hamming, f-sample, f-macro, f-micro",
-     0},
+static enum clv_status take_gammas(void *member, const struct clv_option *option, const char *typed,
+                                   struct clv_error *err)
+{
+    struct annotate_training *self = member;
+    return option_numbers(self->gamma, &self->n_gamma, MAX_CANDIDATES, option->name, typed, 1e-9, 1e9, err);
+}
+
+static enum clv_status take_learner(void *member, const struct clv_option *option, const char *typed,
+                                    struct clv_error *err)
+{
+    int place = 0;
+    enum clv_status status =
+        option_choice(&place, option->name, typed, learner_names, option_count_names(learner_names), err);
+    if (status == CLV_OK)
+        *(const struct clv_tag_learner **)member = clv_tag_learner_at((size_t)place);
+    return status;
+}
+
+#define SECTION_EXAMPLES   "What to learn from"
+#define SECTION_LEARNING   "What is learned"
+#define SECTION_CV         "Choosing by cross-validation"
+#define SECTION_PARAMETERS "Parameters of the learners"
+#define AT(member)         offsetof(struct annotate_training, member)
+#define BASIC              CLV_OPTION_BASIC
+#define NEEDED             CLV_OPTION_NEEDED
+#define UNRECORDED         CLV_OPTION_UNRECORDED
+
+static const struct clv_option own_rows[] = {
+    {"data", 'd', "FILE", SECTION_EXAMPLES, NEEDED, CLV_OPTION_TEXT, AT(data),
+     .help = "A multi-label file (svmlight), or a manifest (.tsv) with a column tags"},
+    {"output", 'o', "MODEL", SECTION_LEARNING, NEEDED | UNRECORDED, CLV_OPTION_TEXT, AT(output),
+     .help = "The model to write, all or nothing"},
+    {"split", 0, "NAME,..", SECTION_EXAMPLES, BASIC, CLV_OPTION_TEXT, AT(split),
+     .help = "Learn from these splits of the manifest\n(default: train if there is one, else all)"},
+    {"scale", 0, NULL, SECTION_EXAMPLES, 0, CLV_OPTION_FLAG, AT(training.is_scaled),
+     .help = "Divide each feature by its largest magnitude in the examples (always for images)"},
+    {"learner", 'l', "NAME", SECTION_LEARNING, BASIC, CLV_OPTION_OTHER, AT(training.learner), .take = take_learner,
+     .choices = learner_names, .help = "How to learn (default lmsbn)"},
+    {"kernel", 0, "NAME", SECTION_LEARNING, BASIC, CLV_OPTION_EITHER, AT(training.is_rbf), .choices = kernels,
+     .help = "Kernel of the features: linear or rbf"},
+    {"order-by", 0, "NAME", SECTION_LEARNING, 0, CLV_OPTION_EITHER, AT(training.is_in_f_order), .choices = orders,
+     .help = "The order in which lmsbn decides tags\nindex: theirs. f: by their classifiers' F, best first"},
+    {"overwrite", 0, NULL, SECTION_LEARNING, BASIC | UNRECORDED, CLV_OPTION_FLAG, AT(overwrite),
+     .help = OVERWRITE_HELP},
+    {"seed", 's', "N", SECTION_LEARNING, BASIC, CLV_OPTION_UINT64, AT(training.seed),
+     .help = "Seed of everything random; the same seed, the same model"},
+    {"cv", 0, "K", SECTION_CV, BASIC, CLV_OPTION_INT, AT(n_folds), .minimum = 0, .maximum = 1000,
+     .help = "Choose lambda and gamma by K-fold cross-validation; 0: do not\n"
+             "(default 10, unless --lambda is given)"},
+    {"cv-repeats", 0, "N", SECTION_CV, CLV_OPTION_PLAIN, CLV_OPTION_INT, AT(n_repeats), .minimum = 1, .maximum = 1000,
+     .help = "Average cross-validation over N divisions into folds (default 3)"},
+    {"cv-lambda", 0, "X,..", SECTION_CV, CLV_OPTION_AGAIN, CLV_OPTION_OTHER, 0, .take = take_lambdas,
+     .help = "The values of lambda to try"},
+    {"cv-gamma", 0, "X,..", SECTION_CV, CLV_OPTION_AGAIN, CLV_OPTION_OTHER, 0, .take = take_gammas,
+     .help = "The values of gamma to try, in units of 1 / mean squared distance"},
+    {"goal", 0, "NAME", SECTION_CV, BASIC, CLV_OPTION_CHOICE, AT(training.goal), .choices = goals,
+     .help = "Measure to choose by, and to tune tsbc's thresholds for"},
     {0},
 };
 
-static struct argp_option parameter_options[CLV_TAG_PARAMETERS + 2];
-static char parameter_help[CLV_TAG_PARAMETERS][192];
+static struct clv_option parameter_rows[CLV_TAG_PARAMETERS + 1];
 
-static error_t parse_parameter(int key, char *arg, struct argp_state *state)
+static void list_rows(void)
 {
-    struct annotate_training *self = state->input;
-    options_note(&self->common, parameter_options, "", key, arg);
-    int index = key - KEY_FIRST_PARAMETER;
-    char name[64];
-    if (index < 0 || index >= CLV_TAG_PARAMETERS)
-        return ARGP_ERR_UNKNOWN;
-    const struct clv_parameter *parameter = &clv_tag_parameters[index];
-    snprintf(name, sizeof name, "--%s", parameter->name);
-    self->is_given[index] = 1;
-    return option_number(&self->training.parameters[index], name, arg, parameter->minimum, parameter->maximum,
-                         &self->common);
-}
-
-static const struct argp *parameter_argp(void)
-{
-    static const struct argp argp = {.options = parameter_options, .parser = parse_parameter};
-    parameter_options[0] = (struct argp_option){NULL, 0, NULL, 0, "Parameters of the learners:", 40};
+    for (size_t i = 0; i < 16 && clv_tag_learner_at(i); i++)
+        learner_names[i] = clv_tag_learner_at(i)->name;
     for (int i = 0; i < CLV_TAG_PARAMETERS; i++) {
-        const struct clv_parameter *p = &clv_tag_parameters[i];
-        snprintf(parameter_help[i], sizeof parameter_help[i], "%s (default %g; %g..%g)", p->help, p->value, p->minimum,
-                 p->maximum);
-        parameter_options[i + 1] =
-            (struct argp_option){p->name, KEY_FIRST_PARAMETER + i, "X", 0, parameter_help[i], 40};
-    }
-    return &argp;
-}
-
-static error_t parse_grid(double *candidates, size_t *n, const char *name, char *arg, struct common_options *common)
-{
-    char *cursor = arg, *part;
-    while ((part = strsep(&cursor, ","))) {
-        if (*n == MAX_CANDIDATES)
-            return option_error(common, "%s: more than %d candidates", name, MAX_CANDIDATES);
-        error_t failed = option_number(&candidates[(*n)++], name, part, 1e-9, 1e9, common);
-        if (cursor)
-            cursor[-1] = ','; /* argv stays as it was typed */
-        if (failed)
-            return failed;
-    }
-    return 0;
-}
-
-static error_t choose_learner(struct annotate_training *self, const char *arg)
-{
-    const char *names[16];
-    int index = 0;
-    size_t n = 0;
-    for (; n < 16 && clv_tag_learner_at(n); n++)
-        names[n] = clv_tag_learner_at(n)->name;
-    error_t failed = option_choice(&index, "--learner", arg, names, n, &self->common);
-    if (!failed)
-        self->training.learner = clv_tag_learner_at((size_t)index);
-    return failed;
-}
-
-static error_t parse_train(int key, char *arg, struct argp_state *state)
-{
-    static const char *const kernels[] = {"linear", "rbf"}, *const orders[] = {"index", "f"};
-    struct annotate_training *self = state->input;
-    struct common_options *common = &self->common;
-    int goal = 0;
-    error_t failed = 0;
-    if (key != KEY_OVERWRITE)
-        options_note(common, train_options, "o", key, arg);
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = common;
-        state->child_inputs[1] = self;
-        return 0;
-    case ARGP_KEY_ARG: return option_error(common, "%s: annotate train takes no arguments; --data names the data", arg);
-    case 'd': self->data = arg; return 0;
-    case 'o': self->output = arg; return 0;
-    case KEY_OVERWRITE: self->overwrite = true; return 0;
-    case 's': return option_uint64(&self->training.seed, "--seed", arg, 0, common);
-    case 'l': return choose_learner(self, arg);
-    case KEY_KERNEL: return option_either(&self->training.is_rbf, "--kernel", arg, kernels, common);
-    case KEY_ORDER_BY: return option_either(&self->training.is_in_f_order, "--order-by", arg, orders, common);
-    case KEY_SCALE: self->training.is_scaled = true; return 0;
-    case KEY_SPLIT: self->split = arg; return 0;
-    case KEY_CV: return option_int(&self->n_folds, "--cv", arg, 0, 1000, common);
-    case KEY_REPEATS: return option_int(&self->n_repeats, "--cv-repeats", arg, 1, 1000, common);
-    case KEY_LAMBDAS: return parse_grid(self->lambda, &self->n_lambda, "--cv-lambda", arg, common);
-    case KEY_GAMMAS: return parse_grid(self->gamma, &self->n_gamma, "--cv-gamma", arg, common);
-    case KEY_GOAL:
-        failed = option_choice(&goal, "--goal", arg, goals, sizeof goals / sizeof *goals, common);
-        self->training.goal = (enum clv_tag_goal)goal;
-        self->is_goal_given = true;
-        return failed;
-    default: return ARGP_ERR_UNKNOWN;
+        const struct clv_parameter *parameter = &clv_tag_parameters[i];
+        parameter_rows[i] = (struct clv_option){parameter->name,
+                                                0,
+                                                "X",
+                                                SECTION_PARAMETERS,
+                                                0,
+                                                CLV_OPTION_NUMBER,
+                                                AT(training.parameters) + (size_t)i * sizeof(double),
+                                                .help = parameter->help,
+                                                .minimum = parameter->minimum,
+                                                .maximum = parameter->maximum};
     }
 }
 
@@ -181,23 +138,30 @@ static enum clv_status check_effect(const struct annotate_training *self, struct
 
 static enum clv_status parse(struct annotate_training *self, int argc, char **argv, struct clv_error *err)
 {
-    struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {parameter_argp(), 0, NULL, 0}, {0}};
-    const struct argp argp = {
-        train_options,
-        parse_train,
-        NULL,
-        "Learns which tags go with an example's features and with each other.\v"
+    const struct option_table table = {
+        "--data FILE -o MODEL [OPTION...]",
+        "Learns which tags go with an example's features and with each other.",
+        {"annotate train --data set/manifest.tsv -o tags.cleave",
+         "annotate train --data train.svm --learner ssvm-full --lambda 0.001 -o tags.cleave"},
         "The summary goes to standard output. Without --lambda the regularisation (and with --kernel rbf the kernel's "
         "width) is chosen by cross-validation among the training examples.",
-        children,
-        NULL,
-        NULL,
+        {{own_rows, self, true},
+         {parameter_rows, self, true},
+         {image_option_rows, &self->common, false},
+         {plain_option_rows, &self->common, false}},
     };
-    common_options_init(&self->common, err);
+    list_rows();
+    common_options_init(&self->common);
     clv_tag_training_defaults(&self->training, clv_tag_learner_at(0));
-    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
+    enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
+    if (status == CLV_OK)
+        status =
+            options_take_no_arguments(&self->common, "annotate train takes no arguments; --data names the data", err);
     if (status != CLV_OK)
         return status;
+    self->is_goal_given = options_given(&self->common, "goal");
+    for (int i = 0; i < CLV_TAG_PARAMETERS; i++)
+        self->is_given[i] = options_given(&self->common, clv_tag_parameters[i].name);
     if (!self->data)
         return fail(err, CLV_ERR_USAGE, "annotate train: --data is missing: which examples?");
     if (!self->output)

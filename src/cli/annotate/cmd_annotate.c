@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cli/annotate/annotate.h"
 #include "cli/common/command.h"
-#include "cli/common/suggest.h"
+#include "task/options.h"
 
 static const struct {
     const char *name;
@@ -32,6 +32,11 @@ enum clv_status cmd_annotate(int argc, char **argv, struct clv_error *err)
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "-?") == 0 ||
         strcmp(name, "--usage") == 0) {
         fputs(help, stdout);
+        return CLV_OK;
+    }
+    if (strcmp(name, "--list-options") == 0) {
+        for (size_t i = 0; i < N_SUBCOMMANDS; i++)
+            puts(subcommands[i].name);
         return CLV_OK;
     }
     for (size_t i = 0; i < N_SUBCOMMANDS; i++)

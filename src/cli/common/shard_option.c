@@ -4,22 +4,25 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "base/path.h"
 #include "base/text.h"
 
-error_t option_shard(struct shard *shard, const char *arg, struct common_options *common)
+enum clv_status option_take_shard(void *member, const struct clv_option *option, const char *typed,
+                                  struct clv_error *err)
 {
     char copy[32], *slash;
     int32_t number = 0, count = 0;
-    bool fits = (size_t)snprintf(copy, sizeof copy, "%s", arg) < sizeof copy;
+    bool fits = (size_t)snprintf(copy, sizeof copy, "%s", typed) < sizeof copy;
     slash = strchr(copy, '/');
     if (slash)
         *slash = 0;
     if (!fits || !slash || !parse_int32(copy, &number) || !parse_int32(slash + 1, &count) || count < 1 ||
         count > SHARD_MAX || number < 1 || number > count)
-        return option_error(common, "--shard: \"%s\" is not I/N with 1 <= I <= N <= %d", arg, SHARD_MAX);
-    *shard = (struct shard){number, count};
-    return 0;
+        return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is not I/N with 1 <= I <= N <= %d", option->name, typed,
+                    SHARD_MAX);
+    *(struct shard *)member = (struct shard){number, count};
+    return CLV_OK;
 }
 
 char *shard_path(const char *path, const struct shard *shard, bool is_folder)

@@ -10,10 +10,12 @@
 #include "cli/common/options.h"
 
 #define SHARD_HELP                                                                                                     \
-    "Only part I of N equal parts of the work, one after the other in the list (1/16 .. 16/16), as a job of an array " \
-    "does; all N make what one run makes"
+    "Do only part I of N equal parts of the work, such as 1/16\n"                                                      \
+    "As a job of an array does. Parts follow each other in the list of inputs; all N make what one run makes"
 
-error_t option_shard(struct shard *shard, const char *arg, struct common_options *common);
+/* For `take` of a row; the member is a struct shard. */
+enum clv_status option_take_shard(void *member, const struct clv_option *option, const char *typed,
+                                  struct clv_error *err) CLV_CHECK;
 
 /* "b/x.tsv" -> "b/x-00003-of-00016.tsv", and "report/" -> "report-00003-of-00016" of a folder (array_free): each shard
  * has its own. A copy without a shard, and of "-". NULL when out of memory. */

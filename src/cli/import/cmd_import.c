@@ -1,4 +1,5 @@
 /* cleave import: annotations of other programs as a set. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/path.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
+#include "cli/common/option_table.h"
 #include "cli/import/import.h"
 #include "data/boxes/boxes.h"
 #include "data/labels.h"
@@ -18,50 +20,33 @@ struct import {
     struct import_options options;
 };
 
-enum import_keys { KEY_IMAGES = KEYS_COMMAND, KEY_SHARE, KEY_GROUP, KEY_FOLDS };
+static const char *const groupings[] = {"auto", "none", "folder", NULL};
 
-static const struct argp_option import_options[] = {
-    {"output", 'o', "FOLDER", 0, "The new or empty folder of the set; of letters, the feature file", 0},
-    {"overwrite", KEY_OVERWRITE, NULL, 0, "Replace the whole set, or the file, that an earlier import left there", 0},
-    {"images", KEY_IMAGES, "FOLDER", 0, "Where the images are (default: beside the annotations; of voc: JPEGImages/)",
-     0},
-    {"seed", 's', "N", 0, "Seed of the split (default 0)", 0},
-    {"train-share", KEY_SHARE, "X", 0, "Share of images in split train, the rest is test (default 0.8)", 0},
-    {"group-by", KEY_GROUP, "NAME", 0,
-     "Which images are kept in one split besides copies: those of a folder, none, or auto: of a folder if there are "
-     "ten or more (default auto)",
-     0},
-    {"folds", KEY_FOLDS, "N,..", 0, "Of letters: words of these folds, as 0 or 1-9 or 0,2,5-7 (default: all)", 0},
+#define AT(member)    offsetof(struct import, options.member)
+#define SECTION_SET   "The set"
+#define SECTION_SPLIT "The split"
+#define BASIC         CLV_OPTION_BASIC
+static const struct clv_option import_rows[] = {
+    {"output", 'o', "FOLDER", SECTION_SET, CLV_OPTION_NEEDED, CLV_OPTION_TEXT, AT(output),
+     .help = "The new or empty folder of the set; of letters, the feature file"},
+    {"images", 0, "FOLDER", SECTION_SET, BASIC, CLV_OPTION_TEXT, AT(images),
+     .help = "Where the images are (default: next to the annotations)\nOf voc: JPEGImages/"},
+    {"overwrite", 0, NULL, SECTION_SET, BASIC, CLV_OPTION_FLAG, AT(overwrite),
+     .help = "Replace what an earlier import left there"},
+    {"folds", 0, "N,..", SECTION_SET, BASIC, CLV_OPTION_OTHER, offsetof(struct import, options),
+     .take = import_take_folds,
+     .help = "Of letters: words of these folds, such as 0 or 1-9 (default: all)\n"
+             "A list such as 0,2,5-7 is possible, too"},
+    {"train-share", 0, "X", SECTION_SPLIT, BASIC, CLV_OPTION_NUMBER, AT(train_share), .minimum = 0, .maximum = 1,
+     .help = "Share of images in split train; the rest is test"},
+    {"group-by", 0, "NAME", SECTION_SPLIT, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(group_by_folder),
+     .choices = groupings,
+     .help = "Which images stay in one split: auto (default), none or folder\n"
+             "folder: those of a folder. auto: so if there are ten folders or more. Copies of an image always stay "
+             "together"},
+    {"seed", 's', "N", SECTION_SPLIT, BASIC, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the split"},
     {0},
 };
-
-static error_t parse_import(int key, char *arg, struct argp_state *state)
-{
-    static const char *const groups[] = {"auto", "none", "folder"};
-    struct import *self = state->input;
-    struct import_options *options = &self->options;
-    if (!options->of_split)
-        options->of_split = key == 's'         ? "seed"
-                            : key == KEY_SHARE ? "train-share"
-                            : key == KEY_GROUP ? "group-by"
-                                               : NULL;
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &self->common; return 0;
-    case ARGP_KEY_ARG:
-        if (options->annotations)
-            return option_error(&self->common, "%s: import takes a format and one file or folder", arg);
-        *(options->form ? &options->annotations : &options->form) = arg;
-        return 0;
-    case 'o': options->output = arg; return 0;
-    case KEY_OVERWRITE: options->overwrite = true; return 0;
-    case KEY_FOLDS: return import_option_folds(options, arg, &self->common);
-    case 's': return option_uint64(&options->seed, "--seed", arg, 0, &self->common);
-    case KEY_IMAGES: options->images = arg; return 0;
-    case KEY_SHARE: return option_number(&options->train_share, "--train-share", arg, 0, 1, &self->common);
-    case KEY_GROUP: return option_choice(&options->group_by_folder, "--group-by", arg, groups, 3, &self->common);
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 /* Names of formats; VOC's masks and letters are no clv_boxes_form. */
 enum { FORM_VOC = -1, FORM_LETTERS = -2 };
@@ -99,28 +84,32 @@ static enum clv_status check_letters(struct import *self, struct clv_error *err)
 
 static enum clv_status parse(struct import *self, int *form, int argc, char **argv, struct clv_error *err)
 {
-    static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {
-        import_options,
-        parse_import,
-        "FORMAT PATH",
-        "Makes a set of annotations of other programs: images/, masks/ of polygons and run lengths, boxes.tsv of what "
-        "are only boxes, labels.tsv, and manifest.tsv with the splits train and test. Of handwritten words, makes a "
-        "feature file.\v"
+    const struct option_table table = {
+        "-o FOLDER [OPTION...] FORMAT PATH",
+        "Makes a set for training from annotations of other programs.",
+        {"import coco annotations.json --images photos/ -o set", "import voc VOCdevkit/VOC2012 -o set"},
         "Formats: coco (JSON), labelme (a folder of JSON), cvat (XML), yolo (a folder of text), label-studio (JSON), "
         "voc (a folder that holds JPEGImages/ and SegmentationClass/). `cleave segment --export' writes coco, labelme, "
-        "voc and yolo. Where objects overlap the smaller one is in "
+        "voc and yolo. The set has images/, masks/ of polygons and run lengths, boxes.tsv of what are only boxes, "
+        "labels.tsv, and manifest.tsv with the splits train and test. Where objects overlap the smaller one is in "
         "front. An image with an object that is only a box has no mask but boxes: `cleave train --boxes' learns from "
-        "both. letters is the OCR set of Taskar (letter.data, gzip or plain): every word a chain, every letter a node.",
-        children,
-        NULL,
-        NULL,
+        "both. letters is the OCR set of Taskar (letter.data, gzip or plain), and makes a feature file: every word a "
+        "chain, every letter a node.",
+        {{import_rows, self, false},
+         {image_option_rows, &self->common, false},
+         {plain_option_rows, &self->common, false}},
     };
-    common_options_init(&self->common, err);
+    struct common_options *common = &self->common;
     struct import_options *options = &self->options;
-    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
+    common_options_init(common);
+    enum clv_status status = options_parse(&table, argc, argv, common, err);
     if (status != CLV_OK)
         return status;
+    if (common->n_arguments > 2)
+        return fail(err, CLV_ERR_USAGE, "%s: import takes a format and one file or folder", common->arguments[2]);
+    options->form = common->n_arguments ? common->arguments[0] : NULL;
+    options->annotations = common->n_arguments > 1 ? common->arguments[1] : NULL;
+    options->of_split = options_first_given(common, SECTION_SPLIT);
     if (!options->form)
         return fail(err, CLV_ERR_USAGE,
                     "import: which format? coco, labelme, cvat, yolo, label-studio, voc or letters");
@@ -140,9 +129,6 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     return status;
 }
 
-/* --- labels
- * --------------------------------------------------------------------------------------------------------------- */
-
 /* values[n_labels] of the boxes' labels, and labels.tsv. */
 static enum clv_status give_values(uint8_t *values, struct import_set *self, const struct clv_boxes *boxes,
                                    struct clv_error *err)
@@ -155,9 +141,6 @@ static enum clv_status give_values(uint8_t *values, struct import_set *self, con
     clv_labels_release(&labels);
     return self->labels.failed ? fail_memory(err) : CLV_OK;
 }
-
-/* --- images
- * --------------------------------------------------------------------------------------------------------------- */
 
 static bool has_outlines(const struct clv_image_boxes *entry)
 {

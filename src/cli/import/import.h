@@ -73,8 +73,9 @@ enum clv_status import_draw(uint8_t *mask, int32_t width, int32_t height, const 
 /* VOC's SegmentationClass: masks are taken over as they are, and so are its splits. */
 enum clv_status import_voc(struct import_set *self, struct clv_error *err) CLV_CHECK;
 
-/* --folds, and Taskar's letters: the words of those folds as a feature file, which the command has claimed. */
-error_t import_option_folds(struct import_options *options, const char *arg, struct common_options *common);
+/* --folds (the member is a struct import_options), and Taskar's letters: the words of those folds as a feature file, which the command has claimed. */
+enum clv_status import_take_folds(void *member, const struct clv_option *option, const char *typed,
+                                  struct clv_error *err) CLV_CHECK;
 enum clv_status import_letters(const struct import_options *options, struct clv_error *err) CLV_CHECK;
 
 /* Chooses the splits of items that have none: groups of images of the same bytes and, if there are many folders, of one

@@ -19,14 +19,16 @@ static int32_t take_fold(const char **cursor)
     return fold;
 }
 
-error_t import_option_folds(struct import_options *options, const char *arg, struct common_options *common)
+enum clv_status import_take_folds(void *member, const struct clv_option *option, const char *typed,
+                                  struct clv_error *err)
 {
-    const char *cursor = arg;
+    struct import_options *options = member;
+    const char *cursor = typed;
     bool good = true;
     memset(options->folds, 0, sizeof options->folds);
     options->has_folds = true;
     do {
-        cursor += cursor != arg; /* the comma */
+        cursor += cursor != typed; /* the comma */
         int32_t first = take_fold(&cursor), last = first;
         if (first >= 0 && *cursor == '-') {
             cursor++;
@@ -36,7 +38,9 @@ error_t import_option_folds(struct import_options *options, const char *arg, str
         for (int32_t fold = first; good && fold <= last; fold++)
             options->folds[fold] = 1;
     } while (good && *cursor);
-    return good ? 0 : option_error(common, "--folds: \"%s\" is no list of folds such as 0 or 1-9 or 0,2,5-7", arg);
+    return good ? CLV_OK
+                : fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is no list of folds such as 0 or 1-9 or 0,2,5-7", option->name,
+                       typed);
 }
 
 enum clv_status import_letters(const struct import_options *options, struct clv_error *err)

@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/common/console.h"
-#include "cli/common/recipe_options.h"
 #include "cli/inspect/inspect_sparsity.h"
 #include "feature/context/context.h"
 #include "model/record.h"
+#include "task/options.h"
 
 #define JSON_MAX ((size_t)1 << 28)
 

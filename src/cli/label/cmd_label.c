@@ -1,5 +1,6 @@
 /* cleave label: a page on which labels are made by cutting. */
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "base/file.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/common/options.h"
+#include "cli/common/option_table.h"
 #include "cli/common/signals.h"
 #include "cli/label/label.h"
 
@@ -22,67 +23,53 @@ struct label {
     struct common_options common;
     const char *folder, *address, *boxes;
     int32_t port;
-    bool opens_browser;
+    int opens_browser; /* 1, or 0 */
 };
 
-enum label_keys { KEY_PORT = KEYS_COMMAND, KEY_LISTEN, KEY_NO_BROWSER, KEY_BOXES };
-
-static const struct argp_option label_options[] = {
-    {"port", KEY_PORT, "N", 0, "The port to listen on (default: a free one)", 0},
-    {"listen", KEY_LISTEN, "ADDRESS", 0,
-     "Listen on this address instead of 127.0.0.1 (0.0.0.0, or :: with IPv6: on all of this machine's); whoever sees "
-     "the link can then change the folder's labels",
-     0},
-    {"boxes", KEY_BOXES, "FILE", 0,
-     "Show these boxes and outlines of another program (TSV, Pascal VOC, COCO, labelme, CVAT, YOLO ..; a file or a "
-     "folder) on images that nothing was drawn on yet (default: FOLDER/boxes.tsv)",
-     0},
-    {"no-browser", KEY_NO_BROWSER, NULL, 0, "Only print the link (default: open it in the browser, too)", 0},
+#define AT(member)   offsetof(struct label, member)
+#define SECTION_PAGE "The page"
+#define BASIC        CLV_OPTION_BASIC
+static const struct clv_option label_rows[] = {
+    {"port", 0, "N", SECTION_PAGE, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_INT, AT(port), .minimum = 0, .maximum = 65535,
+     .help = "The port to listen on (default: a free one)"},
+    {"listen", 0, "ADDRESS", SECTION_PAGE, BASIC, CLV_OPTION_TEXT, AT(address),
+     .help = "Listen on this address (default 127.0.0.1: this machine alone)\n"
+             "0.0.0.0, or :: with IPv6, are all of this machine's; whoever sees the link can then change the folder's "
+             "labels"},
+    {"boxes", 0, "FILE", SECTION_PAGE, BASIC, CLV_OPTION_TEXT, AT(boxes),
+     .help = "Show boxes and outlines of another program (default: FOLDER/boxes.tsv)\n"
+             "On images that nothing was drawn on yet. TSV, Pascal VOC, COCO, labelme, CVAT, YOLO ..; a file or a "
+             "folder"},
+    {"no-browser", 0, NULL, SECTION_PAGE, BASIC, CLV_OPTION_SET, AT(opens_browser), .minimum = 0,
+     .help = "Only print the link (default: open it in the browser, too)"},
     {0},
 };
 
-static error_t parse_label(int key, char *arg, struct argp_state *state)
-{
-    struct label *self = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &self->common; return 0;
-    case ARGP_KEY_ARG:
-        if (self->folder)
-            return option_error(&self->common, "%s: label takes one folder, and %s is there already", arg,
-                                self->folder);
-        self->folder = arg;
-        return 0;
-    case KEY_PORT: return option_int(&self->port, "--port", arg, 0, 65535, &self->common);
-    case KEY_LISTEN: self->address = arg; return 0;
-    case KEY_BOXES: self->boxes = arg; return 0;
-    case KEY_NO_BROWSER: self->opens_browser = false; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
 static enum clv_status parse(struct label *self, int argc, char **argv, struct clv_error *err)
 {
-    static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {
-        label_options,
-        parse_label,
-        "FOLDER",
-        "Opens a page on which the images of a folder are labelled: boxes, strokes and clicks, each answered by a "
-        "minimum cut, "
-        "and suggestions of a model that learns meanwhile. Everything is saved into the folder at every stroke.\v"
-        "Masks go to FOLDER/masks/, boxes to FOLDER/boxes.tsv, strokes to FOLDER/strokes/, the model to "
-        "FOLDER/label.cleave: "
-        "`cleave train --data FOLDER' learns from them. The link that is printed opens the page; nobody gets in "
-        "without it. "
-        "Ctrl-C ends it; nothing is lost.",
-        children,
-        NULL,
-        NULL,
+    const struct option_table table = {
+        "[OPTION...] FOLDER",
+        "Opens a page in the browser on which the images of a folder are labelled.",
+        {"label photos/", "label --port 8080 --no-browser photos/"},
+        "Boxes, strokes and clicks are each answered by a minimum cut, and a model that learns meanwhile makes "
+        "suggestions. Everything is saved into the folder at every stroke: masks in FOLDER/masks/, boxes in "
+        "FOLDER/boxes.tsv, strokes in FOLDER/strokes/, the model in FOLDER/label.cleave. `cleave train --data FOLDER' "
+        "learns from them. The link that is printed opens the page; nobody gets in without it. Ctrl-C ends it; nothing "
+        "is lost.",
+        {{label_rows, self, false},
+         {image_option_rows, &self->common, false},
+         {plain_option_rows, &self->common, false}},
     };
-    common_options_init(&self->common, err);
-    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
-    if (status == CLV_OK && !self->folder)
+    struct common_options *common = &self->common;
+    common_options_init(common);
+    enum clv_status status = options_parse(&table, argc, argv, common, err);
+    if (status == CLV_OK && common->n_arguments > 1)
+        status = fail(err, CLV_ERR_USAGE, "%s: label takes one folder, and %s is there already", common->arguments[1],
+                      common->arguments[0]);
+    if (status == CLV_OK && !common->n_arguments)
         status = fail(err, CLV_ERR_USAGE, "label: which folder of images?");
+    if (status == CLV_OK)
+        self->folder = common->arguments[0];
     return status;
 }
 
@@ -204,7 +191,7 @@ static enum clv_status run(struct label *self, struct clv_error *err)
 
 enum clv_status cmd_label(int argc, char **argv, struct clv_error *err)
 {
-    struct label self = {.opens_browser = true};
+    struct label self = {.opens_browser = 1};
     enum clv_status status = parse(&self, argc, argv, err);
     if (status == CLV_OK)
         status = output_locks_folder(&self.common.outputs.locks, self.folder, NULL, err);

@@ -1,16 +1,18 @@
 /* cleave score: masks against the truth. */
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/common/options.h"
+#include "cli/common/option_table.h"
 #include "cli/common/shard_option.h"
 #include "cli/score/score_features.h"
 #include "cli/score/score_set.h"
 #include "cli/score/score_shards.h"
 #include "score/band.h"
+#include "task/options.h"
 #include "task/training_set.h"
 
 struct score {
@@ -19,82 +21,46 @@ struct score {
     int band_px;
     bool json, csv, per_image, merge, likelihood;
     struct shard shard;
-    char **tables; /* [n_tables] of --merge */
-    size_t n_tables;
     enum decoding_choice decoding;
 };
 
-enum score_keys {
-    KEY_SPLIT = KEYS_COMMAND,
-    KEY_JSON,
-    KEY_CSV,
-    KEY_PER_IMAGE,
-    KEY_VOID,
-    KEY_DECODE,
-    KEY_SHARD,
-    KEY_MERGE,
-    KEY_BAND,
-    KEY_PRED_LABELS,
-    KEY_LIKELIHOOD
-};
-
-static const struct argp_option score_options[] = {
-    {"data", 'd', "PATH", 0,
-     "The truth: a manifest, a folder with images/ and masks/, or with -m alone feature files: --data again for each",
-     0},
-    {"split", KEY_SPLIT, "NAME,..", 0, "Splits of the manifest (default: all)", 0},
-    {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
-    {"pred", 'p', "FOLDER", 0, "The predictions, as `cleave segment -o FOLDER' wrote them", 0},
-    {"pred-labels", KEY_PRED_LABELS, "FILE", 0,
-     "The labels.tsv of the predictions' values, where it is another than the truth's: labels of one name are the "
-     "same, others are wrong",
-     0},
-    {"band", KEY_BAND, "PX", 0,
-     "Only pixels that have a border between two true labels within PX pixels along rows and columns (1..1000)", 0},
-    {"model", 'm', "FILE", 0,
-     "Also score per superpixel, with the superpixels of this model's recipe (reads the images); with a feature file: "
-     "label its nodes, and score those",
-     0},
-    {"decode", KEY_DECODE, "RULE", 0, "With a feature file. " DECODING_HELP DECODING_OWN_HELP, 0},
-    {"likelihood", KEY_LIKELIHOOD, NULL, 0,
-     "With a feature file: also the mean log-likelihood of an example's known labels under exp(score), the unknown "
-     "ones summed out; exact, on chains, trees and narrow graphs",
-     0},
-    {"shard", KEY_SHARD, "I/N", 0, SHARD_HELP ". Prints a table of counts, for --merge", 0},
-    {"merge", KEY_MERGE, NULL, 0,
-     "The arguments are the tables of all shards: the score of one run over everything, from their counts", 0},
-    {"per-image", KEY_PER_IMAGE, NULL, 0, "Also every image", 0},
-    {"json", KEY_JSON, NULL, 0, "One JSON document, in fractions", 0},
-    {"csv", KEY_CSV, NULL, 0, "A line per image, comma-separated, in fractions", 0},
+#define AT(member)       offsetof(struct score, member)
+#define SECTION_COMPARED "What is compared"
+#define SECTION_OF_FILES "With a feature file"
+#define SECTION_PRINTED  "What is printed"
+#define BASIC            CLV_OPTION_BASIC
+static const struct clv_option score_rows[] = {
+    {"data", 'd', "PATH", SECTION_COMPARED, CLV_OPTION_NEEDED | CLV_OPTION_AGAIN, CLV_OPTION_TEXT, AT(data),
+     .help = "The truth: a manifest, or a folder with images/ and masks/\n"
+             "Or, with -m alone, feature files: --data again for each"},
+    {"pred", 'p', "FOLDER", SECTION_COMPARED, CLV_OPTION_NEEDED, CLV_OPTION_TEXT, AT(predictions),
+     .help = "The predictions, as `cleave segment -o FOLDER' wrote them"},
+    {"split", 0, "NAME,..", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(split),
+     .help = "Only these splits of the manifest (default: all)"},
+    {"void", 0, "NAME,..", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(voids), .help = VOID_HELP},
+    {"pred-labels", 0, "FILE", SECTION_COMPARED, 0, CLV_OPTION_TEXT, AT(pred_labels),
+     .help = "The labels.tsv of the predictions, where it is another than the truth's\n"
+             "Labels of one name are the same, others are wrong"},
+    {"band", 0, "PX", SECTION_COMPARED, BASIC, CLV_OPTION_INT, AT(band_px), .minimum = 1, .maximum = BAND_MAX_PX,
+     .help = "Only pixels within PX pixels of a border between true labels\nAlong rows and columns"},
+    {"model", 'm', "MODEL", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(model_path),
+     .help = "Also score each superpixel of this model's recipe\n"
+             "Reads the images. With a feature file: label its nodes, and score those"},
+    {"decode", 0, "RULE", SECTION_OF_FILES, 0, CLV_OPTION_CHOICE, AT(decoding), .choices = decoding_names,
+     .help = DECODING_HELP},
+    {"likelihood", 0, NULL, SECTION_OF_FILES, 0, CLV_OPTION_FLAG, AT(likelihood),
+     .help = "Also the mean log-likelihood of an example's known labels under exp(score)\n"
+             "Unknown labels are summed out; exact, on chains, trees and narrow graphs"},
+    {"per-image", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(per_image), .help = "Also every image"},
+    {"json", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(json), .help = "One JSON document, in fractions"},
+    {"csv", 0, NULL, SECTION_PRINTED, BASIC, CLV_OPTION_FLAG, AT(csv),
+     .help = "A line for each image, comma-separated, in fractions"},
+    {"shard", 0, "I/N", SECTION_PRINTED, 0, CLV_OPTION_OTHER, AT(shard), .take = option_take_shard,
+     .help = SHARD_HELP ". Prints a table of counts, for --merge"},
+    {"merge", 0, NULL, SECTION_PRINTED, 0, CLV_OPTION_FLAG, AT(merge),
+     .help = "Score from the counts of all shards, whose tables are the arguments"},
     {0},
 };
-
-static error_t parse_score(int key, char *arg, struct argp_state *state)
-{
-    struct score *self = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &self->common; return 0;
-    case ARGP_KEY_ARGS:
-        self->tables = state->argv + state->next;
-        self->n_tables = (size_t)(state->argc - state->next);
-        return 0;
-    case KEY_SHARD: return option_shard(&self->shard, arg, &self->common);
-    case KEY_MERGE: self->merge = true; return 0;
-    case 'd': return option_path(&self->data, arg, &self->common);
-    case 'p': self->predictions = arg; return 0;
-    case 'm': self->model_path = arg; return 0;
-    case KEY_SPLIT: self->split = arg; return 0;
-    case KEY_VOID: self->voids = arg; return 0;
-    case KEY_DECODE: return option_decoding(&self->decoding, DECODING_MARGINALS, arg, &self->common);
-    case KEY_BAND: return option_int(&self->band_px, "--band", arg, 1, BAND_MAX_PX, &self->common);
-    case KEY_PRED_LABELS: self->pred_labels = arg; return 0;
-    case KEY_LIKELIHOOD: self->likelihood = true; return 0;
-    case KEY_JSON: self->json = true; return 0;
-    case KEY_CSV: self->csv = true; return 0;
-    case KEY_PER_IMAGE: self->per_image = true; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 /* What goes with masks in files alone, each pixel on its own. */
 static enum clv_status check_pixels(const struct score *self, struct clv_error *err)
@@ -117,15 +83,16 @@ static enum clv_status check_features(const struct score *self, struct clv_error
 static enum clv_status check_shards(const struct score *self, struct clv_error *err)
 {
     bool of_masks = !(self->data && is_tensor_file(self->data));
-    if (self->n_tables && !self->merge)
-        return fail(err, CLV_ERR_USAGE, "%s: score takes no arguments; --data and --pred do it", self->tables[0]);
+    if (self->common.n_arguments && !self->merge)
+        return fail(err, CLV_ERR_USAGE, "%s: score takes no arguments; --data and --pred do it",
+                    self->common.arguments[0]);
     if ((self->merge || self->shard.count) && !of_masks)
         return fail(err, CLV_ERR_USAGE, "--%s: goes with masks, not with a feature file",
                     self->merge ? "merge" : "shard");
     if (self->shard.count && (self->merge || self->json || self->csv || self->per_image))
         return fail(err, CLV_ERR_USAGE,
                     "--shard: prints a table of counts; --json, --csv and --per-image go with --merge, which reads it");
-    if (self->merge && !self->n_tables)
+    if (self->merge && !self->common.n_arguments)
         return fail(err, CLV_ERR_USAGE, "--merge: no tables: name those that `cleave score --shard' printed");
     if (self->merge && (self->predictions || self->model_path))
         return fail(err, CLV_ERR_USAGE, "--merge: the tables have the counts; leave out %s",
@@ -135,21 +102,20 @@ static enum clv_status check_shards(const struct score *self, struct clv_error *
 
 static enum clv_status parse(struct score *self, int argc, char **argv, struct clv_error *err)
 {
-    static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {
-        score_options,
-        parse_score,
-        "[--merge TABLE...]",
-        "Scores masks against the truth: weighted Hamming (half the miss rate plus half the false-alarm rate, for "
-        "figure and ground), Hamming, intersection over union.\v"
-        "Weighted Hamming, Hamming and IoU are means over images; accuracies are over all pixels of the set. Mean IoU "
-        "is over labels from 1 on. Void pixels never count.",
-        children,
-        NULL,
-        NULL,
+    const struct option_table table = {
+        "--data PATH --pred FOLDER [OPTION...]",
+        "Scores masks against the truth: weighted Hamming, Hamming, intersection over union.",
+        {"score --data set/ --pred out", "score --data set/manifest.tsv --split test --pred out --json"},
+        "Weighted Hamming is half the miss rate plus half the false-alarm rate, for figure and ground. Weighted "
+        "Hamming, "
+        "Hamming and IoU are means over images; accuracies are over all pixels of the set. Mean IoU is over labels "
+        "from 1 on. Void pixels never count. Of several shards: cleave score --data PATH --merge TABLE...",
+        {{score_rows, self, false},
+         {image_option_rows, &self->common, false},
+         {plain_option_rows, &self->common, false}},
     };
-    common_options_init(&self->common, err);
-    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
+    common_options_init(&self->common);
+    enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
     if (status != CLV_OK)
         return status;
     bool has_features = self->data && is_tensor_file(self->data);
@@ -222,8 +188,9 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     shard_block(&first, &n, &self->shard, inputs.n);
     inputs_cut(&inputs, first, n);
     if (status == CLV_OK)
-        status = self->merge ? score_merge(&score, &inputs, &set.labels, self->tables, self->n_tables, err)
-                             : score_set(&score, &task, err);
+        status = self->merge
+                     ? score_merge(&score, &inputs, &set.labels, self->common.arguments, self->common.n_arguments, err)
+                     : score_set(&score, &task, err);
     if (status != CLV_OK)
         goto done;
     console_clear();

@@ -1,5 +1,6 @@
 /* cleave segment: from a model and images to masks. */
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,78 +22,56 @@
 
 #define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
 
-enum segment_keys { KEY_BOXES = KEYS_COMMAND, KEY_DECODE, KEY_DRAWS, KEY_MASKS, KEY_REFINE, KEY_NO_REFINE };
+static const char *const mask_forms[] = {"auto", "grey", "binary", "palette", NULL}; /* enum mask_form */
 
-static const struct argp_option segment_options[] = {
-    {"boxes", KEY_BOXES, "FILE", 0,
-     "Instead of -m: cut out what is in these boxes (TSV, Pascal VOC, COCO, labelme, YOLO; a file or a folder); "
-     "several labels count from 1 in the order met, or as in the set's labels.tsv",
-     1},
-    {NULL, 0, NULL, 0, "What comes out:", 2},
-    {"refine", KEY_REFINE, NULL, 0,
-     "Sharpen labels at the pixels, by cuts of the whole pixel grid (default: of images that are larger than the "
-     "model's working size)",
-     2},
-    {"no-refine", KEY_NO_REFINE, NULL, 0,
-     "Sharpen no labels: borders of large images then have the working size's steps", 2},
-    {"decode", KEY_DECODE, "RULE", 0,
-     DECODING_HELP ", least-loss (the least expected balanced error of draws)" DECODING_OWN_HELP, 2},
-    {"draws", KEY_DRAWS, "N", 0, "Perturb-and-MAP draws of --decode least-loss (default 100)", 3},
-    {"seed", 's', "N", 0, "Seed of the draws (default 0)", 3},
-    {"masks", KEY_MASKS, "FORM", 0,
-     "8-bit PNG: palette (default; values are label numbers, two labels black and white), grey (the numbers as grey "
-     "values) or binary (0 and 255)",
-     2},
+#define AT(member) offsetof(struct segment, member)
+static const struct clv_option own_rows[] = {
+    {"boxes", 0, "FILE", SECTION_INPUTS, CLV_OPTION_BASIC, CLV_OPTION_TEXT, AT(boxes),
+     .help = "Instead of -m: cut out what is in these boxes\n"
+             "TSV, Pascal VOC, COCO, labelme or YOLO; a file or a folder. Several labels count from 1 in the order "
+             "met, or as in the set's labels.tsv"},
+    {"masks", 0, "FORM", SECTION_OUTPUTS, CLV_OPTION_BASIC, CLV_OPTION_CHOICE, AT(mask_form), .choices = mask_forms,
+     .help = "Form of the masks, 8-bit PNG: palette, grey or binary\n"
+             "auto is palette: values are label numbers, and two labels are shown black and white. grey: label numbers "
+             "as grey values. binary: 0 and 255"},
+    {"decode", 0, "RULE", SECTION_DECIDING, 0, CLV_OPTION_CHOICE, AT(decoding), .choices = decoding_names_of_images,
+     .help = DECODING_HELP ". least-loss: the least expected balanced error of draws"},
+    {"draws", 0, "N", SECTION_DECIDING, 0, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
+     .help = "Perturb-and-MAP draws of --decode least-loss"},
+    {"seed", 's', "N", SECTION_DECIDING, 0, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the draws"},
+    {"refine", 0, NULL, "Refining", 0, CLV_OPTION_SET, AT(refine), .minimum = REFINE_ALL,
+     .help = "Refine the borders of labels by a cut of all pixels\n"
+             "(default: of images that are larger than the model's working size)"},
+    {"no-refine", 0, NULL, "Refining", 0, CLV_OPTION_SET, AT(refine), .minimum = REFINE_NONE,
+     .help = "Refine no borders; those of large images then have the steps of the working size"},
     {0},
 };
 
-static error_t parse_segment(int key, char *arg, struct argp_state *state)
-{
-    static const char *const forms[] = {"auto", "grey", "binary", "palette"};
-    struct segment *self = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = self;
-        state->child_inputs[1] = self;
-        state->child_inputs[2] = &self->common;
-        return 0;
-    case KEY_DECODE: return option_decoding(&self->decoding, DECODING_LEAST_LOSS, arg, &self->common);
-    case KEY_DRAWS:
-        self->of_draws = "draws";
-        return option_int(&self->n_draws, "--draws", arg, 1, 1000000, &self->common);
-    case 's': self->of_draws = "seed"; return option_uint64(&self->seed, "--seed", arg, 0, &self->common);
-    case KEY_BOXES: self->boxes = arg; return 0;
-    case KEY_MASKS: return option_choice(&self->mask_form, "--masks", arg, forms, 4, &self->common);
-    case KEY_REFINE: self->refine = REFINE_ALL; return 0;
-    case KEY_NO_REFINE: self->refine = REFINE_NONE; return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
 static enum clv_status parse(struct segment *self, int argc, char **argv, struct clv_error *err)
 {
-    static const struct argp_child children[] = {
-        {&segment_argp, 0, NULL, 0}, {&beside_argp, 0, NULL, 0}, {&common_argp, 0, NULL, 0}, {0}};
-    static const struct argp argp = {
-        segment_options,
-        parse_segment,
-        "[IMAGE|FOLDER|-]...",
-        "Segments images with a model. The argument - reads a list of paths from standard input; with -o -, the image "
-        "itself.\v"
+    const struct option_table table = {
+        "-m MODEL -o FOLDER [OPTION...] IMAGE|FOLDER|-...",
+        "Segments images with a model.",
+        {"segment -m model.cleave -o out photos/",
+         "segment -m model.cleave -o tinted --overlay --report report photos/"},
+        "The argument - reads a list of paths from standard input; with -o -, the image itself. "
         "A file in a folder is an image if its content or its name says so; others are skipped with a note. "
         "Images that fail are reported one by one and the rest goes on; the exit status is then the first failure's: "
         "65 bad data, 66 missing or unreadable, 71 out of memory. An output that cannot be written (73, 74) ends the "
         "run. The first Ctrl-C finishes the images in work and ends with status 130.",
-        children,
-        NULL,
-        NULL,
+        {{segment_shared_rows, self, false},
+         {own_rows, self, false},
+         {segment_output_rows, self, false},
+         {image_option_rows, &self->common, false},
+         {plain_option_rows, &self->common, false}},
     };
-    common_options_init(&self->common, err);
-    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
+    common_options_init(&self->common);
+    enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
+    self->cutout |= self->crop || self->cutout_labels;
     if (status == CLV_OK)
         status = segment_check(self, "segment", err);
     if (status == CLV_OK)
-        status = beside_check(self, err);
+        status = segment_check_outputs(self, err);
     bool is_least_loss = self->decoding == DECODING_LEAST_LOSS;
     if (status == CLV_OK && self->decoding != DECODING_OWN && self->boxes)
         status = fail(err, CLV_ERR_USAGE, "--decode: does not go with --boxes");
@@ -104,9 +83,11 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     if (status == CLV_OK && self->refine == REFINE_NONE && (self->features || is_least_loss))
         status = fail(err, CLV_ERR_USAGE, "--no-refine has no effect: %s",
                       self->features ? "a feature file holds no pixels" : "--decode least-loss sharpens nothing");
-    if (status == CLV_OK && self->of_draws && !is_least_loss)
-        status =
-            fail(err, CLV_ERR_USAGE, "--%s has no effect: --decode least-loss is missing, which draws", self->of_draws);
+    const char *of_draws = options_given(&self->common, "seed")    ? "seed"
+                           : options_given(&self->common, "draws") ? "draws"
+                                                                   : NULL;
+    if (status == CLV_OK && of_draws && !is_least_loss)
+        status = fail(err, CLV_ERR_USAGE, "--%s has no effect: --decode least-loss is missing, which draws", of_draws);
     return status;
 }
 
@@ -159,10 +140,10 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
         status = inputs_add_dataset(inputs, dataset, err);
     if (status == CLV_OK && self->data)
         status = add_data(inputs, self, err);
-    for (size_t i = 0; i < self->n_paths && status == CLV_OK; i++)
-        status = strcmp(self->paths[i], "-") != 0 ? inputs_add_path(inputs, self->paths[i], err)
-                 : is_piped                       ? inputs_add_standard(inputs, LARGEST_STREAM, err)
-                                                  : inputs_add_stream(inputs, stdin, self->list_separator, err);
+    for (size_t i = 0; i < self->common.n_arguments && status == CLV_OK; i++)
+        status = strcmp(self->common.arguments[i], "-") != 0 ? inputs_add_path(inputs, self->common.arguments[i], err)
+                 : is_piped                                  ? inputs_add_standard(inputs, LARGEST_STREAM, err)
+                            : inputs_add_stream(inputs, stdin, self->ends_with_zero ? 0 : '\n', err);
     inputs->skip_below = NULL;
     if (status == CLV_OK)
         status = inputs_name_outputs(inputs, err);
@@ -174,7 +155,7 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
         status = fail(err, CLV_ERR_NO_INPUT, "%s: no images in it",
                       self->features ? self->features
                       : self->data   ? self->data
-                                     : self->paths[0]);
+                                     : self->common.arguments[0]);
     if (status == CLV_OK && is_piped && inputs->n > 1)
         status = fail(err, CLV_ERR_USAGE, "-o -: standard output takes one result, these are %zu images", inputs->n);
     return status;
@@ -390,7 +371,7 @@ enum clv_status segment_images(struct segment *self, struct clv_error *err)
 
 enum clv_status cmd_segment(int argc, char **argv, struct clv_error *err)
 {
-    struct segment self = {.list_separator = '\n', .n_draws = 100, .export = {.tolerance = 1}};
+    struct segment self = {.n_draws = 100, .export = {.tolerance = 1}};
     clv_refine_defaults(&self.refining);
     enum clv_status status = parse(&self, argc, argv, err);
     if (status == CLV_OK)

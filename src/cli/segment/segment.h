@@ -12,8 +12,7 @@
 #include "cleave/model.h"
 #include "cleave/refine.h"
 #include "cli/common/inputs.h"
-#include "cli/common/maps_option.h"
-#include "cli/common/options.h"
+#include "cli/common/option_table.h"
 #include "cli/common/shard_option.h"
 #include "cli/segment/output_plan.h"
 #include "report/report.h"
@@ -28,7 +27,7 @@ enum export_form { EXPORT_NONE, EXPORT_COCO, EXPORT_LABELME, EXPORT_VOC, EXPORT_
 struct export_options {
     int form;         /* enum export_form */
     double tolerance; /* pixels, of polygons */
-    bool has_tolerance, runs;
+    bool runs;
 };
 
 struct segment {
@@ -36,10 +35,8 @@ struct segment {
     const char *model_path, *data, *split, *features, *output, *report, *status_file;
     const char *boxes; /* box to cut, without a model; NULL: with one */
     struct shard shard;
-    char **paths; /* [n_paths] */
-    size_t n_paths;
     struct clv_map_options maps;
-    char list_separator;
+    bool ends_with_zero; /* each path in the list that - reads; else with its line */
     bool overlay, fail_fast, cutout, crop;
     const char *cutout_labels; /* the object's, comma-separated; NULL: all but label 0 */
     struct export_options export;
@@ -49,31 +46,31 @@ struct segment {
     int mask_form; /* enum mask_form */
     enum clv_engine engine;
     enum decoding_choice decoding;
-    bool marginals;       /* write probabilities, not masks */
-    double memory;        /* bytes that the run may take; 0: half of what is free */
-    int32_t n_draws;      /* perturb-and-MAP draws, for probabilities and for the least loss */
-    uint64_t seed;        /* of the draws */
-    const char *of_draws; /* the option given that is about draws; NULL: none */
-    const char *label;    /* whose probability is written, by name or number; NULL: label 1 */
+    bool marginals;    /* write probabilities, not masks */
+    double memory;     /* bytes that the run may take; 0: half of what is free */
+    int32_t n_draws;   /* perturb-and-MAP draws, for probabilities and for the least loss */
+    uint64_t seed;     /* of the draws */
+    const char *label; /* whose probability is written, by name or number; NULL: label 1 */
     bool json;
     bool all_labels; /* probabilities of all labels, as maps that --maps reads */
     int32_t side;    /* the longer one of such a map, at most, in its pixels */
 };
 
-/* A child parser of what both commands take: the inputs, -m, -o, --overlay, --status, what to do about existing outputs
- * and failures, --engine. Its input is a struct segment. */
-extern const struct argp segment_argp;
+#define SECTION_INPUTS   "Inputs"
+#define SECTION_OUTPUTS  "Outputs"
+#define SECTION_DECIDING "How labels are decided"
+#define SECTION_RUN      "Running"
 
-/* Another one, of what `segment` alone writes beside its masks; and what those options must not contradict. */
-extern const struct argp beside_argp;
-enum clv_status beside_check(const struct segment *self, struct clv_error *err) CLV_CHECK;
+/* Rows of what both commands take, and of what `segment` alone writes next to its masks: they set a struct segment. */
+extern const struct clv_option segment_shared_rows[], segment_output_rows[];
 
 /* Whether -o - sends the only result to standard output. The argument - is then the image itself, not a list of
  * paths. */
 bool segment_is_piped(const struct segment *self);
 
-/* What options must not be missing or contradict each other (CLV_ERR_USAGE). */
+/* What options must not be missing or contradict each other (CLV_ERR_USAGE), and those of outputs next to masks. */
 enum clv_status segment_check(const struct segment *self, const char *command, struct clv_error *err) CLV_CHECK;
+enum clv_status segment_check_outputs(const struct segment *self, struct clv_error *err) CLV_CHECK;
 
 struct segment_run;
 

@@ -1,87 +1,73 @@
 /* Options that `cleave segment` and `cleave marginals` share. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "cli/segment/segment.h"
+#include "task/options.h"
 #include "task/training_set.h"
 
-enum shared_keys {
-    KEY_SPLIT = KEYS_SEGMENT,
-    KEY_FEATURES,
-    KEY_OVERLAY,
-    KEY_RESUME,
-    KEY_FAIL_FAST,
-    KEY_STATUS,
-    KEY_REPORT,
-    KEY_ENGINE,
-    KEY_MAPS,
-    KEY_SHARD,
-    KEY_MEMORY,
-};
+#define AT(member) offsetof(struct segment, member)
+#define BASIC      CLV_OPTION_BASIC
+#define NEEDED     CLV_OPTION_NEEDED
 
-static const struct argp_option shared_options[] = {
-    {NULL, 0, NULL, 0, "What to work on:", 1},
-    {"model", 'm', "FILE", 0, "The model that `cleave train' wrote", 1},
-    {"data", 'd', "PATH", 0, "A manifest or a set's folder (instead of, or beside, arguments)", 1},
-    {"split", KEY_SPLIT, "NAME,..", 0, "Splits of --data (default: all of it)", 1},
-    {"features", KEY_FEATURES, "FILE", 0,
-     "Take the items of a feature file instead of images; again for each of several", 1},
-    {"maps", KEY_MAPS, "NAME=FOLDER", 0, MAPS_HELP, 1},
-    {"shard", KEY_SHARD, "I/N", 0, SHARD_HELP, 1},
-    {"null", '0', NULL, 0, "Paths read for the argument - end with a zero byte, not with a line", 1},
-    {"output", 'o', "FOLDER", 0,
-     "Where the results go: FOLDER/<image stem>.png, subfolders kept; - is standard output, for one image", 2},
-    {"overlay", KEY_OVERLAY, NULL, 0, "Also FOLDER/overlays/<image stem>.png: the image, tinted and outlined", 2},
-    {"report", KEY_REPORT, "FOLDER", 0, "Also one HTML page, FOLDER/index.html, with everything side by side", 2},
-    {"status", KEY_STATUS, "FILE", 0, "Also a table: image, done or failed, mask, message (tab-separated; - is stdout)",
-     2},
-    {NULL, 0, NULL, 0, "How to go about it:", 3},
-    {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 3},
-    {"resume", KEY_RESUME, NULL, 0, "Leave out images whose outputs exist", 3},
-    {"fail-fast", KEY_FAIL_FAST, NULL, 0, "Stop at the first image that fails (default: go on with the rest)", 3},
-    {"memory", KEY_MEMORY, "SIZE", 0,
-     "Memory for the run, as 800M or 2G: images wait, and are refused, for it (default: half of what is free)", 3},
-    {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 3},
+const struct clv_option segment_shared_rows[] = {
+    {"model", 'm', "MODEL", SECTION_INPUTS, NEEDED, CLV_OPTION_TEXT, AT(model_path),
+     .help = "The model, as `cleave train' wrote it"},
+    {"output", 'o', "FOLDER", SECTION_OUTPUTS, NEEDED, CLV_OPTION_TEXT, AT(output),
+     .help = "Where the results go: FOLDER/<image stem>.png\n"
+             "Subfolders are kept. - is standard output, for one image"},
+    {"data", 'd', "PATH", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(data),
+     .help = "A set's folder or manifest, instead of images or with them"},
+    {"split", 0, "NAME,..", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(split),
+     .help = "Only these splits of --data (default: all)"},
+    {"maps", 0, "NAME=FOLDER", SECTION_INPUTS, CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps), .take = option_take_maps,
+     .help = MAPS_HELP},
+    {"features", 0, "FILE", SECTION_INPUTS, CLV_OPTION_AGAIN, CLV_OPTION_TEXT, AT(features),
+     .help = "Take the items of a feature file instead of images; again for each of several"},
+    {"null", '0', NULL, SECTION_INPUTS, 0, CLV_OPTION_FLAG, AT(ends_with_zero),
+     .help = "Paths read for the argument - end with a zero byte, not with a line"},
+    {"overlay", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(overlay),
+     .help = "Also FOLDER/overlays/<image stem>.png: the image, tinted and outlined"},
+    {"report", 0, "FOLDER", SECTION_OUTPUTS, BASIC, CLV_OPTION_TEXT, AT(report),
+     .help = "Also an HTML page that shows all results: FOLDER/index.html"},
+    {"status", 0, "FILE", SECTION_OUTPUTS, 0, CLV_OPTION_TEXT, AT(status_file),
+     .help = "Also a table: image, done or failed, mask, message\nTab-separated; - is standard output"},
+    {"overwrite", 0, NULL, SECTION_RUN, BASIC, CLV_OPTION_SET, AT(existing), .minimum = EXISTING_OVERWRITE,
+     .help = OVERWRITE_HELP},
+    {"resume", 0, NULL, SECTION_RUN, BASIC, CLV_OPTION_SET, AT(existing), .minimum = EXISTING_RESUME,
+     .help = "Leave out images whose outputs exist"},
+    {"fail-fast", 0, NULL, SECTION_RUN, 0, CLV_OPTION_FLAG, AT(fail_fast),
+     .help = "Stop at the first image that fails (default: go on with the rest)"},
+    {"shard", 0, "I/N", SECTION_RUN, 0, CLV_OPTION_OTHER, AT(shard), .take = option_take_shard, .help = SHARD_HELP},
+    {"memory", 0, "SIZE", SECTION_RUN, 0, CLV_OPTION_MEMORY, AT(memory),
+     .help = "Memory for the run, such as 800M or 2G (default: half of what is free)\n"
+             "Images wait until there is enough, and are refused where there never is"},
+    {"engine", 0, "NAME", SECTION_RUN, 0, CLV_OPTION_OTHER, AT(engine), .choices = engine_names,
+     .take = option_take_engine, .help = ENGINE_HELP},
     {0},
 };
 
-static error_t parse_existing(struct segment *self, enum existing existing)
-{
-    if (self->existing != EXISTING_REFUSE && self->existing != existing)
-        return option_error(&self->common, "--overwrite and --resume exclude each other");
-    self->existing = existing;
-    return 0;
-}
+static const char *const export_forms[] = {"none", "coco", "labelme", "voc", "yolo", NULL}; /* enum export_form */
 
-static error_t parse_shared(int key, char *arg, struct argp_state *state)
-{
-    struct segment *self = state->input;
-    switch (key) {
-    case ARGP_KEY_ARGS:
-        self->paths = state->argv + state->next;
-        self->n_paths = (size_t)(state->argc - state->next);
-        return 0;
-    case 'm': self->model_path = arg; return 0;
-    case 'd': self->data = arg; return 0;
-    case 'o': self->output = arg; return 0;
-    case '0': self->list_separator = 0; return 0;
-    case KEY_SPLIT: self->split = arg; return 0;
-    case KEY_FEATURES: return option_path(&self->features, arg, &self->common);
-    case KEY_MAPS: return option_maps(&self->maps, arg, &self->common);
-    case KEY_OVERLAY: self->overlay = true; return 0;
-    case KEY_REPORT: self->report = arg; return 0;
-    case KEY_STATUS: self->status_file = arg; return 0;
-    case KEY_OVERWRITE: return parse_existing(self, EXISTING_OVERWRITE);
-    case KEY_RESUME: return parse_existing(self, EXISTING_RESUME);
-    case KEY_SHARD: return option_shard(&self->shard, arg, &self->common);
-    case KEY_FAIL_FAST: self->fail_fast = true; return 0;
-    case KEY_MEMORY: return option_memory(&self->memory, "--memory", arg, &self->common);
-    case KEY_ENGINE: return option_engine(&self->engine, arg, &self->common);
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-const struct argp segment_argp = {.options = shared_options, .parser = parse_shared};
+const struct clv_option segment_output_rows[] = {
+    {"cutout", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(cutout),
+     .help = "Also FOLDER/cutouts/<image stem>.png: the object on transparency\n"
+             "Its border is soft. With -o - instead of the mask"},
+    {"cutout-label", 0, "NAME,..", SECTION_OUTPUTS, 0, CLV_OPTION_TEXT, AT(cutout_labels),
+     .help = "The labels that are the object, by name or number (default: all but label 0); means --cutout"},
+    {"crop", 0, NULL, SECTION_OUTPUTS, 0, CLV_OPTION_FLAG, AT(crop),
+     .help = "Make cut-outs no larger than the object; means --cutout"},
+    {"export", 0, "FORM", SECTION_OUTPUTS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(export.form),
+     .choices = export_forms,
+     .help = "Also the objects for other programs: coco, labelme, voc or yolo\n"
+             "In FOLDER/coco.json, or in files in FOLDER/FORM/"},
+    {"tolerance", 0, "PX", SECTION_OUTPUTS, 0, CLV_OPTION_NUMBER, AT(export.tolerance), .minimum = 0, .maximum = 100,
+     .help = "How far from the masks' borders the polygons of --export may be, in pixels"},
+    {"rle", 0, NULL, SECTION_OUTPUTS, 0, CLV_OPTION_FLAG, AT(export.runs),
+     .help = "With --export coco: exact run lengths for all objects (default: for those with holes)"},
+    {0},
+};
 
 bool segment_is_piped(const struct segment *self)
 {
@@ -99,14 +85,17 @@ bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t he
 
 static bool reads_list(const struct segment *self)
 {
-    for (size_t i = 0; i < self->n_paths; i++)
-        if (strcmp(self->paths[i], "-") == 0)
+    for (size_t i = 0; i < self->common.n_arguments; i++)
+        if (strcmp(self->common.arguments[i], "-") == 0)
             return true;
     return false;
 }
 
 enum clv_status segment_check(const struct segment *self, const char *command, struct clv_error *err)
 {
+    const struct common_options *common = &self->common;
+    if (options_given(common, "overwrite") && options_given(common, "resume"))
+        return fail(err, CLV_ERR_USAGE, "--overwrite and --resume exclude each other");
     if (!self->model_path && !self->boxes)
         return fail(err, CLV_ERR_USAGE, "%s: -m is missing: which model?", command);
     if (self->boxes && self->model_path)
@@ -128,21 +117,36 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
         return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out --shard");
     if (segment_is_piped(self) && self->status_file && strcmp(self->status_file, "-") == 0)
         return fail(err, CLV_ERR_USAGE, "-o - and --status - both want standard output");
-    if (!self->data && !self->features && !self->n_paths)
+    if (!self->data && !self->features && !common->n_arguments)
         return fail(err, CLV_ERR_USAGE, "%s: no images: name files or folders, or --data, or --features", command);
     if (self->split && !self->data)
         return fail(err, CLV_ERR_USAGE, "--split: --data is missing: splits of what?");
     if (self->maps.n && (self->features || self->boxes))
         return fail(err, CLV_ERR_USAGE, "--maps: goes with a model and images, not with --%s",
                     self->features ? "features, which has what they gave" : "boxes");
-    if (self->features && (self->data || self->n_paths))
+    if (self->features && (self->data || common->n_arguments))
         return fail(err, CLV_ERR_USAGE, "--features: goes with neither --data nor further inputs");
     if (self->features && (self->overlay || self->report))
         return fail(err, CLV_ERR_USAGE, "%s: a feature file holds no pictures to show",
                     self->overlay ? "--overlay" : "--report");
-    if (self->list_separator == 0 && (segment_is_piped(self) || !reads_list(self)))
+    if (self->ends_with_zero && (segment_is_piped(self) || !reads_list(self)))
         return fail(err, CLV_ERR_USAGE, "--null has no effect: no argument - reads a list of paths");
     enum clv_status status =
-        common_options_check(&self->common, self->features ? "a feature file holds no images" : NULL, err);
-    return status == CLV_OK ? feature_paths_check(&self->common.paths, "--features", err) : status;
+        common_options_check(common, self->features ? "a feature file holds no images" : NULL, err);
+    return status == CLV_OK ? feature_paths_check(&common->paths, "--features", err) : status;
+}
+
+enum clv_status segment_check_outputs(const struct segment *self, struct clv_error *err)
+{
+    const struct export_options *export = &self->export;
+    if (export->form && segment_is_piped(self))
+        return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out --export");
+    if (self->cutout && self->features)
+        return fail(err, CLV_ERR_USAGE, "--cutout: a feature file holds no pictures to cut from");
+    if (export->runs && export->form != EXPORT_COCO)
+        return fail(err, CLV_ERR_USAGE, "--rle: goes with --export coco, the one form with run lengths");
+    if (options_given(&self->common, "tolerance") && (!export->form || export->form == EXPORT_VOC))
+        return fail(err, CLV_ERR_USAGE, "--tolerance: goes with --export %s",
+                    export->form ? "coco, labelme and yolo: VOC's masks are exact" : "coco, labelme and yolo");
+    return CLV_OK;
 }

@@ -18,10 +18,10 @@ bool train_output_is_file(const struct train_options *options)
 
 enum clv_status train_checkpoints_path(char **path, const struct train_options *options, struct clv_error *err)
 {
-    const char *option = options->requeue                  ? "requeue"
-                         : options->task.resume            ? "resume"
-                         : options->checkpoint_every_given ? "checkpoint-every"
-                                                           : NULL;
+    const char *option = options->requeue                                      ? "requeue"
+                         : options->task.resume                                ? "resume"
+                         : options_given(&options->common, "checkpoint-every") ? "checkpoint-every"
+                                                                               : NULL;
     const struct clv_learner *learner = options->task.learner;
     bool keeps = clv_learner_keeps_checkpoints(learner), beside = train_output_is_file(options);
     if (option && !keeps)

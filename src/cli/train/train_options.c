@@ -1,6 +1,6 @@
 #include "cli/train/train_options.h"
 
-#include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,192 +10,178 @@
 #include "base/team.h"
 #include "cleave/segment.h"
 #include "cli/common/console.h"
+#include "cli/common/option_table.h"
+#include "cli/common/recipe_options.h"
+#include "task/options.h"
 #include "task/train.h"
 #include "task/training_set.h"
 
-enum train_keys {
-    KEY_SPLIT = KEYS_COMMAND,
-    KEY_ONLY,
-    KEY_DRAFTS,
-    KEY_BOXES,
-    KEY_WEAK_SPLIT,
-    KEY_UNLABELLED_SPLIT,
-    KEY_VALIDATE,
-    KEY_NO_EDGES,
-    KEY_PAIRWISE,
-    KEY_LOSS,
-    KEY_LABEL_WEIGHTS,
-    KEY_VOID,
-    KEY_STAGES,
-    KEY_LABEL_COSTS,
-    KEY_MIRROR,
-    KEY_CV,
-    KEY_CV_GRID,
-    KEY_ENGINE,
-    KEY_RESUME,
-    KEY_CHECKPOINT_EVERY,
-    KEY_REQUEUE,
-    KEY_INIT,
-    KEY_SKIP_BAD,
-    KEY_FEATURE_MEMORY
-};
+/* --- the learner and its parameters: those of all learners are known, so that a complaint can tell --- */
 
-static const struct argp_option train_options[] = {
-    {"data", 'd', "PATH", 0,
-     "Images with masks: a manifest, a folder with images/ and masks/, or a feature file, of which there may be "
-     "several: --data again",
-     0},
-    {"split", KEY_SPLIT, "NAME,..", 0,
-     "Splits of the manifest to learn from (default: train if there is one, else all)", 0},
-    {"only", KEY_ONLY, "FILE", 0, "Read the masks of the images that this file names, one a line, and no others", 0},
-    {"drafts", KEY_DRAFTS, NULL, 0, DRAFTS_HELP, 0},
-    {"weak-split", KEY_WEAK_SPLIT, "NAME,..", 0,
-     "Learn from the boxes of all other images of these splits, too, without reading their masks (default with "
-     "--boxes: the splits learned from; without it the manifest names the files of boxes)",
-     0},
-    {"boxes", KEY_BOXES, "PATH", 0,
-     "Learn from the boxes of the images without masks, too: a file or folder of them (TSV, VOC, COCO, labelme, YOLO, "
-     "CVAT, Label Studio)",
-     0},
-    {"unlabelled-split", KEY_UNLABELLED_SPLIT, "NAME,..", 0,
-     "Learn from all other images of these splits, too, without reading their masks", 0},
-    {"skip-bad", KEY_SKIP_BAD, NULL, 0,
-     "Go on without images and masks that cannot be read or do not fit (default: name all of them and stop)", 0},
-    {"void", KEY_VOID, "NAME,..", 0, VOID_HELP, 0},
-    {"feature-memory", KEY_FEATURE_MEMORY, "SIZE", 0,
-     "Keep at most so much of a feature file, as 800M or 2G, in memory, and read the rest whenever it is wanted "
-     "(default: it is mapped)",
-     0},
-    {"output", 'o', "FILE", 0, "The model to write, all or nothing", 0},
-    {"overwrite", KEY_OVERWRITE, NULL, 0, OVERWRITE_HELP, 0},
-    {"seed", 's', "N", 0, "Seed of everything random (default 0); the same seed makes the same bytes", 0},
-    {"pairwise", KEY_PAIRWISE, "FORM", 0, PAIRWISE_HELP, 0},
-    {"loss", KEY_LOSS, "NAME", 0, LOSS_HELP, 0},
-    {"label-weights", KEY_LABEL_WEIGHTS, "X", 0,
-     "Errors in rare labels cost more: each label's count as its share of the loss to the power of -X; 1: all labels "
-     "weigh the same (default 0; 0..1; refused where they do so without it, as two labels of all images by the "
-     "balanced loss); auto, with --stages 2: X for the second stage, such that labels by the first "
-     "one's marginals of held-out images, so weighed, have the highest sum of the pixels' and the mean of the labels' "
-     "accuracy",
-     0},
-    {"no-edges", KEY_NO_EDGES, NULL, 0, "The same as --pairwise none: an unstructured model, for comparison", 0},
-    {"validate", KEY_VALIDATE, "NAME,..", 0, "Report the loss on these splits (or on a feature file), too", 0},
-    {"stages", KEY_STAGES, "N", 0,
-     "1, or 2: what a first model says of each node's surroundings becomes features of a second one, as said of images "
-     "that it was not learned from (default 1; takes 6 trainings more)",
-     0},
-    {"mirror", KEY_MIRROR, NULL, 0,
-     "Mirror images of all images teach, too (the first of two stages learns without them): features cost twice as "
-     "much, and so does a pass",
-     0},
-    {"label-costs", KEY_LABEL_COSTS, "X", 0,
-     "With --stages 2, of three labels or more: a label costs by being in an image at all, by how unlikely the first "
-     "stage makes it; log-odds of 1 cost as much as the mean scores of X nodes (default 0; 0..10000)",
-     0},
-    {"cv", KEY_CV, "K", 0, "Choose lambda by K-fold cross-validation among the images trained on", 0},
-    {"cv-grid", KEY_CV_GRID, "X,..", 0,
-     "The candidates of --cv (default: 0.01, 0.1, 1, 10, 100 times lambda); again as NAME=X,.. for other parameters, "
-     "all of whose combinations are tried",
-     0},
-    {"engine", KEY_ENGINE, "NAME", 0, ENGINE_HELP, 0},
-    {"init", KEY_INIT, "MODEL", 0, "Start from the weights of this model of the same labels and features", 0},
-    {"resume", KEY_RESUME, NULL, 0,
-     "Go on from FILE.checkpoint, which a training that was stopped left, to the model it would have made", 0},
-    {"requeue", KEY_REQUEUE, NULL, 0,
-     "For jobs of a cluster: means --resume, and SIGTERM and SIGUSR1 leave the checkpoint alone and end with status "
-     "75; the same line goes on",
-     0},
-    {"checkpoint-every", KEY_CHECKPOINT_EVERY, "X", 0,
-     "Seconds between checkpoints of a learner that keeps them (default 120; 0: after every step)", 0},
-    {0},
-};
+enum { MAX_LEARNERS = 63, MAX_PARAMETERS = 127 };
+static const char *learner_names[MAX_LEARNERS + 1];
+static struct clv_option parameter_rows[MAX_PARAMETERS + 1];
+static char parameter_help[MAX_PARAMETERS][320], parameters_title[96];
+
+/* "what it does (a, b; default a)", or the range of a number. */
+static void describe(char *text, size_t size, const struct clv_learner *learner, int index)
+{
+    const struct clv_parameter *parameter = &learner->parameters[index];
+    const char *const *names = clv_learner_choices(learner, index);
+    if (names)
+        snprintf(text, size, "%s (default %s)", parameter->help, names[(size_t)parameter->value]);
+    else
+        snprintf(text, size, "%s (default %g; %g..%g)", parameter->help, parameter->value, parameter->minimum,
+                 parameter->maximum);
+}
+
+static enum clv_status take_parameter(void *member, const struct clv_option *option, const char *typed,
+                                      struct clv_error *err)
+{
+    struct learner_options *self = member;
+    if (self->n_given == MAX_GIVEN_PARAMETERS)
+        return fail(err, CLV_ERR_USAGE, "--%s: too many parameters", option->name);
+    self->given[self->n_given].name = option->name;
+    self->given[self->n_given++].typed = typed;
+    return CLV_OK;
+}
+
+static struct clv_option *find_row(const char *name)
+{
+    struct clv_option *row = parameter_rows;
+    while (row->name && strcmp(row->name, name) != 0)
+        row++;
+    return row < parameter_rows + MAX_PARAMETERS ? row : NULL;
+}
+
+/* The help is of this learner's parameters; those of others stay hidden. */
+static void show_learner(const struct clv_learner *learner)
+{
+    snprintf(parameters_title, sizeof parameters_title, "Parameters of learner `%s'", learner->name);
+    for (struct clv_option *row = parameter_rows; row->name; row++) {
+        int index = clv_learner_parameter(learner, row->name);
+        row->flags = index < 0 ? CLV_OPTION_HIDDEN : 0;
+        if (index < 0)
+            continue;
+        row->choices = clv_learner_choices(learner, index);
+        row->argument = row->choices ? "NAME" : "X";
+        describe(parameter_help[row - parameter_rows], sizeof *parameter_help, learner, index);
+    }
+}
+
+static void list_learners(void)
+{
+    memset(parameter_rows, 0, sizeof parameter_rows);
+    for (size_t i = 0; i < MAX_LEARNERS && clv_learner_at(i); i++) {
+        learner_names[i] = clv_learner_at(i)->name;
+        for (const struct clv_parameter *parameter = clv_learner_at(i)->parameters; parameter->name; parameter++) {
+            struct clv_option *row = find_row(parameter->name);
+            if (row)
+                *row = (struct clv_option){.name = parameter->name,
+                                           .argument = "X",
+                                           .section = parameters_title,
+                                           .kind = CLV_OPTION_OTHER,
+                                           .help = parameter_help[row - parameter_rows],
+                                           .take = take_parameter};
+        }
+    }
+    show_learner(clv_learner_at(0));
+}
+
+static enum clv_status take_learner(void *member, const struct clv_option *option, const char *typed,
+                                    struct clv_error *err)
+{
+    const struct clv_learner **learner = member;
+    int place = 0;
+    enum clv_status status =
+        option_choice(&place, option->name, typed, learner_names, option_count_names(learner_names), err);
+    if (status != CLV_OK)
+        return status;
+    *learner = clv_learner_at((size_t)place);
+    show_learner(*learner);
+    return CLV_OK;
+}
+
+static enum clv_status refuse_parameter(const struct clv_learner *learner, const char *name, struct clv_error *err)
+{
+    char list[512] = "";
+    for (const struct clv_parameter *parameter = learner->parameters; parameter->name; parameter++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s--%s", used ? ", " : "", parameter->name);
+    }
+    return fail(err, CLV_ERR_USAGE, "--%s: learner \"%s\" has no such parameter; it has %s", name, learner->name,
+                *list ? list : "none");
+}
+
+/* The value typed for a parameter: a number, or one of its names. */
+static enum clv_status take_value(double *value, const struct clv_learner *learner, int index, const char *typed,
+                                  struct clv_error *err)
+{
+    const struct clv_parameter *parameter = &learner->parameters[index];
+    const char *const *names = clv_learner_choices(learner, index);
+    int place = 0;
+    if (!names)
+        return option_number(value, parameter->name, typed, parameter->minimum, parameter->maximum, err);
+    enum clv_status status = option_choice(&place, parameter->name, typed, names, option_count_names(names), err);
+    if (status == CLV_OK)
+        *value = place;
+    return status;
+}
+
+/* The learner, and its defaults with the values given: task->parameters and is_given. Errors name a parameter the
+ * learner does not have, or a value out of its range. */
+static enum clv_status apply_learner(const struct learner_options *self, struct clv_train_options *task,
+                                     struct clv_error *err)
+{
+    const struct clv_learner *learner = self->learner;
+    task->learner = learner;
+    for (int i = 0; learner->parameters[i].name; i++)
+        task->parameters[i] = learner->parameters[i].value;
+    for (size_t i = 0; i < self->n_given; i++) {
+        int index = clv_learner_parameter(learner, self->given[i].name);
+        if (index < 0)
+            return refuse_parameter(learner, self->given[i].name, err);
+        enum clv_status status = take_value(&task->parameters[index], learner, index, self->given[i].typed, err);
+        if (status != CLV_OK)
+            return status;
+        task->is_given[index] = true;
+    }
+    return CLV_OK;
+}
+
+/* --- the command --- */
 
 /* "X,.." of the regularisation, or "NAME=X,.." of another parameter, once for each. */
-static error_t parse_grid(struct train_options *self, char *arg)
+static enum clv_status take_grid(void *member, const struct clv_option *option, const char *typed,
+                                 struct clv_error *err)
 {
-    char *equals = strchr(arg, '=');
+    struct train_options *self = member;
+    const char *equals = strchr(typed, '='), *part = equals ? equals + 1 : typed;
     size_t n = self->task.n_grids;
     if (n == CLV_MAX_GRIDS)
-        return option_error(&self->common, "--cv-grid: more than %d of them", CLV_MAX_GRIDS);
+        return fail(err, CLV_ERR_USAGE, "--cv-grid: more than %d of them", CLV_MAX_GRIDS);
+    self->grid_names[n].name = equals ? typed : NULL;
+    self->grid_names[n].length = equals ? (size_t)(equals - typed) : 0;
     struct clv_candidates *grid = &self->task.grids[self->task.n_grids++];
-    char *cursor = equals ? equals + 1 : arg, *part;
-    self->grid_names[n].name = equals ? arg : NULL;
-    self->grid_names[n].length = equals ? (size_t)(equals - arg) : 0;
-    while ((part = strsep(&cursor, ","))) {
-        if (grid->n == CLV_MAX_CANDIDATES)
-            return option_error(&self->common, "--cv-grid: more than %d candidates", CLV_MAX_CANDIDATES);
-        error_t failed = option_number(&grid->values[grid->n++], "--cv-grid", part, 0, 1e15, &self->common);
-        if (failed)
-            return failed;
-        if (cursor)
-            cursor[-1] = ','; /* argv stays as it was typed */
-    }
-    return 0;
+    return option_numbers(grid->values, &grid->n, CLV_MAX_CANDIDATES, option->name, part, 0, 1e15, err);
 }
 
-/* One of "auto" and names[n - 1]; *value is CLV_AUTO or the name's place. */
-static error_t option_auto(int *value, const char *name, const char *arg, const char *const *names, size_t n,
-                           struct common_options *common)
-{
-    error_t failed = option_choice(value, name, arg, names, n, common);
-    *value -= 1; /* "auto" comes first, and is CLV_AUTO */
-    return failed;
-}
-
-static error_t parse_train(int key, char *arg, struct argp_state *state)
-{
-    static const char *const forms[] = {"auto", "none", "potts", "full"}, *const losses[] = {"auto", "balanced",
-                                                                                             "counts"};
-    struct train_options *self = state->input;
-    struct clv_train_options *task = &self->task;
-    if (key != KEY_OVERWRITE && key != KEY_RESUME && key != KEY_REQUEUE && key != KEY_CHECKPOINT_EVERY &&
-        key != KEY_FEATURE_MEMORY) /* with and without, the model is the same */
-        options_note(&self->common, train_options, "o", key, arg);
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &self->common;
-        state->child_inputs[1] = &self->recipe;
-        state->child_inputs[2] = &self->learner;
-        return 0;
-    case ARGP_KEY_ARG: return option_error(&self->common, "%s: train takes no arguments; --data names the images", arg);
-    case 'd': return option_path(&task->data, arg, &self->common);
-    case 'o': self->output = arg; return 0;
-    case KEY_OVERWRITE: self->overwrite = true; return 0;
-    case 's': return option_uint64(&task->seed, "--seed", arg, 0, &self->common);
-    case KEY_SPLIT: task->split = arg; return 0;
-    case KEY_ONLY: task->only = arg; return 0;
-    case KEY_DRAFTS: task->drafts = true; return 0;
-    case KEY_BOXES: task->boxes = arg; return 0;
-    case KEY_WEAK_SPLIT: task->weak_split = arg; return 0;
-    case KEY_UNLABELLED_SPLIT: task->unlabelled_split = arg; return 0;
-    case KEY_VALIDATE: task->validate = arg; return 0;
-    case KEY_NO_EDGES: task->pairwise = CLV_PAIRWISE_NONE; return 0;
-    case KEY_PAIRWISE: return option_auto(&task->pairwise, "--pairwise", arg, forms, 4, &self->common);
-    case KEY_SKIP_BAD: task->skip_bad = true; return 0;
-    case KEY_FEATURE_MEMORY: return option_memory(&task->feature_memory, "--feature-memory", arg, &self->common);
-    case KEY_VOID: task->voids = arg; return 0;
-    case KEY_LABEL_WEIGHTS:
-        task->label_weights = CLV_AUTO;
-        return strcmp(arg, "auto") == 0
-                   ? 0
-                   : option_number(&task->label_weights, "--label-weights", arg, 0, 1, &self->common);
-    case KEY_LOSS: return option_auto(&task->loss, "--loss", arg, losses, 3, &self->common);
-    case KEY_STAGES: return option_int(&task->stages, "--stages", arg, 1, 2, &self->common);
-    case KEY_MIRROR: task->mirror = true; return 0;
-    case KEY_LABEL_COSTS:
-        return option_number(&task->label_costs, "--label-costs", arg, 0, CLV_MAX_LABEL_COSTS, &self->common);
-    case KEY_CV: return option_int(&task->cv, "--cv", arg, 2, 1000, &self->common);
-    case KEY_CV_GRID: return parse_grid(self, arg);
-    case KEY_INIT: task->init = arg; return 0;
-    case KEY_RESUME: task->resume = true; return 0;
-    case KEY_REQUEUE: self->requeue = task->resume = true; return 0;
-    case KEY_CHECKPOINT_EVERY:
-        self->checkpoint_every_given = true;
-        return option_number(&task->checkpoint_every_s, "--checkpoint-every", arg, 0, 1e9, &self->common);
-    case KEY_ENGINE: return option_engine(&task->engine, arg, &self->common);
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
+#define AT(member) offsetof(struct train_options, member)
+static const struct clv_option own_rows[] = {
+    {"output", 'o', "MODEL", SECTION_LEARNED, CLV_OPTION_NEEDED | CLV_OPTION_UNRECORDED, CLV_OPTION_TEXT, AT(output),
+     .help = "The model to write, all or nothing"},
+    {"learner", 'l', "NAME", SECTION_LEARNED, CLV_OPTION_BASIC, CLV_OPTION_OTHER, AT(learner), .take = take_learner,
+     .choices = learner_names, .help = "How to learn (default ssvm)\n`--learner NAME --help all' shows its parameters"},
+    {"cv-grid", 0, "X,..", SECTION_CHOOSING, CLV_OPTION_AGAIN, CLV_OPTION_OTHER, 0, .take = take_grid,
+     .help = "The values of lambda that --cv tries (default: 0.01, 0.1, 1, 10 and 100 times lambda)\n"
+             "Again as NAME=X,.. for other parameters, all of whose combinations are tried"},
+    {"overwrite", 0, NULL, SECTION_RUNNING, CLV_OPTION_BASIC | CLV_OPTION_UNRECORDED, CLV_OPTION_FLAG, AT(overwrite),
+     .help = OVERWRITE_HELP},
+    {"requeue", 0, NULL, SECTION_RUNNING, CLV_OPTION_UNRECORDED, CLV_OPTION_FLAG, AT(requeue),
+     .help = "For jobs of a cluster: --resume, and let SIGTERM and SIGUSR1 leave the checkpoint alone\n"
+             "The status is then 75, and the same line goes on"},
+    {0},
+};
 
 /* With --resume, a checkpoint may be replaced (one of another training is refused when it is read), and so may the
  * model beside it, or one of this very command. */
@@ -290,41 +276,41 @@ static enum clv_status gather(struct train_options *self, struct clv_error *err)
     task->n_files = common->paths.n;
     task->limits = common->limits;
     task->n_threads = common->n_threads;
-    task->recipe = self->recipe.recipe;
-    task->recipe_given = self->recipe.first_given;
-    task->maps = self->recipe.maps;
-    task->no_maps = self->recipe.blocks_given && !(self->recipe.recipe.blocks & CLV_BLOCK_MAPS);
     task->check = spare_set;
     task->check_context = self;
     text_init(&self->command, 1 << 17);
     text_printf(&self->command, "cleave train%s", common->canonical.bytes ? common->canonical.bytes : "");
     task->command = self->command.bytes;
     enum clv_status status = self->command.failed ? fail_memory(err) : find_grids(self, err);
-    return status == CLV_OK ? learner_options_apply(&self->learner, task) : status;
+    return status == CLV_OK ? apply_learner(&self->learner, task, err) : status;
 }
 
 enum clv_status train_options_parse(struct train_options *self, int argc, char **argv, struct clv_error *err)
 {
-    *self = (struct train_options){0};
+    *self = (struct train_options){.learner.learner = clv_learner_at(0)};
     clv_train_defaults(&self->task, clv_learner_at(0));
-    struct argp_child children[] = {
-        {&common_argp, 0, NULL, 0}, {recipe_argp(), 0, NULL, 0}, {learner_argp(argc, argv), 0, NULL, 0}, {0}};
-    const struct argp argp = {
-        train_options,
-        parse_train,
-        NULL,
-        "Learns a model from images with masks.\v"
+    list_learners();
+    const struct option_table table = {
+        "--data PATH -o MODEL [OPTION...]",
+        "Learns a model from images with masks.",
+        {"train --data photos/ -o model.cleave", "train --data set/manifest.tsv --cv 5 --seed 1 -o set.cleave"},
         "The summary goes to standard output. The first Ctrl-C while learning writes the model so far (and "
-        "FILE.checkpoint for --resume) and ends with status 130; the second ends at once. Other exit statuses: "
+        "MODEL.checkpoint for --resume) and ends with status 130; the second ends at once. Other exit statuses: "
         "`cleave --help'.",
-        children,
-        NULL,
-        NULL,
+        {{train_option_rows, &self->task, true},
+         {own_rows, self, true},
+         {parameter_rows, &self->learner, true},
+         {feature_option_rows, &self->task, true},
+         {image_option_rows, &self->common, false},
+         {plain_option_rows, &self->common, false}},
     };
-    common_options_init(&self->common, err);
-    recipe_options_init(&self->recipe, &self->common);
-    learner_options_init(&self->learner, &self->common);
-    enum clv_status status = options_parse(&argp, argc, argv, self, &self->common);
+    common_options_init(&self->common);
+    enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
+    self->task.resume |= self->requeue;
+    if (status == CLV_OK)
+        status = options_take_no_arguments(&self->common, "train takes no arguments; --data names the images", err);
+    if (status == CLV_OK)
+        status = recipe_options_finish(&self->task, &self->common, err);
     if (status == CLV_OK)
         status = check(self, err);
     if (status == CLV_OK)
@@ -341,179 +327,5 @@ void train_options_release(struct train_options *self)
 {
     array_free(self->checkpoint);
     text_release(&self->command);
-    recipe_options_release(&self->recipe);
     common_options_release(&self->common);
-}
-
-#define MAX_OPTIONS 128
-
-static char help[MAX_OPTIONS][320];
-static char header[96], learner_help[256];
-static struct argp_option options[MAX_OPTIONS];
-static size_t n_parameters; /* options[2 .. 2 + n_parameters) are parameters */
-
-static bool is_listed(const char *name)
-{
-    for (size_t i = 0; i < n_parameters; i++)
-        if (strcmp(options[2 + i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static size_t count_names(const char *const *names)
-{
-    size_t n = 0;
-    while (names[n])
-        n++;
-    return n;
-}
-
-/* "what it does (default a; one of a, b)", or the range of a number. */
-static void describe(char *text, size_t size, const struct clv_learner *learner, int index)
-{
-    const struct clv_parameter *parameter = &learner->parameters[index];
-    const char *const *names = clv_learner_choices(learner, index);
-    if (!names) {
-        snprintf(text, size, "%s (default %g; %g..%g)", parameter->help, parameter->value, parameter->minimum,
-                 parameter->maximum);
-        return;
-    }
-    size_t used =
-        (size_t)snprintf(text, size, "%s (default %s; one of", parameter->help, names[(size_t)parameter->value]);
-    for (size_t i = 0; names[i] && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s %s%s", i ? "," : "", names[i], names[i + 1] ? "" : ")");
-}
-
-static void list_parameters(const struct clv_learner *learner, int flags)
-{
-    for (const struct clv_parameter *parameter = learner->parameters; parameter->name; parameter++) {
-        if (is_listed(parameter->name) || n_parameters + 3 >= MAX_OPTIONS)
-            continue;
-        char *text = help[n_parameters];
-        int index = (int)(parameter - learner->parameters);
-        describe(text, sizeof help[0], learner, index);
-        options[2 + n_parameters] = (struct argp_option){parameter->name,
-                                                         KEYS_LEARNER + (int)n_parameters,
-                                                         clv_learner_choices(learner, index) ? "NAME" : "X",
-                                                         flags,
-                                                         text,
-                                                         40};
-        n_parameters++;
-    }
-}
-
-/* The learner that the command line names, for the help text only: argp itself decides what counts. */
-static const struct clv_learner *named_learner(int argc, char **argv)
-{
-    const struct clv_learner *found = NULL;
-    for (int i = 1; i < argc; i++) {
-        const char *name = NULL;
-        if (strncmp(argv[i], "--learner=", 10) == 0)
-            name = argv[i] + 10;
-        else if ((strcmp(argv[i], "--learner") == 0 || strcmp(argv[i], "-l") == 0) && i + 1 < argc)
-            name = argv[i + 1];
-        if (name && clv_learner_find(name))
-            found = clv_learner_find(name);
-    }
-    return found ? found : clv_learner_at(0);
-}
-
-static error_t choose_learner(struct learner_options *self, const char *arg)
-{
-    const char *names[MAX_OPTIONS];
-    size_t n = 0;
-    for (; n < MAX_OPTIONS && clv_learner_at(n); n++)
-        names[n] = clv_learner_at(n)->name;
-    int index = 0;
-    error_t failed = option_choice(&index, "--learner", arg, names, n, self->common);
-    if (!failed)
-        self->learner = clv_learner_at((size_t)index);
-    return failed;
-}
-
-static error_t parse_learner(int key, char *arg, struct argp_state *state)
-{
-    struct learner_options *self = state->input;
-    options_note(self->common, options, "", key, arg);
-    if (key == 'l')
-        return choose_learner(self, arg);
-    if (key < KEYS_LEARNER || key >= KEYS_LEARNER + (int)n_parameters)
-        return ARGP_ERR_UNKNOWN;
-    if (self->n_given == MAX_GIVEN_PARAMETERS)
-        return option_error(self->common, "--%s: too many parameters", options[2 + key - KEYS_LEARNER].name);
-    self->given[self->n_given].name = options[2 + key - KEYS_LEARNER].name;
-    self->given[self->n_given++].typed = arg;
-    return 0;
-}
-
-void learner_options_init(struct learner_options *self, struct common_options *common)
-{
-    *self = (struct learner_options){.common = common, .learner = clv_learner_at(0)};
-}
-
-const struct argp *learner_argp(int argc, char **argv)
-{
-    static struct argp argp = {.options = options, .parser = parse_learner};
-    const struct clv_learner *shown = named_learner(argc, argv);
-    n_parameters = 0;
-    snprintf(header, sizeof header, "Learner, and the parameters of `%s':", shown->name);
-    size_t used = (size_t)snprintf(learner_help, sizeof learner_help, "One of");
-    for (size_t i = 0; clv_learner_at(i) && used < sizeof learner_help; i++)
-        used += (size_t)snprintf(learner_help + used, sizeof learner_help - used, "%s %s", i ? "," : "",
-                                 clv_learner_at(i)->name);
-    if (used < sizeof learner_help)
-        snprintf(learner_help + used, sizeof learner_help - used, " (default %s). %s", clv_learner_at(0)->name,
-                 "`--learner NAME --help' shows its parameters");
-    options[0] = (struct argp_option){NULL, 0, NULL, 0, header, 40};
-    options[1] = (struct argp_option){"learner", 'l', "NAME", 0, learner_help, 40};
-    list_parameters(shown, 0);
-    for (size_t i = 0; clv_learner_at(i); i++)
-        list_parameters(clv_learner_at(i), OPTION_HIDDEN);
-    options[2 + n_parameters] = (struct argp_option){0};
-    return &argp;
-}
-
-static enum clv_status refuse_parameter(const struct learner_options *self, const char *name)
-{
-    char list[512] = "";
-    for (const struct clv_parameter *parameter = self->learner->parameters; parameter->name; parameter++) {
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s--%s", used ? ", " : "", parameter->name);
-    }
-    option_error(self->common, "--%s: learner \"%s\" has no such parameter; it has %s", name, self->learner->name,
-                 *list ? list : "none");
-    return self->common->status;
-}
-
-/* The value typed for a parameter: a number, or one of its names. */
-static error_t take_value(double *value, const struct learner_options *self, int index, const char *typed)
-{
-    const struct clv_parameter *parameter = &self->learner->parameters[index];
-    const char *const *names = clv_learner_choices(self->learner, index);
-    char option[64];
-    int place = 0;
-    snprintf(option, sizeof option, "--%s", parameter->name);
-    if (!names)
-        return option_number(value, option, typed, parameter->minimum, parameter->maximum, self->common);
-    error_t failed = option_choice(&place, option, typed, names, count_names(names), self->common);
-    if (!failed)
-        *value = place;
-    return failed;
-}
-
-enum clv_status learner_options_apply(const struct learner_options *self, struct clv_train_options *task)
-{
-    const struct clv_learner *learner = self->learner;
-    task->learner = learner;
-    for (int i = 0; learner->parameters[i].name; i++)
-        task->parameters[i] = learner->parameters[i].value;
-    for (size_t i = 0; i < self->n_given; i++) {
-        int index = clv_learner_parameter(learner, self->given[i].name);
-        if (index < 0)
-            return refuse_parameter(self, self->given[i].name);
-        if (take_value(&task->parameters[index], self, index, self->given[i].typed))
-            return self->common->status;
-        task->is_given[index] = true;
-    }
-    return CLV_OK;
 }

@@ -7,14 +7,11 @@
 
 #include "cleave/segment.h"
 #include "cli/common/options.h"
-#include "cli/common/recipe_options.h"
 
-/* --learner and the parameters of the learner chosen: names, defaults, ranges and help come from the learner's own
- * table. */
+/* --learner and what was typed for parameters, which are the learner's own. */
 #define MAX_GIVEN_PARAMETERS 64
 
 struct learner_options {
-    struct common_options *common;
     const struct clv_learner *learner;
     struct {
         const char *name, *typed;
@@ -22,26 +19,8 @@ struct learner_options {
     size_t n_given;
 };
 
-void learner_options_init(struct learner_options *self, struct common_options *common);
-
-/* The child parser, its input a struct learner_options. Its help shows the parameters of the learner that argv names
- * (the first of the table otherwise); those of the others are known as well, so that a complaint can tell. */
-const struct argp *learner_argp(int argc, char **argv);
-
-/* The learner, and its defaults with the values given: task->parameters and is_given. Errors name a parameter the learner
- * does not have, or a value out of its range. */
-enum clv_status learner_options_apply(const struct learner_options *self, struct clv_train_options *task) CLV_CHECK;
-
-#define PAIRWISE_HELP                                                                                                  \
-    "Pairwise terms: none, potts (neighbours like the same label), full (a weight for every pair of labels), or "      \
-    "auto: what the data is meant for, as far as the learner goes (default auto)"
-#define LOSS_HELP                                                                                                      \
-    "What an error costs: balanced (each label of an image weighs the same), counts (each pixel does), or auto: what " \
-    "a feature file says, else counts for patches of more than two labels, else balanced (default auto)"
-
 struct train_options {
     struct common_options common;
-    struct recipe_options recipe;
     struct learner_options learner;
     struct clv_train_options task; /* views of the others, once all is parsed */
     const char *output;
@@ -49,7 +28,7 @@ struct train_options {
         const char *name; /* not terminated; NULL: the learner's regularisation */
         size_t length;
     } grid_names[CLV_MAX_GRIDS];
-    bool overwrite, checkpoint_every_given;
+    bool overwrite;
     bool requeue;     /* a signal of the cluster leaves a checkpoint, and no model */
     char *checkpoint; /* the file beside the output; NULL: the learner keeps none, or it cannot lie there */
     struct text command;

@@ -1,0 +1,75 @@
+/* The short help, and the list of options that it is a part of. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+enum { MOST_LINES = 30, MOST_COLUMNS = 100, MOST_OPTIONS = 16 };
+
+static const char *const names[] = {"label", "train",    "segment",          "marginals",
+                                    "score", "features", "inspect",          "annotate train",
+                                    "synth", "import",   "annotate predict", "annotate score"};
+
+START_TEST(the_short_help_is_short_and_true)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *help = expect_success("\"$CLEAVE\" %s --help", names[i]),
+             *list = expect_success("\"$CLEAVE\" %s --list-options", names[i]), *last = NULL;
+        int n_lines = 0, n_options = 0;
+        char *rest = help;
+        for (char *line; (line = strsep(&rest, "\n")) && rest; n_lines++) {
+            ck_assert_msg(strlen(line) <= MOST_COLUMNS, "%s: %s", names[i], line);
+            last = line;
+            if (strncmp(line, "  -", 3) != 0 && strncmp(line, "      --", 8) != 0) {
+                ck_assert_msg(strncmp(line, "   ", 3) != 0, "%s: an option takes two lines: %s", names[i], line);
+                continue;
+            }
+            char *option = strstr(line, "--");
+            ck_assert_msg(strstr(list, formatted("%.*s", (int)strcspn(option, " "), option)) != NULL, "%s: %s",
+                          names[i], line);
+            n_options++;
+        }
+        ck_assert_msg(n_lines <= MOST_LINES && n_options <= MOST_OPTIONS, "%s: %d lines, %d options", names[i], n_lines,
+                      n_options);
+        ck_assert_str_eq(last, formatted("`cleave %s --help all' lists all options.", names[i]));
+        free(help);
+        free(list);
+    }
+}
+END_TEST
+
+START_TEST(the_long_help_has_every_option_once)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        free(expect_success("\"$CLEAVE\" %s --list-options | sed -n 's/^\\(--[a-z-]*\\).*/\\1/p' | sort >%s/list && "
+                            "\"$CLEAVE\" %s --help all | sed -nE 's/^ {2,6}(-., )?(--[a-z-]+).*/\\2/p' | sort | "
+                            "diff - %s/list && ! \"$CLEAVE\" help %s all | grep -E '.{101}'",
+                            names[i], temporary_folder(), names[i], temporary_folder(),
+                            strchr(names[i], ' ') ? "train" : names[i]));
+}
+END_TEST
+
+START_TEST(examples_of_the_help_run)
+{
+    char *output =
+        expect_success("cd %s && \"$CLEAVE\" synth -q -n 10 --size 48x36 photos && ln -s photos set && "
+                       "for command in train segment; do \"$CLEAVE\" $command --help | sed -n 's/^  cleave //p' | "
+                       "while read -r words; do \"$CLEAVE\" $words || exit 1; done || exit 1; done && "
+                       "test -f set.cleave -a -f out/images/0001.png -a -f report/index.html",
+                       temporary_folder());
+    free(output);
+}
+END_TEST
+
+Suite *cli_help_suite(void);
+Suite *cli_help_suite(void)
+{
+    Suite *suite = suite_create("cli_help");
+    TCase *tests = tcase_create("help");
+    tcase_add_test(tests, the_short_help_is_short_and_true);
+    tcase_add_test(tests, the_long_help_has_every_option_once);
+    tcase_add_test(tests, examples_of_the_help_run);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
