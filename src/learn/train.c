@@ -12,7 +12,7 @@
 #include "feature/dataset/held.h"
 #include "learn/learners.h"
 #include "learn/weak/guesses.h"
-#include "mrf/energy.h"
+#include "mrf/problem.h"
 
 static enum clv_status check_parameter(const struct clv_learner *learner, int index, double value,
                                        struct clv_error *err)

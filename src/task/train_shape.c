@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "mrf/energy.h"
+#include "mrf/problem.h"
 #include "task/train.h"
 #include "task/training_set.h"
 

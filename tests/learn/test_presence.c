@@ -8,7 +8,7 @@
 #include "learn/select/rare_labels.h"
 #include "model/label_costs.h"
 #include "model/stage.h"
-#include "mrf/energy.h"
+#include "mrf/problem.h"
 #include "support/support.h"
 
 enum { K = 3, N = 60, N_NODES = 4 };

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mrf/energy.h"
+#include "mrf/problem.h"
 #include "mrf/random_problem.h"
 
 static struct random_problem r;

@@ -133,7 +133,7 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
         return fail(err, CLV_ERR_USAGE, "--null has no effect: no argument - reads a list of paths");
     enum clv_status status =
         common_options_check(common, self->features ? "a feature file holds no images" : NULL, err);
-    return status == CLV_OK ? feature_paths_check(&common->paths, "--features", err) : status;
+    return status == CLV_OK && common->paths.n ? feature_paths_check(&common->paths, "--features", err) : status;
 }
 
 enum clv_status segment_check_outputs(const struct segment *self, struct clv_error *err)

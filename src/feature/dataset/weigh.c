@@ -6,7 +6,7 @@
 #include "base/maths.h"
 #include "feature/dataset/dataset.h"
 #include "feature/example/truth.h"
-#include "mrf/energy.h"
+#include "mrf/problem.h"
 
 /* An item's truth, to be written; theta NULL: it has none. */
 struct truth {

@@ -11,7 +11,6 @@
 #include "cleave/oracle.h"
 #include "infer/chain/chain_map.h"
 #include "infer/cut/batch.h"
-#include "infer/cut/capacities.h"
 #include "infer/cut/maxflow.h"
 #include "infer/oracle/decoding.h"
 #if WITH_BK

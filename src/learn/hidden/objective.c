@@ -9,7 +9,7 @@
 #include "learn/common/result.h"
 #include "learn/hidden/inference.h"
 #include "learn/hidden/messages.h"
-#include "mrf/energy.h"
+#include "mrf/problem.h"
 
 enum { MOST_PARTS = 256, EXAMPLES_A_PART = 64 }; /* of more than HIDDEN_PARTS parts */
 

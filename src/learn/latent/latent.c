@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "base/team_for.h"
 #include "learn/common/vectors.h"
-#include "mrf/energy.h"
+#include "mrf/problem.h"
 
 void latent_release(struct latent *self)
 {

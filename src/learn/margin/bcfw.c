@@ -20,7 +20,7 @@
 #include "learn/common/vectors.h"
 #include "learn/margin/bcfw_block.h"
 #include "learn/margin/bcfw_state.h"
-#include "mrf/energy.h"
+#include "mrf/problem.h"
 
 #define CHECK_EVERY 10 /* passes between looks at all gaps */
 

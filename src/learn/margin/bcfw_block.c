@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "mrf/energy.h"
+#include "mrf/problem.h"
 
 #define NO_SHARE     1e-6 /* a labelling of less dual weight is forgotten */
 #define SOME_SHARE   1e-3 /* one of more is counted */

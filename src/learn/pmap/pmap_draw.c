@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "learn/pmap/pmap_tables.h"
 #include "learn/weak/partial.h"
-#include "mrf/energy.h"
+#include "mrf/problem.h"
 
 void pmap_workspace_release(struct pmap_workspace *self)
 {

@@ -16,7 +16,7 @@
 #include "learn/select/presence.h"
 #include "learn/select/rare_labels.h"
 #include "model/stage.h"
-#include "mrf/energy.h"
+#include "mrf/problem.h"
 
 /* How the temperature is chosen: of the mean size of unary scores times these, what makes held-out truths most likely
  * in some images. */

@@ -1,10 +1,9 @@
 /* This room computes with the problem of cleave/problem.h, which is the page to read first: problem.c checks problems
- * and shapes, energy.c has scores and the joint feature, loss.c the weighted Hamming loss, graph.c tells chains and
- * forests.
+ * and shapes, and has scores, the joint feature and the weighted Hamming loss; graph.c tells chains and forests.
  *
  * The two halves of the joint feature, for learners that keep fractional labellings (marginals): */
-#ifndef MRF_ENERGY_H
-#define MRF_ENERGY_H
+#ifndef MRF_PROBLEM_H
+#define MRF_PROBLEM_H
 
 #include "cleave/problem.h"
 
